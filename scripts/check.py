@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""Rules that no compiler checks; run as ./dev check.
+
+Each rule is a function of a Tree that yields findings: (path, line, what to do).
+Slow results (formatting, headers) are remembered by content in build/check_cache.json.
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+
+# Each room and the rooms directly below it: it may include these, what is below them, and itself.
+BELOW = {
+    'base': [],
+    'io': ['base'],
+    'schema': ['base'],
+    'format': ['schema'],
+    'journal': ['format', 'io'],
+    'wal': ['format', 'io'],
+    'table': ['journal'],
+    'interpreter': ['table'],
+    'compiler': ['table'],
+    'replica': ['table'],
+    'cli': ['interpreter', 'compiler', 'replica', 'wal'],
+    'testing': ['interpreter', 'compiler', 'replica', 'wal'],
+}
+
+# Files that record output, or that others wrote: no rule about text applies to them.
+DATA = re.compile(r'tests/(golden|conformance/.*/|transcripts/.*\.txt|fuzz/corpus|compat)')
+
+SYSTEM_HEADER = re.compile(
+    r'(unistd|fcntl|poll|dirent|netdb|termios|pwd|grp|syslog|signal|pthread|sched|spawn|dlfcn|liburing)\.h$'
+    r'|csignal$|(sys|net|netinet|arpa|linux|asm)/')
+SYSTEM_HEADERS_OF_CLI = {'unistd.h', 'signal.h', 'csignal', 'syslog.h'}
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+MARKER = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b|\bfor ' r'now\b')
+ABSOLUTE = re.compile(r'(?<![\w.])/wo' r'rk/')
+LINE_LIMIT = 120
+
+
+class Tree:
+    """The files of the project, as paths relative to its root."""
+
+    def __init__(self, root, files=None):
+        self.root = root
+        self.files = sorted(files if files is not None else listed_files(root))
+        self.exists = set(self.files)
+        self.texts = {}
+
+    def text(self, path):
+        """The text of a file, or '' for a binary one."""
+        if path not in self.texts:
+            with open(os.path.join(self.root, path), 'rb') as f:
+                data = f.read()
+            try:
+                self.texts[path] = '' if b'\0' in data else data.decode()
+            except UnicodeDecodeError:
+                self.texts[path] = ''
+        return self.texts[path]
+
+    def lines(self, path):
+        return enumerate(self.text(path).splitlines(), 1)
+
+    def select(self, pattern):
+        return [f for f in self.files if re.match(pattern, f)]
+
+    def cpp_files(self):
+        return [f for f in self.files if f.endswith(('.h', '.cc')) and not DATA.match(f)]
+
+    def includes(self, path):
+        """Yields (line number, '<' or '"', included name)."""
+        for number, line in self.lines(path):
+            match = INCLUDE.match(line)
+            if match:
+                yield number, match[1], match[2]
+
+    def resolve(self, path, name):
+        """The project's file that an include means, or None."""
+        for folder in ('include', 'src', os.path.dirname(path)):
+            candidate = os.path.normpath(os.path.join(folder, name))
+            if candidate in self.exists:
+                return candidate
+        return None
+
+
+def listed_files(root):
+    try:
+        listing = subprocess.run(
+            ['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+            cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+        names = listing.decode().split('\0')[:-1]
+    except (OSError, subprocess.CalledProcessError):  # a source archive
+        names = [os.path.relpath(os.path.join(folder, name), root)
+                 for folder, _, files in os.walk(root) for name in files]
+        names = [name for name in names if not re.match(r'build/|\.git/|.*__pycache__/', name)]
+    return [name for name in set(names) if os.path.isfile(os.path.join(root, name))]
+
+
+# --- the layer rule ---
+
+def rooms_below(room):
+    result = {room}
+    for lower in BELOW[room]:
+        result |= rooms_below(lower)
+    return result
+
+
+def room_of(path):
+    """The room of a file in include/ or src/; 'umbrella' for the headers directly in include/joedb/."""
+    match = re.match(r'(?:include/joedb|src)/(\w+)/', path)
+    if match:
+        return match[1]
+    return 'umbrella' if re.match(r'include/joedb/[^/]*$', path) else None
+
+
+def check_layers(tree):
+    for path in tree.select(r'(include|src)/.*\.(h|cc)$'):
+        room = room_of(path)
+        is_test = path.endswith('_test.cc')
+        if room != 'umbrella' and room not in BELOW:
+            yield path, 1, 'no such room: move the file, or add the room to scripts/check.py'
+            continue
+        allowed = set(BELOW) - {'testing'} if room == 'umbrella' else rooms_below(room)
+        if is_test:
+            allowed = allowed | {'testing'}
+        for line, quote, name in tree.includes(path):
+            target = tree.resolve(path, name)
+            if target is None or room_of(target) is None:
+                if quote == '"':
+                    yield path, line, f'no such file in include/ or src/: {name}'
+            elif target not in (f'include/{name}', f'src/{name}'):
+                yield path, line, f'write the path from include/ or src/: {name}'
+            elif path.startswith('include/') and not target.startswith('include/'):
+                yield path, line, f'a public header must not include the private {name}'
+            elif room_of(target) not in allowed:
+                yield path, line, (f'{room} must not include {room_of(target)} ({name}): pass a value '
+                                   'or an interface, or move the thing down')
+
+
+def check_system_headers(tree):
+    for path in tree.select(r'(include|src)/.*\.(h|cc)$'):
+        room = room_of(path)
+        if room in ('io', 'testing') or path.endswith('_test.cc'):
+            continue
+        for line, _, name in tree.includes(path):
+            if SYSTEM_HEADER.match(name) and not (room == 'cli' and name in SYSTEM_HEADERS_OF_CLI):
+                yield path, line, f'only io makes system calls: move the use of <{name}> there'
+
+
+# --- the build files ---
+
+def listed_sources(tree):
+    """Yields (build file, line, source path) for every source a build file names."""
+    for path in tree.select(r'(.*/)?(CMakeLists\.txt|[^/]*\.cmake)$'):
+        for number, line in tree.lines(path):
+            for word in re.findall(r'[\w./${}+-]+\.cc\b', line.split('#')[0]):
+                name = re.sub(r'^\$\{PROJECT_SOURCE_DIR\}/', '', word)
+                if name == word:
+                    name = re.sub(r'^\$\{CMAKE_CURRENT_SOURCE_DIR\}/', '', word)
+                    name = os.path.normpath(os.path.join(os.path.dirname(path), name))
+                yield path, number, name
+
+
+def check_dead_files(tree):
+    listed = {}
+    for path, line, name in listed_sources(tree):
+        if name in listed:
+            yield path, line, f'{name} is listed twice, see {listed[name]}'
+        listed[name] = f'{path}:{line}'
+    for path in tree.select(r'(src|tests|examples|benchmarks)/.*\.cc$'):
+        if not DATA.match(path) and path not in listed:
+            yield path, 1, 'list this file in a CMakeLists.txt, or delete it'
+    included = {tree.resolve(path, name) for path in tree.cpp_files() for _, _, name in tree.includes(path)}
+    for path in tree.select(r'(include|src)/.*\.h$'):
+        if path not in included and room_of(path) != 'umbrella':
+            yield path, 1, 'nothing includes this header: use it, or delete it'
+
+
+def check_test_names(tree):
+    for path in tree.select(r'(src|tests)/.*\.cc$'):
+        if DATA.match(path) or path.endswith('_test.cc'):
+            continue
+        if re.search(r'/test_[^/]*$|_tests?\.\w+$', path) or re.search(r'^(TYPED_)?TEST(_F|_P)?\(',
+                                                                      tree.text(path), re.M):
+            yield path, 1, 'name a file of tests NAME_test.cc'
+
+
+# --- text ---
+
+def check_text(tree):
+    for path in tree.files:
+        if DATA.match(path):
+            continue
+        for number, line in tree.lines(path):
+            if MARKER.search(line):
+                yield path, number, f'leftover marker: {MARKER.search(line)[0]!r}'
+            if ABSOLUTE.search(line):
+                yield path, number, 'path of one machine: use a relative one'
+            if len(line) > LINE_LIMIT and not (path.endswith('.md') and re.match(r'\s*\||.*https?://', line)):
+                yield path, number, f'{len(line)} characters: break the line before {LINE_LIMIT}'
+
+
+# --- documents ---
+
+def tool_names(tree):
+    match = re.search(r'set\(JOEDB_TOOL_NAMES([^)]*)\)', tree.text('CMakeLists.txt'))
+    return {'joedb', *match[1].split()} if match else {'joedb'}
+
+
+def code_in(tree, path):
+    """Yields (line number, code, heading) for code spans and lines of shell blocks."""
+    heading, language = os.path.splitext(os.path.basename(path))[0], None
+    for number, line in tree.lines(path):
+        fence = re.match(r'\s*```\s*(\w*)', line)
+        if fence:
+            language = fence[1] if language is None else None
+        elif language is not None:
+            if language in ('', 'sh', 'bash', 'console', 'shell'):
+                yield number, re.sub(r'^\s*\$ ', '', line), heading
+        else:
+            if line.startswith('#'):
+                heading = line
+            for span in re.findall(r'`([^`]+)`', line):
+                yield number, span, heading
+
+
+def help_of(tree, command, cache):
+    if command not in cache:
+        program = os.path.join(tree.root, 'build/release/bin', command.split()[0])
+        try:
+            result = subprocess.run([program, *command.split()[1:], '--help'], stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10)
+            cache[command] = result.stdout.decode(errors='replace')
+        except (OSError, subprocess.TimeoutExpired):
+            cache[command] = None  # not built
+    return cache[command]
+
+
+def unknown_options(tree, command, words, cache):
+    text = help_of(tree, command, cache)
+    for word in words:
+        option = re.match(r'--[a-z][\w-]*', word)
+        if option and text is not None and option[0] not in ('--help', '--version') and not re.search(
+                re.escape(option[0]) + r'(?![\w-])', text):
+            yield f'`{command} --help` does not know {option[0]}'
+
+
+def check_documents(tree):
+    tools, cache = tool_names(tree), {}
+    tasks = {'help', *re.findall(r'^task_(\w+)\(', tree.text('dev') if 'dev' in tree.exists else '', re.M)}
+    build_words = {word for f in tree.select(r'(.*/)?(CMakeLists\.txt|[^/]*\.cmake)$')
+                   for word in re.findall(r'\w+', tree.text(f))}
+    for path in tree.select(r'(README|CONTRIBUTING|ARCHITECTURE)\.md$|docs/.*\.md$'):
+        is_reference = path.startswith('docs/reference/')
+        for number, code, heading in code_in(tree, path):
+            for part in re.split(r'[|;&<>]+', code):
+                words = part.split()
+                if not words:
+                    continue
+                first = os.path.basename(words[0]) if words[0] != './dev' else words[0]
+                if first == './dev' and len(words) > 1 and re.match(r'\w+$', words[1]) and words[1] not in tasks:
+                    yield path, number, f'./dev has no task {words[1]}'
+                if first in tools:
+                    command = first
+                    if first == 'joedb' and len(words) > 1 and re.match(r'[a-z][\w-]*$', words[1]):
+                        command += ' ' + words[1]
+                    for message in unknown_options(tree, command, words, cache):
+                        yield path, number, message
+                elif re.match(r'joedb([ic]|_\w+)$', first) and first not in build_words:
+                    yield path, number, f'there is no tool {first}'
+                elif is_reference and first.startswith('--'):
+                    named = [word for word in re.findall(r'\w+', heading) if word in tools]
+                    for message in unknown_options(tree, named[0], words, cache) if named else ():
+                        yield path, number, message
+        for number, line in tree.lines(path):
+            for link in re.findall(r'\]\(([^)#:\s]+)(?:#[^)]*)?\)', line):
+                if not os.path.exists(os.path.join(tree.root, os.path.dirname(path), link)):
+                    yield path, number, f'the link {link} leads nowhere'
+
+
+# --- formatting and headers, remembered by content ---
+
+def digest(tree, *parts_and_paths):
+    state = hashlib.sha256()
+    for part in parts_and_paths:
+        state.update((tree.text(part) if part in tree.exists else part).encode() + b'\0')
+    return state.hexdigest()
+
+
+def included_files(tree, path, found=None):
+    found = {path} if found is None else found
+    for _, _, name in tree.includes(path):
+        target = tree.resolve(path, name)
+        if target and target not in found:
+            found.add(target)
+            included_files(tree, target, found)
+    return found
+
+
+def run_tool(tree, path, command):
+    """The first complaint of a command about a file, as a finding, or None."""
+    result = subprocess.run(command, cwd=tree.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if result.returncode == 0:
+        return None
+    output = result.stdout.decode(errors='replace')
+    match = re.search(r'^([^\s:]+):(\d+):(?:\d+:)? (?:\w+ )*error: (.*)$', output, re.M)
+    return (os.path.normpath(match[1]), int(match[2]), match[3]) if match else (path, 1, output.strip() or 'failed')
+
+
+def format_jobs(tree):
+    for path in tree.cpp_files():
+        yield (digest(tree, 'format', '.clang-format', path), path,
+               ['clang-format-14', '--dry-run', '-Werror', '--ferror-limit=1', path],
+               'run ./dev fmt')
+
+
+def header_jobs(tree):
+    flags = '-std=c++20 -fsyntax-only -Wall -Wextra -Wconversion -Wshadow -Werror -Iinclude'.split()
+    for path in tree.select(r'(include|src)/.*\.h$'):
+        more = [] if path.startswith('include/') else ['-Isrc']
+        yield (digest(tree, 'header', *flags, *more, *sorted(included_files(tree, path))), path,
+               ['g++', *flags, *more, '-x', 'c++', '-include', path, '/dev/null'],
+               'a header must compile alone: {}')
+
+
+def check_with_tools(tree):
+    cache_path = os.path.join(tree.root, 'build/check_cache.json')
+    try:
+        with open(cache_path) as f:
+            known = set(json.load(f))
+    except (OSError, ValueError):
+        known = set()
+    jobs = [*format_jobs(tree), *header_jobs(tree)]
+    good = {key for key, *_ in jobs if key in known}
+    new = [job for job in jobs if job[0] not in known]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda job: run_tool(tree, job[1], job[2]), new)
+        for (key, _, _, message), finding in zip(new, results):
+            if finding is None:
+                good.add(key)
+            else:
+                yield finding[0], finding[1], message.format(finding[2])
+    os.makedirs(os.path.dirname(cache_path), exist_ok=True)
+    with open(cache_path, 'w') as f:
+        json.dump(sorted(good), f)
+
+
+RULES = [check_layers, check_system_headers, check_dead_files, check_test_names, check_text,
+         check_documents, check_with_tools]
+
+
+def main():
+    tree = Tree(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    findings = sorted({finding for rule in RULES for finding in rule(tree)})
+    for path, line, message in findings:
+        print(f'{path}:{line}: {message}')
+    print(f'check: {len(tree.files)} files, {len(findings)} findings')
+    return 1 if findings else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

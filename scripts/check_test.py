@@ -1,0 +1,133 @@
+"""Feeds scripts/check.py small trees with one violation each."""
+import os
+import tempfile
+import unittest
+
+import check
+
+
+class Check_Test(unittest.TestCase):
+
+    def findings(self, rule, files):
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in files.items():
+                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+                with open(os.path.join(root, path), 'w') as f:
+                    f.write(text)
+            return [f'{path}:{line}: {message}' for path, line, message in rule(check.Tree(root, files))]
+
+    def assert_good(self, rule, files):
+        self.assertEqual(self.findings(rule, files), [])
+
+    def assert_bad(self, rule, files, start, *more):
+        findings = self.findings(rule, files)
+        self.assertEqual(len(findings), 1 + len(more), findings)
+        for finding, expected in zip(findings, (start, *more)):
+            self.assertTrue(finding.startswith(expected), finding)
+
+    def including(self, path, *names):
+        """A tree in which `path` includes `names`, all of which exist."""
+        text = ''.join(f'#include "{name}"\n' for name in names)
+        folder = {True: 'include/', False: 'src/'}
+        return {path: text, **{folder[name.startswith('joedb/')] + name: '' for name in names}}
+
+    def test_a_room_includes_rooms_below_it(self):
+        self.assert_good(check.check_layers, self.including(
+            'src/journal/a.cc', 'joedb/journal/a.h', 'joedb/io/file.h', 'schema/b.h', 'joedb/base/ids.h'))
+
+    def test_a_room_must_not_include_a_room_above_or_beside_it(self):
+        self.assert_bad(check.check_layers, self.including('src/io/a.cc', 'joedb/journal/a.h'),
+                        'src/io/a.cc:1: io must not include journal')
+        self.assert_bad(check.check_layers, self.including('src/format/a.cc', 'joedb/base/a.h', 'joedb/io/a.h'),
+                        'src/format/a.cc:2: format must not include io')
+        self.assert_bad(check.check_layers, self.including('src/compiler/a.cc', 'interpreter/a.h'),
+                        'src/compiler/a.cc:1: compiler must not include interpreter')
+        self.assert_bad(check.check_layers, self.including('src/journal/a.cc', 'joedb/wal/a.h'),
+                        'src/journal/a.cc:1: journal must not include wal')
+
+    def test_the_umbrella_includes_all_and_no_room_includes_it(self):
+        self.assert_good(check.check_layers, self.including('include/joedb/joedb.h', 'joedb/table/a.h'))
+        self.assert_bad(check.check_layers, self.including('src/cli/a.cc', 'joedb/joedb.h'),
+                        'src/cli/a.cc:1: cli must not include umbrella')
+
+    def test_only_tests_include_testing(self):
+        self.assert_good(check.check_layers, self.including('src/io/a_test.cc', 'testing/sim_file.h'))
+        self.assert_bad(check.check_layers, self.including('src/cli/a.cc', 'testing/sim_file.h'),
+                        'src/cli/a.cc:1: cli must not include testing')
+
+    def test_a_public_header_includes_no_private_one(self):
+        self.assert_bad(check.check_layers, self.including('include/joedb/io/a.h', 'io/b.h'),
+                        'include/joedb/io/a.h:1: a public header must not include the private io/b.h')
+
+    def test_includes_are_written_from_the_root(self):
+        self.assert_bad(check.check_layers, {'src/io/a.cc': '#include "b.h"', 'src/io/b.h': ''},
+                        'src/io/a.cc:1: write the path from include/ or src/')
+        self.assert_bad(check.check_layers, {'src/io/a.cc': '#include "io/b.h"'},
+                        'src/io/a.cc:1: no such file')
+
+    def test_only_known_rooms(self):
+        self.assert_bad(check.check_layers, {'src/attic/a.cc': ''}, 'src/attic/a.cc:1: no such room')
+
+    def test_only_io_makes_system_calls(self):
+        source = '#include <vector>\n#include <sys/mman.h>\n#include <unistd.h>\n'
+        self.assert_good(check.check_system_headers, {'src/io/a.cc': source, 'src/table/a_test.cc': source})
+        self.assert_bad(check.check_system_headers, {'src/table/a.cc': source},
+                        'src/table/a.cc:2: only io', 'src/table/a.cc:3: only io')
+        self.assert_bad(check.check_system_headers, {'src/cli/a.cc': source}, 'src/cli/a.cc:2: only io')
+
+    def test_every_source_is_listed_once(self):
+        self.assert_good(check.check_dead_files, {
+            'src/io/a.cc': '', 'tests/b_test.cc': '',
+            'src/CMakeLists.txt': 'add(io/a.cc)', 'tests/CMakeLists.txt': 'add(${PROJECT_SOURCE_DIR}/tests/b_test.cc)'})
+        self.assert_bad(check.check_dead_files, {'src/io/a.cc': '', 'src/CMakeLists.txt': '# io/a.cc'},
+                        'src/io/a.cc:1: list this file')
+        self.assert_bad(check.check_dead_files, {'src/a.cc': '', 'src/CMakeLists.txt': 'a.cc\na.cc'},
+                        'src/CMakeLists.txt:2: src/a.cc is listed twice')
+
+    def test_every_header_is_used(self):
+        self.assert_bad(check.check_dead_files, {'include/joedb/io/a.h': ''},
+                        'include/joedb/io/a.h:1: nothing includes this header')
+
+    def test_names_of_tests(self):
+        self.assert_good(check.check_test_names, {'src/io/a_test.cc': 'TEST(A, B) {}'})
+        self.assert_bad(check.check_test_names, {'src/io/a.cc': '\nTEST(A, B) {}'}, 'src/io/a.cc:1: name')
+        self.assert_bad(check.check_test_names, {'src/io/test_a.cc': ''}, 'src/io/test_a.cc:1: name')
+
+    def test_text(self):
+        for text, expected in (('TO' 'DO: more', 'leftover marker'), ('good for ' 'now', 'leftover marker'),
+                               ('/wo' 'rk/main', 'path of one machine'), ('x' * 121, '121 characters')):
+            self.assert_bad(check.check_text, {'src/a.cc': 'fine\n' + text}, f'src/a.cc:2: {expected}')
+            self.assert_good(check.check_text, {'tests/golden/a.txt': text})
+        self.assert_good(check.check_text, {'docs/a.md': '| ' + 'x' * 121, 'a.cc': 'mkstemp("XXXX' 'XX")'})
+
+    def document(self, text, path='docs/reference/tools.md'):
+        return {path: text, 'dev': 'task_build() {\n',
+                'CMakeLists.txt': 'set(JOEDB_TOOL_NAMES\n  joedbi\n  joedb_pack)\nadd_library(joedb_tools)'}
+
+    def test_documents_name_what_exists(self):
+        rule = check.check_documents
+        self.assert_good(rule, self.document('`./dev build`, `joedb_tools`\n```sh\n$ joedbi x | joedb_pack y\n```'))
+        self.assert_bad(rule, self.document('see\n`./dev ship`'), 'docs/reference/tools.md:2: ./dev has no task')
+        self.assert_bad(rule, self.document('`joedb_fly a`'), 'docs/reference/tools.md:1: there is no tool')
+        self.assert_bad(rule, self.document('[a](b.md)', 'README.md'), 'README.md:1: the link b.md leads nowhere')
+
+    def test_documents_name_options_that_exist(self):
+        help_text = '#!/bin/sh\necho " --read  only"\n'
+        files = self.document('## joedbi\n`joedbi --read x`, `--read`, `--write`\n`joedbi --reader x`')
+        files['build/release/bin/joedbi'] = help_text
+
+        def rule(tree):
+            os.chmod(os.path.join(tree.root, 'build/release/bin/joedbi'), 0o755)
+            return list(check.check_documents(tree))
+        self.assert_bad(rule, files, 'docs/reference/tools.md:2: `joedbi --help` does not know --write',
+                        'docs/reference/tools.md:3: `joedbi --help` does not know --reader')
+
+    def test_headers_compile_alone_and_are_formatted(self):
+        files = {'include/joedb/io/a.h': '#pragma once\nint f( );\n', 'include/joedb/io/b.h': 'string s;\n',
+                 '.clang-format': 'BasedOnStyle: Google\n'}
+        self.assert_bad(check.check_with_tools, files, 'include/joedb/io/a.h:2: run ./dev fmt',
+                        'include/joedb/io/b.h:1: a header must compile alone')
+
+
+if __name__ == '__main__':
+    unittest.main()
