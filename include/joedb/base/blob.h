@@ -1,0 +1,31 @@
+#ifndef JOEDB_BASE_BLOB_H
+#define JOEDB_BASE_BLOB_H
+
+#include <cstdint>
+
+namespace joedb {
+
+// Where the bytes of a blob are in the journal file: offset of the first byte, and number of bytes.
+// (0, 0) is null; a blob without bytes still has a position.
+class Blob {
+ public:
+  constexpr Blob() = default;
+  constexpr Blob(std::int64_t position, std::int64_t size) : position_(position), size_(size) {}
+
+  constexpr std::int64_t get_position() const { return position_; }
+  constexpr std::int64_t get_size() const { return size_; }
+  constexpr std::int64_t get_end() const { return position_ + size_; }
+  constexpr bool is_null() const { return position_ == 0; }
+  constexpr bool is_not_null() const { return position_ != 0; }
+
+  friend constexpr bool operator==(Blob, Blob) = default;
+  friend constexpr bool operator<(Blob a, Blob b) { return a.position_ < b.position_; }
+
+ private:
+  std::int64_t position_ = 0;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace joedb
+
+#endif

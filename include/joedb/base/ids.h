@@ -1,0 +1,56 @@
+#ifndef JOEDB_BASE_IDS_H
+#define JOEDB_BASE_IDS_H
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace joedb {
+
+using index_t = std::ptrdiff_t;
+
+// A position in a journal file, in bytes from its start; also a number of bytes.
+using Offset = std::int64_t;
+
+// Table and field ids count from 1; 0 means none. They are never reused after a drop.
+template <class Tag>
+class Small_Id {
+ public:
+  constexpr Small_Id() = default;
+  constexpr explicit Small_Id(std::uint16_t value) : value_(value) {}
+  constexpr std::uint16_t value() const { return value_; }
+  constexpr bool is_null() const { return value_ == 0; }
+  friend constexpr auto operator<=>(Small_Id, Small_Id) = default;
+
+ private:
+  std::uint16_t value_ = 0;
+};
+
+using Table_Id = Small_Id<struct Table_Tag>;
+using Field_Id = Small_Id<struct Field_Tag>;
+
+// Row number in a table, counted from 0; a default-constructed one is null and has the value -1.
+//
+// It is stored as value + 1, as in the file, so that null is all zeros: a column of references that
+// was just allocated needs no initialisation.
+class Record_Id {
+ public:
+  constexpr Record_Id() = default;
+  constexpr explicit Record_Id(index_t value) : plus_one_(static_cast<std::uint64_t>(value) + 1) {}
+
+  constexpr index_t value() const { return static_cast<index_t>(plus_one_ - 1); }
+  constexpr index_t get_id() const { return value(); }
+  constexpr bool is_null() const { return plus_one_ == 0; }
+  constexpr bool is_not_null() const { return plus_one_ != 0; }
+  constexpr Record_Id operator+(index_t n) const { return Record_Id(value() + n); }
+
+  friend constexpr bool operator==(Record_Id, Record_Id) = default;
+  friend constexpr auto operator<=>(Record_Id a, Record_Id b) { return a.value() <=> b.value(); }
+
+ private:
+  std::uint64_t plus_one_ = 0;
+};
+
+}  // namespace joedb
+
+#endif

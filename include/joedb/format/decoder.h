@@ -1,0 +1,294 @@
+#ifndef JOEDB_FORMAT_DECODER_H
+#define JOEDB_FORMAT_DECODER_H
+
+#include <algorithm>
+#include <string>
+
+#include "joedb/base/bytes.h"
+#include "joedb/base/error.h"
+#include "joedb/format/compact.h"
+#include "joedb/format/entry.h"
+
+// Bytes to entries, strictly: whatever the bytes are, each step gives one entry or a
+// Corruption_Error that names the entry and its offset. Lengths are checked against the end of the
+// journal before anything is read or allocated.
+
+namespace joedb {
+
+// A window on the bytes of a journal that moves forward.
+class Decoder_Input {
+ public:
+  // Where the next byte stands in the file.
+  Offset position() const { return end_offset_ - (end_ - current_); }
+
+  // No byte at or after this offset may be read.
+  Offset limit() const { return limit_; }
+  Offset remaining() const { return limit_ - position(); }
+
+  // Makes at least `size` bytes available at the returned address and moves past them. The address
+  // is good until the next call.
+  const char* take(std::size_t size) {
+    if (static_cast<std::size_t>(end_ - current_) < size) [[unlikely]]
+      refill_or_throw(size);
+    const char* const result = current_;
+    current_ += size;
+    return result;
+  }
+
+  // Moves past `size` bytes, which are in the journal but need not be in memory.
+  void skip(Offset size);
+
+  // Copies `size` bytes to `out`; does not need them in the window.
+  void read(char* out, std::size_t size);
+
+  std::uint64_t take_compact() {
+    const char first = *take(1);
+    const std::size_t size = compact_size_from_first_byte(first);
+    if (size == 1) return static_cast<unsigned char>(first);
+    --current_;
+    return read_compact(take(size), size);
+  }
+
+  std::string_view take_string() {
+    const std::uint64_t size = take_compact();
+    if (size > static_cast<std::uint64_t>(remaining())) [[unlikely]]
+      throw_past_the_end(size);
+    return {take(size), size};
+  }
+
+  // Ids are 16-bit.
+  std::uint16_t take_small_id();
+
+  Record_Id take_record() { return Record_Id(static_cast<index_t>(take_compact()) - 1); }
+
+  // An entry begins here; errors name it.
+  void begin_entry() {
+    entry_offset_ = position();
+    opcode_ = 0;
+    opcode_ = static_cast<std::uint8_t>(*take(1));
+  }
+  std::uint8_t opcode() const { return opcode_; }
+  Offset entry_offset() const { return entry_offset_; }
+
+  // " (update int32 entry at offset 1234)"
+  std::string entry_description() const;
+
+  [[noreturn]] void fail(const std::string& what) const;
+
+ protected:
+  Decoder_Input() = default;
+  ~Decoder_Input() = default;
+
+  // Starts at `offset` with an empty window.
+  void reset(Offset offset, Offset limit) {
+    current_ = end_ = nullptr;
+    end_offset_ = offset;
+    limit_ = limit;
+  }
+  void set_window(const char* begin, std::size_t size, Offset end_offset) {
+    current_ = begin;
+    end_ = begin + size;
+    end_offset_ = end_offset;
+  }
+  std::string_view window() const { return {current_, static_cast<std::size_t>(end_ - current_)}; }
+
+  // Called with size <= remaining(): makes the window hold at least `size` bytes from position()
+  // on.
+  virtual void refill(std::size_t size) = 0;
+  // Reads `size` bytes that stand at `offset`, all before the limit, outside the window.
+  virtual void read_at(char* out, std::size_t size, Offset offset) = 0;
+
+ private:
+  void refill_or_throw(std::size_t size);
+  [[noreturn]] void throw_past_the_end(std::uint64_t size) const;
+
+  const char* current_ = nullptr;
+  const char* end_ = nullptr;
+  Offset end_offset_ = 0;  // of end_
+  Offset limit_ = 0;
+  Offset entry_offset_ = 0;
+  std::uint8_t opcode_ = 0;
+};
+
+// Decodes bytes that are all in memory. `bytes` stand at `offset` in the file.
+class Memory_Decoder_Input final : public Decoder_Input {
+ public:
+  explicit Memory_Decoder_Input(std::string_view bytes, Offset offset = 0) {
+    const Offset end = offset + static_cast<Offset>(bytes.size());
+    reset(offset, end);
+    set_window(bytes.data(), bytes.size(), end);
+  }
+
+ private:
+  void refill(std::size_t) override {}
+  void read_at(char*, std::size_t, Offset) override {}
+};
+
+template <Field_Value T>
+T decode_value(Decoder_Input& in) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *in.take(1) != 0;
+  } else if constexpr (has_fixed_size<T>) {
+    return load<T>(in.take(sizeof(T)));
+  } else if constexpr (std::is_same_v<T, std::string_view>) {
+    return in.take_string();
+  } else if constexpr (std::is_same_v<T, Record_Id>) {
+    return in.take_record();
+  } else {
+    const auto position = static_cast<std::int64_t>(in.take_compact());
+    return Blob(position, static_cast<std::int64_t>(in.take_compact()));
+  }
+}
+
+template <Field_Value T>
+class Vector_Values {
+ public:
+  Vector_Values(Decoder_Input& in, std::int64_t size) : in_(in), remaining_(size) {
+    // Every value takes at least one byte, a number as many as it has.
+    const std::int64_t least = has_fixed_size<T> ? static_cast<std::int64_t>(sizeof(T)) : 1;
+    if (size < 0 || size > in.remaining() / least)
+      in.fail("update_vector too big: " + std::to_string(size) + " values do not fit in the " +
+              std::to_string(in.remaining()) + " bytes before the checkpoint");
+  }
+
+  std::int64_t remaining() const { return remaining_; }
+
+  // The next value; there must be one. A string is valid until the next call.
+  T next() {
+    --remaining_;
+    return decode_value<T>(in_);
+  }
+
+  // All remaining values at once, to memory that has room for them.
+  void read_all(T* out) requires has_fixed_size<T> {
+    if constexpr (std::is_same_v<T, bool>) {
+      while (remaining_ > 0) *out++ = next();
+    } else {
+      in_.read(reinterpret_cast<char*>(out), static_cast<std::size_t>(remaining_) * sizeof(T));
+      remaining_ = 0;
+    }
+  }
+
+  void skip_rest() {
+    if constexpr (has_fixed_size<T>) {
+      in_.skip(remaining_ * static_cast<std::int64_t>(sizeof(T)));
+      remaining_ = 0;
+    } else {
+      while (remaining_ > 0) next();
+    }
+  }
+
+ private:
+  Decoder_Input& in_;
+  std::int64_t remaining_;
+};
+
+template <Field_Value T, class Handler>
+void decode_update(Decoder_Input& in, Context& context, Update_Form form, Handler& handler) {
+  switch (form) {
+    case Update_Form::full:
+    case Update_Form::vector:
+      context.table = Table_Id(in.take_small_id());
+      context.record = in.take_record();
+      context.field = Field_Id(in.take_small_id());
+      break;
+    case Update_Form::last:
+      context.field = Field_Id(in.take_small_id());
+      break;
+    case Update_Form::next:
+      context.record = context.record + 1;
+      break;
+  }
+  if (form == Update_Form::vector) {
+    const auto size = static_cast<std::int64_t>(in.take_compact());
+    Vector_Values<T> values(in, size);
+    handler(Update_Vector<T>{context.table, context.record, context.field, size, values});
+    values.skip_rest();
+  } else {
+    handler(Update<T>{context.table, context.record, context.field, decode_value<T>(in)});
+  }
+}
+
+Type decode_type(Decoder_Input& in);
+
+// Decodes one entry, which must be there, and calls handler(entry) with one of the structs of
+// entry.h: a handler is an overload set for all of them. What it throws passes through.
+template <class Handler>
+void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
+  in.begin_entry();
+  const std::uint8_t opcode = in.opcode();
+  if (opcode >= first_update_opcode && opcode <= last_update_opcode) {
+    const int index = opcode - first_update_opcode;
+    const auto form = static_cast<Update_Form>(index & 3);
+    visit_type(static_cast<Type_Code>(index / 4 + 1), [&]<class T>(std::type_identity<T>) {
+      decode_update<T>(in, context, form, handler);
+    });
+    return;
+  }
+  const auto take_table = [&] { return Table_Id(in.take_small_id()); };
+  const auto take_field = [&] { return Field_Id(in.take_small_id()); };
+  const auto take_size = [&] { return static_cast<std::int64_t>(in.take_compact()); };
+  switch (static_cast<Opcode>(opcode)) {
+    case Opcode::append:
+      context.record = context.record + 1;
+      return handler(Insert{context.table, context.record});
+    case Opcode::insert_into:
+      context.table = take_table();
+      context.record = in.take_record();
+      return handler(Insert{context.table, context.record});
+    case Opcode::delete_from: {
+      const Table_Id table = take_table();
+      return handler(Delete{table, in.take_record()});
+    }
+    case Opcode::insert_vector:
+      context.table = take_table();
+      context.record = in.take_record();
+      return handler(Insert_Vector{context.table, context.record, take_size()});
+    case Opcode::delete_vector: {
+      const Table_Id table = take_table();
+      const Record_Id record = in.take_record();
+      return handler(Delete_Vector{table, record, take_size()});
+    }
+    case Opcode::comment:
+      return handler(Comment{in.take_string()});
+    case Opcode::timestamp:
+      return handler(Timestamp{load<std::int64_t>(in.take(sizeof(std::int64_t)))});
+    case Opcode::valid_data:
+      return handler(Valid_Data{});
+    case Opcode::blob: {
+      const std::int64_t size = take_size();
+      const Offset position = in.position();
+      in.skip(size);
+      return handler(Blob_Data{Blob(position, size)});
+    }
+    case Opcode::create_table:
+      return handler(Create_Table{in.take_string()});
+    case Opcode::drop_table:
+      return handler(Drop_Table{take_table()});
+    case Opcode::rename_table: {
+      const Table_Id table = take_table();
+      return handler(Rename_Table{table, in.take_string()});
+    }
+    case Opcode::add_field: {
+      const Table_Id table = take_table();
+      const std::string name(in.take_string());  // the type may be in the next window
+      return handler(Add_Field{table, name, decode_type(in)});
+    }
+    case Opcode::drop_field: {
+      const Table_Id table = take_table();
+      return handler(Drop_Field{table, take_field()});
+    }
+    case Opcode::rename_field: {
+      const Table_Id table = take_table();
+      const Field_Id field = take_field();
+      return handler(Rename_Field{table, field, in.take_string()});
+    }
+    case Opcode::custom:
+      return handler(Custom{in.take_string()});
+  }
+  in.fail("Unexpected operation: get_position() = " + std::to_string(in.position()));
+}
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,199 @@
+#ifndef JOEDB_FORMAT_ENCODER_H
+#define JOEDB_FORMAT_ENCODER_H
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "joedb/base/bytes.h"
+#include "joedb/format/compact.h"
+#include "joedb/format/entry.h"
+
+// Entries to bytes: pure functions that write to memory the caller has made large enough
+// (encoded_size_limit), return the end of what they wrote, and choose the same short forms as joedb
+// 10 does, which depend on the context.
+
+namespace joedb {
+
+// ---- values -------------------------------------------------------------------------------------
+
+template <Field_Value T>
+constexpr std::size_t value_size_limit(const T& value) {
+  if constexpr (has_fixed_size<T>)
+    return sizeof(T);
+  else if constexpr (std::is_same_v<T, std::string_view>)
+    return max_compact_size + value.size();
+  else
+    return 2 * max_compact_size;
+}
+
+inline char* encode_string(char* out, std::string_view text) {
+  out = write_compact(out, text.size());
+  std::memcpy(out, text.data(), text.size());
+  return out + text.size();
+}
+
+inline char* encode_record(char* out, Record_Id record) {
+  return write_compact(out, static_cast<std::uint64_t>(record.value() + 1));
+}
+
+template <Field_Value T>
+char* encode_value(char* out, const T& value) {
+  if constexpr (has_fixed_size<T>) {
+    return store(out, value);
+  } else if constexpr (std::is_same_v<T, std::string_view>) {
+    return encode_string(out, value);
+  } else if constexpr (std::is_same_v<T, Record_Id>) {
+    return encode_record(out, value);
+  } else {
+    out = write_compact(out, static_cast<std::uint64_t>(value.get_position()));
+    return write_compact(out, static_cast<std::uint64_t>(value.get_size()));
+  }
+}
+
+// ---- parts of entries ---------------------------------------------------------------------------
+
+inline char* encode_opcode(char* out, Opcode opcode) {
+  *out = static_cast<char>(opcode);
+  return out + 1;
+}
+
+inline char* encode_cell(char* out, Opcode opcode, Table_Id table, Record_Id record) {
+  return encode_record(write_compact(encode_opcode(out, opcode), table.value()), record);
+}
+
+// ---- entries ------------------------------------------------------------------------------------
+
+// No entry needs more than this, its strings aside.
+inline constexpr std::size_t entry_size_limit = 1 + 5 * max_compact_size;
+
+inline std::size_t encoded_size_limit(const auto& entry) {
+  if constexpr (requires { entry.name; })
+    return entry_size_limit + entry.name.size();
+  else if constexpr (requires { entry.text; })
+    return entry_size_limit + entry.text.size();
+  else if constexpr (requires { entry.value; })
+    return entry_size_limit + value_size_limit(entry.value);
+  else
+    return entry_size_limit;
+}
+
+inline char* encode(char* out, Context&, const Create_Table& e) {
+  return encode_string(encode_opcode(out, Opcode::create_table), e.name);
+}
+
+inline char* encode(char* out, Context&, const Drop_Table& e) {
+  return write_compact(encode_opcode(out, Opcode::drop_table), e.table.value());
+}
+
+inline char* encode(char* out, Context&, const Rename_Table& e) {
+  out = write_compact(encode_opcode(out, Opcode::rename_table), e.table.value());
+  return encode_string(out, e.name);
+}
+
+inline char* encode(char* out, Context&, const Add_Field& e) {
+  out = write_compact(encode_opcode(out, Opcode::add_field), e.table.value());
+  out = encode_string(out, e.name);
+  *out++ = static_cast<char>(e.type.code);
+  return e.type.code == Type_Code::reference ? write_compact(out, e.type.referenced.value()) : out;
+}
+
+inline char* encode(char* out, Context&, const Drop_Field& e) {
+  out = write_compact(encode_opcode(out, Opcode::drop_field), e.table.value());
+  return write_compact(out, e.field.value());
+}
+
+inline char* encode(char* out, Context&, const Rename_Field& e) {
+  out = write_compact(encode_opcode(out, Opcode::rename_field), e.table.value());
+  return encode_string(write_compact(out, e.field.value()), e.name);
+}
+
+inline char* encode(char* out, Context&, const Custom& e) {
+  return encode_string(encode_opcode(out, Opcode::custom), e.name);
+}
+
+inline char* encode(char* out, Context&, const Comment& e) {
+  return encode_string(encode_opcode(out, Opcode::comment), e.text);
+}
+
+inline char* encode(char* out, Context&, const Timestamp& e) {
+  return store(encode_opcode(out, Opcode::timestamp), e.seconds);
+}
+
+inline char* encode(char* out, Context&, const Valid_Data&) {
+  return encode_opcode(out, Opcode::valid_data);
+}
+
+inline char* encode(char* out, Context& context, const Insert& e) {
+  if (e.table == context.table && e.record == context.record + 1)
+    out = encode_opcode(out, Opcode::append);
+  else
+    out = encode_cell(out, Opcode::insert_into, e.table, e.record);
+  context.table = e.table;
+  context.record = e.record;
+  return out;
+}
+
+inline char* encode(char* out, Context&, const Delete& e) {
+  return encode_cell(out, Opcode::delete_from, e.table, e.record);
+}
+
+inline char* encode(char* out, Context& context, const Insert_Vector& e) {
+  context.table = e.table;
+  context.record = e.record;
+  out = encode_cell(out, Opcode::insert_vector, e.table, e.record);
+  return write_compact(out, static_cast<std::uint64_t>(e.size));
+}
+
+inline char* encode(char* out, Context&, const Delete_Vector& e) {
+  out = encode_cell(out, Opcode::delete_vector, e.table, e.record);
+  return write_compact(out, static_cast<std::uint64_t>(e.size));
+}
+
+template <Field_Value T>
+char* encode(char* out, Context& context, const Update<T>& e) {
+  const auto start = [&](Update_Form form) {
+    *out = static_cast<char>(update_opcode(code_of<T>, form));
+    return out + 1;
+  };
+  if (e.table == context.table && e.record == context.record) {
+    out = write_compact(start(Update_Form::last), e.field.value());
+  } else if (e.table == context.table && e.record == context.record + 1 &&
+             e.field == context.field) {
+    out = start(Update_Form::next);
+  } else {
+    out = write_compact(start(Update_Form::full), e.table.value());
+    out = write_compact(encode_record(out, e.record), e.field.value());
+  }
+  context = {e.table, e.record, e.field};
+  return encode_value(out, e.value);
+}
+
+// The start of an update of `size` values; the encoded values follow.
+template <Field_Value T>
+char* encode_update_vector(char* out, Context& context, Table_Id table, Record_Id record,
+                           Field_Id field, std::int64_t size) {
+  context = {table, record, field};
+  *out++ = static_cast<char>(update_opcode(code_of<T>, Update_Form::vector));
+  out = encode_record(write_compact(out, table.value()), record);
+  return write_compact(write_compact(out, field.value()), static_cast<std::uint64_t>(size));
+}
+
+// The start of a blob; its bytes follow.
+inline char* encode_blob(char* out, std::size_t size) {
+  return write_compact(encode_opcode(out, Opcode::blob), size);
+}
+
+// ---- whole entries in a string ------------------------------------------------------------------
+
+template <class Entry>
+void append_encoded(std::string& out, Context& context, const Entry& entry) {
+  const std::size_t start = out.size();
+  out.resize(start + encoded_size_limit(entry));
+  const char* const end = encode(out.data() + start, context, entry);
+  out.resize(static_cast<std::size_t>(end - out.data()));
+}
+
+}  // namespace joedb
+
+#endif

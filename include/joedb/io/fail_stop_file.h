@@ -1,0 +1,45 @@
+#ifndef JOEDB_IO_FAIL_STOP_FILE_H
+#define JOEDB_IO_FAIL_STOP_FILE_H
+
+#include <string>
+
+#include "joedb/io/file.h"
+
+namespace joedb {
+
+// Passes everything to another file until a write, a sync or a truncation fails. After that it
+// writes nothing any more: after a failed sync, a second and successful one would prove nothing
+// about the first. Reads, sizes and locks go on.
+//
+// Idea: redb's CheckedBackend, SQLite's pager in its error state.
+class Fail_Stop_File : public Abstract_File {
+ public:
+  // `file` must outlive this object.
+  explicit Fail_Stop_File(Abstract_File& file)
+      : Abstract_File(file.get_name(), file.get_mode()), file_(file) {}
+
+  bool has_failed() const { return !failure_.empty(); }
+
+  Offset get_size() const override { return file_.get_size(); }
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+    return file_.pread(data, size, offset);
+  }
+  void pwrite(const char* data, std::size_t size, Offset offset) override;
+  void sync() override;
+  void datasync() override;
+  bool truncate(Offset size) override;
+  void shared_lock(Offset start, Offset size) override { file_.shared_lock(start, size); }
+  void exclusive_lock(Offset start, Offset size) override { file_.exclusive_lock(start, size); }
+  void unlock(Offset start, Offset size) noexcept override { file_.unlock(start, size); }
+
+ private:
+  template <class F>
+  auto guard(F f);
+
+  Abstract_File& file_;
+  std::string failure_;  // the first one; empty while all is well
+};
+
+}  // namespace joedb
+
+#endif

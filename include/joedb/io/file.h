@@ -1,0 +1,117 @@
+#ifndef JOEDB_IO_FILE_H
+#define JOEDB_IO_FILE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "joedb/base/blob.h"
+#include "joedb/base/error.h"
+
+namespace joedb {
+
+enum class Open_Mode {
+  read_existing,
+  write_existing,                // alone: fails if another writer has the file
+  create_new,                    // fails if the file exists
+  write_existing_or_create_new,  // alone
+  shared_write,                  // many processes; each takes the write lock for a transaction
+  write_lock                     // alone: waits for another writer to leave
+};
+
+// One open file. Offsets are absolute: there is no cursor, so readers never disturb the writer.
+//
+// An object is used by one thread at a time. A file of your own derives from this class; only
+// get_size, pread, pwrite, sync, datasync and the locks must be given.
+class Abstract_File {
+ public:
+  explicit Abstract_File(std::string name = "file", Open_Mode mode = Open_Mode::create_new)
+      : name_(std::move(name)), mode_(mode) {}
+  virtual ~Abstract_File() = default;
+  Abstract_File(const Abstract_File&) = delete;
+  Abstract_File& operator=(const Abstract_File&) = delete;
+
+  const std::string& get_name() const { return name_; }
+  Open_Mode get_mode() const { return mode_; }
+  bool is_readonly() const { return mode_ == Open_Mode::read_existing; }
+  bool is_shared() const { return mode_ == Open_Mode::shared_write; }
+
+  static constexpr Offset unknown_size = -1;
+
+  // Number of bytes, or unknown_size where the size says nothing of the content (a raw device).
+  virtual Offset get_size() const = 0;
+
+  // Reads into data[0, size) what stands at `offset`. Returns the number of bytes read; fewer than
+  // `size` only at the end of the file. Throws Io_Error.
+  virtual std::size_t pread(char* data, std::size_t size, Offset offset) const = 0;
+
+  // Writes everything or throws Io_Error, in which case any part may have been written. Until
+  // sync() returns, a power cut may keep all of it, a part, nothing, or the new size with zeros for
+  // bytes.
+  virtual void pwrite(const char* data, std::size_t size, Offset offset) = 0;
+
+  // sync returns only when every earlier write and the size would survive a power cut; datasync may
+  // leave out what is not needed to read the data back. After a failure nothing is known of the
+  // earlier writes, and a later success proves nothing about them.
+  virtual void sync() = 0;
+  virtual void datasync() = 0;
+
+  // Cuts the file to `size` bytes. False if this kind of file cannot be cut.
+  virtual bool truncate(Offset /*size*/) { return false; }
+
+  // Byte-range locks between open files, in this and other processes; they wait. A lock belongs to
+  // this object, and an exclusive one replaces a shared one on the same range.
+  virtual void shared_lock(Offset start, Offset size) = 0;
+  virtual void exclusive_lock(Offset start, Offset size) = 0;
+  virtual void unlock(Offset start, Offset size) noexcept = 0;
+
+  // Reads exactly [offset, offset + size) or throws Corruption_Error.
+  void read_exactly(char* data, std::size_t size, Offset offset) const;
+
+  // The bytes of a blob, at most max_size of them (-1: all).
+  std::string read_blob(Blob blob, std::int64_t max_size = -1) const;
+
+  // Appends [start, end) of this file to `destination` at the same offsets.
+  void copy_to(Abstract_File& destination, Offset start, Offset end) const;
+
+  // Whether [start, end) holds the same bytes in both files.
+  bool equal_to(const Abstract_File& other, Offset start, Offset end) const;
+
+ private:
+  const std::string name_;
+  const Open_Mode mode_;
+};
+
+// What the two locks of a journal file cover. The head is held while checkpoints are read or
+// written, the tail by whoever may append.
+struct Lock_Range {
+  Offset start;
+  Offset size;
+};
+inline constexpr Lock_Range head_lock{0, 1};
+inline constexpr Lock_Range tail_lock{std::numeric_limits<Offset>::max(), 1};
+
+// Holds one lock while it lives.
+class File_Lock {
+ public:
+  enum class Kind { shared, exclusive };
+  File_Lock(Abstract_File& file, Lock_Range range, Kind kind) : file_(file), range_(range) {
+    if (kind == Kind::shared)
+      file_.shared_lock(range_.start, range_.size);
+    else
+      file_.exclusive_lock(range_.start, range_.size);
+  }
+  ~File_Lock() { file_.unlock(range_.start, range_.size); }
+  File_Lock(const File_Lock&) = delete;
+  File_Lock& operator=(const File_Lock&) = delete;
+
+ private:
+  Abstract_File& file_;
+  const Lock_Range range_;
+};
+
+}  // namespace joedb
+
+#endif

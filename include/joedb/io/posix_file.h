@@ -1,0 +1,56 @@
+#ifndef JOEDB_IO_POSIX_FILE_H
+#define JOEDB_IO_POSIX_FILE_H
+
+#include <string>
+
+#include "joedb/io/file.h"
+
+namespace joedb {
+
+// A file of the operating system.
+//
+// Locks are open-file-description locks (Linux F_OFD_SETLK): they belong to this object, so the
+// same file may be opened twice in one process. A writer that is alone holds the tail lock from the
+// constructor to the destructor. The first sync of a file that was created here also syncs its
+// directory, so that a power cut does not lose the name.
+class File : public Abstract_File {
+ public:
+  // Throws Io_Error: "opening NAME: …", or "locking NAME: Resource temporarily unavailable" where
+  // another writer has the file and the mode does not wait.
+  File(const std::string& name, Open_Mode mode);
+  ~File() override;
+
+  Offset get_size() const override;
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override;
+  void pwrite(const char* data, std::size_t size, Offset offset) override;
+  void sync() override;
+  void datasync() override;
+  bool truncate(Offset size) override;
+  void shared_lock(Offset start, Offset size) override;
+  void exclusive_lock(Offset start, Offset size) override;
+  void unlock(Offset start, Offset size) noexcept override;
+
+  // Sets the modification time to now, for those who watch the file.
+  void touch();
+
+ private:
+  void lock(int command, short type, Offset start, Offset size) const;
+  void sync_directory() const;
+
+  int descriptor_ = -1;
+  bool directory_is_synced_ = true;
+};
+
+// A file or block device of fixed size whose size says nothing: the checkpoint alone tells where
+// the journal ends. A database is created on it only if its first bytes are zeros.
+class Device_File : public File {
+ public:
+  // Modes that would create a file are refused: the device must exist.
+  Device_File(const std::string& name, Open_Mode mode);
+  Offset get_size() const override { return unknown_size; }
+  bool truncate(Offset) override { return false; }
+};
+
+}  // namespace joedb
+
+#endif

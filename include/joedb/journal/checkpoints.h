@@ -1,0 +1,29 @@
+#ifndef JOEDB_JOURNAL_CHECKPOINTS_H
+#define JOEDB_JOURNAL_CHECKPOINTS_H
+
+#include <optional>
+
+#include "joedb/format/header.h"
+
+namespace joedb {
+
+// What a process knows of the checkpoints of a journal.
+struct Checkpoints {
+  int hard_index = 0;  // the slot that holds the current hard checkpoint
+  int soft_index = 0;  // the copy, in the other slot, that holds the last soft one
+  Offset checkpoint = journal_start;
+  Offset hard_checkpoint = journal_start;
+
+  // The slot that the next soft checkpoint, and the next hard one, are written to.
+  int next_slot() const { return 1 - hard_index; }
+
+  // Takes over what the words of the header say. Checkpoints never go back. A soft word beyond
+  // `file_size` is not believed; without a size (a device) every word is.
+  void read(const Checkpoint_Words& words, std::optional<Offset> file_size);
+
+  friend bool operator==(const Checkpoints&, const Checkpoints&) = default;
+};
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,112 @@
+#ifndef JOEDB_JOURNAL_READONLY_JOURNAL_H
+#define JOEDB_JOURNAL_READONLY_JOURNAL_H
+
+#include <limits>
+#include <vector>
+
+#include "joedb/format/decoder.h"
+#include "joedb/io/file.h"
+#include "joedb/journal/checkpoints.h"
+
+namespace joedb {
+
+// Which part of a file is believed.
+enum class Recovery {
+  none,           // up to the checkpoint; a writer refuses a file that goes on behind it
+  ignore_header,  // everything up to the end of the file
+  overwrite       // up to the checkpoint; a writer cuts off what stands behind it
+};
+
+// The bytes of a file as a journal is decoded, read in blocks.
+class File_Decoder_Input final : public Decoder_Input {
+ public:
+  explicit File_Decoder_Input(const Abstract_File& file) : file_(file) {}
+  void start(Offset offset, Offset limit) { reset(offset, limit); }
+
+ private:
+  void refill(std::size_t size) override;
+  void read_at(char* out, std::size_t size, Offset offset) override;
+
+  const Abstract_File& file_;
+  std::vector<char> buffer_;
+};
+
+// Reads a journal: what is before the checkpoint, entry by entry.
+//
+// Not thread-safe. Other processes may write the file meanwhile.
+class Readonly_Journal {
+ public:
+  // `file` must outlive the journal. Throws Corruption_Error, with the position, where the header
+  // is not that of a joedb file of version 5 or claims more than the file has.
+  explicit Readonly_Journal(Abstract_File& file, Recovery recovery = Recovery::none);
+  Readonly_Journal(const Readonly_Journal&) = delete;
+  Readonly_Journal& operator=(const Readonly_Journal&) = delete;
+
+  Abstract_File& get_file() const { return file_; }
+  Offset get_checkpoint() const { return checkpoints_.checkpoint; }
+  Offset get_hard_checkpoint() const { return checkpoints_.hard_checkpoint; }
+  const Checkpoints& get_checkpoints() const { return checkpoints_; }
+
+  // Up to where replay has come.
+  Offset get_replay_position() const { return input_.position(); }
+
+  // Looks for a newer checkpoint in the file. Returns the number of bytes it is ahead of the old
+  // one.
+  Offset pull();
+
+  // Calls handler(entry) for each entry from the replay position to the checkpoint, or to the first
+  // entry at or behind `until`. A handler is an overload set for the structs of format/entry.h.
+  // Throws Corruption_Error where the bytes make no sense or the handler throws Data_Error; the
+  // entries before have been handled then, and the journal can only be rewound.
+  template <class Handler>
+  void replay(Handler&& handler, Offset until = std::numeric_limits<Offset>::max());
+
+  // The next replay starts at the first entry again.
+  void rewind();
+
+ protected:
+  struct Unopened {};
+  Readonly_Journal(Abstract_File& file, Unopened) : file_(file), input_(file) {}
+
+  // Requires a lock on the head.
+  void open_header(Recovery recovery, Offset file_size);
+  // Re-reads the 32 bytes of checkpoints.
+  void read_checkpoints();
+  Checkpoint_Words read_words() const;
+  void start_replay_at(Offset offset) { input_.start(offset, get_checkpoint()); }
+
+  Abstract_File& file_;
+  Checkpoints checkpoints_;
+  Context context_;
+
+ private:
+  [[noreturn]] void fail_replay(const char* what);
+
+  File_Decoder_Input input_;
+  bool is_broken_ = false;
+};
+
+template <class Handler>
+void Readonly_Journal::replay(Handler&& handler, Offset until) {
+  if (is_broken_) throw Exception("this journal could not be replayed");
+  if (input_.limit() != get_checkpoint()) start_replay_at(input_.position());
+  const Offset end = std::min(until, get_checkpoint());
+  is_broken_ = true;
+  try {
+    while (input_.position() < end) decode_entry(input_, context_, handler);
+  } catch (const Data_Error& error) {
+    fail_replay(error.what());
+  }
+  is_broken_ = false;
+}
+
+// A handler for those who need only some of the entries: takes any of them and does nothing.
+// Derive, say `using Ignore_Entries::operator();`, and overload what you need.
+struct Ignore_Entries {
+  template <class Entry>
+  void operator()(const Entry&) {}
+};
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,171 @@
+#ifndef JOEDB_JOURNAL_WRITABLE_JOURNAL_H
+#define JOEDB_JOURNAL_WRITABLE_JOURNAL_H
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joedb/format/encoder.h"
+#include "joedb/io/fail_stop_file.h"
+#include "joedb/journal/readonly_journal.h"
+
+namespace joedb {
+
+// How safe a checkpoint is.
+enum class Checkpoint_Level {
+  soft,  // survives a killed process
+  half,  // hard, but for the last sync
+  hard   // survives a power cut
+};
+
+// Appends entries to a journal and writes checkpoints.
+//
+// append → buffer → (buffer full, or flush) file → checkpoint → sync.
+//
+// An entry is appended whole or not at all: it is encoded in memory before any of it counts.
+// Entries too large for the buffer (vectors, blobs) go to the file in pieces; only a failing write
+// can cut one. After a failed write or sync nothing more is written through this object: every
+// function that writes throws, the checkpoint does not advance, reading goes on.
+//
+// Not thread-safe.
+class Writable_Journal : public Readonly_Journal {
+ public:
+  // Opens the journal of `file`, which must outlive this object; an empty file gets a header.
+  // Throws what Readonly_Journal throws; also if the file goes on behind its checkpoint, unless
+  // `recovery` says what to do then. The journal must be replayed up to its checkpoint before
+  // anything is appended.
+  explicit Writable_Journal(Abstract_File& file, Recovery recovery = Recovery::none);
+
+  // Writes what is in the buffer, behind the checkpoint, after a warning to Destructor_Logger.
+  ~Writable_Journal();
+
+  bool is_shared() const { return file_.is_shared(); }
+
+  // Where the next entry will stand.
+  Offset get_position() const { return flushed_ + static_cast<Offset>(used_); }
+  // Number of bytes appended since the checkpoint.
+  Offset ahead_of_checkpoint() const { return get_position() - get_checkpoint(); }
+
+  // Appends any entry of format/entry.h but Blob_Data and Update_Vector.
+  template <class Entry>
+  void append(const Entry& entry) {
+    if (!is_ready_) [[unlikely]]
+      get_ready();
+    char* const out = reserve(encoded_size_limit(entry));
+    used_ = static_cast<std::size_t>(encode(out, context_, entry) - buffer_.data());
+  }
+
+  // Appends an update of records [record, record + values.size()).
+  template <Field_Value T>
+  requires has_fixed_size<T>
+  void append_vector(Table_Id table, Record_Id record, Field_Id field, std::span<const T> values);
+
+  // The same; get(i) gives value i. If it throws, nothing has been appended.
+  template <Field_Value T, class Get>
+  void append_vector(Table_Id table, Record_Id record, Field_Id field, std::int64_t size, Get get);
+
+  // Appends the bytes and returns where they stand.
+  Blob append_blob(std::string_view bytes);
+  std::string read_blob(Blob blob, std::int64_t max_size = -1);
+
+  // Writes the buffer to the file.
+  void flush();
+
+  // After a soft checkpoint, what was appended survives the death of this process; after a hard
+  // one, also a power cut.
+  void soft_checkpoint();
+  void hard_checkpoint();
+
+  // The older names. half_commit is a hard checkpoint without its last sync: the entries are on
+  // disk, but if the power fails before the system has written both copies, the checkpoint before
+  // it counts.
+  void checkpoint_full_commit() { hard_checkpoint(); }
+  void checkpoint_half_commit();
+  void checkpoint_no_commit() { soft_checkpoint(); }
+  void checkpoint() { checkpoint(default_level_); }
+  void checkpoint(Checkpoint_Level level);
+  void set_default_level(Checkpoint_Level level) { default_level_ = level; }
+  // Only a flush and a sync, no checkpoint.
+  void commit();
+
+  // Drops everything behind the checkpoint, in memory and in the file. The journal must be replayed
+  // from its start again before anything is appended.
+  void rollback();
+
+  // Shared files: takes the write lock and reads the checkpoints. What a dead writer left behind
+  // the checkpoint is cut off. The new entries must be replayed before anything is appended. Files
+  // that are not shared are locked as long as they are open: nothing happens.
+  void lock_pull();
+  void unlock() noexcept;
+
+ private:
+  char* reserve(std::size_t size) {
+    if (buffer_.size() - used_ < size) [[unlikely]]
+      make_room(size);
+    return buffer_.data() + used_;
+  }
+  void get_ready();
+  void make_room(std::size_t size);
+  void append_bytes(const char* data, std::size_t size);
+  void open(Recovery recovery);
+  void create_header();
+  void handle_tail(Recovery recovery, Offset file_size);
+  void bury_words_beyond(Offset file_size);
+  void write_word(int slot, int copy, std::int64_t word);
+  template <class Between>
+  void write_two_copies(Offset position, Between between);
+  void confirm_half();
+  void start_replay_after_checkpoint();
+  void forget_after(Offset position, const Context& context);
+  bool has_tail_been_overtaken();
+
+  Fail_Stop_File out_;
+  std::vector<char> buffer_;
+  std::size_t used_ = 0;
+  Offset flushed_ = journal_start;  // where the buffer will be written
+  bool is_ready_ = false;           // replayed, and locked
+  bool is_locked_ = false;          // shared files only
+  bool half_is_pending_ =
+      false;  // the next slot holds a checkpoint whose second copy is not synced
+  Checkpoint_Level default_level_ = Checkpoint_Level::soft;
+};
+
+template <Field_Value T>
+requires has_fixed_size<T>
+void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id field,
+                                     std::span<const T> values) {
+  if (!is_ready_) [[unlikely]]
+    get_ready();
+  char* const out = reserve(entry_size_limit);
+  const char* const end = encode_update_vector<T>(out, context_, table, record, field,
+                                                  static_cast<std::int64_t>(values.size()));
+  used_ = static_cast<std::size_t>(end - buffer_.data());
+  append_bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+}
+
+template <Field_Value T, class Get>
+void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id field,
+                                     std::int64_t size, Get get) {
+  if (!is_ready_) [[unlikely]]
+    get_ready();
+  const Offset start = get_position();
+  const Context old_context = context_;
+  try {
+    char* out = reserve(entry_size_limit);
+    out = encode_update_vector<T>(out, context_, table, record, field, size);
+    used_ = static_cast<std::size_t>(out - buffer_.data());
+    for (std::int64_t i = 0; i < size; ++i) {
+      const T value = get(i);
+      out = reserve(value_size_limit(value));
+      used_ = static_cast<std::size_t>(encode_value(out, value) - buffer_.data());
+    }
+  } catch (...) {
+    forget_after(start, old_context);
+    throw;
+  }
+}
+
+}  // namespace joedb
+
+#endif

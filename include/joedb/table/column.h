@@ -1,0 +1,130 @@
+#ifndef JOEDB_TABLE_COLUMN_H
+#define JOEDB_TABLE_COLUMN_H
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "joedb/base/bytes.h"
+#include "joedb/base/string.h"
+#include "joedb/io/memory.h"
+#include "joedb/schema/type.h"
+
+namespace joedb {
+
+// The values of one field of a table: one contiguous array, in which row id stands at index id.
+//
+// A column has room for `capacity` rows; the table makes them grow together. Room that was never
+// stored to holds the default value of the type, which is all zero bytes.
+class Column_Base {
+ public:
+  explicit Column_Base(Type type) : type_(type) {}
+  virtual ~Column_Base() = default;
+  Column_Base(const Column_Base&) = delete;
+  Column_Base& operator=(const Column_Base&) = delete;
+
+  const Type& type() const { return type_; }
+
+  // Throws std::bad_alloc, and then nothing has changed. Addresses of values change.
+  virtual void grow(std::size_t capacity) = 0;
+
+  // Back to the default value.
+  virtual void reset(index_t id) = 0;
+
+ private:
+  const Type type_;
+};
+
+// A column of numbers, booleans, references or blobs.
+template <Field_Value T>
+class Column final : public Column_Base {
+ public:
+  using Column_Base::Column_Base;
+
+  T get(index_t id) const { return data()[id]; }
+  void set(index_t id, T value) { data()[id] = value; }
+  T* data() { return reinterpret_cast<T*>(memory_.data()); }
+  const T* data() const { return reinterpret_cast<const T*>(memory_.data()); }
+
+  void grow(std::size_t capacity) override { memory_.grow(capacity * sizeof(T)); }
+  void reset(index_t id) override { set(id, T()); }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<T>);
+  Zeroed_Memory memory_;
+};
+
+// Where the text of a row is: in these 16 bytes if it is short, else in the arena of the column.
+struct alignas(8) String_Handle {
+  static constexpr std::size_t max_inline_size = 11;
+
+  std::uint32_t size;
+  char bytes[max_inline_size + 1];  // the text and a zero byte, or (at 4) the address of both
+
+  bool is_inline() const { return size <= max_inline_size; }
+  const char* text() const { return is_inline() ? bytes : far_text(); }
+  char* far_text() const { return load<char*>(bytes + 4); }
+  void set_far_text(char* text) { store(bytes + 4, text); }
+};
+static_assert(sizeof(String_Handle) == 16 && sizeof(char*) == 8);
+
+// A column of strings. Texts of more than 11 bytes are in blocks of memory that only grow; when
+// half of them is garbage (texts that were replaced by longer ones), they are written again.
+template <>
+class Column<std::string_view> final : public Column_Base {
+ public:
+  using Column_Base::Column_Base;
+
+  static constexpr std::size_t max_size = 0xffffffff;
+
+  String get(index_t id) const {
+    const String_Handle& h = handles()[id];
+    return {h.text(), h.size};
+  }
+
+  // `value` may be a text of this column. Requires value.size() <= max_size.
+  void set(index_t id, std::string_view value) {
+    String_Handle& h = handles()[id];
+    if (value.size() <= String_Handle::max_inline_size && h.is_inline()) [[likely]]
+      set_inline(h, value);
+    else
+      set_far(h, value);
+  }
+
+  void grow(std::size_t capacity) override {
+    memory_.grow(capacity * sizeof(String_Handle));
+    capacity_ = capacity;
+  }
+  void reset(index_t id) override { set(id, {}); }
+
+ private:
+  String_Handle* handles() { return reinterpret_cast<String_Handle*>(memory_.data()); }
+  const String_Handle* handles() const {
+    return reinterpret_cast<const String_Handle*>(memory_.data());
+  }
+
+  static void set_inline(String_Handle& h, std::string_view value) {
+    String_Handle next{static_cast<std::uint32_t>(value.size()), {}};
+    if (!value.empty()) std::memcpy(next.bytes, value.data(), value.size());
+    h = next;
+  }
+  void set_far(String_Handle& h, std::string_view value);
+  char* allocate(std::size_t size);
+  void collect_garbage();
+
+  Zeroed_Memory memory_;
+  std::size_t capacity_ = 0;
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* free_ = nullptr;  // in the last block
+  std::size_t free_size_ = 0;
+  std::size_t next_block_size_ = 1024;
+  std::size_t allocated_ = 0;  // bytes handed out of the blocks
+  std::size_t garbage_ = 0;    // of these, bytes that no handle needs any more
+};
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,175 @@
+#ifndef JOEDB_TABLE_DATABASE_H
+#define JOEDB_TABLE_DATABASE_H
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joedb/format/decoder.h"
+#include "joedb/format/entry.h"
+#include "joedb/table/table.h"
+
+namespace joedb {
+
+// What becomes of the values of a deleted record. Compiled programs see default values when its id
+// is used again; the interpreter, like that of joedb 10, the old ones.
+enum class Deleted_Values { reset, keep };
+
+// The content of a database in memory: the schema at run time, and a table engine for each table.
+//
+// It is a handler: a journal is replayed into it. Every entry has two steps: prepare(entry) checks
+// that it fits and takes the memory it needs, and throws Data_Error with nothing changed;
+// apply(entry) then cannot fail. Calling the database does both.
+class Database {
+ public:
+  explicit Database(Deleted_Values deleted_values = Deleted_Values::keep)
+      : deleted_values_(deleted_values) {}
+
+  // ---- the schema
+
+  // Null if there is no such table, or it was dropped.
+  const Table* find_table(Table_Id table) const {
+    const std::size_t index = table.value() - std::size_t{1};
+    return index < tables_.size() ? tables_[index].get() : nullptr;
+  }
+  Table* find_table(Table_Id table) {
+    return const_cast<Table*>(static_cast<const Database*>(this)->find_table(table));
+  }
+  const Table* find_table(std::string_view name) const;
+
+  // Tables by id: table 1 is the first. A dropped one leaves a null pointer. Tables stay where they
+  // are in memory until they are dropped.
+  const std::vector<std::unique_ptr<Table>>& tables() const { return tables_; }
+
+  // The schema entries of the journal so far, encoded as in a file.
+  const std::string& schema_entries() const { return schema_entries_; }
+
+  // ---- limits
+
+  // A journal of this many bytes is about to be replayed. Tables may have as many rows as it has
+  // bytes, but 16 million in any case.
+  void limit_to_journal_of(Offset size);
+  // For a writer: the next checkpoint will be at `position`. Throws Data_Error if a table has more
+  // rows than could be read back.
+  void require_readable_from(Offset position) const;
+
+  // ---- entries
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    prepare(entry);
+    apply(entry);
+  }
+
+  void prepare(const Create_Table& e) const;
+  void prepare(const Drop_Table& e) const;
+  void prepare(const Rename_Table& e) const;
+  void prepare(const Add_Field& e) const;
+  void prepare(const Drop_Field& e) const;
+  void prepare(const Rename_Field& e) const;
+  void prepare(const Insert& e) { table(e.table).prepare_insert(e.record, limits_); }
+  void prepare(const Insert_Vector& e) {
+    table(e.table).prepare_insert_vector(e.record, e.size, limits_);
+  }
+  void prepare(const Delete& e) const { prepare(Delete_Vector{e.table, e.record, 1}); }
+  void prepare(const Delete_Vector& e) const {
+    table(e.table).prepare_delete_vector(e.record, e.size);
+  }
+  template <Field_Value T>
+  void prepare(const Update<T>& e) const {
+    const Table& t = table(e.table);
+    t.column<T>(e.field);
+    if (!t.is_used(e.record)) [[unlikely]]
+      throw_invalid_update();
+    if constexpr (std::is_same_v<T, std::string_view>) require_size(e.value);
+  }
+  template <Field_Value T>
+  void prepare(const Update_Vector<T>& e) const {
+    const Table& t = table(e.table);
+    t.column<T>(e.field);
+    t.prepare_update_vector(e.record, e.size);
+  }
+  void prepare(const Custom&) const {}
+  void prepare(const Comment&) const {}
+  void prepare(const Timestamp&) const {}
+  void prepare(const Valid_Data&) const {}
+  void prepare(const Blob_Data&) const {}
+
+  void apply(const Create_Table& e);
+  void apply(const Drop_Table& e);
+  void apply(const Rename_Table& e);
+  void apply(const Add_Field& e);
+  void apply(const Drop_Field& e);
+  void apply(const Rename_Field& e);
+  void apply(const Custom& e);
+  void apply(const Insert& e) {
+    table(e.table).insert(e.record);
+    note_size(e.record.value() + 1);
+  }
+  void apply(const Insert_Vector& e);
+  void apply(const Delete& e) { apply(Delete_Vector{e.table, e.record, 1}); }
+  void apply(const Delete_Vector& e);
+  template <Field_Value T>
+  void apply(const Update<T>& e) {
+    table(e.table).template column<T>(e.field).set(e.record.value(), e.value);
+  }
+  template <Field_Value T>
+  void apply(const Update_Vector<T>& e) {
+    Column<T>& column = table(e.table).template column<T>(e.field);
+    if constexpr (has_fixed_size<T>) {
+      e.values.read_all(column.data() + e.record.value());
+    } else {
+      for (index_t id = e.record.value(); e.values.remaining() > 0; ++id) {
+        const T value = e.values.next();
+        if constexpr (std::is_same_v<T, std::string_view>) require_size(value);
+        column.set(id, value);
+      }
+    }
+  }
+  void apply(const Comment&) {}
+  void apply(const Timestamp&) {}
+  void apply(const Valid_Data&) {}
+  void apply(const Blob_Data&) {}
+
+  const Table& table(Table_Id id) const {
+    const Table* const found = find_table(id);
+    if (found == nullptr) [[unlikely]]
+      throw_invalid_table(id);
+    return *found;
+  }
+  Table& table(Table_Id id) {
+    return const_cast<Table&>(static_cast<const Database*>(this)->table(id));
+  }
+
+  // Throws Data_Error if a text is too long for a column (4 GiB).
+  static void require_size(std::string_view text) {
+    if (text.size() > Column<std::string_view>::max_size) [[unlikely]]
+      throw Data_Error("a string can have at most 4294967295 bytes");
+  }
+
+  bool resets_deleted_values() const { return deleted_values_ == Deleted_Values::reset; }
+  // For the one who writes: any number of rows, as long as memory lasts.
+  void remove_limits();
+  // A table has this many rows now.
+  void note_size(index_t size) { largest_size_ = std::max(largest_size_, size); }
+
+ private:
+  template <class Entry>
+  void remember(const Entry& entry);
+  [[noreturn]] static void throw_invalid_table(Table_Id id);
+  [[noreturn]] static void throw_invalid_update();
+
+  Deleted_Values deleted_values_;
+  std::vector<std::unique_ptr<Table>> tables_;
+  std::map<std::string, Table_Id, std::less<>> table_ids_;
+  std::string schema_entries_;
+  Table::Limits limits_ = unlimited();
+  index_t largest_size_ = 0;  // of all tables there ever were
+
+  static Table::Limits unlimited();
+};
+
+}  // namespace joedb
+
+#endif

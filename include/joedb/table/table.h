@@ -1,0 +1,120 @@
+#ifndef JOEDB_TABLE_TABLE_H
+#define JOEDB_TABLE_TABLE_H
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joedb/base/error.h"
+#include "joedb/table/column.h"
+#include "joedb/table/record_ids.h"
+
+namespace joedb {
+
+struct Field {
+  std::string name;
+  std::unique_ptr<Column_Base> column;  // none once the field is dropped
+};
+
+// One table: its fields, which rows exist, and a column for each field.
+//
+// A change has two steps. prepare_… checks that it is possible and takes the memory it needs, and
+// throws without having changed anything that can be seen; then the change itself cannot fail. What
+// stands between them is the journal.
+class Table {
+ public:
+  Table(Table_Id id, std::string name) : id_(id), name_(std::move(name)) {}
+
+  Table_Id id() const { return id_; }
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
+  // Fields by id: field 1 is the first. Dropped ones keep their place.
+  const std::vector<Field>& fields() const { return fields_; }
+  // Null if there is no such field.
+  const Field* find_field(Field_Id field) const;
+  Field_Id find_field(std::string_view name) const;
+
+  // Names and fields have been checked (Database::prepare).
+  Field_Id add_field(std::string name, Type type);
+  void drop_field(Field_Id field);
+  void rename_field(Field_Id field, std::string name);
+
+  const Record_Ids& records() const { return records_; }
+  bool is_used(Record_Id record) const { return records_.is_used(record.value()); }
+
+  // The column of a field whose values are T; throws Data_Error for any other field.
+  template <Field_Value T>
+  Column<T>& column(Field_Id field) {
+    const std::size_t index = field.value() - std::size_t{1};
+    if (index < fields_.size()) [[likely]] {
+      Column_Base* const column = fields_[index].column.get();
+      if (column != nullptr && column->type().code == code_of<T>) [[likely]]
+        return static_cast<Column<T>&>(*column);
+    }
+    throw_bad_field(field, code_of<T>);
+  }
+  template <Field_Value T>
+  const Column<T>& column(Field_Id field) const {
+    return const_cast<Table*>(this)->column<T>(field);
+  }
+
+  // Rows that a journal of this many bytes may have (max_rows), and unused ids before a row
+  // (max_skip): a few bytes must not take all memory.
+  struct Limits {
+    index_t max_rows;
+    index_t max_skip;
+  };
+
+  void prepare_insert(Record_Id record, const Limits& limits) {
+    const index_t id = record.value();
+    if (records_.is_dense() && id == records_.size() && id < limits.max_rows) [[likely]] {
+      if (static_cast<std::size_t>(id) >= capacity_) [[unlikely]]
+        reserve(id + 1);
+    } else {
+      prepare_unusual_insert(id, limits);
+    }
+  }
+  void insert(Record_Id record) { records_.insert(record.value()); }
+
+  void prepare_insert_vector(Record_Id record, index_t size, const Limits& limits);
+  void insert_vector(Record_Id record, index_t size) {
+    records_.insert_vector(record.value(), size);
+  }
+
+  void require_used(Record_Id record) const {
+    if (!is_used(record)) [[unlikely]]
+      throw_not_used(record);
+  }
+  void prepare_delete_vector(Record_Id record, index_t size) const;
+  // From the last to the first.
+  void erase_vector(Record_Id record, index_t size, bool reset_values);
+
+  // Throws Data_Error unless [record, record + size) is inside the table.
+  void prepare_update_vector(Record_Id record, index_t size) const;
+
+  // So that the next insertion at the end needs no memory. Columns move only here and in prepare_….
+  void make_room_for_one() {
+    if (static_cast<std::size_t>(records_.size()) >= capacity_) [[unlikely]]
+      reserve(records_.size() + 1);
+  }
+
+ private:
+  void reserve(index_t rows);
+  void prepare_unusual_insert(index_t id, const Limits& limits);
+  [[noreturn]] void throw_bad_field(Field_Id field, Type_Code type) const;
+  [[noreturn]] void throw_not_used(Record_Id record) const;
+
+  Table_Id id_;
+  std::string name_;
+  std::vector<Field> fields_;
+  std::map<std::string, Field_Id, std::less<>> field_ids_;
+  Record_Ids records_;
+  std::size_t capacity_ = 0;  // rows that every column has room for
+};
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,37 @@
+#include "joedb/base/log.h"
+
+#include <cstdio>
+#include <ctime>
+
+#include "joedb/base/time.h"
+
+namespace joedb {
+
+namespace {
+
+class Standard_Error_Logger : public Logger {
+ public:
+  void log(std::string_view line) override {
+    std::fprintf(stderr, "%s joedb destructor warning: %.*s\n",
+                 time_text(std::time(nullptr)).c_str(), static_cast<int>(line.size()), line.data());
+  }
+};
+
+Standard_Error_Logger standard_error_logger;
+Logger* destructor_logger = &standard_error_logger;
+
+}  // namespace
+
+void Destructor_Logger::set_logger(Logger* logger) noexcept { destructor_logger = logger; }
+
+void Destructor_Logger::remove_logger() noexcept { destructor_logger = nullptr; }
+
+void Destructor_Logger::warning(std::string_view text) noexcept {
+  if (destructor_logger == nullptr) return;
+  try {
+    destructor_logger->log(text);
+  } catch (...) {  // a destructor has nobody left to tell
+  }
+}
+
+}  // namespace joedb

@@ -1,0 +1,62 @@
+#include "joedb/io/file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace joedb {
+
+static constexpr std::size_t copy_buffer_size = std::size_t{1} << 16;
+
+void Abstract_File::read_exactly(char* data, std::size_t size, Offset offset) const {
+  const std::size_t n = pread(data, size, offset);
+  if (n == size) return;
+  throw Corruption_Error("Trying to read past the end of file: " + name_ + " ends at offset " +
+                             std::to_string(offset + static_cast<Offset>(n)) + ", " +
+                             std::to_string(size) + " bytes are needed at offset " +
+                             std::to_string(offset),
+                         offset);
+}
+
+std::string Abstract_File::read_blob(Blob blob, std::int64_t max_size) const {
+  std::int64_t size = blob.get_size();
+  if (max_size >= 0) size = std::min(size, max_size);
+  if (size < 0 || blob.get_position() < 0)
+    throw Corruption_Error("Trying to read past the end of file: negative blob position or size",
+                           blob.get_position());
+  // Take memory as the bytes arrive, so that a wrong size costs an error, not the machine.
+  std::string result;
+  const auto wanted = static_cast<std::size_t>(size);
+  while (result.size() < wanted) {
+    const std::size_t start = result.size();
+    const std::size_t n = std::min(wanted - start, std::max(copy_buffer_size, start));
+    result.resize(start + n);
+    read_exactly(result.data() + start, n, blob.get_position() + static_cast<Offset>(start));
+  }
+  return result;
+}
+
+void Abstract_File::copy_to(Abstract_File& destination, Offset start, Offset end) const {
+  const auto buffer = std::make_unique<char[]>(copy_buffer_size);
+  while (start < end) {
+    const auto n = std::min(copy_buffer_size, static_cast<std::size_t>(end - start));
+    read_exactly(buffer.get(), n, start);
+    destination.pwrite(buffer.get(), n, start);
+    start += static_cast<Offset>(n);
+  }
+}
+
+bool Abstract_File::equal_to(const Abstract_File& other, Offset start, Offset end) const {
+  const auto a = std::make_unique<char[]>(copy_buffer_size);
+  const auto b = std::make_unique<char[]>(copy_buffer_size);
+  while (start < end) {
+    const auto n = std::min(copy_buffer_size, static_cast<std::size_t>(end - start));
+    read_exactly(a.get(), n, start);
+    other.read_exactly(b.get(), n, start);
+    if (std::memcmp(a.get(), b.get(), n) != 0) return false;
+    start += static_cast<Offset>(n);
+  }
+  return true;
+}
+
+}  // namespace joedb

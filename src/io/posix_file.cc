@@ -1,0 +1,168 @@
+#include "joedb/io/posix_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace joedb {
+
+namespace {
+
+// Calls f until a signal does not interrupt it.
+template <class F>
+auto retry(F f) {
+  decltype(f()) result;
+  do result = f();
+  while (result < 0 && errno == EINTR);
+  return result;
+}
+
+int open_file(const std::string& name, int flags) {
+  return retry([&] { return ::open(name.c_str(), flags | O_CLOEXEC, 0644); });
+}
+
+// Linux transfers at most 2 GiB - 4 KiB in one call.
+constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+
+}  // namespace
+
+File::File(const std::string& name, Open_Mode mode) : Abstract_File(name, mode) {
+  constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
+  switch (mode) {
+    case Open_Mode::read_existing:
+      descriptor_ = open_file(name, O_RDONLY);
+      break;
+    case Open_Mode::write_existing:
+      descriptor_ = open_file(name, O_RDWR);
+      break;
+    case Open_Mode::create_new:
+      descriptor_ = open_file(name, create_flags);
+      directory_is_synced_ = false;
+      break;
+    case Open_Mode::write_existing_or_create_new:
+    case Open_Mode::shared_write:
+    case Open_Mode::write_lock:
+      descriptor_ = open_file(name, create_flags);
+      directory_is_synced_ = descriptor_ < 0;
+      if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_file(name, O_RDWR);
+      break;
+  }
+  if (descriptor_ < 0) throw Io_Error("opening", name, -1, errno);
+
+  try {
+    if (mode == Open_Mode::write_lock)
+      lock(F_OFD_SETLKW, F_WRLCK, tail_lock.start, tail_lock.size);
+    else if (!is_readonly() && !is_shared())
+      lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+File::~File() { ::close(descriptor_); }  // closing releases the locks
+
+Offset File::get_size() const {
+  struct stat status;
+  if (::fstat(descriptor_, &status) != 0)
+    throw Io_Error("reading the size of", get_name(), -1, errno);
+  return status.st_size;
+}
+
+std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
+  std::size_t done = 0;
+  while (done < size) {
+    const Offset at = offset + static_cast<Offset>(done);
+    const ssize_t n = retry([&] {
+      return ::pread(descriptor_, data + done, std::min(size - done, largest_transfer), at);
+    });
+    if (n < 0) throw Io_Error("reading", get_name(), at, errno);
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+void File::pwrite(const char* data, std::size_t size, Offset offset) {
+  std::size_t done = 0;
+  while (done < size) {
+    const Offset at = offset + static_cast<Offset>(done);
+    const ssize_t n = retry([&] {
+      return ::pwrite(descriptor_, data + done, std::min(size - done, largest_transfer), at);
+    });
+    if (n <= 0) throw Io_Error("writing", get_name(), at, n < 0 ? errno : ENOSPC);
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+// A sync is not tried again: after a failure the kernel may have dropped the dirty pages, and the
+// next call would succeed without having written them.
+void File::sync() {
+  if (::fsync(descriptor_) != 0) throw Io_Error("syncing", get_name(), -1, errno);
+  if (!directory_is_synced_) sync_directory();
+  directory_is_synced_ = true;
+}
+
+void File::datasync() {
+  if (::fdatasync(descriptor_) != 0) throw Io_Error("syncing", get_name(), -1, errno);
+}
+
+void File::sync_directory() const {
+  const std::size_t slash = get_name().rfind('/');
+  const std::string directory =
+      slash == std::string::npos ? "." : get_name().substr(0, std::max<std::size_t>(slash, 1));
+  const int descriptor = open_file(directory, O_RDONLY | O_DIRECTORY);
+  if (descriptor < 0) throw Io_Error("opening", directory, -1, errno);
+  const int error = ::fsync(descriptor) == 0 ? 0 : errno;
+  ::close(descriptor);
+  if (error != 0) throw Io_Error("syncing", directory, -1, error);
+}
+
+bool File::truncate(Offset size) {
+  if (retry([&] { return ::ftruncate(descriptor_, size); }) != 0)
+    throw Io_Error("truncating", get_name(), size, errno);
+  return true;
+}
+
+void File::lock(int command, short type, Offset start, Offset size) const {
+  struct flock range {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = start;
+  range.l_len = size;
+  if (retry([&] { return ::fcntl(descriptor_, command, &range); }) != 0)
+    throw Io_Error("locking", get_name(), -1, errno);
+}
+
+void File::shared_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_RDLCK, start, size); }
+
+void File::exclusive_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_WRLCK, start, size); }
+
+void File::unlock(Offset start, Offset size) noexcept {
+  try {
+    lock(F_OFD_SETLK, F_UNLCK, start, size);
+  } catch (const Io_Error&) {  // closing the file will release the lock
+  }
+}
+
+void File::touch() {
+  if (::futimens(descriptor_, nullptr) != 0)
+    throw Io_Error("setting the time of", get_name(), -1, errno);
+}
+
+static Open_Mode existing_device(const std::string& name, Open_Mode mode) {
+  if (mode == Open_Mode::create_new)
+    throw Exception("opening " + name +
+                    ": a device cannot be created; use --write, which starts a new database if the "
+                    "first bytes of the device are zeros");
+  if (::access(name.c_str(), F_OK) != 0) throw Io_Error("opening", name, -1, errno);
+  return mode == Open_Mode::write_existing_or_create_new ? Open_Mode::write_existing : mode;
+}
+
+Device_File::Device_File(const std::string& name, Open_Mode mode)
+    : File(name, existing_device(name, mode)) {}
+
+}  // namespace joedb

@@ -1,0 +1,30 @@
+#include "joedb/journal/checkpoints.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace joedb {
+
+// The order of the comparisons is part of the format: on a tie the later slot wins, and a soft word
+// says that the hard checkpoint is in the opposite slot.
+void Checkpoints::read(const Checkpoint_Words& words, std::optional<Offset> file_size) {
+  for (int slot = 0; slot < 2; ++slot) {
+    const std::size_t first = 2 * static_cast<std::size_t>(slot);
+    if (words[first] == words[first + 1] && words[first] >= hard_checkpoint) {
+      hard_checkpoint = words[first];
+      hard_index = slot;
+    }
+    for (int copy = 0; copy < 2; ++copy) {
+      const std::int64_t word = words[first + static_cast<std::size_t>(copy)];
+      if (word >= 0 || word == std::numeric_limits<std::int64_t>::min()) continue;
+      if (-word >= checkpoint && (!file_size || -word <= *file_size)) {
+        checkpoint = -word;
+        hard_index = 1 - slot;
+        soft_index = copy;
+      }
+    }
+  }
+  checkpoint = std::max(checkpoint, hard_checkpoint);
+}
+
+}  // namespace joedb

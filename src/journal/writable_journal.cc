@@ -1,0 +1,324 @@
+#include "joedb/journal/writable_journal.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "joedb/base/log.h"
+
+// The header has two slots of two words. What is always true, at every instant between two writes:
+//
+// 1. One slot holds the last acknowledged hard checkpoint, twice, and all bytes before it are
+// synced.
+//    It is not written to until the other slot holds a newer one, twice and synced.
+// 2. The last acknowledged checkpoint, soft or hard, can be read from the header: a soft word is
+//    replaced only after a newer checkpoint stands in another word. So a process may be killed
+//    anywhere and loses nothing that was checkpointed.
+// 3. A word never claims a byte that was not written to the file before it.
+// 4. No soft word points beyond the end of the file when the file grows: such a word (the system
+// wrote
+//    the header before a power cut, but not the entries) would come back to life over other bytes.
+// 5. Memory claims a checkpoint only after the file has it.
+
+namespace joedb {
+
+static constexpr std::size_t first_buffer_size = std::size_t{1} << 12;
+static constexpr std::size_t full_buffer_size = std::size_t{1} << 18;
+
+Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
+    : Readonly_Journal(file, Unopened()), out_(file), buffer_(first_buffer_size) {
+  if (file.is_readonly())
+    throw Exception(file.get_name() + " is opened for reading only and cannot be written");
+  std::optional<File_Lock> tail;
+  if (is_shared()) tail.emplace(file, tail_lock, File_Lock::Kind::exclusive);
+  const File_Lock head(file, head_lock, File_Lock::Kind::exclusive);
+  open(recovery);
+  flushed_ = get_checkpoint();
+  start_replay_at(journal_start);
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+
+// Requires the locks: a size that was read before them may be that of another writer's half
+// transaction.
+void Writable_Journal::open(Recovery recovery) {
+  const Offset size = file_.get_size();
+  if (size == 0) return create_header();
+  if (size == Abstract_File::unknown_size) {
+    std::array<char, header_size> start{};
+    if (file_.pread(start.data(), start.size(), 0) == start.size() &&
+        std::all_of(start.begin(), start.end(), [](char c) { return c == 0; }))
+      return create_header();
+  }
+  open_header(recovery, size);
+  if (size != Abstract_File::unknown_size) handle_tail(recovery, size);
+}
+
+void Writable_Journal::create_header() {
+  const auto bytes = encode_header(Header());
+  out_.pwrite(bytes.data(), bytes.size(), 0);
+}
+
+void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
+  const Offset checkpoint = get_checkpoint();
+  if (file_size > checkpoint) {
+    if (recovery != Recovery::overwrite)
+      throw Exception(
+          "Checkpoint (" + std::to_string(checkpoint) + ") is smaller than file size (" +
+          std::to_string(file_size) +
+          "). This file may contain an aborted transaction. 'joedb_push file.joedb file "
+          "fixed.joedb' can be used to truncate it.");
+    out_.truncate(checkpoint);
+  } else if (recovery == Recovery::overwrite) {
+    checkpoints_.soft_index ^= 1;
+    write_word(checkpoints_.next_slot(), checkpoints_.soft_index, -checkpoint);
+  }
+  bury_words_beyond(checkpoint);
+}
+
+// Invariant 4. A word of 41 says no more than that the file has a header. The sync keeps the order
+// of this write and of those that make the file grow.
+void Writable_Journal::bury_words_beyond(Offset file_size) {
+  const Checkpoint_Words words = read_words();
+  bool found = false;
+  for (int slot = 0; slot < 2; ++slot) {
+    for (int copy = 0; copy < 2; ++copy) {
+      const std::int64_t word = words[static_cast<std::size_t>(2 * slot + copy)];
+      if (word < -file_size || word > file_size) {
+        write_word(slot, copy, journal_start);
+        found = true;
+      }
+    }
+  }
+  if (found) out_.datasync();
+}
+
+Writable_Journal::~Writable_Journal() {
+  if (get_position() > get_checkpoint() && !out_.has_failed()) {
+    Destructor_Logger::warning("Writable_Journal: ahead of checkpoint");
+    try {
+      if (used_ > 0) {
+        std::optional<File_Lock> tail;
+        if (is_shared() && !is_locked_) tail.emplace(file_, tail_lock, File_Lock::Kind::exclusive);
+        if (tail && has_tail_been_overtaken()) {
+          Destructor_Logger::warning("dropping File_Buffer: another process has written since");
+        } else {
+          Destructor_Logger::warning("flushing File_Buffer");
+          flush();
+        }
+      }
+    } catch (const std::exception& error) {
+      Destructor_Logger::warning(error.what());
+    }
+  }
+  unlock();
+}
+
+// Requires the tail lock: has another process written where our buffer would go?
+bool Writable_Journal::has_tail_been_overtaken() {
+  return file_.get_size() != flushed_ || (read_checkpoints(), get_checkpoint()) > flushed_;
+}
+
+// ---- locks --------------------------------------------------------------------------------------
+
+void Writable_Journal::lock_pull() {
+  if (ahead_of_checkpoint() > 0)
+    throw Exception("locking journal with uncheckpointed data (try rollback?)");
+  if (!is_shared() || is_locked_) return;
+  file_.exclusive_lock(tail_lock.start, tail_lock.size);
+  is_locked_ = true;
+  try {
+    read_checkpoints();
+    if (file_.get_size() > get_checkpoint()) out_.truncate(get_checkpoint());
+    flushed_ = get_checkpoint();
+  } catch (...) {
+    unlock();
+    throw;
+  }
+}
+
+void Writable_Journal::unlock() noexcept {
+  if (!is_locked_) return;
+  file_.unlock(tail_lock.start, tail_lock.size);
+  is_locked_ = false;
+  is_ready_ = false;
+}
+
+// ---- appending ----------------------------------------------------------------------------------
+
+void Writable_Journal::get_ready() {
+  if (is_shared() && !is_locked_)
+    throw Exception(file_.get_name() + " is shared: it can be written only in a transaction");
+  if (get_replay_position() != get_checkpoint())
+    throw Exception(file_.get_name() + ": the journal must be replayed before it is written");
+  is_ready_ = true;
+}
+
+// Between entries the buffer holds whole entries, so that is what a flush writes.
+void Writable_Journal::make_room(std::size_t size) {
+  flush();
+  if (buffer_.size() < full_buffer_size)
+    buffer_.resize(std::min(full_buffer_size, 4 * buffer_.size()));
+  if (buffer_.size() < size) buffer_.resize(size);
+}
+
+void Writable_Journal::append_bytes(const char* data, std::size_t size) {
+  if (size < full_buffer_size) {
+    char* const out = reserve(size);
+    if (size > 0) std::memcpy(out, data, size);
+    used_ += size;
+  } else {
+    flush();
+    out_.pwrite(data, size, flushed_);
+    flushed_ += static_cast<Offset>(size);
+  }
+}
+
+Blob Writable_Journal::append_blob(std::string_view bytes) {
+  if (!is_ready_) get_ready();
+  char* const out = reserve(entry_size_limit);
+  used_ = static_cast<std::size_t>(encode_blob(out, bytes.size()) - buffer_.data());
+  const Blob blob(get_position(), static_cast<std::int64_t>(bytes.size()));
+  append_bytes(bytes.data(), bytes.size());
+  return blob;
+}
+
+std::string Writable_Journal::read_blob(Blob blob, std::int64_t max_size) {
+  if (used_ > 0 && blob.get_end() > flushed_) flush();
+  return file_.read_blob(blob, max_size);
+}
+
+void Writable_Journal::flush() {
+  if (used_ == 0) return;
+  out_.pwrite(buffer_.data(), used_, flushed_);
+  flushed_ += static_cast<Offset>(used_);
+  used_ = 0;
+}
+
+// ---- checkpoints --------------------------------------------------------------------------------
+
+void Writable_Journal::write_word(int slot, int copy, std::int64_t word) {
+  char bytes[sizeof word];
+  store(bytes, word);
+  out_.pwrite(bytes, sizeof bytes, checkpoint_word_offset(slot, copy));
+}
+
+void Writable_Journal::soft_checkpoint() {
+  flush();
+  const Offset position = flushed_;
+  if (get_checkpoint() >= position) return;
+  const int copy = checkpoints_.soft_index ^ 1;
+  {
+    const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+    write_word(checkpoints_.next_slot(), copy, -position);
+  }
+  checkpoints_.soft_index = copy;
+  checkpoints_.checkpoint = position;
+  half_is_pending_ = false;
+  start_replay_after_checkpoint();
+}
+
+// What this object has appended need not be replayed.
+void Writable_Journal::start_replay_after_checkpoint() {
+  if (is_ready_) start_replay_at(get_checkpoint());
+}
+
+// Writes `position` twice to the slot that does not hold the hard checkpoint. The last soft
+// checkpoint may be in that slot: the copy that holds it is written second (invariant 2).
+template <class Between>
+void Writable_Journal::write_two_copies(Offset position, Between between) {
+  const bool soft_is_in_first_copy =
+      get_checkpoint() > get_hard_checkpoint() && checkpoints_.soft_index == 0;
+  const int first = soft_is_in_first_copy ? 1 : 0;
+  write_word(checkpoints_.next_slot(), first, position);
+  between();
+  write_word(checkpoints_.next_slot(), 1 - first, position);
+}
+
+void Writable_Journal::hard_checkpoint() {
+  flush();
+  const Offset position = flushed_;
+  if (half_is_pending_) {
+    out_.datasync();
+    confirm_half();
+  }
+  if (get_hard_checkpoint() >= position) return;
+  {
+    const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+    write_two_copies(position,               // 1. the claim, made once
+                     [&] { out_.sync(); });  // 2. it and all entries are on disk
+                                             // 3. the claim made twice: it counts
+    out_.datasync();                         // 4. and counts after a power cut
+  }
+  checkpoints_.hard_index ^= 1;
+  checkpoints_.hard_checkpoint = checkpoints_.checkpoint = position;
+  start_replay_after_checkpoint();
+}
+
+// The sync comes before both copies: it also completes the half commit before this one, so that
+// invariant 1 holds with one sync for each. Until the next sync, memory goes on to call the other
+// slot the hard one, because only that one is certain to be on disk.
+void Writable_Journal::checkpoint_half_commit() {
+  flush();
+  const Offset position = flushed_;
+  if (get_checkpoint() >= position) return;
+  out_.sync();
+  if (half_is_pending_) confirm_half();
+  {
+    const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+    write_two_copies(position, [] {});
+  }
+  checkpoints_.checkpoint = position;
+  half_is_pending_ = true;
+  start_replay_after_checkpoint();
+}
+
+// A sync has made the second copy of a half commit durable.
+void Writable_Journal::confirm_half() {
+  half_is_pending_ = false;
+  checkpoints_.hard_index ^= 1;
+  checkpoints_.hard_checkpoint = get_checkpoint();
+}
+
+void Writable_Journal::checkpoint(Checkpoint_Level level) {
+  switch (level) {
+    case Checkpoint_Level::soft:
+      return soft_checkpoint();
+    case Checkpoint_Level::half:
+      return checkpoint_half_commit();
+    case Checkpoint_Level::hard:
+      return hard_checkpoint();
+  }
+}
+
+void Writable_Journal::commit() {
+  flush();
+  out_.sync();
+}
+
+// ---- rollback -----------------------------------------------------------------------------------
+
+void Writable_Journal::rollback() {
+  if (ahead_of_checkpoint() == 0) return;
+  if (flushed_ > get_checkpoint()) {
+    std::optional<File_Lock> tail;
+    if (is_shared() && !is_locked_) tail.emplace(file_, tail_lock, File_Lock::Kind::exclusive);
+    if (!tail || !has_tail_been_overtaken()) out_.truncate(get_checkpoint());
+  }
+  used_ = 0;
+  flushed_ = get_checkpoint();
+  is_ready_ = false;
+  rewind();
+}
+
+void Writable_Journal::forget_after(Offset position, const Context& context) {
+  if (flushed_ > position) {
+    out_.truncate(position);
+    flushed_ = position;
+  }
+  used_ = static_cast<std::size_t>(position - flushed_);
+  context_ = context;
+}
+
+}  // namespace joedb

@@ -1,0 +1,145 @@
+#include "joedb/table/database.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "joedb/format/encoder.h"
+
+namespace joedb {
+
+// A journal of any size may have this many rows, and skip this many ids: small enough for memory,
+// large enough for any honest use.
+static constexpr index_t rows_for_free = index_t{1} << 24;
+static constexpr index_t skip_for_free = index_t{1} << 20;
+static constexpr index_t no_limit = index_t{1} << 48;
+
+Table::Limits Database::unlimited() { return {no_limit, skip_for_free}; }
+
+void Database::remove_limits() { limits_ = unlimited(); }
+
+void Database::limit_to_journal_of(Offset size) {
+  limits_ = {std::max<index_t>(size, rows_for_free), std::max<index_t>(size, skip_for_free)};
+}
+
+// Only vectors and skipped ids can make more rows than a journal has bytes.
+void Database::require_readable_from(Offset position) const {
+  if (largest_size_ <= std::max<index_t>(position, rows_for_free)) return;
+  throw Data_Error("a table has " + std::to_string(largest_size_) +
+                   " records without values, too many for a journal of " +
+                   std::to_string(position) + " bytes: give them values before the checkpoint");
+}
+
+const Table* Database::find_table(std::string_view name) const {
+  const auto found = table_ids_.find(name);
+  return found == table_ids_.end() ? nullptr : find_table(found->second);
+}
+
+void Database::throw_invalid_table(Table_Id id) {
+  throw Data_Error("get_table: invalid table_id: " + std::to_string(id.value()));
+}
+
+void Database::throw_invalid_update() { throw Data_Error("update: invalid record_id"); }
+
+// ---- checks -------------------------------------------------------------------------------------
+
+void Database::prepare(const Create_Table& e) const {
+  if (!is_identifier(e.name))
+    throw Data_Error("create_table: invalid identifier: " + std::string(e.name));
+  if (table_ids_.contains(e.name))
+    throw Data_Error("create_table: name already used: " + std::string(e.name));
+  if (tables_.size() == std::numeric_limits<std::uint16_t>::max())
+    throw Data_Error("create_table: a database can have at most 65535 tables");
+}
+
+void Database::prepare(const Drop_Table& e) const {
+  if (find_table(e.table) == nullptr) throw Data_Error("drop_table: invalid table_id");
+}
+
+void Database::prepare(const Rename_Table& e) const {
+  table(e.table);
+  if (!is_identifier(e.name))
+    throw Data_Error("rename_table: invalid identifier: " + std::string(e.name));
+  if (table_ids_.contains(e.name))
+    throw Data_Error("rename_table: name already used: " + std::string(e.name));
+}
+
+void Database::prepare(const Add_Field& e) const {
+  const Table& t = table(e.table);
+  if (!is_identifier(e.name))
+    throw Data_Error("add_field: invalid identifier: " + std::string(e.name));
+  if (!t.find_field(e.name).is_null()) throw Data_Error("add_field: name already used");
+  if (t.fields().size() == std::numeric_limits<std::uint16_t>::max())
+    throw Data_Error("add_field: a table can have at most 65535 fields");
+}
+
+void Database::prepare(const Drop_Field& e) const {
+  if (table(e.table).find_field(e.field) == nullptr)
+    throw Data_Error("drop_field: invalid field_id");
+}
+
+void Database::prepare(const Rename_Field& e) const {
+  const Table& t = table(e.table);
+  if (t.find_field(e.field) == nullptr) throw Data_Error("rename_field: invalid field_id");
+  if (!is_identifier(e.name))
+    throw Data_Error("rename_field: invalid identifier: " + std::string(e.name));
+  if (!t.find_field(e.name).is_null())
+    throw Data_Error("rename_field: name already used: " + std::string(e.name));
+}
+
+// ---- changes ------------------------------------------------------------------------------------
+
+template <class Entry>
+void Database::remember(const Entry& entry) {
+  Context context;  // schema entries do not depend on it
+  append_encoded(schema_entries_, context, entry);
+}
+
+void Database::apply(const Create_Table& e) {
+  const Table_Id id(static_cast<std::uint16_t>(tables_.size() + 1));
+  tables_.push_back(std::make_unique<Table>(id, std::string(e.name)));
+  table_ids_.emplace(e.name, id);
+  remember(e);
+}
+
+void Database::apply(const Drop_Table& e) {
+  auto& dropped = tables_[e.table.value() - std::size_t{1}];
+  table_ids_.erase(dropped->name());
+  dropped.reset();
+  remember(e);
+}
+
+void Database::apply(const Rename_Table& e) {
+  Table& t = table(e.table);
+  table_ids_.erase(t.name());
+  table_ids_.emplace(e.name, e.table);
+  t.set_name(std::string(e.name));
+  remember(e);
+}
+
+void Database::apply(const Add_Field& e) {
+  table(e.table).add_field(std::string(e.name), e.type);
+  remember(e);
+}
+
+void Database::apply(const Drop_Field& e) {
+  table(e.table).drop_field(e.field);
+  remember(e);
+}
+
+void Database::apply(const Rename_Field& e) {
+  table(e.table).rename_field(e.field, std::string(e.name));
+  remember(e);
+}
+
+void Database::apply(const Custom& e) { remember(e); }
+
+void Database::apply(const Insert_Vector& e) {
+  table(e.table).insert_vector(e.record, e.size);
+  note_size(e.record.value() + e.size);
+}
+
+void Database::apply(const Delete_Vector& e) {
+  table(e.table).erase_vector(e.record, e.size, resets_deleted_values());
+}
+
+}  // namespace joedb

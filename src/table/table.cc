@@ -1,0 +1,126 @@
+#include "joedb/table/table.h"
+
+#include <algorithm>
+#include <new>
+
+namespace joedb {
+
+static constexpr index_t first_capacity = 16;
+static constexpr index_t largest_capacity = index_t{1} << 48;
+
+// ---- fields -------------------------------------------------------------------------------------
+
+const Field* Table::find_field(Field_Id field) const {
+  const std::size_t index = field.value() - std::size_t{1};
+  return index < fields_.size() && fields_[index].column ? &fields_[index] : nullptr;
+}
+
+Field_Id Table::find_field(std::string_view name) const {
+  const auto found = field_ids_.find(name);
+  return found == field_ids_.end() ? Field_Id() : found->second;
+}
+
+static std::unique_ptr<Column_Base> make_column(Type type) {
+  return visit_type(type.code, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Column_Base> {
+    return std::make_unique<Column<T>>(type);
+  });
+}
+
+Field_Id Table::add_field(std::string name, Type type) {
+  auto column = make_column(type);
+  if (capacity_ > 0) column->grow(capacity_);
+  const Field_Id id(static_cast<std::uint16_t>(fields_.size() + 1));
+  field_ids_.emplace(name, id);
+  fields_.push_back({std::move(name), std::move(column)});
+  return id;
+}
+
+void Table::drop_field(Field_Id field) {
+  Field& dropped = fields_[field.value() - std::size_t{1}];
+  field_ids_.erase(dropped.name);
+  dropped.column.reset();
+}
+
+void Table::rename_field(Field_Id field, std::string name) {
+  Field& renamed = fields_[field.value() - std::size_t{1}];
+  field_ids_.erase(renamed.name);
+  field_ids_.emplace(name, field);
+  renamed.name = std::move(name);
+}
+
+void Table::throw_bad_field(Field_Id field, Type_Code type) const {
+  if (find_field(field) == nullptr) throw Data_Error("invalid field_id");
+  throw Data_Error("invalid field_id: field " + find_field(field)->name + " of table " + name_ +
+                   " is not of type " + std::string(type_name(type)));
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+// Columns that have grown before one that cannot are merely larger than needed.
+void Table::reserve(index_t rows) {
+  if (rows > largest_capacity) throw Data_Error("too many records: " + std::to_string(rows));
+  const auto wanted = static_cast<std::size_t>(
+      std::max({rows, 2 * static_cast<index_t>(capacity_), first_capacity}));
+  try {
+    for (const Field& field : fields_)
+      if (field.column) field.column->grow(wanted);
+  } catch (const std::bad_alloc&) {
+    throw Data_Error("not enough memory for " + std::to_string(rows) + " records in table " +
+                     name_);
+  }
+  capacity_ = wanted;
+}
+
+static std::string range_text(index_t id, index_t size) {
+  return std::to_string(id) + " to " + std::to_string(id + size - 1);
+}
+
+void Table::prepare_unusual_insert(index_t id, const Limits& limits) {
+  if (id < 0) throw Data_Error("insert_into: too big");
+  if (id >= limits.max_rows || id - records_.size() > limits.max_skip)
+    throw Data_Error("insert_into: too big: record " + std::to_string(id) + " in table " + name_ +
+                     ", which has a size of " + std::to_string(records_.size()));
+  if (records_.is_used(id)) throw Data_Error("insert: record_id already in use");
+  if (static_cast<std::size_t>(id) >= capacity_) reserve(id + 1);
+}
+
+void Table::prepare_insert_vector(Record_Id record, index_t size, const Limits& limits) {
+  const index_t id = record.value();
+  if (id < 0 || size < 0) throw Data_Error("insert_vector: null record_id, or too big");
+  if (id > limits.max_rows || size > limits.max_rows - id || id - records_.size() > limits.max_skip)
+    throw Data_Error("insert_vector: null record_id, or too big: " + std::to_string(size) +
+                     " records from " + std::to_string(id) + " in table " + name_ +
+                     ", which has a size of " + std::to_string(records_.size()));
+  if (!records_.are_free(id, size))
+    throw Data_Error("insert_vector: some of the records " + range_text(id, size) +
+                     " are already in use");
+  if (static_cast<std::size_t>(id + size) > capacity_) reserve(id + size);
+}
+
+void Table::prepare_delete_vector(Record_Id record, index_t size) const {
+  if (!records_.are_used(record.value(), size))
+    throw Data_Error("delete_vector: some of the records " + range_text(record.value(), size) +
+                     " are not in use");
+}
+
+void Table::erase_vector(Record_Id record, index_t size, bool reset_values) {
+  for (index_t id = record.value() + size; --id >= record.value();) {
+    records_.erase(id);
+    if (!reset_values) continue;
+    for (const Field& field : fields_)
+      if (field.column) field.column->reset(id);
+  }
+}
+
+void Table::prepare_update_vector(Record_Id record, index_t size) const {
+  const index_t id = record.value();
+  if (id < 0 || size < 0 || id > records_.size() || size > records_.size() - id)
+    throw Data_Error("update_vector out of range");
+}
+
+void Table::throw_not_used(Record_Id record) const {
+  throw Data_Error("invalid record_id: table " + name_ + " has no record " +
+                   std::to_string(record.value()));
+}
+
+}  // namespace joedb
