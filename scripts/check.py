@@ -36,6 +36,7 @@ SYSTEM_HEADER = re.compile(
     r'|csignal$|(sys|net|netinet|arpa|linux|asm)/')
 SYSTEM_HEADERS_OF_CLI = {'unistd.h', 'signal.h', 'csignal', 'syslog.h'}
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 MARKER = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b|\bfor ' r'now\b')
 ABSOLUTE = re.compile(r'(?<![\w.])/wo' r'rk/')
 LINE_LIMIT = 120
@@ -71,8 +72,9 @@ class Tree:
         return [f for f in self.files if f.endswith(('.h', '.cc')) and not DATA.match(f)]
 
     def includes(self, path):
-        """Yields (line number, '<' or '"', included name)."""
-        for number, line in self.lines(path):
+        """Yields (line number, '<' or '"', included name); a raw string includes nothing."""
+        code = RAW_STRING.sub(lambda match: '\n' * match[0].count('\n'), self.text(path))
+        for number, line in enumerate(code.splitlines(), 1):
             match = INCLUDE.match(line)
             if match:
                 yield number, match[1], match[2]

@@ -65,6 +65,10 @@ class Check_Test(unittest.TestCase):
         self.assert_bad(check.check_layers, {'src/io/a.cc': '#include "io/b.h"'},
                         'src/io/a.cc:1: no such file')
 
+    def test_a_raw_string_includes_nothing(self):
+        self.assert_bad(check.check_layers, {'src/io/a.cc': 'R"x(\n#include "b.h"\n)x";\n#include "c.h"\n'},
+                        'src/io/a.cc:4: no such file')
+
     def test_only_known_rooms(self):
         self.assert_bad(check.check_layers, {'src/attic/a.cc': ''}, 'src/attic/a.cc:1: no such room')
 
