@@ -71,6 +71,13 @@ void Table::reserve(index_t rows) {
   capacity_ = wanted;
 }
 
+void Table::try_to_reserve(index_t rows) noexcept {
+  try {
+    reserve(rows);
+  } catch (const std::exception&) {  // the one who needs the memory will hear of it
+  }
+}
+
 static std::string range_text(index_t id, index_t size) {
   return std::to_string(id) + " to " + std::to_string(id + size - 1);
 }

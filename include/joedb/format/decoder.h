@@ -289,6 +289,13 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
   in.fail("Unexpected operation: get_position() = " + std::to_string(in.position()));
 }
 
+// A handler for those who need only some of the entries: takes any of them and does nothing.
+// Derive, say `using Ignore_Entries::operator();`, and overload what you need.
+struct Ignore_Entries {
+  template <class Entry>
+  void operator()(const Entry&) {}
+};
+
 }  // namespace joedb
 
 #endif

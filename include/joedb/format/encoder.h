@@ -1,7 +1,7 @@
 #ifndef JOEDB_FORMAT_ENCODER_H
 #define JOEDB_FORMAT_ENCODER_H
 
-#include <algorithm>
+#include <concepts>
 #include <cstring>
 #include <string>
 
@@ -184,9 +184,15 @@ inline char* encode_blob(char* out, std::size_t size) {
   return write_compact(encode_opcode(out, Opcode::blob), size);
 }
 
+// All entries but Blob_Data and Update_Vector, whose bytes are not in the struct.
+template <class Entry>
+concept Encodable = requires(char* out, Context& context, const Entry& entry) {
+  { encode(out, context, entry) } -> std::same_as<char*>;
+};
+
 // ---- whole entries in a string ------------------------------------------------------------------
 
-template <class Entry>
+template <Encodable Entry>
 void append_encoded(std::string& out, Context& context, const Entry& entry) {
   const std::size_t start = out.size();
   out.resize(start + encoded_size_limit(entry));

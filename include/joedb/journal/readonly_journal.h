@@ -100,13 +100,6 @@ void Readonly_Journal::replay(Handler&& handler, Offset until) {
   is_broken_ = false;
 }
 
-// A handler for those who need only some of the entries: takes any of them and does nothing.
-// Derive, say `using Ignore_Entries::operator();`, and overload what you need.
-struct Ignore_Entries {
-  template <class Entry>
-  void operator()(const Entry&) {}
-};
-
 }  // namespace joedb
 
 #endif

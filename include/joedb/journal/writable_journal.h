@@ -48,7 +48,7 @@ class Writable_Journal : public Readonly_Journal {
   Offset ahead_of_checkpoint() const { return get_position() - get_checkpoint(); }
 
   // Appends any entry of format/entry.h but Blob_Data and Update_Vector.
-  template <class Entry>
+  template <Encodable Entry>
   void append(const Entry& entry) {
     if (!is_ready_) [[unlikely]]
       get_ready();
@@ -86,6 +86,7 @@ class Writable_Journal : public Readonly_Journal {
   void checkpoint() { checkpoint(default_level_); }
   void checkpoint(Checkpoint_Level level);
   void set_default_level(Checkpoint_Level level) { default_level_ = level; }
+  Checkpoint_Level get_default_level() const { return default_level_; }
   // Only a flush and a sync, no checkpoint.
   void commit();
 

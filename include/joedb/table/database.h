@@ -151,6 +151,7 @@ class Database {
   bool resets_deleted_values() const { return deleted_values_ == Deleted_Values::reset; }
   // For the one who writes: any number of rows, as long as memory lasts.
   void remove_limits();
+  const Table::Limits& limits() const { return limits_; }
   // A table has this many rows now.
   void note_size(index_t size) { largest_size_ = std::max(largest_size_, size); }
 

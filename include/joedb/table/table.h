@@ -95,14 +95,16 @@ class Table {
   // Throws Data_Error unless [record, record + size) is inside the table.
   void prepare_update_vector(Record_Id record, index_t size) const;
 
-  // So that the next insertion at the end needs no memory. Columns move only here and in prepare_….
-  void make_room_for_one() {
+  // So that the next row needs no memory, and texts of this table may be passed as values for it.
+  // Columns move only here and in prepare_…. Without memory nothing happens.
+  void make_room_for_one() noexcept {
     if (static_cast<std::size_t>(records_.size()) >= capacity_) [[unlikely]]
-      reserve(records_.size() + 1);
+      try_to_reserve(records_.size() + 1);
   }
 
  private:
   void reserve(index_t rows);
+  void try_to_reserve(index_t rows) noexcept;
   void prepare_unusual_insert(index_t id, const Limits& limits);
   [[noreturn]] void throw_bad_field(Field_Id field, Type_Code type) const;
   [[noreturn]] void throw_not_used(Record_Id record) const;

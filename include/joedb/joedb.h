@@ -1,0 +1,14 @@
+#ifndef JOEDB_JOEDB_H
+#define JOEDB_JOEDB_H
+
+// Everything a program may use beside the code that joedbc generates for its schema.
+
+#include "joedb/base/version.h"
+#include "joedb/io/memory_file.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/journal/readonly_journal.h"
+#include "joedb/journal/writable_journal.h"
+#include "joedb/table/typed_writer.h"
+#include "joedb/table/writable_database.h"
+
+#endif

@@ -1,0 +1,98 @@
+#ifndef JOEDB_TABLE_SPAN_H
+#define JOEDB_TABLE_SPAN_H
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "joedb/base/error.h"
+#include "joedb/table/column.h"
+
+namespace joedb {
+
+// A part of a column, to be read and written in place while a vector is updated.
+template <class T>
+class Span {
+ public:
+  Span(T* data, std::size_t size) : data_(data), size_(size) {}
+
+  T& operator[](std::size_t i) const { return data_[i]; }
+  std::size_t get_size() const { return size_; }
+  std::size_t size() const { return size_; }
+  T* data() const { return data_; }
+  T* begin() const { return data_; }
+  T* end() const { return data_ + size_; }
+
+ private:
+  T* data_;
+  std::size_t size_;
+};
+
+// One string of a column: assign to it, or read it as a String.
+class String_Reference {
+ public:
+  String_Reference(Column<std::string_view>& column, index_t id) : column_(column), id_(id) {}
+  String_Reference(const String_Reference&) = default;
+
+  const String_Reference& operator=(std::string_view text) const {
+    if (text.size() > Column<std::string_view>::max_size)
+      throw Data_Error("a string can have at most 4294967295 bytes");
+    column_.set(id_, text);
+    return *this;
+  }
+  const String_Reference& operator=(const String_Reference& other) const {
+    return *this = other.get();
+  }
+
+  String get() const { return column_.get(id_); }
+  operator String() const { return get(); }
+  operator std::string() const { return get(); }
+  friend bool operator==(const String_Reference& a, std::string_view b) { return a.get() == b; }
+
+ private:
+  Column<std::string_view>& column_;
+  index_t id_;
+};
+
+// A part of a column of strings: name[i] = "text".
+template <>
+class Span<std::string> {
+ public:
+  Span(Column<std::string_view>& column, index_t first, std::size_t size)
+      : column_(column), first_(first), size_(size) {}
+
+  String_Reference operator[](std::size_t i) const {
+    return {column_, first_ + static_cast<index_t>(i)};
+  }
+  std::size_t get_size() const { return size_; }
+  std::size_t size() const { return size_; }
+
+  class iterator {
+   public:
+    using value_type = String_Reference;
+    using difference_type = std::ptrdiff_t;
+    iterator(const Span& span, std::size_t i) : span_(&span), i_(i) {}
+    String_Reference operator*() const { return (*span_)[i_]; }
+    iterator& operator++() {
+      ++i_;
+      return *this;
+    }
+    iterator operator++(int) { return {*span_, i_++}; }
+    friend bool operator==(const iterator& a, const iterator& b) { return a.i_ == b.i_; }
+
+   private:
+    const Span* span_;
+    std::size_t i_;
+  };
+  iterator begin() const { return {*this, 0}; }
+  iterator end() const { return {*this, size_}; }
+
+ private:
+  Column<std::string_view>& column_;
+  index_t first_;
+  std::size_t size_;
+};
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,39 @@
+#ifndef JOEDB_COMPILER_MODEL_H
+#define JOEDB_COMPILER_MODEL_H
+
+#include <string>
+#include <vector>
+
+#include "compiler/options.h"
+#include "joedb/table/database.h"
+
+// What the back ends see: a schema in which every name is resolved and every default filled in.
+
+namespace joedb::compiler {
+
+struct Model_Field {
+  Field_Id id;
+  std::string name;
+  Type_Code type;
+  std::string referenced_table;  // name; for references only
+};
+
+struct Model_Table {
+  Table_Id id;
+  std::string name;
+  std::vector<Model_Field> fields;
+};
+
+struct Model {
+  std::string source;                   // name of the schema file, for the reader
+  std::vector<std::string> name_space;  // its parts; at least one
+  std::vector<Model_Table> tables;      // in the order of their ids
+  std::string schema_entries;           // encoded as in a file
+};
+
+// Throws Schema_Errors where the schema cannot be compiled.
+Model make_model(const Database& schema, const Options& options, std::string source);
+
+}  // namespace joedb::compiler
+
+#endif

@@ -1,0 +1,53 @@
+#include "compiler/names.h"
+
+#include <algorithm>
+#include <array>
+
+namespace joedb::compiler {
+
+static constexpr std::array<std::string_view, 97> keywords{
+    "alignas",   "alignof",      "and",           "and_eq",
+    "asm",       "auto",         "bitand",        "bitor",
+    "bool",      "break",        "case",          "catch",
+    "char",      "char16_t",     "char32_t",      "char8_t",
+    "class",     "co_await",     "co_return",     "co_yield",
+    "compl",     "concept",      "const",         "const_cast",
+    "consteval", "constexpr",    "constinit",     "continue",
+    "decltype",  "default",      "delete",        "do",
+    "double",    "dynamic_cast", "else",          "enum",
+    "explicit",  "export",       "extern",        "false",
+    "float",     "for",          "friend",        "goto",
+    "if",        "inline",       "int",           "joedb",
+    "long",      "mutable",      "namespace",     "new",
+    "noexcept",  "not",          "not_eq",        "nullptr",
+    "operator",  "or",           "or_eq",         "private",
+    "protected", "public",       "register",      "reinterpret_cast",
+    "requires",  "return",       "short",         "signed",
+    "sizeof",    "static",       "static_assert", "static_cast",
+    "std",       "struct",       "switch",        "template",
+    "this",      "thread_local", "throw",         "true",
+    "try",       "typedef",      "typeid",        "typename",
+    "union",     "unsigned",     "using",         "virtual",
+    "void",      "volatile",     "wchar_t",       "while",
+    "xor",       "xor_eq",       "linux",         "unix",
+    "errno"};
+
+bool is_cpp_keyword(std::string_view word) {
+  return std::find(keywords.begin(), keywords.end(), word) != keywords.end();
+}
+
+static bool is_used_by_generated_code(std::string_view name) {
+  return name == "insert" || name == "assign" || name == "schema" || name == "schema_name" ||
+         name.ends_with("_table_");
+}
+
+std::string cpp_parameter(std::string_view field, const std::vector<std::string>& taken) {
+  std::string name(field);
+  if (name.starts_with("id_of_")) name = "the_" + name;
+  while (is_cpp_keyword(name) || is_used_by_generated_code(name) ||
+         std::find(taken.begin(), taken.end(), name) != taken.end())
+    name += '_';
+  return name;
+}
+
+}  // namespace joedb::compiler

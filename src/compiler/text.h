@@ -1,0 +1,20 @@
+#ifndef JOEDB_COMPILER_TEXT_H
+#define JOEDB_COMPILER_TEXT_H
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace joedb::compiler {
+
+// Replaces each {{name}} of the template by its value. Every name must be given.
+using Substitutions = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+std::string fill(std::string_view text, Substitutions values);
+
+// Bytes as a C++ string literal with its quotes.
+std::string cpp_literal(std::string_view bytes);
+
+}  // namespace joedb::compiler
+
+#endif
