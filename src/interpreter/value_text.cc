@@ -1,5 +1,6 @@
 #include "interpreter/value_text.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -12,7 +13,25 @@ namespace joedb {
 
 namespace {
 
-// Length of the well-formed UTF-8 sequence that `text` begins with, if it is not ASCII; else 0.
+template <class T>
+void append_integer(std::string& out, T value) {
+  char digits[24];
+  const auto result = std::to_chars(digits, digits + sizeof digits, value);
+  out.append(digits, result.ptr);
+}
+
+// The general format is fixed where printf's %g is, so that a text is the same as that of joedb 10
+// wherever six digits are enough.
+template <class T>
+void append_float(std::string& out, T value) {
+  char digits[64];
+  const auto result =
+      std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general);
+  out.append(digits, result.ptr);
+}
+
+}  // namespace
+
 std::size_t utf8_sequence_size(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -38,42 +57,34 @@ void append_octal(std::string& out, char c) {
   for (const int shift : {6, 3, 0}) out += static_cast<char>('0' + ((byte >> shift) & 7));
 }
 
-template <class T>
-void append_integer(std::string& out, T value) {
-  char digits[24];
-  const auto result = std::to_chars(digits, digits + sizeof digits, value);
-  out.append(digits, result.ptr);
-}
-
-// The general format is fixed where printf's %g is, so that a text is the same as that of joedb 10
-// wherever six digits are enough.
-template <class T>
-void append_float(std::string& out, T value) {
-  char digits[64];
-  const auto result =
-      std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general);
-  out.append(digits, result.ptr);
-}
-
-}  // namespace
+// Bytes that stand for themselves, whatever is beside them.
+static constexpr auto is_plain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t byte = 0x20; byte < 0x7f; ++byte)
+    plain[byte] = byte != '"' && byte != '\\' && byte != '?';
+  return plain;
+}();
 
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
-  for (std::size_t i = 0; i < text.size();) {
+  for (std::size_t i = 0;;) {
+    const std::size_t start = i;
+    while (i < text.size() && is_plain[static_cast<unsigned char>(text[i])]) ++i;
+    out.append(text, start, i - start);
+    if (i == text.size()) break;
     const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80) {
-      if (const std::size_t size = utf8_sequence_size(text.substr(i)); size > 0) {
-        out.append(text, i, size);
-        i += size;
-        continue;
-      }
+    if (byte < 0x20 || byte == 0x7f) {
       append_octal(out, c);
-    } else if (byte < 0x20 || byte == 0x7f) {
-      append_octal(out, c);
-    } else {
-      if (c == '"' || c == '\\' || (c == '?' && i > 0 && text[i - 1] == '?')) out += '\\';
+    } else if (byte < 0x80) {
+      if (c != '?' || (i > 0 && text[i - 1] == '?')) out += '\\';
       out += c;
+    } else if (const std::size_t size = utf8_sequence_size(text.substr(i)); size > 0) {
+      out.append(text, i, size);
+      i += size;
+      continue;
+    } else {
+      append_octal(out, c);
     }
     ++i;
   }

@@ -1,0 +1,88 @@
+#ifndef JOEDB_INTERPRETER_DUMP_H
+#define JOEDB_INTERPRETER_DUMP_H
+
+#include <vector>
+
+#include "joedb/table/database.h"
+
+// The content of a database as entries, for the handlers of entry_text.h among others. Tables and
+// fields are numbered anew, without those that were dropped; records keep their ids.
+
+namespace joedb {
+
+// Calls f(first, size) for each run of used ids, in ascending order.
+template <class F>
+void for_each_run(const Record_Ids& records, F&& f) {
+  if (records.is_dense()) {
+    if (records.size() > 0) f(index_t{0}, records.size());
+    return;
+  }
+  for (index_t end = 0; end < records.size();) {
+    index_t first = end;
+    while (first < records.size() && !records.is_used(first)) ++first;
+    end = first;
+    while (end < records.size() && records.is_used(end)) ++end;
+    if (first < end) f(first, end - first);
+  }
+}
+
+// The tables that are left, in the order of their ids.
+inline std::vector<const Table*> live_tables(const Database& database) {
+  std::vector<const Table*> result;
+  for (const auto& table : database.tables())
+    if (table) result.push_back(table.get());
+  return result;
+}
+
+// Calls f(new_id, field) for the fields that are left.
+template <class F>
+void for_each_live_field(const Table& table, F&& f) {
+  std::uint16_t id = 0;
+  for (const Field& field : table.fields())
+    if (field.column) f(Field_Id(++id), field);
+}
+
+// All tables, then all fields. A reference to a dropped table becomes one to table 0.
+template <class Handler>
+void dump_schema(const Database& database, Handler&& handler) {
+  std::vector<Table_Id> new_ids(database.tables().size() + 1);
+  std::uint16_t next_id = 0;
+  for (const Table* table : live_tables(database)) {
+    handler(Create_Table{table->name()});
+    new_ids[table->id().value()] = Table_Id(++next_id);
+  }
+  for (const Table* table : live_tables(database)) {
+    for_each_live_field(*table, [&](Field_Id, const Field& field) {
+      Type type = field.column->type();
+      const std::size_t referenced = type.referenced.value();
+      type.referenced = referenced < new_ids.size() ? new_ids[referenced] : Table_Id();
+      handler(Add_Field{new_ids[table->id().value()], field.name, type});
+    });
+  }
+}
+
+// For each table all records, then, field by field, all values.
+template <class Handler>
+void dump_data(const Database& database, Handler&& handler) {
+  std::uint16_t next_id = 0;
+  for (const Table* table : live_tables(database)) {
+    const Table_Id table_id(++next_id);
+    const Record_Ids& records = table->records();
+    for_each_run(records, [&](index_t first, index_t size) {
+      handler(Insert_Vector{table_id, Record_Id(first), size});
+    });
+    for_each_live_field(*table, [&](Field_Id field_id, const Field& field) {
+      visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+        const auto& column = static_cast<const Column<T>&>(*field.column);
+        for_each_run(records, [&](index_t first, index_t size) {
+          for (index_t id = first; id < first + size; ++id)
+            handler(Update<T>{table_id, Record_Id(id), field_id, column.get(id)});
+        });
+      });
+    });
+  }
+}
+
+}  // namespace joedb
+
+#endif

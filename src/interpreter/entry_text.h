@@ -1,0 +1,257 @@
+#ifndef JOEDB_INTERPRETER_ENTRY_TEXT_H
+#define JOEDB_INTERPRETER_ENTRY_TEXT_H
+
+#include <limits>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "interpreter/text_buffer.h"
+#include "interpreter/value_text.h"
+#include "joedb/format/decoder.h"
+#include "joedb/format/entry.h"
+#include "joedb/io/file.h"
+#include "joedb/table/database.h"
+
+// Handlers that print the entries of a journal, a line each. What they have in common:
+//
+// * begin(position) and end(position) are to be called around a replay that has entries to print.
+// * Records may be any. Only schema entries must make sense, for the sake of the names; they are
+//   printed before they are checked.
+// * A file can hold any bytes as names, comments and texts. Whatever they are, the output means
+//   what the entries mean: no text ends its line and goes on as a command.
+
+namespace joedb {
+
+template <class Entry, class... Entries>
+inline constexpr bool is_one_of = (std::is_same_v<Entry, Entries> || ...);
+
+// Entries that change tables and fields.
+template <class Entry>
+concept Schema_Entry =
+    is_one_of<Entry, Create_Table, Drop_Table, Rename_Table, Add_Field, Drop_Field, Rename_Field>;
+
+// The names that ids stand for, at one place of a journal.
+class Entry_Names {
+ public:
+  // Goes past a schema entry; throws Data_Error if it does not fit.
+  void operator()(const Schema_Entry auto& entry) { schema_(entry); }
+
+  // Identifiers: "__unknown_table__" and "__unknown_field__" where there is none.
+  std::string_view table(Table_Id id) const;
+  std::string_view field(Table_Id table_id, Field_Id id) const;
+
+ private:
+  Database schema_;
+};
+
+// ---- joedbi -------------------------------------------------------------------------------------
+
+// As commands of joedbi.
+class Command_Writer {
+ public:
+  // With `blobs`, the file of the journal, the bytes of blobs are printed as well as their place.
+  explicit Command_Writer(std::ostream& out, const Abstract_File* blobs = nullptr)
+      : out_(out), blobs_(blobs) {}
+
+  void begin(Offset /*position*/) {}
+  // An empty line.
+  void end(Offset /*position*/) { out_.end_line(); }
+  void flush() { out_.flush(); }
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    print(entry);
+    out_.end_line();
+    if constexpr (Schema_Entry<Entry>) names_(entry);
+  }
+
+ private:
+  void print(const Create_Table& e);
+  void print(const Drop_Table& e);
+  void print(const Rename_Table& e);
+  void print(const Add_Field& e);
+  void print(const Drop_Field& e);
+  void print(const Rename_Field& e);
+  void print(const Custom& e);
+  void print(const Comment& e);
+  void print(const Timestamp& e);
+  void print(const Valid_Data& e);
+  void print(const Blob_Data& e);
+  void print(const Insert& e);
+  void print(const Delete& e);
+  void print(const Insert_Vector& e);
+  void print(const Delete_Vector& e);
+
+  template <Field_Value T>
+  void print(const Update<T>& e) {
+    out_.add("update ", names_.table(e.table), ' ', e.record.value(), ' ',
+             names_.field(e.table, e.field), ' ');
+    append_value(out_.text(), e.value);
+  }
+
+  template <Field_Value T>
+  void print(const Update_Vector<T>& e) {
+    out_.add("update_vector ", names_.table(e.table), ' ', e.record.value(), ' ',
+             names_.field(e.table, e.field), ' ', e.size);
+    while (e.values.remaining() > 0) {
+      out_.add(' ');
+      append_value(out_.text(), e.values.next());
+      out_.write_full_block();
+    }
+  }
+
+  Text_Buffer out_;
+  const Abstract_File* const blobs_;
+  Entry_Names names_;
+};
+
+// ---- raw ----------------------------------------------------------------------------------------
+
+// As they are in the file: with ids in place of names, and nothing is checked.
+class Raw_Writer {
+ public:
+  // `blobs`: the file of the journal.
+  Raw_Writer(std::ostream& out, const Abstract_File& blobs) : out_(out), blobs_(blobs) {}
+
+  void begin(Offset /*position*/) {}
+  void end(Offset /*position*/) {}
+  void flush() { out_.flush(); }
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    print(entry);
+    out_.end_line();
+  }
+
+ private:
+  void print(const Create_Table& e);
+  void print(const Drop_Table& e);
+  void print(const Rename_Table& e);
+  void print(const Add_Field& e);
+  void print(const Drop_Field& e);
+  void print(const Rename_Field& e);
+  void print(const Custom& e);
+  void print(const Comment& e);
+  void print(const Timestamp& e);
+  void print(const Valid_Data& e);
+  void print(const Blob_Data& e);
+  void print(const Insert& e);
+  void print(const Delete& e);
+  void print(const Insert_Vector& e);
+  void print(const Delete_Vector& e);
+
+  template <Field_Value T>
+  void print(const Update<T>& e) {
+    out_.add("update_", type_word(code_of<T>), ' ', e.table.value(), ' ', e.record.value(), ' ',
+             e.field.value(), ' ');
+    append_value(out_.text(), e.value);
+  }
+
+  template <Field_Value T>
+  void print(const Update_Vector<T>& e) {
+    out_.add("update_vector_", type_word(code_of<T>), ' ', e.table.value(), ' ', e.record.value(),
+             ' ', e.field.value(), ' ', e.size);
+    while (e.values.remaining() > 0) {
+      out_.add(' ');
+      append_value(out_.text(), e.values.next());
+      out_.write_full_block();
+    }
+  }
+
+  static std::string_view type_word(Type_Code code) {
+    return code == Type_Code::reference ? "reference" : type_name(code);
+  }
+
+  Text_Buffer out_;
+  const Abstract_File& blobs_;
+};
+
+// ---- SQL ----------------------------------------------------------------------------------------
+
+// As SQL that SQLite understands. A record is known by its id in a column "__id"; what SQL has no
+// words for becomes a comment.
+class Sql_Writer {
+ public:
+  // With `blobs`, the file of the journal, blob fields get their bytes; without, they stay NULL.
+  explicit Sql_Writer(std::ostream& out, const Abstract_File* blobs = nullptr)
+      : out_(out), blobs_(blobs) {}
+
+  // Vectors of records become a line for each record. So that a few bytes do not become lines
+  // without end, vectors with more records than a journal of this many bytes may have
+  // (Database::limit_to_journal_of) are errors.
+  void limit_to_journal_of(Offset size);
+
+  // A transaction around the statements.
+  void begin(Offset position);
+  void end(Offset position);
+  void flush() { out_.flush(); }
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    print(entry);
+    if constexpr (Schema_Entry<Entry>) names_(entry);
+  }
+
+ private:
+  void print(const Create_Table& e);
+  void print(const Drop_Table& e);
+  void print(const Rename_Table& e);
+  void print(const Add_Field& e);
+  void print(const Drop_Field& e);
+  void print(const Rename_Field& e);
+  void print(const Custom& e);
+  void print(const Comment& e);
+  void print(const Timestamp& e);
+  void print(const Valid_Data& e);
+  void print(const Blob_Data&) {}  // its bytes stand where a field has them
+  void print(const Insert& e);
+  void print(const Delete& e);
+  void print(const Insert_Vector& e);
+  void print(const Delete_Vector& e);
+
+  template <Field_Value T>
+  void print(const Update<T>& e) {
+    print_update(names_.table(e.table), names_.field(e.table, e.field), e.record, e.value);
+  }
+
+  template <Field_Value T>
+  void print(const Update_Vector<T>& e) {
+    const std::string_view table = names_.table(e.table);
+    const std::string_view field = names_.field(e.table, e.field);
+    for (index_t i = 0; e.values.remaining() > 0; ++i)
+      print_update(table, field, e.record + i, e.values.next());
+  }
+
+  template <Field_Value T>
+  void print_update(std::string_view table, std::string_view field, Record_Id record,
+                    const T& value) {
+    if constexpr (std::is_same_v<T, Blob>)
+      if (blobs_ == nullptr) out_.add("-- ");
+    out_.add("UPDATE \"", table, "\" SET \"", field, "\" = ");
+    add_value(value);
+    out_.add(" WHERE \"__id\" = ", record.value(), ';');
+    out_.end_line();
+  }
+
+  void add_value(std::integral auto value) { out_.add(value); }
+  void add_value(bool value) { out_.add(value ? '1' : '0'); }
+  void add_value(float value);
+  void add_value(double value);
+  void add_value(std::string_view value);
+  void add_value(Record_Id value);
+  void add_value(Blob value);
+
+  void add_new_name(std::string_view name);
+  void end_comment(std::string_view text);
+  void require_not_too_many(std::int64_t size) const;
+
+  Text_Buffer out_;
+  const Abstract_File* const blobs_;
+  std::int64_t largest_vector_ = std::numeric_limits<std::int64_t>::max();
+  Entry_Names names_;
+};
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,182 @@
+#include "interpreter/json.h"
+
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <vector>
+
+#include "interpreter/dump.h"
+#include "interpreter/text_buffer.h"
+#include "interpreter/value_text.h"
+
+namespace joedb {
+
+namespace {
+
+void append_base64(std::string& out, std::string_view bytes) {
+  static constexpr char digits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t n = std::min<std::size_t>(bytes.size() - i, 3);
+    unsigned bits = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      bits = bits << 8 | (j < n ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    for (std::size_t j = 0; j < 4; ++j) out += j <= n ? digits[bits >> (18 - 6 * j) & 63] : '=';
+  }
+}
+
+// Appends what can stand in a JSON string. False if `text` is not UTF-8; then it ends there.
+bool append_json_text(std::string& out, std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) {
+      const std::size_t size = utf8_sequence_size(text.substr(i));
+      if (size == 0) return false;
+      out.append(text, i, size);
+      i += size;
+      continue;
+    }
+    if (byte < 0x20 || byte == 0x7f) {
+      static constexpr char digits[] = "0123456789abcdef";
+      out += "\\u00";
+      out += digits[byte >> 4];
+      out += digits[byte & 15];
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+    ++i;
+  }
+  return true;
+}
+
+class Json_Writer {
+ public:
+  Json_Writer(const Database& database, std::ostream& out, bool base64)
+      : database_(database), out_(out), base64_(base64) {}
+
+  void write() {
+    out_.add("{\n");
+    bool is_first = true;
+    for (const Table* table : live_tables(database_)) {
+      if (!is_first) out_.add(",\n");
+      is_first = false;
+      write_table(*table);
+    }
+    out_.add("\n}\n");
+    out_.flush();
+    if (has_special_float_)
+      std::cerr << "warning: inf or nan value encoded as 0. JSON does not support inf and nan.\n";
+    if (has_bad_text_)
+      std::cerr << "warning: a string is not utf8, and was cut. Use --base64 to get all bytes.\n";
+  }
+
+ private:
+  void write_table(const Table& table) {
+    out_.add(" \"", table.name(), "\":\n {\n  \"__size\": ", table.records().used_count());
+    for_each_live_field(table, [&](Field_Id, const Field& field) {
+      out_.add(",\n  \"", field.name, "\": [");
+      visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+        write_column(table.records(), static_cast<const Column<T>&>(*field.column));
+      });
+      out_.add(']');
+    });
+    out_.add("\n }");
+  }
+
+  template <class T>
+  void write_column(const Record_Ids& records, const Column<T>& column) {
+    if constexpr (std::is_same_v<T, Record_Id>) targets_ = find_targets(column.type().referenced);
+    bool is_first = true;
+    for_each_run(records, [&](index_t first, index_t size) {
+      for (index_t id = first; id < first + size; ++id) {
+        if (!is_first) out_.add(", ");
+        is_first = false;
+        write_value(column.get(id));
+        out_.write_full_block();
+      }
+    });
+  }
+
+  template <class T>
+  void write_value(T value) {
+    append_value(out_.text(), value);
+  }
+
+  void write_value(float value) { write_float(value); }
+  void write_value(double value) { write_float(value); }
+  void write_float(auto value) {
+    const bool is_special = !std::isfinite(value);
+    has_special_float_ |= is_special;
+    append_value(out_.text(), is_special ? 0 : value);
+  }
+
+  void write_value(String value) {
+    out_.add('"');
+    if (base64_) {
+      append_base64(out_.text(), value);
+    } else if (!append_json_text(out_.text(), value)) {
+      has_bad_text_ = true;
+      out_.add("!!! This string is not utf8 !!!");
+    }
+    out_.add('"');
+  }
+
+  void write_value(Blob value) {
+    out_.add('[');
+    append_value(out_.text(), value);
+    out_.add(']');
+  }
+
+  // What a column of references refers to.
+  struct Targets {
+    const Record_Ids* records = nullptr;  // none if the table was dropped
+    const std::vector<index_t>* indexes =
+        nullptr;  // in the arrays, by id; none: the ids themselves
+  };
+
+  void write_value(Record_Id value) {
+    const index_t id = value.value();
+    if (targets_.records == nullptr)
+      out_.add(id);
+    else if (!targets_.records->is_used(id))
+      out_.add(-1);
+    else
+      out_.add(targets_.indexes ? (*targets_.indexes)[static_cast<std::size_t>(id)] : id);
+  }
+
+  Targets find_targets(Table_Id referenced) {
+    const Table* const table = database_.find_table(referenced);
+    if (table == nullptr) return {};
+    const Record_Ids& records = table->records();
+    if (records.is_dense()) return {&records, nullptr};
+    const auto [entry, is_new] = indexes_.try_emplace(referenced);
+    std::vector<index_t>& indexes = entry->second;
+    if (is_new) {
+      indexes.resize(static_cast<std::size_t>(records.size()), -1);
+      index_t next = 0;
+      for_each_run(records, [&](index_t first, index_t size) {
+        for (index_t id = first; id < first + size; ++id)
+          indexes[static_cast<std::size_t>(id)] = next++;
+      });
+    }
+    return {&records, &indexes};
+  }
+
+  const Database& database_;
+  Text_Buffer out_;
+  const bool base64_;
+  Targets targets_;
+  std::map<Table_Id, std::vector<index_t>> indexes_;  // of tables with holes
+  bool has_special_float_ = false;
+  bool has_bad_text_ = false;
+};
+
+}  // namespace
+
+void write_json(const Database& database, std::ostream& out, bool base64) {
+  Json_Writer(database, out, base64).write();
+}
+
+}  // namespace joedb

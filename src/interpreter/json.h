@@ -1,0 +1,30 @@
+#ifndef JOEDB_INTERPRETER_JSON_H
+#define JOEDB_INTERPRETER_JSON_H
+
+#include <ostream>
+
+#include "joedb/table/database.h"
+
+namespace joedb {
+
+// Prints all tables as one JSON object: for each table the number of records and, for each field,
+// the array of its values, in the order of the record ids.
+//
+//     {
+//      "city":
+//      {
+//       "__size": 2,
+//       "name": ["Lyon", "Brest"],
+//       "twin": [1, -1]
+//      }
+//     }
+//
+// A reference is an index in these arrays, or -1 if there is no such record. Blobs are
+// [position,size]. JSON has no nan and no infinities, which become 0, and no texts that are not
+// UTF-8, which are cut; one line on standard error tells of each kind. With `base64`, texts are
+// base64 of their bytes.
+void write_json(const Database& database, std::ostream& out, bool base64);
+
+}  // namespace joedb
+
+#endif

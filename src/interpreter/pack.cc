@@ -1,0 +1,51 @@
+#include "interpreter/pack.h"
+
+#include "interpreter/dump.h"
+
+namespace joedb {
+
+static void pack_schema(const Database& database, Writable_Journal& journal) {
+  Memory_Decoder_Input in(database.schema_entries());
+  Context context;
+  while (in.remaining() > 0) {
+    decode_entry(in, context, [&]<class Entry>(const Entry& entry) {
+      // There are no others in the schema.
+      if constexpr (!std::is_same_v<Entry, Blob_Data> && !requires { entry.values; })
+        journal.append(entry);
+    });
+  }
+}
+
+static void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal) {
+  const Record_Id record(first);
+  if (size == 1)
+    journal.append(Insert{table.id(), record});
+  else
+    journal.append(Insert_Vector{table.id(), record, size});
+  std::uint16_t id = 0;
+  for (const Field& field : table.fields()) {
+    const Field_Id field_id(++id);
+    if (!field.column) continue;
+    visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+      const auto& column = static_cast<const Column<T>&>(*field.column);
+      if (size == 1) {
+        journal.append(Update<T>{table.id(), record, field_id, column.get(first)});
+      } else if constexpr (has_fixed_size<T>) {
+        const std::span<const T> values(column.data() + first, static_cast<std::size_t>(size));
+        journal.append_vector<T>(table.id(), record, field_id, values);
+      } else {
+        journal.append_vector<T>(table.id(), record, field_id, size,
+                                 [&](std::int64_t i) { return column.get(first + i); });
+      }
+    });
+  }
+}
+
+void pack(const Database& database, Writable_Journal& journal) {
+  pack_schema(database, journal);
+  for (const Table* table : live_tables(database))
+    for_each_run(table->records(),
+                 [&](index_t first, index_t size) { pack_run(*table, first, size, journal); });
+}
+
+}  // namespace joedb

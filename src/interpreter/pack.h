@@ -1,0 +1,18 @@
+#ifndef JOEDB_INTERPRETER_PACK_H
+#define JOEDB_INTERPRETER_PACK_H
+
+#include "joedb/journal/writable_journal.h"
+#include "joedb/table/database.h"
+
+namespace joedb {
+
+// Appends the content of a database to an empty journal, in as few entries as possible: its schema
+// entries as they were, then the records of each table, run by run, which keep their ids. What was
+// overwritten or deleted, comments and time stamps are left behind. No checkpoint is written.
+//
+// Blobs would be lost, as they are in no table: the caller must not pack a journal that has any.
+void pack(const Database& database, Writable_Journal& journal);
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,17 @@
+#include "interpreter/text_buffer.h"
+
+namespace joedb {
+
+Text_Buffer::~Text_Buffer() {
+  try {
+    flush();
+  } catch (...) {  // a stream that was told to throw; who cares flushes
+  }
+}
+
+void Text_Buffer::flush() {
+  out_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
+  text_.clear();
+}
+
+}  // namespace joedb

@@ -1,0 +1,62 @@
+#ifndef JOEDB_INTERPRETER_TEXT_BUFFER_H
+#define JOEDB_INTERPRETER_TEXT_BUFFER_H
+
+#include <charconv>
+#include <concepts>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace joedb {
+
+// Text on its way to a stream, which gets it in large blocks.
+class Text_Buffer {
+ public:
+  // `out` must outlive the buffer.
+  explicit Text_Buffer(std::ostream& out) : out_(out) { text_.reserve(2 * block_size); }
+  // Writes what is left.
+  ~Text_Buffer();
+  Text_Buffer(const Text_Buffer&) = delete;
+  Text_Buffer& operator=(const Text_Buffer&) = delete;
+
+  // What has not been written yet; append to it.
+  std::string& text() { return text_; }
+
+  // Appends texts, characters and whole numbers one after the other.
+  template <class... Parts>
+  void add(const Parts&... parts) {
+    (append(parts), ...);
+  }
+
+  // To be called now and then: writes a block once there is one.
+  void write_full_block() {
+    if (text_.size() >= block_size) [[unlikely]]
+      flush();
+  }
+
+  void end_line() {
+    text_ += '\n';
+    write_full_block();
+  }
+
+  // Hands everything to the stream; whether it could write is known to the stream.
+  void flush();
+
+ private:
+  static constexpr std::size_t block_size = std::size_t{1} << 16;
+
+  void append(char c) { text_ += c; }
+  void append(std::string_view text) { text_ += text; }
+  template <std::integral T>
+  void append(T number) {
+    char digits[24];
+    text_.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  }
+
+  std::ostream& out_;
+  std::string text_;
+};
+
+}  // namespace joedb
+
+#endif
