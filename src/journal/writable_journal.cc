@@ -150,7 +150,7 @@ void Writable_Journal::unlock() noexcept {
 void Writable_Journal::get_ready() {
   if (is_shared() && !is_locked_)
     throw Exception(file_.get_name() + " is shared: it can be written only in a transaction");
-  if (get_replay_position() != get_checkpoint())
+  if (get_replay_position() != get_checkpoint() || ahead_of_checkpoint() > 0)
     throw Exception(file_.get_name() + ": the journal must be replayed before it is written");
   is_ready_ = true;
 }
@@ -182,6 +182,20 @@ Blob Writable_Journal::append_blob(std::string_view bytes) {
   const Blob blob(get_position(), static_cast<std::int64_t>(bytes.size()));
   append_bytes(bytes.data(), bytes.size());
   return blob;
+}
+
+void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
+  if (is_shared() && !is_locked_)
+    throw Exception(file_.get_name() + " is shared: it can be written only in a transaction");
+  flush();
+  try {
+    source.copy_to(out_, flushed_, end);
+  } catch (...) {
+    if (!out_.has_failed()) out_.truncate(flushed_);
+    throw;
+  }
+  flushed_ = std::max(flushed_, end);
+  is_ready_ = false;
 }
 
 std::string Writable_Journal::read_blob(Blob blob, std::int64_t max_size) {

@@ -69,6 +69,10 @@ class Writable_Journal : public Readonly_Journal {
   Blob append_blob(std::string_view bytes);
   std::string read_blob(Blob blob, std::int64_t max_size = -1);
 
+  // Appends [get_position(), end) of another journal that begins like this one. This one need not
+  // have been replayed. If it throws, nothing has been appended.
+  void copy_from(const Abstract_File& source, Offset end);
+
   // Writes the buffer to the file.
   void flush();
 
