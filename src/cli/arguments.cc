@@ -1,0 +1,346 @@
+#include "cli/arguments.h"
+
+#include <syslog.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+
+#include "joedb/base/time.h"
+#include "joedb/io/memory_file.h"
+#include "joedb/io/posix_file.h"
+
+namespace joedb {
+
+// ---- words --------------------------------------------------------------------------------------
+
+std::string Words::take() {
+  if (is_empty()) fail();
+  return words_[next_++];
+}
+
+bool Words::take_if(std::string_view word) {
+  if (is_empty() || words_[next_] != word) return false;
+  ++next_;
+  return true;
+}
+
+void Words::require_end() const {
+  if (is_empty()) return;
+  const std::string_view word = peek();
+  fail((word.starts_with("--") ? "unknown option: " : "unexpected argument: ") + std::string(word));
+}
+
+void Words::fail(const std::string& what) const {
+  throw Usage_Error((what.empty() ? "" : what + "\n") + "usage: " + usage_ +
+                    "\nMore is shown by --help.");
+}
+
+// ---- options ------------------------------------------------------------------------------------
+
+namespace {
+
+// Like CLI11's, but the line of usage is ours.
+class Help_Formatter : public CLI::Formatter {
+ public:
+  explicit Help_Formatter(std::string usage) : usage_(std::move(usage)) { column_width(34); }
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "\nusage: " + usage_ + "\n";
+  }
+
+ private:
+  const std::string usage_;
+};
+
+std::string footer(const Tool_Help& help) {
+  std::string text = help.details;
+  if (!text.empty()) text += '\n';
+  text += (help.examples.find('\n') == help.examples.rfind('\n') ? "Example:\n" : "Examples:\n") +
+          help.examples;
+  text += "\nExit codes: 0 done; 1 something failed, or the command line is wrong.";
+  return text;
+}
+
+[[noreturn]] void throw_invalid_value(const char* name, const std::string& word) {
+  throw Exception("invalid value for option " + std::string(name) + ": " + word);
+}
+
+}  // namespace
+
+struct Options::Implementation {
+  explicit Implementation(Tool_Help tool_help) : help(std::move(tool_help)), app(help.summary) {
+    app.formatter(std::make_shared<Help_Formatter>(help.usage));
+    app.footer(footer(help));
+    app.allow_extras();
+  }
+  const Tool_Help help;
+  CLI::App app;
+};
+
+Options::Options(Tool_Help help)
+    : implementation_(std::make_unique<Implementation>(std::move(help))) {}
+
+Options::~Options() = default;
+
+void Options::add_flag(const char* name, bool& value, const char* help) {
+  implementation_->app.add_flag(name, value, help);
+}
+
+void Options::add(const char* name, std::int64_t& value, const char* help) {
+  const auto read = [&value, name](const std::string& word) {
+    const char* const end = word.data() + word.size();
+    const auto [next, error] = std::from_chars(word.data(), end, value);
+    if (error != std::errc() || next != end) throw_invalid_value(name, word);
+  };
+  implementation_->app.add_option_function<std::string>(name, read, help)->option_text("N");
+}
+
+void Options::add(const char* name, std::string& value, const char* help) {
+  implementation_->app.add_option(name, value, help)->option_text("TEXT");
+}
+
+void Options::add_words(const char* name, const std::vector<std::string_view>& words,
+                        std::string_view default_word, const char* help,
+                        std::function<void(std::size_t)> set) {
+  const auto read = [name, words, set = std::move(set)](const std::string& word) {
+    const auto found = std::find(words.begin(), words.end(), word);
+    if (found == words.end()) throw_invalid_value(name, word);
+    set(static_cast<std::size_t>(found - words.begin()));
+  };
+  std::string choices;
+  for (const std::string_view word : words) choices.append(choices.empty() ? "" : "|").append(word);
+  const std::string text = std::string(help) + " (default: " + std::string(default_word) + ")";
+  implementation_->app.add_option_function<std::string>(name, read, text)->option_text(choices);
+}
+
+std::optional<Words> Options::parse(std::vector<std::string> arguments) {
+  CLI::App& app = implementation_->app;
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    Words({}, implementation_->help.usage).fail(error.what());
+  }
+  return Words(app.remaining(), implementation_->help.usage);
+}
+
+// ---- log ----------------------------------------------------------------------------------------
+
+void add_log_options(Options& options, Log_Options& log) {
+  using Target = Log_Options::Target;
+  options.add_choice("--log", log.target,
+                     {{"none", Target::none}, {"clog", Target::clog}, {"system", Target::system}},
+                     "where log lines go: nowhere, to standard error, to syslog");
+  options.add("--log_level", log.level, "0: log nothing (default: 100)");
+  options.add("--log_tag", log.tag, "begins each log line");
+}
+
+Tool_Log::Tool_Log(Log_Options options) : options_(std::move(options)) {
+  if (options_.target == Log_Options::Target::system)
+    ::openlog(options_.tag.empty() ? "joedb" : options_.tag.c_str(), 0, LOG_USER);
+}
+
+Tool_Log::~Tool_Log() {
+  if (options_.target == Log_Options::Target::system) ::closelog();
+}
+
+void Tool_Log::log(std::string_view line) {
+  if (options_.level <= 0 || options_.target == Log_Options::Target::none) return;
+  const int size = static_cast<int>(line.size());
+  if (options_.target == Log_Options::Target::system) {
+    ::syslog(LOG_INFO, "%.*s", size, line.data());
+  } else {
+    const std::string tag = options_.tag.empty() ? "" : options_.tag + ": ";
+    std::fprintf(stderr, "%s %s%.*s\n", time_text(std::time(nullptr)).c_str(), tag.c_str(), size,
+                 line.data());
+  }
+}
+
+// ---- clients ------------------------------------------------------------------------------------
+
+namespace {
+
+using Db = Client_Options::Db;
+
+const std::vector<std::pair<std::string_view, Content_Check>> check_names{
+    {"none", Content_Check::none}, {"fast", Content_Check::fast}, {"full", Content_Check::full}};
+const std::vector<std::pair<std::string_view, Recovery>> recovery_names{
+    {"none", Recovery::none},
+    {"ignore_header", Recovery::ignore_header},
+    {"overwrite", Recovery::overwrite}};
+const std::vector<std::pair<std::string_view, Db>> db_names{
+    {"none", Db::none}, {"interpreted", Db::interpreted},
+    {"dump", Db::dump}, {"dump_tail", Db::dump_tail},
+    {"sql", Db::sql},   {"sql_tail", Db::sql_tail}};
+const std::vector<std::pair<std::string_view, Open_Mode>> mode_names{
+    {"read", Open_Mode::read_existing},  {"write", Open_Mode::write_existing},
+    {"new", Open_Mode::create_new},      {"write_or_new", Open_Mode::write_existing_or_create_new},
+    {"shared", Open_Mode::shared_write}, {"lock", Open_Mode::write_lock}};
+
+template <class Enum>
+std::string name_of(const std::vector<std::pair<std::string_view, Enum>>& names, Enum value) {
+  for (const auto& [name, enumerator] : names)
+    if (enumerator == value) return std::string(name);
+  return "?";
+}
+
+}  // namespace
+
+void add_client_options(Options& options, Client_Options& client) {
+  options.add_flag("--hard_checkpoint", client.hard_checkpoint,
+                   "end each transaction with a hard checkpoint: it survives a power cut");
+  options.add_choice("--check", client.check, check_names,
+                     "how much of the file is compared with that of the connection");
+  options.add_choice(
+      "--recovery", client.recovery, recovery_names,
+      "what to do with a file that goes on behind its checkpoint: refuse to write it, believe "
+      "everything up to its end, or cut off what is behind the checkpoint");
+  options.add_choice("--db", client.db, db_names,
+                     "what to do with the journal: nothing, build tables, or print its entries as "
+                     "commands or SQL (all of them, or only those that arrive later)");
+}
+
+void log_client_options(Logger& log, const Client_Options& client) {
+  log.log(client.hard_checkpoint ? "hard_checkpoint = 1" : "hard_checkpoint = 0");
+  log.log("content_check = " + name_of(check_names, client.check));
+  log.log("recovery = " + name_of(recovery_names, client.recovery));
+  log.log("db_type = " + name_of(db_names, client.db));
+}
+
+// ---- files --------------------------------------------------------------------------------------
+
+static bool may_be_mode(std::string_view word) { return word.starts_with("--"); }
+
+static void take_mode(Words& words, const File_Grammar& grammar, Open_Mode& mode) {
+  if (!may_be_mode(words.peek())) return;
+  const std::string word = words.take();
+  for (const auto& [name, enumerator] : mode_names) {
+    if (word.substr(2) != name || !grammar.has_modes) continue;
+    if (enumerator == Open_Mode::shared_write && !grammar.has_shared) continue;
+    mode = enumerator;
+    return;
+  }
+  words.fail("unknown option: " + word);
+}
+
+File_Argument take_file(Words& words, const File_Grammar& grammar) {
+  File_Argument file;
+  file.mode = grammar.default_mode;
+  const bool has_more = words.count() > 1;
+  for (const std::string_view back_end : {"brotli", "sftp", "curl"}) {
+    if (has_more && words.peek() == back_end)
+      throw Exception(std::string(back_end) + " files are not part of this version");
+  }
+  if (words.take_if("memory")) {
+    file.kind = File_Argument::Kind::memory;
+    file.mode = Open_Mode::create_new;
+    return file;
+  }
+  if (has_more && words.take_if("interpreted")) file.kind = File_Argument::Kind::interpreted;
+  if (words.count() > 1 && words.take_if("device"))
+    file.kind = File_Argument::Kind::device;
+  else if (words.count() > 1)
+    words.take_if("file");
+  take_mode(words, grammar, file.mode);
+  file.name = words.take();
+  if (may_be_mode(file.name)) words.fail("unknown option: " + file.name);
+  return file;
+}
+
+std::string file_help(const File_Grammar& grammar) {
+  std::string text =
+      "FILE is one of\n"
+      "  [--MODE] NAME                   a joedb file\n"
+      "  interpreted [--MODE] NAME       a text file of joedbi commands\n"
+      "  device [--MODE] PATH            a file or block device of fixed size\n"
+      "  memory                          nothing but memory\n"
+      "A NAME like one of these words is written as: file NAME\n";
+  if (!grammar.has_modes) {
+    const std::string mode = "[--MODE] ";
+    for (std::size_t at; (at = text.find(mode)) != std::string::npos;)
+      text.replace(at, mode.size(), ""), text.insert(text.find("  ", at + 4), mode.size(), ' ');
+    return text;
+  }
+  text += "MODE is one of (default: " + name_of(mode_names, grammar.default_mode) +
+          ")\n"
+          "  read                            nothing is changed\n"
+          "  write                           the file must exist; fails if another has it\n"
+          "  new                             the file must not exist\n"
+          "  write_or_new                    write, or new if there is none\n";
+  if (grammar.has_shared)
+    text += "  shared                          several may write, one transaction at a time\n";
+  text += "  lock                            waits until no other has the file\n";
+  return text;
+}
+
+std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log) {
+  switch (file.kind) {
+    case File_Argument::Kind::memory:
+      log.log("opening memory file");
+      return std::make_unique<Memory_File>();
+    case File_Argument::Kind::interpreted:
+      throw Exception("interpreted files are not part of this version");
+    case File_Argument::Kind::device:
+    case File_Argument::Kind::file:
+      break;
+  }
+  log.log("opening local file, open_mode = " + name_of(mode_names, file.mode));
+  std::unique_ptr<Abstract_File> result;
+  if (file.kind == File_Argument::Kind::device)
+    result = std::make_unique<Device_File>(file.name, file.mode);
+  else
+    result = std::make_unique<File>(file.name, file.mode);
+  log.log("file is opened");
+  return result;
+}
+
+// ---- connections --------------------------------------------------------------------------------
+
+static const char* const connections_text =
+    "dummy (no connection), file FILE (another file of this machine)";
+
+const char* const connection_help =
+    "CONNECTION is one of\n"
+    "  dummy                           none, as if it were left out\n"
+    "  file FILE                       another file: pulled from with --read, else also pushed "
+    "to\n";
+
+Connection_Argument take_connection(Words& words) {
+  Connection_Argument result;
+  if (words.is_empty()) return result;
+  const std::string word = words.take();
+  if (word == "dummy") {
+    words.require_end();
+  } else if (word == "file") {
+    if (words.is_empty()) throw Exception("could not create connection");
+    result.file = take_file(words, {Open_Mode::write_existing_or_create_new});
+    words.require_end();
+    if (result.file->mode == Open_Mode::shared_write)
+      throw Exception("the file of a connection cannot be shared");
+  } else if (word == "local" || word == "ssh" || word == "websocket") {
+    throw Exception(
+        "connection type " + word +
+        ": connections to a server are not part of this version. Connections: " + connections_text);
+  } else if (may_be_mode(word)) {
+    words.fail("unknown option: " + word);
+  } else {
+    throw Exception("Unknown connection type: " + word + ". Connections: " + connections_text);
+  }
+  return result;
+}
+
+Open_Connection open_connection(const Connection_Argument& argument, Logger& log) {
+  Open_Connection result;
+  log.log(argument.file ? "creating connection: file" : "creating connection: dummy");
+  if (argument.file) {
+    result.file = open_file(*argument.file, log);
+    result.connection = make_file_connection(*result.file);
+  }
+  return result;
+}
+
+}  // namespace joedb

@@ -1,0 +1,23 @@
+#ifndef JOEDB_CLI_COMMAND_H
+#define JOEDB_CLI_COMMAND_H
+
+#include <string>
+#include <vector>
+
+namespace joedb {
+
+// One of the things that the program joedb can do. The table of all of them is in main.cc.
+struct Command {
+  const char* name;   // joedb NAME …
+  const char* alias;  // the name under which it is also installed
+  const char* help;   // one line
+  // Gets what follows the name; returns the exit code. What it throws is printed, and 1 returned.
+  int (*run)(std::vector<std::string> arguments);
+};
+
+int run_interpreter(std::vector<std::string> arguments);
+int run_client(std::vector<std::string> arguments);
+
+}  // namespace joedb
+
+#endif

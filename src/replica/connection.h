@@ -1,0 +1,57 @@
+#ifndef JOEDB_REPLICA_CONNECTION_H
+#define JOEDB_REPLICA_CONNECTION_H
+
+#include <memory>
+
+#include "joedb/journal/writable_journal.h"
+
+namespace joedb {
+
+// How much of the common beginning of two journals is compared before they are believed to be
+// copies of each other.
+enum class Content_Check {
+  none,
+  fast,  // its last 64 KiB: two histories that parted once do not end in the same bytes
+  full   // all of it
+};
+
+// Another copy of a journal, which several writers share by pulling from it and pushing to it. The
+// copies are equal up to the shorter of their checkpoints.
+//
+// Not thread-safe.
+class Connection {
+ public:
+  Connection() = default;
+  virtual ~Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // False if the other copy can only be read.
+  virtual bool can_push() const = 0;
+
+  // The checkpoint of the other copy, as of the last call of refresh or push.
+  virtual Offset get_checkpoint() const = 0;
+  // Asks for the checkpoint of the other copy.
+  virtual void refresh() = 0;
+  // The other copy, to be read up to get_checkpoint().
+  virtual const Abstract_File& content() const = 0;
+
+  // The right to push, which only one has at a time; waits for it.
+  virtual void lock() = 0;
+  virtual void unlock() noexcept = 0;
+
+  // Appends what `local` has before `end` and the other copy has not, and writes a checkpoint
+  // there. If the other copy has at least as much, nothing happens.
+  virtual void push(const Abstract_File& local, Offset end, Checkpoint_Level level) = 0;
+};
+
+// A file of this machine. It must be opened alone, or for reading, and outlive the connection.
+std::unique_ptr<Connection> make_file_connection(Abstract_File& file);
+
+// Throws Content_Mismatch if the copies differ before both checkpoints.
+void check_content(const Abstract_File& local, Offset local_checkpoint,
+                   const Connection& connection, Content_Check check);
+
+}  // namespace joedb
+
+#endif
