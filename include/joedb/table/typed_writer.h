@@ -263,6 +263,13 @@ template <class Writer>
 class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
  public:
   Typed_Memory_Writer() : Writer(file) {}
+  // Nothing is lost without a checkpoint that would not be lost with one: no warning.
+  ~Typed_Memory_Writer() {
+    try {
+      this->soft_checkpoint();
+    } catch (const std::exception&) {
+    }
+  }
   // The bytes of the journal; complete after flush() or a checkpoint.
   const std::vector<char>& get_data() const { return file.get_data(); }
 
