@@ -17,6 +17,11 @@ struct Command {
 
 int run_interpreter(std::vector<std::string> arguments);
 int run_client(std::vector<std::string> arguments);
+int run_logdump(std::vector<std::string> arguments);
+int run_to_json(std::vector<std::string> arguments);
+int run_pack(std::vector<std::string> arguments);
+int run_convert(std::vector<std::string> arguments);
+int run_merge(std::vector<std::string> arguments);
 
 }  // namespace joedb
 

@@ -10,7 +10,9 @@ namespace joedb {
 // entries as they were, then the records of each table, run by run, which keep their ids. What was
 // overwritten or deleted, comments and time stamps are left behind. No checkpoint is written.
 //
-// Blobs would be lost, as they are in no table: the caller must not pack a journal that has any.
+// Throws Data_Error if the result could not be read again: where millions of unused ids stand
+// between the last few records, say. Blobs would be lost, as they are in no table: the caller must
+// not pack a journal that has any.
 void pack(const Database& database, Writable_Journal& journal);
 
 }  // namespace joedb

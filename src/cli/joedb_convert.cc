@@ -1,0 +1,104 @@
+#include <cstdio>
+#include <map>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "joedb/io/posix_file.h"
+
+namespace joedb {
+
+namespace {
+
+// Appends entries to another journal, in the shortest form there. Blobs may stand elsewhere in the
+// other file, so that fields which say where they are must be changed.
+class Converter {
+ public:
+  Converter(const Abstract_File& file, Writable_Journal& to) : file_(file), to_(to) {}
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    to_.append(entry);
+  }
+
+  void operator()(const Blob_Data& e) {
+    const Blob copy = to_.append_blob(file_.read_blob(e.blob));
+    copies_.emplace(e.blob.get_position(), copy);
+  }
+
+  void operator()(const Update<Blob>& e) {
+    to_.append(Update<Blob>{e.table, e.record, e.field, copy_of(e.value)});
+  }
+
+  template <Field_Value T>
+  void operator()(const Update_Vector<T>& e) {
+    to_.append_vector<T>(e.table, e.record, e.field, e.size, [&](std::int64_t) {
+      const T value = e.values.next();
+      if constexpr (std::is_same_v<T, Blob>)
+        return copy_of(value);
+      else
+        return value;
+    });
+  }
+
+  // Blob values that are in no blob before them.
+  std::int64_t unknown_blobs() const { return unknown_blobs_; }
+
+ private:
+  Blob copy_of(Blob value) {
+    if (value.is_null()) return value;
+    auto after = copies_.upper_bound(value.get_position());
+    if (after != copies_.begin()) {
+      const auto [position, copy] = *--after;
+      const std::int64_t shift = value.get_position() - position;
+      if (shift <= copy.get_size() && value.get_size() <= copy.get_size() - shift)
+        return Blob(copy.get_position() + shift, value.get_size());
+    }
+    ++unknown_blobs_;
+    return value;
+  }
+
+  const Abstract_File& file_;
+  Writable_Journal& to_;
+  std::map<std::int64_t, Blob> copies_;  // by their old positions
+  std::int64_t unknown_blobs_ = 0;
+};
+
+const char* const details =
+    R"(OUT must not exist. It gets the entries of IN that begin before the position that --until
+gives, in the shortest form there is for them. Without --until these are none, and OUT is an
+empty database. Any position behind the checkpoint means the checkpoint.
+)";
+
+}  // namespace
+
+int run_convert(std::vector<std::string> arguments) {
+  Options options({"joedb_convert [options] IN OUT",
+                   "Writes the history of a database, up to some position, to a new file.", details,
+                   "  joedb_convert --until 1000000000000 people.joedb copy.joedb\n"
+                   "  joedb_convert --until 4711 people.joedb as_it_was.joedb\n"});
+  bool ignore_header = false;
+  std::int64_t until = 0;
+  options.add_flag("--ignore_header", ignore_header,
+                   "believe everything up to the end of IN, not only up to the checkpoint");
+  options.add("--until", until, "the position in IN; joedb_logdump --print_checkpoint shows them");
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+
+  const std::string in = words->take();
+  const std::string out = words->take();
+  words->require_end();
+  File file(in, Open_Mode::read_existing);
+  write_new_file(out, [&](Writable_Journal& to) {
+    Readonly_Journal journal(file, ignore_header ? Recovery::ignore_header : Recovery::none);
+    Converter converter(file, to);
+    replay_with_progress(journal, converter, "converting " + in, until);
+    if (converter.unknown_blobs() > 0)
+      std::fprintf(stderr, "warning: %lld values of blob fields are outside of all blobs\n",
+                   static_cast<long long>(converter.unknown_blobs()));
+  });
+  return 0;
+}
+
+}  // namespace joedb

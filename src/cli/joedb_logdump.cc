@@ -1,0 +1,147 @@
+#include <exception>
+#include <iostream>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "interpreter/entry_text.h"
+#include "joedb/format/header.h"
+#include "joedb/io/posix_file.h"
+
+namespace joedb {
+
+namespace {
+
+struct Logdump_Options {
+  bool sql = false;
+  bool raw = false;
+  bool header = false;
+  bool schema_only = false;
+  bool ignore_header = false;
+  bool load = false;
+  bool print_checkpoint = false;
+  bool blob = false;
+};
+
+// ---- the header ---------------------------------------------------------------------------------
+
+// Shows what is there, whatever it is. A short file has only some of the fields.
+void print_header(const Abstract_File& file) {
+  std::array<char, header_size> bytes{};
+  const std::size_t size = file.pread(bytes.data(), bytes.size(), 0);
+  const Header header = decode_header(bytes);
+  const auto field = [&](std::size_t end, auto value) {
+    return size < end ? "<missing>" : std::to_string(value);
+  };
+  std::cout << "    file size: " << file.get_size() << '\n';
+  for (std::size_t i = 0; i < header.checkpoints.size(); ++i)
+    std::cout << "checkpoint[" << i << "]: " << field(8 * (i + 1), header.checkpoints[i]) << '\n';
+  std::cout << "format version: " << field(signature_offset, header.version) << '\n';
+  std::string signature_text;
+  append_quoted(signature_text, {header.signature.data(), header.signature.size()});
+  std::cout << "signature: " << (size < header_size ? "<missing>" : signature_text) << '\n';
+}
+
+// ---- the journal --------------------------------------------------------------------------------
+
+// Passes to a writer what the options ask for.
+template <class Writer>
+class Printer {
+ public:
+  Printer(Writer& writer, const Readonly_Journal& journal, const Logdump_Options& options)
+      : writer_(writer), journal_(journal), options_(options) {}
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    constexpr bool is_schema = Schema_Entry<Entry> || std::is_same_v<Entry, Custom>;
+    if (!is_schema && options_.schema_only) return;
+    writer_(entry);
+    if (options_.print_checkpoint) writer_(Comment{std::to_string(journal_.get_replay_position())});
+  }
+
+ private:
+  Writer& writer_;
+  const Readonly_Journal& journal_;
+  const Logdump_Options& options_;
+};
+
+// Builds the tables of the journal. Where that fails, `position` becomes the place, and the error
+// is returned.
+std::exception_ptr try_to_load(Abstract_File& file, Recovery recovery, Offset& position) {
+  Readonly_Journal journal(file, recovery);
+  Database database;
+  database.limit_to_journal_of(journal.get_checkpoint());
+  try {
+    replay_with_progress(journal, database, "loading " + file.get_name());
+  } catch (const Corruption_Error& error) {
+    position = error.offset;
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+template <class Writer>
+void print_journal(Abstract_File& file, Writer writer, const Logdump_Options& options) {
+  const Recovery recovery = options.ignore_header ? Recovery::ignore_header : Recovery::none;
+  Readonly_Journal journal(file, recovery);
+  if (journal.get_checkpoint() == journal_start) return;
+  if constexpr (std::is_same_v<Writer, Sql_Writer>)
+    writer.limit_to_journal_of(journal.get_checkpoint());
+  Offset end = journal.get_checkpoint();
+  const std::exception_ptr error = options.load ? try_to_load(file, recovery, end) : nullptr;
+  writer.begin(journal_start);
+  replay_with_progress(journal, Printer<Writer>(writer, journal, options), file.get_name(), end);
+  if (error) std::rethrow_exception(error);
+  if (!options.print_checkpoint || options.sql) writer.end(journal.get_checkpoint());
+}
+
+const char* const details =
+    R"(Only what is before the checkpoint is shown. The lines before an error are shown, too.
+
+Entries look as follows:
+  (default)  update person 3 age 42       what joedbi reads
+  --raw      update_int32 1 3 2 42        ids instead of names, as in the file
+  --sql      UPDATE "person" SET "age" = 42 WHERE "__id" = 3;
+)";
+
+}  // namespace
+
+int run_logdump(std::vector<std::string> arguments) {
+  Options parser({"joedb_logdump [options] FILE",
+                  "Prints the history of a database: the entries of its journal, one per line.",
+                  details,
+                  "  joedb_logdump people.joedb\n"
+                  "  joedb_logdump --sql people.joedb | sqlite3 people.sqlite\n"
+                  "  joedb_logdump --header people.joedb\n"});
+  Logdump_Options options;
+  parser.add_flag("--sql", options.sql, "print SQL");
+  parser.add_flag("--raw", options.raw, "print ids instead of names");
+  parser.add_flag("--header", options.header,
+                  "print the file's size, checkpoints, version and signature, nothing else");
+  parser.add_flag("--schema_only", options.schema_only, "print only changes of tables and fields");
+  parser.add_flag("--ignore_header", options.ignore_header,
+                  "believe everything up to the end of the file, not only up to the checkpoint");
+  parser.add_flag("--load", options.load,
+                  "also build the tables, so that records that make no sense are found");
+  parser.add_flag("--print_checkpoint", options.print_checkpoint,
+                  "after each entry, print its end in the file");
+  parser.add_flag("--blob", options.blob, "also print the bytes of blobs");
+  auto words = parser.parse(std::move(arguments));
+  if (!words) return 0;
+
+  File file(words->take(), Open_Mode::read_existing);
+  words->require_end();
+  if (options.header)
+    print_header(file);
+  else if (options.raw)
+    print_journal(file, Raw_Writer(std::cout, file), options);
+  else if (options.sql)
+    print_journal(file, Sql_Writer(std::cout, options.blob ? &file : nullptr), options);
+  else
+    print_journal(file, Command_Writer(std::cout, options.blob ? &file : nullptr), options);
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb

@@ -1,0 +1,38 @@
+#include <iostream>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "interpreter/json.h"
+#include "joedb/io/posix_file.h"
+
+namespace joedb {
+
+static const char* const details =
+    R"(For each table: "__size", the number of records, and for each field the array of its values,
+in the order of the record ids. A reference is an index in these arrays, or -1. A blob is
+[position,size]. nan and infinities become 0, and strings that are not UTF-8 are cut, with a
+warning.
+)";
+
+int run_to_json(std::vector<std::string> arguments) {
+  Options options({"joedb_to_json [options] FILE", "Prints all tables of a database as JSON.",
+                   details, "  joedb_to_json people.joedb | jq .person.age\n"});
+  bool base64 = false;
+  options.add_flag("--base64", base64, "write strings as base64, whatever bytes they have");
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+
+  File file(words->take(), Open_Mode::read_existing);
+  words->require_end();
+  Readonly_Journal journal(file);
+  Database database;
+  database.limit_to_journal_of(journal.get_checkpoint());
+  replay_with_progress(journal, database, "loading " + file.get_name());
+  write_json(database, std::cout, base64);
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb
