@@ -35,7 +35,7 @@ Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery)
     : Readonly_Journal(file, Unopened()) {
   const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
   const Offset size = file_.get_size();
-  if (size == 0) throw Corruption_Error(file_.get_name() + ": file is empty", 0);
+  if (size == 0) throw Corruption_Error("file is empty", 0);
   open_header(recovery, size);
   start_replay_at(journal_start);
 }

@@ -117,7 +117,15 @@ Writable_Journal::~Writable_Journal() {
 
 // Requires the tail lock: has another process written where our buffer would go?
 bool Writable_Journal::has_tail_been_overtaken() {
-  return file_.get_size() != flushed_ || (read_checkpoints(), get_checkpoint()) > flushed_;
+  reread_checkpoints();
+  return get_checkpoint() > flushed_ || file_.get_size() != flushed_;
+}
+
+// Other processes may have written checkpoints, and take our half commit for a hard checkpoint.
+void Writable_Journal::reread_checkpoints() {
+  if (half_is_pending_) out_.datasync();
+  half_is_pending_ = false;
+  read_checkpoints();
 }
 
 // ---- locks --------------------------------------------------------------------------------------
@@ -129,7 +137,7 @@ void Writable_Journal::lock_pull() {
   file_.exclusive_lock(tail_lock.start, tail_lock.size);
   is_locked_ = true;
   try {
-    read_checkpoints();
+    reread_checkpoints();
     if (file_.get_size() > get_checkpoint()) out_.truncate(get_checkpoint());
     flushed_ = get_checkpoint();
   } catch (...) {
@@ -147,9 +155,13 @@ void Writable_Journal::unlock() noexcept {
 
 // ---- appending ----------------------------------------------------------------------------------
 
-void Writable_Journal::get_ready() {
+void Writable_Journal::require_lock() const {
   if (is_shared() && !is_locked_)
     throw Exception(file_.get_name() + " is shared: it can be written only in a transaction");
+}
+
+void Writable_Journal::get_ready() {
+  require_lock();
   if (get_replay_position() != get_checkpoint() || ahead_of_checkpoint() > 0)
     throw Exception(file_.get_name() + ": the journal must be replayed before it is written");
   is_ready_ = true;
@@ -222,6 +234,7 @@ void Writable_Journal::soft_checkpoint() {
   flush();
   const Offset position = flushed_;
   if (get_checkpoint() >= position) return;
+  require_lock();
   const int copy = checkpoints_.soft_index ^ 1;
   {
     const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
@@ -253,6 +266,8 @@ void Writable_Journal::write_two_copies(Offset position, Between between) {
 void Writable_Journal::hard_checkpoint() {
   flush();
   const Offset position = flushed_;
+  if (get_hard_checkpoint() >= position) return;
+  require_lock();
   if (half_is_pending_) {
     out_.datasync();
     confirm_half();
@@ -277,6 +292,7 @@ void Writable_Journal::checkpoint_half_commit() {
   flush();
   const Offset position = flushed_;
   if (get_checkpoint() >= position) return;
+  require_lock();
   out_.sync();
   if (half_is_pending_) confirm_half();
   {

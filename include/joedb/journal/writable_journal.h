@@ -110,6 +110,7 @@ class Writable_Journal : public Readonly_Journal {
       make_room(size);
     return buffer_.data() + used_;
   }
+  void require_lock() const;
   void get_ready();
   void make_room(std::size_t size);
   void append_bytes(const char* data, std::size_t size);
@@ -124,6 +125,7 @@ class Writable_Journal : public Readonly_Journal {
   void start_replay_after_checkpoint();
   void forget_after(Offset position, const Context& context);
   bool has_tail_been_overtaken();
+  void reread_checkpoints();
 
   Fail_Stop_File out_;
   std::vector<char> buffer_;
