@@ -1,0 +1,72 @@
+#include "compiler/options.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/names.h"
+#include "compiler/text.h"
+
+namespace joedb::compiler {
+namespace {
+
+std::string errors_of(std::string_view text) {
+  try {
+    parse_options(text, "geo.joedbc");
+  } catch (const Schema_Errors& errors) {
+    return errors.what();
+  }
+  return "";
+}
+
+TEST(Compiler_Options, Know_The_Namespace_Between_Comments_And_Empty_Lines) {
+  const Options options = parse_options("# comment\n\n  namespace company::geo  \n", "geo.joedbc");
+  EXPECT_EQ(options.name_space, (std::vector<std::string>{"company", "geo"}));
+  EXPECT_TRUE(options.warnings.empty());
+}
+
+TEST(Compiler_Options, Need_No_End_Of_The_Last_Line_And_Take_Windows_Lines) {
+  EXPECT_EQ(parse_options("namespace a", "f").name_space, std::vector<std::string>{"a"});
+  EXPECT_EQ(parse_options("namespace a\r\n", "f").name_space, std::vector<std::string>{"a"});
+}
+
+TEST(Compiler_Options, Warn_Of_What_Is_Deprecated) {
+  const Options options = parse_options("namespace a\nset_table_storage t freedom_keeper\n", "f");
+  ASSERT_EQ(options.warnings.size(), 1u);
+  EXPECT_EQ(options.warnings[0].line, 2);
+  EXPECT_EQ(options.warnings[0].text, "set_table_storage is deprecated");
+}
+
+TEST(Compiler_Options, Report_Every_Error_With_Its_Line) {
+  EXPECT_EQ(errors_of("nonsense a\nnamespace 1a\ncreate_index i t f\n"),
+            "geo.joedbc:1: unknown command: nonsense\n"
+            "geo.joedbc:2: namespace: expected a C++ name, like geo or company::geo\n"
+            "geo.joedbc:3: create_index: not available in this version of joedbc");
+  EXPECT_EQ(errors_of("# nothing\n"),
+            "geo.joedbc: missing name space: add a line like 'namespace geo'");
+  for (const char* bad : {"namespace", "namespace a b", "namespace a::", "namespace ::a",
+                          "namespace a::class", "namespace a:b", "namespace a::b__c"})
+    EXPECT_NE(errors_of(bad).find("expected a C++ name"), std::string::npos) << bad;
+}
+
+TEST(Compiler_Names, Of_Parameters_Hide_Nothing) {
+  const auto parameter = [](std::string_view field) { return cpp_parameter(field, {}); };
+  EXPECT_EQ(parameter("name"), "name");
+  EXPECT_EQ(parameter("class"), "class_");
+  EXPECT_EQ(parameter("insert"), "insert_");
+  EXPECT_EQ(parameter("id_of_city"), "the_id_of_city");
+  EXPECT_EQ(cpp_parameter("default", {"default_"}), "default__");
+}
+
+TEST(Compiler_Text, Fills_Templates) {
+  EXPECT_EQ(fill("a {{x}} b {{y}}{{x}}", {{"x", "1"}, {"y", "{{x}}"}}), "a 1 b {{x}}1");
+  EXPECT_EQ(fill("plain", {}), "plain");
+}
+
+TEST(Compiler_Text, Makes_Literals_Of_Any_Bytes) {
+  EXPECT_EQ(cpp_literal(std::string_view("a\"\\?\0"
+                                         "7\xff\n",
+                                         8)),
+            "\"a\\\"\\\\\\?\\0007\\377\\012\"");
+}
+
+}  // namespace
+}  // namespace joedb::compiler
