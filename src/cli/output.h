@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "joedb/base/log.h"
-
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/writable_journal.h"
 

@@ -31,6 +31,15 @@ template <class Entry>
 concept Schema_Entry =
     is_one_of<Entry, Create_Table, Drop_Table, Rename_Table, Add_Field, Drop_Field, Rename_Field>;
 
+// It changes nothing, and gets no line.
+template <class Entry>
+bool is_vector_without_values(const Entry& entry) {
+  if constexpr (requires { entry.values; })
+    return entry.size == 0;
+  else
+    return false;
+}
+
 // The names that ids stand for, at one place of a journal.
 class Entry_Names {
  public:
@@ -61,6 +70,7 @@ class Command_Writer {
 
   template <class Entry>
   void operator()(const Entry& entry) {
+    if (is_vector_without_values(entry)) return;
     print(entry);
     out_.end_line();
     if constexpr (Schema_Entry<Entry>) names_(entry);
@@ -120,6 +130,7 @@ class Raw_Writer {
 
   template <class Entry>
   void operator()(const Entry& entry) {
+    if (is_vector_without_values(entry)) return;
     print(entry);
     out_.end_line();
   }
