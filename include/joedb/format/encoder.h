@@ -29,12 +29,21 @@ constexpr std::size_t value_size_limit(const T& value) {
 
 inline char* encode_string(char* out, std::string_view text) {
   out = write_compact(out, text.size());
-  std::memcpy(out, text.data(), text.size());
+  if (!text.empty()) std::memcpy(out, text.data(), text.size());
   return out + text.size();
 }
 
+// A negative number, or one beyond max_compact, has no form: it becomes 0, as in joedb 10. So a
+// reference to no possible record is written as null.
+inline char* encode_number(char* out, std::uint64_t number) {
+  return write_compact(out, number <= max_compact ? number : 0);
+}
+inline char* encode_number(char* out, std::int64_t number) {
+  return encode_number(out, static_cast<std::uint64_t>(number));
+}
+
 inline char* encode_record(char* out, Record_Id record) {
-  return write_compact(out, static_cast<std::uint64_t>(record.value() + 1));
+  return encode_number(out, static_cast<std::uint64_t>(record.value()) + 1);
 }
 
 template <Field_Value T>
@@ -46,8 +55,8 @@ char* encode_value(char* out, const T& value) {
   } else if constexpr (std::is_same_v<T, Record_Id>) {
     return encode_record(out, value);
   } else {
-    out = write_compact(out, static_cast<std::uint64_t>(value.get_position()));
-    return write_compact(out, static_cast<std::uint64_t>(value.get_size()));
+    out = encode_number(out, value.get_position());
+    return encode_number(out, value.get_size());
   }
 }
 
@@ -142,12 +151,12 @@ inline char* encode(char* out, Context& context, const Insert_Vector& e) {
   context.table = e.table;
   context.record = e.record;
   out = encode_cell(out, Opcode::insert_vector, e.table, e.record);
-  return write_compact(out, static_cast<std::uint64_t>(e.size));
+  return encode_number(out, e.size);
 }
 
 inline char* encode(char* out, Context&, const Delete_Vector& e) {
   out = encode_cell(out, Opcode::delete_vector, e.table, e.record);
-  return write_compact(out, static_cast<std::uint64_t>(e.size));
+  return encode_number(out, e.size);
 }
 
 template <Field_Value T>
@@ -176,7 +185,7 @@ char* encode_update_vector(char* out, Context& context, Table_Id table, Record_I
   context = {table, record, field};
   *out++ = static_cast<char>(update_opcode(code_of<T>, Update_Form::vector));
   out = encode_record(write_compact(out, table.value()), record);
-  return write_compact(write_compact(out, field.value()), static_cast<std::uint64_t>(size));
+  return encode_number(write_compact(out, field.value()), size);
 }
 
 // The start of a blob; its bytes follow.
