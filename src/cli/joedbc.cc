@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "compiler/cpp.h"
+#include "interpreter/commands.h"
+#include "joedb/io/memory_file.h"
+
+namespace joedb {
+
+static const char* const details =
+    R"(Reads BASE.joedbi (joedbi commands that make the schema) and BASE.joedbc (options):
+
+  namespace a::b::c    where the generated code goes; its last part names the header
+
+Writes c.h, the typed database, and the folder c with headers that include it under the names that
+joedb 10 gives them. Files that would not change are not written.
+
+Exit code: 0 done, 1 the schema or its options cannot be compiled.
+)";
+
+static std::string read_text(const std::string& name) {
+  std::ifstream in(name, std::ios::binary);
+  if (!in) throw Io_Error("opening", name, -1, errno);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Errors are those of joedbi: the message, then the line.
+static void run_schema(Writable_Database& database, const std::string& file) {
+  const std::string text = read_text(file);
+  std::ostringstream out;
+  Command_Loop loop({.is_echoing = false, .is_bailing = true}, [] { return ""; });
+  add_journal_commands(loop, database, {});
+  add_schema_commands(loop, database);
+  add_data_commands(loop, database, {});
+  Text_Line_Source in(text, out);
+  if (loop.run(in, out) != Command_Loop::End::error) return;
+  std::string errors = out.str();
+  if (errors.ends_with('\n')) errors.pop_back();
+  throw compiler::Schema_Errors({{file, 0, errors}});
+}
+
+// In one step, so that no half-written header is ever seen, and only if something changes, so that
+// what includes it is not compiled again.
+static void write_file(const std::filesystem::path& path, const std::string& content) {
+  {
+    std::ifstream in(path, std::ios::binary);
+    if (in && std::string(std::istreambuf_iterator<char>(in), {}) == content) return;
+  }
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+  const std::filesystem::path temporary = path.string() + ".new";
+  {
+    std::ofstream out(temporary, std::ios::binary);
+    out << content << std::flush;
+    if (!out) throw Io_Error("writing", temporary.string(), -1, errno);
+  }
+  std::filesystem::rename(temporary, path);
+}
+
+static int compile(const std::string& base, const std::filesystem::path& directory) {
+  const compiler::Options options =
+      compiler::parse_options(read_text(base + ".joedbc"), base + ".joedbc");
+  for (const compiler::Diagnostic& warning : options.warnings)
+    std::cerr << warning.file << ':' << warning.line << ": Warning: " << warning.text << '\n';
+
+  Memory_File file;
+  Writable_Database database(file);
+  run_schema(database, base + ".joedbi");
+  const std::string source = std::filesystem::path(base + ".joedbi").filename().string();
+  const auto model = compiler::make_model(database.get_database(), options, source);
+  for (const compiler::Generated_File& generated : compiler::generate_cpp(model))
+    write_file(directory / generated.path, generated.content);
+  database.soft_checkpoint();
+  return 0;
+}
+
+int run_compiler(std::vector<std::string> arguments) {
+  Options options({"joedbc [options] BASE", "Compiles a schema to C++.", details,
+                   "  joedbc geo                # geo.joedbi and geo.joedbc to geo.h\n"
+                   "  joedbc --output build geo\n"});
+  std::string output = ".";
+  options.add("--output", output, "directory to write to (default: the current one)");
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const std::string base = words->take();
+  words->require_end();
+  try {
+    return compile(base, output);
+  } catch (const compiler::Schema_Errors& errors) {
+    std::cerr << errors.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace joedb
