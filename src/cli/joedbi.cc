@@ -1,0 +1,88 @@
+#include <ctime>
+#include <iostream>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/standard_input.h"
+#include "interpreter/interpreter.h"
+
+namespace joedb {
+
+namespace {
+
+constexpr File_Grammar file_grammar{.default_mode = Open_Mode::write_existing_or_create_new,
+                                    .has_shared = false};
+
+const char* const details =
+    R"(The commands come from standard input; the command help lists them. The whole session is
+one transaction: it ends with a soft checkpoint, which survives a killed process. The command
+abort ends it without, and leaves behind the checkpoint what was written; rollback forgets it.
+A command that fails is reported on standard output, and the next one is run.
+
+)";
+
+const char* const examples =
+    "  joedbi people.joedb\n"
+    "  joedbi --bail people.joedb < commands.txt\n"
+    "  echo 'table person' | joedbi --read people.joedb\n";
+
+using End = Command_Loop::End;
+
+End run_loop(Command_Loop& loop) {
+  const auto input = open_standard_input(std::cout, ".joedbi_history");
+  const End end = loop.run(*input, std::cout);
+  finish_standard_output();
+  return end;
+}
+
+End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& options) {
+  if (file.is_readonly()) {
+    Readonly_Journal journal(file);
+    Database database;
+    database.limit_to_journal_of(journal.get_checkpoint());
+    journal.replay(database);
+    add_readonly_commands(loop, database, file);
+    return run_loop(loop);
+  }
+  Writable_Database database(file);
+  add_commands(loop, database, options);
+  const End end = run_loop(loop);
+  if (end == End::abort) throw Exception("aborted");
+  if (end == End::error)
+    database.rollback();
+  else
+    database.soft_checkpoint();
+  return end;
+}
+
+}  // namespace
+
+int run_interpreter(std::vector<std::string> arguments) {
+  Options options({"joedbi [options] FILE", "Runs commands on a database.",
+                   details + file_help(file_grammar), examples});
+  bool is_bailing = false;
+  std::int64_t max_record_id = 0;
+  Log_Options log_options;
+  options.add_flag("--bail", is_bailing,
+                   "stop at the first command that fails, without a trace in the file: what came "
+                   "after the last checkpoint is rolled back; exit with 1");
+  options.add("--max_record_id", max_record_id, "no record id may be larger");
+  add_log_options(options, log_options);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const File_Argument file_argument = take_file(*words, file_grammar);
+  words->require_end();
+
+  std::ios::sync_with_stdio(false);
+  Tool_Log log(log_options);
+  const auto file = open_file(file_argument, log);
+  Command_Loop loop({.is_prompting = is_interactive(), .is_bailing = is_bailing},
+                    [] { return std::string("joedbi"); });
+  const End end = run_on(
+      *file, loop, {.max_record_id = max_record_id, .now = [] { return std::time(nullptr); }});
+  if (end == End::abort) throw Exception("aborted");
+  return end == End::error ? 1 : 0;
+}
+
+}  // namespace joedb

@@ -1,0 +1,37 @@
+#include "cli/standard_input.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "cli/terminal.h"
+#include "joedb/base/error.h"
+
+namespace joedb {
+
+namespace {
+
+class Standard_Input : public Block_Line_Source {
+ public:
+  using Block_Line_Source::Block_Line_Source;
+
+ private:
+  std::size_t read(char* data, std::size_t size) override {
+    while (true) {
+      const ssize_t n = ::read(STDIN_FILENO, data, size);
+      if (n >= 0) return static_cast<std::size_t>(n);
+      if (errno != EINTR) throw Io_Error("reading", "standard input", -1, errno);
+    }
+  }
+};
+
+}  // namespace
+
+bool is_interactive() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
+
+std::unique_ptr<Line_Source> open_standard_input(std::ostream& out, const char* history) {
+  if (is_interactive()) return std::make_unique<Terminal>(out, history);
+  return std::make_unique<Standard_Input>(out);
+}
+
+}  // namespace joedb

@@ -1,0 +1,90 @@
+#include "interpreter/commands.h"
+#include "interpreter/dump.h"
+#include "interpreter/entry_text.h"
+#include "interpreter/json.h"
+#include "interpreter/table_text.h"
+#include "joedb/io/posix_file.h"
+
+namespace joedb {
+
+const Table& read_table(Line_Reader& in, const Database& database) {
+  const std::string_view name = in.read_word();
+  const Table* const table = database.find_table(name);
+  if (table == nullptr) throw Data_Error("No such table: " + std::string(name));
+  return *table;
+}
+
+static Table_View read_view(Line_Reader& in) {
+  Table_View view;
+  const std::int64_t width = in.read_integer_or(0);
+  if (!in.has_failed() && width >= 0) view.max_column_width = static_cast<std::size_t>(width);
+  view.start = in.read_integer_or(0);
+  view.length = in.read_integer_or(0);
+  return view;
+}
+
+void add_display_commands(Command_Loop& loop, const Database& database) {
+  const auto table = [&database](Line_Reader& in, std::ostream& out) {
+    const Table& t = read_table(in, database);
+    write_table(out, t, read_view(in));
+  };
+  const auto record = [&database](Line_Reader& in, std::ostream& out) {
+    const Table& t = read_table(in, database);
+    const std::int64_t id = in.read_integer_or(-1);
+    write_record(out, t, in.has_failed() ? Record_Id() : Record_Id(id));
+  };
+  const auto schema = [&database](Line_Reader&, std::ostream& out) {
+    dump_schema(database, Command_Writer(out));
+  };
+  const auto dump = [&database](Line_Reader&, std::ostream& out) {
+    Command_Writer writer(out);
+    dump_schema(database, writer);
+    dump_data(database, writer);
+  };
+  const auto sql = [&database](Line_Reader&, std::ostream& out) {
+    Sql_Writer writer(out);
+    dump_schema(database, writer);
+    dump_data(database, writer);
+  };
+  const auto json = [&database](Line_Reader& in, std::ostream& out) {
+    write_json(database, out, in.read_integer_or(0) != 0);
+  };
+  loop.add_group({"Displaying data",
+                  {{"table", "table <table_name> [<max_column_width>] [start] [length]", table},
+                   {"record", "record <table_name> [<record_id>]", record},
+                   {"schema", "schema", schema},
+                   {"dump", "dump", dump},
+                   {"sql", "sql", sql},
+                   {"json", "json [<base64>]", json}}});
+
+  // The first argument of most commands is a table, the others may be its fields.
+  loop.set_completions([&database](const std::vector<std::string_view>& words) {
+    std::vector<std::string> names;
+    if (words.size() > 1) {
+      if (const Table* const t = database.find_table(words[1]))
+        for_each_live_field(*t, [&](Field_Id, const Field& f) { names.push_back(f.name); });
+    }
+    for (const Table* t : live_tables(database)) names.push_back(t->name());
+    return names;
+  });
+}
+
+void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read) {
+  const auto read_blob = [read = std::move(read)](Line_Reader& in, std::ostream& out) {
+    const Blob blob = in.read_value<Blob>();
+    if (blob == Blob()) return;
+    const std::string bytes = read(blob);
+    const std::string_view name = in.read_word();
+    if (name.empty()) {
+      std::string text;
+      append_quoted(text, bytes);
+      out << text << '\n';
+    } else {
+      File(std::string(name), Open_Mode::create_new).pwrite(bytes.data(), bytes.size(), 0);
+    }
+  };
+  loop.add_group(
+      {"Blob Reader", {{"read_blob", "read_blob <blob> [<output_file_name>]", read_blob}}});
+}
+
+}  // namespace joedb

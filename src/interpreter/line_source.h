@@ -1,0 +1,69 @@
+#ifndef JOEDB_INTERPRETER_LINE_SOURCE_H
+#define JOEDB_INTERPRETER_LINE_SOURCE_H
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace joedb {
+
+// Given the beginning of a line, the words that its last word may become.
+using Completer = std::function<std::vector<std::string>(std::string_view line)>;
+
+// Where commands come from: a terminal, a pipe, a text.
+class Line_Source {
+ public:
+  Line_Source() = default;
+  virtual ~Line_Source() = default;
+  Line_Source(const Line_Source&) = delete;
+  Line_Source& operator=(const Line_Source&) = delete;
+
+  // The next line, without its end and valid until the next call, or nothing at the end of the
+  // input. A prompt that is not empty is shown before.
+  virtual std::optional<std::string_view> next(const std::string& prompt,
+                                               const Completer& completer) = 0;
+};
+
+// Cuts blocks of input into lines. Prompts go to `out`, which is flushed before more input is
+// waited for.
+class Block_Line_Source : public Line_Source {
+ public:
+  explicit Block_Line_Source(std::ostream& out) : out_(out) {}
+  std::optional<std::string_view> next(const std::string& prompt, const Completer& completer) final;
+
+ protected:
+  // Reads at most `size` bytes, as many as are there; 0 at the end of the input.
+  virtual std::size_t read(char* data, std::size_t size) = 0;
+
+ private:
+  bool refill();
+
+  std::ostream& out_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;  // of what is in the buffer and has not been handed out
+  std::size_t end_ = 0;
+  bool is_at_end_ = false;
+};
+
+// The lines of a text, which must outlive this object.
+class Text_Line_Source : public Block_Line_Source {
+ public:
+  Text_Line_Source(std::string_view text, std::ostream& out)
+      : Block_Line_Source(out), text_(text) {}
+
+ private:
+  std::size_t read(char* data, std::size_t size) override;
+
+  std::string_view text_;
+};
+
+// A prompt in colour, as it is sent to a terminal: ESC[36m TEXT> ESC[0m.
+std::string prompt_text(const std::string& text);
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,88 @@
+#include "interpreter/commands.h"
+
+namespace joedb {
+
+namespace {
+
+Type read_type(Line_Reader& in, const Database& database) {
+  Type type{type_named(in.read_word()), {}};
+  if (type.code == Type_Code::reference) {
+    const Table* const referenced = database.find_table(in.read_word());
+    if (referenced == nullptr) throw Data_Error("unknown type");
+    type.referenced = referenced->id();
+  }
+  if (type.code == Type_Code::none) throw Data_Error("unknown type");
+  return type;
+}
+
+// Gives every record the value that follows.
+template <Field_Value T>
+void fill_field(Line_Reader& in, Writable_Database& database, Table_Id table_id, Field_Id field) {
+  std::string text;  // the reader's is not kept while the value is written many times
+  T value = read_field_value<T>(in);
+  if constexpr (std::is_same_v<T, std::string_view>) value = text = value;
+  const Record_Ids& records = database.get_database().find_table(table_id)->records();
+  for (index_t id = 0; id < records.size(); ++id)
+    if (records.is_used(id)) database.write(Update<T>{table_id, Record_Id(id), field, value});
+}
+
+void add_field(Line_Reader& in, Writable_Database& database) {
+  const Table& table = read_table(in, database.get_database());
+  const std::string_view name = in.read_word();
+  const Type type = read_type(in, database.get_database());
+  database.write(Add_Field{table.id(), name, type});
+  if (in.read_word() != "=") return;
+  visit_type(type.code, [&]<class T>(std::type_identity<T>) {
+    fill_field<T>(in, database, table.id(), table.find_field(name));
+  });
+}
+
+constexpr std::string_view type_notes =
+    "\n"
+    " <type> may be:\n"
+    "  string,\n"
+    "  blob,\n"
+    "  int8, int16, int32, int64,\n"
+    "  float32, float64,\n"
+    "  boolean,\n"
+    "  references <table_name>\n";
+
+}  // namespace
+
+void add_schema_commands(Command_Loop& loop, Writable_Database& database) {
+  const auto create_table = [&database](Line_Reader& in, std::ostream&) {
+    database.write(Create_Table{in.read_word()});
+  };
+  const auto drop_table = [&database](Line_Reader& in, std::ostream&) {
+    database.write(Drop_Table{read_table(in, database.get_database()).id()});
+  };
+  const auto rename_table = [&database](Line_Reader& in, std::ostream&) {
+    const Table_Id table = read_table(in, database.get_database()).id();
+    database.write(Rename_Table{table, in.read_word()});
+  };
+  const auto drop_field = [&database](Line_Reader& in, std::ostream&) {
+    const Table& table = read_table(in, database.get_database());
+    database.write(Drop_Field{table.id(), table.find_field(in.read_word())});
+  };
+  const auto rename_field = [&database](Line_Reader& in, std::ostream&) {
+    const Table& table = read_table(in, database.get_database());
+    const Field_Id field = table.find_field(in.read_word());
+    database.write(Rename_Field{table.id(), field, in.read_word()});
+  };
+  const auto custom = [&database](Line_Reader& in, std::ostream&) {
+    database.write(Custom{in.read_word()});
+  };
+  loop.add_group({"Data definition",
+                  {{"create_table", "create_table <table_name>", create_table},
+                   {"drop_table", "drop_table <table_name>", drop_table},
+                   {"rename_table", "rename_table <old_table_name> <new_table_name>", rename_table},
+                   {"add_field", "add_field <table_name> <field_name> <type> [default <value>]",
+                    [&database](Line_Reader& in, std::ostream&) { add_field(in, database); }},
+                   {"drop_field", "drop_field <table_name> <field_name>", drop_field},
+                   {"rename_field", "rename_field <table_name> <old_field_name> <new_field_name>",
+                    rename_field},
+                   {"custom", "custom <custom_name>", custom}},
+                  type_notes});
+}
+
+}  // namespace joedb
