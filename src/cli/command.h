@@ -22,6 +22,7 @@ int run_to_json(std::vector<std::string> arguments);
 int run_pack(std::vector<std::string> arguments);
 int run_convert(std::vector<std::string> arguments);
 int run_merge(std::vector<std::string> arguments);
+int run_push(std::vector<std::string> arguments);
 
 }  // namespace joedb
 

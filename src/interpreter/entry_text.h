@@ -76,6 +76,9 @@ class Command_Writer {
     if constexpr (Schema_Entry<Entry>) names_(entry);
   }
 
+  // Takes note of an entry that is not to be printed.
+  void skip(const Schema_Entry auto& entry) { names_(entry); }
+
  private:
   void print(const Create_Table& e);
   void print(const Drop_Table& e);
@@ -203,6 +206,9 @@ class Sql_Writer {
     print(entry);
     if constexpr (Schema_Entry<Entry>) names_(entry);
   }
+
+  // Takes note of an entry that is not to be printed.
+  void skip(const Schema_Entry auto& entry) { names_(entry); }
 
  private:
   void print(const Create_Table& e);

@@ -1,0 +1,44 @@
+#include "cli/stop_signal.h"
+
+#include <ctime>
+
+namespace joedb {
+
+static volatile sig_atomic_t has_signal_come = 0;
+
+static void note_signal(int) { has_signal_come = 1; }
+
+Stop_Signal::Stop_Signal() {
+  has_signal_come = 0;
+  struct sigaction action {};
+  action.sa_handler = note_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, &old_interrupt_);
+  sigaction(SIGTERM, &action, &old_terminate_);
+}
+
+Stop_Signal::~Stop_Signal() {
+  sigaction(SIGINT, &old_interrupt_, nullptr);
+  sigaction(SIGTERM, &old_terminate_, nullptr);
+}
+
+bool Stop_Signal::has_come() const { return has_signal_come != 0; }
+
+// The signals are blocked between the look at the flag and the wait, so that none slips through.
+void Stop_Signal::sleep(std::chrono::milliseconds duration) {
+  sigset_t signals;
+  sigset_t old_mask;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, &old_mask);
+  if (!has_come()) {
+    timespec time{};
+    time.tv_sec = static_cast<time_t>(duration.count() / 1000);
+    time.tv_nsec = static_cast<long>(duration.count() % 1000) * 1'000'000;
+    if (sigtimedwait(&signals, nullptr, &time) > 0) has_signal_come = 1;
+  }
+  pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
+}
+
+}  // namespace joedb
