@@ -15,6 +15,7 @@ static constexpr Command commands[] = {
     {"to_json", "joedb_to_json", "print the content of a database as JSON", run_to_json},
     {"pack", "joedb_pack", "write a database without its history", run_pack},
     {"convert", "joedb_convert", "write the history of a database again", run_convert},
+    {"push", "joedb_push", "copy the history of a database to another place", run_push},
     {"merge", "joedb_merge", "put the tables of several databases together", run_merge},
 };
 
