@@ -55,6 +55,7 @@ class Writable_Database {
   // Forgets everything behind the checkpoint, in the file and in memory. The tables are built
   // again, so addresses of tables change.
   void rollback() {
+    if (ahead_of_checkpoint() == 0) return;
     journal_.rollback();
     database_ = Database(deleted_values_);
     journal_.rewind();
@@ -70,6 +71,13 @@ class Writable_Database {
     return journal_.get_checkpoint() - old;
   }
   void unlock() noexcept { journal_.unlock(); }
+
+  // Appends [checkpoint, end) of another journal that begins like this one, with a soft checkpoint.
+  void copy_from(const Abstract_File& source, Offset end) {
+    journal_.copy_from(source, end);
+    journal_.soft_checkpoint();
+    replay();
+  }
 
  private:
   void replay() {
