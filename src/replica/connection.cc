@@ -6,14 +6,19 @@ namespace joedb {
 
 static constexpr Offset fast_check_size = Offset{1} << 16;
 
+void require_equal(const Abstract_File& local, const Abstract_File& other, Offset start,
+                   Offset end) {
+  if (!local.equal_to(other, start, end))
+    throw Content_Mismatch("Content mismatch: the file and the connection have diverged");
+}
+
 void check_content(const Abstract_File& local, Offset local_checkpoint,
                    const Connection& connection, Content_Check check) {
   if (check == Content_Check::none) return;
   const Offset end = std::min(local_checkpoint, connection.get_checkpoint());
   const Offset start =
       check == Content_Check::full ? journal_start : std::max(journal_start, end - fast_check_size);
-  if (!local.equal_to(connection.content(), start, end))
-    throw Content_Mismatch("Content mismatch: the file and the connection have diverged");
+  require_equal(local, connection.content(), start, end);
 }
 
 namespace {

@@ -48,6 +48,10 @@ class Connection {
 // A file of this machine. It must be opened alone, or for reading, and outlive the connection.
 std::unique_ptr<Connection> make_file_connection(Abstract_File& file);
 
+// Throws Content_Mismatch unless both hold the same bytes in [start, end).
+void require_equal(const Abstract_File& local, const Abstract_File& other, Offset start,
+                   Offset end);
+
 // Throws Content_Mismatch if the copies differ before both checkpoints.
 void check_content(const Abstract_File& local, Offset local_checkpoint,
                    const Connection& connection, Content_Check check);

@@ -1,0 +1,157 @@
+#include "cli/client_commands.h"
+
+#include <chrono>
+#include <ctime>
+
+#include "cli/stop_signal.h"
+#include "joedb/base/time.h"
+#include "joedb/io/posix_file.h"
+
+namespace joedb {
+
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds poll_interval{200};
+
+milliseconds seconds(std::int64_t n) { return milliseconds(1000 * n); }
+
+std::int64_t read_seconds(Line_Reader& in, std::int64_t fallback) {
+  const std::int64_t n = in.read_integer_or(fallback);
+  return in.has_failed() || n < 0 || n > 1'000'000'000 ? fallback : n;
+}
+
+class Client_Commands {
+ public:
+  Client_Commands(Command_Loop& loop, Client& client, Abstract_File& file,
+                  const Client_Interpreters& interpreters)
+      : loop_(loop), client_(client), file_(file), interpreters_(interpreters) {}
+
+  void db(std::ostream& out) {
+    Command_Loop nested(loop_.settings(),
+                        [this] { return client_prompt(client_) + "/" + interpreters_.db_name; });
+    interpreters_.add_db_commands(nested);
+    if (nested.run(loop_.input(), out) == Command_Loop::End::abort) throw Exception("aborted");
+  }
+
+  void transaction(std::ostream& out) {
+    client_.transaction([&] {
+      Command_Loop nested(loop_.settings(), [this] {
+        return client_prompt(client_) + "/" + interpreters_.transaction_name;
+      });
+      interpreters_.add_transaction_commands(nested);
+      const Command_Loop::End end = nested.run(loop_.input(), out);
+      if (end == Command_Loop::End::abort) throw Exception("aborted");
+      return end != Command_Loop::End::rollback;
+    });
+  }
+
+  void pull(std::ostream& out, milliseconds wait) {
+    Stop_Signal stop;
+    pull(out, wait, stop);
+  }
+
+  void pull_every(std::ostream& out, milliseconds wait, std::int64_t sleep) {
+    repeat(out, sleep, [&](Stop_Signal& stop) { pull(out, wait, stop); });
+  }
+
+  void push_every(std::ostream& out, std::int64_t sleep) {
+    repeat(out, sleep, [&](Stop_Signal&) {
+      client_.pull_file();
+      client_.push();
+    });
+  }
+
+ private:
+  // An empty pull shows in the modification time that somebody is still looking.
+  void pull(std::ostream& out, milliseconds wait, Stop_Signal& stop) {
+    Offset size = client_.pull();
+    const auto end = std::chrono::steady_clock::now() + wait;
+    while (size == 0 && !stop.has_come() && std::chrono::steady_clock::now() < end) {
+      stop.sleep(std::min(wait, poll_interval));
+      size = client_.pull();
+    }
+    if (size > 0)
+      out << "pulled " << size << " bytes, checkpoint = " << client_.get_checkpoint() << '\n';
+    else if (File* const file = dynamic_cast<File*>(&file_); file && !file->is_readonly())
+      file->touch();
+  }
+
+  template <class F>
+  void repeat(std::ostream& out, std::int64_t sleep, F f) {
+    Stop_Signal stop;
+    while (!stop.has_come()) {
+      f(stop);
+      if (sleep > 0)
+        out << time_text(std::time(nullptr)) << ". Sleeping for " << sleep << " seconds...\n";
+      out.flush();
+      stop.sleep(seconds(sleep));
+    }
+  }
+
+  Command_Loop& loop_;
+  Client& client_;
+  Abstract_File& file_;
+  const Client_Interpreters& interpreters_;
+};
+
+Interpreter_Command setting(std::string_view name, std::string_view help, bool& value) {
+  return {name, help, [&value](Line_Reader& in, std::ostream&) {
+            const bool wanted = in.read_value<bool>();
+            if (in.has_failed()) throw Exception("true or false is needed");
+            value = wanted;
+          }};
+}
+
+}  // namespace
+
+std::string client_prompt(const Client& client) {
+  std::string text = client.can_write() ? "writable_client(" : "readonly_client(";
+  text += std::to_string(client.get_checkpoint());
+  const Offset difference = client.get_difference();
+  if (difference > 0) return text + "+" + std::to_string(difference) + ")(pull to sync)";
+  if (difference < 0)
+    return text + std::to_string(difference) +
+           (client.can_push() ? ")(push to sync)" : ")(cannot push)");
+  return text + (client.has_tail() ? ")*" : ")");
+}
+
+void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file,
+                         const Client_Interpreters& interpreters) {
+  const auto commands = std::make_shared<Client_Commands>(loop, client, file, interpreters);
+  Command_Group reading{
+      "Client",
+      {{"db", "db", [commands](Line_Reader&, std::ostream& out) { commands->db(out); }},
+       {"pull", "pull [<wait_seconds>]",
+        [commands](Line_Reader& in, std::ostream& out) {
+          commands->pull(out, seconds(read_seconds(in, 0)));
+        }},
+       {"pull_every", "pull_every [<wait_seconds>] [<sleep_seconds>]",
+        [commands](Line_Reader& in, std::ostream& out) {
+          const milliseconds wait = seconds(read_seconds(in, 1));
+          commands->pull_every(out, wait, read_seconds(in, 0));
+        }}}};
+  if (client.can_push()) {
+    reading.commands.push_back(
+        {"push", "push", [&client](Line_Reader&, std::ostream&) { client.push(); }});
+    reading.commands.push_back({"push_every", "push_every [<sleep_seconds>]",
+                                [commands](Line_Reader& in, std::ostream& out) {
+                                  commands->push_every(out, read_seconds(in, 1));
+                                }});
+  }
+  loop.add_group(std::move(reading));
+  if (!client.can_write()) return;
+
+  Transaction_Settings& settings = client.settings();
+  loop.add_group(
+      {"Writable Client",
+       {{"transaction", "transaction",
+         [commands](Line_Reader&, std::ostream& out) { commands->transaction(out); }},
+        {"rollback", "rollback (forget what an aborted transaction has left)",
+         [&client](Line_Reader&, std::ostream&) { client.rollback(); }},
+        setting("set_valid_data", "set_valid_data <true|false>", settings.has_valid_data),
+        setting("set_timestamp", "set_timestamp <true|false>", settings.has_timestamp),
+        setting("set_hard_checkpoint", "set_hard_checkpoint <true|false>", settings.is_hard)}});
+}
+
+}  // namespace joedb

@@ -1,0 +1,155 @@
+#include <ctime>
+#include <iostream>
+
+#include "cli/arguments.h"
+#include "cli/client_commands.h"
+#include "cli/command.h"
+#include "cli/entry_follower.h"
+#include "cli/output.h"
+#include "cli/standard_input.h"
+#include "interpreter/interpreter.h"
+#include "replica/bare_journal.h"
+
+namespace joedb {
+
+namespace {
+
+constexpr File_Grammar file_grammar{.default_mode = Open_Mode::shared_write};
+
+const char* const details =
+    R"(The commands come from standard input; the command help lists them. Each transaction takes
+the lock of the file and of the connection, begins with everything that others have written, and
+ends with a checkpoint. Readers do not wait for it.
+
+)";
+
+const char* const examples =
+    "  joedb_client people.joedb\n"
+    "  joedb_client people.joedb file /mnt/shared/people.joedb\n"
+    "  joedb_client --recovery overwrite people.joedb\n";
+
+class Client_Tool {
+ public:
+  Client_Tool(const Client_Options& options, Abstract_File& file, Connection* connection,
+              Tool_Log& log)
+      : options_(options), file_(file), connection_(connection), log_(log) {}
+
+  void run() {
+    log_.log("creating client");
+    const bool is_printing =
+        options_.db != Client_Options::Db::none && options_.db != Client_Options::Db::interpreted;
+    if (is_printing)
+      print();
+    else if (file_.is_readonly())
+      read();
+    else if (options_.db == Client_Options::Db::interpreted)
+      write_tables();
+    else
+      write_journal();
+  }
+
+ private:
+  void write_tables() {
+    Writable_Database database(file_, options_.recovery);
+    Writable_Copy copy(database);
+    Client_Interpreters interpreters;
+    interpreters.add_db_commands = [&](Command_Loop& loop) {
+      add_display_commands(loop, database.get_database());
+      add_blob_commands(loop, [&](Blob blob) { return database.read_blob(blob); });
+    };
+    interpreters.add_transaction_commands = [&](Command_Loop& loop) {
+      add_commands(loop, database, command_options_,
+                   [&loop] { loop.end(Command_Loop::End::rollback); });
+    };
+    run_commands(copy, interpreters);
+  }
+
+  void write_journal() {
+    Bare_Journal journal(file_, options_.recovery);
+    Writable_Copy copy(journal);
+    Client_Interpreters interpreters{.db_name = "db(blobs)",
+                                     .transaction_name = "transaction(journal)"};
+    interpreters.add_db_commands = [&](Command_Loop& loop) {
+      add_blob_commands(loop, [&](Blob blob) { return journal.read_blob(blob); });
+    };
+    interpreters.add_transaction_commands = [&](Command_Loop& loop) {
+      add_journal_commands(loop, journal, command_options_,
+                           [&loop] { loop.end(Command_Loop::End::rollback); });
+      add_blob_commands(loop, [&](Blob blob) { return journal.read_blob(blob); });
+    };
+    run_commands(copy, interpreters);
+  }
+
+  void read() {
+    const bool has_tables = options_.db == Client_Options::Db::interpreted;
+    Readonly_Journal journal(file_, options_.recovery);
+    Database database;
+    Readonly_Copy copy(journal, [&] {
+      if (!has_tables) return;
+      database.limit_to_journal_of(journal.get_checkpoint());
+      journal.replay(database);
+    });
+    Client_Interpreters interpreters;
+    if (!has_tables) interpreters.db_name = "db(blobs)";
+    interpreters.add_db_commands = [&](Command_Loop& loop) {
+      if (has_tables) add_display_commands(loop, database);
+      add_blob_commands(loop, [&](Blob blob) { return file_.read_blob(blob); });
+    };
+    run_commands(copy, interpreters);
+  }
+
+  void print() {
+    Readonly_Journal journal(file_, options_.recovery);
+    const auto follower = make_entry_follower(options_.db, file_);
+    Readonly_Copy copy(journal, [&] { follower->advance(journal); });
+    Client_Interpreters interpreters{.db_name = "db(blobs)"};
+    interpreters.add_db_commands = [&](Command_Loop& loop) {
+      add_blob_commands(loop, [&](Blob blob) { return file_.read_blob(blob); });
+    };
+    run_commands(copy, interpreters);
+  }
+
+  void run_commands(Local_Copy& copy, const Client_Interpreters& interpreters) {
+    Client client(copy, connection_, options_.check);
+    client.settings() = {.is_hard = options_.hard_checkpoint, .now = command_options_.now};
+    Command_Loop loop({.is_prompting = true}, [&client] { return client_prompt(client); });
+    add_client_commands(loop, client, file_, interpreters);
+    const auto input = open_standard_input(std::cout, ".joedb_client_history");
+    const Command_Loop::End end = loop.run(*input, std::cout);
+    finish_standard_output();
+    if (end == Command_Loop::End::abort) throw Exception("aborted");
+  }
+
+  const Client_Options& options_;
+  Abstract_File& file_;
+  Connection* const connection_;
+  Tool_Log& log_;
+  const Command_Options command_options_{.now = [] { return std::time(nullptr); }};
+};
+
+}  // namespace
+
+int run_client(std::vector<std::string> arguments) {
+  Options options({"joedb_client [options] FILE [CONNECTION]",
+                   "Shares a database with other writers, transaction by transaction.",
+                   details + file_help(file_grammar) + connection_help, examples});
+  Client_Options client;
+  client.db = Client_Options::Db::interpreted;
+  Log_Options log_options;
+  add_client_options(options, client);
+  add_log_options(options, log_options);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const File_Argument file_argument = take_file(*words, file_grammar);
+  const Connection_Argument connection_argument = take_connection(*words);
+
+  std::ios::sync_with_stdio(false);
+  Tool_Log log(log_options);
+  log_client_options(log, client);
+  const auto file = open_file(file_argument, log);
+  const Open_Connection open = open_connection(connection_argument, log);
+  Client_Tool(client, *file, open.connection.get(), log).run();
+  return 0;
+}
+
+}  // namespace joedb

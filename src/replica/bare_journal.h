@@ -1,0 +1,59 @@
+#ifndef JOEDB_REPLICA_BARE_JOURNAL_H
+#define JOEDB_REPLICA_BARE_JOURNAL_H
+
+#include "joedb/journal/writable_journal.h"
+
+namespace joedb {
+
+// A journal that is written without tables in memory: for comments, blobs, and bytes of another
+// copy. Its functions are those of Writable_Database.
+class Bare_Journal {
+ public:
+  // `file` must outlive this object.
+  explicit Bare_Journal(Abstract_File& file, Recovery recovery = Recovery::none)
+      : journal_(file, recovery) {
+    replay();
+  }
+
+  const Writable_Journal& get_journal() const { return journal_; }
+
+  template <class Entry>
+  void write(const Entry& entry) {
+    journal_.append(entry);
+  }
+  Blob write_blob(std::string_view bytes) { return journal_.append_blob(bytes); }
+  std::string read_blob(Blob blob) { return journal_.read_blob(blob); }
+
+  void flush() { journal_.flush(); }
+  void checkpoint(Checkpoint_Level level) { journal_.checkpoint(level); }
+  void soft_checkpoint() { journal_.soft_checkpoint(); }
+  void hard_checkpoint() { journal_.hard_checkpoint(); }
+  Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
+  void rollback() {
+    journal_.rollback();
+    replay();
+  }
+
+  Offset lock_pull() {
+    const Offset old = journal_.get_checkpoint();
+    journal_.lock_pull();
+    replay();
+    return journal_.get_checkpoint() - old;
+  }
+  void unlock() noexcept { journal_.unlock(); }
+  void copy_from(const Abstract_File& source, Offset end) {
+    journal_.copy_from(source, end);
+    journal_.soft_checkpoint();
+    replay();
+  }
+
+ private:
+  // The short forms of later entries depend on those before.
+  void replay() { journal_.replay(Ignore_Entries()); }
+
+  Writable_Journal journal_;
+};
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,99 @@
+#ifndef JOEDB_REPLICA_LOCAL_COPY_H
+#define JOEDB_REPLICA_LOCAL_COPY_H
+
+#include <functional>
+#include <utility>
+
+#include "joedb/journal/writable_journal.h"
+
+namespace joedb {
+
+// A client's own copy of a journal, with or without tables, as the client sees it.
+class Local_Copy {
+ public:
+  Local_Copy() = default;
+  virtual ~Local_Copy() = default;
+  Local_Copy(const Local_Copy&) = delete;
+  Local_Copy& operator=(const Local_Copy&) = delete;
+
+  virtual const Abstract_File& file() const = 0;
+  virtual bool is_readonly() const = 0;
+  virtual Offset get_checkpoint() const = 0;
+  virtual Offset ahead_of_checkpoint() const = 0;
+
+  // Takes the write lock, if others share the file, and reads what they have written. Throws if
+  // there are entries behind the checkpoint.
+  virtual void lock_pull() = 0;
+  virtual void unlock() noexcept = 0;
+
+  // The rest is not for read-only copies, and needs the lock.
+
+  // Appends [checkpoint, end) of another copy, with a soft checkpoint.
+  virtual void copy_from(const Abstract_File& source, Offset end) = 0;
+  virtual void write(const Valid_Data& entry) = 0;
+  virtual void write(const Timestamp& entry) = 0;
+  virtual void checkpoint(Checkpoint_Level level) = 0;
+
+  // Forgets what is behind the checkpoint. Does not need the lock.
+  virtual void rollback() = 0;
+};
+
+// Store: Writable_Database or Bare_Journal. It must outlive this object.
+template <class Store>
+class Writable_Copy final : public Local_Copy {
+ public:
+  explicit Writable_Copy(Store& store) : store_(store) {}
+
+  const Abstract_File& file() const override { return store_.get_journal().get_file(); }
+  bool is_readonly() const override { return false; }
+  Offset get_checkpoint() const override { return store_.get_journal().get_checkpoint(); }
+  Offset ahead_of_checkpoint() const override { return store_.ahead_of_checkpoint(); }
+  void lock_pull() override { store_.lock_pull(); }
+  void unlock() noexcept override { store_.unlock(); }
+  void copy_from(const Abstract_File& source, Offset end) override {
+    store_.copy_from(source, end);
+  }
+  void write(const Valid_Data& entry) override { store_.write(entry); }
+  void write(const Timestamp& entry) override { store_.write(entry); }
+  void checkpoint(Checkpoint_Level level) override { store_.checkpoint(level); }
+  void rollback() override { store_.rollback(); }
+
+ private:
+  Store& store_;
+};
+
+// Follows a file that others write.
+class Readonly_Copy final : public Local_Copy {
+ public:
+  // `advance` is called whenever there is more to replay, the first time at once.
+  Readonly_Copy(Readonly_Journal& journal, std::function<void()> advance)
+      : journal_(journal), advance_(std::move(advance)) {
+    advance_();
+  }
+
+  const Abstract_File& file() const override { return journal_.get_file(); }
+  bool is_readonly() const override { return true; }
+  Offset get_checkpoint() const override { return journal_.get_checkpoint(); }
+  Offset ahead_of_checkpoint() const override { return 0; }
+  void lock_pull() override {
+    if (journal_.pull() > 0) advance_();
+  }
+  void unlock() noexcept override {}
+  void copy_from(const Abstract_File&, Offset) override { refuse(); }
+  void write(const Valid_Data&) override { refuse(); }
+  void write(const Timestamp&) override { refuse(); }
+  void checkpoint(Checkpoint_Level) override { refuse(); }
+  void rollback() override {}
+
+ private:
+  [[noreturn]] void refuse() const {
+    throw Exception(file().get_name() + " is opened for reading only and cannot be written");
+  }
+
+  Readonly_Journal& journal_;
+  const std::function<void()> advance_;
+};
+
+}  // namespace joedb
+
+#endif
