@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
 #include <sstream>
 #include <utility>
+
+#include "testing/random.h"
 
 namespace joedb::testing {
 
@@ -14,9 +15,8 @@ namespace joedb::testing {
 // JOEDB_TEST_SEED=N gives other ones.
 template <class Testable>
 void expect_property(Testable&& testable, int cases = 100) {
-  const char* const seed = std::getenv("JOEDB_TEST_SEED");
   rc::detail::TestParams parameters;
-  parameters.seed = seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1;
+  parameters.seed = first_seed();
   parameters.maxSuccess = cases;
   const auto result = rc::detail::checkTestable(std::forward<Testable>(testable),
                                                 rc::detail::TestMetadata(), parameters);

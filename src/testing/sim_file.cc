@@ -1,10 +1,10 @@
 #include "testing/sim_file.h"
 
 #include <algorithm>
-#include <random>
 #include <stdexcept>
 
 #include "joedb/format/header.h"
+#include "testing/random.h"
 
 namespace joedb::testing {
 
@@ -46,20 +46,16 @@ std::size_t piece_end(std::size_t offset) {
   return offset / sector_size * sector_size + sector_size;
 }
 
-using Random = std::mt19937_64;
-
-bool flip(Random& random) { return (random() >> 32 & 1) != 0; }
-
 // Applies what a power cut leaves of an operation.
 void apply_part(std::string& file, const Sim_Operation& operation, Random& random) {
   if (operation.kind == Sim_Operation::Kind::truncate) {
-    if (flip(random)) apply(file, operation);
+    if (random.flip()) apply(file, operation);
     return;
   }
   if (operation.kind != Sim_Operation::Kind::write) return;
   const auto start = static_cast<std::size_t>(operation.offset);
   const std::size_t end = start + operation.bytes.size();
-  switch (random() >> 32 & 3) {
+  switch (random.below(4)) {
     case 0:  // lost
       break;
     case 1:
@@ -68,7 +64,7 @@ void apply_part(std::string& file, const Sim_Operation& operation, Random& rando
     case 2:  // torn
       for (std::size_t at = start; at < end;) {
         const std::size_t next = std::min(piece_end(at), end);
-        if (flip(random)) {
+        if (random.flip()) {
           grow(file, next);
           file.replace(at, next - at, operation.bytes, at - start, next - at);
         }
@@ -99,7 +95,7 @@ void Sim_Disk::change(Sim_Operation operation) {
     case Sim_Operation::Kind::failed_sync: {
       Random random(history_.size());
       for (const Sim_Operation& earlier : unsynced_)
-        if (flip(random)) apply(durable_, earlier);
+        if (random.flip()) apply(durable_, earlier);
       unsynced_.clear();
       break;
     }
