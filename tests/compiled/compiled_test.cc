@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "shop_1.h"
 #include "shop_2.h"
 #include "shop_other.h"
+#include "testing/golden.h"
 #include "testing/temporary_directory.h"
 
 namespace {
@@ -449,6 +452,14 @@ TEST(Compiled_Names, May_Be_Keywords_And_Names_Of_Generated_Code) {
   db.new_std();
   db.new_joedb(1);
   db.new__(1);
+}
+
+TEST(Compiled_Header, Is_What_It_Was) {
+  for (const std::string name : {"everything.h", "hard_names.h", "shop_1.h", "shop_1/writable.h"}) {
+    std::ifstream in(JOEDB_GENERATED_DIR "/" + name);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    joedb::testing::expect_golden("compiled/" + name, text);
+  }
 }
 
 // As in the documentation of joedb 10.

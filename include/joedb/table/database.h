@@ -72,7 +72,7 @@ class Database {
   void prepare(const Insert_Vector& e) {
     table(e.table).prepare_insert_vector(e.record, e.size, limits_);
   }
-  void prepare(const Delete& e) const { prepare(Delete_Vector{e.table, e.record, 1}); }
+  void prepare(const Delete& e) const { table(e.table).require_used(e.record); }
   void prepare(const Delete_Vector& e) const {
     table(e.table).prepare_delete_vector(e.record, e.size);
   }
