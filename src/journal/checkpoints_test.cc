@@ -98,7 +98,7 @@ TEST(Checkpoints, NeverGoBack) {
   const Checkpoints hard_80{0, 1, 80, 80};
   const Checkpoints soft_90{0, 1, 90, 80};
   const struct { Case c; Checkpoints before; } cases[] = {
-      // when                                    slot 0          slot 1file size checkpoint hard slot copy
+      // when                                    slot 0          slot 1    size checkpoint hard slot copy
       {{"the same hard one",                     { 80,   80,     41,   41},  {99},   80,   80,     0,  1}, hard_80},
       {{"an older hard one only",                { 41,   41,     60,   60},  {99},   80,   80,     0,  1}, hard_80},
       {{"a newer hard one in the other slot",    { 80,   80,     95,   95},  {99},   95,   95,     1,  1}, hard_80},

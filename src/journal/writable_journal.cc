@@ -9,17 +9,19 @@
 
 // The header has two slots of two words. What is always true, at every instant between two writes:
 //
-// 1. One slot holds the last acknowledged hard checkpoint, twice, and all bytes before it are
-// synced.
-//    It is not written to until the other slot holds a newer one, twice and synced.
+// 1. One slot holds the last acknowledged hard checkpoint, twice, and all bytes before it are on
+//    disk. The other slot is not written to before this one is on disk as well.
 // 2. The last acknowledged checkpoint, soft or hard, can be read from the header: a soft word is
 //    replaced only after a newer checkpoint stands in another word. So a process may be killed
 //    anywhere and loses nothing that was checkpointed.
 // 3. A word never claims a byte that was not written to the file before it.
 // 4. No soft word points beyond the end of the file when the file grows: such a word (the system
-// wrote
-//    the header before a power cut, but not the entries) would come back to life over other bytes.
+//    wrote the header before a power cut, but not the entries) would come back to life over other
+//    bytes.
 // 5. Memory claims a checkpoint only after the file has it.
+//
+// A hard checkpoint that was read from the file may be one that a process wrote and did not live to
+// sync, or half a commit. So nobody relies on it before a sync of our own (sync_hard_slot).
 
 namespace joedb {
 
@@ -71,6 +73,7 @@ void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
           "fixed.joedb' can be used to truncate it.");
     out_.truncate(checkpoint);
   } else if (recovery == Recovery::overwrite) {
+    sync_hard_slot();
     checkpoints_.soft_index ^= 1;
     write_word(checkpoints_.next_slot(), checkpoints_.soft_index, -checkpoint);
   }
@@ -105,7 +108,7 @@ Writable_Journal::~Writable_Journal() {
           Destructor_Logger::warning("dropping File_Buffer: another process has written since");
         } else {
           Destructor_Logger::warning("flushing File_Buffer");
-          flush();
+          write_buffer();
         }
       }
     } catch (const std::exception& error) {
@@ -117,15 +120,8 @@ Writable_Journal::~Writable_Journal() {
 
 // Requires the tail lock: has another process written where our buffer would go?
 bool Writable_Journal::has_tail_been_overtaken() {
-  reread_checkpoints();
-  return get_checkpoint() > flushed_ || file_.get_size() != flushed_;
-}
-
-// Other processes may have written checkpoints, and take our half commit for a hard checkpoint.
-void Writable_Journal::reread_checkpoints() {
-  if (half_is_pending_) out_.datasync();
-  half_is_pending_ = false;
   read_checkpoints();
+  return get_checkpoint() > flushed_ || file_.get_size() != flushed_;
 }
 
 // ---- locks --------------------------------------------------------------------------------------
@@ -137,7 +133,7 @@ void Writable_Journal::lock_pull() {
   file_.exclusive_lock(tail_lock.start, tail_lock.size);
   is_locked_ = true;
   try {
-    reread_checkpoints();
+    read_checkpoints();
     if (file_.get_size() > get_checkpoint()) out_.truncate(get_checkpoint());
     flushed_ = get_checkpoint();
   } catch (...) {
@@ -162,7 +158,7 @@ void Writable_Journal::require_lock() const {
 
 void Writable_Journal::get_ready() {
   require_lock();
-  if (get_replay_position() != get_checkpoint() || ahead_of_checkpoint() > 0)
+  if (!is_replayed() || ahead_of_checkpoint() > 0)
     throw Exception(file_.get_name() + ": the journal must be replayed before it is written");
   is_ready_ = true;
 }
@@ -189,11 +185,13 @@ void Writable_Journal::append_bytes(const char* data, std::size_t size) {
 
 Blob Writable_Journal::append_blob(std::string_view bytes) {
   if (!is_ready_) get_ready();
-  char* const out = reserve(entry_size_limit);
-  used_ = static_cast<std::size_t>(encode_blob(out, bytes.size()) - buffer_.data());
-  const Blob blob(get_position(), static_cast<std::int64_t>(bytes.size()));
-  append_bytes(bytes.data(), bytes.size());
-  return blob;
+  return append_whole([&] {
+    char* const out = reserve(entry_size_limit);
+    used_ = static_cast<std::size_t>(encode_blob(out, bytes.size()) - buffer_.data());
+    const Blob blob(get_position(), static_cast<std::int64_t>(bytes.size()));
+    append_bytes(bytes.data(), bytes.size());
+    return blob;
+  });
 }
 
 void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
@@ -217,6 +215,11 @@ std::string Writable_Journal::read_blob(Blob blob, std::int64_t max_size) {
 
 void Writable_Journal::flush() {
   if (used_ == 0) return;
+  require_lock();
+  write_buffer();
+}
+
+void Writable_Journal::write_buffer() {
   out_.pwrite(buffer_.data(), used_, flushed_);
   flushed_ += static_cast<Offset>(used_);
   used_ = 0;
@@ -230,11 +233,19 @@ void Writable_Journal::write_word(int slot, int copy, std::int64_t word) {
   out_.pwrite(bytes, sizeof bytes, checkpoint_word_offset(slot, copy));
 }
 
+// Invariant 1.
+void Writable_Journal::sync_hard_slot() {
+  if (synced_hard_checkpoint_ == get_hard_checkpoint()) return;
+  out_.datasync();
+  synced_hard_checkpoint_ = get_hard_checkpoint();
+}
+
 void Writable_Journal::soft_checkpoint() {
-  flush();
-  const Offset position = flushed_;
+  const Offset position = get_position();
   if (get_checkpoint() >= position) return;
   require_lock();
+  sync_hard_slot();
+  flush();
   const int copy = checkpoints_.soft_index ^ 1;
   {
     const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
@@ -242,7 +253,6 @@ void Writable_Journal::soft_checkpoint() {
   }
   checkpoints_.soft_index = copy;
   checkpoints_.checkpoint = position;
-  half_is_pending_ = false;
   start_replay_after_checkpoint();
 }
 
@@ -251,64 +261,48 @@ void Writable_Journal::start_replay_after_checkpoint() {
   if (is_ready_) start_replay_at(get_checkpoint());
 }
 
-// Writes `position` twice to the slot that does not hold the hard checkpoint. The last soft
-// checkpoint may be in that slot: the copy that holds it is written second (invariant 2).
-template <class Between>
-void Writable_Journal::write_two_copies(Offset position, Between between) {
-  const bool soft_is_in_first_copy =
-      get_checkpoint() > get_hard_checkpoint() && checkpoints_.soft_index == 0;
-  const int first = soft_is_in_first_copy ? 1 : 0;
-  write_word(checkpoints_.next_slot(), first, position);
-  between();
-  write_word(checkpoints_.next_slot(), 1 - first, position);
+// Entries first, then the claim, made twice; a sync between the two. The sync also completes a half
+// commit before this one, which thus costs one sync each.
+void Writable_Journal::write_hard_checkpoint(Offset position) {
+  require_lock();
+  flush();
+  out_.sync();
+  synced_hard_checkpoint_ = get_hard_checkpoint();
+  const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+  write_both_copies(position);
+}
+
+// The last soft checkpoint may be in this slot; it is the smaller of the two words, for it is
+// negative. Its copy is written second (invariant 2).
+void Writable_Journal::write_both_copies(Offset position) {
+  const Checkpoint_Words words = read_words();
+  const int slot = checkpoints_.next_slot();
+  const auto word = [&](int copy) { return words[static_cast<std::size_t>(2 * slot + copy)]; };
+  const int first = word(0) < word(1) ? 1 : 0;
+  write_word(slot, first, position);
+  write_word(slot, 1 - first, position);
 }
 
 void Writable_Journal::hard_checkpoint() {
-  flush();
-  const Offset position = flushed_;
+  const Offset position = get_position();
+  if (get_hard_checkpoint() >= position) return sync_hard_slot();
+  write_hard_checkpoint(position);
+  out_.datasync();
+  synced_hard_checkpoint_ = position;
+  claim_hard_checkpoint(position);
+}
+
+void Writable_Journal::checkpoint_half_commit() {
+  const Offset position = get_position();
   if (get_hard_checkpoint() >= position) return;
-  require_lock();
-  if (half_is_pending_) {
-    out_.datasync();
-    confirm_half();
-  }
-  if (get_hard_checkpoint() >= position) return;
-  {
-    const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
-    write_two_copies(position,               // 1. the claim, made once
-                     [&] { out_.sync(); });  // 2. it and all entries are on disk
-                                             // 3. the claim made twice: it counts
-    out_.datasync();                         // 4. and counts after a power cut
-  }
+  write_hard_checkpoint(position);
+  claim_hard_checkpoint(position);
+}
+
+void Writable_Journal::claim_hard_checkpoint(Offset position) {
   checkpoints_.hard_index ^= 1;
   checkpoints_.hard_checkpoint = checkpoints_.checkpoint = position;
   start_replay_after_checkpoint();
-}
-
-// The sync comes before both copies: it also completes the half commit before this one, so that
-// invariant 1 holds with one sync for each. Until the next sync, memory goes on to call the other
-// slot the hard one, because only that one is certain to be on disk.
-void Writable_Journal::checkpoint_half_commit() {
-  flush();
-  const Offset position = flushed_;
-  if (get_checkpoint() >= position) return;
-  require_lock();
-  out_.sync();
-  if (half_is_pending_) confirm_half();
-  {
-    const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
-    write_two_copies(position, [] {});
-  }
-  checkpoints_.checkpoint = position;
-  half_is_pending_ = true;
-  start_replay_after_checkpoint();
-}
-
-// A sync has made the second copy of a half commit durable.
-void Writable_Journal::confirm_half() {
-  half_is_pending_ = false;
-  checkpoints_.hard_index ^= 1;
-  checkpoints_.hard_checkpoint = get_checkpoint();
 }
 
 void Writable_Journal::checkpoint(Checkpoint_Level level) {
@@ -325,6 +319,7 @@ void Writable_Journal::checkpoint(Checkpoint_Level level) {
 void Writable_Journal::commit() {
   flush();
   out_.sync();
+  synced_hard_checkpoint_ = get_hard_checkpoint();
 }
 
 // ---- rollback -----------------------------------------------------------------------------------
@@ -342,13 +337,24 @@ void Writable_Journal::rollback() {
   rewind();
 }
 
-void Writable_Journal::forget_after(Offset position, const Context& context) {
-  if (flushed_ > position) {
-    out_.truncate(position);
-    flushed_ = position;
-  }
-  used_ = static_cast<std::size_t>(position - flushed_);
+void Writable_Journal::rewind() {
+  if (ahead_of_checkpoint() > 0)
+    throw Exception(file_.get_name() + ": rewinding a journal with uncheckpointed data");
+  is_ready_ = false;
+  Readonly_Journal::rewind();
+}
+
+// After a failed write the piece of an entry stays in the file, behind all checkpoints to come.
+void Writable_Journal::forget_after(Offset position, const Context& context) noexcept {
   context_ = context;
+  try {
+    if (flushed_ > position && !out_.has_failed()) {
+      out_.truncate(position);
+      flushed_ = position;
+    }
+  } catch (const std::exception&) {  // what is being thrown says more
+  }
+  used_ = flushed_ <= position ? static_cast<std::size_t>(position - flushed_) : 0;
 }
 
 }  // namespace joedb

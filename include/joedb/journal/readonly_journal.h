@@ -74,6 +74,7 @@ class Readonly_Journal {
   void read_checkpoints();
   Checkpoint_Words read_words() const;
   void start_replay_at(Offset offset) { input_.start(offset, get_checkpoint()); }
+  bool is_replayed() const { return !is_broken_ && get_replay_position() == get_checkpoint(); }
 
   Abstract_File& file_;
   Checkpoints checkpoints_;

@@ -98,6 +98,9 @@ class Writable_Journal : public Readonly_Journal {
   // from its start again before anything is appended.
   void rollback();
 
+  // The next replay starts at the first entry again. Throws if anything is behind the checkpoint.
+  void rewind();
+
   // Shared files: takes the write lock and reads the checkpoints. What a dead writer left behind
   // the checkpoint is cut off. The new entries must be replayed before anything is appended. Files
   // that are not shared are locked as long as they are open: nothing happens.
@@ -113,30 +116,45 @@ class Writable_Journal : public Readonly_Journal {
   void require_lock() const;
   void get_ready();
   void make_room(std::size_t size);
+  void write_buffer();
   void append_bytes(const char* data, std::size_t size);
+  // Calls f, which appends one entry in pieces; if it throws, they are forgotten.
+  template <class F>
+  auto append_whole(F f);
   void open(Recovery recovery);
   void create_header();
   void handle_tail(Recovery recovery, Offset file_size);
   void bury_words_beyond(Offset file_size);
   void write_word(int slot, int copy, std::int64_t word);
-  template <class Between>
-  void write_two_copies(Offset position, Between between);
-  void confirm_half();
+  void write_hard_checkpoint(Offset position);
+  void write_both_copies(Offset position);
+  void claim_hard_checkpoint(Offset position);
+  void sync_hard_slot();
   void start_replay_after_checkpoint();
-  void forget_after(Offset position, const Context& context);
+  void forget_after(Offset position, const Context& context) noexcept;
   bool has_tail_been_overtaken();
-  void reread_checkpoints();
 
   Fail_Stop_File out_;
   std::vector<char> buffer_;
   std::size_t used_ = 0;
-  Offset flushed_ = journal_start;  // where the buffer will be written
-  bool is_ready_ = false;           // replayed, and locked
-  bool is_locked_ = false;          // shared files only
-  bool half_is_pending_ =
-      false;  // the next slot holds a checkpoint whose second copy is not synced
+  Offset flushed_ = journal_start;                 // where the buffer will be written
+  bool is_ready_ = false;                          // replayed, and locked
+  bool is_locked_ = false;                         // shared files only
+  Offset synced_hard_checkpoint_ = journal_start;  // we know that this one is on disk
   Checkpoint_Level default_level_ = Checkpoint_Level::soft;
 };
+
+template <class F>
+auto Writable_Journal::append_whole(F f) {
+  const Offset start = get_position();
+  const Context context = context_;
+  try {
+    return f();
+  } catch (...) {
+    forget_after(start, context);
+    throw;
+  }
+}
 
 template <Field_Value T>
 requires has_fixed_size<T>
@@ -144,11 +162,13 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
                                      std::span<const T> values) {
   if (!is_ready_) [[unlikely]]
     get_ready();
-  char* const out = reserve(entry_size_limit);
-  const char* const end = encode_update_vector<T>(out, context_, table, record, field,
-                                                  static_cast<std::int64_t>(values.size()));
-  used_ = static_cast<std::size_t>(end - buffer_.data());
-  append_bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  append_whole([&] {
+    char* const out = reserve(entry_size_limit);
+    const char* const end = encode_update_vector<T>(out, context_, table, record, field,
+                                                    static_cast<std::int64_t>(values.size()));
+    used_ = static_cast<std::size_t>(end - buffer_.data());
+    append_bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  });
 }
 
 template <Field_Value T, class Get>
@@ -156,9 +176,7 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
                                      std::int64_t size, Get get) {
   if (!is_ready_) [[unlikely]]
     get_ready();
-  const Offset start = get_position();
-  const Context old_context = context_;
-  try {
+  append_whole([&] {
     char* out = reserve(entry_size_limit);
     out = encode_update_vector<T>(out, context_, table, record, field, size);
     used_ = static_cast<std::size_t>(out - buffer_.data());
@@ -167,10 +185,7 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
       out = reserve(value_size_limit(value));
       used_ = static_cast<std::size_t>(encode_value(out, value) - buffer_.data());
     }
-  } catch (...) {
-    forget_after(start, old_context);
-    throw;
-  }
+  });
 }
 
 }  // namespace joedb

@@ -1,0 +1,292 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "testing/journal_process.h"
+
+// What checkpoints leave in the header, byte for byte, and in which order they reach the file.
+
+namespace joedb {
+namespace {
+
+using testing::Journal_Process;
+using testing::Sim_Disk;
+using testing::words_in;
+using testing::words_text;
+
+class Checkpoint_Test : public ::testing::Test {
+ protected:
+  // One checkpoint for each letter, S(oft), H(ard), F (half) or N (none: only a flush), each behind
+  // one entry of three bytes; a small letter adds no entry.
+  static void write(Writable_Journal& journal, const std::string& letters) {
+    for (const char letter : letters) {
+      if (letter >= 'A' && letter <= 'Z') journal.append(Comment{"x"});
+      switch (letter) {
+        case 'S':
+        case 's':
+          journal.soft_checkpoint();
+          break;
+        case 'H':
+        case 'h':
+          journal.hard_checkpoint();
+          break;
+        case 'F':
+        case 'f':
+          journal.checkpoint_half_commit();
+          break;
+        default:
+          journal.flush();
+      }
+    }
+  }
+
+  Sim_Disk disk;
+  testing::Destructor_Warnings warnings;
+};
+
+TEST_F(Checkpoint_Test, HeaderOfANewFileAfterEachSequence) {
+  const struct {
+    std::string letters;
+    std::string words;
+  } cases[] = {
+      {"", "41 41 41 41"},
+      // From the specification of the format.
+      {"S", "41 41 41 -44"},
+      {"SS", "41 41 -47 -44"},
+      {"SSS", "41 41 -47 -50"},
+      {"H", "41 41 44 44"},
+      {"HH", "47 47 44 44"},
+      {"SH", "41 41 47 47"},
+      {"HS", "41 -47 44 44"},
+      {"HSS", "-50 -47 44 44"},
+      {"HSH", "50 50 44 44"},
+      {"SSHS", "41 -53 50 50"},
+      // A hard checkpoint where a soft one is; the other way round nothing happens.
+      {"Sh", "41 41 44 44"},
+      {"SSh", "41 41 47 47"},
+      {"Hs", "41 41 44 44"},
+      {"Hh", "41 41 44 44"},
+      {"Ss", "41 41 41 -44"},
+      {"HShS", "47 47 -50 44"},
+      // Half commits leave what hard checkpoints do.
+      {"F", "41 41 44 44"},
+      {"FF", "47 47 44 44"},
+      {"Fh", "41 41 44 44"},
+      {"Sf", "41 41 44 44"},
+      {"FS", "41 -47 44 44"},
+      {"FSF", "50 50 44 44"},
+      {"FhS", "41 -47 44 44"},
+      {"FH", "47 47 44 44"},
+  };
+  for (const auto& [letters, words] : cases) {
+    Sim_Disk new_disk;
+    Journal_Process process(new_disk);
+    write(process.journal(), letters);
+    EXPECT_EQ(words_text(new_disk.content()), words) << letters;
+    EXPECT_EQ(process.journal().get_checkpoint(), process.journal().get_position()) << letters;
+  }
+}
+
+// A reopened file starts from what its header says.
+TEST_F(Checkpoint_Test, HeaderOfAReopenedFile) {
+  const struct {
+    std::string letters;  // a space closes and opens
+    std::string words;
+  } cases[] = {
+      {" S", "41 -44 41 41"},  // of a file that has a header only
+      {" H", "44 44 41 41"},     {"S S", "41 41 -47 -44"},  {"SS S", "41 41 -47 -50"},
+      {"S H", "41 41 47 47"},    {"H S", "41 -47 44 44"},   {"H H", "47 47 44 44"},
+      {"HS S", "-50 -47 44 44"}, {"HS S H", "53 53 44 44"}, {"HSS S", "-50 -53 44 44"},
+      {"F F", "47 47 44 44"},    {"F S", "41 -47 44 44"},
+  };
+  for (const auto& [letters, words] : cases) {
+    Sim_Disk new_disk;
+    std::size_t start = 0;
+    while (start <= letters.size()) {
+      const std::size_t end = std::min(letters.find(' ', start), letters.size());
+      Journal_Process process(new_disk);
+      write(process.journal(), letters.substr(start, end - start));
+      start = end + 1;
+    }
+    EXPECT_EQ(words_text(new_disk.content()), words) << letters;
+  }
+}
+
+TEST_F(Checkpoint_Test, DoesNothingWhereItStandsAlready) {
+  Journal_Process process(disk);
+  write(process.journal(), "SH");
+  disk.take_calls();
+  write(process.journal(), "shf");
+  EXPECT_EQ(disk.take_calls(), "");
+}
+
+// ---- the order of system calls ------------------------------------------------------------------
+
+TEST_F(Checkpoint_Test, ANewFileGetsItsHeaderInOneWrite) {
+  Journal_Process process(disk);
+  EXPECT_EQ(disk.take_calls(),
+            "lock head\n"
+            "size\n"
+            "write 41@0\n"
+            "unlock head\n");
+}
+
+TEST_F(Checkpoint_Test, ASoftOneWritesEntriesThenOneWord) {
+  Journal_Process process(disk);
+  disk.take_calls();
+  write(process.journal(), "S");
+  EXPECT_EQ(disk.take_calls(),
+            "write 3@41\n"
+            "lock head\n"
+            "write 8@24\n"
+            "unlock head\n");
+}
+
+TEST_F(Checkpoint_Test, AHardOneSyncsEntriesBeforeItClaimsThem) {
+  Journal_Process process(disk);
+  disk.take_calls();
+  write(process.journal(), "H");
+  EXPECT_EQ(disk.take_calls(),
+            "write 3@41\n"
+            "sync\n"
+            "lock head\n"
+            "read 32@0\n"
+            "write 8@16\n"
+            "write 8@24\n"
+            "unlock head\n"
+            "datasync\n");
+}
+
+TEST_F(Checkpoint_Test, AHardOneReplacesTheSoftOneLast) {
+  Journal_Process process(disk);
+  write(process.journal(), "SS");  // the last one is the first copy of slot 1
+  disk.take_calls();
+  write(process.journal(), "h");
+  EXPECT_EQ(disk.take_calls(),
+            "sync\n"
+            "lock head\n"
+            "read 32@0\n"
+            "write 8@24\n"
+            "write 8@16\n"
+            "unlock head\n"
+            "datasync\n");
+}
+
+TEST_F(Checkpoint_Test, AHalfOneLeavesOutTheLastSync) {
+  Journal_Process process(disk);
+  disk.take_calls();
+  write(process.journal(), "FF");
+  EXPECT_EQ(disk.take_calls(),
+            "write 3@41\nsync\nlock head\nread 32@0\nwrite 8@16\nwrite 8@24\nunlock head\n"
+            "write 3@44\nsync\nlock head\nread 32@0\nwrite 8@0\nwrite 8@8\nunlock head\n");
+  write(process.journal(), "h");
+  EXPECT_EQ(disk.take_calls(), "datasync\n");
+}
+
+TEST_F(Checkpoint_Test, CommitIsOnlyASync) {
+  Journal_Process process(disk);
+  process.append("x");
+  disk.take_calls();
+  process.journal().commit();
+  EXPECT_EQ(disk.take_calls(), "write 3@41\nsync\n");
+  EXPECT_EQ(words_text(disk.content()), "41 41 41 41");
+  EXPECT_EQ(process.journal().get_checkpoint(), 41);
+}
+
+TEST_F(Checkpoint_Test, OlderNamesMeanTheSame) {
+  const struct {
+    void (*write)(Writable_Journal&);
+    const char* letter;
+  } cases[] = {
+      {[](Writable_Journal& j) { j.checkpoint_full_commit(); }, "H"},
+      {[](Writable_Journal& j) { j.checkpoint_no_commit(); }, "S"},
+      {[](Writable_Journal& j) { j.checkpoint(); }, "S"},
+      {[](Writable_Journal& j) { j.checkpoint(Checkpoint_Level::soft); }, "S"},
+      {[](Writable_Journal& j) { j.checkpoint(Checkpoint_Level::half); }, "F"},
+      {[](Writable_Journal& j) { j.checkpoint(Checkpoint_Level::hard); }, "H"},
+      {[](Writable_Journal& j) {
+         j.set_default_level(Checkpoint_Level::hard);
+         j.checkpoint();
+       },
+       "H"},
+      {[](Writable_Journal& j) {
+         j.set_default_level(Checkpoint_Level::half);
+         j.checkpoint();
+       },
+       "F"},
+  };
+  for (const auto& [old, letter] : cases) {
+    Sim_Disk a_disk, b_disk;
+    Journal_Process a(a_disk), b(b_disk);
+    a.append("x");
+    old(a.journal());
+    write(b.journal(), letter);
+    EXPECT_EQ(a_disk.take_calls(), b_disk.take_calls()) << letter;
+    EXPECT_EQ(a_disk.content(), b_disk.content()) << letter;
+  }
+}
+
+// ---- what a power cut may do to half commits, and to those who follow them ---------------------
+
+// The hard checkpoint of a session that was killed before its last sync may be in the header only
+// for those who read it before the power fails.
+TEST_F(Checkpoint_Test, NobodyReliesOnAHardOneThatMayNotBeOnTheDisk) {
+  for (const std::string first : {"H", "HH", "HSH"})
+    for (const std::string unsynced : {"H", "F"})
+      for (const std::string next : {"S", "H", "F", "SS"}) {
+        Sim_Disk old;
+        {
+          Journal_Process process(old);
+          write(process.journal(), first + unsynced);
+        }
+        const std::size_t before_last_sync = old.io_count() - (unsynced == "H" ? 1 : 0);
+        Sim_Disk killed = old.at(before_last_sync);
+        Journal_Process process(killed);
+        write(process.journal(), next);
+        const Offset promised = journal_start + 3 * static_cast<Offset>(first.size());
+        for (std::size_t io = before_last_sync; io <= killed.io_count(); ++io)
+          for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            const std::string image = killed.at(io).power_cut(seed);
+            Readonly_Memory_File file(image);
+            Checkpoints hard;
+            std::array<char, checkpoint_words_size> bytes;
+            file.read_exactly(bytes.data(), bytes.size(), 0);
+            hard.read(decode_checkpoints(bytes), file.get_size());
+            ASSERT_GE(hard.hard_checkpoint, promised)
+                << first << unsynced << next << " io " << io << ": " << words_text(image);
+          }
+      }
+}
+
+TEST_F(Checkpoint_Test, IsHardAfterReopeningOnlyIfItIsSynced) {
+  {
+    Journal_Process process(disk);
+    write(process.journal(), "F");
+  }
+  Journal_Process process(disk);
+  EXPECT_FALSE(disk.is_synced());
+  process.journal().hard_checkpoint();
+  EXPECT_TRUE(disk.is_synced());
+  disk.take_calls();
+  process.journal().hard_checkpoint();
+  EXPECT_EQ(disk.take_calls(), "");
+}
+
+TEST_F(Checkpoint_Test, AHalfOneSyncsWhatIsSoftOnly) {
+  Journal_Process process(disk);
+  write(process.journal(), "S");
+  EXPECT_EQ(disk.durable(), "");
+  write(process.journal(), "f");
+  EXPECT_EQ(disk.durable().size(), 44);
+}
+
+TEST_F(Checkpoint_Test, AHalfOneSurvivesReadingTheHeaderAgain) {
+  Journal_Process process(disk);
+  write(process.journal(), "F");
+  process.journal().pull();
+  write(process.journal(), "SFH");
+  EXPECT_EQ(words_text(disk.content()), "50 50 53 53");
+}
+
+}  // namespace
+}  // namespace joedb

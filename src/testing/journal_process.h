@@ -1,0 +1,76 @@
+#ifndef TESTING_JOURNAL_PROCESS_H
+#define TESTING_JOURNAL_PROCESS_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joedb/base/log.h"
+#include "joedb/io/memory_file.h"
+#include "joedb/journal/writable_journal.h"
+#include "testing/entries.h"
+#include "testing/sim_file.h"
+
+namespace joedb::testing {
+
+// Keeps what destructors report, and keeps it off the terminal, while it lives.
+class Destructor_Warnings : private Logger {
+ public:
+  Destructor_Warnings() { Destructor_Logger::set_logger(this); }
+  ~Destructor_Warnings() override { Destructor_Logger::remove_logger(); }
+  Destructor_Warnings(const Destructor_Warnings&) = delete;
+  Destructor_Warnings& operator=(const Destructor_Warnings&) = delete;
+
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  void log(std::string_view line) override { lines_.emplace_back(line); }
+
+  std::vector<std::string> lines_;
+};
+
+// A process that has the journal on a disk open for writing, and writes one word a time: as a
+// comment, of two bytes and the word.
+class Journal_Process {
+ public:
+  explicit Journal_Process(Sim_Disk& disk, Recovery recovery = Recovery::none,
+                           Open_Mode mode = Open_Mode::write_existing_or_create_new)
+      : file_(disk, mode), journal_(file_, recovery) {
+    replay();
+  }
+
+  Sim_File& file() { return file_; }
+  Writable_Journal& journal() { return journal_; }
+
+  void replay() { journal_.replay(Ignore_Entries()); }
+  void append(std::string_view word) { journal_.append(Comment{word}); }
+
+  // A transaction of a shared file.
+  void begin() {
+    journal_.lock_pull();
+    replay();
+  }
+  void end() { journal_.unlock(); }
+
+ private:
+  Sim_File file_;
+  Writable_Journal journal_;
+};
+
+// The words up to the checkpoint of a file, each followed by a space; other entries are left out.
+// Throws what a reader throws.
+inline std::string words_in(std::string_view file, Recovery recovery = Recovery::none) {
+  Readonly_Memory_File memory(file);
+  Readonly_Journal journal(memory, recovery);
+  struct : Ignore_Entries {
+    using Ignore_Entries::operator();
+    void operator()(const Comment& e) { text.append(e.text).append(" "); }
+    std::string text;
+  } handler;
+  journal.replay(handler);
+  return handler.text;
+}
+
+}  // namespace joedb::testing
+
+#endif
