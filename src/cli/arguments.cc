@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cstdio>
 #include <ctime>
+#include <sstream>
 
+#include "interpreter/interpreted_file.h"
 #include "joedb/base/time.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
@@ -41,12 +43,37 @@ void Words::fail(const std::string& what) const {
 
 namespace {
 
-// Like CLI11's, but the line of usage is ours.
+// Breaks a text into lines of at most `width` characters.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  std::istringstream in(text);
+  for (std::string word; in >> word;) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width)
+      lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
+// Like CLI11's, but the line of usage is ours, and no line is too long for a terminal.
 class Help_Formatter : public CLI::Formatter {
  public:
-  explicit Help_Formatter(std::string usage) : usage_(std::move(usage)) { column_width(34); }
+  explicit Help_Formatter(std::string usage) : usage_(std::move(usage)) {}
+
   std::string make_usage(const CLI::App*, std::string) const override {
     return "\nusage: " + usage_ + "\n";
+  }
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    constexpr std::size_t column = 30;
+    constexpr std::size_t line_width = 90;
+    std::string text = "  " + make_option_name(option, is_positional) + make_option_opts(option);
+    if (text.size() >= column) text += '\n';
+    for (const std::string& line : wrapped(make_option_desc(option), line_width - column)) {
+      const std::size_t used = text.size() - (text.rfind('\n') + 1);
+      text.append(column - used, ' ').append(line) += '\n';
+    }
+    return text;
   }
 
  private:
@@ -72,6 +99,7 @@ struct Options::Implementation {
   explicit Implementation(Tool_Help tool_help) : help(std::move(tool_help)), app(help.summary) {
     app.formatter(std::make_shared<Help_Formatter>(help.usage));
     app.footer(footer(help));
+    app.set_help_flag("-h,--help", "show this text");
     app.allow_extras();
   }
   const Tool_Help help;
@@ -231,9 +259,9 @@ File_Argument take_file(Words& words, const File_Grammar& grammar) {
   File_Argument file;
   file.mode = grammar.default_mode;
   const bool has_more = words.count() > 1;
-  for (const std::string_view back_end : {"brotli", "sftp", "curl"}) {
+  for (const std::string_view back_end : {"brotli", "sftp", "curl", "server"}) {
     if (has_more && words.peek() == back_end)
-      throw Exception(std::string(back_end) + " files are not part of this version");
+      throw Exception(std::string(back_end) + ": not part of this version");
   }
   if (words.take_if("memory")) {
     file.kind = File_Argument::Kind::memory;
@@ -252,28 +280,25 @@ File_Argument take_file(Words& words, const File_Grammar& grammar) {
 }
 
 std::string file_help(const File_Grammar& grammar) {
-  std::string text =
-      "FILE is one of\n"
-      "  [--MODE] NAME                   a joedb file\n"
-      "  interpreted [--MODE] NAME       a text file of joedbi commands\n"
-      "  device [--MODE] PATH            a file or block device of fixed size\n"
-      "  memory                          nothing but memory\n"
-      "A NAME like one of these words is written as: file NAME\n";
-  if (!grammar.has_modes) {
-    const std::string mode = "[--MODE] ";
-    for (std::size_t at; (at = text.find(mode)) != std::string::npos;)
-      text.replace(at, mode.size(), ""), text.insert(text.find("  ", at + 4), mode.size(), ' ');
-    return text;
-  }
-  text += "MODE is one of (default: " + name_of(mode_names, grammar.default_mode) +
-          ")\n"
-          "  read                            nothing is changed\n"
-          "  write                           the file must exist; fails if another has it\n"
-          "  new                             the file must not exist\n"
-          "  write_or_new                    write, or new if there is none\n";
-  if (grammar.has_shared)
-    text += "  shared                          several may write, one transaction at a time\n";
-  text += "  lock                            waits until no other has the file\n";
+  const std::string mode = grammar.has_modes ? "[--MODE] " : "";
+  const auto line = [](const std::string& words, const std::string& meaning) {
+    return "  " + words + std::string(words.size() < 28 ? 28 - words.size() : 1, ' ') + meaning +
+           '\n';
+  };
+  std::string text = "FILE is one of\n";
+  text += line(mode + "NAME", "a joedb file");
+  text += line("interpreted " + mode + "NAME", "a text file of joedbi commands");
+  text += line("device " + mode + "PATH", "a file or block device of fixed size");
+  text += line("memory", "nothing but memory");
+  text += "A NAME that is one of these words is written as: file NAME\n";
+  if (!grammar.has_modes) return text;
+  text += "MODE is one of (default: " + name_of(mode_names, grammar.default_mode) + ")\n";
+  text += line("read", "nothing is changed");
+  text += line("write", "the file must exist; fails if another writer has it");
+  text += line("new", "the file must not exist");
+  text += line("write_or_new", "write, or new if there is no such file");
+  if (grammar.has_shared) text += line("shared", "several may write, one transaction at a time");
+  text += line("lock", "waits until no other writer has the file");
   return text;
 }
 
@@ -283,14 +308,15 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
       log.log("opening memory file");
       return std::make_unique<Memory_File>();
     case File_Argument::Kind::interpreted:
-      throw Exception("interpreted files are not part of this version");
     case File_Argument::Kind::device:
     case File_Argument::Kind::file:
       break;
   }
   log.log("opening local file, open_mode = " + name_of(mode_names, file.mode));
   std::unique_ptr<Abstract_File> result;
-  if (file.kind == File_Argument::Kind::device)
+  if (file.kind == File_Argument::Kind::interpreted)
+    result = std::make_unique<Interpreted_File>(file.name, file.mode);
+  else if (file.kind == File_Argument::Kind::device)
     result = std::make_unique<Device_File>(file.name, file.mode);
   else
     result = std::make_unique<File>(file.name, file.mode);
@@ -305,9 +331,8 @@ static const char* const connections_text =
 
 const char* const connection_help =
     "CONNECTION is one of\n"
-    "  dummy                           none, as if it were left out\n"
-    "  file FILE                       another file: pulled from with --read, else also pushed "
-    "to\n";
+    "  dummy                       none, as if it were left out\n"
+    "  file FILE                   another file; with --read, it is only pulled from\n";
 
 Connection_Argument take_connection(Words& words) {
   Connection_Argument result;

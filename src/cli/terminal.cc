@@ -1,9 +1,11 @@
 #include "cli/terminal.h"
 
 #include <histedit.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -57,7 +59,14 @@ unsigned char Terminal::Editor::complete() {
 // The bytes between two of these take no room on the screen.
 static constexpr char invisible = '\1';
 
-static std::string with_marked_colours(const std::string& prompt) {
+// libedit sends invisible bytes together with the character that follows them: the last one must
+// be a visible one, else the colour would go on in what is typed.
+static std::string with_marked_colours(std::string prompt) {
+  static constexpr std::string_view last_space = " \x1b[0m";
+  if (prompt.ends_with(last_space)) {
+    prompt.resize(prompt.size() - last_space.size());
+    prompt += "\x1b[0m ";
+  }
   std::string text;
   for (std::size_t i = 0; i < prompt.size(); ++i) {
     if (prompt[i] != '\x1b') {
@@ -81,7 +90,6 @@ Terminal::Terminal(std::ostream& out, const char* history)
   el_set(line, EL_CLIENTDATA, editor_.get());
   el_set(line, EL_PROMPT_ESC, &Editor::show_prompt, invisible);
   el_set(line, EL_EDITOR, "emacs");
-  el_set(line, EL_SIGNAL, 1);
   el_set(line, EL_ADDFN, "joedb-complete", "complete a command or a name",
          static_cast<unsigned char (*)(EditLine*, int)>(&Editor::complete));
   el_set(line, EL_BIND, "^I", "joedb-complete", nullptr);
@@ -104,13 +112,52 @@ Terminal::~Terminal() {
   el_end(editor_->line);
 }
 
+namespace {
+
+volatile std::sig_atomic_t is_interrupted = 0;
+
+// While one lives, control-C interrupts the system call that waits for input instead of ending the
+// program.
+class Interruption {
+ public:
+  Interruption() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { is_interrupted = 1; };
+    sigaction(SIGINT, &action, &old_);
+  }
+  ~Interruption() { sigaction(SIGINT, &old_, nullptr); }
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  // Since this was asked last.
+  bool has_come() const {
+    const bool result = is_interrupted != 0;
+    is_interrupted = 0;
+    return result;
+  }
+
+ private:
+  struct sigaction old_;
+};
+
+}  // namespace
+
+// Control-C gives up the line that is being typed.
 std::optional<std::string_view> Terminal::next(const std::string& prompt,
                                                const Completer& completer) {
   out_.flush();
   editor_->prompt = with_marked_colours(prompt);
   editor_->completer = &completer;
+  el_resize(editor_->line);
   int size = 0;
-  const char* const text = el_gets(editor_->line, &size);
+  const char* text = nullptr;
+  {
+    const Interruption interruption;
+    while ((text = el_gets(editor_->line, &size)) == nullptr && interruption.has_come()) {
+      std::fputs("^C\n", stdout);
+      el_reset(editor_->line);
+    }
+  }
   if (text == nullptr || size <= 0) {
     out_ << '\n';
     return std::nullopt;

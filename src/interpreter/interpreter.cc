@@ -20,20 +20,16 @@ void add_readonly_commands(Command_Loop& loop, const Database& database,
   add_blob_commands(loop, [&file](Blob blob) { return file.read_blob(blob); });
 }
 
-void run_text(std::string_view text, Writable_Database& database) {
+bool run_text(std::string_view text, Writable_Database& database) {
   Command_Loop loop({.is_echoing = false, .is_prompting = false, .is_bailing = true},
                     [] { return std::string(); });
   add_commands(loop, database, {.now = [] { return std::time(nullptr); }});
   std::ostringstream nowhere;
   Text_Line_Source lines(text, nowhere);
-  switch (loop.run(lines, nowhere)) {
-    case Command_Loop::End::error:
-      throw Exception(loop.error());
-    case Command_Loop::End::abort:
-      throw Exception("aborted");
-    default:
-      break;
-  }
+  const Command_Loop::End end = loop.run(lines, nowhere);
+  if (end == Command_Loop::End::error) throw Exception(loop.error());
+  if (end == Command_Loop::End::abort) throw Exception("aborted");
+  return end == Command_Loop::End::end_of_input;
 }
 
 }  // namespace joedb

@@ -16,8 +16,9 @@ void add_commands(
 void add_readonly_commands(Command_Loop& loop, const Database& database, const Abstract_File& file);
 
 // Runs the commands of a text, quietly. Throws the first error, with its line: "WHAT\nLine N: …".
-// What the commands before did stays.
-void run_text(std::string_view text, Writable_Database& database);
+// What the commands before did stays. Returns whether the end was reached, and not the command
+// quit.
+bool run_text(std::string_view text, Writable_Database& database);
 
 }  // namespace joedb
 

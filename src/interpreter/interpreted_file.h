@@ -1,0 +1,54 @@
+#ifndef JOEDB_INTERPRETER_INTERPRETED_FILE_H
+#define JOEDB_INTERPRETER_INTERPRETED_FILE_H
+
+#include <sstream>
+
+#include "interpreter/entry_text.h"
+#include "joedb/io/memory_file.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/journal/readonly_journal.h"
+
+namespace joedb {
+
+// A text file of commands that looks like a journal file: for schemas and small databases that are
+// kept with source code.
+//
+// The commands are run when it is opened; the journal they make is in memory only. Each checkpoint
+// appends its new entries to the text, as commands, and an empty line. So the text has no tail, and
+// no crash can leave a half-written transaction that would be believed: it can leave a half-written
+// text, which fails to open.
+class Interpreted_File : public Abstract_File {
+ public:
+  // Throws the first error of a command, with its line, and if the last line is not empty. The file
+  // is never shared.
+  Interpreted_File(const std::string& name, Open_Mode mode);
+
+  Offset get_size() const override { return journal_.get_size(); }
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+    return journal_.pread(data, size, offset);
+  }
+  void pwrite(const char* data, std::size_t size, Offset offset) override;
+  void sync() override { text_.sync(); }
+  void datasync() override { text_.datasync(); }
+  bool truncate(Offset size) override { return journal_.truncate(size); }
+  void shared_lock(Offset, Offset) override {}
+  void exclusive_lock(Offset, Offset) override {}
+  void unlock(Offset, Offset) noexcept override {}
+
+ private:
+  void run(const std::string& text);
+  void append_new_entries();
+
+  File text_;
+  Offset text_size_ = 0;
+  Memory_File journal_;
+
+  // What turns new entries into text.
+  std::unique_ptr<Readonly_Journal> follower_;
+  std::ostringstream new_text_;
+  Command_Writer writer_;
+};
+
+}  // namespace joedb
+
+#endif
