@@ -72,12 +72,13 @@ void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
           "). This file may contain an aborted transaction. 'joedb_push file.joedb file "
           "fixed.joedb' can be used to truncate it.");
     out_.truncate(checkpoint);
-  } else if (recovery == Recovery::overwrite) {
+  }
+  bury_words_beyond(checkpoint);
+  if (recovery == Recovery::overwrite && file_size == checkpoint) {  // as joedb 10 does
     sync_hard_slot();
     checkpoints_.soft_index ^= 1;
     write_word(checkpoints_.next_slot(), checkpoints_.soft_index, -checkpoint);
   }
-  bury_words_beyond(checkpoint);
 }
 
 // Invariant 4. A word of 41 says no more than that the file has a header. The sync keeps the order

@@ -1,0 +1,300 @@
+#include <gtest/gtest.h>
+
+#include "joedb/format/header.h"
+#include "testing/journal_process.h"
+
+// What becomes of a file when it is opened: the three recovery modes, and files that are refused.
+
+namespace joedb {
+namespace {
+
+using testing::Journal_Process;
+using testing::Sim_Disk;
+using testing::words_in;
+using testing::words_text;
+
+constexpr Recovery all_modes[] = {Recovery::none, Recovery::ignore_header, Recovery::overwrite};
+
+class Recovery_Test : public ::testing::Test {
+ protected:
+  // Two entries of three bytes behind a header, "a" and "b"; the checkpoint is behind "a".
+  static std::string file_with(Checkpoint_Words words, std::string_view tail = {}) {
+    const auto header = encode_header({.checkpoints = words});
+    std::string file(header.begin(), header.end());
+    file += "\x0a\x01";
+    file += "a";
+    return file.append(tail);
+  }
+  static std::string entry(char word) { return std::string("\x0a\x01") + word; }
+
+  static std::string error_of(auto f) {
+    try {
+      f();
+    } catch (const Exception& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  // What opening for writing, and nothing else, makes of a file.
+  static std::string opened(const std::string& file, Recovery recovery) {
+    Sim_Disk disk(file);
+    { Journal_Process process(disk, recovery); }
+    return disk.content();
+  }
+
+  const std::string clean = file_with({41, 41, 41, -44});
+  const std::string dirty = file_with({41, 41, 41, -44}, entry('b'));
+  testing::Destructor_Warnings warnings;
+};
+
+// ---- clean files, and files with a tail ---------------------------------------------------------
+
+TEST_F(Recovery_Test, AReaderStopsAtTheCheckpointUnlessTheHeaderIsIgnored) {
+  for (const Recovery recovery : all_modes) {
+    const bool ignores = recovery == Recovery::ignore_header;
+    EXPECT_EQ(words_in(clean, recovery), "a ");
+    EXPECT_EQ(words_in(dirty, recovery), ignores ? "a b " : "a ");
+  }
+}
+
+TEST_F(Recovery_Test, AWriterRefusesATailAndSaysWhatCanBeDone) {
+  Sim_Disk disk(dirty);
+  EXPECT_EQ(error_of([&] { Journal_Process process(disk); }),
+            "Checkpoint (44) is smaller than file size (47). This file may contain an aborted "
+            "transaction. 'joedb_push file.joedb file fixed.joedb' can be used to truncate it.");
+  EXPECT_EQ(disk.content(), dirty);
+  EXPECT_EQ(disk.io_count(), 0);
+}
+
+TEST_F(Recovery_Test, AWriterAppendsToACleanFileInEveryMode) {
+  const struct {
+    Recovery recovery;
+    std::string words_when_opened;
+    std::string words_after_one_soft;
+  } cases[] = {
+      {Recovery::none, "41 41 41 -44", "41 41 -47 -44"},
+      {Recovery::ignore_header, "41 41 41 -44", "41 41 41 -47"},
+      {Recovery::overwrite, "41 41 -44 -44", "41 41 -44 -47"},
+  };
+  for (const auto& [recovery, when_opened, after_one_soft] : cases) {
+    Sim_Disk disk(clean);
+    {
+      Journal_Process process(disk, recovery);
+      EXPECT_EQ(words_text(disk.content()), when_opened);
+      process.append("c");
+      process.journal().soft_checkpoint();
+    }
+    EXPECT_EQ(words_text(disk.content()), after_one_soft);
+    EXPECT_EQ(words_in(disk.content()), "a c ");
+  }
+}
+
+TEST_F(Recovery_Test, IgnoringTheHeaderKeepsTheTail) {
+  EXPECT_EQ(opened(dirty, Recovery::ignore_header), dirty);  // until the next checkpoint
+  Sim_Disk disk(dirty);
+  Journal_Process process(disk, Recovery::ignore_header);
+  EXPECT_EQ(process.journal().get_checkpoint(), 47);
+  process.append("c");
+  process.journal().soft_checkpoint();
+  EXPECT_EQ(words_in(disk.content()), "a b c ");
+}
+
+TEST_F(Recovery_Test, IgnoringTheHeaderAHardCheckpointTakesTheTailIn) {
+  Sim_Disk disk(dirty);
+  Journal_Process process(disk, Recovery::ignore_header);
+  process.journal().hard_checkpoint();
+  EXPECT_EQ(words_in(disk.content()), "a b ");
+  EXPECT_EQ(words_text(disk.content()), "41 41 47 47");
+}
+
+TEST_F(Recovery_Test, OverwritingCutsTheTailOff) {
+  EXPECT_EQ(opened(dirty, Recovery::overwrite), clean);
+  const std::string long_tail(1000, 'x');
+  Sim_Disk disk(file_with({41, 41, 41, -44}, long_tail));
+  Journal_Process process(disk, Recovery::overwrite);
+  process.append("c");
+  process.journal().soft_checkpoint();
+  EXPECT_EQ(disk.content().size(), 47);
+  EXPECT_EQ(words_in(disk.content()), "a c ");
+}
+
+// ---- ignoring the header ------------------------------------------------------------------------
+
+TEST_F(Recovery_Test, IgnoringTheHeaderStillRequiresTheSignature) {
+  std::string file = dirty;
+  file[36] = 'J';
+  for (const Recovery recovery : all_modes)
+    EXPECT_EQ(error_of([&] { words_in(file, recovery); }), "missing joedb signature");
+}
+
+TEST_F(Recovery_Test, IgnoringTheHeaderTakesAnyWordsAndAnyVersion) {
+  for (const Checkpoint_Words& words :
+       {Checkpoint_Words{0, 0, 0, 0}, Checkpoint_Words{1000, 1000, -1000, -2000},
+        Checkpoint_Words{-44, 44, 44, -44}})
+    EXPECT_EQ(words_in(file_with(words, entry('b')), Recovery::ignore_header), "a b ");
+  std::string file = dirty;
+  file[32] = 6;
+  EXPECT_EQ(words_in(file, Recovery::ignore_header), "a b ");
+}
+
+// A checkpoint that was acknowledged is not overwritten before a newer one is there.
+TEST_F(Recovery_Test, IgnoringTheHeaderSparesTheCheckpointsInIt) {
+  const std::string tail = entry('b') + entry('c') + entry('d');
+  for (const Checkpoint_Words& words :
+       {Checkpoint_Words{41, 41, 44, 44}, Checkpoint_Words{44, 44, 41, 41},
+        Checkpoint_Words{41, 41, 41, -47}, Checkpoint_Words{41, 41, -47, 41},
+        Checkpoint_Words{-47, 41, 44, 44}, Checkpoint_Words{44, 44, 41, -47},
+        Checkpoint_Words{47, 47, 44, 44}, Checkpoint_Words{44, 44, -47, 50}}) {
+    Sim_Disk disk(file_with(words, tail));
+    Journal_Process process(disk, Recovery::ignore_header);
+    process.append("e");
+    process.journal().hard_checkpoint();
+    Checkpoints before;
+    before.read(words, 53);
+    for (std::size_t io = 0; io < disk.io_count(); ++io) {
+      const std::string killed = disk.at(io).content();
+      Readonly_Memory_File file(killed);
+      EXPECT_GE(Readonly_Journal(file).get_checkpoint(), before.checkpoint) << words_text(killed);
+    }
+    EXPECT_EQ(words_in(disk.content()), "a b c d e ");
+  }
+}
+
+// ---- words that lie beyond the end of the file --------------------------------------------------
+
+TEST_F(Recovery_Test, SoftWordsBeyondTheEndAreNotBelieved) {
+  const std::string file = file_with({41, 41, -44, -47});
+  EXPECT_EQ(words_in(file), "a ");
+  Sim_Disk disk(file);
+  Journal_Process process(disk);
+  EXPECT_EQ(process.journal().get_checkpoint(), 44);
+}
+
+TEST_F(Recovery_Test, AWriterBuriesWordsBeyondTheEndBeforeTheFileGrows) {
+  const struct {
+    Checkpoint_Words words;
+    Recovery recovery;
+    std::string when_opened;
+  } cases[] = {
+      {{41, 41, -44, -47}, Recovery::none, "41 41 -44 41"},
+      {{41, 41, -44, -47}, Recovery::overwrite, "41 41 -44 -44"},
+      {{41, 41, -44, -47}, Recovery::ignore_header, "41 41 -44 41"},
+      {{-99, -98, 44, 44}, Recovery::none, "41 41 44 44"},
+      {{-99, 44, 41, -44}, Recovery::none, "41 44 41 -44"},
+      {{44, 44, 47, 41}, Recovery::none, "44 44 41 41"},
+      {{44, 44, -44, 47}, Recovery::none, "44 44 -44 41"},
+      {{44, 44, 47, 47}, Recovery::ignore_header, "44 44 41 41"},
+      {{44, 44, std::numeric_limits<std::int64_t>::min(), 41}, Recovery::none, "44 44 41 41"},
+      {{44, 44, 43, -43}, Recovery::none, "44 44 43 -43"},  // these can do no harm
+  };
+  for (const auto& [words, recovery, when_opened] : cases) {
+    Sim_Disk disk(file_with(words));
+    Journal_Process process(disk, recovery);
+    EXPECT_EQ(words_text(disk.content()), when_opened);
+    // A power cut cannot bring them back behind a file that has grown.
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+      EXPECT_EQ(words_in(disk.power_cut(seed) + "xxx"), "a ");
+    process.append("b");
+    process.append("c");
+    process.journal().flush();
+    EXPECT_EQ(words_in(disk.content()), "a ") << words_text(disk.content());
+  }
+}
+
+TEST_F(Recovery_Test, WordsBeyondTheCutAreBuriedToo) {
+  // A half-written hard checkpoint that covers the tail.
+  const std::string cut = opened(file_with({44, 44, 47, 41}, entry('b')), Recovery::overwrite);
+  EXPECT_EQ(words_text(cut), "44 44 41 41");
+  EXPECT_EQ(cut.size(), 44);
+}
+
+// ---- files that are refused ---------------------------------------------------------------------
+
+TEST_F(Recovery_Test, FilesThatAreNoJournalsAreRefused) {
+  std::string version_4 = clean, version_6 = clean, no_signature = clean;
+  version_4[32] = 4;
+  version_6[32] = 6;
+  no_signature[40] = 'x';
+  const struct {
+    const char* when;
+    std::string file;
+    std::string error;
+    Offset offset;
+  } cases[] = {
+      {"an older version", version_4, "unsupported file format version", 32},
+      {"a newer version", version_6, "unsupported file format version", 32},
+      {"another signature", no_signature, "missing joedb signature", 36},
+      {"zeros", std::string(200, '\0'), "missing joedb signature", 36},
+      {"a text", std::string(200, 'x'), "missing joedb signature", 36},
+      {"hard checkpoint beyond the end", file_with({41, 41, 45, 45}),
+       "Checkpoint is bigger than file size", 44},
+      {"one beyond the end, the other good", file_with({44, 44, 45, 45}),
+       "Checkpoint is bigger than file size", 44},
+  };
+  for (const auto& [when, file, error, offset] : cases)
+    for (const Recovery recovery : {Recovery::none, Recovery::overwrite}) {
+      try {
+        words_in(file, recovery);
+        ADD_FAILURE() << when;
+      } catch (const Corruption_Error& e) {
+        EXPECT_EQ(e.what(), error) << when;
+        EXPECT_EQ(e.offset, offset) << when;
+      }
+      Sim_Disk disk(file);
+      EXPECT_EQ(error_of([&] { Journal_Process process(disk, recovery); }), error) << when;
+      EXPECT_EQ(disk.io_count(), 0) << when;
+    }
+}
+
+TEST_F(Recovery_Test, ShortFilesAreRefused) {
+  for (const std::size_t size : {1, 20, 32, 40}) {
+    const std::string file = clean.substr(0, size);
+    const std::string error = "Trying to read past the end of file";
+    for (const Recovery recovery : all_modes) {
+      EXPECT_TRUE(error_of([&] { words_in(file, recovery); }).starts_with(error)) << size;
+      Sim_Disk disk(file);
+      EXPECT_TRUE(error_of([&] { Journal_Process(disk, recovery); }).starts_with(error)) << size;
+      EXPECT_EQ(disk.content(), file);
+    }
+  }
+}
+
+TEST_F(Recovery_Test, AnEmptyFileGetsAHeaderFromAWriterOnly) {
+  for (const Recovery recovery : all_modes) {
+    EXPECT_EQ(error_of([&] { words_in("", recovery); }), "file is empty");
+    Sim_Disk disk;
+    { Journal_Process process(disk, recovery); }
+    EXPECT_EQ(disk.content(), file_with({41, 41, 41, 41}).substr(0, 41));
+  }
+}
+
+TEST_F(Recovery_Test, AFileOpenedForReadingIsNotWritten) {
+  Sim_Disk disk(clean);
+  testing::Sim_File file(disk, Open_Mode::read_existing);
+  EXPECT_EQ(error_of([&] { Writable_Journal journal(file); }),
+            "sim is opened for reading only and cannot be written");
+}
+
+// ---- locks and the size -------------------------------------------------------------------------
+
+TEST_F(Recovery_Test, TheSizeIsReadBehindTheLock) {
+  const auto calls_of = [&](Open_Mode mode, bool writes) {
+    Sim_Disk disk(clean);
+    testing::Sim_File file(disk, mode);
+    if (writes)
+      Writable_Journal journal(file);
+    else
+      Readonly_Journal journal(file);
+    return disk.take_calls();
+  };
+  EXPECT_EQ(calls_of(Open_Mode::read_existing, false),
+            "share head\nsize\nread 41@0\nunlock head\n");
+  EXPECT_EQ(calls_of(Open_Mode::write_existing, true),
+            "lock head\nsize\nread 41@0\nread 32@0\nunlock head\n");
+  EXPECT_EQ(calls_of(Open_Mode::shared_write, true),
+            "lock tail\nlock head\nsize\nread 41@0\nread 32@0\nunlock head\nunlock tail\n");
+}
+
+}  // namespace
+}  // namespace joedb
