@@ -1,0 +1,42 @@
+#ifndef BENCHMARKS_COMMAND_LINE_H
+#define BENCHMARKS_COMMAND_LINE_H
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <span>
+
+// One thing to measure: makes, or reads, the database FILE with `rows` rows.
+struct Case {
+  const char* name;
+  void (*run)(std::int64_t rows, const char* file);
+};
+
+// PROGRAM CASE ROWS FILE: runs one case. Who starts the program measures it.
+inline int run_case(std::span<const Case> cases, int argc, char** argv) {
+  try {
+    for (const Case& candidate : cases) {
+      if (argc == 4 && std::strcmp(argv[1], candidate.name) == 0) {
+        candidate.run(std::atoll(argv[2]), argv[3]);
+        return 0;
+      }
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  std::fprintf(stderr, "usage: %s CASE ROWS FILE; cases:\n", argv[0]);
+  for (const Case& candidate : cases) std::fprintf(stderr, "  %s\n", candidate.name);
+  return 2;
+}
+
+// The rows are numbered from 1: a case that reads them must come to this sum.
+inline void require_sum(std::int64_t rows, std::int64_t sum) {
+  if (sum == rows * (rows + 1) / 2) return;
+  std::fprintf(stderr, "wrong sum: %lld\n", static_cast<long long>(sum));
+  std::exit(1);
+}
+
+#endif

@@ -1,0 +1,163 @@
+// What the machine itself needs for the same bytes, without any database: nothing is checked, all
+// sizes are known, there is no schema. A database cannot be faster.
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "command_line.h"
+
+static void require(bool condition) {
+  if (!condition) throw std::runtime_error(std::strerror(errno));
+}
+
+class Raw_File {
+ public:
+  Raw_File(const char* name, int flags) : descriptor_(open(name, flags, 0644)) {
+    require(descriptor_ >= 0);
+  }
+  ~Raw_File() { close(descriptor_); }
+  Raw_File(const Raw_File&) = delete;
+  Raw_File& operator=(const Raw_File&) = delete;
+
+  void write(const void* data, std::size_t size) {
+    for (std::size_t done = 0; done < size;) {
+      const ssize_t n = ::write(descriptor_, static_cast<const char*>(data) + done, size - done);
+      require(n > 0);
+      done += static_cast<std::size_t>(n);
+    }
+  }
+  void pwrite(const void* data, std::size_t size, off_t offset) {
+    require(::pwrite(descriptor_, data, size, offset) == static_cast<ssize_t>(size));
+  }
+  void sync() { require(fsync(descriptor_) == 0); }
+  void datasync() { require(fdatasync(descriptor_) == 0); }
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+// Zeroed memory in huge pages, as a column needs it.
+template <class T>
+static T* allocate(std::size_t count) {
+  void* const memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  require(memory != MAP_FAILED);
+  madvise(memory, count * sizeof(T), MADV_HUGEPAGE);
+  return static_cast<T*>(memory);
+}
+
+struct Short_String {
+  std::uint32_t size;
+  char bytes[12];
+};
+
+// An inserted row is 18 bytes in the journal: append; update name; update value.
+struct [[gnu::packed]] Row_Entry {
+  char start[8] = {'\x0c', '\x13', '\x01', '\x04', 'T', 'O', 'T', 'O'};
+  char value_start[2] = {'\x15', '\x02'};
+  std::int64_t value = 0;
+};
+static_assert(sizeof(Row_Entry) == 18);
+
+static void insert_rows(std::int64_t rows, const char* file) {
+  constexpr std::size_t block_size = (std::size_t{1} << 20) / sizeof(Row_Entry);
+  const auto count = static_cast<std::size_t>(rows);
+  Raw_File out(file, O_CREAT | O_TRUNC | O_WRONLY);
+  Row_Entry* const block = allocate<Row_Entry>(block_size);
+  Short_String* const names = allocate<Short_String>(count);
+  std::int64_t* const values = allocate<std::int64_t>(count);
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Row_Entry entry;
+    entry.value = static_cast<std::int64_t>(i + 1);
+    block[used] = entry;
+    names[i] = {4, "TOTO"};
+    values[i] = entry.value;
+    if (++used == block_size) {
+      out.write(block, used * sizeof(Row_Entry));
+      used = 0;
+    }
+  }
+  out.write(block, used * sizeof(Row_Entry));
+  out.sync();
+}
+
+static void insert_vectors(std::int64_t rows, const char* file) {
+  constexpr std::size_t block_size = std::size_t{1} << 18;
+  const auto count = static_cast<std::size_t>(rows);
+  Raw_File out(file, O_CREAT | O_TRUNC | O_WRONLY);
+  char* const block = allocate<char>(5 * block_size);
+  Short_String* const names = allocate<Short_String>(count);
+  std::int64_t* const values = allocate<std::int64_t>(count);
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    names[i] = {4, "TOTO"};
+    std::memcpy(block + 5 * used, "\4TOTO", 5);
+    if (++used == block_size) {
+      out.write(block, 5 * used);
+      used = 0;
+    }
+  }
+  out.write(block, 5 * used);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::int64_t>(i + 1);
+  out.write(values, count * sizeof(std::int64_t));
+  out.sync();
+}
+
+static void append_and_datasync_per_row(std::int64_t rows, const char* file) {
+  Raw_File out(file, O_CREAT | O_TRUNC | O_WRONLY);
+  Row_Entry entry;
+  for (std::int64_t i = 1; i <= rows; ++i) {
+    entry.value = i;
+    out.write(&entry, sizeof entry);
+    out.datasync();
+  }
+}
+
+static void two_writes_per_row(std::int64_t rows, const char* file) {
+  Raw_File out(file, O_CREAT | O_TRUNC | O_WRONLY);
+  Row_Entry entry;
+  for (std::int64_t i = 1; i <= rows; ++i) {
+    entry.value = i;
+    const auto offset = static_cast<off_t>(41 + (i - 1) * std::int64_t{sizeof entry});
+    out.pwrite(&entry, sizeof entry, offset);
+    out.pwrite(&offset, sizeof offset, 0);
+  }
+}
+
+// Of a file made by insert_vectors: the column of values is at its end.
+static void open_and_sum(std::int64_t rows, const char* file) {
+  Raw_File in(file, O_RDONLY);
+  struct stat status;
+  require(fstat(in.descriptor(), &status) == 0);
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* const mapping =
+      mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, in.descriptor(), 0);
+  require(mapping != MAP_FAILED);
+  const char* const values = static_cast<const char*>(mapping) + 5 * rows;
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::int64_t value;
+    std::memcpy(&value, values + 8 * i, sizeof value);
+    sum += value;
+  }
+  require_sum(rows, sum);
+}
+
+int main(int argc, char** argv) {
+  constexpr Case cases[] = {
+      {"insert_rows", insert_rows},
+      {"insert_vectors", insert_vectors},
+      {"append_and_datasync_per_row", append_and_datasync_per_row},
+      {"two_writes_per_row", two_writes_per_row},
+      {"open_and_sum", open_and_sum},
+  };
+  return run_case(cases, argc, argv);
+}

@@ -1,0 +1,64 @@
+// joedb, as a program would use it.
+
+#include "bench/readonly.h"
+#include "bench/writable.h"
+#include "command_line.h"
+
+static void insert_rows(std::int64_t N, const char* file) {
+  bench::File_Database db(file);
+
+  for (int i = 1; i <= N; i++) db.new_benchmark("TOTO", i);
+
+  db.hard_checkpoint();
+}
+
+static void insert_vectors(std::int64_t rows, const char* file) {
+  const auto N = static_cast<std::size_t>(rows);
+  bench::File_Database db(file);
+
+  auto v = db.new_vector_of_benchmark(N);
+
+  db.update_vector_of_name(v, N, [N](joedb::Span<std::string> name) {
+    for (size_t i = 0; i < N; i++) name[i] = "TOTO";
+  });
+
+  db.update_vector_of_value(v, N, [N](joedb::Span<int64_t> value) {
+    for (size_t i = 0; i < N; i++) value[i] = int64_t(i + 1);
+  });
+
+  db.hard_checkpoint();
+}
+
+static void hard_checkpoint_per_row(std::int64_t N, const char* file) {
+  bench::File_Database db(file);
+  for (int i = 1; i <= N; i++) {
+    db.new_benchmark("TOTO", i);
+    db.hard_checkpoint();
+  }
+}
+
+static void soft_checkpoint_per_row(std::int64_t N, const char* file) {
+  bench::File_Database db(file);
+  for (int i = 1; i <= N; i++) {
+    db.new_benchmark("TOTO", i);
+    db.soft_checkpoint();
+  }
+}
+
+static void open_and_sum(std::int64_t N, const char* file) {
+  const bench::Readonly_Database db(file);
+  std::int64_t sum = 0;
+  for (const auto id : db.get_benchmark_table()) sum += db.get_value(id);
+  require_sum(N, sum);
+}
+
+int main(int argc, char** argv) {
+  constexpr Case cases[] = {
+      {"insert_rows", insert_rows},
+      {"insert_vectors", insert_vectors},
+      {"hard_checkpoint_per_row", hard_checkpoint_per_row},
+      {"soft_checkpoint_per_row", soft_checkpoint_per_row},
+      {"open_and_sum", open_and_sum},
+  };
+  return run_case(cases, argc, argv);
+}

@@ -1,0 +1,84 @@
+// The same with SQLite: a prepared statement, default settings unless the case says otherwise.
+
+#include <sqlite3.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "command_line.h"
+
+class Sqlite {
+ public:
+  explicit Sqlite(const char* file) { require(sqlite3_open(file, &db_)); }
+  ~Sqlite() {
+    sqlite3_finalize(statement_);
+    sqlite3_close(db_);
+  }
+  Sqlite(const Sqlite&) = delete;
+  Sqlite& operator=(const Sqlite&) = delete;
+
+  void execute(const char* sql) { require(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr)); }
+  void create_table() { execute("CREATE TABLE BENCHMARK(NAME TEXT, VALUE INTEGER)"); }
+
+  void prepare(const char* sql) { require(sqlite3_prepare_v2(db_, sql, -1, &statement_, nullptr)); }
+  void prepare_insert() { prepare("INSERT INTO BENCHMARK VALUES('TOTO', ?1)"); }
+  void insert(std::int64_t value) {
+    sqlite3_bind_int64(statement_, 1, value);
+    sqlite3_step(statement_);
+    require(sqlite3_reset(statement_));
+  }
+  std::int64_t number() {
+    if (sqlite3_step(statement_) != SQLITE_ROW) require(SQLITE_ERROR);
+    return sqlite3_column_int64(statement_, 0);
+  }
+
+ private:
+  void require(int result) {
+    if (result != SQLITE_OK)
+      throw std::runtime_error(std::string("sqlite: ") + sqlite3_errmsg(db_));
+  }
+
+  sqlite3* db_ = nullptr;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+static void insert_rows(std::int64_t rows, const char* file) {
+  Sqlite db(file);
+  db.create_table();
+  db.execute("BEGIN TRANSACTION");
+  db.prepare_insert();
+  for (std::int64_t i = 1; i <= rows; i++) db.insert(i);
+  db.execute("END TRANSACTION");
+}
+
+static void commit_per_row(std::int64_t rows, const char* file, const char* settings) {
+  Sqlite db(file);
+  db.execute(settings);
+  db.create_table();
+  db.prepare_insert();
+  for (std::int64_t i = 1; i <= rows; i++) db.insert(i);
+}
+
+static void commit_per_row_wal_full(std::int64_t rows, const char* file) {
+  commit_per_row(rows, file, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
+}
+
+static void commit_per_row_wal_normal(std::int64_t rows, const char* file) {
+  commit_per_row(rows, file, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
+}
+
+static void open_and_sum(std::int64_t rows, const char* file) {
+  Sqlite db(file);
+  db.prepare("SELECT SUM(VALUE) FROM BENCHMARK");
+  require_sum(rows, db.number());
+}
+
+int main(int argc, char** argv) {
+  constexpr Case cases[] = {
+      {"insert_rows", insert_rows},
+      {"commit_per_row_wal_full", commit_per_row_wal_full},
+      {"commit_per_row_wal_normal", commit_per_row_wal_normal},
+      {"open_and_sum", open_and_sum},
+  };
+  return run_case(cases, argc, argv);
+}
