@@ -59,6 +59,9 @@ class Data_Commands {
     const Table& table = read_table(in);
     const Record_Id record = read_record(in);
     require_read(in);
+    if (!table.is_used(record))
+      throw Data_Error("delete_from: table " + table.name() + " has no record " +
+                       std::to_string(record.value()));
     database_.write(Delete{table.id(), record});
   }
 

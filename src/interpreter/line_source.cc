@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <cstring>
 
 namespace joedb {
 
@@ -13,23 +14,19 @@ std::optional<std::string_view> Block_Line_Source::next(const std::string& promp
                                                         const Completer&) {
   out_ << prompt;
   std::size_t searched = 0;
-  while (true) {
-    const char* const line = buffer_.data() + begin_;
-    const std::size_t size = end_ - begin_;
-    if (size > searched) {
-      const void* const found = std::memchr(line + searched, '\n', size - searched);
-      if (found != nullptr) {
-        const auto line_size = static_cast<std::size_t>(static_cast<const char*>(found) - line);
-        begin_ += line_size + 1;
-        return std::string_view(line, line_size);
-      }
-      searched = size;
+  do {
+    const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
+    const std::size_t size = rest.find('\n', searched);
+    if (size != rest.npos) {
+      begin_ += size + 1;
+      return rest.substr(0, size);
     }
-    if (refill()) continue;
-    if (size == 0) return std::nullopt;
-    begin_ = end_;
-    return std::string_view(line, size);
-  }
+    searched = rest.size();
+  } while (refill());
+  if (begin_ == end_) return std::nullopt;
+  const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
+  begin_ = end_;
+  return rest;
 }
 
 // Moves the rest of the buffer to its start and reads more behind it.

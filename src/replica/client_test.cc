@@ -1,0 +1,267 @@
+#include "replica/client.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "joedb/io/memory_file.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/table/writable_database.h"
+#include "replica/bare_journal.h"
+#include "testing/temporary_directory.h"
+
+namespace joedb {
+namespace {
+
+// The other copy, which counts its locks and can be made to fail.
+class Hub : public Connection {
+ public:
+  bool can_push() const override { return !is_pull_only; }
+  Offset get_checkpoint() const override { return connection_->get_checkpoint(); }
+  void refresh() override { connection_->refresh(); }
+  const Abstract_File& content() const override { return connection_->content(); }
+  void lock() override { ++locks; }
+  void unlock() noexcept override { --locks; }
+  void push(const Abstract_File& local, Offset end, Checkpoint_Level level) override {
+    EXPECT_EQ(locks, 1);
+    if (is_failing) throw Exception("no network");
+    connection_->push(local, end, level);
+  }
+
+  int locks = 0;
+  bool is_failing = false;
+  bool is_pull_only = false;
+
+ private:
+  Memory_File file_;
+  const std::unique_ptr<Connection> connection_ = make_file_connection(file_);
+};
+
+// A client with tables, on a file of its own.
+class Party {
+ public:
+  explicit Party(Connection* connection, Content_Check check = Content_Check::full)
+      : client(copy_, connection, check) {
+    client.settings().now = [] { return std::int64_t{1700000000}; };
+  }
+  ~Party() { database.rollback(); }
+
+  void create(std::string_view table) { database.write(Create_Table{table}); }
+  void transact(std::string_view table) {
+    client.transaction([&] {
+      create(table);
+      return true;
+    });
+  }
+  void abort(std::string_view table) {
+    EXPECT_THROW(client.transaction([&]() -> bool {
+      create(table);
+      throw Exception("aborted");
+    }),
+                 Exception);
+  }
+  bool has(std::string_view table) const {
+    return database.get_database().find_table(table) != nullptr;
+  }
+
+  Memory_File file;
+  Writable_Database database{file};
+
+ private:
+  Writable_Copy<Writable_Database> copy_{database};
+
+ public:
+  Client client;
+};
+
+class Client_With_A_Hub : public ::testing::Test {
+ protected:
+  Hub hub_;
+  Party ann_{&hub_};
+  Party bob_{&hub_};
+};
+
+TEST_F(Client_With_A_Hub, GivesOthersWhatItHasWritten) {
+  ann_.transact("city");
+  EXPECT_EQ(bob_.client.get_difference(), 6);
+  EXPECT_EQ(bob_.client.pull(), 6);
+  EXPECT_TRUE(bob_.has("city"));
+  EXPECT_EQ(bob_.client.pull(), 0);
+  EXPECT_EQ(bob_.client.get_difference(), 0);
+}
+
+TEST_F(Client_With_A_Hub, BeginsATransactionWithWhatOthersHaveWritten) {
+  ann_.transact("city");
+  bob_.client.transaction([&] {
+    EXPECT_TRUE(bob_.has("city"));
+    EXPECT_EQ(hub_.locks, 1);
+    bob_.create("street");
+    return true;
+  });
+  EXPECT_EQ(hub_.locks, 0);
+  ann_.client.pull();
+  EXPECT_TRUE(ann_.has("street"));
+}
+
+TEST_F(Client_With_A_Hub, PushesNothingOfAnAbortedTransaction) {
+  ann_.abort("city");
+  EXPECT_EQ(hub_.locks, 0);
+  EXPECT_EQ(hub_.get_checkpoint(), 41);
+  EXPECT_TRUE(ann_.client.has_tail());
+}
+
+TEST_F(Client_With_A_Hub, IsOfNoUseAfterAnAbortedTransactionUntilItIsRolledBack) {
+  ann_.abort("city");
+  bob_.transact("street");
+  EXPECT_THROW(ann_.client.pull(), Exception);
+  EXPECT_THROW(ann_.transact("river"), Exception);
+  EXPECT_EQ(hub_.locks, 0);
+  ann_.client.rollback();
+  EXPECT_FALSE(ann_.has("city"));
+  ann_.transact("river");
+  EXPECT_TRUE(ann_.has("street"));
+  EXPECT_EQ(bob_.client.pull(), 7);
+}
+
+TEST_F(Client_With_A_Hub, WritesNothingOfATransactionThatWasRolledBack) {
+  ann_.client.settings().has_valid_data = true;
+  ann_.client.transaction([&] {
+    ann_.create("city");
+    ann_.database.rollback();
+    return false;
+  });
+  EXPECT_EQ(ann_.client.get_checkpoint(), 41);
+  EXPECT_FALSE(ann_.client.has_tail());
+  EXPECT_EQ(hub_.get_checkpoint(), 41);
+}
+
+TEST_F(Client_With_A_Hub, EndsTransactionsAsItIsTold) {
+  ann_.client.settings().has_valid_data = true;
+  ann_.client.settings().has_timestamp = true;
+  ann_.client.settings().is_hard = true;
+  ann_.client.transaction([] { return true; });
+  struct Keeper : Ignore_Entries {
+    using Ignore_Entries::operator();
+    void operator()(const Valid_Data&) { text += "valid "; }
+    void operator()(const Timestamp& e) { text += std::to_string(e.seconds); }
+    std::string text;
+  } keeper;
+  Readonly_Journal journal(ann_.file);
+  journal.replay(keeper);
+  EXPECT_EQ(keeper.text, "valid 1700000000");
+  EXPECT_EQ(journal.get_hard_checkpoint(), 51);
+  EXPECT_EQ(hub_.get_checkpoint(), 51);
+}
+
+TEST_F(Client_With_A_Hub, KeepsWhatItCouldNotPush) {
+  hub_.is_failing = true;
+  EXPECT_THROW(ann_.transact("city"), Exception);
+  EXPECT_EQ(hub_.locks, 0);
+  EXPECT_EQ(ann_.client.get_difference(), -6);
+  hub_.is_failing = false;
+  ann_.client.push();
+  EXPECT_EQ(ann_.client.get_difference(), 0);
+  EXPECT_EQ(bob_.client.pull(), 6);
+}
+
+TEST_F(Client_With_A_Hub, DoesNotMixTwoHistories) {
+  hub_.is_failing = true;
+  EXPECT_THROW(ann_.transact("city"), Exception);
+  hub_.is_failing = false;
+  bob_.transact("street");
+  EXPECT_THROW(ann_.client.pull(), Content_Mismatch);
+  EXPECT_THROW(ann_.client.push(), Content_Mismatch);
+  EXPECT_THROW(ann_.transact("river"), Content_Mismatch);
+  EXPECT_EQ(ann_.client.get_checkpoint(), 47);
+  EXPECT_FALSE(ann_.client.has_tail());
+  EXPECT_EQ(bob_.client.get_difference(), 0);
+}
+
+TEST_F(Client_With_A_Hub, IsNotMadeOfCopiesThatHaveParted) {
+  Party carl(nullptr);
+  carl.transact("lake");
+  ann_.transact("city");
+  Writable_Copy<Writable_Database> copy(carl.database);
+  EXPECT_THROW(Client(copy, &hub_, Content_Check::fast), Content_Mismatch);
+  EXPECT_NO_THROW(Client(copy, &hub_, Content_Check::none));
+}
+
+TEST_F(Client_With_A_Hub, CannotWriteIfItCannotPush) {
+  ann_.transact("city");
+  hub_.is_pull_only = true;
+  EXPECT_FALSE(bob_.client.can_write());
+  EXPECT_EQ(bob_.client.pull(), 6);
+  EXPECT_THROW(bob_.transact("street"), Exception);
+}
+
+// ---- other local copies -------------------------------------------------------------------------
+
+TEST(Client, WorksWithoutAConnection) {
+  Party ann(nullptr);
+  ann.transact("city");
+  EXPECT_EQ(ann.client.get_checkpoint(), 47);
+  EXPECT_EQ(ann.client.pull(), 0);
+  ann.client.push();
+  EXPECT_EQ(ann.client.get_difference(), 0);
+}
+
+TEST(Client, SharesAFileWithOthers) {
+  const testing::Temporary_Directory directory;
+  File ann_file(directory.file("db.joedb"), Open_Mode::shared_write);
+  File bob_file(directory.file("db.joedb"), Open_Mode::shared_write);
+  Writable_Database ann_database(ann_file);
+  Bare_Journal bob_journal(bob_file);
+  Writable_Copy ann_copy(ann_database);
+  Writable_Copy bob_copy(bob_journal);
+  Client ann(ann_copy, nullptr, Content_Check::fast);
+  Client bob(bob_copy, nullptr, Content_Check::fast);
+
+  ann.transaction([&] {
+    ann_database.write(Create_Table{"city"});
+    ann_database.write(Insert{Table_Id(1), Record_Id(0)});
+    return true;
+  });
+  // Bob knows of Ann's record, though he has no tables: his entry is the short form of the next.
+  bob.transaction([&] {
+    bob_journal.write(Insert{Table_Id(1), Record_Id(1)});
+    return true;
+  });
+  EXPECT_EQ(bob.get_checkpoint(), 51);
+  EXPECT_EQ(ann.pull(), 1);
+  EXPECT_EQ(ann_database.get_database().find_table("city")->records().size(), 2);
+
+  EXPECT_THROW(bob.transaction([&]() -> bool {
+    bob_journal.write(Comment{"lost"});
+    bob_journal.flush();
+    throw Exception("aborted");
+  }),
+               Exception);
+  ann.transaction([&] {
+    ann_database.write(Comment{"kept"});
+    return true;
+  });
+  bob.rollback();
+  bob.pull();
+  EXPECT_EQ(bob.get_checkpoint(), ann.get_checkpoint());
+}
+
+TEST(Client, FollowsAFileThatItMayOnlyRead) {
+  const testing::Temporary_Directory directory;
+  File file(directory.file("db.joedb"), Open_Mode::create_new);
+  Writable_Database writer(file);
+  File readonly_file(directory.file("db.joedb"), Open_Mode::read_existing);
+  Readonly_Journal journal(readonly_file);
+  Database database;
+  Readonly_Copy copy(journal, [&] { journal.replay(database); });
+  Client client(copy, nullptr, Content_Check::fast);
+
+  writer.write(Create_Table{"city"});
+  writer.soft_checkpoint();
+  EXPECT_EQ(client.pull(), 6);
+  EXPECT_NE(database.find_table("city"), nullptr);
+  EXPECT_FALSE(client.can_write());
+  EXPECT_THROW(client.transaction([] { return true; }), Exception);
+}
+
+}  // namespace
+}  // namespace joedb
