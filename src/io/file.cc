@@ -11,10 +11,11 @@ static constexpr std::size_t copy_buffer_size = std::size_t{1} << 16;
 void Abstract_File::read_exactly(char* data, std::size_t size, Offset offset) const {
   const std::size_t n = pread(data, size, offset);
   if (n == size) return;
+  Offset end = offset + static_cast<Offset>(n);
+  if (n == 0 && get_size() != unknown_size) end = std::min(end, get_size());
   throw Corruption_Error("Trying to read past the end of file: " + name_ + " ends at offset " +
-                             std::to_string(offset + static_cast<Offset>(n)) + ", " +
-                             std::to_string(size) + " bytes are needed at offset " +
-                             std::to_string(offset),
+                             std::to_string(end) + ", " + std::to_string(size) +
+                             " bytes are needed at offset " + std::to_string(offset),
                          offset);
 }
 
