@@ -120,6 +120,7 @@ static int questions(const std::string& file) {
   const Stopwatch answering;
   std::cout << file << ": " << grouped(count_rows(db)) << " rows\n";
   answer_questions(std::cout, db);
+  std::cout.flush();
   std::fprintf(stderr, "\nopened in %.3f s, answered in %.3f s\n", open_seconds,
                answering.seconds());
   return 0;
