@@ -29,6 +29,23 @@ class Destructor_Warnings : private Logger {
   std::vector<std::string> lines_;
 };
 
+// Appends any entry to a journal.
+struct Any_Entry_Appender {
+  Writable_Journal& journal;
+
+  void operator()(const Encodable auto& entry) const { journal.append(entry); }
+  void operator()(const Blob_Bytes& entry) const { journal.append_blob(entry.bytes); }
+  template <Field_Value T>
+  void operator()(const Vector_Update<T>& entry) const {
+    journal.append_vector<T>(
+        entry.table, entry.record, entry.field, static_cast<std::int64_t>(entry.values.size()),
+        [&](std::int64_t i) -> T { return entry.values[static_cast<std::size_t>(i)]; });
+  }
+};
+inline void append_any(Writable_Journal& journal, const Any_Entry& entry) {
+  std::visit(Any_Entry_Appender{journal}, entry);
+}
+
 // A process that has the journal on a disk open for writing, and writes one word a time: as a
 // comment, of two bytes and the word.
 class Journal_Process {

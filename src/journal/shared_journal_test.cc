@@ -1,0 +1,370 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "testing/journal_process.h"
+
+// Several processes that write one file, one transaction at a time, and readers that follow them.
+// All in one thread: a lock that would have to wait is an error of Sim_File.
+
+namespace joedb {
+namespace {
+
+using testing::Journal_Process;
+using testing::Sim_Disk;
+using testing::Sim_File;
+using testing::words_in;
+using testing::words_text;
+
+class Shared_Process : public Journal_Process {
+ public:
+  explicit Shared_Process(Sim_Disk& disk, Recovery recovery = Recovery::none)
+      : Journal_Process(disk, recovery, Open_Mode::shared_write) {}
+
+  void write(std::string_view word, Checkpoint_Level level = Checkpoint_Level::soft) {
+    begin();
+    append(word);
+    journal().checkpoint(level);
+    end();
+  }
+};
+
+class Shared_Journal_Test : public ::testing::Test {
+ protected:
+  static std::string error_of(auto f) {
+    try {
+      f();
+    } catch (const Exception& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  Sim_Disk disk;
+  testing::Destructor_Warnings warnings;
+};
+
+TEST_F(Shared_Journal_Test, TwoProcessesWriteInTurn) {
+  Shared_Process a(disk), b(disk);
+  for (const Checkpoint_Level level :
+       {Checkpoint_Level::soft, Checkpoint_Level::half, Checkpoint_Level::hard}) {
+    a.write("a", level);
+    b.write("b", level);
+    a.write("a", Checkpoint_Level::soft);
+    a.write("A", level);
+    b.write("B", Checkpoint_Level::hard);
+  }
+  EXPECT_EQ(words_in(disk.content()), "a b a A B a b a A B a b a A B ");
+  EXPECT_EQ(words_text(disk.content()).find('-'), std::string::npos);
+}
+
+// Half commits are believed by those who read them, and none endangers the one before.
+TEST_F(Shared_Journal_Test, EveryMixtureOfLevelsKeepsAllThatWasAcknowledged) {
+  const Checkpoint_Level levels[] = {Checkpoint_Level::soft, Checkpoint_Level::half,
+                                     Checkpoint_Level::hard};
+  const std::size_t length = 5;
+  for (int mixture = 0; mixture < 243 * 32; mixture += 7) {
+    Sim_Disk new_disk;
+    Shared_Process a(new_disk), b(new_disk);
+    std::string expected;
+    Offset hard = journal_start;
+    int rest = mixture;
+    for (std::size_t i = 0; i < length; ++i) {
+      Shared_Process& process = rest % 2 == 0 ? a : b;
+      rest /= 2;
+      const Checkpoint_Level level = levels[rest % 3];
+      rest /= 3;
+      const std::string word(1, static_cast<char>('a' + i));
+      const std::size_t io = new_disk.io_count();
+      process.write(word, level);
+
+      // A killed process leaves the old state or the new one.
+      for (std::size_t k = io; k <= new_disk.io_count(); ++k) {
+        const std::string found = words_in(new_disk.at(k).content());
+        ASSERT_TRUE(found == expected || found == expected + word + " ") << mixture << ' ' << k;
+      }
+      // A power cut leaves the last hard checkpoint at least.
+      for (std::size_t k = io; k <= new_disk.io_count() && hard > journal_start; ++k) {
+        const std::string image = new_disk.at(k).power_cut(k);
+        std::array<char, checkpoint_words_size> bytes;
+        ASSERT_EQ(image.copy(bytes.data(), bytes.size()), bytes.size());
+        Checkpoints on_disk;
+        on_disk.read(decode_checkpoints(bytes), static_cast<Offset>(image.size()));
+        ASSERT_GE(on_disk.hard_checkpoint, hard) << mixture << ' ' << words_text(image);
+        ASSERT_EQ(
+            image.substr(header_size, static_cast<std::size_t>(hard - journal_start)),
+            new_disk.content().substr(header_size, static_cast<std::size_t>(hard - journal_start)));
+      }
+      expected += word + " ";
+      ASSERT_EQ(words_in(new_disk.content()), expected) << mixture;
+      if (level == Checkpoint_Level::hard) hard = static_cast<Offset>(new_disk.content().size());
+    }
+  }
+}
+
+TEST_F(Shared_Journal_Test, TheFirstSoftCheckpointOfANewFileGoesToTheSecondWord) {
+  Shared_Process a(disk);
+  a.write("a");
+  EXPECT_EQ(words_text(disk.content()), "41 -44 41 41");
+}
+
+TEST_F(Shared_Journal_Test, ATransactionReadsWhatOthersHaveWritten) {
+  Shared_Process a(disk), b(disk);
+  a.write("a");
+  b.journal().lock_pull();
+  testing::Entry_Keeper keeper;
+  b.journal().replay(keeper);
+  EXPECT_EQ(keeper.entries(), std::vector<testing::Any_Entry>{Comment{"a"}});
+}
+
+TEST_F(Shared_Journal_Test, TheCallsOfATransaction) {
+  Shared_Process a(disk);
+  disk.take_calls();
+  a.write("a");
+  EXPECT_EQ(disk.take_calls(),
+            "lock tail\n"
+            "size\n"
+            "read 32@0\n"
+            "size\n"
+            "write 3@41\n"
+            "lock head\n"
+            "write 8@8\n"
+            "unlock head\n"
+            "unlock tail\n");
+}
+
+TEST_F(Shared_Journal_Test, IsWrittenOnlyInATransaction) {
+  Shared_Process a(disk);
+  const std::string error = "sim is shared: it can be written only in a transaction";
+  EXPECT_EQ(error_of([&] { a.append("a"); }), error);
+  EXPECT_EQ(error_of([&] { a.journal().append_blob("a"); }), error);
+  a.begin();
+  a.append("a");
+  a.end();
+  EXPECT_EQ(error_of([&] { a.append("b"); }), error);
+  EXPECT_EQ(error_of([&] { a.journal().flush(); }), error);
+  EXPECT_EQ(error_of([&] { a.journal().commit(); }), error);
+  for (const Checkpoint_Level level :
+       {Checkpoint_Level::soft, Checkpoint_Level::half, Checkpoint_Level::hard})
+    EXPECT_EQ(error_of([&] { a.journal().checkpoint(level); }), error);
+  EXPECT_EQ(disk.content().size(), header_size);
+}
+
+// What one leaves in its buffer cannot come over what another writes later.
+TEST_F(Shared_Journal_Test, ABufferLeftBehindNeverReachesTheFile) {
+  Shared_Process a(disk), b(disk);
+  a.begin();
+  a.append("lost");
+  a.end();
+  b.write("b");
+  EXPECT_NE(error_of([&] { a.journal().soft_checkpoint(); }), "no error");
+  EXPECT_NE(error_of([&] { a.journal().hard_checkpoint(); }), "no error");
+  EXPECT_NE(error_of([&] { a.journal().flush(); }), "no error");
+  EXPECT_EQ(words_in(disk.content()), "b ");
+}
+
+TEST_F(Shared_Journal_Test, MustBeReplayedInEachTransaction) {
+  Shared_Process a(disk), b(disk);
+  a.write("a");
+  b.journal().lock_pull();
+  EXPECT_EQ(error_of([&] { b.append("b"); }),
+            "sim: the journal must be replayed before it is written");
+  b.replay();
+  b.append("b");
+  b.journal().soft_checkpoint();
+  b.end();
+  EXPECT_EQ(words_in(disk.content()), "a b ");
+}
+
+TEST_F(Shared_Journal_Test, IsNotLockedAgainWithDataBehindTheCheckpoint) {
+  Shared_Process a(disk);
+  a.begin();
+  a.append("a");
+  a.end();
+  EXPECT_EQ(error_of([&] { a.journal().lock_pull(); }),
+            "locking journal with uncheckpointed data (try rollback?)");
+  a.journal().rollback();
+  a.write("b");
+  EXPECT_EQ(words_in(disk.content()), "b ");
+}
+
+// ---- what dead writers leave --------------------------------------------------------------------
+
+TEST_F(Shared_Journal_Test, ATransactionCutsOffWhatADeadWriterLeft) {
+  Shared_Process a(disk);
+  a.write("a");
+  {
+    Shared_Process dead(disk);
+    dead.begin();
+    dead.append("a long text, longer than what comes after");
+    dead.journal().flush();
+  }
+  EXPECT_GT(disk.content().size(), 80);
+  a.write("b");
+  EXPECT_EQ(words_in(disk.content()), "a b ");
+  EXPECT_EQ(disk.content().size(), 47);
+}
+
+TEST_F(Shared_Journal_Test, AnOpeningWriterRefusesATail) {
+  Shared_Process a(disk);
+  a.begin();
+  a.append("tail");
+  a.journal().flush();
+  a.end();
+  EXPECT_NE(error_of([&] { Shared_Process b(disk); }).find("is smaller than file size"),
+            std::string::npos);
+  Shared_Process b(disk, Recovery::overwrite);
+  b.write("b");
+  EXPECT_EQ(words_in(disk.content()), "b ");
+}
+
+// ---- destructors and rollback, when another has written since -----------------------------------
+
+TEST_F(Shared_Journal_Test, ADestructorWritesItsBufferInsideItsTransaction) {
+  {
+    Shared_Process a(disk);
+    a.begin();
+    a.append("tail");
+  }
+  EXPECT_EQ(disk.content().size(), header_size + 6);
+  EXPECT_EQ(words_in(disk.content()), "");
+  Shared_Process b(disk, Recovery::overwrite);
+  b.write("b");
+  EXPECT_EQ(words_in(disk.content()), "b ");
+}
+
+TEST_F(Shared_Journal_Test, ADestructorDoesNotOverwriteAnothersData) {
+  const auto destroy_after = [&](auto meanwhile) {
+    Sim_Disk new_disk;
+    Shared_Process b(new_disk);
+    {
+      Shared_Process a(new_disk);
+      a.begin();
+      a.append("one");
+      a.end();
+      meanwhile(b);
+    }
+    return words_in(new_disk.content());
+  };
+  EXPECT_EQ(destroy_after([](auto& b) { b.write("b"); }), "b ");
+  EXPECT_EQ(destroy_after([](auto& b) { b.write("two"); }), "two ");  // of the same size
+  EXPECT_EQ(destroy_after([](auto& b) {
+              b.write("b");
+              b.write("c");
+            }),
+            "b c ");
+  EXPECT_EQ(destroy_after([](auto& b) { b.write("b", Checkpoint_Level::hard); }), "b ");
+  // In the middle of a transaction of b, a would have to wait.
+}
+
+TEST_F(Shared_Journal_Test, ARollbackDoesNotCutAnothersData) {
+  for (const bool is_flushed : {false, true})
+    for (const char* const other : {"b", "one", "a longer text"}) {
+      Sim_Disk new_disk;
+      Shared_Process a(new_disk), b(new_disk);
+      a.begin();
+      a.append("one");
+      if (is_flushed) a.journal().flush();
+      a.end();
+      b.write(other);
+      a.journal().rollback();
+      EXPECT_EQ(words_in(new_disk.content()), std::string(other) + " ");
+      a.replay();
+      a.write("a");
+      EXPECT_EQ(words_in(new_disk.content()), std::string(other) + " a ");
+    }
+}
+
+TEST_F(Shared_Journal_Test, ARollbackInATransactionCutsTheFile) {
+  Shared_Process a(disk);
+  a.write("a");
+  a.begin();
+  a.append("dropped");
+  a.journal().flush();
+  a.journal().rollback();
+  EXPECT_EQ(disk.content().size(), 44);
+  a.replay();
+  a.append("b");
+  a.journal().soft_checkpoint();
+  a.end();
+  EXPECT_EQ(words_in(disk.content()), "a b ");
+}
+
+// ---- readers that follow ------------------------------------------------------------------------
+
+TEST_F(Shared_Journal_Test, AReaderFollowsAllWriters) {
+  Shared_Process a(disk), b(disk);
+  Sim_File file(disk, Open_Mode::read_existing);
+  Readonly_Journal reader(file);
+  EXPECT_EQ(reader.pull(), 0);
+  a.write("a");
+  EXPECT_EQ(reader.pull(), 3);
+  b.begin();
+  b.append("b");
+  b.journal().flush();
+  EXPECT_EQ(reader.pull(), 0);
+  b.journal().hard_checkpoint();
+  EXPECT_EQ(reader.pull(), 3);
+  b.end();
+  testing::Entry_Keeper keeper;
+  reader.replay(keeper);
+  EXPECT_EQ(keeper.entries(), (std::vector<testing::Any_Entry>{Comment{"a"}, Comment{"b"}}));
+}
+
+TEST_F(Shared_Journal_Test, APullReadsTheSizeBehindTheLock) {
+  Shared_Process a(disk);
+  Sim_File file(disk, Open_Mode::read_existing);
+  Readonly_Journal reader(file);
+  disk.take_calls();
+  reader.pull();
+  EXPECT_EQ(disk.take_calls(), "share head\nsize\nread 32@0\nunlock head\n");
+}
+
+// A soft word that a power cut left beyond the end is believed by nobody, at no time: not when it
+// is read again, and not when the file has grown over it.
+TEST_F(Shared_Journal_Test, AWordBeyondTheEndNeverComesToLife) {
+  for (const int copy : {0, 1})
+    for (const int slot : {0, 1}) {
+      std::string file;
+      {
+        Sim_Disk first;
+        Shared_Process(first).write("a");
+        file = first.content();
+      }
+      const std::int64_t beyond = -47;
+      store(file.data() + checkpoint_word_offset(slot, copy), beyond);
+      if (slot == 0 && copy == 1) store(file.data() + 24, std::int64_t{-44});
+      Sim_Disk new_disk(file);
+      Sim_File reading(new_disk, Open_Mode::read_existing);
+      Readonly_Journal reader(reading);
+      EXPECT_EQ(reader.get_checkpoint(), 44);
+      EXPECT_EQ(reader.pull(), 0);
+      Shared_Process a(new_disk);
+      a.begin();
+      a.append("xyz");
+      a.journal().flush();
+      EXPECT_EQ(reader.pull(), 0) << words_text(new_disk.content());
+      a.journal().rollback();
+      a.end();
+      EXPECT_EQ(words_in(new_disk.content() + "xxxxxx"), "a ");
+    }
+}
+
+// A checkpoint beyond the end, which a foreign process may write, is an error that changes nothing.
+TEST_F(Shared_Journal_Test, AHardCheckpointBeyondTheEndIsRefusedByAPull) {
+  Shared_Process a(disk);
+  a.write("a");
+  Sim_File file(disk, Open_Mode::read_existing);
+  Readonly_Journal reader(file);
+  Sim_File foreign(disk, Open_Mode::shared_write);
+  const std::int64_t words[2] = {1000, 1000};
+  foreign.pwrite(reinterpret_cast<const char*>(words), 16, 16);
+  EXPECT_EQ(error_of([&] { reader.pull(); }), "Checkpoint is bigger than file size");
+  EXPECT_EQ(error_of([&] { a.begin(); }), "Checkpoint is bigger than file size");
+  EXPECT_EQ(reader.get_checkpoint(), 44);
+  EXPECT_EQ(a.journal().get_checkpoint(), 44);
+  foreign.exclusive_lock(tail_lock.start, tail_lock.size);  // a has released it
+}
+
+}  // namespace
+}  // namespace joedb
