@@ -1,4 +1,3 @@
-#include <ctime>
 #include <iostream>
 
 #include "cli/arguments.h"
@@ -124,7 +123,7 @@ class Client_Tool {
   Abstract_File& file_;
   Connection* const connection_;
   Tool_Log& log_;
-  const Command_Options command_options_{.now = [] { return std::time(nullptr); }};
+  const Command_Options command_options_{};
 };
 
 }  // namespace

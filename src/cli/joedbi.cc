@@ -1,4 +1,3 @@
-#include <ctime>
 #include <iostream>
 
 #include "cli/arguments.h"
@@ -79,8 +78,7 @@ int run_interpreter(std::vector<std::string> arguments) {
   const auto file = open_file(file_argument, log);
   Command_Loop loop({.is_prompting = is_interactive(), .is_bailing = is_bailing},
                     [] { return std::string("joedbi"); });
-  const End end = run_on(
-      *file, loop, {.max_record_id = max_record_id, .now = [] { return std::time(nullptr); }});
+  const End end = run_on(*file, loop, {.max_record_id = max_record_id});
   if (end == End::abort) throw Exception("aborted");
   return end == End::error ? 1 : 0;
 }

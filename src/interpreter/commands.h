@@ -2,6 +2,7 @@
 #define JOEDB_INTERPRETER_COMMANDS_H
 
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <string>
 
@@ -13,8 +14,9 @@
 namespace joedb {
 
 struct Command_Options {
-  index_t max_record_id = 0;               // 0: no limit
-  std::function<std::int64_t()> now = {};  // seconds since 1970
+  index_t max_record_id = 0;  // 0: no limit
+  // Seconds since 1970.
+  std::function<std::int64_t()> now = [] { return std::int64_t{std::time(nullptr)}; };
 };
 
 // ---- groups -------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 #include "interpreter/interpreter.h"
 
-#include <ctime>
 #include <sstream>
 
 namespace joedb {
@@ -23,7 +22,7 @@ void add_readonly_commands(Command_Loop& loop, const Database& database,
 bool run_text(std::string_view text, Writable_Database& database) {
   Command_Loop loop({.is_echoing = false, .is_prompting = false, .is_bailing = true},
                     [] { return std::string(); });
-  add_commands(loop, database, {.now = [] { return std::time(nullptr); }});
+  add_commands(loop, database, {});
   std::ostringstream nowhere;
   Text_Line_Source lines(text, nowhere);
   const Command_Loop::End end = loop.run(lines, nowhere);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <cstring>
 
 namespace joedb {
 
