@@ -1,0 +1,191 @@
+// The code of docs/reference/generated_code.md, and what it says about it.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "everything.h"
+#include "joedb/base/log.h"
+#include "testing/temporary_directory.h"
+
+namespace {
+
+using joedb::testing::Temporary_Directory;
+using namespace test::everything;
+
+static_assert(!std::is_convertible_v<id_of_country, id_of_city>);
+static_assert(std::is_convertible_v<joedb::String, std::string>);
+
+TEST(Reference, Reading) {
+  Memory_Database db;
+  const auto norway = db.new_country("Norway");
+  db.new_city("Oslo", 3, norway, 700'000);
+  db.new_city("Bergen", 12, norway, 290'000);
+
+  std::int64_t sum = 0;
+  for (const id_of_city city : db.get_city_table()) sum += db.get_population(city);
+  EXPECT_EQ(sum, 990'000);
+
+  std::string names;
+  const auto cities = db.get_city_table();
+  for (auto city = cities.last(); city != cities.get_end(); city = db.previous(city))
+    names += db.get_name(city).str() + ";";
+  EXPECT_EQ(names, "Bergen;Oslo;");
+}
+
+TEST(Reference, Deleting_While_Walking) {
+  Memory_Database db;
+  for (int i = 0; i < 10; ++i) db.new_city("x", 0, id_of_country(), i);
+
+  const auto cities = db.get_city_table();
+  for (auto city = cities.first(); city != cities.get_end();) {
+    const auto next = db.next(city);
+    if (db.get_population(city) % 2 == 0) db.delete_city(city);
+    city = next;
+  }
+  EXPECT_EQ(cities.get_size(), 5u);
+  EXPECT_EQ(db.new_city(), id_of_city(8)) << "the id that was freed last";
+  EXPECT_EQ(cities.last(), id_of_city(8));
+}
+
+TEST(Reference, References_To_Deleted_Records_Stay) {
+  Memory_Database db;
+  const auto norway = db.new_country("Norway");
+  const auto oslo = db.new_city("Oslo", 3, norway, 700'000);
+  db.delete_country(norway);
+  EXPECT_EQ(db.get_country(oslo), norway);
+  EXPECT_FALSE(db.is_valid(db.get_country(oslo)));
+  EXPECT_THROW(db.get_name(db.get_country(oslo)), joedb::Data_Error);
+  EXPECT_FALSE(db.is_valid(db.null_country()));
+}
+
+TEST(Reference, Vectors) {
+  Memory_Database db;
+  const std::size_t n = 3;
+
+  const auto first = db.new_vector_of_city(n);
+  db.update_vector_of_population(first, n, [](joedb::Span<std::int32_t> population) {
+    for (auto& p : population) p = 1000;
+  });
+  db.update_vector_of_name(first, n, [](joedb::Span<std::string> name) {
+    for (std::size_t i = 0; i < name.size(); ++i) name[i] = "city " + std::to_string(i);
+  });
+  db.set_code(first[2], 7);
+  EXPECT_EQ(db.get_population(first[1]), 1000);
+  EXPECT_EQ(db.get_name(first[2]), "city 2");
+  EXPECT_EQ(first[2], id_of_city(2));
+}
+
+TEST(Reference, Blobs) {
+  Memory_Database db;
+  const auto item = db.new_item();
+  db.set_picture(item, db.write_blob("bytes of a picture"));
+  EXPECT_EQ(db.read_blob(db.get_picture(item)), "bytes of a picture");
+  EXPECT_EQ(db.read_blob(db.get_picture(item), 5), "bytes");
+}
+
+TEST(Reference, Views_And_Copies_Of_Strings) {
+  Memory_Database db;
+  const auto city = db.new_city("Kristiania", 0, id_of_country(), 0);
+  const std::string copy = db.get_name(city);
+  const std::string_view view = db.get_name(city);
+  EXPECT_EQ(view, "Kristiania");
+  db.set_name(city, "Oslo");
+  EXPECT_EQ(copy, "Kristiania");
+}
+
+TEST(Reference, A_Transaction_That_Fails_Is_Rolled_Back) {
+  Temporary_Directory directory;
+  File_Database db(directory.file("db.joedb"));
+  const auto load = [](Writable_Database& d) {
+    d.new_country("Norway");
+    throw std::runtime_error("the input ends too early");
+  };
+
+  try {
+    load(db);
+    db.hard_checkpoint();
+  } catch (const std::exception&) {
+    db.rollback();
+  }
+  EXPECT_TRUE(db.get_country_table().is_empty());
+  EXPECT_EQ(db.ahead_of_checkpoint(), 0);
+}
+
+class Collecting_Logger : public joedb::Logger {
+ public:
+  void log(std::string_view line) override { lines.emplace_back(line); }
+  std::vector<std::string> lines;
+};
+
+TEST(Reference, A_Tail_Is_Refused_Or_Recovered) {
+  Temporary_Directory directory;
+  const std::string name = directory.file("db.joedb");
+  static Collecting_Logger warnings;
+  joedb::Destructor_Logger::set_logger(&warnings);
+  const auto leave_a_tail = [&](joedb::Recovery recovery) {
+    File_Database db(name, joedb::Open_Mode::write_existing_or_create_new, recovery);
+    db.new_country("behind the checkpoint");
+  };
+  leave_a_tail(joedb::Recovery::none);
+  EXPECT_FALSE(warnings.lines.empty());
+  EXPECT_THROW(File_Database{name}, joedb::Exception);
+  EXPECT_TRUE(Readonly_Database(name).get_country_table().is_empty());
+
+  {
+    File_Database db(name, joedb::Open_Mode::write_existing, joedb::Recovery::overwrite);
+    EXPECT_TRUE(db.get_country_table().is_empty());
+  }
+  leave_a_tail(joedb::Recovery::none);
+  {
+    File_Database db(name, joedb::Open_Mode::write_existing, joedb::Recovery::ignore_header);
+    EXPECT_EQ(db.get_country_table().get_size(), 1u);
+    db.write_comment("recovered");
+    db.hard_checkpoint();
+  }
+  EXPECT_EQ(Readonly_Database(name).get_country_table().get_size(), 1u);
+}
+
+// A file whose writes and syncs fail from some moment on.
+class Failing_File : public joedb::Memory_File {
+ public:
+  void pwrite(const char* data, std::size_t size, joedb::Offset offset) override {
+    if (is_full) throw joedb::Io_Error("writing", get_name(), offset, 28);
+    Memory_File::pwrite(data, size, offset);
+  }
+  bool is_full = false;
+};
+
+TEST(Reference, After_A_Failed_Write_Nothing_Is_Written) {
+  Failing_File file;
+  Writable_Database db(file);
+  db.new_country("before");
+  db.soft_checkpoint();
+  const auto size = file.get_data().size();
+
+  file.is_full = true;
+  const auto after = db.new_country("after");
+  EXPECT_THROW(db.soft_checkpoint(), joedb::Io_Error);
+  file.is_full = false;
+  EXPECT_NO_THROW(db.new_country("only in memory"));
+  EXPECT_THROW(db.flush(), joedb::Exception);
+  EXPECT_THROW(db.soft_checkpoint(), joedb::Exception);
+  EXPECT_THROW(db.hard_checkpoint(), joedb::Exception);
+  EXPECT_EQ(file.get_data().size(), size);
+  EXPECT_EQ(db.get_name(after), "after") << "it can still be read";
+
+  const Readonly_Database copy(file);
+  EXPECT_EQ(copy.get_country_table().get_size(), 1u);
+}
+
+TEST(Reference, The_Whole_Content_Is_There_Without_The_Schema_Of_The_Program) {
+  Memory_Database db;
+  std::vector<std::string> names;
+  for (const auto& table : db.get_untyped().tables())
+    if (table) names.push_back(table->name());
+  EXPECT_EQ(names, (std::vector<std::string>{"country", "city", "item", "nothing"}));
+}
+
+}  // namespace
