@@ -50,12 +50,12 @@ class Merged_Database {
   }
 
   void add_records(const Database& added, const Table& from) {
-    constexpr Table::Limits no_limits{index_t{1} << 48, index_t{1} << 48};
+    constexpr index_t no_limit = index_t{1} << 48;
     Table& to = *database_.find_table(from.id());
     const index_t shift = shifts_[from.id().value()];
     for_each_run(from.records(), [&](index_t first, index_t size) {
       const Record_Id record(shift + first);
-      to.prepare_insert_vector(record, size, no_limits);
+      to.prepare_insert_vector(record, size, no_limit);
       to.insert_vector(record, size);
     });
     for (std::size_t i = 0; i < from.fields().size(); ++i) {

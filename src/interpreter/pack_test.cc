@@ -82,18 +82,14 @@ TEST(Pack, RefusesWhatNobodyCouldRead) {
   // Larger than a short journal may have it, and yet made by a long one.
   Database database = Journal_Of({Create_Table{"a"}}).database();
   database.remove_limits();
-  for (int i = 1; i <= 3; ++i) {
-    const Record_Id record(i * 1'000'000);
-    database(Insert{table, record});
-    if (i < 3) database(Delete{table, record});
-  }
+  database(Insert{table, Record_Id(20'000'000)});
   Memory_File file;
   Writable_Journal journal(file);
   try {
     pack(database, journal);
     FAIL() << "packed";
   } catch (const Data_Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("table a has records 3000000 to 3000000"));
+    EXPECT_THAT(error.what(), HasSubstr("table a has records up to 20000000"));
   }
   journal.rollback();
 }

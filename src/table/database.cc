@@ -7,23 +7,21 @@
 
 namespace joedb {
 
-// A journal of any size may have this many rows, and skip this many ids: small enough for memory,
-// large enough for any honest use.
+// A journal of any size may have this many rows: small enough for memory, large enough for any
+// honest use.
 static constexpr index_t rows_for_free = index_t{1} << 24;
-static constexpr index_t skip_for_free = index_t{1} << 20;
-static constexpr index_t no_limit = index_t{1} << 48;
 
-Table::Limits Database::unlimited() { return {no_limit, skip_for_free}; }
+void Database::remove_limits() { max_rows_ = no_limit; }
 
-void Database::remove_limits() { limits_ = unlimited(); }
-
-void Database::limit_to_journal_of(Offset size) {
-  limits_ = {std::max<index_t>(size, rows_for_free), std::max<index_t>(size, skip_for_free)};
+index_t Database::max_rows_of_journal(Offset size) {
+  return std::max<index_t>(size, rows_for_free);
 }
+
+void Database::limit_to_journal_of(Offset size) { max_rows_ = max_rows_of_journal(size); }
 
 // Only vectors and skipped ids can make more rows than a journal has bytes.
 void Database::require_readable_from(Offset position) const {
-  if (largest_size_ <= std::max<index_t>(position, rows_for_free)) return;
+  if (largest_size_ <= max_rows_of_journal(position)) return;
   throw Data_Error("a table has " + std::to_string(largest_size_) +
                    " records without values, too many for a journal of " +
                    std::to_string(position) + " bytes: give them values before the checkpoint");

@@ -20,44 +20,84 @@ bool Record_Ids::are_used(index_t id, index_t n) const {
   return true;
 }
 
-void Record_Ids::make_lists() {
-  links_.resize(static_cast<std::size_t>(size_));
-  for (index_t i = 0; i < size_; ++i)
-    link(i) = {i + 1 < size_ ? i + 1 : no_id, i > 0 ? i - 1 : no_id, true};
-  first_used_ = size_ > 0 ? 0 : no_id;
-  last_used_ = size_ > 0 ? size_ - 1 : no_id;
-  is_dense_ = false;
+// ---- links --------------------------------------------------------------------------------------
+
+index_t Record_Ids::next_in_list(index_t id) const {
+  const index_t s = step(is_used_in_list(id));
+  return id + s * (1 + links()[id].next);
 }
 
-void Record_Ids::push_free(index_t id) {
-  link(id) = {first_free_, no_id, false};
-  if (first_free_ != no_id) link(first_free_).previous = id;
-  first_free_ = id;
+index_t Record_Ids::previous_in_list(index_t id) const {
+  const index_t s = step(is_used_in_list(id));
+  return id - s * (1 + links()[id].previous);
 }
 
-void Record_Ids::unlink_free(index_t id) {
-  const Link old = link(id);
-  if (old.previous != no_id)
-    link(old.previous).next = old.next;
+void Record_Ids::set_next(index_t id, index_t next) {
+  links()[id].next = step(is_used_in_list(id)) * (next - id) - 1;
+}
+
+void Record_Ids::set_previous(index_t id, index_t previous) {
+  links()[id].previous = step(is_used_in_list(id)) * (id - previous) - 1;
+}
+
+void Record_Ids::set_link(index_t id, bool is_used, index_t next, index_t previous) {
+  links()[id].is_unusual = is_used != (id < dense_size_);
+  set_next(id, next);
+  set_previous(id, previous);
+}
+
+// Takes an id out of the list that it is in, of which these are the ends.
+void Record_Ids::unlink(index_t id, index_t& first, index_t& last) {
+  const index_t next = next_in_list(id), previous = previous_in_list(id);
+  if (previous != no_id)
+    set_next(previous, next);
   else
-    first_free_ = old.next;
-  if (old.next != no_id) link(old.next).previous = old.previous;
+    first = next;
+  if (next != no_id)
+    set_previous(next, previous);
+  else
+    last = previous;
+}
+
+// ---- changes ------------------------------------------------------------------------------------
+
+// Lists with room for `size` ids. This is all that can throw.
+void Record_Ids::make_lists(index_t size) {
+  const std::size_t wanted = static_cast<std::size_t>(size) * sizeof(Link);
+  if (wanted > links_.size()) links_.grow(std::max(wanted, 2 * links_.size()));
+  if (!is_dense_) return;
+  is_dense_ = false;
+  dense_size_ = size_;
+  if (size_ == 0) return;
+  first_used_ = 0;
+  last_used_ = size_ - 1;
+  set_previous(first_used_, no_id);
+  set_next(last_used_, no_id);
+}
+
+// The ids from size() up to this one become free; the last of them is the next to be used.
+void Record_Ids::skip_to(index_t id) {
+  if (id <= size_) return;
+  set_next(size_, first_free_);
+  set_previous(id - 1, no_id);
+  if (first_free_ != no_id)
+    set_previous(first_free_, size_);
+  else
+    last_free_ = size_;
+  first_free_ = id - 1;
+  size_ = id;
 }
 
 void Record_Ids::insert_in_list(index_t id) {
-  if (is_dense_) make_lists();
-  if (id >= size_) {
-    if (links_.capacity() <= static_cast<std::size_t>(id))
-      links_.reserve(std::max(static_cast<std::size_t>(id) + 1, 2 * links_.capacity()));
-    links_.resize(static_cast<std::size_t>(id) + 1);
-    while (size_ < id) push_free(size_++);
-    ++size_;
+  if (id < size_) {
+    unlink(id, first_free_, last_free_);
   } else {
-    unlink_free(id);
+    skip_to(id);
+    ++size_;
   }
-  link(id) = {no_id, last_used_, true};
+  set_link(id, true, no_id, last_used_);
   if (last_used_ != no_id)
-    link(last_used_).next = id;
+    set_next(last_used_, id);
   else
     first_used_ = id;
   last_used_ = id;
@@ -71,23 +111,24 @@ void Record_Ids::insert_vector(index_t id, index_t n) {
     used_count_ += n;
     return;
   }
-  if (is_dense_) make_lists();
-  if (id + n > size_) links_.reserve(static_cast<std::size_t>(id + n));
+  make_lists(std::max(size_, id + n));
   for (index_t i = id; i < id + n; ++i) insert_in_list(i);
 }
 
+void Record_Ids::insert_at_hole(index_t id) {
+  make_lists(std::max(size_, id + 1));
+  insert_in_list(id);
+}
+
 void Record_Ids::erase(index_t id) {
-  if (is_dense_) make_lists();
-  const Link old = link(id);
-  if (old.previous != no_id)
-    link(old.previous).next = old.next;
+  make_lists(size_);
+  unlink(id, first_used_, last_used_);
+  set_link(id, false, first_free_, no_id);
+  if (first_free_ != no_id)
+    set_previous(first_free_, id);
   else
-    first_used_ = old.next;
-  if (old.next != no_id)
-    link(old.next).previous = old.previous;
-  else
-    last_used_ = old.previous;
-  push_free(id);
+    last_free_ = id;
+  first_free_ = id;
   --used_count_;
 }
 

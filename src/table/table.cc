@@ -82,19 +82,19 @@ static std::string range_text(index_t id, index_t size) {
   return std::to_string(id) + " to " + std::to_string(id + size - 1);
 }
 
-void Table::prepare_unusual_insert(index_t id, const Limits& limits) {
+void Table::prepare_unusual_insert(index_t id, index_t max_rows) {
   if (id < 0) throw Data_Error("insert_into: too big");
-  if (id >= limits.max_rows || id - records_.size() > limits.max_skip)
+  if (id >= max_rows)
     throw Data_Error("insert_into: too big: record " + std::to_string(id) + " in table " + name_ +
                      ", which has a size of " + std::to_string(records_.size()));
   if (records_.is_used(id)) throw Data_Error("insert: record_id already in use");
   if (static_cast<std::size_t>(id) >= capacity_) reserve(id + 1);
 }
 
-void Table::prepare_insert_vector(Record_Id record, index_t size, const Limits& limits) {
+void Table::prepare_insert_vector(Record_Id record, index_t size, index_t max_rows) {
   const index_t id = record.value();
   if (id < 0 || size < 0) throw Data_Error("insert_vector: null record_id, or too big");
-  if (id > limits.max_rows || size > limits.max_rows - id || id - records_.size() > limits.max_skip)
+  if (id > max_rows || size > max_rows - id)
     throw Data_Error("insert_vector: null record_id, or too big: " + std::to_string(size) +
                      " records from " + std::to_string(id) + " in table " + name_ +
                      ", which has a size of " + std::to_string(records_.size()));

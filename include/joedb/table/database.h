@@ -47,8 +47,9 @@ class Database {
 
   // ---- limits
 
-  // A journal of this many bytes is about to be replayed. Tables may have as many rows as it has
-  // bytes, but 16 million in any case.
+  // A table may have as many rows as its journal has bytes, but 16 million in any case.
+  static index_t max_rows_of_journal(Offset size);
+  // A journal of this many bytes is about to be replayed.
   void limit_to_journal_of(Offset size);
   // For a writer: the next checkpoint will be at `position`. Throws Data_Error if a table has more
   // rows than could be read back.
@@ -68,9 +69,9 @@ class Database {
   void prepare(const Add_Field& e) const;
   void prepare(const Drop_Field& e) const;
   void prepare(const Rename_Field& e) const;
-  void prepare(const Insert& e) { table(e.table).prepare_insert(e.record, limits_); }
+  void prepare(const Insert& e) { table(e.table).prepare_insert(e.record, max_rows_); }
   void prepare(const Insert_Vector& e) {
-    table(e.table).prepare_insert_vector(e.record, e.size, limits_);
+    table(e.table).prepare_insert_vector(e.record, e.size, max_rows_);
   }
   void prepare(const Delete& e) const { table(e.table).require_used(e.record); }
   void prepare(const Delete_Vector& e) const {
@@ -151,11 +152,13 @@ class Database {
   bool resets_deleted_values() const { return deleted_values_ == Deleted_Values::reset; }
   // For the one who writes: any number of rows, as long as memory lasts.
   void remove_limits();
-  const Table::Limits& limits() const { return limits_; }
+  index_t max_rows() const { return max_rows_; }
   // A table has this many rows now.
   void note_size(index_t size) { largest_size_ = std::max(largest_size_, size); }
 
  private:
+  static constexpr index_t no_limit = index_t{1} << 48;
+
   template <class Entry>
   void remember(const Entry& entry);
   [[noreturn]] static void throw_invalid_table(Table_Id id);
@@ -165,10 +168,8 @@ class Database {
   std::vector<std::unique_ptr<Table>> tables_;
   std::map<std::string, Table_Id, std::less<>> table_ids_;
   std::string schema_entries_;
-  Table::Limits limits_ = unlimited();
+  index_t max_rows_ = no_limit;
   index_t largest_size_ = 0;  // of all tables there ever were
-
-  static Table::Limits unlimited();
 };
 
 }  // namespace joedb

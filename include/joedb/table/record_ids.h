@@ -2,9 +2,9 @@
 #define JOEDB_TABLE_RECORD_IDS_H
 
 #include <cstddef>
-#include <vector>
 
 #include "joedb/base/ids.h"
+#include "joedb/io/memory.h"
 
 namespace joedb {
 
@@ -14,6 +14,10 @@ namespace joedb {
 // nothing to store. The first hole (a deletion, or an insertion beyond the size) turns it into
 // linked lists, for good: iteration follows the order of insertion, and a new row takes the id that
 // was freed or skipped last.
+//
+// An id whose link was never written is what most are: used and between its neighbours, if the
+// table was dense up to it; else skipped, and between its neighbours in the list of free ids. So
+// neither leaving the dense state nor skipping millions of ids costs time or memory.
 //
 // The caller checks; nothing here throws but std::bad_alloc, which leaves everything as it was.
 class Record_Ids {
@@ -28,7 +32,7 @@ class Record_Ids {
 
   bool is_used(index_t id) const {
     return static_cast<std::size_t>(id) < static_cast<std::size_t>(size_) &&
-           (is_dense_ || links_[static_cast<std::size_t>(id)].is_used);
+           (is_dense_ || is_used_in_list(id));
   }
   // Whether none of [id, id + n) is in use. Requires id >= 0.
   bool are_free(index_t id, index_t n) const;
@@ -39,11 +43,11 @@ class Record_Ids {
   // Neighbours of a used id.
   index_t next(index_t id) const {
     if (is_dense_) return id + 1 < size_ ? id + 1 : no_id;
-    return links_[static_cast<std::size_t>(id)].next;
+    return id + 1 + links()[id].next;
   }
   index_t previous(index_t id) const {
     if (is_dense_) return id > 0 ? id - 1 : no_id;
-    return links_[static_cast<std::size_t>(id)].previous;
+    return id - 1 - links()[id].previous;
   }
 
   // The id that a new row gets.
@@ -55,7 +59,7 @@ class Record_Ids {
       ++size_;
       ++used_count_;
     } else {
-      insert_in_list(id);
+      insert_at_hole(id);
     }
   }
   void insert_vector(index_t id, index_t n);
@@ -64,26 +68,39 @@ class Record_Ids {
   void erase(index_t id);
 
  private:
+  // All zeros is the usual state.
   struct Link {
-    index_t next;
-    index_t previous;
-    bool is_used;
+    index_t next;      // how far the next id in its list is from the usual one
+    index_t previous;  // and the previous one, in the other direction
+    bool is_unusual;   // free in the dense part, used behind it
   };
 
-  Link& link(index_t id) { return links_[static_cast<std::size_t>(id)]; }
-  void make_lists();
+  Link* links() { return reinterpret_cast<Link*>(links_.data()); }
+  const Link* links() const { return reinterpret_cast<const Link*>(links_.data()); }
+  bool is_used_in_list(index_t id) const { return links()[id].is_unusual != (id < dense_size_); }
+  // The next id in its list is usually one more if used, one less if free.
+  static index_t step(bool is_used) { return is_used ? 1 : -1; }
+  index_t next_in_list(index_t id) const;
+  index_t previous_in_list(index_t id) const;
+  void set_next(index_t id, index_t next);
+  void set_previous(index_t id, index_t previous);
+  void set_link(index_t id, bool is_used, index_t next, index_t previous);
+  void unlink(index_t id, index_t& first, index_t& last);
+  void make_lists(index_t size);
+  void skip_to(index_t id);
+  void insert_at_hole(index_t id);
   void insert_in_list(index_t id);
-  void push_free(index_t id);
-  void unlink_free(index_t id);
 
   index_t size_ = 0;
   index_t used_count_ = 0;
   bool is_dense_ = true;
   // Lists, if not dense. The list of free ids starts with the one to take next.
-  std::vector<Link> links_;
+  Zeroed_Memory links_;
+  index_t dense_size_ = 0;  // when it became lists
   index_t first_used_ = no_id;
   index_t last_used_ = no_id;
   index_t first_free_ = no_id;
+  index_t last_free_ = no_id;
 };
 
 }  // namespace joedb

@@ -61,25 +61,19 @@ class Table {
     return const_cast<Table*>(this)->column<T>(field);
   }
 
-  // Rows that a journal of this many bytes may have (max_rows), and unused ids before a row
-  // (max_skip): a few bytes must not take all memory.
-  struct Limits {
-    index_t max_rows;
-    index_t max_skip;
-  };
-
-  void prepare_insert(Record_Id record, const Limits& limits) {
+  // A table with `max_rows` rows or less is what is allowed: a few bytes must not take all memory.
+  void prepare_insert(Record_Id record, index_t max_rows) {
     const index_t id = record.value();
-    if (records_.is_dense() && id == records_.size() && id < limits.max_rows) [[likely]] {
+    if (records_.is_dense() && id == records_.size() && id < max_rows) [[likely]] {
       if (static_cast<std::size_t>(id) >= capacity_) [[unlikely]]
         reserve(id + 1);
     } else {
-      prepare_unusual_insert(id, limits);
+      prepare_unusual_insert(id, max_rows);
     }
   }
   void insert(Record_Id record) { records_.insert(record.value()); }
 
-  void prepare_insert_vector(Record_Id record, index_t size, const Limits& limits);
+  void prepare_insert_vector(Record_Id record, index_t size, index_t max_rows);
   void insert_vector(Record_Id record, index_t size) {
     records_.insert_vector(record.value(), size);
   }
@@ -105,7 +99,7 @@ class Table {
  private:
   void reserve(index_t rows);
   void try_to_reserve(index_t rows) noexcept;
-  void prepare_unusual_insert(index_t id, const Limits& limits);
+  void prepare_unusual_insert(index_t id, index_t max_rows);
   [[noreturn]] void throw_bad_field(Field_Id field, Type_Code type) const;
   [[noreturn]] void throw_not_used(Record_Id record) const;
 

@@ -146,7 +146,7 @@ class Typed_Writer : public Reader {
 
   template <class Table_Type, class... Fields>
   void insert_at(Table_Type& table, Record_Id record, Assignment<Fields>... values) {
-    table.table().prepare_insert(record, this->engine_.limits());
+    table.table().prepare_insert(record, this->engine_.max_rows());
     journal_.append(Insert{Table_Type::id, record});
     (log_update(table, record, values), ...);
     table.table().insert(record);
