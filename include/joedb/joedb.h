@@ -3,6 +3,7 @@
 
 // Everything a program may use beside the code that joedbc generates for its schema.
 
+#include "joedb/base/log.h"
 #include "joedb/base/version.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -20,8 +20,6 @@ static const char* const details =
 
 Writes c.h, the typed database, and the folder c with headers that include it under the names that
 joedb 10 gives them. Files that would not change are not written.
-
-Exit code: 0 done, 1 the schema or its options cannot be compiled.
 )";
 
 static std::string read_text(const std::string& name) {
@@ -30,7 +28,16 @@ static std::string read_text(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Errors are those of joedbi: the message, then the line.
+// An interpreter answers an error with "Exception caught: TEXT", then "Line N: LINE".
+static compiler::Diagnostic make_diagnostic(const std::string& file, std::string_view answer) {
+  constexpr std::string_view before_text = "Exception caught: ", before_line = "\nLine ";
+  const std::size_t text = answer.find(before_text), line = answer.rfind(before_line);
+  if (text == answer.npos || line == answer.npos) return {file, 0, std::string(answer)};
+  const std::size_t start = text + before_text.size();
+  return {file, std::atoi(answer.data() + line + before_line.size()),
+          std::string(answer.substr(start, line - start))};
+}
+
 static void run_schema(Writable_Database& database, const std::string& file) {
   const std::string text = read_text(file);
   std::ostringstream out;
@@ -39,10 +46,10 @@ static void run_schema(Writable_Database& database, const std::string& file) {
   add_schema_commands(loop, database);
   add_data_commands(loop, database, {});
   Text_Line_Source in(text, out);
-  if (loop.run(in, out) != Command_Loop::End::error) return;
-  std::string errors = out.str();
-  if (errors.ends_with('\n')) errors.pop_back();
-  throw compiler::Schema_Errors({{file, 0, errors}});
+  const Command_Loop::End end = loop.run(in, out);
+  database.soft_checkpoint();
+  if (end == Command_Loop::End::error)
+    throw compiler::Schema_Errors({make_diagnostic(file, out.str())});
 }
 
 // In one step, so that no half-written header is ever seen, and only if something changes, so that
@@ -75,7 +82,6 @@ static int compile(const std::string& base, const std::filesystem::path& directo
   const auto model = compiler::make_model(database.get_database(), options, source);
   for (const compiler::Generated_File& generated : compiler::generate_cpp(model))
     write_file(directory / generated.path, generated.content);
-  database.soft_checkpoint();
   return 0;
 }
 

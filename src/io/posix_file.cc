@@ -72,6 +72,13 @@ Offset File::get_size() const {
   return status.st_size;
 }
 
+// The size of a block device is not in its status.
+Offset File::find_end() const {
+  const Offset end = ::lseek(descriptor_, 0, SEEK_END);
+  if (end < 0) throw Io_Error("reading the size of", get_name(), -1, errno);
+  return end;
+}
+
 std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
   std::size_t done = 0;
   while (done < size) {
@@ -163,6 +170,12 @@ static Open_Mode existing_device(const std::string& name, Open_Mode mode) {
 }
 
 Device_File::Device_File(const std::string& name, Open_Mode mode)
-    : File(name, existing_device(name, mode)) {}
+    : File(name, existing_device(name, mode)), capacity_(find_end()) {}
+
+void Device_File::pwrite(const char* data, std::size_t size, Offset offset) {
+  if (offset + static_cast<Offset>(size) > capacity_)
+    throw Io_Error("writing", get_name(), offset, ENOSPC);
+  File::pwrite(data, size, offset);
+}
 
 }  // namespace joedb

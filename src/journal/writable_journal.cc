@@ -73,6 +73,11 @@ void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
           "fixed.joedb' can be used to truncate it.");
     out_.truncate(checkpoint);
   }
+  if (recovery == Recovery::ignore_header) {
+    Checkpoints in_header;
+    in_header.read(read_words(), file_size);
+    header_is_behind_ = in_header.checkpoint < checkpoint;
+  }
   bury_words_beyond(checkpoint);
   if (recovery == Recovery::overwrite && file_size == checkpoint) {  // as joedb 10 does
     sync_hard_slot();
@@ -243,7 +248,7 @@ void Writable_Journal::sync_hard_slot() {
 
 void Writable_Journal::soft_checkpoint() {
   const Offset position = get_position();
-  if (get_checkpoint() >= position) return;
+  if (get_checkpoint() >= position && !header_is_behind_) return;
   require_lock();
   sync_hard_slot();
   flush();
@@ -254,6 +259,7 @@ void Writable_Journal::soft_checkpoint() {
   }
   checkpoints_.soft_index = copy;
   checkpoints_.checkpoint = position;
+  header_is_behind_ = false;
   start_replay_after_checkpoint();
 }
 
@@ -303,6 +309,7 @@ void Writable_Journal::checkpoint_half_commit() {
 void Writable_Journal::claim_hard_checkpoint(Offset position) {
   checkpoints_.hard_index ^= 1;
   checkpoints_.hard_checkpoint = checkpoints_.checkpoint = position;
+  header_is_behind_ = false;
   start_replay_after_checkpoint();
 }
 

@@ -94,7 +94,7 @@ void Database::remember(const Entry& entry) {
 
 void Database::apply(const Create_Table& e) {
   const Table_Id id(static_cast<std::uint16_t>(tables_.size() + 1));
-  tables_.push_back(std::make_unique<Table>(id, std::string(e.name)));
+  tables_.push_back(std::make_unique<Table>(id, std::string(e.name), deleted_values_));
   table_ids_.emplace(e.name, id);
   remember(e);
 }
@@ -137,7 +137,7 @@ void Database::apply(const Insert_Vector& e) {
 }
 
 void Database::apply(const Delete_Vector& e) {
-  table(e.table).erase_vector(e.record, e.size, resets_deleted_values());
+  table(e.table).erase_vector(e.record, e.size);
 }
 
 }  // namespace joedb

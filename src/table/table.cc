@@ -110,13 +110,17 @@ void Table::prepare_delete_vector(Record_Id record, index_t size) const {
                      " are not in use");
 }
 
-void Table::erase_vector(Record_Id record, index_t size, bool reset_values) {
-  for (index_t id = record.value() + size; --id >= record.value();) {
-    records_.erase(id);
-    if (!reset_values) continue;
+void Table::erase_vector(Record_Id record, index_t size) {
+  for (index_t id = record.value() + size; --id >= record.value();) records_.erase(id);
+}
+
+// Not on deletion: an update of a vector may write to records that are not in use.
+void Table::start_again(Record_Id record, index_t size) {
+  if (deleted_values_ == Deleted_Values::keep) return;
+  const index_t end = std::min(record.value() + size, records_.size());
+  for (index_t id = record.value(); id < end; ++id)
     for (const Field& field : fields_)
       if (field.column) field.column->reset(id);
-  }
 }
 
 void Table::prepare_update_vector(Record_Id record, index_t size) const {

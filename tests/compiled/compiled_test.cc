@@ -156,6 +156,17 @@ TEST(Compiled_Row, Starts_With_Default_Values_When_An_Id_Is_Used_Again) {
   EXPECT_EQ(db.get_population(city), 0);
 }
 
+TEST(Compiled_Row, Starts_With_Default_Values_Although_A_Vector_Was_Written_Over_The_Hole) {
+  Memory_Database db;
+  const auto v = db.new_vector_of_country(3);
+  db.delete_country(v[1]);
+  db.update_vector_of_name(v, 3, [](Span<std::string> name) {
+    for (std::size_t i = 0; i < 3; ++i) name[i] = "a text that is in the arena of the column";
+  });
+  EXPECT_EQ(db.new_country(), v[1]);
+  EXPECT_EQ(db.get_name(v[1]), "");
+}
+
 TEST(Compiled_Table, Gives_The_Id_That_Was_Freed_Or_Skipped_Last) {
   Memory_Database db;
   for (int i = 0; i < 5; ++i) db.new_nothing();
@@ -424,6 +435,23 @@ TEST(Compiled_Opening, Reads_A_File_However_It_Is_Given) {
   EXPECT_EQ(
       shop_1::Readonly_Database(File(name, Open_Mode::read_existing)).get_item_table().get_size(),
       1u);
+}
+
+TEST(Compiled_Opening, Takes_In_The_Tail_Of_A_Dead_Writer_For_Good) {
+  Temporary_Directory directory;
+  const std::string name = directory.file("db.joedb");
+  {
+    Destructor_Logger::remove_logger();
+    shop_1::File_Database db(name);
+    db.new_item("not checkpointed");
+  }
+  EXPECT_THROW(shop_1::File_Database db(name), Exception);
+  {
+    shop_1::File_Database db(name, Open_Mode::write_existing, Recovery::ignore_header);
+    db.soft_checkpoint();
+  }
+  const shop_1::File_Database db(name);
+  EXPECT_EQ(db.get_item_table().get_size(), 1u);
 }
 
 TEST(Compiled_Opening, Works_On_A_Shared_File) {

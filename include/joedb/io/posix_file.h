@@ -33,6 +33,10 @@ class File : public Abstract_File {
   // Sets the modification time to now, for those who watch the file.
   void touch();
 
+ protected:
+  // Where a file or device ends.
+  Offset find_end() const;
+
  private:
   void lock(int command, short type, Offset start, Offset size) const;
   void sync_directory() const;
@@ -48,7 +52,12 @@ class Device_File : public File {
   // Modes that would create a file are refused: the device must exist.
   Device_File(const std::string& name, Open_Mode mode);
   Offset get_size() const override { return unknown_size; }
+  // A write beyond the end of the device fails as on a full disk, before anything is written.
+  void pwrite(const char* data, std::size_t size, Offset offset) override;
   bool truncate(Offset) override { return false; }
+
+ private:
+  const Offset capacity_;
 };
 
 }  // namespace joedb

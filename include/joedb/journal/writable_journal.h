@@ -140,6 +140,7 @@ class Writable_Journal : public Readonly_Journal {
   Offset flushed_ = journal_start;                 // where the buffer will be written
   bool is_ready_ = false;                          // replayed, and locked
   bool is_locked_ = false;                         // shared files only
+  bool header_is_behind_ = false;                  // a tail was taken in, and no checkpoint yet
   Offset synced_hard_checkpoint_ = journal_start;  // we know that this one is on disk
   Checkpoint_Level default_level_ = Checkpoint_Level::soft;
 };

@@ -12,10 +12,6 @@
 
 namespace joedb {
 
-// What becomes of the values of a deleted record. Compiled programs see default values when its id
-// is used again; the interpreter, like that of joedb 10, the old ones.
-enum class Deleted_Values { reset, keep };
-
 // The content of a database in memory: the schema at run time, and a table engine for each table.
 //
 // It is a handler: a journal is replayed into it. Every entry has two steps: prepare(entry) checks
@@ -149,7 +145,6 @@ class Database {
       throw Data_Error("a string can have at most 4294967295 bytes");
   }
 
-  bool resets_deleted_values() const { return deleted_values_ == Deleted_Values::reset; }
   // For the one who writes: any number of rows, as long as memory lasts.
   void remove_limits();
   index_t max_rows() const { return max_rows_; }

@@ -18,6 +18,10 @@ struct Field {
   std::unique_ptr<Column_Base> column;  // none once the field is dropped
 };
 
+// What becomes of the values of a deleted record. Compiled programs see default values when its id
+// is used again; the interpreter, like that of joedb 10, the old ones.
+enum class Deleted_Values { reset, keep };
+
 // One table: its fields, which rows exist, and a column for each field.
 //
 // A change has two steps. prepare_… checks that it is possible and takes the memory it needs, and
@@ -25,7 +29,8 @@ struct Field {
 // stands between them is the journal.
 class Table {
  public:
-  Table(Table_Id id, std::string name) : id_(id), name_(std::move(name)) {}
+  Table(Table_Id id, std::string name, Deleted_Values deleted_values)
+      : id_(id), name_(std::move(name)), deleted_values_(deleted_values) {}
 
   Table_Id id() const { return id_; }
   const std::string& name() const { return name_; }
@@ -71,10 +76,15 @@ class Table {
       prepare_unusual_insert(id, max_rows);
     }
   }
-  void insert(Record_Id record) { records_.insert(record.value()); }
+  void insert(Record_Id record) {
+    if (record.value() < records_.size()) [[unlikely]]
+      start_again(record, 1);
+    records_.insert(record.value());
+  }
 
   void prepare_insert_vector(Record_Id record, index_t size, index_t max_rows);
   void insert_vector(Record_Id record, index_t size) {
+    if (record.value() < records_.size()) start_again(record, size);
     records_.insert_vector(record.value(), size);
   }
 
@@ -84,7 +94,7 @@ class Table {
   }
   void prepare_delete_vector(Record_Id record, index_t size) const;
   // From the last to the first.
-  void erase_vector(Record_Id record, index_t size, bool reset_values);
+  void erase_vector(Record_Id record, index_t size);
 
   // Throws Data_Error unless [record, record + size) is inside the table.
   void prepare_update_vector(Record_Id record, index_t size) const;
@@ -97,6 +107,8 @@ class Table {
   }
 
  private:
+  // These ids are about to be used again.
+  void start_again(Record_Id record, index_t size);
   void reserve(index_t rows);
   void try_to_reserve(index_t rows) noexcept;
   void prepare_unusual_insert(index_t id, index_t max_rows);
@@ -105,6 +117,7 @@ class Table {
 
   Table_Id id_;
   std::string name_;
+  Deleted_Values deleted_values_;
   std::vector<Field> fields_;
   std::map<std::string, Field_Id, std::less<>> field_ids_;
   Record_Ids records_;
