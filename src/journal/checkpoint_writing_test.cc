@@ -281,11 +281,13 @@ TEST_F(Checkpoint_Test, AHalfOneSyncsWhatIsSoftOnly) {
 }
 
 TEST_F(Checkpoint_Test, AHalfOneSurvivesReadingTheHeaderAgain) {
-  Journal_Process process(disk);
-  write(process.journal(), "F");
-  process.journal().pull();
-  write(process.journal(), "SFH");
-  EXPECT_EQ(words_text(disk.content()), "50 50 53 53");
+  Journal_Process process(disk, Recovery::none, Open_Mode::shared_write);
+  for (const char* const letters : {"F", "S", "F", "H"}) {
+    process.begin();
+    write(process.journal(), letters);
+    process.end();
+  }
+  EXPECT_EQ(words_text(disk.content()), "53 53 50 50");
 }
 
 }  // namespace

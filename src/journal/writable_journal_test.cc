@@ -483,8 +483,7 @@ TEST_F(Writable_Journal_Test, StopsAtTheFirstFailureAndNeverClaimsMoreThanTheFil
           EXPECT_EQ(new_disk.io_count(), io);
 
           // Reading goes on.
-          EXPECT_EQ(journal.pull(),
-                    Readonly_Journal(process.file()).get_checkpoint() - promises.soft);
+          EXPECT_EQ(process.file().get_size(), static_cast<Offset>(content.size()));
           if (promises.soft > 44) {
             EXPECT_EQ(process.file().read_blob(Blob(43, 1)), "a");
           }

@@ -1,0 +1,54 @@
+#ifndef TESTING_DATABASE_TEXT_H
+#define TESTING_DATABASE_TEXT_H
+
+#include <sstream>
+#include <string>
+
+#include "joedb/table/database.h"
+#include "testing/entries.h"
+
+namespace joedb::testing {
+
+// All that can be seen of a database, as text that differs if anything does: tables and fields with
+// their ids, rows in their order, the bits of their values, and the ids that new rows will get.
+inline std::string text_of(const Database& database) {
+  std::ostringstream out;
+  for (const auto& table : database.tables()) {
+    if (!table) {
+      out << "(dropped table)\n";
+      continue;
+    }
+    const Record_Ids& records = table->records();
+    out << "table " << table->id().value() << ' ' << table->name() << ", size " << records.size()
+        << ", used " << records.used_count() << ", next " << records.next_free() << '\n';
+    for (const Field& field : table->fields()) {
+      out << "  ";
+      if (field.column)
+        out << field.name << ' ' << type_name(field.column->type().code) << ' '
+            << field.column->type().referenced.value() << '\n';
+      else
+        out << "(dropped field)\n";
+    }
+    for (index_t id = records.first(); id != Record_Ids::no_id; id = records.next(id)) {
+      out << "  " << id << ':';
+      for (std::size_t i = 0; i < table->fields().size(); ++i) {
+        const Field& field = table->fields()[i];
+        if (!field.column) continue;
+        visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+          const auto& column = table->column<T>(Field_Id(static_cast<std::uint16_t>(i + 1)));
+          const T value = column.get(id);
+          std::string bytes(value_size_limit(value), '\0');
+          bytes.resize(static_cast<std::size_t>(encode_value(bytes.data(), value) - bytes.data()));
+          out << ' ' << hex(bytes) << '|';
+        });
+      }
+      out << '\n';
+    }
+  }
+  out << "schema " << hex(database.schema_entries()) << '\n';
+  return out.str();
+}
+
+}  // namespace joedb::testing
+
+#endif
