@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <sstream>
 
 #include "interpreter/interpreted_file.h"
@@ -356,6 +357,13 @@ Connection_Argument take_connection(Words& words) {
     throw Exception("Unknown connection type: " + word + ". Connections: " + connections_text);
   }
   return result;
+}
+
+void require_different(const File_Argument& file, const Connection_Argument& connection) {
+  if (!connection.file || file.name.empty() || connection.file->name.empty()) return;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(file.name, connection.file->name, ignored))
+    throw Exception("the file and the connection are the same file");
 }
 
 Open_Connection open_connection(const Connection_Argument& argument, Logger& log) {

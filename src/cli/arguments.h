@@ -173,6 +173,8 @@ struct Connection_Argument {
   std::optional<File_Argument> file;
 };
 Connection_Argument take_connection(Words& words);
+// Throws if it is the file itself: a client would wait for its own lock for ever.
+void require_different(const File_Argument& file, const Connection_Argument& connection);
 Open_Connection open_connection(const Connection_Argument& argument, Logger& log);
 
 extern const char* const connection_help;

@@ -146,6 +146,7 @@ int run_client(std::vector<std::string> arguments) {
   Tool_Log log(log_options);
   log_client_options(log, client);
   const auto file = open_file(file_argument, log);
+  require_different(file_argument, connection_argument);
   const Open_Connection open = open_connection(connection_argument, log);
   Client_Tool(client, *file, open.connection.get(), log).run();
   return 0;

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <deque>
 #include <memory>
 
 #include "interpreter/commands.h"
@@ -148,12 +150,13 @@ class Data_Commands {
   void write_values(Line_Reader& in, Table_Id table, Record_Id record, Field_Id field,
                     std::size_t size) {
     const auto values = std::make_unique<T[]>(size);
-    std::vector<std::string> texts;  // the reader keeps only the last one
-    if constexpr (std::is_same_v<T, std::string_view>) texts.reserve(size);
-    for (std::size_t i = 0; i < size; ++i) {
+    std::deque<std::string> texts;  // the reader keeps only the last one
+    std::size_t i = 0;
+    for (; i < size && !in.has_failed(); ++i) {
       values[i] = read_field_value<T>(in);
       if constexpr (std::is_same_v<T, std::string_view>) values[i] = texts.emplace_back(values[i]);
     }
+    if (i < size) std::fill(values.get() + i, values.get() + size, read_field_value<T>(in));
     database_.write_vector(table, record, field, std::span<const T>(values.get(), size));
   }
 

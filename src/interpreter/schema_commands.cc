@@ -15,26 +15,25 @@ Type read_type(Line_Reader& in, const Database& database) {
   return type;
 }
 
-// Gives every record the value that follows.
+// Reads the value before anything is written: if there is no such value, there is no field.
 template <Field_Value T>
-void fill_field(Line_Reader& in, Writable_Database& database, Table_Id table_id, Field_Id field) {
-  std::string text;  // the reader's is not kept while the value is written many times
-  T value = read_field_value<T>(in);
-  if constexpr (std::is_same_v<T, std::string_view>) value = text = value;
-  const Record_Ids& records = database.get_database().find_table(table_id)->records();
-  for (index_t id = 0; id < records.size(); ++id)
-    if (records.is_used(id)) database.write(Update<T>{table_id, Record_Id(id), field, value});
+void add_field_with_value(Line_Reader& in, Writable_Database& database, const Add_Field& entry) {
+  const T value = read_field_value<T>(in);
+  database.write(entry);
+  const Table& table = *database.get_database().find_table(entry.table);
+  const Field_Id field = table.find_field(entry.name);
+  for (index_t id = 0; id < table.records().size(); ++id)
+    if (table.records().is_used(id))
+      database.write(Update<T>{entry.table, Record_Id(id), field, value});
 }
 
 void add_field(Line_Reader& in, Writable_Database& database) {
-  const Table& table = read_table(in, database.get_database());
+  const Table_Id table = read_table(in, database.get_database()).id();
   const std::string_view name = in.read_word();
-  const Type type = read_type(in, database.get_database());
-  database.write(Add_Field{table.id(), name, type});
-  if (in.read_word() != "=") return;
-  visit_type(type.code, [&]<class T>(std::type_identity<T>) {
-    fill_field<T>(in, database, table.id(), table.find_field(name));
-  });
+  const Add_Field entry{table, name, read_type(in, database.get_database())};
+  if (in.read_word() != "=") return database.write(entry);
+  visit_type(entry.type.code,
+             [&]<class T>(std::type_identity<T>) { add_field_with_value<T>(in, database, entry); });
 }
 
 constexpr std::string_view type_notes =
