@@ -50,7 +50,7 @@ class Merged_Database {
   }
 
   void add_records(const Database& added, const Table& from) {
-    constexpr index_t no_limit = index_t{1} << 48;
+    constexpr Table::Budget no_limit{index_t{1} << 48, index_t{1} << 48};
     Table& to = *database_.find_table(from.id());
     const index_t shift = shifts_[from.id().value()];
     for_each_run(from.records(), [&](index_t first, index_t size) {

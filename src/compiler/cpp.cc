@@ -93,22 +93,22 @@ constexpr std::string_view table_member =
 constexpr std::string_view table_writers =
     "\n"
     "  // {{table}}\n"
-    "  id_of_{{table}} new_{{table}}() { return insert({{table}}_table_); }\n";
+    "  id_of_{{table}} new_{{table}}() { return add_row({{table}}_table_); }\n";
 
 constexpr std::string_view new_with_values =
     "  id_of_{{table}} new_{{table}}({{parameters}}) {\n"
-    "    return insert({{table}}_table_{{assignments}});\n"
+    "    return add_row({{table}}_table_{{assignments}});\n"
     "  }\n";
 
 constexpr std::string_view assignment =
-    ",\n                  assign({{table}}_table_.{{field}}_, {{parameter}})";
+    ",\n                   assign({{table}}_table_.{{field}}_, {{parameter}})";
 
 constexpr std::string_view more_table_writers =
     "  void insert_{{table}}(id_of_{{table}} id) {\n"
-    "    insert_at({{table}}_table_, id.get_record_id());\n"
+    "    add_row_at({{table}}_table_, id.get_record_id());\n"
     "  }\n"
     "  id_of_{{table}} new_vector_of_{{table}}(std::size_t size) {\n"
-    "    return insert_vector({{table}}_table_, size);\n"
+    "    return add_vector({{table}}_table_, size);\n"
     "  }\n"
     "  void delete_{{table}}(id_of_{{table}} id) { erase({{table}}_table_, id); }\n"
     "  void delete_vector_of_{{table}}(id_of_{{table}} id, std::size_t size) {\n"

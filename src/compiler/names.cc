@@ -37,7 +37,7 @@ bool is_cpp_keyword(std::string_view word) {
 }
 
 static bool is_used_by_generated_code(std::string_view name) {
-  static constexpr std::array<std::string_view, 5> names{"insert", "assign", "schema",
+  static constexpr std::array<std::string_view, 5> names{"add_row", "assign", "schema",
                                                          "schema_name", "engine_"};
   return std::find(names.begin(), names.end(), name) != names.end() || name.ends_with("Database") ||
          name.ends_with("_table_");

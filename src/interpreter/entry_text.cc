@@ -184,7 +184,7 @@ void Raw_Writer::print(const Delete_Vector& e) {
 // Names that have passed the check of a schema entry need no escapes.
 
 void Sql_Writer::limit_to_journal_of(Offset size) {
-  largest_vector_ = Database::max_rows_of_journal(size);
+  largest_vector_ = Database::free_rows_of_journal(size);
 }
 
 void Sql_Writer::begin(Offset position) {

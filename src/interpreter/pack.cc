@@ -43,12 +43,15 @@ static void pack_run(const Table& table, index_t first, index_t size, Writable_J
 
 // A reader does not let a few bytes take all memory.
 static void require_readable(const Database& database, Offset position) {
-  for (const Table* table : live_tables(database))
-    if (table->records().size() > Database::max_rows_of_journal(position))
+  index_t left = Database::free_rows_of_journal(position);
+  for (const Table* table : live_tables(database)) {
+    left -= table->records().size();
+    if (left < 0)
       throw Data_Error("table " + table->name() + " has records up to " +
                        std::to_string(table->records().size() - 1) +
                        ", too far apart for a file of " + std::to_string(position) +
                        " bytes: it could not be read");
+  }
 }
 
 void pack(const Database& database, Writable_Journal& journal) {

@@ -1,19 +1,35 @@
 #include "joedb/io/fail_stop_file.h"
 
 #include <exception>
+#include <type_traits>
 
 namespace joedb {
 
-template <class F>
-auto Fail_Stop_File::guard(F f) {
-  if (has_failed())
+void Fail_Stop_File::require_no_failure() const {
+  if (has_failed_)
     throw Exception(get_name() + " is not written to any more, after an earlier failure: " +
                     failure_ + ". Close it and open it again.");
+}
+
+template <class F>
+auto Fail_Stop_File::guard(F f) {
+  require_no_failure();
+  has_failed_ = true;  // unless f returns
   try {
-    return f();
+    if constexpr (std::is_void_v<decltype(f())>) {
+      f();
+      has_failed_ = false;
+    } else {
+      const auto result = f();
+      has_failed_ = false;
+      return result;
+    }
   } catch (const std::exception& error) {
+    on_failure_();
     failure_ = error.what();
-    if (failure_.empty()) failure_ = "unknown error";
+    throw;
+  } catch (...) {
+    on_failure_();
     throw;
   }
 }

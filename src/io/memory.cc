@@ -12,7 +12,7 @@ namespace joedb {
 static constexpr std::size_t mapping_threshold = std::size_t{1} << 18;
 static constexpr std::size_t huge_page_size = std::size_t{1} << 21;
 
-void Zeroed_Memory::grow(std::size_t size) {
+void Zeroed_Memory::grow(std::size_t size, bool will_be_filled) {
   if (size <= size_) return;
   if (size < mapping_threshold) {
     char* bigger = static_cast<char*>(std::realloc(data_, size));
@@ -33,7 +33,7 @@ void Zeroed_Memory::grow(std::size_t size) {
     }
     data_ = static_cast<char*>(mapping);
     // Advice only: without huge pages everything works, with more page faults.
-    if (size >= huge_page_size) ::madvise(data_, size, MADV_HUGEPAGE);
+    if (will_be_filled && size >= huge_page_size) ::madvise(data_, size, MADV_HUGEPAGE);
   }
   size_ = size;
 }

@@ -40,30 +40,33 @@ File::File(const std::string& name, Open_Mode mode) : Abstract_File(name, mode) 
       break;
     case Open_Mode::create_new:
       descriptor_ = open_file(name, create_flags);
-      directory_is_synced_ = false;
       break;
     case Open_Mode::write_existing_or_create_new:
     case Open_Mode::shared_write:
     case Open_Mode::write_lock:
       descriptor_ = open_file(name, create_flags);
-      directory_is_synced_ = descriptor_ < 0;
       if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_file(name, O_RDWR);
       break;
   }
   if (descriptor_ < 0) throw Io_Error("opening", name, -1, errno);
 
+  if (!is_readonly()) open_directory();
   try {
     if (mode == Open_Mode::write_lock)
       lock(F_OFD_SETLKW, F_WRLCK, tail_lock.start, tail_lock.size);
     else if (!is_readonly() && !is_shared())
       lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
   } catch (...) {
+    ::close(directory_);
     ::close(descriptor_);
     throw;
   }
 }
 
-File::~File() { ::close(descriptor_); }  // closing releases the locks
+File::~File() {
+  ::close(directory_);
+  ::close(descriptor_);  // releases the locks
+}
 
 Offset File::get_size() const {
   struct stat status;
@@ -109,23 +112,26 @@ void File::pwrite(const char* data, std::size_t size, Offset offset) {
 // next call would succeed without having written them.
 void File::sync() {
   if (::fsync(descriptor_) != 0) throw Io_Error("syncing", get_name(), -1, errno);
-  if (!directory_is_synced_) sync_directory();
-  directory_is_synced_ = true;
+  if (directory_ >= 0) sync_directory();
 }
 
 void File::datasync() {
   if (::fdatasync(descriptor_) != 0) throw Io_Error("syncing", get_name(), -1, errno);
 }
 
-void File::sync_directory() const {
+// Now, because a relative name may mean another directory later. One that may not be read cannot be
+// synced by us.
+void File::open_directory() {
   const std::size_t slash = get_name().rfind('/');
   const std::string directory =
       slash == std::string::npos ? "." : get_name().substr(0, std::max<std::size_t>(slash, 1));
-  const int descriptor = open_file(directory, O_RDONLY | O_DIRECTORY);
-  if (descriptor < 0) throw Io_Error("opening", directory, -1, errno);
-  const int error = ::fsync(descriptor) == 0 ? 0 : errno;
-  ::close(descriptor);
-  if (error != 0) throw Io_Error("syncing", directory, -1, error);
+  directory_ = open_file(directory, O_RDONLY | O_DIRECTORY);
+}
+
+void File::sync_directory() {
+  if (::fsync(directory_) != 0) throw Io_Error("syncing the directory of", get_name(), -1, errno);
+  ::close(directory_);
+  directory_ = -1;
 }
 
 bool File::truncate(Offset size) {

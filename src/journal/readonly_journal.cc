@@ -36,17 +36,22 @@ Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery)
   const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
   const Offset size = file_.get_size();
   if (size == 0) throw Corruption_Error("file is empty", 0);
-  open_header(recovery, size);
+  open_header(recovery, size, false);
   start_replay_at(journal_start);
 }
 
-void Readonly_Journal::open_header(Recovery recovery, Offset file_size) {
+void Readonly_Journal::open_header(Recovery recovery, Offset file_size, bool is_writer) {
   std::array<char, header_size> bytes;
   file_.read_exactly(bytes.data(), bytes.size(), 0);
   const Header header = decode_header(bytes);
   if (std::string_view(header.signature.data(), header.signature.size()) != signature)
     throw Corruption_Error("missing joedb signature", signature_offset);
   const bool size_is_known = file_size != Abstract_File::unknown_size;
+
+  // A reader may ignore the version; what a writer adds must be readable.
+  if (header.version != format_version && (recovery != Recovery::ignore_header || is_writer))
+    throw Corruption_Error("unsupported file format version",
+                           static_cast<Offset>(checkpoint_words_size));
 
   if (recovery == Recovery::ignore_header && size_is_known) {
     // Only the place of a hard checkpoint that may still be needed is taken from the header.
@@ -62,11 +67,9 @@ void Readonly_Journal::open_header(Recovery recovery, Offset file_size) {
     return;
   }
 
-  if (header.version != format_version)
-    throw Corruption_Error("unsupported file format version",
-                           static_cast<Offset>(checkpoint_words_size));
   checkpoints_.read(header.checkpoints,
                     size_is_known ? std::optional<Offset>(file_size) : std::nullopt);
+  if (recovery == Recovery::hard) checkpoints_.checkpoint = get_hard_checkpoint();
   if (size_is_known && file_size < checkpoints_.checkpoint)
     throw Corruption_Error("Checkpoint is bigger than file size", file_size);
 }

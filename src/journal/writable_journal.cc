@@ -29,7 +29,9 @@ static constexpr std::size_t first_buffer_size = std::size_t{1} << 12;
 static constexpr std::size_t full_buffer_size = std::size_t{1} << 18;
 
 Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
-    : Readonly_Journal(file, Unopened()), out_(file), buffer_(first_buffer_size) {
+    : Readonly_Journal(file, Unopened()),
+      out_(file, [this] { is_ready_ = false; }),
+      buffer_(first_buffer_size) {
   if (file.is_readonly())
     throw Exception(file.get_name() + " is opened for reading only and cannot be written");
   std::optional<File_Lock> tail;
@@ -46,15 +48,20 @@ Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
 // transaction.
 void Writable_Journal::open(Recovery recovery) {
   const Offset size = file_.get_size();
-  if (size == 0) return create_header();
-  if (size == Abstract_File::unknown_size) {
-    std::array<char, header_size> start{};
-    if (file_.pread(start.data(), start.size(), 0) == start.size() &&
-        std::all_of(start.begin(), start.end(), [](char c) { return c == 0; }))
-      return create_header();
-  }
-  open_header(recovery, size);
-  if (size != Abstract_File::unknown_size) handle_tail(recovery, size);
+  if (size == 0 || ((size == Abstract_File::unknown_size || size == journal_start) && is_blank()))
+    return create_header();
+  open_header(recovery, size, true);
+  if (size != Abstract_File::unknown_size)
+    handle_tail(recovery, size);
+  else if (recovery == Recovery::hard)
+    bury_words_beyond(get_checkpoint());
+}
+
+// A new device, or a file that was created just before a power cut.
+bool Writable_Journal::is_blank() const {
+  std::array<char, header_size> start{};
+  return file_.pread(start.data(), start.size(), 0) == start.size() &&
+         std::all_of(start.begin(), start.end(), [](char c) { return c == 0; });
 }
 
 void Writable_Journal::create_header() {
@@ -65,24 +72,24 @@ void Writable_Journal::create_header() {
 void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
   const Offset checkpoint = get_checkpoint();
   if (file_size > checkpoint) {
-    if (recovery != Recovery::overwrite)
+    if (recovery != Recovery::overwrite && recovery != Recovery::hard)
       throw Exception(
           "Checkpoint (" + std::to_string(checkpoint) + ") is smaller than file size (" +
           std::to_string(file_size) +
           "). This file may contain an aborted transaction. 'joedb_push file.joedb file "
           "fixed.joedb' can be used to truncate it.");
-    out_.truncate(checkpoint);
+    cut_to(checkpoint);
   }
+  bury_words_beyond(checkpoint);
   if (recovery == Recovery::ignore_header) {
     Checkpoints in_header;
     in_header.read(read_words(), file_size);
     header_is_behind_ = in_header.checkpoint < checkpoint;
+    // The others who have the file open would cut off what is not checkpointed.
+    if (header_is_behind_ && is_shared()) write_soft_word(checkpoint);
   }
-  bury_words_beyond(checkpoint);
   if (recovery == Recovery::overwrite && file_size == checkpoint) {  // as joedb 10 does
-    sync_hard_slot();
-    checkpoints_.soft_index ^= 1;
-    write_word(checkpoints_.next_slot(), checkpoints_.soft_index, -checkpoint);
+    write_soft_word(checkpoint);
   }
 }
 
@@ -126,21 +133,27 @@ Writable_Journal::~Writable_Journal() {
 
 // Requires the tail lock: has another process written where our buffer would go?
 bool Writable_Journal::has_tail_been_overtaken() {
+  const Offset old = get_checkpoint();
   read_checkpoints();
-  return get_checkpoint() > flushed_ || file_.get_size() != flushed_;
+  return get_checkpoint() != old || file_.get_size() != flushed_;
+}
+
+void Writable_Journal::cut_to(Offset size) {
+  if (file_.get_size() != Abstract_File::unknown_size && !out_.truncate(size))
+    throw Exception(file_.get_name() + " cannot be truncated");
 }
 
 // ---- locks --------------------------------------------------------------------------------------
 
 void Writable_Journal::lock_pull() {
-  if (ahead_of_checkpoint() > 0)
+  if (used_ > 0 || ahead_of_checkpoint() > 0)
     throw Exception("locking journal with uncheckpointed data (try rollback?)");
   if (!is_shared() || is_locked_) return;
   file_.exclusive_lock(tail_lock.start, tail_lock.size);
   is_locked_ = true;
   try {
     read_checkpoints();
-    if (file_.get_size() > get_checkpoint()) out_.truncate(get_checkpoint());
+    if (file_.get_size() > get_checkpoint()) cut_to(get_checkpoint());
     flushed_ = get_checkpoint();
   } catch (...) {
     unlock();
@@ -164,6 +177,7 @@ void Writable_Journal::require_lock() const {
 
 void Writable_Journal::get_ready() {
   require_lock();
+  out_.require_no_failure();
   if (!is_replayed() || ahead_of_checkpoint() > 0)
     throw Exception(file_.get_name() + ": the journal must be replayed before it is written");
   is_ready_ = true;
@@ -201,13 +215,12 @@ Blob Writable_Journal::append_blob(std::string_view bytes) {
 }
 
 void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
-  if (is_shared() && !is_locked_)
-    throw Exception(file_.get_name() + " is shared: it can be written only in a transaction");
+  require_lock();
   flush();
   try {
     source.copy_to(out_, flushed_, end);
   } catch (...) {
-    if (!out_.has_failed()) out_.truncate(flushed_);
+    if (!out_.has_failed()) cut_to(flushed_);
     throw;
   }
   flushed_ = std::max(flushed_, end);
@@ -215,7 +228,7 @@ void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
 }
 
 std::string Writable_Journal::read_blob(Blob blob, std::int64_t max_size) {
-  if (used_ > 0 && blob.get_end() > flushed_) flush();
+  if (used_ > 0 && blob.get_position() > flushed_ - blob.get_size()) flush();
   return file_.read_blob(blob, max_size);
 }
 
@@ -250,17 +263,22 @@ void Writable_Journal::soft_checkpoint() {
   const Offset position = get_position();
   if (get_checkpoint() >= position && !header_is_behind_) return;
   require_lock();
-  sync_hard_slot();
   flush();
-  const int copy = checkpoints_.soft_index ^ 1;
   {
     const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
-    write_word(checkpoints_.next_slot(), copy, -position);
+    write_soft_word(position);
   }
+  start_replay_after_checkpoint();
+}
+
+// Requires a lock on the head.
+void Writable_Journal::write_soft_word(Offset position) {
+  sync_hard_slot();
+  const int copy = checkpoints_.soft_index ^ 1;
+  write_word(checkpoints_.next_slot(), copy, -position);
   checkpoints_.soft_index = copy;
   checkpoints_.checkpoint = position;
   header_is_behind_ = false;
-  start_replay_after_checkpoint();
 }
 
 // What this object has appended need not be replayed.
@@ -337,7 +355,7 @@ void Writable_Journal::rollback() {
   if (flushed_ > get_checkpoint()) {
     std::optional<File_Lock> tail;
     if (is_shared() && !is_locked_) tail.emplace(file_, tail_lock, File_Lock::Kind::exclusive);
-    if (!tail || !has_tail_been_overtaken()) out_.truncate(get_checkpoint());
+    if (!tail || !has_tail_been_overtaken()) cut_to(get_checkpoint());
   }
   used_ = 0;
   flushed_ = get_checkpoint();

@@ -1,20 +1,23 @@
 #include "joedb/table/column.h"
 
 #include <algorithm>
+#include <new>
 
 namespace joedb {
 
 static constexpr std::size_t max_block_size = std::size_t{1} << 22;
 static constexpr std::size_t tolerated_garbage = std::size_t{1} << 16;
 
+void Column<std::string_view>::add_block(std::size_t size) {
+  const std::size_t block_size = std::max(size, next_block_size_);
+  blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_size));
+  free_ = blocks_.back().get();
+  free_size_ = block_size;
+  next_block_size_ = std::min(max_block_size, 2 * next_block_size_);
+}
+
 char* Column<std::string_view>::allocate(std::size_t size) {
-  if (size > free_size_) {
-    const std::size_t block_size = std::max(size, next_block_size_);
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_size));
-    free_ = blocks_.back().get();
-    free_size_ = block_size;
-    next_block_size_ = std::min(max_block_size, 2 * next_block_size_);
-  }
+  if (size > free_size_) add_block(size);
   char* const result = free_;
   free_ += size;
   free_size_ -= size;
@@ -37,13 +40,16 @@ void Column<std::string_view>::set_far(String_Handle& h, std::string_view value)
     h.set_far_text(text);
     garbage_ += old_space >= space ? old_space - space : old_space;
   }
-  if (garbage_ > tolerated_garbage && garbage_ > allocated_ / 2) collect_garbage();
+  // A collection looks at every handle: there must be enough to gain.
+  const std::size_t tolerated = std::max(tolerated_garbage, capacity_ * sizeof(String_Handle));
+  if (garbage_ > tolerated && garbage_ > allocated_ / 2) collect_garbage();
 }
 
-// One allocation, made before anything changes.
-void Column<std::string_view>::collect_garbage() {
+// One allocation, made before anything changes. Without memory the garbage stays.
+void Column<std::string_view>::collect_garbage() noexcept {
   const std::size_t size = allocated_ - garbage_;
-  auto block = std::make_unique_for_overwrite<char[]>(size);
+  std::unique_ptr<char[]> block(new (std::nothrow) char[size]);
+  if (!block) return;
   char* out = block.get();
   for (std::size_t i = 0; i < capacity_; ++i) {
     String_Handle& h = handles()[i];

@@ -7,22 +7,21 @@
 
 namespace joedb {
 
-// A journal of any size may have this many rows: small enough for memory, large enough for any
-// honest use.
+// Small enough for memory and time, large enough for any honest use.
 static constexpr index_t rows_for_free = index_t{1} << 24;
 
-void Database::remove_limits() { max_rows_ = no_limit; }
-
-index_t Database::max_rows_of_journal(Offset size) {
+index_t Database::free_rows_of_journal(Offset size) {
   return std::max<index_t>(size, rows_for_free);
 }
 
-void Database::limit_to_journal_of(Offset size) { max_rows_ = max_rows_of_journal(size); }
+void Database::limit_to_journal_of(Offset size) {
+  note_journal_size(size);
+  may_write_ = false;
+}
 
-// Only vectors and skipped ids can make more rows than a journal has bytes.
 void Database::require_readable_from(Offset position) const {
-  if (largest_size_ <= max_rows_of_journal(position)) return;
-  throw Data_Error("a table has " + std::to_string(largest_size_) +
+  if (unpaid_rows_ <= free_rows_of_journal(position)) return;
+  throw Data_Error("the tables have " + std::to_string(unpaid_rows_) +
                    " records without values, too many for a journal of " +
                    std::to_string(position) + " bytes: give them values before the checkpoint");
 }
@@ -132,12 +131,12 @@ void Database::apply(const Rename_Field& e) {
 void Database::apply(const Custom& e) { remember(e); }
 
 void Database::apply(const Insert_Vector& e) {
-  table(e.table).insert_vector(e.record, e.size);
-  note_size(e.record.value() + e.size);
+  Table& t = table(e.table);
+  note_insert(e.record.value(), t.records().size());
+  unpaid_rows_ += e.size;
+  t.insert_vector(e.record, e.size);
 }
 
-void Database::apply(const Delete_Vector& e) {
-  table(e.table).erase_vector(e.record, e.size);
-}
+void Database::apply(const Delete_Vector& e) { table(e.table).erase_vector(e.record, e.size); }
 
 }  // namespace joedb

@@ -61,10 +61,12 @@ void Record_Ids::unlink(index_t id, index_t& first, index_t& last) {
 
 // ---- changes ------------------------------------------------------------------------------------
 
-// Lists with room for `size` ids. This is all that can throw.
-void Record_Ids::make_lists(index_t size) {
+void Record_Ids::reserve_lists(index_t size) {
   const std::size_t wanted = static_cast<std::size_t>(size) * sizeof(Link);
   if (wanted > links_.size()) links_.grow(std::max(wanted, 2 * links_.size()));
+}
+
+void Record_Ids::make_lists() {
   if (!is_dense_) return;
   is_dense_ = false;
   dense_size_ = size_;
@@ -111,17 +113,17 @@ void Record_Ids::insert_vector(index_t id, index_t n) {
     used_count_ += n;
     return;
   }
-  make_lists(std::max(size_, id + n));
+  make_lists();
   for (index_t i = id; i < id + n; ++i) insert_in_list(i);
 }
 
 void Record_Ids::insert_at_hole(index_t id) {
-  make_lists(std::max(size_, id + 1));
+  make_lists();
   insert_in_list(id);
 }
 
 void Record_Ids::erase(index_t id) {
-  make_lists(size_);
+  make_lists();
   unlink(id, first_used_, last_used_);
   set_link(id, false, first_free_, no_id);
   if (first_free_ != no_id)

@@ -28,7 +28,7 @@ static std::unique_ptr<Column_Base> make_column(Type type) {
 
 Field_Id Table::add_field(std::string name, Type type) {
   auto column = make_column(type);
-  if (capacity_ > 0) column->grow(capacity_);
+  if (capacity_ > 0) column->grow(capacity_, false);
   const Field_Id id(static_cast<std::uint16_t>(fields_.size() + 1));
   field_ids_.emplace(name, id);
   fields_.push_back({std::move(name), std::move(column)});
@@ -57,57 +57,64 @@ void Table::throw_bad_field(Field_Id field, Type_Code type) const {
 // ---- rows ---------------------------------------------------------------------------------------
 
 // Columns that have grown before one that cannot are merely larger than needed.
-void Table::reserve(index_t rows) {
+void Table::reserve(index_t rows, bool will_be_filled) {
   if (rows > largest_capacity) throw Data_Error("too many records: " + std::to_string(rows));
+  if (growth_locks_ > 0)
+    throw Exception("table " + name_ + " cannot grow while a vector of it is updated");
   const auto wanted = static_cast<std::size_t>(
       std::max({rows, 2 * static_cast<index_t>(capacity_), first_capacity}));
   try {
     for (const Field& field : fields_)
-      if (field.column) field.column->grow(wanted);
+      if (field.column) field.column->grow(wanted, will_be_filled);
   } catch (const std::bad_alloc&) {
-    throw Data_Error("not enough memory for " + std::to_string(rows) + " records in table " +
-                     name_);
+    throw Exception("not enough memory for " + std::to_string(rows) + " records in table " + name_);
   }
   capacity_ = wanted;
 }
 
 void Table::try_to_reserve(index_t rows) noexcept {
   try {
-    reserve(rows);
+    reserve(rows, true);
   } catch (const std::exception&) {  // the one who needs the memory will hear of it
   }
 }
 
 static std::string range_text(index_t id, index_t size) {
-  return std::to_string(id) + " to " + std::to_string(id + size - 1);
+  return std::to_string(size) + " records from " + std::to_string(id);
 }
 
-void Table::prepare_unusual_insert(index_t id, index_t max_rows) {
+void Table::prepare_unusual_insert(index_t id, const Budget& budget) {
   if (id < 0) throw Data_Error("insert_into: too big");
-  if (id >= max_rows)
+  if (id - records_.size() > budget.skip)
     throw Data_Error("insert_into: too big: record " + std::to_string(id) + " in table " + name_ +
                      ", which has a size of " + std::to_string(records_.size()));
   if (records_.is_used(id)) throw Data_Error("insert: record_id already in use");
-  if (static_cast<std::size_t>(id) >= capacity_) reserve(id + 1);
+  records_.reserve_lists(std::max(records_.size(), id + 1));
+  if (static_cast<std::size_t>(id) >= capacity_) reserve(id + 1, id == records_.size());
 }
 
-void Table::prepare_insert_vector(Record_Id record, index_t size, index_t max_rows) {
+void Table::prepare_insert_vector(Record_Id record, index_t size, const Budget& budget) {
   const index_t id = record.value();
   if (id < 0 || size < 0) throw Data_Error("insert_vector: null record_id, or too big");
-  if (id > max_rows || size > max_rows - id)
-    throw Data_Error("insert_vector: null record_id, or too big: " + std::to_string(size) +
-                     " records from " + std::to_string(id) + " in table " + name_ +
-                     ", which has a size of " + std::to_string(records_.size()));
+  if (id - records_.size() > budget.skip || size > budget.vector ||
+      std::max<index_t>(id - records_.size(), 0) > budget.vector - size)
+    throw Data_Error("insert_vector: null record_id, or too big: " + range_text(id, size) +
+                     " in table " + name_ + ", which has a size of " +
+                     std::to_string(records_.size()));
   if (!records_.are_free(id, size))
-    throw Data_Error("insert_vector: some of the records " + range_text(id, size) +
-                     " are already in use");
-  if (static_cast<std::size_t>(id + size) > capacity_) reserve(id + size);
+    throw Data_Error("insert_vector: some of " + range_text(id, size) + " are already in use");
+  if (!records_.is_dense() || id != records_.size())
+    records_.reserve_lists(std::max(records_.size(), id + size));
+  // A writer will fill what it makes; whether a journal does is not known yet.
+  const bool will_be_filled = budget.vector > budget.skip;
+  if (static_cast<std::size_t>(id + size) > capacity_) reserve(id + size, will_be_filled);
 }
 
-void Table::prepare_delete_vector(Record_Id record, index_t size) const {
+void Table::prepare_delete_vector(Record_Id record, index_t size) {
   if (!records_.are_used(record.value(), size))
-    throw Data_Error("delete_vector: some of the records " + range_text(record.value(), size) +
+    throw Data_Error("delete_vector: some of " + range_text(record.value(), size) +
                      " are not in use");
+  records_.reserve_lists(records_.size());
 }
 
 void Table::erase_vector(Record_Id record, index_t size) {

@@ -7,12 +7,6 @@ Schema_Relation compare_schemas(std::string_view file, std::string_view program)
   return file.size() == program.size() ? Schema_Relation::equal : Schema_Relation::file_is_older;
 }
 
-void load(Database& database, Readonly_Journal& journal) {
-  database.limit_to_journal_of(journal.get_checkpoint());
-  journal.replay(database);
-  database.remove_limits();
-}
-
 static Exception incompatible(std::string_view name) {
   return Exception(std::string(name) + ": Trying to open a file with incompatible schema");
 }

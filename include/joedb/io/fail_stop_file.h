@@ -1,7 +1,9 @@
 #ifndef JOEDB_IO_FAIL_STOP_FILE_H
 #define JOEDB_IO_FAIL_STOP_FILE_H
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "joedb/io/file.h"
 
@@ -14,11 +16,16 @@ namespace joedb {
 // Idea: redb's CheckedBackend, SQLite's pager in its error state.
 class Fail_Stop_File : public Abstract_File {
  public:
-  // `file` must outlive this object.
-  explicit Fail_Stop_File(Abstract_File& file)
-      : Abstract_File(file.get_name(), file.get_mode()), file_(file) {}
+  // `file` must outlive this object. on_failure is called at the first failure.
+  explicit Fail_Stop_File(
+      Abstract_File& file, std::function<void()> on_failure = [] {})
+      : Abstract_File(file.get_name(), file.get_mode()),
+        file_(file),
+        on_failure_(std::move(on_failure)) {}
 
-  bool has_failed() const { return !failure_.empty(); }
+  bool has_failed() const { return has_failed_; }
+  // Throws Exception if there was a failure.
+  void require_no_failure() const;
 
   Offset get_size() const override { return file_.get_size(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
@@ -37,7 +44,9 @@ class Fail_Stop_File : public Abstract_File {
   auto guard(F f);
 
   Abstract_File& file_;
-  std::string failure_;  // the first one; empty while all is well
+  const std::function<void()> on_failure_;
+  bool has_failed_ = false;
+  std::string failure_;  // what the first one said
 };
 
 }  // namespace joedb

@@ -8,7 +8,7 @@ namespace joedb {
 // A block of memory that grows and whose new bytes are zero.
 //
 // Large blocks are private anonymous mappings: they grow by moving page tables instead of copying
-// bytes (mremap), ask for huge pages, and cost nothing until touched.
+// bytes (mremap), and cost nothing until touched. Those that will be filled ask for huge pages.
 class Zeroed_Memory {
  public:
   Zeroed_Memory() = default;
@@ -20,8 +20,8 @@ class Zeroed_Memory {
   std::size_t size() const { return size_; }
 
   // Makes the block `size` bytes long, not less than now. The content moves. Throws std::bad_alloc,
-  // and then nothing has changed.
-  void grow(std::size_t size);
+  // and then nothing has changed. Not to be filled: it is not known whether much will be written.
+  void grow(std::size_t size, bool will_be_filled = false);
 
  private:
   void release() noexcept;

@@ -11,8 +11,8 @@ namespace joedb {
 //
 // Locks are open-file-description locks (Linux F_OFD_SETLK): they belong to this object, so the
 // same file may be opened twice in one process. A writer that is alone holds the tail lock from the
-// constructor to the destructor. The first sync of a file that was created here also syncs its
-// directory, so that a power cut does not lose the name.
+// constructor to the destructor. The first sync also syncs the directory, so that a power cut does
+// not lose the name of a new file.
 class File : public Abstract_File {
  public:
   // Throws Io_Error: "opening NAME: …", or "locking NAME: Resource temporarily unavailable" where
@@ -39,10 +39,11 @@ class File : public Abstract_File {
 
  private:
   void lock(int command, short type, Offset start, Offset size) const;
-  void sync_directory() const;
+  void open_directory();
+  void sync_directory();
 
   int descriptor_ = -1;
-  bool directory_is_synced_ = true;
+  int directory_ = -1;  // until it is synced
 };
 
 // A file or block device of fixed size whose size says nothing: the checkpoint alone tells where

@@ -14,7 +14,8 @@ namespace joedb {
 enum class Recovery {
   none,           // up to the checkpoint; a writer refuses a file that goes on behind it
   ignore_header,  // everything up to the end of the file
-  overwrite       // up to the checkpoint; a writer cuts off what stands behind it
+  overwrite,      // up to the checkpoint; a writer cuts off what stands behind it
+  hard            // up to the hard checkpoint; a writer cuts off what stands behind it
 };
 
 // The bytes of a file as a journal is decoded, read in blocks.
@@ -68,8 +69,12 @@ class Readonly_Journal {
   struct Unopened {};
   Readonly_Journal(Abstract_File& file, Unopened) : file_(file), input_(file) {}
 
+  // Replays the entries that start before `end`; none may go beyond `limit`.
+  template <class Handler>
+  void replay_range(Handler& handler, Offset limit, Offset end);
+
   // Requires a lock on the head.
-  void open_header(Recovery recovery, Offset file_size);
+  void open_header(Recovery recovery, Offset file_size, bool is_writer);
   // Re-reads the 32 bytes of checkpoints.
   void read_checkpoints();
   Checkpoint_Words read_words() const;
@@ -89,9 +94,13 @@ class Readonly_Journal {
 
 template <class Handler>
 void Readonly_Journal::replay(Handler&& handler, Offset until) {
+  replay_range(handler, get_checkpoint(), std::min(until, get_checkpoint()));
+}
+
+template <class Handler>
+void Readonly_Journal::replay_range(Handler& handler, Offset limit, Offset end) {
   if (is_broken_) throw Exception("this journal could not be replayed");
-  if (input_.limit() != get_checkpoint()) start_replay_at(input_.position());
-  const Offset end = std::min(until, get_checkpoint());
+  if (input_.limit() != limit) input_.start(input_.position(), limit);
   is_broken_ = true;
   try {
     while (input_.position() < end) decode_entry(input_, context_, handler);

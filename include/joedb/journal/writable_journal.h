@@ -47,13 +47,20 @@ class Writable_Journal : public Readonly_Journal {
   // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return get_position() - get_checkpoint(); }
 
-  // Appends any entry of format/entry.h but Blob_Data and Update_Vector.
-  template <Encodable Entry>
-  void append(const Entry& entry) {
+  // Appends any entries of format/entry.h but Blob_Data and Update_Vector: all of them or none.
+  template <Encodable... Entries>
+  void append(const Entries&... entries) {
     if (!is_ready_) [[unlikely]]
       get_ready();
-    char* const out = reserve(encoded_size_limit(entry));
-    used_ = static_cast<std::size_t>(encode(out, context_, entry) - buffer_.data());
+    char* out = reserve((encoded_size_limit(entries) + ...));
+    ((out = encode(out, context_, entries)), ...);
+    used_ = static_cast<std::size_t>(out - buffer_.data());
+  }
+
+  // Throws what append would throw before it does anything: the journal has not been replayed, is
+  // shared and not locked, or has failed.
+  void require_ready() {
+    if (!is_ready_) get_ready();
   }
 
   // Appends an update of records [record, record + values.size()).
@@ -72,6 +79,14 @@ class Writable_Journal : public Readonly_Journal {
   // Appends [get_position(), end) of another journal that begins like this one. This one need not
   // have been replayed. If it throws, nothing has been appended.
   void copy_from(const Abstract_File& source, Offset end);
+  // Replays what copy_from has appended, to see that it makes sense before a checkpoint says so.
+  template <class Handler>
+  void replay_copied(Handler&& handler) {
+    replay_range(handler, flushed_, flushed_);
+  }
+
+  // For readers: a writer sees what others have written by lock_pull.
+  Offset pull() = delete;
 
   // Writes the buffer to the file.
   void flush();
@@ -94,8 +109,8 @@ class Writable_Journal : public Readonly_Journal {
   // Only a flush and a sync, no checkpoint.
   void commit();
 
-  // Drops everything behind the checkpoint, in memory and in the file. The journal must be replayed
-  // from its start again before anything is appended.
+  // Drops everything behind the checkpoint, in memory and in the file. If there was anything, the
+  // journal must be replayed from its start again before anything is appended.
   void rollback();
 
   // The next replay starts at the first entry again. Throws if anything is behind the checkpoint.
@@ -122,10 +137,13 @@ class Writable_Journal : public Readonly_Journal {
   template <class F>
   auto append_whole(F f);
   void open(Recovery recovery);
+  bool is_blank() const;
   void create_header();
   void handle_tail(Recovery recovery, Offset file_size);
+  void cut_to(Offset size);
   void bury_words_beyond(Offset file_size);
   void write_word(int slot, int copy, std::int64_t word);
+  void write_soft_word(Offset position);
   void write_hard_checkpoint(Offset position);
   void write_both_copies(Offset position);
   void claim_hard_checkpoint(Offset position);

@@ -35,51 +35,8 @@ struct Type {
   friend bool operator==(const Type&, const Type&) = default;
 };
 
-// The C++ type of a value of a field, as journal entries carry it.
-template <Type_Code code>
-struct Value_Of;
-template <>
-struct Value_Of<Type_Code::string> {
-  using type = std::string_view;
-};
-template <>
-struct Value_Of<Type_Code::int32> {
-  using type = std::int32_t;
-};
-template <>
-struct Value_Of<Type_Code::int64> {
-  using type = std::int64_t;
-};
-template <>
-struct Value_Of<Type_Code::reference> {
-  using type = Record_Id;
-};
-template <>
-struct Value_Of<Type_Code::boolean> {
-  using type = bool;
-};
-template <>
-struct Value_Of<Type_Code::float32> {
-  using type = float;
-};
-template <>
-struct Value_Of<Type_Code::float64> {
-  using type = double;
-};
-template <>
-struct Value_Of<Type_Code::int8> {
-  using type = std::int8_t;
-};
-template <>
-struct Value_Of<Type_Code::int16> {
-  using type = std::int16_t;
-};
-template <>
-struct Value_Of<Type_Code::blob> {
-  using type = Blob;
-};
-
-// And back: code_of<std::int32_t> == Type_Code::int32.
+// The type of a field whose values are T, as journal entries carry them:
+// code_of<std::int32_t> == Type_Code::int32.
 template <class T>
 inline constexpr Type_Code code_of = Type_Code::none;
 template <>

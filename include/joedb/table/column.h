@@ -29,7 +29,7 @@ class Column_Base {
   const Type& type() const { return type_; }
 
   // Throws std::bad_alloc, and then nothing has changed. Addresses of values change.
-  virtual void grow(std::size_t capacity) = 0;
+  virtual void grow(std::size_t capacity, bool will_be_filled) = 0;
 
   // Back to the default value.
   virtual void reset(index_t id) = 0;
@@ -49,7 +49,9 @@ class Column final : public Column_Base {
   T* data() { return reinterpret_cast<T*>(memory_.data()); }
   const T* data() const { return reinterpret_cast<const T*>(memory_.data()); }
 
-  void grow(std::size_t capacity) override { memory_.grow(capacity * sizeof(T)); }
+  void grow(std::size_t capacity, bool will_be_filled) override {
+    memory_.grow(capacity * sizeof(T), will_be_filled);
+  }
   void reset(index_t id) override { set(id, T()); }
 
  private:
@@ -85,7 +87,14 @@ class Column<std::string_view> final : public Column_Base {
     return {h.text(), h.size};
   }
 
-  // `value` may be a text of this column. Requires value.size() <= max_size.
+  // Takes the memory for one text of this size, so that the next set cannot fail. Throws
+  // std::bad_alloc.
+  void prepare(std::size_t size) {
+    if (size > String_Handle::max_inline_size && size >= free_size_) add_block(size + 1);
+  }
+
+  // `value` may be a text of this column. Requires value.size() <= max_size. Throws std::bad_alloc
+  // unless prepared, and then nothing has changed.
   void set(index_t id, std::string_view value) {
     String_Handle& h = handles()[id];
     if (value.size() <= String_Handle::max_inline_size && h.is_inline()) [[likely]]
@@ -94,8 +103,8 @@ class Column<std::string_view> final : public Column_Base {
       set_far(h, value);
   }
 
-  void grow(std::size_t capacity) override {
-    memory_.grow(capacity * sizeof(String_Handle));
+  void grow(std::size_t capacity, bool will_be_filled) override {
+    memory_.grow(capacity * sizeof(String_Handle), will_be_filled);
     capacity_ = capacity;
   }
   void reset(index_t id) override { set(id, {}); }
@@ -112,8 +121,9 @@ class Column<std::string_view> final : public Column_Base {
     h = next;
   }
   void set_far(String_Handle& h, std::string_view value);
+  void add_block(std::size_t size);
   char* allocate(std::size_t size);
-  void collect_garbage();
+  void collect_garbage() noexcept;
 
   Zeroed_Memory memory_;
   std::size_t capacity_ = 0;

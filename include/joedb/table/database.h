@@ -43,13 +43,28 @@ class Database {
 
   // ---- limits
 
-  // A table may have as many rows as its journal has bytes, but 16 million in any case.
-  static index_t max_rows_of_journal(Offset size);
+  // Rows that a journal may have without paying for them by a byte each (skipped ids, vectors), all
+  // together, deleted ones included: as many as it has bytes, but 16 million in any case.
+  static index_t free_rows_of_journal(Offset size);
   // A journal of this many bytes is about to be replayed.
   void limit_to_journal_of(Offset size);
-  // For a writer: the next checkpoint will be at `position`. Throws Data_Error if a table has more
-  // rows than could be read back.
+  // For the one who writes: vectors of any length, for they will be filled.
+  void remove_limits() { may_write_ = true; }
+  // The next checkpoint will be at `position`. Throws Data_Error if it could not be read back.
   void require_readable_from(Offset position) const;
+  // The journal has grown to `position`.
+  void note_journal_size(Offset position) {
+    free_rows_ = std::max(free_rows_, free_rows_of_journal(position));
+  }
+  Table::Budget budget() const {
+    const index_t left = std::max<index_t>(free_rows_ - unpaid_rows_, 0);
+    return {left, may_write_ ? no_limit : left};
+  }
+  // Record `id` is about to be inserted in a table of this size.
+  void note_insert(index_t id, index_t size) {
+    if (id > size) [[unlikely]]
+      unpaid_rows_ += id - size;
+  }
 
   // ---- entries
 
@@ -65,21 +80,22 @@ class Database {
   void prepare(const Add_Field& e) const;
   void prepare(const Drop_Field& e) const;
   void prepare(const Rename_Field& e) const;
-  void prepare(const Insert& e) { table(e.table).prepare_insert(e.record, max_rows_); }
+  void prepare(const Insert& e) { table(e.table).prepare_insert(e.record, budget()); }
   void prepare(const Insert_Vector& e) {
-    table(e.table).prepare_insert_vector(e.record, e.size, max_rows_);
+    table(e.table).prepare_insert_vector(e.record, e.size, budget());
   }
-  void prepare(const Delete& e) const { table(e.table).require_used(e.record); }
-  void prepare(const Delete_Vector& e) const {
-    table(e.table).prepare_delete_vector(e.record, e.size);
-  }
+  void prepare(const Delete& e) { table(e.table).prepare_delete(e.record); }
+  void prepare(const Delete_Vector& e) { table(e.table).prepare_delete_vector(e.record, e.size); }
   template <Field_Value T>
-  void prepare(const Update<T>& e) const {
-    const Table& t = table(e.table);
-    t.column<T>(e.field);
+  void prepare(const Update<T>& e) {
+    Table& t = table(e.table);
+    Column<T>& column = t.template column<T>(e.field);
     if (!t.is_used(e.record)) [[unlikely]]
       throw_invalid_update();
-    if constexpr (std::is_same_v<T, std::string_view>) require_size(e.value);
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      require_size(e.value);
+      column.prepare(e.value.size());
+    }
   }
   template <Field_Value T>
   void prepare(const Update_Vector<T>& e) const {
@@ -101,8 +117,9 @@ class Database {
   void apply(const Rename_Field& e);
   void apply(const Custom& e);
   void apply(const Insert& e) {
-    table(e.table).insert(e.record);
-    note_size(e.record.value() + 1);
+    Table& t = table(e.table);
+    note_insert(e.record.value(), t.records().size());
+    t.insert(e.record);
   }
   void apply(const Insert_Vector& e);
   void apply(const Delete& e) { apply(Delete_Vector{e.table, e.record, 1}); }
@@ -139,17 +156,19 @@ class Database {
     return const_cast<Table&>(static_cast<const Database*>(this)->table(id));
   }
 
+  // Throws Data_Error if the blob could not stand in a file.
+  static void require_valid(Blob blob) {
+    constexpr auto limit = static_cast<std::int64_t>(max_compact);
+    if (blob.get_position() < 0 || blob.get_position() > limit || blob.get_size() < 0 ||
+        blob.get_size() > limit) [[unlikely]]
+      throw Data_Error("a blob with a negative or impossible position or size");
+  }
+
   // Throws Data_Error if a text is too long for a column (4 GiB).
   static void require_size(std::string_view text) {
     if (text.size() > Column<std::string_view>::max_size) [[unlikely]]
       throw Data_Error("a string can have at most 4294967295 bytes");
   }
-
-  // For the one who writes: any number of rows, as long as memory lasts.
-  void remove_limits();
-  index_t max_rows() const { return max_rows_; }
-  // A table has this many rows now.
-  void note_size(index_t size) { largest_size_ = std::max(largest_size_, size); }
 
  private:
   static constexpr index_t no_limit = index_t{1} << 48;
@@ -163,8 +182,9 @@ class Database {
   std::vector<std::unique_ptr<Table>> tables_;
   std::map<std::string, Table_Id, std::less<>> table_ids_;
   std::string schema_entries_;
-  index_t max_rows_ = no_limit;
-  index_t largest_size_ = 0;  // of all tables there ever were
+  index_t free_rows_ = free_rows_of_journal(0);
+  index_t unpaid_rows_ = 0;
+  bool may_write_ = false;
 };
 
 }  // namespace joedb

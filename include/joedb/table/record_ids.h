@@ -19,7 +19,7 @@ namespace joedb {
 // table was dense up to it; else skipped, and between its neighbours in the list of free ids. So
 // neither leaving the dense state nor skipping millions of ids costs time or memory.
 //
-// The caller checks; nothing here throws but std::bad_alloc, which leaves everything as it was.
+// The caller checks, and reserves: after reserve_lists(n) nothing that keeps size() <= n can throw.
 class Record_Ids {
  public:
   // What first, last, next and previous give at the ends of the list.
@@ -52,6 +52,9 @@ class Record_Ids {
 
   // The id that a new row gets.
   index_t next_free() const { return is_dense_ || first_free_ == no_id ? size_ : first_free_; }
+
+  // Memory for what makes or keeps the table a list of at most `size` ids. Throws std::bad_alloc.
+  void reserve_lists(index_t size);
 
   // Requires are_free(id, n).
   void insert(index_t id) {
@@ -86,7 +89,7 @@ class Record_Ids {
   void set_previous(index_t id, index_t previous);
   void set_link(index_t id, bool is_used, index_t next, index_t previous);
   void unlink(index_t id, index_t& first, index_t& last);
-  void make_lists(index_t size);
+  void make_lists();
   void skip_to(index_t id);
   void insert_at_hole(index_t id);
   void insert_in_list(index_t id);

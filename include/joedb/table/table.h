@@ -66,14 +66,20 @@ class Table {
     return const_cast<Table*>(this)->column<T>(field);
   }
 
-  // A table with `max_rows` rows or less is what is allowed: a few bytes must not take all memory.
-  void prepare_insert(Record_Id record, index_t max_rows) {
+  // How many rows may be made that no byte of the journal pays for: skipped ids, and the records of
+  // vectors. A few bytes must not take all memory.
+  struct Budget {
+    index_t skip;
+    index_t vector;
+  };
+
+  void prepare_insert(Record_Id record, const Budget& budget) {
     const index_t id = record.value();
-    if (records_.is_dense() && id == records_.size() && id < max_rows) [[likely]] {
+    if (records_.is_dense() && id == records_.size()) [[likely]] {
       if (static_cast<std::size_t>(id) >= capacity_) [[unlikely]]
-        reserve(id + 1);
+        reserve(id + 1, true);
     } else {
-      prepare_unusual_insert(id, max_rows);
+      prepare_unusual_insert(id, budget);
     }
   }
   void insert(Record_Id record) {
@@ -82,7 +88,7 @@ class Table {
     records_.insert(record.value());
   }
 
-  void prepare_insert_vector(Record_Id record, index_t size, index_t max_rows);
+  void prepare_insert_vector(Record_Id record, index_t size, const Budget& budget);
   void insert_vector(Record_Id record, index_t size) {
     if (record.value() < records_.size()) start_again(record, size);
     records_.insert_vector(record.value(), size);
@@ -92,7 +98,11 @@ class Table {
     if (!is_used(record)) [[unlikely]]
       throw_not_used(record);
   }
-  void prepare_delete_vector(Record_Id record, index_t size) const;
+  void prepare_delete(Record_Id record) {
+    require_used(record);
+    records_.reserve_lists(records_.size());
+  }
+  void prepare_delete_vector(Record_Id record, index_t size);
   // From the last to the first.
   void erase_vector(Record_Id record, index_t size);
 
@@ -106,12 +116,24 @@ class Table {
       try_to_reserve(records_.size() + 1);
   }
 
+  // While it lives, columns do not move: insertions that need memory throw.
+  class Growth_Lock {
+   public:
+    explicit Growth_Lock(Table& table) : table_(table) { ++table_.growth_locks_; }
+    ~Growth_Lock() { --table_.growth_locks_; }
+    Growth_Lock(const Growth_Lock&) = delete;
+    Growth_Lock& operator=(const Growth_Lock&) = delete;
+
+   private:
+    Table& table_;
+  };
+
  private:
   // These ids are about to be used again.
   void start_again(Record_Id record, index_t size);
-  void reserve(index_t rows);
+  void reserve(index_t rows, bool will_be_filled);
   void try_to_reserve(index_t rows) noexcept;
-  void prepare_unusual_insert(index_t id, index_t max_rows);
+  void prepare_unusual_insert(index_t id, const Budget& budget);
   [[noreturn]] void throw_bad_field(Field_Id field, Type_Code type) const;
   [[noreturn]] void throw_not_used(Record_Id record) const;
 
@@ -122,6 +144,7 @@ class Table {
   std::map<std::string, Field_Id, std::less<>> field_ids_;
   Record_Ids records_;
   std::size_t capacity_ = 0;  // rows that every column has room for
+  int growth_locks_ = 0;
 };
 
 }  // namespace joedb

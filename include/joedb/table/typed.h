@@ -72,8 +72,10 @@ struct Field_Traits<T> {
 template <class T>
 typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter value) {
   if constexpr (Reference_Value<T>) {
-    return value.get_record_id();
+    // The end of a list, as next() gives it, is no record either.
+    return value.get_id() < 0 ? Record_Id() : value.get_record_id();
   } else {
+    if constexpr (std::is_same_v<T, Blob>) Database::require_valid(value);
     if constexpr (std::is_same_v<T, std::string>) Database::require_size(value);
     return value;
   }
@@ -154,6 +156,7 @@ class Typed_Table {
   void bind(Database& database, Fields&... fields) {
     table_ = &database.table(id);
     (fields.bind(*table_), ...);
+    table_->make_room_for_one();
   }
   Table& table() { return *table_; }
   const Table& table() const { return *table_; }

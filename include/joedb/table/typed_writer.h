@@ -7,6 +7,7 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/writable_journal.h"
+#include "joedb/table/load.h"
 #include "joedb/table/typed.h"
 
 namespace joedb {
@@ -14,9 +15,6 @@ namespace joedb {
 // How the schema of a file relates to that of the program. Both are the encoded schema entries.
 enum class Schema_Relation { equal, file_is_older, incompatible };
 Schema_Relation compare_schemas(std::string_view file, std::string_view program);
-
-// Replays `journal` into `database`.
-void load(Database& database, Readonly_Journal& journal);
 
 // Requires equal schemas: throws Out_Of_Date if the file is older, else Exception. `name` (the
 // namespace) starts the message.
@@ -105,11 +103,14 @@ class Typed_Writer : public Reader {
   Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
 
   // Forgets everything since the checkpoint, in memory and in the file. Takes as long as opening.
+  // Containers, iterators and strings that were taken before are not valid any more.
   void rollback() {
+    if (is_updating_vector_) throw Exception("rollback while a vector is updated");
+    if (ahead_of_checkpoint() == 0) return;
     journal_.rollback();
-    journal_.rewind();
-    this->engine_ = Database(Deleted_Values::reset);
-    load(this->engine_, journal_);
+    Database fresh(Deleted_Values::reset);
+    load(fresh, journal_);
+    this->engine_ = std::move(fresh);
     this->bind();
   }
 
@@ -121,6 +122,16 @@ class Typed_Writer : public Reader {
   struct Assignment {
     Field& field;
     typename Field::Stored value;
+
+    // Takes the memory for the value.
+    void prepare() const {
+      if constexpr (std::is_same_v<typename Field::Stored, std::string_view>)
+        field.column().prepare(value.size());
+    }
+    template <class Table_Type>
+    Update<typename Field::Stored> entry(Record_Id record) const {
+      return {Table_Type::id, record, Field::id, value};
+    }
   };
   template <class Field>
   static Assignment<Field> assign(Field& field, typename Field::Setter value) {
@@ -131,62 +142,58 @@ class Typed_Writer : public Reader {
   void update(Table_Type& table, Field& field, typename Table_Type::Id id,
               typename Field::Setter value) {
     table.require_used(id);
-    const auto stored = to_stored<typename Field::Value>(value);
-    log_update(table, id.get_record_id(), Assignment<Field>{field, stored});
-    field.column().set(id.get_id(), stored);
+    const Assignment<Field> assignment{field, to_stored<typename Field::Value>(value)};
+    assignment.prepare();
+    journal_.append(assignment.template entry<Table_Type>(id.get_record_id()));
+    field.column().set(id.get_id(), assignment.value);
   }
 
   // A new row; with values: all of them.
   template <class Table_Type, class... Fields>
-  typename Table_Type::Id insert(Table_Type& table, Assignment<Fields>... values) {
+  typename Table_Type::Id add_row(Table_Type& table, Assignment<Fields>... values) {
     const Record_Id record(table.records().next_free());
-    insert_at(table, record, values...);
+    add_row_at(table, record, values...);
     return typename Table_Type::Id(record);
   }
 
   template <class Table_Type, class... Fields>
-  void insert_at(Table_Type& table, Record_Id record, Assignment<Fields>... values) {
-    table.table().prepare_insert(record, this->engine_.max_rows());
-    journal_.append(Insert{Table_Type::id, record});
-    (log_update(table, record, values), ...);
+  void add_row_at(Table_Type& table, Record_Id record, Assignment<Fields>... values) {
+    table.table().prepare_insert(record, this->engine_.budget());
+    (values.prepare(), ...);
+    journal_.append(Insert{Table_Type::id, record}, values.template entry<Table_Type>(record)...);
+    this->engine_.note_insert(record.value(), table.records().size());
     table.table().insert(record);
     (values.field.column().set(record.value(), values.value), ...);
-    this->engine_.note_size(table.records().size());
     table.table().make_room_for_one();
   }
 
   template <class Table_Type>
-  typename Table_Type::Id insert_vector(Table_Type& table, std::size_t size) {
+  typename Table_Type::Id add_vector(Table_Type& table, std::size_t size) {
     const Insert_Vector entry{Table_Type::id, Record_Id(table.records().size()),
                               static_cast<std::int64_t>(size)};
-    this->engine_.prepare(entry);
-    journal_.append(entry);
-    this->engine_.apply(entry);
+    write(entry);
     table.table().make_room_for_one();
     return typename Table_Type::Id(entry.record);
   }
 
   // Calls function(Span), which changes the values in place, then logs them. If the function
-  // throws, what it has done until then is logged, so that tables and journal agree.
+  // throws, what it has done until then is logged, so that tables and journal agree. If logging
+  // fails, the tables are ahead of the journal, and only rollback() or closing the database is
+  // left. The function must not add records to this table.
   template <class Table_Type, class Field, class Function>
   void update_vector(Table_Type& table, Field& field, typename Table_Type::Id id, std::size_t size,
                      Function&& function) {
     table.table().prepare_update_vector(id.get_record_id(), static_cast<index_t>(size));
-    auto span = field.span(id.get_id(), size);
+    journal_.require_ready();
     try {
-      if constexpr (std::is_same_v<typename Field::Value, bool> &&
-                    !std::is_invocable_v<Function, Span<bool>>) {
-        // joedb 10 stores booleans as char.
-        std::forward<Function>(function)(
-            Span<char>(reinterpret_cast<char*>(span.data()), span.size()));
-      } else {
-        std::forward<Function>(function)(span);
-      }
+      const Vector_Update_Guard guard(is_updating_vector_, table.table());
+      call_with_span(field.span(id.get_id(), size), function);
     } catch (...) {
       log_vector(table, field, id, size);
       throw;
     }
     log_vector(table, field, id, size);
+    this->engine_.note_journal_size(journal_.get_position());
   }
 
   template <class Table_Type>
@@ -213,10 +220,30 @@ class Typed_Writer : public Reader {
     this->engine_.apply(entry);
   }
 
-  template <class Table_Type, class Field>
-  void log_update(Table_Type&, Record_Id record, const Assignment<Field>& assignment) {
-    journal_.append(
-        Update<typename Field::Stored>{Table_Type::id, record, Field::id, assignment.value});
+  struct Vector_Update_Guard {
+    Vector_Update_Guard(bool& f, Table& table) : flag(f), lock(table) { flag = true; }
+    ~Vector_Update_Guard() { flag = false; }
+    Vector_Update_Guard(const Vector_Update_Guard&) = delete;
+    Vector_Update_Guard& operator=(const Vector_Update_Guard&) = delete;
+    bool& flag;
+    const Table::Growth_Lock lock;
+  };
+
+  template <class T, class Function>
+  static void call_with_span(Span<T> span, Function& function) {
+    if constexpr (std::is_same_v<T, bool> && !std::is_invocable_v<Function&, Span<bool>>) {
+      // joedb 10 stores booleans as char. Only 0 and 1 may stay.
+      const Span<char> chars(reinterpret_cast<char*>(span.data()), span.size());
+      struct Normalise {
+        const Span<char>& all;
+        ~Normalise() {
+          for (char& c : all) c = c != 0;
+        }
+      } const at_the_end{chars};
+      function(chars);
+    } else {
+      function(span);
+    }
   }
 
   template <class Table_Type, class Field>
@@ -234,6 +261,7 @@ class Typed_Writer : public Reader {
   }
 
   Writable_Journal journal_;
+  bool is_updating_vector_ = false;
 };
 
 // Holds a file, so that it is made before the database that uses it.

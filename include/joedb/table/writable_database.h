@@ -4,7 +4,7 @@
 #include <span>
 
 #include "joedb/journal/writable_journal.h"
-#include "joedb/table/database.h"
+#include "joedb/table/load.h"
 
 namespace joedb {
 
@@ -57,33 +57,47 @@ class Writable_Database {
   void rollback() {
     if (ahead_of_checkpoint() == 0) return;
     journal_.rollback();
-    database_ = Database(deleted_values_);
-    journal_.rewind();
-    replay();
+    build_again();
   }
 
   // Shared files (Writable_Journal::lock_pull): takes the write lock and reads what others have
   // written. Returns the number of bytes read.
+  // If it throws, the lock is not held.
   Offset lock_pull() {
     const Offset old = journal_.get_checkpoint();
     journal_.lock_pull();
-    replay();
+    try {
+      replay();
+    } catch (...) {
+      journal_.unlock();
+      throw;
+    }
     return journal_.get_checkpoint() - old;
   }
   void unlock() noexcept { journal_.unlock(); }
 
   // Appends [checkpoint, end) of another journal that begins like this one, with a soft checkpoint.
+  // If the bytes make no sense it throws, and nothing has changed.
   void copy_from(const Abstract_File& source, Offset end) {
     journal_.copy_from(source, end);
+    try {
+      load(database_, journal_.get_position(), [&] { journal_.replay_copied(database_); });
+    } catch (...) {
+      rollback();
+      throw;
+    }
     journal_.soft_checkpoint();
-    replay();
   }
 
  private:
-  void replay() {
-    database_.limit_to_journal_of(journal_.get_checkpoint());
-    journal_.replay(database_);
-    database_.remove_limits();
+  void replay() { load(database_, journal_); }
+
+  // The old tables stay if the journal cannot be read.
+  void build_again() {
+    Database fresh(deleted_values_);
+    journal_.rewind();
+    load(fresh, journal_);
+    database_ = std::move(fresh);
   }
 
   const Deleted_Values deleted_values_;
@@ -99,10 +113,14 @@ void Writable_Database::write_vector(Table_Id table, Record_Id record, Field_Id 
   const auto size = static_cast<index_t>(values.size());
   t.prepare_update_vector(record, size);
   if constexpr (std::is_same_v<T, std::string_view>)
-    for (const std::string_view text : values) Database::require_size(text);
+    for (const std::string_view text : values) {
+      Database::require_size(text);
+      column.prepare(text.size());
+    }
   const auto get = [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; };
   journal_.append_vector<T>(table, record, field, size, get);
   for (index_t i = 0; i < size; ++i) column.set(record.value() + i, get(i));
+  database_.note_journal_size(journal_.get_position());
 }
 
 }  // namespace joedb

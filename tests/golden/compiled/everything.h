@@ -204,16 +204,16 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   using Typed_Writer::Typed_Writer;
 
   // country
-  id_of_country new_country() { return insert(country_table_); }
+  id_of_country new_country() { return add_row(country_table_); }
   id_of_country new_country(std::string_view name) {
-    return insert(country_table_,
-                  assign(country_table_.name_, name));
+    return add_row(country_table_,
+                   assign(country_table_.name_, name));
   }
   void insert_country(id_of_country id) {
-    insert_at(country_table_, id.get_record_id());
+    add_row_at(country_table_, id.get_record_id());
   }
   id_of_country new_vector_of_country(std::size_t size) {
-    return insert_vector(country_table_, size);
+    return add_vector(country_table_, size);
   }
   void delete_country(id_of_country id) { erase(country_table_, id); }
   void delete_vector_of_country(id_of_country id, std::size_t size) {
@@ -229,22 +229,22 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // city
-  id_of_city new_city() { return insert(city_table_); }
+  id_of_city new_city() { return add_row(city_table_); }
   id_of_city new_city(std::string_view name,
                       std::int8_t code,
                       id_of_country country,
                       std::int32_t population) {
-    return insert(city_table_,
-                  assign(city_table_.name_, name),
-                  assign(city_table_.code_, code),
-                  assign(city_table_.country_, country),
-                  assign(city_table_.population_, population));
+    return add_row(city_table_,
+                   assign(city_table_.name_, name),
+                   assign(city_table_.code_, code),
+                   assign(city_table_.country_, country),
+                   assign(city_table_.population_, population));
   }
   void insert_city(id_of_city id) {
-    insert_at(city_table_, id.get_record_id());
+    add_row_at(city_table_, id.get_record_id());
   }
   id_of_city new_vector_of_city(std::size_t size) {
-    return insert_vector(city_table_, size);
+    return add_vector(city_table_, size);
   }
   void delete_city(id_of_city id) { erase(city_table_, id); }
   void delete_vector_of_city(id_of_city id, std::size_t size) {
@@ -281,7 +281,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // item
-  id_of_item new_item() { return insert(item_table_); }
+  id_of_item new_item() { return add_row(item_table_); }
   id_of_item new_item(std::string_view text,
                       std::int8_t i8,
                       std::int16_t i16,
@@ -292,23 +292,23 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                       bool flag,
                       id_of_city city,
                       joedb::Blob picture) {
-    return insert(item_table_,
-                  assign(item_table_.text_, text),
-                  assign(item_table_.i8_, i8),
-                  assign(item_table_.i16_, i16),
-                  assign(item_table_.i32_, i32),
-                  assign(item_table_.i64_, i64),
-                  assign(item_table_.f32_, f32),
-                  assign(item_table_.f64_, f64),
-                  assign(item_table_.flag_, flag),
-                  assign(item_table_.city_, city),
-                  assign(item_table_.picture_, picture));
+    return add_row(item_table_,
+                   assign(item_table_.text_, text),
+                   assign(item_table_.i8_, i8),
+                   assign(item_table_.i16_, i16),
+                   assign(item_table_.i32_, i32),
+                   assign(item_table_.i64_, i64),
+                   assign(item_table_.f32_, f32),
+                   assign(item_table_.f64_, f64),
+                   assign(item_table_.flag_, flag),
+                   assign(item_table_.city_, city),
+                   assign(item_table_.picture_, picture));
   }
   void insert_item(id_of_item id) {
-    insert_at(item_table_, id.get_record_id());
+    add_row_at(item_table_, id.get_record_id());
   }
   id_of_item new_vector_of_item(std::size_t size) {
-    return insert_vector(item_table_, size);
+    return add_vector(item_table_, size);
   }
   void delete_item(id_of_item id) { erase(item_table_, id); }
   void delete_vector_of_item(id_of_item id, std::size_t size) {
@@ -387,12 +387,12 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // nothing
-  id_of_nothing new_nothing() { return insert(nothing_table_); }
+  id_of_nothing new_nothing() { return add_row(nothing_table_); }
   void insert_nothing(id_of_nothing id) {
-    insert_at(nothing_table_, id.get_record_id());
+    add_row_at(nothing_table_, id.get_record_id());
   }
   id_of_nothing new_vector_of_nothing(std::size_t size) {
-    return insert_vector(nothing_table_, size);
+    return add_vector(nothing_table_, size);
   }
   void delete_nothing(id_of_nothing id) { erase(nothing_table_, id); }
   void delete_vector_of_nothing(id_of_nothing id, std::size_t size) {

@@ -16,6 +16,8 @@ class id_of_Database;
 class id_of_std;
 class id_of_joedb;
 class id_of__;
+class id_of_vector;
+class id_of_at;
 
 class id_of_class : public joedb::Typed_Id<id_of_class> {
  public:
@@ -59,6 +61,18 @@ class id_of__ : public joedb::Typed_Id<id_of__> {
 };
 using container_of__ = joedb::Container<id_of__>;
 
+class id_of_vector : public joedb::Typed_Id<id_of_vector> {
+ public:
+  using Typed_Id::Typed_Id;
+};
+using container_of_vector = joedb::Container<id_of_vector>;
+
+class id_of_at : public joedb::Typed_Id<id_of_at> {
+ public:
+  using Typed_Id::Typed_Id;
+};
+using container_of_at = joedb::Container<id_of_at>;
+
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
@@ -71,7 +85,7 @@ class Database : public joedb::Typed_Database {
       "\003\001\003int\002"
       "\003\001\002id\002"
       "\003\001\005value\002"
-      "\003\001\006insert\002"
+      "\003\001\007add_row\002"
       "\003\001\006assign\002"
       "\003\001\006schema\002"
       "\003\001\007journal\012"
@@ -91,10 +105,12 @@ class Database : public joedb::Typed_Database {
       "\001\005joedb"
       "\003\006\003std\010"
       "\001\001_"
-      "\003\007\001_\010",
-      255};
+      "\003\007\001_\010"
+      "\001\006vector"
+      "\001\002at",
+      268};
 
-  // class: default string, default_ string, int int32, id int32, value int32, insert int32, assign int32, schema int32, journal blob, data string, untyped boolean, id_of_class references class, class_table_ int32, engine_ int32, table int32, size int32, function int32
+  // class: default string, default_ string, int int32, id int32, value int32, add_row int32, assign int32, schema int32, journal blob, data string, untyped boolean, id_of_class references class, class_table_ int32, engine_ int32, table int32, size int32, function int32
   container_of_class get_class_table() const {
     return class_table_.records_in_order();
   }
@@ -117,8 +133,8 @@ class Database : public joedb::Typed_Database {
   std::int32_t get_value(id_of_class id) const {
     return read(class_table_, class_table_.value_, id);
   }
-  std::int32_t get_insert(id_of_class id) const {
-    return read(class_table_, class_table_.insert_, id);
+  std::int32_t get_add_row(id_of_class id) const {
+    return read(class_table_, class_table_.add_row_, id);
   }
   std::int32_t get_assign(id_of_class id) const {
     return read(class_table_, class_table_.assign_, id);
@@ -217,6 +233,24 @@ class Database : public joedb::Typed_Database {
     return read(__table_, __table_.__, id);
   }
 
+  // vector
+  container_of_vector get_vector_table() const {
+    return vector_table_.records_in_order();
+  }
+  static id_of_vector null_vector() { return id_of_vector(); }
+  bool is_valid(id_of_vector id) const { return vector_table_.is_used(id); }
+  id_of_vector next(id_of_vector id) const { return vector_table_.next(id); }
+  id_of_vector previous(id_of_vector id) const { return vector_table_.previous(id); }
+
+  // at
+  container_of_at get_at_table() const {
+    return at_table_.records_in_order();
+  }
+  static id_of_at null_at() { return id_of_at(); }
+  bool is_valid(id_of_at id) const { return at_table_.is_used(id); }
+  id_of_at next(id_of_at id) const { return at_table_.next(id); }
+  id_of_at previous(id_of_at id) const { return at_table_.previous(id); }
+
  protected:
   struct class_table : joedb::Typed_Table<id_of_class, 1> {
     joedb::Typed_Field<std::string, 1> default_;
@@ -224,7 +258,7 @@ class Database : public joedb::Typed_Database {
     joedb::Typed_Field<std::int32_t, 3> int_;
     joedb::Typed_Field<std::int32_t, 4> id_;
     joedb::Typed_Field<std::int32_t, 5> value_;
-    joedb::Typed_Field<std::int32_t, 6> insert_;
+    joedb::Typed_Field<std::int32_t, 6> add_row_;
     joedb::Typed_Field<std::int32_t, 7> assign_;
     joedb::Typed_Field<std::int32_t, 8> schema_;
     joedb::Typed_Field<joedb::Blob, 9> journal_;
@@ -236,7 +270,7 @@ class Database : public joedb::Typed_Database {
     joedb::Typed_Field<std::int32_t, 15> table_;
     joedb::Typed_Field<std::int32_t, 16> size_;
     joedb::Typed_Field<std::int32_t, 17> function_;
-    void bind(joedb::Database& database) { Typed_Table::bind(database, default_, default__, int_, id_, value_, insert_, assign_, schema_, journal_, data_, untyped_, id_of_class_, class_table__, engine__, table_, size_, function_); }
+    void bind(joedb::Database& database) { Typed_Table::bind(database, default_, default__, int_, id_, value_, add_row_, assign_, schema_, journal_, data_, untyped_, id_of_class_, class_table__, engine__, table_, size_, function_); }
   };
   struct class_table_table : joedb::Typed_Table<id_of_class_table, 2> {
     void bind(joedb::Database& database) { Typed_Table::bind(database); }
@@ -259,6 +293,12 @@ class Database : public joedb::Typed_Database {
     joedb::Typed_Field<std::int8_t, 1> __;
     void bind(joedb::Database& database) { Typed_Table::bind(database, __); }
   };
+  struct vector_table : joedb::Typed_Table<id_of_vector, 8> {
+    void bind(joedb::Database& database) { Typed_Table::bind(database); }
+  };
+  struct at_table : joedb::Typed_Table<id_of_at, 9> {
+    void bind(joedb::Database& database) { Typed_Table::bind(database); }
+  };
 
   class_table class_table_;
   class_table_table class_table_table_;
@@ -267,6 +307,8 @@ class Database : public joedb::Typed_Database {
   std_table std_table_;
   joedb_table joedb_table_;
   __table __table_;
+  vector_table vector_table_;
+  at_table at_table_;
 
   void bind() {
     class_table_.bind(engine_);
@@ -276,6 +318,8 @@ class Database : public joedb::Typed_Database {
     std_table_.bind(engine_);
     joedb_table_.bind(engine_);
     __table_.bind(engine_);
+    vector_table_.bind(engine_);
+    at_table_.bind(engine_);
   }
 };
 
@@ -293,13 +337,13 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   using Typed_Writer::get_journal;
 
   // class
-  id_of_class new_class() { return insert(class_table_); }
+  id_of_class new_class() { return add_row(class_table_); }
   id_of_class new_class(std::string_view default_,
                         std::string_view default__,
                         std::int32_t int_,
                         std::int32_t id,
                         std::int32_t value,
-                        std::int32_t insert_,
+                        std::int32_t add_row_,
                         std::int32_t assign_,
                         std::int32_t schema_,
                         joedb::Blob journal,
@@ -311,30 +355,30 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                         std::int32_t table,
                         std::int32_t size,
                         std::int32_t function) {
-    return insert(class_table_,
-                  assign(class_table_.default_, default_),
-                  assign(class_table_.default__, default__),
-                  assign(class_table_.int_, int_),
-                  assign(class_table_.id_, id),
-                  assign(class_table_.value_, value),
-                  assign(class_table_.insert_, insert_),
-                  assign(class_table_.assign_, assign_),
-                  assign(class_table_.schema_, schema_),
-                  assign(class_table_.journal_, journal),
-                  assign(class_table_.data_, data),
-                  assign(class_table_.untyped_, untyped),
-                  assign(class_table_.id_of_class_, the_id_of_class),
-                  assign(class_table_.class_table__, class_table__),
-                  assign(class_table_.engine__, engine__),
-                  assign(class_table_.table_, table),
-                  assign(class_table_.size_, size),
-                  assign(class_table_.function_, function));
+    return add_row(class_table_,
+                   assign(class_table_.default_, default_),
+                   assign(class_table_.default__, default__),
+                   assign(class_table_.int_, int_),
+                   assign(class_table_.id_, id),
+                   assign(class_table_.value_, value),
+                   assign(class_table_.add_row_, add_row_),
+                   assign(class_table_.assign_, assign_),
+                   assign(class_table_.schema_, schema_),
+                   assign(class_table_.journal_, journal),
+                   assign(class_table_.data_, data),
+                   assign(class_table_.untyped_, untyped),
+                   assign(class_table_.id_of_class_, the_id_of_class),
+                   assign(class_table_.class_table__, class_table__),
+                   assign(class_table_.engine__, engine__),
+                   assign(class_table_.table_, table),
+                   assign(class_table_.size_, size),
+                   assign(class_table_.function_, function));
   }
   void insert_class(id_of_class id) {
-    insert_at(class_table_, id.get_record_id());
+    add_row_at(class_table_, id.get_record_id());
   }
   id_of_class new_vector_of_class(std::size_t size) {
-    return insert_vector(class_table_, size);
+    return add_vector(class_table_, size);
   }
   void delete_class(id_of_class id) { erase(class_table_, id); }
   void delete_vector_of_class(id_of_class id, std::size_t size) {
@@ -376,12 +420,12 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void update_vector_of_value(id_of_class id, std::size_t size, Function function) {
     update_vector(class_table_, class_table_.value_, id, size, function);
   }
-  void set_insert(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.insert_, id, value);
+  void set_add_row(id_of_class id, std::int32_t value) {
+    update(class_table_, class_table_.add_row_, id, value);
   }
   template <class Function>
-  void update_vector_of_insert(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.insert_, id, size, function);
+  void update_vector_of_add_row(id_of_class id, std::size_t size, Function function) {
+    update_vector(class_table_, class_table_.add_row_, id, size, function);
   }
   void set_assign(id_of_class id, std::int32_t value) {
     update(class_table_, class_table_.assign_, id, value);
@@ -462,12 +506,12 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // class_table
-  id_of_class_table new_class_table() { return insert(class_table_table_); }
+  id_of_class_table new_class_table() { return add_row(class_table_table_); }
   void insert_class_table(id_of_class_table id) {
-    insert_at(class_table_table_, id.get_record_id());
+    add_row_at(class_table_table_, id.get_record_id());
   }
   id_of_class_table new_vector_of_class_table(std::size_t size) {
-    return insert_vector(class_table_table_, size);
+    return add_vector(class_table_table_, size);
   }
   void delete_class_table(id_of_class_table id) { erase(class_table_table_, id); }
   void delete_vector_of_class_table(id_of_class_table id, std::size_t size) {
@@ -476,12 +520,12 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void clear_class_table_table() { erase_all(class_table_table_); }
 
   // engine
-  id_of_engine new_engine() { return insert(engine_table_); }
+  id_of_engine new_engine() { return add_row(engine_table_); }
   void insert_engine(id_of_engine id) {
-    insert_at(engine_table_, id.get_record_id());
+    add_row_at(engine_table_, id.get_record_id());
   }
   id_of_engine new_vector_of_engine(std::size_t size) {
-    return insert_vector(engine_table_, size);
+    return add_vector(engine_table_, size);
   }
   void delete_engine(id_of_engine id) { erase(engine_table_, id); }
   void delete_vector_of_engine(id_of_engine id, std::size_t size) {
@@ -490,16 +534,16 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void clear_engine_table() { erase_all(engine_table_); }
 
   // Database
-  id_of_Database new_Database() { return insert(Database_table_); }
+  id_of_Database new_Database() { return add_row(Database_table_); }
   id_of_Database new_Database(id_of_Database Database_) {
-    return insert(Database_table_,
-                  assign(Database_table_.Database_, Database_));
+    return add_row(Database_table_,
+                   assign(Database_table_.Database_, Database_));
   }
   void insert_Database(id_of_Database id) {
-    insert_at(Database_table_, id.get_record_id());
+    add_row_at(Database_table_, id.get_record_id());
   }
   id_of_Database new_vector_of_Database(std::size_t size) {
-    return insert_vector(Database_table_, size);
+    return add_vector(Database_table_, size);
   }
   void delete_Database(id_of_Database id) { erase(Database_table_, id); }
   void delete_vector_of_Database(id_of_Database id, std::size_t size) {
@@ -515,12 +559,12 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // std
-  id_of_std new_std() { return insert(std_table_); }
+  id_of_std new_std() { return add_row(std_table_); }
   void insert_std(id_of_std id) {
-    insert_at(std_table_, id.get_record_id());
+    add_row_at(std_table_, id.get_record_id());
   }
   id_of_std new_vector_of_std(std::size_t size) {
-    return insert_vector(std_table_, size);
+    return add_vector(std_table_, size);
   }
   void delete_std(id_of_std id) { erase(std_table_, id); }
   void delete_vector_of_std(id_of_std id, std::size_t size) {
@@ -529,16 +573,16 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void clear_std_table() { erase_all(std_table_); }
 
   // joedb
-  id_of_joedb new_joedb() { return insert(joedb_table_); }
+  id_of_joedb new_joedb() { return add_row(joedb_table_); }
   id_of_joedb new_joedb(std::int8_t std_) {
-    return insert(joedb_table_,
-                  assign(joedb_table_.std_, std_));
+    return add_row(joedb_table_,
+                   assign(joedb_table_.std_, std_));
   }
   void insert_joedb(id_of_joedb id) {
-    insert_at(joedb_table_, id.get_record_id());
+    add_row_at(joedb_table_, id.get_record_id());
   }
   id_of_joedb new_vector_of_joedb(std::size_t size) {
-    return insert_vector(joedb_table_, size);
+    return add_vector(joedb_table_, size);
   }
   void delete_joedb(id_of_joedb id) { erase(joedb_table_, id); }
   void delete_vector_of_joedb(id_of_joedb id, std::size_t size) {
@@ -554,16 +598,16 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // _
-  id_of__ new__() { return insert(__table_); }
+  id_of__ new__() { return add_row(__table_); }
   id_of__ new__(std::int8_t _) {
-    return insert(__table_,
-                  assign(__table_.__, _));
+    return add_row(__table_,
+                   assign(__table_.__, _));
   }
   void insert__(id_of__ id) {
-    insert_at(__table_, id.get_record_id());
+    add_row_at(__table_, id.get_record_id());
   }
   id_of__ new_vector_of__(std::size_t size) {
-    return insert_vector(__table_, size);
+    return add_vector(__table_, size);
   }
   void delete__(id_of__ id) { erase(__table_, id); }
   void delete_vector_of__(id_of__ id, std::size_t size) {
@@ -577,6 +621,34 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void update_vector_of__(id_of__ id, std::size_t size, Function function) {
     update_vector(__table_, __table_.__, id, size, function);
   }
+
+  // vector
+  id_of_vector new_vector() { return add_row(vector_table_); }
+  void insert_vector(id_of_vector id) {
+    add_row_at(vector_table_, id.get_record_id());
+  }
+  id_of_vector new_vector_of_vector(std::size_t size) {
+    return add_vector(vector_table_, size);
+  }
+  void delete_vector(id_of_vector id) { erase(vector_table_, id); }
+  void delete_vector_of_vector(id_of_vector id, std::size_t size) {
+    erase_vector(vector_table_, id, size);
+  }
+  void clear_vector_table() { erase_all(vector_table_); }
+
+  // at
+  id_of_at new_at() { return add_row(at_table_); }
+  void insert_at(id_of_at id) {
+    add_row_at(at_table_, id.get_record_id());
+  }
+  id_of_at new_vector_of_at(std::size_t size) {
+    return add_vector(at_table_, size);
+  }
+  void delete_at(id_of_at id) { erase(at_table_, id); }
+  void delete_vector_of_at(id_of_at id, std::size_t size) {
+    erase_vector(at_table_, id, size);
+  }
+  void clear_at_table() { erase_all(at_table_); }
 };
 
 // A database in a file of the system.

@@ -63,16 +63,16 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   using Typed_Writer::Typed_Writer;
 
   // item
-  id_of_item new_item() { return insert(item_table_); }
+  id_of_item new_item() { return add_row(item_table_); }
   id_of_item new_item(std::string_view label) {
-    return insert(item_table_,
-                  assign(item_table_.label_, label));
+    return add_row(item_table_,
+                   assign(item_table_.label_, label));
   }
   void insert_item(id_of_item id) {
-    insert_at(item_table_, id.get_record_id());
+    add_row_at(item_table_, id.get_record_id());
   }
   id_of_item new_vector_of_item(std::size_t size) {
-    return insert_vector(item_table_, size);
+    return add_vector(item_table_, size);
   }
   void delete_item(id_of_item id) { erase(item_table_, id); }
   void delete_vector_of_item(id_of_item id, std::size_t size) {
