@@ -84,9 +84,7 @@ void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
   if (recovery == Recovery::ignore_header) {
     Checkpoints in_header;
     in_header.read(read_words(), file_size);
-    header_is_behind_ = in_header.checkpoint < checkpoint;
-    // The others who have the file open would cut off what is not checkpointed.
-    if (header_is_behind_ && is_shared()) write_soft_word(checkpoint);
+    if (in_header.checkpoint < checkpoint) header_checkpoint_ = in_header.checkpoint;
   }
   if (recovery == Recovery::overwrite && file_size == checkpoint) {  // as joedb 10 does
     write_soft_word(checkpoint);
@@ -138,6 +136,16 @@ bool Writable_Journal::has_tail_been_overtaken() {
   return get_checkpoint() != old || file_.get_size() != flushed_;
 }
 
+// A tail that was taken in is not checkpointed: another process may have cut it off since.
+void Writable_Journal::require_tail() const {
+  if (!header_checkpoint_) return;
+  Checkpoints in_header;
+  in_header.read(read_words(), file_.get_size());
+  if (in_header.checkpoint != *header_checkpoint_ || file_.get_size() != get_checkpoint())
+    throw Exception(file_.get_name() +
+                    ": another process has written since the tail was taken in: open it again");
+}
+
 void Writable_Journal::cut_to(Offset size) {
   if (file_.get_size() != Abstract_File::unknown_size && !out_.truncate(size))
     throw Exception(file_.get_name() + " cannot be truncated");
@@ -152,6 +160,7 @@ void Writable_Journal::lock_pull() {
   file_.exclusive_lock(tail_lock.start, tail_lock.size);
   is_locked_ = true;
   try {
+    require_tail();
     read_checkpoints();
     if (file_.get_size() > get_checkpoint()) cut_to(get_checkpoint());
     flushed_ = get_checkpoint();
@@ -261,7 +270,7 @@ void Writable_Journal::sync_hard_slot() {
 
 void Writable_Journal::soft_checkpoint() {
   const Offset position = get_position();
-  if (get_checkpoint() >= position && !header_is_behind_) return;
+  if (get_checkpoint() >= position && !header_checkpoint_) return;
   require_lock();
   flush();
   {
@@ -278,7 +287,7 @@ void Writable_Journal::write_soft_word(Offset position) {
   write_word(checkpoints_.next_slot(), copy, -position);
   checkpoints_.soft_index = copy;
   checkpoints_.checkpoint = position;
-  header_is_behind_ = false;
+  header_checkpoint_.reset();
 }
 
 // What this object has appended need not be replayed.
@@ -327,7 +336,7 @@ void Writable_Journal::checkpoint_half_commit() {
 void Writable_Journal::claim_hard_checkpoint(Offset position) {
   checkpoints_.hard_index ^= 1;
   checkpoints_.hard_checkpoint = checkpoints_.checkpoint = position;
-  header_is_behind_ = false;
+  header_checkpoint_.reset();
   start_replay_after_checkpoint();
 }
 

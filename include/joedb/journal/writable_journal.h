@@ -1,6 +1,7 @@
 #ifndef JOEDB_JOURNAL_WRITABLE_JOURNAL_H
 #define JOEDB_JOURNAL_WRITABLE_JOURNAL_H
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -140,6 +141,7 @@ class Writable_Journal : public Readonly_Journal {
   bool is_blank() const;
   void create_header();
   void handle_tail(Recovery recovery, Offset file_size);
+  void require_tail() const;
   void cut_to(Offset size);
   void bury_words_beyond(Offset file_size);
   void write_word(int slot, int copy, std::int64_t word);
@@ -155,10 +157,11 @@ class Writable_Journal : public Readonly_Journal {
   Fail_Stop_File out_;
   std::vector<char> buffer_;
   std::size_t used_ = 0;
-  Offset flushed_ = journal_start;                 // where the buffer will be written
-  bool is_ready_ = false;                          // replayed, and locked
-  bool is_locked_ = false;                         // shared files only
-  bool header_is_behind_ = false;                  // a tail was taken in, and no checkpoint yet
+  Offset flushed_ = journal_start;  // where the buffer will be written
+  bool is_ready_ = false;           // replayed, and locked
+  bool is_locked_ = false;          // shared files only
+  // What the header says, after a tail was taken in that no checkpoint has.
+  std::optional<Offset> header_checkpoint_;
   Offset synced_hard_checkpoint_ = journal_start;  // we know that this one is on disk
   Checkpoint_Level default_level_ = Checkpoint_Level::soft;
 };
