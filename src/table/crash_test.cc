@@ -416,6 +416,49 @@ TEST_F(Crash_Test, PromisesOutliveSeveralCrashes) {
   }
 }
 
+// After a power cut the header may claim what the file does not hold. Whoever opens it then decides
+// what counts, and from then on nothing else does: no word comes to life when the file grows again.
+TEST_F(Crash_Test, WhatAPowerCutLeftStaysAsItWasFound) {
+  std::size_t opened = 0, cut_back = 0;
+  for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 200; ++seed) {
+    Random random(seed);
+    Sim_Disk before;
+    Promises forgotten;
+    live(before, forgotten, random, 1 + random.below(2));
+    const std::string image =
+        before.at(random.below(before.io_count() + 1)).power_cut(random.next());
+    const auto hard = hard_part(image);
+    if (!hard) continue;
+    Promises promises;
+    const Found hard_part_found = read(*hard);
+    promises.ask(Checkpoint_Level::hard, hard_part_found.position, hard_part_found.state, 0);
+    promises.give(0);
+
+    Sim_Disk disk(image);
+    const Recovery recovery = random.flip() ? Recovery::none : Recovery::overwrite;
+    try {
+      Session session(disk, promises, random, recovery);
+      promises.ask(Checkpoint_Level::soft, session.db().get_journal().get_checkpoint(),
+                   session.state(), 0);
+      promises.give(disk.io_count());
+      session.begin();
+      for (std::size_t i = random.below(10); i > 0; --i) session.act();
+      ++opened;
+    } catch (const Exception&) {  // refused: go on with what was hard
+      disk = Sim_Disk(*hard);
+      ++cut_back;
+    }
+    live(disk, promises, random, 2);
+    for (std::size_t io = 0; io <= disk.io_count(); ++io) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", killed after I/O " + std::to_string(io));
+      expect_kept_after_kill(disk.at(io), promises);
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(opened, 20);
+  EXPECT_GT(cut_back, 20);
+}
+
 // ---- what fails ---------------------------------------------------------------------------------
 
 class Failing_Test : public Crash_Test {
