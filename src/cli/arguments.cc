@@ -200,7 +200,8 @@ const std::vector<std::pair<std::string_view, Content_Check>> check_names{
 const std::vector<std::pair<std::string_view, Recovery>> recovery_names{
     {"none", Recovery::none},
     {"ignore_header", Recovery::ignore_header},
-    {"overwrite", Recovery::overwrite}};
+    {"overwrite", Recovery::overwrite},
+    {"hard", Recovery::hard}};
 const std::vector<std::pair<std::string_view, Db>> db_names{
     {"none", Db::none}, {"interpreted", Db::interpreted},
     {"dump", Db::dump}, {"dump_tail", Db::dump_tail},
@@ -227,7 +228,9 @@ void add_client_options(Options& options, Client_Options& client) {
   options.add_choice(
       "--recovery", client.recovery, recovery_names,
       "what to do with a file that goes on behind its checkpoint: refuse to write it, believe "
-      "everything up to its end, or cut off what is behind the checkpoint");
+      "everything up to its end, cut off what is behind the checkpoint, or behind the last hard "
+      "one, "
+      "which is what a power cut has spared for certain");
   options.add_choice("--db", client.db, db_names,
                      "what to do with the journal: nothing, build tables, or print its entries as "
                      "commands or SQL (all of them, or only those that arrive later)");

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/standard_input.h"
 #include "interpreter/interpreter.h"
+#include "joedb/table/load.h"
 #include "replica/bare_journal.h"
 
 namespace joedb {
@@ -85,8 +86,7 @@ class Client_Tool {
     Database database;
     Readonly_Copy copy(journal, [&] {
       if (!has_tables) return;
-      database.limit_to_journal_of(journal.get_checkpoint());
-      journal.replay(database);
+      load(database, journal);
     });
     Client_Interpreters interpreters;
     if (!has_tables) interpreters.db_name = "db(blobs)";

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/standard_input.h"
 #include "interpreter/interpreter.h"
+#include "joedb/table/load.h"
 
 namespace joedb {
 
@@ -39,8 +40,7 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
   if (file.is_readonly()) {
     Readonly_Journal journal(file);
     Database database;
-    database.limit_to_journal_of(journal.get_checkpoint());
-    journal.replay(database);
+    load(database, journal);
     add_readonly_commands(loop, database, file);
     return run_loop(loop);
   }

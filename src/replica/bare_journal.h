@@ -37,14 +37,24 @@ class Bare_Journal {
   Offset lock_pull() {
     const Offset old = journal_.get_checkpoint();
     journal_.lock_pull();
-    replay();
+    try {
+      replay();
+    } catch (...) {
+      journal_.unlock();
+      throw;
+    }
     return journal_.get_checkpoint() - old;
   }
   void unlock() noexcept { journal_.unlock(); }
   void copy_from(const Abstract_File& source, Offset end) {
     journal_.copy_from(source, end);
+    try {
+      journal_.replay_copied(Ignore_Entries());
+    } catch (...) {
+      rollback();
+      throw;
+    }
     journal_.soft_checkpoint();
-    replay();
   }
 
  private:

@@ -194,6 +194,23 @@ TEST_F(Client_With_A_Hub, CannotWriteIfItCannotPush) {
   EXPECT_THROW(bob_.transact("street"), Exception);
 }
 
+TEST(Client, TakesNoBytesThatMakeNoSense) {
+  Memory_File hub;
+  {
+    Writable_Journal journal(hub);
+    journal.append(Create_Table{"city"});
+    journal.append(Insert{Table_Id(9), Record_Id(0)});
+    journal.soft_checkpoint();
+  }
+  const auto connection = make_file_connection(hub);
+  Party ann(connection.get());
+  const std::vector<char> before = ann.file.get_data();
+  EXPECT_THROW(ann.client.pull(), Corruption_Error);
+  EXPECT_EQ(ann.file.get_data(), before);
+  EXPECT_FALSE(ann.has("city"));
+  EXPECT_EQ(ann.client.get_difference(), 9);
+}
+
 // ---- other local copies -------------------------------------------------------------------------
 
 TEST(Client, WorksWithoutAConnection) {

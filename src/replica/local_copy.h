@@ -28,7 +28,8 @@ class Local_Copy {
 
   // The rest is not for read-only copies, and needs the lock.
 
-  // Appends [checkpoint, end) of another copy, with a soft checkpoint.
+  // Appends [checkpoint, end) of another copy, with a soft checkpoint. If the bytes make no sense
+  // it throws, and nothing has changed.
   virtual void copy_from(const Abstract_File& source, Offset end) = 0;
   virtual void write(const Valid_Data& entry) = 0;
   virtual void write(const Timestamp& entry) = 0;
