@@ -88,7 +88,7 @@ void Decoder_Input::read(char* out, std::size_t size) {
   reset(offset + static_cast<Offset>(size - in_window), limit_);
 }
 
-std::uint16_t Decoder_Input::take_small_id() {
+std::uint16_t Decoder_Input::take_large_id() {
   const std::uint64_t id = take_compact();
   if (id > std::numeric_limits<std::uint16_t>::max())
     fail("table or field id too big: " + std::to_string(id));

@@ -57,7 +57,16 @@ class Decoder_Input {
   }
 
   // Ids are 16-bit.
-  std::uint16_t take_small_id();
+  std::uint16_t take_small_id() {
+    if (current_ != end_) [[likely]] {
+      const auto first = static_cast<unsigned char>(*current_);
+      if (first < 32) [[likely]] {
+        ++current_;
+        return first;
+      }
+    }
+    return take_large_id();
+  }
 
   Record_Id take_record() { return Record_Id(static_cast<index_t>(take_compact()) - 1); }
 
@@ -100,6 +109,7 @@ class Decoder_Input {
 
  private:
   void refill_or_throw(std::size_t size);
+  std::uint16_t take_large_id();
   [[noreturn]] void throw_past_the_end(std::uint64_t size) const;
 
   const char* current_ = nullptr;
