@@ -280,9 +280,9 @@ struct Found {
   std::string state;
 };
 
-Found read(const std::string& content) {
+Found read(const std::string& content, Recovery recovery = Recovery::none) {
   Readonly_Memory_File file(content);
-  Readonly_Journal journal(file);
+  Readonly_Journal journal(file, recovery);
   Database database;
   database.limit_to_journal_of(journal.get_checkpoint());
   journal.replay(database);
@@ -331,25 +331,30 @@ class Crash_Test : public ::testing::Test {
     const std::size_t io = disk.io_count();
     const std::string image = disk.power_cut(seed);
     const auto hard = hard_part(image);
-    if (hard) {
-      const Found found = read(*hard);
-      EXPECT_EQ(promises.judge(io, true, found.position, found.state), "") << words_text(image);
-    } else {
+    if (!hard) {
       EXPECT_EQ(promises.last_given(io, true), nullptr) << words_text(image);
+      return;
     }
-    for (const Recovery recovery : {Recovery::none, Recovery::ignore_header, Recovery::overwrite}) {
+    const Found found = read(*hard);
+    EXPECT_EQ(promises.judge(io, true, found.position, found.state), "") << words_text(image);
+    EXPECT_EQ(read(image, Recovery::hard).state, found.state) << words_text(image);
+    for (const Recovery recovery :
+         {Recovery::none, Recovery::ignore_header, Recovery::overwrite, Recovery::hard}) {
       Sim_Disk after(image);
       Sim_File file(after);
       try {
         Writable_Database db(file, recovery);
+        if (recovery == Recovery::hard) {
+          EXPECT_EQ(testing::text_of(db.get_database()), found.state);
+        }
         db.write(Comment{"written after the crash"});
         db.soft_checkpoint();
-        read(after.content());
-      } catch (const Exception&) {
-        // Refused, with a reason.
+        const std::string state = read(after.content()).state;
+        EXPECT_EQ(state, testing::text_of(db.get_database()));
+      } catch (const Exception& error) {  // refused, with a reason
+        EXPECT_NE(recovery, Recovery::hard) << error.what();
       }
       // Opening it has not cost what was hard.
-      if (!hard) continue;
       const auto still_hard = hard_part(after.content());
       ASSERT_TRUE(still_hard);
       EXPECT_EQ(*still_hard, *hard) << words_text(after.content());
@@ -435,6 +440,7 @@ TEST_F(Crash_Test, WhatAPowerCutLeftStaysAsItWasFound) {
     promises.give(0);
 
     Sim_Disk disk(image);
+    std::size_t decided = 0;
     const Recovery recovery = random.flip() ? Recovery::none : Recovery::overwrite;
     try {
       Session session(disk, promises, random, recovery);
@@ -445,11 +451,14 @@ TEST_F(Crash_Test, WhatAPowerCutLeftStaysAsItWasFound) {
       for (std::size_t i = random.below(10); i > 0; --i) session.act();
       ++opened;
     } catch (const Exception&) {  // refused: go on with what was hard
-      disk = Sim_Disk(*hard);
+      disk = Sim_Disk(image);
+      const Session session(disk, promises, random, Recovery::hard);
+      EXPECT_EQ(session.state(), hard_part_found.state);
+      decided = disk.io_count();
       ++cut_back;
     }
     live(disk, promises, random, 2);
-    for (std::size_t io = 0; io <= disk.io_count(); ++io) {
+    for (std::size_t io = decided; io <= disk.io_count(); ++io) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", killed after I/O " + std::to_string(io));
       expect_kept_after_kill(disk.at(io), promises);
       if (HasFailure()) return;
