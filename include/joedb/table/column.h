@@ -115,10 +115,28 @@ class Column<std::string_view> final : public Column_Base {
     return reinterpret_cast<const String_Handle*>(memory_.data());
   }
 
+  // The handle is put together in registers. Written in pieces to memory and copied from there as a
+  // whole, each copy would wait until its pieces have been stored.
   static void set_inline(String_Handle& h, std::string_view value) {
-    String_Handle next{static_cast<std::uint32_t>(value.size()), {}};
-    if (!value.empty()) std::memcpy(next.bytes, value.data(), value.size());
-    h = next;
+    const char* const text = value.data();
+    const std::size_t size = value.size();
+    std::uint64_t start = 0;  // the first 8 bytes
+    std::uint64_t rest = 0;
+    if (size >= 8) {
+      start = load<std::uint64_t>(text);
+      rest = load<std::uint64_t>(text + size - 8) >> 1 >> (8 * (16 - size) - 1);
+    } else if (size >= 4) {
+      start = load<std::uint32_t>(text) | std::uint64_t{load<std::uint32_t>(text + size - 4)}
+                                              << (8 * (size - 4));
+    } else if (size > 0) {
+      const auto byte = [text](std::size_t i) {
+        return std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * i);
+      };
+      start = byte(0) | byte(size / 2) | byte(size - 1);
+    }
+    char* const out = reinterpret_cast<char*>(&h);
+    store(out, size | start << 32);
+    store(out + 8, start >> 32 | rest << 32);
   }
   void set_far(String_Handle& h, std::string_view value);
   void add_block(std::size_t size);
