@@ -1,0 +1,414 @@
+#include "joedb/table/database.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "joedb/table/load.h"
+#include "testing/database_text.h"
+#include "testing/journal_of.h"
+
+namespace joedb {
+namespace {
+
+using testing::Any_Entry;
+using testing::Journal_Of;
+using testing::Vector_Update;
+
+const Table_Id first(1), second(2), third(3);
+const Field_Id name(1), number(2);
+
+Record_Id id(index_t value) { return Record_Id(value); }
+
+template <class T>
+Any_Entry update(Table_Id table, index_t record, Field_Id field, T value) {
+  return Update<T>{table, id(record), field, value};
+}
+
+// Table 1 "town" with fields 1 "name" (string) and 2 "number" (int32) and records 0 to 4; table 2
+// "empty" without fields and records.
+const std::vector<Any_Entry> small_database{Create_Table{"town"},
+                                            Add_Field{first, "name", {Type_Code::string, {}}},
+                                            Add_Field{first, "number", {Type_Code::int32, {}}},
+                                            Create_Table{"empty"}, Insert_Vector{first, id(0), 5}};
+
+class Database_Test : public ::testing::Test {
+ protected:
+  static Database database_of(const std::vector<Any_Entry>& entries,
+                              Deleted_Values deleted = Deleted_Values::keep) {
+    Journal_Of journal(entries);
+    Database database(deleted);
+    load(database, journal.journal());
+    return database;
+  }
+
+  // What replaying the entries says, without the place.
+  static std::string error_of(const std::vector<Any_Entry>& entries) {
+    try {
+      database_of(entries);
+    } catch (const Corruption_Error& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find(" entry at offset "), std::string::npos) << text;
+      return text.substr(0, text.rfind(" ("));
+    }
+    return "no error";
+  }
+
+  static std::string error_after(std::vector<Any_Entry> entries, const Any_Entry& last) {
+    entries.push_back(last);
+    return error_of(entries);
+  }
+
+  // Strings in order of ids, and numbers, of table 1.
+  static std::string rows(const Database& database) {
+    const Table& table = database.table(first);
+    std::string text;
+    for (index_t i = 0; i < table.records().size(); ++i) {
+      if (!table.records().is_used(i)) continue;
+      text += std::to_string(i) + ":" + table.column<std::string_view>(name).get(i) + "," +
+              std::to_string(table.column<std::int32_t>(number).get(i)) + " ";
+    }
+    return text;
+  }
+};
+
+// ---- the schema ---------------------------------------------------------------------------------
+
+TEST_F(Database_Test, HoldsTheSchema) {
+  const Database database = database_of(small_database);
+  ASSERT_EQ(database.tables().size(), 2);
+  const Table* const town = database.find_table("town");
+  ASSERT_NE(town, nullptr);
+  EXPECT_EQ(town, database.find_table(first));
+  EXPECT_EQ(town->id(), first);
+  EXPECT_EQ(town->name(), "town");
+  EXPECT_EQ(town->find_field("name"), name);
+  EXPECT_EQ(town->find_field("number"), number);
+  EXPECT_TRUE(town->find_field("other").is_null());
+  EXPECT_EQ(town->find_field(name)->column->type().code, Type_Code::string);
+  EXPECT_EQ(town->find_field(Field_Id(3)), nullptr);
+  EXPECT_EQ(town->find_field(Field_Id()), nullptr);
+  EXPECT_EQ(database.find_table("other"), nullptr);
+  EXPECT_EQ(database.find_table(third), nullptr);
+  EXPECT_EQ(database.find_table(Table_Id()), nullptr);
+}
+
+TEST_F(Database_Test, NeverUsesAnIdAgain) {
+  auto entries = small_database;
+  entries.insert(
+      entries.end(),
+      {Drop_Table{first}, Create_Table{"town"}, Add_Field{third, "a", {Type_Code::int8, {}}},
+       Drop_Field{third, Field_Id(1)}, Add_Field{third, "a", {Type_Code::int16, {}}}});
+  const Database database = database_of(entries);
+  EXPECT_EQ(database.find_table(first), nullptr);
+  EXPECT_EQ(database.find_table("town")->id(), third);
+  EXPECT_EQ(database.table(third).find_field("a"), Field_Id(2));
+  EXPECT_EQ(database.table(third).find_field(Field_Id(1)), nullptr);
+}
+
+TEST_F(Database_Test, Renames) {
+  auto entries = small_database;
+  entries.insert(entries.end(),
+                 {Rename_Table{first, "city"}, Rename_Table{second, "town"},
+                  Rename_Field{first, name, "label"}, Rename_Field{first, number, "name"}});
+  const Database database = database_of(entries);
+  EXPECT_EQ(database.find_table("city")->id(), first);
+  EXPECT_EQ(database.find_table("town")->id(), second);
+  EXPECT_EQ(database.table(first).find_field("label"), name);
+  EXPECT_EQ(database.table(first).find_field("name"), number);
+  EXPECT_TRUE(database.table(first).find_field("number").is_null());
+}
+
+TEST_F(Database_Test, RemembersTheSchemaEntriesAsTheyAreInTheFile) {
+  auto entries = small_database;
+  const std::vector<Any_Entry> schema{Create_Table{"town"},
+                                      Add_Field{first, "name", {Type_Code::string, {}}},
+                                      Add_Field{first, "number", {Type_Code::int32, {}}},
+                                      Create_Table{"empty"},
+                                      Custom{"tidy"},
+                                      Rename_Table{first, "city"},
+                                      Rename_Field{first, number, "size"},
+                                      Drop_Field{first, name},
+                                      Drop_Table{second}};
+  entries.push_back(Comment{"is none"});
+  entries.insert(entries.end(), schema.begin() + 4, schema.end());
+  std::string bytes;
+  Context context;
+  for (const Any_Entry& entry : schema) testing::append_any(bytes, context, entry);
+  EXPECT_EQ(testing::hex(database_of(entries).schema_entries()), testing::hex(bytes));
+}
+
+TEST_F(Database_Test, FieldsAddedLaterHaveDefaults) {
+  auto entries = small_database;
+  entries.push_back(Delete{first, id(2)});
+  for (int code = 1; code <= type_count; ++code)
+    entries.push_back(Add_Field{
+        first, testing::keep("f" + std::to_string(code)), {static_cast<Type_Code>(code), first}});
+  const Database database = database_of(entries);
+  for (int code = 1; code <= type_count; ++code)
+    visit_type(static_cast<Type_Code>(code), [&]<class T>(std::type_identity<T>) {
+      const auto& column =
+          database.table(first).column<T>(Field_Id(static_cast<std::uint16_t>(2 + code)));
+      for (index_t i = 0; i < 5; ++i) EXPECT_EQ(column.get(i), T());
+    });
+}
+
+// ---- data ---------------------------------------------------------------------------------------
+
+TEST_F(Database_Test, HoldsWhatEntriesSay) {
+  auto entries = small_database;
+  entries.insert(
+      entries.end(),
+      {update<std::string_view>(first, 1, name, "one"), update<std::int32_t>(first, 2, number, -2),
+       Vector_Update<std::int32_t>{first, id(3), number, {33, 44}},
+       Vector_Update<std::string_view>{first, id(2), name, {"two", "three and a half"}},
+       Delete{first, id(0)}, Comment{"c"}, Timestamp{1}, Valid_Data{}, testing::Blob_Bytes{"b"}});
+  EXPECT_EQ(rows(database_of(entries)), "1:one,0 2:two,-2 3:three and a half,33 4:,44 ");
+}
+
+// The interpreter sees the old values of a deleted record when its id is used again; compiled
+// programs see defaults.
+TEST_F(Database_Test, DeletedValuesAreKeptOrReset) {
+  auto entries = small_database;
+  entries.insert(
+      entries.end(),
+      {update<std::string_view>(first, 1, name, "a long text, not inline"),
+       update<std::int32_t>(first, 2, number, 2), Delete{first, id(1)},
+       Delete_Vector{first, id(2), 2}, Insert{first, id(1)}, Insert_Vector{first, id(2), 2}});
+  EXPECT_EQ(rows(database_of(entries, Deleted_Values::keep)),
+            "0:,0 1:a long text, not inline,0 2:,2 3:,0 4:,0 ");
+  EXPECT_EQ(rows(database_of(entries, Deleted_Values::reset)), "0:,0 1:,0 2:,0 3:,0 4:,0 ");
+}
+
+TEST_F(Database_Test, AVectorMayCoverRecordsThatAreNotUsed) {
+  auto entries = small_database;
+  entries.insert(entries.end(), {Delete{first, id(1)},
+                                 Vector_Update<std::int32_t>{first, id(0), number, {10, 11, 12}}});
+  EXPECT_EQ(rows(database_of(entries)), "0:,10 2:,12 3:,0 4:,0 ");
+}
+
+TEST_F(Database_Test, DeletesVectorsFromTheLast) {
+  auto entries = small_database;
+  entries.push_back(Delete_Vector{first, id(1), 3});
+  EXPECT_EQ(database_of(entries).table(first).records().next_free(), 1);
+}
+
+// ---- errors -------------------------------------------------------------------------------------
+
+TEST_F(Database_Test, RefusesWhatDoesNotFitByName) {
+  const struct {
+    const char* when;
+    Any_Entry entry;
+    std::string error;
+  } cases[] = {
+      {"no such table", Insert{third, id(0)}, "get_table: invalid table_id: 3"},
+      {"the null table", Insert{Table_Id(), id(0)}, "get_table: invalid table_id: 0"},
+      {"rename no table", Rename_Table{third, "a"}, "get_table: invalid table_id: 3"},
+      {"add to no table", Add_Field{third, "a", {Type_Code::int8, {}}},
+       "get_table: invalid table_id: 3"},
+      {"drop a field of no table", Drop_Field{third, name}, "get_table: invalid table_id: 3"},
+      {"rename a field of no table", Rename_Field{third, name, "a"},
+       "get_table: invalid table_id: 3"},
+      {"delete in no table", Delete{third, id(0)}, "get_table: invalid table_id: 3"},
+      {"vector in no table", Insert_Vector{third, id(0), 1}, "get_table: invalid table_id: 3"},
+      {"update in no table", update<std::int32_t>(third, 0, number, 1),
+       "get_table: invalid table_id: 3"},
+      {"vector of no table", Vector_Update<std::int32_t>{third, id(0), number, {1}},
+       "get_table: invalid table_id: 3"},
+      {"drop no table", Drop_Table{third}, "drop_table: invalid table_id"},
+      {"no such field", update<std::int32_t>(first, 0, Field_Id(3), 1), "invalid field_id"},
+      {"the null field", update<std::int32_t>(first, 0, Field_Id(), 1), "invalid field_id"},
+      {"no such field in a vector", Vector_Update<std::int32_t>{first, id(0), Field_Id(3), {1}},
+       "invalid field_id"},
+      {"drop no field", Drop_Field{first, Field_Id(3)}, "drop_field: invalid field_id"},
+      {"rename no field", Rename_Field{first, Field_Id(3), "a"}, "rename_field: invalid field_id"},
+      {"another type", update<std::int8_t>(first, 0, number, 1),
+       "invalid field_id: field number of table town is not of type int8"},
+      {"another type in a vector", Vector_Update<bool>{first, id(0), number, {true}},
+       "invalid field_id: field number of table town is not of type boolean"},
+      {"a bad name of a table", Create_Table{"a__b"}, "create_table: invalid identifier: a__b"},
+      {"an empty name", Create_Table{""}, "create_table: invalid identifier: "},
+      {"a bad new name of a table", Rename_Table{first, "1a"},
+       "rename_table: invalid identifier: 1a"},
+      {"a bad name of a field", Add_Field{first, "\xc3\xa9", {Type_Code::int8, {}}},
+       "add_field: invalid identifier: \xc3\xa9"},
+      {"a bad new name of a field", Rename_Field{first, name, "a-b"},
+       "rename_field: invalid identifier: a-b"},
+      {"a used name of a table", Create_Table{"empty"}, "create_table: name already used: empty"},
+      {"a used new name of a table", Rename_Table{first, "empty"},
+       "rename_table: name already used: empty"},
+      {"its own name", Rename_Table{first, "town"}, "rename_table: name already used: town"},
+      {"a used name of a field", Add_Field{first, "name", {Type_Code::int8, {}}},
+       "add_field: name already used"},
+      {"a used new name of a field", Rename_Field{first, name, "number"},
+       "rename_field: name already used: number"},
+      {"insert null", Insert{first, id(-1)}, "insert_into: too big"},
+      {"insert twice", Insert{first, id(4)}, "insert: record_id already in use"},
+      {"insert far away", Insert{first, id(index_t{1} << 60)},
+       "insert_into: too big: record 1152921504606846976 in table town, which has a size of 5"},
+      {"update no record", update<std::int32_t>(first, 5, number, 1), "update: invalid record_id"},
+      {"update null", update<std::int32_t>(first, -1, number, 1), "update: invalid record_id"},
+      {"update the largest", update<std::int32_t>(first, index_t{1} << 60, number, 1),
+       "update: invalid record_id"},
+      {"a vector beyond the size", Vector_Update<std::int32_t>{first, id(4), number, {1, 2}},
+       "update_vector out of range"},
+      {"a vector of null", Vector_Update<std::int32_t>{first, id(-1), number, {1}},
+       "update_vector out of range"},
+      {"a vector at the largest",
+       Vector_Update<std::int32_t>{first, id(index_t{1} << 60), number, {}},
+       "update_vector out of range"},
+      {"delete no record", Delete{first, id(5)}, "invalid record_id: table town has no record 5"},
+      {"delete null", Delete{first, id(-1)}, "invalid record_id: table town has no record -1"},
+      {"delete more than there are", Delete_Vector{first, id(3), 3},
+       "delete_vector: some of 3 records from 3 are not in use"},
+      {"delete all there could be", Delete_Vector{first, id(0), index_t{1} << 60},
+       "delete_vector: some of 1152921504606846976 records from 0 are not in use"},
+      {"insert over a record", Insert_Vector{first, id(4), 2},
+       "insert_vector: some of 2 records from 4 are already in use"},
+      {"insert a vector of null", Insert_Vector{first, id(-1), 2},
+       "insert_vector: null record_id, or too big"},
+      {"insert all there could be", Insert_Vector{first, id(5), index_t{1} << 60},
+       "insert_vector: null record_id, or too big: 1152921504606846976 records from 5 in table "
+       "town, which has a size of 5"},
+      {"insert a vector far away", Insert_Vector{first, id(index_t{1} << 60), 1},
+       "insert_vector: null record_id, or too big: 1 records from 1152921504606846976 in table "
+       "town, which has a size of 5"},
+  };
+  for (const auto& [when, entry, error] : cases)
+    EXPECT_EQ(error_after(small_database, entry), error) << when;
+}
+
+TEST_F(Database_Test, RefusesWhatBelongsToWhatWasDropped) {
+  auto entries = small_database;
+  entries.push_back(Drop_Field{first, name});
+  EXPECT_EQ(error_after(entries, update<std::string_view>(first, 0, name, "a")),
+            "invalid field_id");
+  EXPECT_EQ(error_after(entries, Drop_Field{first, name}), "drop_field: invalid field_id");
+  entries.push_back(Drop_Table{first});
+  EXPECT_EQ(error_after(entries, Insert{first, id(9)}), "get_table: invalid table_id: 1");
+  EXPECT_EQ(error_after(entries, Drop_Table{first}), "drop_table: invalid table_id");
+}
+
+TEST_F(Database_Test, RefusesDeletedRecords) {
+  auto entries = small_database;
+  entries.push_back(Delete{first, id(2)});
+  EXPECT_EQ(error_after(entries, update<std::int32_t>(first, 2, number, 1)),
+            "update: invalid record_id");
+  EXPECT_EQ(error_after(entries, Delete{first, id(2)}),
+            "invalid record_id: table town has no record 2");
+  EXPECT_EQ(error_after(entries, Delete_Vector{first, id(1), 2}),
+            "delete_vector: some of 2 records from 1 are not in use");
+  EXPECT_EQ(error_after(entries, Insert_Vector{first, id(2), 2}),
+            "insert_vector: some of 2 records from 2 are already in use");
+}
+
+// Whoever calls prepare sees that nothing has changed.
+TEST_F(Database_Test, ARefusalChangesNothing) {
+  Database database = database_of(small_database);
+  const std::string before = testing::text_of(database);
+  EXPECT_THROW(database(Insert{first, id(4)}), Data_Error);
+  EXPECT_THROW(database(Insert_Vector{first, id(4), 5}), Data_Error);
+  EXPECT_THROW(database(Delete_Vector{first, id(4), 5}), Data_Error);
+  EXPECT_THROW(database(Rename_Table{first, "empty"}), Data_Error);
+  EXPECT_THROW(database(Update<std::int32_t>{first, id(5), number, 1}), Data_Error);
+  EXPECT_EQ(testing::text_of(database), before);
+}
+
+TEST_F(Database_Test, HasAtMost65535TablesAndFields) {
+  Database database;
+  for (int i = 0; i < 65535; ++i) database(Create_Table{"t" + std::to_string(i)});
+  EXPECT_THROW(database(Create_Table{"one_more"}), Data_Error);
+  const Table_Id last(65535);
+  for (int i = 0; i < 65535; ++i)
+    database(Add_Field{last, "f" + std::to_string(i), {Type_Code::int8, {}}});
+  EXPECT_THROW(database(Add_Field{last, "one_more", {Type_Code::int8, {}}}), Data_Error);
+}
+
+// ---- limits -------------------------------------------------------------------------------------
+
+// Resident memory of this process in bytes, none where the system does not say.
+std::size_t resident_memory() {
+  std::ifstream in("/proc/self/statm");
+  std::size_t pages = 0;
+  in >> pages >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+constexpr std::size_t megabyte = std::size_t{1} << 20;
+
+// A few bytes that make, fill and delete as many records as they may.
+TEST_F(Database_Test, AFewBytesNeverTakeMuchMemory) {
+  constexpr std::int64_t many = 16'000'000;
+  std::vector<Any_Entry> columns{Create_Table{"t"}};
+  for (int i = 0; i < 100; ++i)
+    columns.push_back(Add_Field{first,
+                                testing::keep("f" + std::to_string(i)),
+                                {static_cast<Type_Code>(1 + i % type_count), first}});
+  const auto with = [&](std::vector<Any_Entry> more) {
+    std::vector<Any_Entry> entries = columns;
+    entries.insert(entries.end(), more.begin(), more.end());
+    return entries;
+  };
+  std::vector<Any_Entry> many_tables;
+  for (std::uint16_t t = 1; t <= 100; ++t) {
+    many_tables.push_back(Create_Table{testing::keep("t" + std::to_string(t))});
+    many_tables.push_back(Insert_Vector{Table_Id(t), id(0), many});
+    many_tables.push_back(Delete_Vector{Table_Id(t), id(0), many});
+  }
+  std::vector<Any_Entry> many_skips = columns, again = columns;
+  for (index_t i = 1; i <= 1000; ++i) many_skips.push_back(Insert{first, id(i * 1'000'000)});
+  for (int i = 0; i < 1000; ++i) {
+    again.push_back(Insert_Vector{first, id(0), many});
+    again.push_back(Delete_Vector{first, id(0), many});
+  }
+  const struct {
+    const char* when;
+    std::vector<Any_Entry> entries;
+    std::size_t megabytes;
+  } cases[] = {
+      // a record in a list takes 24 bytes
+      {"a vector", with({Insert_Vector{first, id(0), many}}), 20},
+      {"a vector, one deleted", with({Insert_Vector{first, id(0), many}, Delete{first, id(7)}}),
+       20},
+      {"a vector, one updated",
+       with({Insert_Vector{first, id(0), many}, update<std::int32_t>(first, many - 1, number, 7)}),
+       20},
+      {"a vector in a hole", with({Insert{first, id(1)}, Insert_Vector{first, id(2), many}}), 450},
+      {"a far id", with({Insert{first, id(many)}, Insert{first, id(3)}}), 20},
+      {"many far ids", many_skips, 450},
+      {"in many tables", many_tables, 450},
+      {"again and again", again, 450},
+  };
+  for (const auto& [when, entries, megabytes] : cases)
+    for (const Deleted_Values deleted : {Deleted_Values::keep, Deleted_Values::reset}) {
+      Journal_Of journal(entries);
+      Database database(deleted);
+      const std::size_t before = resident_memory();
+      try {
+        load(database, journal.journal());
+      } catch (const Corruption_Error&) {
+        // Refused at some point: what counts is what it has taken by then.
+      }
+      const std::size_t after = resident_memory();
+      EXPECT_LE(after, before + megabytes * megabyte)
+          << when << ": " << (after - before) / megabyte << " MB";
+    }
+}
+
+// Records that the journal pays for with a byte each are not limited.
+TEST_F(Database_Test, ALongJournalMayHaveManyRecords) {
+  std::vector<Any_Entry> entries = small_database;
+  for (index_t i = 5; i < 200'000; ++i) entries.push_back(Insert{first, id(i)});
+  EXPECT_EQ(database_of(entries).table(first).records().size(), 200'000);
+}
+
+TEST_F(Database_Test, AWriterIsToldWhatCouldNotBeReadBack) {
+  Database database = database_of(small_database);
+  database(Insert_Vector{first, id(5), 20'000'000});
+  EXPECT_THROW(database.require_readable_from(1000), Data_Error);
+  database.require_readable_from(21'000'000);
+}
+
+}  // namespace
+}  // namespace joedb
