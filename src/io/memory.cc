@@ -32,10 +32,15 @@ void Zeroed_Memory::grow(std::size_t size, bool will_be_filled) {
       std::free(data_);
     }
     data_ = static_cast<char*>(mapping);
-    // Advice only: without huge pages everything works, with more page faults.
-    if (will_be_filled && size >= huge_page_size) ::madvise(data_, size, MADV_HUGEPAGE);
   }
   size_ = size;
+  if (will_be_filled) expect(size);
+}
+
+// Advice only: without huge pages everything works, with more page faults. It is given for the
+// whole block, because a block of two kinds cannot grow.
+void Zeroed_Memory::expect(std::size_t size) {
+  if (size_ >= huge_page_size && size >= size_ / 2) ::madvise(data_, size_, MADV_HUGEPAGE);
 }
 
 void Zeroed_Memory::release() noexcept {

@@ -23,6 +23,9 @@ class Zeroed_Memory {
   // and then nothing has changed. Not to be filled: it is not known whether much will be written.
   void grow(std::size_t size, bool will_be_filled = false);
 
+  // `size` bytes of it are about to be written. If they are most of the block, that is known now.
+  void expect(std::size_t size);
+
  private:
   void release() noexcept;
 

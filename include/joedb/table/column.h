@@ -52,6 +52,8 @@ class Column final : public Column_Base {
   void grow(std::size_t capacity, bool will_be_filled) override {
     memory_.grow(capacity * sizeof(T), will_be_filled);
   }
+  // So many rows are about to be set.
+  void expect(std::size_t rows) { memory_.expect(rows * sizeof(T)); }
   void reset(index_t id) override { set(id, T()); }
 
  private:
@@ -107,6 +109,8 @@ class Column<std::string_view> final : public Column_Base {
     memory_.grow(capacity * sizeof(String_Handle), will_be_filled);
     capacity_ = capacity;
   }
+  // So many rows are about to be set.
+  void expect(std::size_t rows) { memory_.expect(rows * sizeof(String_Handle)); }
   void reset(index_t id) override { set(id, {}); }
 
  private:

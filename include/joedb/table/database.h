@@ -131,6 +131,7 @@ class Database {
   template <Field_Value T>
   void apply(const Update_Vector<T>& e) {
     Column<T>& column = table(e.table).template column<T>(e.field);
+    column.expect(static_cast<std::size_t>(e.size));
     if constexpr (has_fixed_size<T>) {
       e.values.read_all(column.data() + e.record.value());
     } else {
