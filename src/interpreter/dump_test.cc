@@ -83,6 +83,7 @@ TEST(Dump, FindsEveryRun) {
   const auto runs_of = [](std::vector<index_t> erased, index_t size) {
     Record_Ids records;
     records.insert_vector(0, size);
+    records.reserve_lists(size);
     for (const index_t id : erased) records.erase(id);
     std::vector<std::pair<index_t, index_t>> runs;
     for_each_run(records, [&](index_t first, index_t n) { runs.emplace_back(first, n); });

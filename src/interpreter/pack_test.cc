@@ -82,6 +82,7 @@ TEST(Pack, RefusesWhatNobodyCouldRead) {
   // Larger than a short journal may have it, and yet made by a long one.
   Database database = Journal_Of({Create_Table{"a"}}).database();
   database.remove_limits();
+  database.note_journal_size(30'000'000);
   database(Insert{table, Record_Id(20'000'000)});
   Memory_File file;
   Writable_Journal journal(file);

@@ -109,7 +109,7 @@ TEST(Checkpoints, NeverGoBack) {
       {{"hard where ours is soft",               { 80,   80,     90,   90},  {99},   90,   90,     1,  1}, soft_90},
       {{"a newer hard one, below the soft one",  { 80,   80,     85,   85},  {99},   90,   85,     1,  1}, soft_90},
       {{"nothing",                               {  0,    0,      0,    0},  {99},   90,   80,     0,  1}, soft_90},
-      {{"the file is shorter than ours",         { 80,   80,     41,  -90},            {85},   90,   80,     0,  1}, soft_90},
+      {{"the file is shorter than ours",         { 80,   80,     41,  -90},  {85},   90,   80,     0,  1}, soft_90},
   };
   for (const auto& [c, before] : cases) expect_read(c, before);
 }
