@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static std::string message(std::string_view action, std::string_view path, Offset offset,
                            int code) {
@@ -18,4 +18,4 @@ Io_Error::Io_Error(std::string_view action, std::string_view file, Offset at, in
       offset(at),
       code(errno_value) {}
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

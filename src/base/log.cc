@@ -5,7 +5,7 @@
 
 #include "joedb/base/time.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 namespace {
 
@@ -34,4 +34,4 @@ void Destructor_Logger::warning(std::string_view text) noexcept {
   }
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 std::string time_text(std::int64_t seconds) {
   // Beyond these the calendar of <chrono> ends (years -32767 to 32767).
@@ -23,4 +23,4 @@ std::string time_text(std::int64_t seconds) {
   return text;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

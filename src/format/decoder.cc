@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 std::string opcode_name(std::uint8_t opcode) {
   if (opcode >= first_update_opcode && opcode <= last_update_opcode) {
@@ -103,4 +103,4 @@ Type decode_type(Decoder_Input& in) {
   return type;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

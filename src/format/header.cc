@@ -4,7 +4,7 @@
 
 #include "joedb/base/bytes.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 std::array<char, header_size> encode_header(const Header& header) {
   std::array<char, header_size> bytes;
@@ -30,4 +30,4 @@ Checkpoint_Words decode_checkpoints(const std::array<char, checkpoint_words_size
   return words;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

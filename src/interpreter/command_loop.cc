@@ -4,7 +4,7 @@
 #include "joedb/base/version.h"
 #include "joedb/format/header.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static std::string_view trimmed(std::string_view line) {
   const std::size_t last = line.find_last_not_of(" \t\n\v\f\r");
@@ -129,4 +129,4 @@ std::vector<std::string> Command_Loop::complete(std::string_view line) const {
   return result;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

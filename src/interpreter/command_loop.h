@@ -12,7 +12,7 @@
 #include "interpreter/line_source.h"
 #include "interpreter/value_text.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Something that can be typed.
 struct Interpreter_Command {
@@ -98,6 +98,6 @@ class Command_Loop {
 // What the command `about` prints.
 std::string about_text();
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

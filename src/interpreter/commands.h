@@ -11,7 +11,7 @@
 
 // The commands of joedbi, group by group. What they work on must outlive the loop.
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 struct Command_Options {
   index_t max_record_id = 0;  // 0: no limit
@@ -91,6 +91,6 @@ void add_journal_commands(Command_Loop& loop, Journal& journal, const Command_Op
          }}}});
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -5,7 +5,7 @@
 #include "interpreter/commands.h"
 #include "joedb/format/compact.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -187,4 +187,4 @@ void add_data_commands(Command_Loop& loop, Writable_Database& database,
          run(&Data_Commands::update_vector)}}});
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

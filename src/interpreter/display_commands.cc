@@ -5,7 +5,7 @@
 #include "interpreter/table_text.h"
 #include "joedb/io/posix_file.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 const Table& read_table(Line_Reader& in, const Database& database) {
   const std::string_view name = in.read_word();
@@ -87,4 +87,4 @@ void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read
       {"Blob Reader", {{"read_blob", "read_blob <blob> [<output_file_name>]", read_blob}}});
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

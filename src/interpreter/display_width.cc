@@ -5,7 +5,7 @@
 
 #include "interpreter/value_text.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 namespace {
 
@@ -81,4 +81,4 @@ std::size_t display_width(std::string_view text) {
   return width;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

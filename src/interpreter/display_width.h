@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // How many columns of a terminal a code point takes: 0, 1 or 2. By the tables of Unicode 3.1, as
 // in the wcwidth of 2001 that is in the public domain, so that emoji count 1; tables look the same
@@ -21,6 +21,6 @@ Character first_character(std::string_view text);
 // Of a whole text.
 std::size_t display_width(std::string_view text);
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -8,7 +8,7 @@
 // The content of a database as entries, for the handlers of entry_text.h among others. Tables and
 // fields are numbered anew, without those that were dropped; records keep their ids.
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Calls f(first, size) for each run of used ids, in ascending order.
 template <class F>
@@ -83,6 +83,6 @@ void dump_data(const Database& database, Handler&& handler) {
   }
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

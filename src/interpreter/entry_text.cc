@@ -5,7 +5,7 @@
 
 #include "joedb/base/time.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // ---- names --------------------------------------------------------------------------------------
 
@@ -390,4 +390,4 @@ void Sql_Writer::end_comment(std::string_view text) {
   out_.end_line();
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

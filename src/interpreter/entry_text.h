@@ -21,7 +21,7 @@
 // * A file can hold any bytes as names, comments and texts. Whatever they are, the output means
 //   what the entries mean: no text ends its line and goes on as a command.
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 template <class Entry, class... Entries>
 inline constexpr bool is_one_of = (std::is_same_v<Entry, Entries> || ...);
@@ -269,6 +269,6 @@ class Sql_Writer {
   Entry_Names names_;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -3,7 +3,7 @@
 #include "interpreter/interpreter.h"
 #include "joedb/format/header.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static Open_Mode alone(Open_Mode mode) {
   return mode == Open_Mode::shared_write ? Open_Mode::write_existing_or_create_new : mode;
@@ -51,4 +51,4 @@ void Interpreted_File::append_new_entries() {
   text_size_ += static_cast<Offset>(text.size());
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -8,7 +8,7 @@
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/readonly_journal.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A text file of commands that looks like a journal file: for schemas and small databases that are
 // kept with source code.
@@ -49,6 +49,6 @@ class Interpreted_File : public Abstract_File {
   Command_Writer writer_;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 void add_commands(Command_Loop& loop, Writable_Database& database, const Command_Options& options,
                   std::function<void()> after_rollback) {
@@ -31,4 +31,4 @@ bool run_text(std::string_view text, Writable_Database& database) {
   return end == Command_Loop::End::end_of_input;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

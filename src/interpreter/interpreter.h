@@ -5,7 +5,7 @@
 
 #include "interpreter/commands.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // All commands for a database that can be written.
 void add_commands(
@@ -20,6 +20,6 @@ void add_readonly_commands(Command_Loop& loop, const Database& database, const A
 // quit.
 bool run_text(std::string_view text, Writable_Database& database);
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

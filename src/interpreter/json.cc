@@ -9,7 +9,7 @@
 #include "interpreter/text_buffer.h"
 #include "interpreter/value_text.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 namespace {
 
@@ -179,4 +179,4 @@ void write_json(const Database& database, std::ostream& out, bool base64) {
   Json_Writer(database, out, base64).write();
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -5,7 +5,7 @@
 
 #include "joedb/table/database.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Prints all tables as one JSON object: for each table the number of records and, for each field,
 // the array of its values, in the order of the record ids.
@@ -25,6 +25,6 @@ namespace joedb {
 // base64 of their bytes.
 void write_json(const Database& database, std::ostream& out, bool base64);
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static constexpr std::size_t block_size = std::size_t{1} << 16;
 
@@ -49,4 +49,4 @@ std::size_t Text_Line_Source::read(char* data, std::size_t size) {
   return n;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

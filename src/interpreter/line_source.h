@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Given the beginning of a line, the words that its last word may become.
 using Completer = std::function<std::vector<std::string>(std::string_view line)>;
@@ -64,6 +64,6 @@ class Text_Line_Source : public Block_Line_Source {
 // A prompt in colour, as it is sent to a terminal: ESC[36m TEXT> ESC[0m.
 std::string prompt_text(const std::string& text);
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "interpreter/dump.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static void pack_schema(const Database& database, Writable_Journal& journal) {
   Memory_Decoder_Input in(database.schema_entries());
@@ -62,4 +62,4 @@ void pack(const Database& database, Writable_Journal& journal) {
   require_readable(database, journal.get_position());
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -4,7 +4,7 @@
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Appends the content of a database to an empty journal, in as few entries as possible: its schema
 // entries as they were, then the records of each table, run by run, which keep their ids. What was
@@ -15,6 +15,6 @@ namespace joedb {
 // not pack a journal that has any.
 void pack(const Database& database, Writable_Journal& journal);
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

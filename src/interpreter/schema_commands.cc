@@ -1,6 +1,6 @@
 #include "interpreter/commands.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 namespace {
 
@@ -84,4 +84,4 @@ void add_schema_commands(Command_Loop& loop, Writable_Database& database) {
                   type_notes});
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

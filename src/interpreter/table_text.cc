@@ -8,7 +8,7 @@
 #include "interpreter/text_buffer.h"
 #include "interpreter/value_text.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 namespace {
 
@@ -147,4 +147,4 @@ void write_record(std::ostream& out, const Table& table, Record_Id record) {
   }
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -5,7 +5,7 @@
 
 #include "joedb/table/table.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Which part of a table is shown, and how wide.
 struct Table_View {
@@ -28,6 +28,6 @@ void write_table(std::ostream& out, const Table& table, const Table_View& view);
 // is to know about the records of the table.
 void write_record(std::ostream& out, const Table& table, Record_Id record);
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -1,6 +1,6 @@
 #include "interpreter/text_buffer.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 Text_Buffer::~Text_Buffer() {
   try {
@@ -14,4 +14,4 @@ void Text_Buffer::flush() {
   text_.clear();
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Text on its way to a stream, which gets it in large blocks.
 class Text_Buffer {
@@ -57,6 +57,6 @@ class Text_Buffer {
   std::string text_;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

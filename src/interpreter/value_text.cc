@@ -7,7 +7,7 @@
 #include <limits>
 #include <system_error>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // ---- writing ------------------------------------------------------------------------------------
 
@@ -338,4 +338,4 @@ Blob Line_Reader::read_value<Blob>() {
   return {position, read_integer_or(0)};
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

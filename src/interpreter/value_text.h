@@ -7,7 +7,7 @@
 
 #include "joedb/schema/type.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Values as text, as the interpreter reads and writes them. What is written here is read back as
 // the same value, to the last bit of a float.
@@ -104,6 +104,6 @@ Record_Id Line_Reader::read_value<Record_Id>();
 template <>
 Blob Line_Reader::read_value<Blob>();
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

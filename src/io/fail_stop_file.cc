@@ -3,7 +3,7 @@
 #include <exception>
 #include <type_traits>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 void Fail_Stop_File::require_no_failure() const {
   if (has_failed_)
@@ -50,4 +50,4 @@ bool Fail_Stop_File::truncate(Offset size) {
   return guard([&] { return file_.truncate(size); });
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

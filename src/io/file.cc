@@ -4,7 +4,7 @@
 #include <cstring>
 #include <memory>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static constexpr std::size_t copy_buffer_size = std::size_t{1} << 16;
 
@@ -60,4 +60,4 @@ bool Abstract_File::equal_to(const Abstract_File& other, Offset start, Offset en
   return true;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // From this size on a block is a mapping of its own.
 static constexpr std::size_t mapping_threshold = std::size_t{1} << 18;
@@ -50,4 +50,4 @@ void Zeroed_Memory::release() noexcept {
     std::free(data_);
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static std::size_t read_from(std::string_view from, char* data, std::size_t size, Offset offset) {
   if (offset < 0 || static_cast<std::size_t>(offset) >= from.size()) return 0;
@@ -47,4 +47,4 @@ void Readonly_Memory_File::pwrite(const char*, std::size_t, Offset) {
   throw Exception("writing to a read-only memory file");
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

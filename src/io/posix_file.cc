@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 namespace {
 
@@ -184,4 +184,4 @@ void Device_File::pwrite(const char* data, std::size_t size, Offset offset) {
   File::pwrite(data, size, offset);
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

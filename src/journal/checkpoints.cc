@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // The order of the comparisons is part of the format: on a tie the later slot wins, and a soft word
 // says that the hard checkpoint is in the opposite slot.
@@ -27,4 +27,4 @@ void Checkpoints::read(const Checkpoint_Words& words, std::optional<Offset> file
   checkpoint = std::max(checkpoint, hard_checkpoint);
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static constexpr std::size_t block_size = std::size_t{1} << 18;
 
@@ -105,4 +105,4 @@ void Readonly_Journal::rewind() {
 
 void Readonly_Journal::fail_replay(const char* what) { input_.fail(what); }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

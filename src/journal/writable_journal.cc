@@ -23,7 +23,7 @@
 // A hard checkpoint that was read from the file may be one that a process wrote and did not live to
 // sync, or half a commit. So nobody relies on it before a sync of our own (sync_hard_slot).
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static constexpr std::size_t first_buffer_size = std::size_t{1} << 12;
 static constexpr std::size_t full_buffer_size = std::size_t{1} << 18;
@@ -392,4 +392,4 @@ void Writable_Journal::forget_after(Offset position, const Context& context) noe
   used_ = flushed_ <= position ? static_cast<std::size_t>(position - flushed_) : 0;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -3,7 +3,7 @@
 
 #include "joedb/journal/writable_journal.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A journal that is written without tables in memory: for comments, blobs, and bytes of another
 // copy. Its functions are those of Writable_Database.
@@ -64,6 +64,6 @@ class Bare_Journal {
   Writable_Journal journal_;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Of the two locks, everybody takes the local one first, so that nobody waits for ever.
 class Client::Local_Lock {
@@ -104,4 +104,4 @@ void Client::write_end() {
   if (settings_.is_hard) local_.checkpoint(Checkpoint_Level::hard);
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -7,7 +7,7 @@
 #include "replica/connection.h"
 #include "replica/local_copy.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // What a client appends, and how it ends its transactions.
 struct Transaction_Settings {
@@ -70,6 +70,6 @@ class Client {
   Offset common_ = journal_start;  // up to here, the copies are known to be equal
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static constexpr Offset fast_check_size = Offset{1} << 16;
 
@@ -72,4 +72,4 @@ std::unique_ptr<Connection> make_file_connection(Abstract_File& file) {
   return std::make_unique<File_Connection>(file);
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

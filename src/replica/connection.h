@@ -5,7 +5,7 @@
 
 #include "joedb/journal/writable_journal.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // How much of the common beginning of two journals is compared before they are believed to be
 // copies of each other.
@@ -56,6 +56,6 @@ void require_equal(const Abstract_File& local, const Abstract_File& other, Offse
 void check_content(const Abstract_File& local, Offset local_checkpoint,
                    const Connection& connection, Content_Check check);
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "joedb/journal/writable_journal.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A client's own copy of a journal, with or without tables, as the client sees it.
 class Local_Copy {
@@ -95,6 +95,6 @@ class Readonly_Copy final : public Local_Copy {
   const std::function<void()> advance_;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

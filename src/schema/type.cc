@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static constexpr std::array<std::string_view, type_count + 1> names{
     "none",    "string",  "int32", "int64", "references", "boolean",
@@ -24,4 +24,4 @@ bool is_identifier(std::string_view name) {
                      [&](char c) { return is_digit(c) || is_letter(c) || c == '_'; });
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static constexpr std::size_t max_block_size = std::size_t{1} << 22;
 static constexpr std::size_t tolerated_garbage = std::size_t{1} << 16;
@@ -65,4 +65,4 @@ void Column<std::string_view>::collect_garbage() noexcept {
   garbage_ = 0;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

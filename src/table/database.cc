@@ -5,7 +5,7 @@
 
 #include "joedb/format/encoder.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Small enough for memory and time, large enough for any honest use.
 static constexpr index_t rows_for_free = index_t{1} << 24;
@@ -139,4 +139,4 @@ void Database::apply(const Insert_Vector& e) {
 
 void Database::apply(const Delete_Vector& e) { table(e.table).erase_vector(e.record, e.size); }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

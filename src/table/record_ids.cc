@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 bool Record_Ids::are_free(index_t id, index_t n) const {
   const index_t end = std::min(id + n, size_);
@@ -134,4 +134,4 @@ void Record_Ids::erase(index_t id) {
   --used_count_;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static constexpr index_t first_capacity = 16;
 static constexpr index_t largest_capacity = index_t{1} << 48;
@@ -141,4 +141,4 @@ void Table::throw_not_used(Record_Id record) const {
                    std::to_string(record.value()));
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

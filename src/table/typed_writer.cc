@@ -1,6 +1,6 @@
 #include "joedb/table/typed_writer.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 Schema_Relation compare_schemas(std::string_view file, std::string_view program) {
   if (!program.starts_with(file)) return Schema_Relation::incompatible;
@@ -71,4 +71,4 @@ void upgrade_schema(Database& database, Writable_Journal& journal, std::string_v
   journal.soft_checkpoint();
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Where the bytes of a blob are in the journal file: offset of the first byte, and number of bytes.
 // (0, 0) is null; a blob without bytes still has a position.
@@ -26,6 +26,6 @@ class Blob {
   std::int64_t size_ = 0;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Numbers in a joedb file are little-endian, and whole vectors of them are copied to and from
 // memory.
@@ -26,6 +26,6 @@ char* store(char* to, T value) {
   return to + sizeof(T);
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "joedb/base/ids.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Everything joedb throws derives from this. What is thrown by a function that changes something
 // says in its header what is true afterwards.
@@ -52,6 +52,6 @@ class Content_Mismatch : public Exception {
   using Exception::Exception;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 using index_t = std::ptrdiff_t;
 
@@ -51,6 +51,6 @@ class Record_Id {
   std::uint64_t plus_one_ = 0;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

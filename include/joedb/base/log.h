@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Receives one line of text, without its end.
 class Logger {
@@ -23,6 +23,6 @@ class Destructor_Logger {
   static void warning(std::string_view text) noexcept;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A string that lives in a column: a view whose end is followed by a zero byte. It is valid until
 // the database is changed. It converts to std::string, so that `const std::string& name =
@@ -26,6 +26,6 @@ class String : public std::string_view {
   friend std::string operator+(String a, String b) { return a.str().append(b); }
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -12,7 +12,7 @@
 //     8192 … 2^21-1   40 20 00 … 5f ff ff
 //     … 2^61-1        … ff ff ff ff ff ff ff ff
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 inline constexpr std::size_t max_compact_size = 8;
 inline constexpr std::uint64_t max_compact = (std::uint64_t{1} << 61) - 1;
@@ -48,6 +48,6 @@ constexpr std::uint64_t read_compact(const char* in, std::size_t size) {
   return value;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

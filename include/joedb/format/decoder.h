@@ -13,7 +13,7 @@
 // Corruption_Error that names the entry and its offset. Lengths are checked against the end of the
 // journal before anything is read or allocated.
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A window on the bytes of a journal that moves forward.
 class Decoder_Input {
@@ -306,6 +306,6 @@ struct Ignore_Entries {
   void operator()(const Entry&) {}
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -13,7 +13,7 @@
 // (encoded_size_limit), return the end of what they wrote, and choose the same short forms as joedb
 // 10 does, which depend on the context.
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -209,6 +209,6 @@ void append_encoded(std::string& out, Context& context, const Entry& entry) {
   out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -11,7 +11,7 @@
 // journal is called with one of them at a time (decoder.h), whoever writes one passes them to
 // encode (encoder.h). Strings are views of the journal's bytes, valid during the call.
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 struct Create_Table {
   std::string_view name;
@@ -167,6 +167,6 @@ struct Context {
 // "insert_into", "update_next int32", …; "entry" for a byte that is no opcode.
 std::string opcode_name(std::uint8_t opcode);
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -20,7 +20,7 @@
 //
 // Two equal copies of at least 41 in a slot are a hard checkpoint. A negative word is a soft one.
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 inline constexpr std::size_t header_size = 41;
 inline constexpr std::size_t checkpoint_words_size = 32;
@@ -44,6 +44,6 @@ Checkpoint_Words decode_checkpoints(const std::array<char, checkpoint_words_size
 // The position of a word in the file.
 constexpr Offset checkpoint_word_offset(int slot, int copy) { return 8 * (2 * slot + copy); }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "joedb/io/file.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Passes everything to another file until a write, a sync or a truncation fails. After that it
 // writes nothing any more: after a failed sync, a second and successful one would prove nothing
@@ -49,6 +49,6 @@ class Fail_Stop_File : public Abstract_File {
   std::string failure_;  // what the first one said
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

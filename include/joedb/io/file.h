@@ -10,7 +10,7 @@
 #include "joedb/base/blob.h"
 #include "joedb/base/error.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 enum class Open_Mode {
   read_existing,
@@ -112,6 +112,6 @@ class File_Lock {
   const Lock_Range range_;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A block of memory that grows and whose new bytes are zero.
 //
@@ -33,6 +33,6 @@ class Zeroed_Memory {
   std::size_t size_ = 0;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "joedb/io/file.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A file in memory. Locks and syncs do nothing.
 class Memory_File : public Abstract_File {
@@ -52,6 +52,6 @@ class Readonly_Memory_File : public Abstract_File {
   const std::string_view data_;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

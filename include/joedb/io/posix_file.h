@@ -5,7 +5,7 @@
 
 #include "joedb/io/file.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A file of the operating system.
 //
@@ -61,6 +61,6 @@ class Device_File : public File {
   const Offset capacity_;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "joedb/format/header.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // What a process knows of the checkpoints of a journal.
 struct Checkpoints {
@@ -24,6 +24,6 @@ struct Checkpoints {
   friend bool operator==(const Checkpoints&, const Checkpoints&) = default;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

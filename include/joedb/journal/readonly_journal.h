@@ -8,7 +8,7 @@
 #include "joedb/io/file.h"
 #include "joedb/journal/checkpoints.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Which part of a file is believed.
 enum class Recovery {
@@ -110,6 +110,6 @@ void Readonly_Journal::replay_range(Handler& handler, Offset limit, Offset end) 
   is_broken_ = false;
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

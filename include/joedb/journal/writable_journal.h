@@ -11,7 +11,7 @@
 #include "joedb/io/fail_stop_file.h"
 #include "joedb/journal/readonly_journal.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // How safe a checkpoint is.
 enum class Checkpoint_Level {
@@ -210,6 +210,6 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
   });
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -10,7 +10,7 @@
 #include "joedb/base/blob.h"
 #include "joedb/base/ids.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // The types of fields, by their codes in the file.
 enum class Type_Code : std::uint8_t {
@@ -109,6 +109,6 @@ Type_Code type_named(std::string_view name);
 // with a digit.
 bool is_identifier(std::string_view name);
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -13,7 +13,7 @@
 #include "joedb/io/memory.h"
 #include "joedb/schema/type.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // The values of one field of a table: one contiguous array, in which row id stands at index id.
 //
@@ -157,6 +157,6 @@ class Column<std::string_view> final : public Column_Base {
   std::size_t garbage_ = 0;    // of these, bytes that no handle needs any more
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

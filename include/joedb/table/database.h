@@ -10,7 +10,7 @@
 #include "joedb/format/entry.h"
 #include "joedb/table/table.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // The content of a database in memory: the schema at run time, and a table engine for each table.
 //
@@ -188,6 +188,6 @@ class Database {
   bool may_write_ = false;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

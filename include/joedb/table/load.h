@@ -4,7 +4,7 @@
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/table/database.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Calls replay(), which replays a journal of `size` bytes into the database, under the limits for
 // journals that nobody vouches for.
@@ -20,6 +20,6 @@ inline void load(Database& database, Readonly_Journal& journal) {
   load(database, journal.get_checkpoint(), [&] { journal.replay(database); });
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

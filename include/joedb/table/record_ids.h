@@ -6,7 +6,7 @@
 #include "joedb/base/ids.h"
 #include "joedb/io/memory.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // Which rows of a table are in use, in which order they were inserted, and which id a new one gets.
 //
@@ -106,6 +106,6 @@ class Record_Ids {
   index_t last_free_ = no_id;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

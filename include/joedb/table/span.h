@@ -8,7 +8,7 @@
 #include "joedb/base/error.h"
 #include "joedb/table/column.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A part of a column, to be read and written in place while a vector is updated.
 template <class T>
@@ -93,6 +93,6 @@ class Span<std::string> {
   std::size_t size_;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

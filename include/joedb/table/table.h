@@ -11,7 +11,7 @@
 #include "joedb/table/column.h"
 #include "joedb/table/record_ids.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 struct Field {
   std::string name;
@@ -147,6 +147,6 @@ class Table {
   int growth_locks_ = 0;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -16,7 +16,7 @@
 // What the code that joedbc generates stands on: everything of a typed database that is the same
 // for every schema. Users see the generated functions; this header says how they behave.
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // ---- ids and values -----------------------------------------------------------------------------
 
@@ -232,6 +232,6 @@ class Typed_Database {
   Database engine_{Deleted_Values::reset};
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

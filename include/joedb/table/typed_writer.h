@@ -10,7 +10,7 @@
 #include "joedb/table/load.h"
 #include "joedb/table/typed.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // How the schema of a file relates to that of the program. Both are the encoded schema entries.
 enum class Schema_Relation { equal, file_is_older, incompatible };
@@ -305,6 +305,6 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
   using File_Holder<Memory_File>::file;
 };
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

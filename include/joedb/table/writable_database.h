@@ -6,7 +6,7 @@
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/load.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A database whose schema is known at run time only, and its journal.
 //
@@ -123,6 +123,6 @@ void Writable_Database::write_vector(Table_Id table, Record_Id record, Field_Id 
   database_.note_journal_size(journal_.get_position());
 }
 
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif
