@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "interpreter/line_source.h"
-#include "interpreter/value_text.h"
+#include "schema/value_text.h"
 
 namespace joedb::inline v1 {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "interpreter/value_text.h"
+#include "schema/value_text.h"
 
 namespace joedb::inline v1 {
 

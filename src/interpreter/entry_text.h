@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "interpreter/text_buffer.h"
-#include "interpreter/value_text.h"
 #include "joedb/format/decoder.h"
 #include "joedb/format/entry.h"
 #include "joedb/io/file.h"
 #include "joedb/table/database.h"
+#include "schema/value_text.h"
 
 // Handlers that print the entries of a journal, a line each. What they have in common:
 //

@@ -7,7 +7,7 @@
 
 #include "interpreter/dump.h"
 #include "interpreter/text_buffer.h"
-#include "interpreter/value_text.h"
+#include "schema/value_text.h"
 
 namespace joedb::inline v1 {
 

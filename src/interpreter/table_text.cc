@@ -6,7 +6,7 @@
 
 #include "interpreter/display_width.h"
 #include "interpreter/text_buffer.h"
-#include "interpreter/value_text.h"
+#include "schema/value_text.h"
 
 namespace joedb::inline v1 {
 

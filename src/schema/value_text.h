@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_VALUE_TEXT_H
-#define JOEDB_INTERPRETER_VALUE_TEXT_H
+#ifndef JOEDB_SCHEMA_VALUE_TEXT_H
+#define JOEDB_SCHEMA_VALUE_TEXT_H
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace joedb::inline v1 {
 
-// Values as text, as the interpreter reads and writes them. What is written here is read back as
+// Values as text, as joedbi reads and writes them. What is written here is read back as
 // the same value, to the last bit of a float.
 
 // In double quotes: " and \ get a \ before them, control characters and bytes that are not UTF-8

@@ -1,4 +1,4 @@
-#include "interpreter/value_text.h"
+#include "schema/value_text.h"
 
 #include <array>
 #include <charconv>
