@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "interpreter/interpreted_file.h"
 #include "joedb/base/time.h"
+#include "joedb/interpreter/interpreted_file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 
@@ -374,7 +374,7 @@ Open_Connection open_connection(const Connection_Argument& argument, Logger& log
   log.log(argument.file ? "creating connection: file" : "creating connection: dummy");
   if (argument.file) {
     result.file = open_file(*argument.file, log);
-    result.connection = make_file_connection(*result.file);
+    result.connection = std::make_unique<File_Connection>(*result.file);
   }
   return result;
 }

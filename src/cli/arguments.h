@@ -13,7 +13,7 @@
 #include "joedb/base/log.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/readonly_journal.h"
-#include "replica/connection.h"
+#include "joedb/replica/connection.h"
 
 // What the tools have in common on the command line: options, the words that name a file and a
 // connection, and the log.

@@ -35,15 +35,19 @@ class Client_Commands {
   }
 
   void transaction(std::ostream& out) {
-    client_.transaction([&] {
-      Command_Loop nested(loop_.settings(), [this] {
-        return client_prompt(client_) + "/" + interpreters_.transaction_name;
-      });
-      interpreters_.add_transaction_commands(nested);
-      const Command_Loop::End end = nested.run(loop_.input(), out);
-      if (end == Command_Loop::End::abort) throw Exception("aborted");
-      return end != Command_Loop::End::rollback;
+    Client_Lock lock(client_);
+    Command_Loop nested(loop_.settings(), [this] {
+      return client_prompt(client_) + "/" + interpreters_.transaction_name;
     });
+    interpreters_.add_transaction_commands(nested);
+    const Command_Loop::End end = nested.run(loop_.input(), out);
+    if (end == Command_Loop::End::abort) {
+      lock.abandon();
+      throw Exception("aborted");
+    }
+    if (end != Command_Loop::End::rollback) lock.do_checkpoint();
+    lock.push_if_ahead();
+    lock.unlock();
   }
 
   void pull(std::ostream& out, milliseconds wait) {
@@ -58,7 +62,7 @@ class Client_Commands {
   void push_every(std::ostream& out, std::int64_t sleep) {
     repeat(out, sleep, [&](Stop_Signal&) {
       client_.pull_file();
-      client_.push();
+      client_.push_if_ahead();
     });
   }
 
@@ -72,7 +76,8 @@ class Client_Commands {
       size = client_.pull();
     }
     if (size > 0)
-      out << "pulled " << size << " bytes, checkpoint = " << client_.get_checkpoint() << '\n';
+      out << "pulled " << size << " bytes, checkpoint = " << client_.get_journal_checkpoint()
+          << '\n';
     else if (File* const file = dynamic_cast<File*>(&file_); file && !file->is_readonly())
       file->touch();
   }
@@ -107,12 +112,12 @@ Interpreter_Command setting(std::string_view name, std::string_view help, bool& 
 
 std::string client_prompt(const Client& client) {
   std::string text = client.can_write() ? "writable_client(" : "readonly_client(";
-  text += std::to_string(client.get_checkpoint());
-  const Offset difference = client.get_difference();
+  text += std::to_string(client.get_journal_checkpoint());
+  const Offset difference = client.get_checkpoint_difference();
   if (difference > 0) return text + "+" + std::to_string(difference) + ")(pull to sync)";
   if (difference < 0)
     return text + std::to_string(difference) +
-           (client.can_push() ? ")(push to sync)" : ")(cannot push)");
+           (!client.is_pullonly() ? ")(push to sync)" : ")(cannot push)");
   return text + (client.has_tail() ? ")*" : ")");
 }
 
@@ -131,9 +136,9 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
           const milliseconds wait = seconds(read_seconds(in, 1));
           commands->pull_every(out, wait, read_seconds(in, 0));
         }}}};
-  if (client.can_push()) {
+  if (!client.is_pullonly()) {
     reading.commands.push_back(
-        {"push", "push", [&client](Line_Reader&, std::ostream&) { client.push(); }});
+        {"push", "push", [&client](Line_Reader&, std::ostream&) { client.push_if_ahead(); }});
     reading.commands.push_back({"push_every", "push_every [<sleep_seconds>]",
                                 [commands](Line_Reader& in, std::ostream& out) {
                                   commands->push_every(out, read_seconds(in, 1));

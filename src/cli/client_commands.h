@@ -5,7 +5,7 @@
 #include <string>
 
 #include "interpreter/command_loop.h"
-#include "replica/client.h"
+#include "joedb/replica/client.h"
 
 namespace joedb {
 

@@ -7,8 +7,8 @@
 #include "cli/output.h"
 #include "cli/standard_input.h"
 #include "interpreter/interpreter.h"
+#include "joedb/replica/bare_journal.h"
 #include "joedb/table/load.h"
-#include "replica/bare_journal.h"
 
 namespace joedb {
 
@@ -30,7 +30,7 @@ const char* const examples =
 
 class Client_Tool {
  public:
-  Client_Tool(const Client_Options& options, Abstract_File& file, Connection* connection,
+  Client_Tool(const Client_Options& options, Abstract_File& file, Connection& connection,
               Tool_Log& log)
       : options_(options), file_(file), connection_(connection), log_(log) {}
 
@@ -121,7 +121,7 @@ class Client_Tool {
 
   const Client_Options& options_;
   Abstract_File& file_;
-  Connection* const connection_;
+  Connection& connection_;
   Tool_Log& log_;
   const Command_Options command_options_{};
 };
@@ -148,7 +148,7 @@ int run_client(std::vector<std::string> arguments) {
   const auto file = open_file(file_argument, log);
   require_different(file_argument, connection_argument);
   const Open_Connection open = open_connection(connection_argument, log);
-  Client_Tool(client, *file, open.connection.get(), log).run();
+  Client_Tool(client, *file, open.connection ? *open.connection : Connection::dummy, log).run();
   return 0;
 }
 

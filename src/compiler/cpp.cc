@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <map>
 
 #include "compiler/names.h"
 #include "compiler/text.h"
 #include "joedb/base/version.h"
 #include "joedb/format/decoder.h"
+#include "schema/value_text.h"
 
 namespace joedb::compiler {
 
@@ -58,72 +61,123 @@ std::string schema_type(const Model_Field& field) {
 // ---- templates ----------------------------------------------------------------------------------
 
 constexpr std::string_view id_class =
-    "class id_of_{{table}} : public joedb::Typed_Id<id_of_{{table}}> {\n"
-    " public:\n"
-    "  using Typed_Id::Typed_Id;\n"
-    "};\n"
-    "using container_of_{{table}} = joedb::Container<id_of_{{table}}>;\n\n";
+    R"(class id_of_{{table}} : public joedb::Typed_Id<id_of_{{table}}> {
+ public:
+  using Typed_Id::Typed_Id;
+};
+using container_of_{{table}} = joedb::Container<id_of_{{table}}>;
+
+)";
+
+constexpr std::string_view index_types =
+    R"(using index_of_{{index}} = joedb::Typed_Index<id_of_{{table}}{{fields}}>;
+using range_of_{{index}} = joedb::Index_Range<id_of_{{table}}>;
+
+)";
+
+constexpr std::string_view index_definition =
+    R"(,
+             {"{{index}}", joedb::Table_Id({{table}}), {{{fields}}}, {{is_unique}}, "{{name}}"})";
 
 constexpr std::string_view table_readers =
-    "\n"
-    "  // {{table}}{{fields}}\n"
-    "  container_of_{{table}} get_{{table}}_table() const {\n"
-    "    return {{table}}_table_.records_in_order();\n"
-    "  }\n"
-    "  static id_of_{{table}} null_{{table}}() { return id_of_{{table}}(); }\n"
-    "  bool is_valid(id_of_{{table}} id) const { return {{table}}_table_.is_used(id); }\n"
-    "  id_of_{{table}} next(id_of_{{table}} id) const { return {{table}}_table_.next(id); }\n"
-    "  id_of_{{table}} previous(id_of_{{table}} id) const { return {{table}}_table_.previous(id); "
-    "}\n";
+    R"(
+  // {{table}}{{fields}}
+  container_of_{{table}} get_{{table}}_table() const {
+    return {{table}}_table_.records_in_order();
+  }
+  static id_of_{{table}} null_{{table}}() { return id_of_{{table}}(); }
+  bool is_valid(id_of_{{table}} id) const { return {{table}}_table_.is_used(id); }
+  id_of_{{table}} next(id_of_{{table}} id) const { return {{table}}_table_.next(id); }
+  id_of_{{table}} previous(id_of_{{table}} id) const { return {{table}}_table_.previous(id); }
+)";
+
+constexpr std::string_view many_rows_readers =
+    R"(  template <class Compare>
+  std::vector<id_of_{{table}}> sorted_{{table}}(Compare is_before) const {
+    return sorted({{table}}_table_, is_before);
+  }
+)";
+
+constexpr std::string_view single_row_readers =
+    R"(  static id_of_{{table}} the_{{table}}() { return id_of_{{table}}(0); }
+)";
 
 constexpr std::string_view getter =
-    "  {{type}} get_{{field}}(id_of_{{table}} id) const {\n"
-    "    return read({{table}}_table_, {{table}}_table_.{{field}}_, id);\n"
-    "  }\n";
+    R"(  {{type}} get_{{field}}(id_of_{{table}} id) const {
+    return read({{table}}_table_, {{table}}_table_.{{field}}_, id);
+  }
+)";
+
+constexpr std::string_view single_row_getter =
+    R"(  {{type}} get_{{field}}() const { return get_{{field}}(the_{{table}}()); }
+)";
+
+constexpr std::string_view index_readers =
+    R"(
+  // {{index}}: {{is_unique}}index of {{table}} by {{fields}}
+  {{result}} find_{{index}}({{parameters}}) const {
+    return {{index}}_index_.{{find}}({{{names}}});
+  }
+  const index_of_{{index}}& get_index_of_{{index}}() const { return {{index}}_index_; }
+  id_of_{{table}} next_{{index}}(id_of_{{table}} id) const { return {{index}}_index_.next(id); }
+  id_of_{{table}} previous_{{index}}(id_of_{{table}} id) const {
+    return {{index}}_index_.previous(id);
+  }
+)";
 
 constexpr std::string_view table_struct =
-    "  struct {{table}}_table : joedb::Typed_Table<id_of_{{table}}, {{number}}> {\n"
-    "{{members}}"
-    "    void bind(joedb::Database& database) { Typed_Table::bind(database{{names}}); }\n"
-    "  };\n";
+    R"(  struct {{table}}_table : joedb::Typed_Table<id_of_{{table}}, {{number}}> {
+{{members}}    void bind(joedb::Database& database) { Typed_Table::bind(database{{names}}); }
+  };
+)";
 
 constexpr std::string_view table_member =
-    "    joedb::Typed_Field<{{type}}, {{number}}> {{field}}_;\n";
+    R"(    joedb::Typed_Field<{{type}}, {{number}}> {{field}}_;
+)";
 
-constexpr std::string_view table_writers =
-    "\n"
-    "  // {{table}}\n"
-    "  id_of_{{table}} new_{{table}}() { return add_row({{table}}_table_); }\n";
+constexpr std::string_view new_row =
+    R"(  id_of_{{table}} new_{{table}}() { return add_row({{table}}_table_); }
+)";
 
 constexpr std::string_view new_with_values =
-    "  id_of_{{table}} new_{{table}}({{parameters}}) {\n"
-    "    return add_row({{table}}_table_{{assignments}});\n"
-    "  }\n";
+    R"(  id_of_{{table}} new_{{table}}({{parameters}}) {
+    return add_row({{table}}_table_{{assignments}});
+  }
+)";
 
-constexpr std::string_view assignment =
-    ",\n                   assign({{table}}_table_.{{field}}_, {{parameter}})";
+constexpr std::string_view assignment = R"(,
+                   assign({{table}}_table_.{{field}}_, {{parameter}}))";
 
-constexpr std::string_view more_table_writers =
-    "  void insert_{{table}}(id_of_{{table}} id) {\n"
-    "    add_row_at({{table}}_table_, id.get_record_id());\n"
-    "  }\n"
-    "  id_of_{{table}} new_vector_of_{{table}}(std::size_t size) {\n"
-    "    return add_vector({{table}}_table_, size);\n"
-    "  }\n"
-    "  void delete_{{table}}(id_of_{{table}} id) { erase({{table}}_table_, id); }\n"
-    "  void delete_vector_of_{{table}}(id_of_{{table}} id, std::size_t size) {\n"
-    "    erase_vector({{table}}_table_, id, size);\n"
-    "  }\n"
-    "  void clear_{{table}}_table() { erase_all({{table}}_table_); }\n";
+constexpr std::string_view many_rows_writers =
+    R"(  void insert_{{table}}(id_of_{{table}} id) {
+    add_row_at({{table}}_table_, id.get_record_id());
+  }
+  id_of_{{table}} new_vector_of_{{table}}(std::size_t size) {
+    return add_vector({{table}}_table_, size);
+  }
+  void delete_{{table}}(id_of_{{table}} id) { erase({{table}}_table_, id); }
+  void delete_vector_of_{{table}}(id_of_{{table}} id, std::size_t size) {
+    erase_vector({{table}}_table_, id, size);
+  }
+  void clear_{{table}}_table() { erase_all({{table}}_table_); }
+)";
 
-constexpr std::string_view field_writers =
-    "  void set_{{field}}(id_of_{{table}} id, {{type}} value) {\n"
-    "    update({{table}}_table_, {{table}}_table_.{{field}}_, id, value);\n"
-    "  }\n"
-    "  template <class Function>\n"
-    "  void update_vector_of_{{field}}(id_of_{{table}} id, std::size_t size, Function function) {\n"
-    "    update_vector({{table}}_table_, {{table}}_table_.{{field}}_, id, size, function);\n"
-    "  }\n";
+constexpr std::string_view setter =
+    R"(  void set_{{field}}(id_of_{{table}} id, {{type}} value) {
+    update({{table}}_table_, {{table}}_table_.{{field}}_, id, value);
+  }
+)";
+
+constexpr std::string_view single_row_setter =
+    R"(  void set_{{field}}({{type}} value) { set_{{field}}(the_{{table}}(), value); }
+)";
+
+constexpr std::string_view vector_setter =
+    R"(  template <class Function>
+  void update_vector_of_{{field}}(id_of_{{table}} id, std::size_t size, Function function) {
+    update_vector({{table}}_table_, {{table}}_table_.{{field}}_, id, size, function);
+  }
+)";
 
 constexpr std::string_view header =
     R"(// Generated by joedbc {{version}} from {{source}}. Do not edit: change the schema instead.
@@ -138,18 +192,24 @@ static_assert(joedb::generated_code_version == {{code_version}},
               "this code was generated for another version of joedb: run joedbc again");
 
 {{id_declarations}}
-{{id_classes}}// What can be read. The functions throw joedb::Exception for a record that is not in use.
+{{id_classes}}{{index_types}}// What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
-{{database_using}}  static constexpr std::string_view schema_name = "{{name}}";
-  static constexpr std::string_view schema{
-      {{schema}},
-      {{schema_size}}};
-{{readers}}
+{{database_using}}  static joedb::Program_Schema program_schema() {
+    static constexpr std::string_view entries{
+        {{schema}},
+        {{schema_size}}};
+    static constexpr std::string_view initial_values{
+        {{initial_values}},
+        {{initial_values_size}}};
+    return {"{{name}}", entries, initial_values, {{{single_rows}}}, {{{index_definitions}}}};
+  }
+{{readers}}{{index_readers}}
  protected:
 {{structs}}
 {{members}}
-  void bind() {
+  void bind(joedb::Database& database) {
+    Typed_Database::bind(database);
 {{binds}}  }
 };
 
@@ -162,8 +222,24 @@ class Readonly_Database : public joedb::Typed_Reader<Database> {
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
-  using Typed_Writer::Typed_Writer;
-{{writable_using}}{{writers}}};
+  explicit Writable_Database(joedb::Abstract_File& file,
+                             joedb::Recovery recovery = joedb::Recovery::none,
+                             joedb::Checkpoint_Level level = joedb::Checkpoint_Level::soft)
+      : Typed_Writer(file, recovery, level) {
+    lock_and_upgrade([this](std::string_view name) { run_custom(name); });
+  }
+{{writable_using}}{{customs}}{{writers}}
+ protected:
+  Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file, joedb::Recovery recovery)
+      : Typed_Writer(file, recovery, joedb::Checkpoint_Level::soft) {}
+  void bring_up_to_date() {
+    upgrade([this](std::string_view name) { run_custom(name); });
+  }
+
+ private:
+  void run_custom([[maybe_unused]] std::string_view name) {
+{{custom_calls}}  }
+};
 
 // A database in a file of the system.
 class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
@@ -177,14 +253,118 @@ class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
   using Typed_Memory_Writer::Typed_Memory_Writer;
 {{memory_using}}};
 
+// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
+class Client : public joedb::Typed_Client<Writable_Database> {
+ public:
+  using Typed_Client::Typed_Client;
+};
+
+class Client_Lock : public joedb::Typed_Client_Lock<Client> {
+ public:
+  using Typed_Client_Lock::Typed_Client_Lock;
+};
+
+// A Client for a file of the system.
+class File_Client : public joedb::Typed_File_Client<Client> {
+ public:
+  using Typed_File_Client::Typed_File_Client;
+};
+
+// Follows a file that others write.
+class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
+ public:
+  using Typed_Readonly_Client::Typed_Readonly_Client;
+};
+
+// All ids and containers, for templates.
+struct Types {
+{{types}}};
+
 }  // namespace {{namespace}}
 
 #endif
 )";
 
+constexpr std::string_view custom_declaration =
+    R"(
+  // Written by you; called once for each file, when its schema gets `custom {{custom}}`.
+  static void {{custom}}(Writable_Database& db);
+)";
+
+constexpr std::string_view custom_call =
+    R"(    if (name == "{{custom}}") return {{custom}}(*this);
+)";
+
 constexpr std::string_view forwarder =
     R"(// Generated by joedbc {{version}}.
+#include "{{up}}{{name}}.h"
+)";
+
+constexpr std::string_view print_table_header =
+    R"(// Generated by joedbc {{version}}.
+#ifndef {{guard}}_PRINT_TABLE
+#define {{guard}}_PRINT_TABLE
+
 #include "../{{name}}.h"
+#include "joedb/interpreter/table_text.h"
+
+// print_…_table: prints records [start, start + length), or all if length is 0, in columns that are
+// at most max_width wide, or as wide as the values need if that is 0.
+namespace {{namespace}} {
+{{functions}}
+}  // namespace {{namespace}}
+
+#endif
+)";
+
+constexpr std::string_view print_function =
+    R"(
+inline void print_{{table}}_table(std::ostream& out, const Database& db, std::size_t max_width = 0,
+                                  joedb::index_t start = 0, joedb::index_t length = 0) {
+  joedb::write_table(out, db.get_untyped().table(joedb::Table_Id({{number}})),
+                     {max_width, start, length});
+}
+)";
+
+constexpr std::string_view interpreted_header =
+    R"(// Generated by joedbc {{version}}.
+#ifndef {{guard}}_INTERPRETED
+#define {{guard}}_INTERPRETED
+
+#include "../{{name}}.h"
+#include "joedb/interpreter/interpreted_file.h"
+
+namespace {{namespace}} {
+
+// A database in a text file of joedbi commands.
+class Interpreted_File_Database : private joedb::File_Holder<joedb::Interpreted_File>,
+                                  public Writable_Database {
+ public:
+  explicit Interpreted_File_Database(const std::string& file_name)
+      : File_Holder(file_name, joedb::Open_Mode::write_existing_or_create_new),
+        Writable_Database(file) {}
+
+ private:
+  using File_Holder<joedb::Interpreted_File>::file;
+};
+
+// One that is read once.
+class Readonly_Interpreted_File_Database : public Readonly_Database {
+ public:
+  explicit Readonly_Interpreted_File_Database(const std::string& file_name)
+      : Readonly_Database(
+            joedb::Interpreted_File(file_name, joedb::Open_Mode::read_existing)) {}
+};
+
+}  // namespace {{namespace}}
+
+#endif
+)";
+
+constexpr std::string_view introspection_header =
+    R"(// Generated by joedbc {{version}}. Define JOEDB_INTROSPECTION({{arguments}}), then include this file,
+// as often as you like.
+{{fields}}#undef JOEDB_INTROSPECTION
 )";
 
 // ---- parts --------------------------------------------------------------------------------------
@@ -196,12 +376,53 @@ std::string field_list(const Model_Table& table) {
   return text;
 }
 
-std::string readers(const Model_Table& table) {
-  std::string text = fill(table_readers, {{"table", table.name}, {"fields", field_list(table)}});
-  for (const Model_Field& field : table.fields)
-    text += fill(getter,
-                 {{"table", table.name}, {"field", field.name}, {"type", cpp_type(field).getter}});
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) text.append(text.empty() ? "" : separator).append(part);
   return text;
+}
+
+template <class Range, class Part>
+std::string for_each(const Range& range, Part part) {
+  std::string text;
+  for (const auto& item : range) text += part(item);
+  return text;
+}
+
+// Calls part(table, field) for each field.
+template <class Part>
+std::string for_each_field(const Model_Table& table, Part part) {
+  return for_each(table.fields, [&](const Model_Field& field) { return part(table, field); });
+}
+
+bool has_field(const Model& model, std::string_view name) {
+  return std::any_of(model.tables.begin(), model.tables.end(), [&](const Model_Table& table) {
+    return std::any_of(table.fields.begin(), table.fields.end(),
+                       [&](const Model_Field& field) { return field.name == name; });
+  });
+}
+
+// Whether get_field() can only mean this one.
+bool is_single_value(const Model& model, const Model_Table& table, const Model_Field& field) {
+  return table.has_single_row &&
+         std::all_of(model.tables.begin(), model.tables.end(), [&](const Model_Table& other) {
+           return &other == &table || !other.has_single_row ||
+                  std::none_of(other.fields.begin(), other.fields.end(),
+                               [&](const Model_Field& f) { return f.name == field.name; });
+         });
+}
+
+std::string readers(const Model& model, const Model_Table& table) {
+  std::string text = fill(table_readers, {{"table", table.name}, {"fields", field_list(table)}});
+  text +=
+      fill(table.has_single_row ? single_row_readers : many_rows_readers, {{"table", table.name}});
+  return text + for_each_field(table, [&](const Model_Table&, const Model_Field& field) {
+           std::string lines(getter);
+           if (is_single_value(model, table, field)) lines += single_row_getter;
+           return fill(
+               lines,
+               {{"table", table.name}, {"field", field.name}, {"type", cpp_type(field).getter}});
+         });
 }
 
 std::string structure(const Model_Table& table) {
@@ -218,61 +439,95 @@ std::string structure(const Model_Table& table) {
                              {"names", names}});
 }
 
-std::string join(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string text;
-  for (const std::string& part : parts) text.append(text.empty() ? "" : separator).append(part);
-  return text;
-}
-
 // One line if it is short enough, else a line for each.
-std::string parameter_separator(const Model_Table& table,
-                                const std::vector<std::string>& parameters) {
-  const std::string indent(std::string("  id_of_ new_(").size() + 2 * table.name.size(), ' ');
-  const std::size_t width = indent.size() + join(parameters, ", ").size() + 3;
-  return width <= 100 ? ", " : ",\n" + indent;
+std::string parameter_list(const std::vector<std::string>& parameters, std::size_t indent) {
+  const bool is_short = indent + join(parameters, ", ").size() + 3 <= 100;
+  return join(parameters, is_short ? ", " : ",\n" + std::string(indent, ' '));
 }
 
-std::string writers(const Model_Table& table) {
-  std::string text = fill(table_writers, {{"table", table.name}});
+std::string creators(const Model_Table& table) {
   std::vector<std::string> names, parameters;
-  std::string assignments, setters;
+  std::string assignments;
   for (const Model_Field& field : table.fields) {
-    const std::string type = cpp_type(field).setter;
     names.push_back(cpp_parameter(field.name, names));
-    parameters.push_back(type + " " + names.back());
+    parameters.push_back(cpp_type(field).setter + " " + names.back());
     assignments += fill(
         assignment, {{"table", table.name}, {"field", field.name}, {"parameter", names.back()}});
-    setters += fill(field_writers, {{"table", table.name}, {"field", field.name}, {"type", type}});
   }
-  if (!table.fields.empty())
-    text += fill(new_with_values,
-                 {{"table", table.name},
-                  {"parameters", join(parameters, parameter_separator(table, parameters))},
-                  {"assignments", assignments}});
-  return text + fill(more_table_writers, {{"table", table.name}}) + setters;
+  const std::size_t indent = std::string_view("  id_of_ new_(").size() + 2 * table.name.size();
+  std::string lines(new_row);
+  if (!table.fields.empty()) lines += new_with_values;
+  lines += many_rows_writers;
+  return fill(lines, {{"table", table.name},
+                      {"parameters", parameter_list(parameters, indent)},
+                      {"assignments", assignments}});
 }
 
-bool has_field(const Model& model, std::string_view name) {
-  return std::any_of(model.tables.begin(), model.tables.end(), [&](const Model_Table& table) {
-    return std::any_of(table.fields.begin(), table.fields.end(),
-                       [&](const Model_Field& field) { return field.name == name; });
-  });
+std::string writers(const Model& model, const Model_Table& table) {
+  std::string text = "\n  // " + table.name + "\n";
+  if (!table.has_single_row) text += creators(table);
+  return text + for_each_field(table, [&](const Model_Table&, const Model_Field& field) {
+           std::string lines(setter);
+           if (is_single_value(model, table, field)) lines += single_row_setter;
+           if (!table.has_single_row) lines += vector_setter;
+           return fill(
+               lines,
+               {{"table", table.name}, {"field", field.name}, {"type", cpp_type(field).setter}});
+         });
 }
+
+// ---- indexes ------------------------------------------------------------------------------------
+
+std::string types_of(const Model_Index& index) {
+  return fill(index_types, {{"index", index.name},
+                            {"table", index.table->name},
+                            {"fields", for_each(index.fields, [](const Model_Field* field) {
+                               return ", joedb::Typed_Field<" + cpp_type(*field).field + ", " +
+                                      std::to_string(field->id.value()) + ">";
+                             })}});
+}
+
+std::string readers_of(const Model_Index& index) {
+  std::vector<std::string> fields, names, parameters;
+  for (const Model_Field* field : index.fields) {
+    fields.push_back(field->name);
+    names.push_back(cpp_parameter(field->name, names));
+    parameters.push_back(cpp_type(*field).setter + " " + names.back());
+  }
+  const std::string result =
+      (index.is_unique ? "id_of_" + index.table->name : "range_of_" + index.name);
+  const std::size_t indent =
+      std::string_view("   find_(").size() + result.size() + index.name.size();
+  return fill(index_readers, {{"index", index.name},
+                              {"is_unique", index.is_unique ? "unique " : ""},
+                              {"table", index.table->name},
+                              {"fields", join(fields, ", ")},
+                              {"result", result},
+                              {"parameters", parameter_list(parameters, indent)},
+                              {"find", index.is_unique ? "first" : "range"},
+                              {"names", join(names, ", ")}});
+}
+
+std::string definition_of(const Model& model, const Model_Index& index) {
+  std::vector<std::string> fields;
+  for (const Model_Field* field : index.fields)
+    fields.push_back("joedb::Field_Id(" + std::to_string(field->id.value()) + ")");
+  return fill(index_definition, {{"index", index.name},
+                                 {"table", std::to_string(index.table->id.value())},
+                                 {"fields", join(fields, ", ")},
+                                 {"is_unique", index.is_unique ? "true" : "false"},
+                                 {"name", model.name_space.back()}});
+}
+
+// ---- the header ---------------------------------------------------------------------------------
 
 // A getter must not hide a function of a base class, nor be hidden by one.
 std::string using_if_field(const Model& model, std::string_view field, std::string_view lines) {
   return has_field(model, field) ? std::string(lines) : std::string();
 }
 
-template <class Part>
-std::string for_each_table(const Model& model, Part part) {
-  std::string text;
-  for (const Model_Table& table : model.tables) text += part(table);
-  return text;
-}
-
-// One entry of the schema a line.
-std::string schema_literal(const std::string& entries) {
+// One entry a line.
+std::string entries_literal(const std::string& entries) {
   std::string text;
   Memory_Decoder_Input input(entries);
   Context context;
@@ -280,50 +535,87 @@ std::string schema_literal(const std::string& entries) {
   for (std::size_t start = 0; start < entries.size();) {
     decode_entry(input, context, ignore);
     const auto end = static_cast<std::size_t>(input.position());
-    if (start > 0) text += "\n      ";
+    if (start > 0) text += "\n        ";
     text += cpp_literal(std::string_view(entries).substr(start, end - start));
     start = end;
   }
   return text.empty() ? "\"\"" : text;
 }
 
+std::string single_rows(const Model& model) {
+  std::vector<std::string> ids;
+  for (const Model_Table& table : model.tables)
+    if (table.has_single_row)
+      ids.push_back("joedb::Table_Id(" + std::to_string(table.id.value()) + ")");
+  return join(ids, ", ");
+}
+
+std::string types(const Model& model) {
+  const auto line = [&](const std::string& name) {
+    return "  using " + name + " = ::" + join(model.name_space, "::") + "::" + name + ";\n";
+  };
+  return for_each(model.tables,
+                  [&](const Model_Table& table) {
+                    return line("id_of_" + table.name) + line("container_of_" + table.name);
+                  }) +
+         for_each(model.indexes, [&](const Model_Index& index) {
+           return line("index_of_" + index.name) + line("range_of_" + index.name);
+         });
+}
+
+std::string guard(const Model& model) {
+  std::string text = join(model.name_space, "_") + "_JOEDB_H";
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
 std::string header_text(const Model& model) {
   const std::string name = model.name_space.back();
-  std::string guard = join(model.name_space, "_") + "_JOEDB_H";
-  std::transform(guard.begin(), guard.end(), guard.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const auto with_table = [](std::string_view text) {
+    return [text](const Model_Table& table) { return fill(text, {{"table", table.name}}); };
+  };
+  const auto with_index = [](std::string_view text) {
+    return [text](const Model_Index& index) { return fill(text, {{"index", index.name}}); };
+  };
+  const auto with_custom = [](std::string_view text) {
+    return [text](const std::string& custom) { return fill(text, {{"custom", custom}}); };
+  };
+  std::string definitions = for_each(
+      model.indexes, [&](const Model_Index& index) { return definition_of(model, index); });
+  if (!definitions.empty()) definitions.erase(0, 1);  // the first comma
   return fill(
       header,
       {{"version", version},
        {"code_version", std::to_string(generated_code_version)},
        {"source", model.source},
-       {"guard", guard},
+       {"guard", guard(model)},
        {"namespace", join(model.name_space, "::")},
        {"name", name},
-       {"id_declarations",
-        for_each_table(
-            model, [](const Model_Table& table) { return "class id_of_" + table.name + ";\n"; })},
-       {"id_classes", for_each_table(model,
-                                     [](const Model_Table& table) {
-                                       return fill(id_class, {{"table", table.name}});
-                                     })},
-       {"schema", schema_literal(model.schema_entries)},
+       {"id_declarations", for_each(model.tables, with_table("class id_of_{{table}};\n"))},
+       {"id_classes", for_each(model.tables, with_table(id_class))},
+       {"index_types", for_each(model.indexes, types_of)},
+       {"schema", entries_literal(model.schema_entries)},
        {"schema_size", std::to_string(model.schema_entries.size())},
-       {"readers", for_each_table(model, readers)},
-       {"structs", for_each_table(model, structure)},
+       {"initial_values", entries_literal(model.initial_values)},
+       {"initial_values_size", std::to_string(model.initial_values.size())},
+       {"single_rows", single_rows(model)},
+       {"index_definitions", definitions},
+       {"readers",
+        for_each(model.tables, [&](const Model_Table& table) { return readers(model, table); })},
+       {"index_readers", for_each(model.indexes, readers_of)},
+       {"structs", for_each(model.tables, structure)},
        {"members",
-        for_each_table(
-            model,
-            [](const Model_Table& table) {
-              return fill("  {{table}}_table {{table}}_table_;\n", {{"table", table.name}});
-            })},
-       {"binds",
-        for_each_table(
-            model,
-            [](const Model_Table& table) {
-              return fill("    {{table}}_table_.bind(engine_);\n", {{"table", table.name}});
-            })},
-       {"writers", for_each_table(model, writers)},
+        for_each(model.tables, with_table("  {{table}}_table {{table}}_table_;\n")) +
+            for_each(model.indexes, with_index("  index_of_{{index}} {{index}}_index_;\n"))},
+       {"binds", for_each(model.tables, with_table("    {{table}}_table_.bind(database);\n")) +
+                     for_each(model.indexes,
+                              with_index("    {{index}}_index_.bind(database, \"{{index}}\");\n"))},
+       {"customs", for_each(model.customs, with_custom(custom_declaration))},
+       {"custom_calls", for_each(model.customs, with_custom(custom_call))},
+       {"writers",
+        for_each(model.tables, [&](const Model_Table& table) { return writers(model, table); })},
+       {"types", types(model)},
        {"database_using",
         using_if_field(model, "untyped", "  using Typed_Database::get_untyped;\n")},
        {"writable_using",
@@ -335,16 +627,101 @@ std::string header_text(const Model& model) {
             "  using Writable_Database::get_data;\n  using Typed_Memory_Writer::get_data;\n")}});
 }
 
+// ---- the folder ---------------------------------------------------------------------------------
+
+std::string print_table_text(const Model& model) {
+  return fill(print_table_header,
+              {{"version", version},
+               {"guard", guard(model)},
+               {"name", model.name_space.back()},
+               {"namespace", join(model.name_space, "::")},
+               {"functions", for_each(model.tables, [](const Model_Table& table) {
+                  return fill(print_function, {{"table", table.name},
+                                               {"number", std::to_string(table.id.value())}});
+                })}});
+}
+
+std::string interpreted_text(const Model& model) {
+  return fill(interpreted_header, {{"version", version},
+                                   {"guard", guard(model)},
+                                   {"name", model.name_space.back()},
+                                   {"namespace", join(model.name_space, "::")}});
+}
+
+std::string float_literal(double value) {
+  std::string text;
+  if (std::isnan(value)) return "std::numeric_limits<double>::quiet_NaN()";
+  if (std::isinf(value))
+    return std::string(value < 0 ? "-" : "") + "std::numeric_limits<double>::infinity()";
+  append_value(text, value);
+  return text;
+}
+
+// The initial value of a field, as C++.
+struct Initial_Literals : Ignore_Entries {
+  using Ignore_Entries::operator();
+  template <Field_Value T>
+  void operator()(const Update<T>& update) {
+    std::string text;
+    if constexpr (std::is_same_v<T, std::string_view>)
+      text = cpp_literal(update.value);
+    else if constexpr (std::is_floating_point_v<T>)
+      text = float_literal(update.value);
+    else
+      append_value(text, update.value);
+    values[{update.table, update.field}] = text;
+  }
+  std::map<std::pair<Table_Id, Field_Id>, std::string> values;
+};
+
+std::string introspection_text(const Model& model, const Model_Table& table,
+                               const Initial_Literals& initial) {
+  const bool has_data = std::any_of(initial.values.begin(), initial.values.end(),
+                                    [&](const auto& v) { return v.first.first == table.id; });
+  const std::string ids = "::" + join(model.name_space, "::") + "::";
+  const auto line = [&](const Model_Table&, const Model_Field& field) {
+    std::string type = cpp_type(field).field;
+    if (field.type == Type_Code::reference) type = ids + type;
+    std::string text = "JOEDB_INTROSPECTION(" + type + ", " + field.name;
+    if (has_data) {
+      const auto value = initial.values.find({table.id, field.id});
+      const std::string literal = value == initial.values.end() ? "" : value->second;
+      text += ", " + (field.type == Type_Code::reference || field.type == Type_Code::blob
+                          ? type + "(" + literal + ")"
+                          : literal);
+    }
+    return text + ");\n";
+  };
+  return fill(introspection_header,
+              {{"version", version},
+               {"arguments", has_data ? "type, name, initial_value" : "type, name"},
+               {"fields", for_each_field(table, line)}});
+}
+
 }  // namespace
 
 std::vector<Generated_File> generate_cpp(const Model& model) {
   const std::string name = model.name_space.back();
-  std::vector<Generated_File> files{{name + ".h", header_text(model)}};
+  const auto forward = [&](std::string_view up, std::string_view to) {
+    return fill(forwarder, {{"version", version}, {"up", up}, {"name", to}});
+  };
+  std::vector<Generated_File> files{
+      {name + ".h", header_text(model)},
+      {name + "/print_table.h", print_table_text(model)},
+      {name + "/Interpreted_File_Database.h", interpreted_text(model)},
+      {name + "/Readonly_Interpreted_File_Database.h", forward("", "Interpreted_File_Database")}};
   for (const std::string_view header_name :
-       {"readonly", "writable", "File_Database", "Memory_Database", "Readonly_Database",
-        "Writable_Database"})
-    files.push_back({name + "/" + std::string(header_name) + ".h",
-                     fill(forwarder, {{"version", version}, {"name", name}})});
+       {"Client", "Database", "File_Client", "File_Database", "Memory_Database", "Readonly_Client",
+        "Readonly_Database", "Types", "Writable_Database", "ids", "readonly", "writable"})
+    files.push_back({name + "/" + std::string(header_name) + ".h", forward("../", name)});
+
+  Initial_Literals initial;
+  Memory_Decoder_Input input(model.initial_values);
+  Context context;
+  while (input.remaining() > 0) decode_entry(input, context, initial);
+  for (const Model_Table& table : model.tables)
+    files.push_back({name + "/tables/" + table.name + "_introspection.h",
+                     introspection_text(model, table, initial)});
   return files;
 }
 

@@ -3,22 +3,29 @@
 #include <algorithm>
 
 #include "compiler/names.h"
+#include "joedb/format/encoder.h"
 
 namespace joedb::compiler {
 
-static bool has_custom_entry(const std::string& schema_entries) {
-  struct Find_Custom : Ignore_Entries {
+namespace {
+
+// The names of all custom entries, in their order, each once.
+std::vector<std::string> find_customs(const std::string& schema_entries) {
+  struct Find_Customs : Ignore_Entries {
     using Ignore_Entries::operator();
-    void operator()(const Custom&) { found = true; }
-    bool found = false;
+    void operator()(const Custom& entry) {
+      if (std::find(names.begin(), names.end(), entry.name) == names.end())
+        names.emplace_back(entry.name);
+    }
+    std::vector<std::string> names;
   } handler;
   Memory_Decoder_Input input(schema_entries);
   Context context;
   while (input.remaining() > 0) decode_entry(input, context, handler);
-  return handler.found;
+  return handler.names;
 }
 
-static Model_Table make_table(const Database& schema, const Table& table) {
+Model_Table make_table(const Database& schema, const Table& table) {
   Model_Table result{table.id(), table.name(), {}};
   for (std::size_t i = 0; i < table.fields().size(); ++i) {
     const Field& field = table.fields()[i];
@@ -31,28 +38,106 @@ static Model_Table make_table(const Database& schema, const Table& table) {
   return result;
 }
 
-Model make_model(const Database& schema, const Options& options, std::string source) {
-  Model model{std::move(source), options.name_space, {}, schema.schema_entries()};
-  std::vector<Diagnostic> errors;
-  const auto error = [&](std::string text) {
-    errors.push_back({model.source, 0, std::move(text)});
-  };
-  for (const auto& table : schema.tables())
-    if (table) model.tables.push_back(make_table(schema, *table));
-
-  for (const Model_Table& table : model.tables) {
-    if (schema.find_table("vector_of_" + table.name) != nullptr)
-      error("the tables " + table.name + " and vector_of_" + table.name +
-            " would both have a function new_vector_of_" + table.name);
-    for (const Model_Field& field : table.fields)
-      if (field.type == Type_Code::reference && field.referenced_table.empty())
-        error("field " + field.name + " of table " + table.name +
-              " references a table that was dropped: drop the field, too");
+// What the first record of each table holds. Not blobs: they are bytes of another file.
+std::string initial_values(const Database& schema, const std::vector<Model_Table>& tables) {
+  std::string entries;
+  Context context;
+  for (const Model_Table& model : tables) {
+    const Table& table = schema.table(model.id);
+    const index_t first = table.records().first();
+    if (first == Record_Ids::no_id) continue;
+    for (const Model_Field& field : model.fields)
+      visit_type(field.type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (!std::is_same_v<T, Blob>)
+          append_encoded(
+              entries, context,
+              Update<T>{model.id, Record_Id(0), field.id, T(table.column<T>(field.id).get(first))});
+      });
   }
-  if (has_custom_entry(model.schema_entries))
-    error("custom: functions for a schema upgrade are not available in this version of joedbc");
-  if (!errors.empty()) throw Schema_Errors(std::move(errors));
-  return model;
+  return entries;
+}
+
+class Model_Maker {
+ public:
+  Model_Maker(const Database& schema, const Options& options, std::string source)
+      : schema_(schema), options_(options) {
+    model_.source = std::move(source);
+    model_.name_space = options.name_space;
+    model_.schema_entries = schema.schema_entries();
+  }
+
+  Model make() {
+    for (const auto& table : schema_.tables())
+      if (table) model_.tables.push_back(make_table(schema_, *table));
+    check_tables();
+    set_single_rows();
+    add_indexes();
+    add_customs();
+    model_.initial_values = initial_values(schema_, model_.tables);
+    if (!errors_.empty()) throw Schema_Errors(std::move(errors_));
+    return std::move(model_);
+  }
+
+ private:
+  void error(std::string text) { errors_.push_back({model_.source, 0, std::move(text)}); }
+
+  void check_tables() {
+    for (const Model_Table& table : model_.tables) {
+      if (schema_.find_table("vector_of_" + table.name) != nullptr)
+        error("the tables " + table.name + " and vector_of_" + table.name +
+              " would both have a function new_vector_of_" + table.name);
+      for (const Model_Field& field : table.fields)
+        if (field.type == Type_Code::reference && field.referenced_table.empty())
+          error("field " + field.name + " of table " + table.name +
+                " references a table that was dropped: drop the field, too");
+    }
+  }
+
+  void set_single_rows() {
+    for (const Single_Row_Option& option : options_.single_rows) {
+      const auto table = std::find_if(model_.tables.begin(), model_.tables.end(),
+                                      [&](const Model_Table& t) { return t.name == option.table; });
+      if (table != model_.tables.end())
+        table->has_single_row = true;
+      else
+        errors_.push_back({options_.file, option.line, "No such table: " + option.table});
+    }
+  }
+
+  void add_indexes() {
+    const std::size_t errors_before = errors_.size();
+    const auto indexes = resolve_indexes(options_, schema_, errors_);
+    if (errors_.size() > errors_before) return;
+    for (const Index_Definition& index : indexes) {
+      const auto table = std::find_if(model_.tables.begin(), model_.tables.end(),
+                                      [&](const Model_Table& t) { return t.id == index.table; });
+      Model_Index added{index.name, index.is_unique, &*table, {}};
+      for (const Field_Id id : index.fields)
+        added.fields.push_back(&*std::find_if(table->fields.begin(), table->fields.end(),
+                                              [&](const Model_Field& f) { return f.id == id; }));
+      model_.indexes.push_back(std::move(added));
+    }
+  }
+
+  // They become static member functions of Writable_Database.
+  void add_customs() {
+    model_.customs = find_customs(model_.schema_entries);
+    for (const std::string& name : model_.customs) {
+      if (!is_identifier(name) || is_cpp_keyword(name))
+        error("custom: invalid identifier: " + name + ": it is to be the name of a C++ function");
+    }
+  }
+
+  const Database& schema_;
+  const Options& options_;
+  Model model_;
+  std::vector<Diagnostic> errors_;
+};
+
+}  // namespace
+
+Model make_model(const Database& schema, const Options& options, std::string source) {
+  return Model_Maker(schema, options, std::move(source)).make();
 }
 
 }  // namespace joedb::compiler

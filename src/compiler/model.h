@@ -22,13 +22,24 @@ struct Model_Table {
   Table_Id id;
   std::string name;
   std::vector<Model_Field> fields;
+  bool has_single_row = false;
+};
+
+struct Model_Index {
+  std::string name;
+  bool is_unique;
+  const Model_Table* table;
+  std::vector<const Model_Field*> fields;
 };
 
 struct Model {
   std::string source;                   // name of the schema file, for the reader
   std::vector<std::string> name_space;  // its parts; at least one
   std::vector<Model_Table> tables;      // in the order of their ids
+  std::vector<Model_Index> indexes;     // point to them
+  std::vector<std::string> customs;     // names of functions, each once
   std::string schema_entries;           // encoded as in a file
+  std::string initial_values;           // updates of records 0, encoded (Program_Schema)
 };
 
 // Throws Schema_Errors where the schema cannot be compiled.

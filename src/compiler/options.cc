@@ -45,8 +45,21 @@ static std::vector<std::string> split_name_space(std::string_view text) {
   }
 }
 
+// The parts of a,b,c, or nothing if one is empty.
+static std::vector<std::string> split_fields(std::string_view text) {
+  std::vector<std::string> fields;
+  for (;;) {
+    const std::size_t end = text.find(',');
+    fields.emplace_back(text.substr(0, end));
+    if (fields.back().empty()) return {};
+    if (end == text.npos) return fields;
+    text.remove_prefix(end + 1);
+  }
+}
+
 Options parse_options(std::string_view text, const std::string& file) {
   Options options;
+  options.file = file;
   std::vector<Diagnostic> errors;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -63,9 +76,20 @@ Options parse_options(std::string_view text, const std::string& file) {
         error("namespace: expected a C++ name, like geo or company::geo");
     } else if (command == "set_table_storage") {
       options.warnings.push_back({file, number, "set_table_storage is deprecated"});
-    } else if (command == "create_index" || command == "create_unique_index" ||
-               command == "set_single_row") {
-      error(command + ": not available in this version of joedbc");
+    } else if (command == "create_index" || command == "create_unique_index") {
+      const auto fields = words.size() == 4 ? split_fields(words[3]) : std::vector<std::string>();
+      if (fields.empty())
+        error(command + ": expected NAME TABLE FIELD[,FIELD…], without spaces around commas");
+      else if (!is_identifier(words[1]))
+        error("Invalid index identifier: " + std::string(words[1]));
+      else
+        options.indexes.push_back({number, std::string(words[1]), std::string(words[2]), fields,
+                                   command == "create_unique_index"});
+    } else if (command == "set_single_row") {
+      if (words.size() != 3 || (words[2] != "true" && words[2] != "false"))
+        error("set_single_row: expected TABLE true");
+      else if (words[2] == "true")
+        options.single_rows.push_back({number, std::string(words[1])});
     } else {
       error("unknown command: " + command);
     }
@@ -74,6 +98,34 @@ Options parse_options(std::string_view text, const std::string& file) {
     errors.push_back({file, 0, "missing name space: add a line like 'namespace geo'"});
   if (!errors.empty()) throw Schema_Errors(std::move(errors));
   return options;
+}
+
+std::vector<Index_Definition> resolve_indexes(const Options& options, const Database& schema,
+                                              std::vector<Diagnostic>& errors) {
+  std::vector<Index_Definition> indexes;
+  for (const Index_Option& option : options.indexes) {
+    const auto error = [&](std::string text) {
+      errors.push_back({options.file, option.line, std::move(text)});
+    };
+    const auto has_name = [&](const Index_Definition& other) { return other.name == option.name; };
+    if (std::any_of(indexes.begin(), indexes.end(), has_name))
+      error("there is an index " + option.name + " already");
+    const Table* const table = schema.find_table(option.table);
+    if (table == nullptr) {
+      error("No such table: " + option.table);
+      continue;
+    }
+    Index_Definition index{option.name, table->id(), {}, option.is_unique};
+    for (const std::string& name : option.fields) {
+      const Field_Id field = table->find_field(name);
+      if (field.is_null()) error("Field not found: " + name);
+      if (std::find(index.fields.begin(), index.fields.end(), field) != index.fields.end())
+        error("index " + option.name + " has the field " + name + " twice");
+      index.fields.push_back(field);
+    }
+    indexes.push_back(std::move(index));
+  }
+  return indexes;
 }
 
 }  // namespace joedb::compiler

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "joedb/base/error.h"
+#include "joedb/table/database.h"
 
 namespace joedb::compiler {
 
@@ -23,14 +24,36 @@ class Schema_Errors : public Exception {
   const std::vector<Diagnostic> diagnostics;
 };
 
+// create_index NAME TABLE FIELD,…
+struct Index_Option {
+  int line = 0;
+  std::string name;
+  std::string table;
+  std::vector<std::string> fields;
+  bool is_unique = false;
+};
+
+// set_single_row TABLE true
+struct Single_Row_Option {
+  int line = 0;
+  std::string table;
+};
+
 // The content of a .joedbc file.
 struct Options {
+  std::string file;
   std::vector<std::string> name_space;
+  std::vector<Index_Option> indexes;
+  std::vector<Single_Row_Option> single_rows;
   std::vector<Diagnostic> warnings;
 };
 
 // Throws Schema_Errors. `file` is its name, for messages.
 Options parse_options(std::string_view text, const std::string& file);
+
+// The indexes for a database with this schema. Adds to `errors` what does not fit it.
+std::vector<Index_Definition> resolve_indexes(const Options& options, const Database& schema,
+                                              std::vector<Diagnostic>& errors);
 
 }  // namespace joedb::compiler
 

@@ -8,7 +8,8 @@ namespace joedb::compiler {
 std::string fill(std::string_view text, Substitutions values) {
   std::string result;
   for (;;) {
-    const std::size_t start = text.find("{{");
+    std::size_t start = text.find("{{");
+    if (start != text.npos && text.substr(start).starts_with("{{{")) ++start;
     result += text.substr(0, start);
     if (start == text.npos) return result;
     const std::size_t end = text.find("}}", start);

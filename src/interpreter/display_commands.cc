@@ -2,7 +2,7 @@
 #include "interpreter/dump.h"
 #include "interpreter/entry_text.h"
 #include "interpreter/json.h"
-#include "interpreter/table_text.h"
+#include "joedb/interpreter/table_text.h"
 #include "joedb/io/posix_file.h"
 
 namespace joedb::inline v1 {

@@ -1,27 +1,49 @@
-#include "interpreter/interpreted_file.h"
+#include "joedb/interpreter/interpreted_file.h"
 
+#include <sstream>
+
+#include "interpreter/entry_text.h"
 #include "interpreter/interpreter.h"
 #include "joedb/format/header.h"
 
 namespace joedb::inline v1 {
+
+struct Interpreted_File::Follower {
+  explicit Follower(Memory_File& file, const Abstract_File& blobs)
+      : journal(file), writer(text, &blobs) {}
+
+  // The entries up to the checkpoint that were not given yet.
+  std::string take_text() {
+    journal.replay(writer);
+    writer.end(journal.get_checkpoint());
+    writer.flush();
+    std::string result = text.str();
+    text.str("");
+    return result;
+  }
+
+  Readonly_Journal journal;
+  std::ostringstream text;
+  Command_Writer writer;
+};
 
 static Open_Mode alone(Open_Mode mode) {
   return mode == Open_Mode::shared_write ? Open_Mode::write_existing_or_create_new : mode;
 }
 
 Interpreted_File::Interpreted_File(const std::string& name, Open_Mode mode)
-    : Abstract_File(name, alone(mode)), text_(name, alone(mode)), writer_(new_text_, this) {
+    : Abstract_File(name, alone(mode)), text_(name, alone(mode)) {
   text_size_ = text_.get_size();
   std::string text(static_cast<std::size_t>(text_size_), 0);
   text_.read_exactly(text.data(), text.size(), 0);
   if (!text.empty() && !text.ends_with('\n'))
     throw Exception("Interpreted_File: last line of joedbi file must be empty");
   run(text);
-  follower_ = std::make_unique<Readonly_Journal>(journal_);
-  follower_->replay(writer_);
-  writer_.flush();
-  new_text_.str("");
+  follower_ = std::make_unique<Follower>(journal_, *this);
+  follower_->take_text();
 }
+
+Interpreted_File::~Interpreted_File() = default;
 
 void Interpreted_File::run(const std::string& text) {
   Writable_Database database(journal_);
@@ -41,12 +63,8 @@ void Interpreted_File::pwrite(const char* data, std::size_t size, Offset offset)
 }
 
 void Interpreted_File::append_new_entries() {
-  if (follower_->pull() == 0) return;
-  follower_->replay(writer_);
-  writer_.end(follower_->get_checkpoint());
-  writer_.flush();
-  const std::string text = new_text_.str();
-  new_text_.str("");
+  if (follower_->journal.pull() == 0) return;
+  const std::string text = follower_->take_text();
   text_.pwrite(text.data(), text.size(), text_size_);
   text_size_ += static_cast<Offset>(text.size());
 }

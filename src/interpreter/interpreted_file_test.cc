@@ -1,4 +1,4 @@
-#include "interpreter/interpreted_file.h"
+#include "joedb/interpreter/interpreted_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "interpreter/table_text.h"
+#include "joedb/interpreter/table_text.h"
 
 #include <gtest/gtest.h>
 

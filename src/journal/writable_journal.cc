@@ -212,12 +212,17 @@ void Writable_Journal::append_bytes(const char* data, std::size_t size) {
   }
 }
 
+Blob Writable_Journal::begin_blob(std::int64_t size) {
+  char* const out = reserve(entry_size_limit);
+  used_ =
+      static_cast<std::size_t>(encode_blob(out, static_cast<std::size_t>(size)) - buffer_.data());
+  return {get_position(), size};
+}
+
 Blob Writable_Journal::append_blob(std::string_view bytes) {
-  if (!is_ready_) get_ready();
+  require_ready();
   return append_whole([&] {
-    char* const out = reserve(entry_size_limit);
-    used_ = static_cast<std::size_t>(encode_blob(out, bytes.size()) - buffer_.data());
-    const Blob blob(get_position(), static_cast<std::int64_t>(bytes.size()));
+    const Blob blob = begin_blob(static_cast<std::int64_t>(bytes.size()));
     append_bytes(bytes.data(), bytes.size());
     return blob;
   });

@@ -1,13 +1,15 @@
-#include "replica/client.h"
+#include "joedb/replica/client.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 
+#include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
+#include "joedb/replica/bare_journal.h"
 #include "joedb/table/writable_database.h"
-#include "replica/bare_journal.h"
 #include "testing/temporary_directory.h"
 
 namespace joedb {
@@ -34,13 +36,13 @@ class Hub : public Connection {
 
  private:
   Memory_File file_;
-  const std::unique_ptr<Connection> connection_ = make_file_connection(file_);
+  const std::unique_ptr<Connection> connection_ = std::make_unique<File_Connection>(file_);
 };
 
 // A client with tables, on a file of its own.
 class Party {
  public:
-  explicit Party(Connection* connection, Content_Check check = Content_Check::full)
+  explicit Party(Connection& connection, Content_Check check = Content_Check::full)
       : client(copy_, connection, check) {
     client.settings().now = [] { return std::int64_t{1700000000}; };
   }
@@ -48,10 +50,7 @@ class Party {
 
   void create(std::string_view table) { database.write(Create_Table{table}); }
   void transact(std::string_view table) {
-    client.transaction([&] {
-      create(table);
-      return true;
-    });
+    client.transaction([&] { create(table); });
   }
   void abort(std::string_view table) {
     EXPECT_THROW(client.transaction([&]() -> bool {
@@ -77,17 +76,17 @@ class Party {
 class Client_With_A_Hub : public ::testing::Test {
  protected:
   Hub hub_;
-  Party ann_{&hub_};
-  Party bob_{&hub_};
+  Party ann_{hub_};
+  Party bob_{hub_};
 };
 
 TEST_F(Client_With_A_Hub, GivesOthersWhatItHasWritten) {
   ann_.transact("city");
-  EXPECT_EQ(bob_.client.get_difference(), 6);
+  EXPECT_EQ(bob_.client.get_checkpoint_difference(), 6);
   EXPECT_EQ(bob_.client.pull(), 6);
   EXPECT_TRUE(bob_.has("city"));
   EXPECT_EQ(bob_.client.pull(), 0);
-  EXPECT_EQ(bob_.client.get_difference(), 0);
+  EXPECT_EQ(bob_.client.get_checkpoint_difference(), 0);
 }
 
 TEST_F(Client_With_A_Hub, BeginsATransactionWithWhatOthersHaveWritten) {
@@ -96,21 +95,20 @@ TEST_F(Client_With_A_Hub, BeginsATransactionWithWhatOthersHaveWritten) {
     EXPECT_TRUE(bob_.has("city"));
     EXPECT_EQ(hub_.locks, 1);
     bob_.create("street");
-    return true;
   });
   EXPECT_EQ(hub_.locks, 0);
   ann_.client.pull();
   EXPECT_TRUE(ann_.has("street"));
 }
 
-TEST_F(Client_With_A_Hub, PushesNothingOfAnAbortedTransaction) {
+TEST_F(Client_With_A_Hub, PushesNothingOfAnAbandonedTransaction) {
   ann_.abort("city");
   EXPECT_EQ(hub_.locks, 0);
   EXPECT_EQ(hub_.get_checkpoint(), 41);
   EXPECT_TRUE(ann_.client.has_tail());
 }
 
-TEST_F(Client_With_A_Hub, IsOfNoUseAfterAnAbortedTransactionUntilItIsRolledBack) {
+TEST_F(Client_With_A_Hub, IsOfNoUseAfterAnAbandonedTransactionUntilItIsRolledBack) {
   ann_.abort("city");
   bob_.transact("street");
   EXPECT_THROW(ann_.client.pull(), Exception);
@@ -123,23 +121,62 @@ TEST_F(Client_With_A_Hub, IsOfNoUseAfterAnAbortedTransactionUntilItIsRolledBack)
   EXPECT_EQ(bob_.client.pull(), 7);
 }
 
-TEST_F(Client_With_A_Hub, WritesNothingOfATransactionThatWasRolledBack) {
+TEST_F(Client_With_A_Hub, RollsBackATransactionThatThrows) {
   ann_.client.settings().has_valid_data = true;
-  ann_.client.transaction([&] {
-    ann_.create("city");
-    ann_.database.rollback();
-    return false;
-  });
-  EXPECT_EQ(ann_.client.get_checkpoint(), 41);
+  bob_.transact("street");
+  const std::vector<char> before = bob_.file.get_data();
+  ann_.fail("city");
+  EXPECT_EQ(hub_.locks, 0);
   EXPECT_FALSE(ann_.client.has_tail());
-  EXPECT_EQ(hub_.get_checkpoint(), 41);
+  EXPECT_FALSE(ann_.has("city"));
+  EXPECT_TRUE(ann_.has("street"));
+  EXPECT_EQ(hub_.get_checkpoint(), 49);
+  EXPECT_EQ(ann_.file.get_data().size(), before.size());
+  ann_.transact("river");
+  bob_.client.pull();
+  EXPECT_TRUE(bob_.has("river"));
+}
+
+TEST_F(Client_With_A_Hub, ReturnsWhatATransactionReturns) {
+  EXPECT_EQ(ann_.client.transaction([] { return std::string("result"); }), "result");
+}
+
+TEST_F(Client_With_A_Hub, EndsATransactionWhereALockSaysSo) {
+  Client_Lock lock(ann_.client);
+  ann_.create("city");
+  lock.checkpoint_and_push();
+  EXPECT_EQ(hub_.get_checkpoint(), 47);
+  ann_.create("lost");
+  EXPECT_EQ(hub_.locks, 1);
+  lock.unlock();
+  EXPECT_EQ(hub_.locks, 0);
+  EXPECT_TRUE(ann_.has("city"));
+  EXPECT_FALSE(ann_.has("lost"));
+  EXPECT_THROW(lock.do_checkpoint(), Exception);
+}
+
+TEST_F(Client_With_A_Hub, RollsBackWithAWarningIfALockIsForgotten) {
+  struct Warnings : Logger {
+    Warnings() { Destructor_Logger::set_logger(this); }
+    ~Warnings() override { Destructor_Logger::set_logger(nullptr); }
+    void log(std::string_view line) override { text += line; }
+    std::string text;
+  } warnings;
+  {
+    Client_Lock lock(ann_.client);
+    ann_.create("city");
+  }
+  EXPECT_THAT(warnings.text, ::testing::HasSubstr("Client_Lock: locked, cancelling transaction"));
+  EXPECT_EQ(hub_.locks, 0);
+  EXPECT_FALSE(ann_.has("city"));
+  EXPECT_EQ(ann_.client.pull(), 0);
 }
 
 TEST_F(Client_With_A_Hub, EndsTransactionsAsItIsTold) {
   ann_.client.settings().has_valid_data = true;
   ann_.client.settings().has_timestamp = true;
   ann_.client.settings().is_hard = true;
-  ann_.client.transaction([] { return true; });
+  ann_.client.transaction([] {});
   struct Keeper : Ignore_Entries {
     using Ignore_Entries::operator();
     void operator()(const Valid_Data&) { text += "valid "; }
@@ -157,10 +194,10 @@ TEST_F(Client_With_A_Hub, KeepsWhatItCouldNotPush) {
   hub_.is_failing = true;
   EXPECT_THROW(ann_.transact("city"), Exception);
   EXPECT_EQ(hub_.locks, 0);
-  EXPECT_EQ(ann_.client.get_difference(), -6);
+  EXPECT_EQ(ann_.client.get_checkpoint_difference(), -6);
   hub_.is_failing = false;
-  ann_.client.push();
-  EXPECT_EQ(ann_.client.get_difference(), 0);
+  ann_.client.push_if_ahead();
+  EXPECT_EQ(ann_.client.get_checkpoint_difference(), 0);
   EXPECT_EQ(bob_.client.pull(), 6);
 }
 
@@ -170,20 +207,20 @@ TEST_F(Client_With_A_Hub, DoesNotMixTwoHistories) {
   hub_.is_failing = false;
   bob_.transact("street");
   EXPECT_THROW(ann_.client.pull(), Content_Mismatch);
-  EXPECT_THROW(ann_.client.push(), Content_Mismatch);
+  EXPECT_THROW(ann_.client.push_if_ahead(), Content_Mismatch);
   EXPECT_THROW(ann_.transact("river"), Content_Mismatch);
-  EXPECT_EQ(ann_.client.get_checkpoint(), 47);
+  EXPECT_EQ(ann_.client.get_journal_checkpoint(), 47);
   EXPECT_FALSE(ann_.client.has_tail());
-  EXPECT_EQ(bob_.client.get_difference(), 0);
+  EXPECT_EQ(bob_.client.get_checkpoint_difference(), 0);
 }
 
 TEST_F(Client_With_A_Hub, IsNotMadeOfCopiesThatHaveParted) {
-  Party carl(nullptr);
+  Party carl(Connection::dummy);
   carl.transact("lake");
   ann_.transact("city");
   Writable_Copy<Writable_Database> copy(carl.database);
-  EXPECT_THROW(Client(copy, &hub_, Content_Check::fast), Content_Mismatch);
-  EXPECT_NO_THROW(Client(copy, &hub_, Content_Check::none));
+  EXPECT_THROW(Client(copy, hub_, Content_Check::fast), Content_Mismatch);
+  EXPECT_NO_THROW(Client(copy, hub_, Content_Check::none));
 }
 
 TEST_F(Client_With_A_Hub, CannotWriteIfItCannotPush) {
@@ -202,24 +239,24 @@ TEST(Client, TakesNoBytesThatMakeNoSense) {
     journal.append(Insert{Table_Id(9), Record_Id(0)});
     journal.soft_checkpoint();
   }
-  const auto connection = make_file_connection(hub);
-  Party ann(connection.get());
+  File_Connection connection(hub);
+  Party ann(connection);
   const std::vector<char> before = ann.file.get_data();
   EXPECT_THROW(ann.client.pull(), Corruption_Error);
   EXPECT_EQ(ann.file.get_data(), before);
   EXPECT_FALSE(ann.has("city"));
-  EXPECT_EQ(ann.client.get_difference(), 9);
+  EXPECT_EQ(ann.client.get_checkpoint_difference(), 9);
 }
 
 // ---- other local copies -------------------------------------------------------------------------
 
 TEST(Client, WorksWithoutAConnection) {
-  Party ann(nullptr);
+  Party ann(Connection::dummy);
   ann.transact("city");
-  EXPECT_EQ(ann.client.get_checkpoint(), 47);
+  EXPECT_EQ(ann.client.get_journal_checkpoint(), 47);
   EXPECT_EQ(ann.client.pull(), 0);
-  ann.client.push();
-  EXPECT_EQ(ann.client.get_difference(), 0);
+  ann.client.push_if_ahead();
+  EXPECT_EQ(ann.client.get_checkpoint_difference(), 0);
 }
 
 TEST(Client, SharesAFileWithOthers) {
@@ -230,36 +267,29 @@ TEST(Client, SharesAFileWithOthers) {
   Bare_Journal bob_journal(bob_file);
   Writable_Copy ann_copy(ann_database);
   Writable_Copy bob_copy(bob_journal);
-  Client ann(ann_copy, nullptr, Content_Check::fast);
-  Client bob(bob_copy, nullptr, Content_Check::fast);
+  Client ann(ann_copy, Connection::dummy, Content_Check::fast);
+  Client bob(bob_copy, Connection::dummy, Content_Check::fast);
 
   ann.transaction([&] {
     ann_database.write(Create_Table{"city"});
     ann_database.write(Insert{Table_Id(1), Record_Id(0)});
-    return true;
   });
   // Bob knows of Ann's record, though he has no tables: his entry is the short form of the next.
-  bob.transaction([&] {
-    bob_journal.write(Insert{Table_Id(1), Record_Id(1)});
-    return true;
-  });
-  EXPECT_EQ(bob.get_checkpoint(), 51);
+  bob.transaction([&] { bob_journal.write(Insert{Table_Id(1), Record_Id(1)}); });
+  EXPECT_EQ(bob.get_journal_checkpoint(), 51);
   EXPECT_EQ(ann.pull(), 1);
   EXPECT_EQ(ann_database.get_database().find_table("city")->records().size(), 2);
 
-  EXPECT_THROW(bob.transaction([&]() -> bool {
+  {
+    Client_Lock lock(bob);
     bob_journal.write(Comment{"lost"});
     bob_journal.flush();
-    throw Exception("aborted");
-  }),
-               Exception);
-  ann.transaction([&] {
-    ann_database.write(Comment{"kept"});
-    return true;
-  });
+    lock.abandon();
+  }
+  ann.transaction([&] { ann_database.write(Comment{"kept"}); });
   bob.rollback();
   bob.pull();
-  EXPECT_EQ(bob.get_checkpoint(), ann.get_checkpoint());
+  EXPECT_EQ(bob.get_journal_checkpoint(), ann.get_journal_checkpoint());
 }
 
 TEST(Client, FollowsAFileThatItMayOnlyRead) {
@@ -270,14 +300,14 @@ TEST(Client, FollowsAFileThatItMayOnlyRead) {
   Readonly_Journal journal(readonly_file);
   Database database;
   Readonly_Copy copy(journal, [&] { journal.replay(database); });
-  Client client(copy, nullptr, Content_Check::fast);
+  Client client(copy, Connection::dummy, Content_Check::fast);
 
   writer.write(Create_Table{"city"});
   writer.soft_checkpoint();
   EXPECT_EQ(client.pull(), 6);
   EXPECT_NE(database.find_table("city"), nullptr);
   EXPECT_FALSE(client.can_write());
-  EXPECT_THROW(client.transaction([] { return true; }), Exception);
+  EXPECT_THROW(client.transaction([] {}), Exception);
 }
 
 }  // namespace

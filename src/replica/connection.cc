@@ -1,8 +1,28 @@
-#include "replica/connection.h"
+#include "joedb/replica/connection.h"
 
 #include <algorithm>
 
 namespace joedb::inline v1 {
+
+namespace {
+
+class Dummy_Connection final : public Connection {
+ public:
+  bool can_push() const override { return true; }
+  Offset get_checkpoint() const override { return 0; }
+  void refresh() override {}
+  const Abstract_File& content() const override { throw Exception("a dummy has no content"); }
+  void lock() override {}
+  void unlock() noexcept override {}
+  void push(const Abstract_File&, Offset, Checkpoint_Level) override {}
+};
+
+// Ready before the program begins.
+constinit Dummy_Connection dummy_connection;
+
+}  // namespace
+
+constinit Connection& Connection::dummy = dummy_connection;
 
 static constexpr Offset fast_check_size = Offset{1} << 16;
 
@@ -21,55 +41,24 @@ void check_content(const Abstract_File& local, Offset local_checkpoint,
   require_equal(local, connection.content(), start, end);
 }
 
-namespace {
-
-// The file is locked as long as it is open: nobody else can push.
-class File_Connection : public Connection {
- public:
-  explicit File_Connection(Abstract_File& file) : journal_(file) {}
-
-  bool can_push() const override { return true; }
-  Offset get_checkpoint() const override { return journal_.get_checkpoint(); }
-  void refresh() override {}
-  const Abstract_File& content() const override { return journal_.get_file(); }
-  void lock() override {}
-  void unlock() noexcept override {}
-
-  void push(const Abstract_File& local, Offset end, Checkpoint_Level level) override {
-    if (end <= get_checkpoint()) return;
-    journal_.copy_from(local, end);
-    journal_.checkpoint(level);
-  }
-
- private:
-  Writable_Journal journal_;
-};
-
-class Readonly_File_Connection : public Connection {
- public:
-  explicit Readonly_File_Connection(Abstract_File& file) : journal_(file) {}
-
-  bool can_push() const override { return false; }
-  Offset get_checkpoint() const override { return journal_.get_checkpoint(); }
-  void refresh() override { journal_.pull(); }
-  const Abstract_File& content() const override { return journal_.get_file(); }
-  void lock() override {}
-  void unlock() noexcept override {}
-
-  void push(const Abstract_File&, Offset, Checkpoint_Level) override {
-    throw Exception(content().get_name() + " is opened for reading only and cannot be pushed to");
-  }
-
- private:
-  Readonly_Journal journal_;
-};
-
-}  // namespace
-
-std::unique_ptr<Connection> make_file_connection(Abstract_File& file) {
-  if (file.is_readonly()) return std::make_unique<Readonly_File_Connection>(file);
+File_Connection::File_Connection(Abstract_File& file) {
   if (file.is_shared()) throw Exception("the file of a connection cannot be shared");
-  return std::make_unique<File_Connection>(file);
+  if (file.is_readonly())
+    reader_ = std::make_unique<Readonly_Journal>(file);
+  else
+    writer_ = std::make_unique<Writable_Journal>(file);
+}
+
+void File_Connection::refresh() {
+  if (reader_) reader_->pull();
+}
+
+void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level) {
+  if (!can_push())
+    throw Exception(content().get_name() + " is opened for reading only and cannot be pushed to");
+  if (end <= get_checkpoint()) return;
+  writer_->copy_from(local, end);
+  writer_->checkpoint(level);
 }
 
 }  // namespace joedb::inline v1

@@ -1,4 +1,4 @@
-#include "replica/connection.h"
+#include "joedb/replica/connection.h"
 
 #include <gtest/gtest.h>
 
@@ -30,12 +30,12 @@ TEST(File_Connection, AppendsWhatTheOtherCopyDoesNotHave) {
   Copy local;
   Copy hub;
   local.comment("one");
-  const auto connection = make_file_connection(hub.file);
-  EXPECT_EQ(connection->get_checkpoint(), 41);
-  connection->push(local.file, local.size(), Checkpoint_Level::soft);
-  EXPECT_EQ(connection->get_checkpoint(), local.size());
+  File_Connection connection(hub.file);
+  EXPECT_EQ(connection.get_checkpoint(), 41);
+  connection.push(local.file, local.size(), Checkpoint_Level::soft);
+  EXPECT_EQ(connection.get_checkpoint(), local.size());
   local.comment("two");
-  connection->push(local.file, local.size(), Checkpoint_Level::hard);
+  connection.push(local.file, local.size(), Checkpoint_Level::hard);
   EXPECT_EQ(hub.body(), local.body());
   EXPECT_EQ(Readonly_Journal(hub.file).get_hard_checkpoint(), local.size());
 }
@@ -45,9 +45,9 @@ TEST(File_Connection, LeavesACopyAloneThatHasMore) {
   Copy hub;
   local.comment("one");
   hub.comment("one").comment("two");
-  const auto connection = make_file_connection(hub.file);
+  File_Connection connection(hub.file);
   const std::vector<char> before = hub.file.get_data();
-  connection->push(local.file, local.size(), Checkpoint_Level::hard);
+  connection.push(local.file, local.size(), Checkpoint_Level::hard);
   EXPECT_EQ(hub.file.get_data(), before);
 }
 
@@ -57,22 +57,22 @@ TEST(File_Connection, CanOnlyReadAFileThatIsOpenedForReading) {
   Copy hub;
   hub.comment("one");
   Readonly_Memory_File readonly(hub.file.get_data());
-  const auto connection = make_file_connection(readonly);
-  EXPECT_FALSE(connection->can_push());
-  EXPECT_EQ(connection->get_checkpoint(), hub.size());
-  EXPECT_THROW(connection->push(local.file, local.size(), Checkpoint_Level::soft), Exception);
+  File_Connection connection(readonly);
+  EXPECT_FALSE(connection.can_push());
+  EXPECT_EQ(connection.get_checkpoint(), hub.size());
+  EXPECT_THROW(connection.push(local.file, local.size(), Checkpoint_Level::soft), Exception);
 }
 
 TEST(File_Connection, RefusesASharedFile) {
   Memory_File shared(Open_Mode::shared_write);
-  EXPECT_THROW(make_file_connection(shared), Exception);
+  EXPECT_THROW(File_Connection connection(shared), Exception);
 }
 
 // ---- content ------------------------------------------------------------------------------------
 
 bool is_accepted(const Copy& local, Copy& hub, Content_Check check) {
   try {
-    check_content(local.file, local.size(), *make_file_connection(hub.file), check);
+    check_content(local.file, local.size(), File_Connection(hub.file), check);
     return true;
   } catch (const Content_Mismatch&) {
     return false;

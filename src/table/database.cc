@@ -17,6 +17,12 @@ index_t Database::free_rows_of_journal(Offset size) {
 void Database::limit_to_journal_of(Offset size) {
   note_journal_size(size);
   may_write_ = false;
+  for (Index* const index : indexes_) index->defer();
+}
+
+void Database::remove_limits() {
+  for (Index* const index : indexes_) index->settle();
+  may_write_ = true;
 }
 
 void Database::require_readable_from(Offset position) const {
@@ -37,6 +43,32 @@ void Database::throw_invalid_table(Table_Id id) {
 
 void Database::throw_invalid_update() { throw Data_Error("update: invalid record_id"); }
 
+// ---- indexes ------------------------------------------------------------------------------------
+
+void Database::add_index(Index_Definition definition) {
+  indexes_to_build_.push_back(std::move(definition));
+  build_indexes();
+}
+
+void Database::build_indexes() {
+  std::erase_if(indexes_to_build_, [&](const Index_Definition& definition) {
+    Table* const t = find_table(definition.table);
+    const auto is_missing = [&](Field_Id field) { return t->find_field(field) == nullptr; };
+    if (t == nullptr || std::any_of(definition.fields.begin(), definition.fields.end(), is_missing))
+      return false;
+    indexes_.push_back(&t->add_index(definition));
+    if (may_write_) indexes_.back()->settle();
+    return true;
+  });
+}
+
+const Index* Database::find_index(std::string_view name) const {
+  const auto found = std::find_if(indexes_.begin(), indexes_.end(), [&](const Index* index) {
+    return index->definition().name == name;
+  });
+  return found == indexes_.end() ? nullptr : *found;
+}
+
 // ---- checks -------------------------------------------------------------------------------------
 
 void Database::prepare(const Create_Table& e) const {
@@ -49,7 +81,11 @@ void Database::prepare(const Create_Table& e) const {
 }
 
 void Database::prepare(const Drop_Table& e) const {
-  if (find_table(e.table) == nullptr) throw Data_Error("drop_table: invalid table_id");
+  const Table* const t = find_table(e.table);
+  if (t == nullptr) throw Data_Error("drop_table: invalid table_id");
+  if (!t->indexes().empty())
+    throw Data_Error("drop_table: table " + t->name() + " has the index " +
+                     t->indexes()[0]->definition().name);
 }
 
 void Database::prepare(const Rename_Table& e) const {
@@ -70,8 +106,10 @@ void Database::prepare(const Add_Field& e) const {
 }
 
 void Database::prepare(const Drop_Field& e) const {
-  if (table(e.table).find_field(e.field) == nullptr)
-    throw Data_Error("drop_field: invalid field_id");
+  const Table& t = table(e.table);
+  if (t.find_field(e.field) == nullptr) throw Data_Error("drop_field: invalid field_id");
+  if (const Index* const index = t.find_index(e.field); index != nullptr)
+    throw Data_Error("drop_field: index " + index->definition().name + " needs the field");
 }
 
 void Database::prepare(const Rename_Field& e) const {
@@ -116,6 +154,7 @@ void Database::apply(const Rename_Table& e) {
 void Database::apply(const Add_Field& e) {
   table(e.table).add_field(std::string(e.name), e.type);
   remember(e);
+  build_indexes();
 }
 
 void Database::apply(const Drop_Field& e) {

@@ -54,6 +54,21 @@ void Table::throw_bad_field(Field_Id field, Type_Code type) const {
                    " is not of type " + std::string(type_name(type)));
 }
 
+// ---- indexes ------------------------------------------------------------------------------------
+
+Index& Table::add_index(Index_Definition definition) {
+  auto index = std::make_unique<Index>(std::move(definition), *this);
+  for (const Field_Id field : index->definition().fields)
+    fields_[field.value() - std::size_t{1}].column->set_indexed();
+  return *indexes_.emplace_back(std::move(index));
+}
+
+const Index* Table::find_index(Field_Id field) const {
+  const auto found = std::find_if(indexes_.begin(), indexes_.end(),
+                                  [&](const auto& index) { return index->has_field(field); });
+  return found == indexes_.end() ? nullptr : found->get();
+}
+
 // ---- rows ---------------------------------------------------------------------------------------
 
 // Columns that have grown before one that cannot are merely larger than needed.
@@ -118,7 +133,10 @@ void Table::prepare_delete_vector(Record_Id record, index_t size) {
 }
 
 void Table::erase_vector(Record_Id record, index_t size) {
-  for (index_t id = record.value() + size; --id >= record.value();) records_.erase(id);
+  for (index_t id = record.value() + size; --id >= record.value();) {
+    for (const auto& index : indexes_) index->forget(Record_Id(id));
+    records_.erase(id);
+  }
 }
 
 // Not on deletion: an update of a vector may write to records that are not in use.

@@ -1,5 +1,8 @@
 #include "joedb/table/typed_writer.h"
 
+#include <algorithm>
+#include <set>
+
 namespace joedb::inline v1 {
 
 Schema_Relation compare_schemas(std::string_view file, std::string_view program) {
@@ -7,68 +10,130 @@ Schema_Relation compare_schemas(std::string_view file, std::string_view program)
   return file.size() == program.size() ? Schema_Relation::equal : Schema_Relation::file_is_older;
 }
 
-static Exception incompatible(std::string_view name) {
-  return Exception(std::string(name) + ": Trying to open a file with incompatible schema");
+namespace {
+
+Schema_Relation require_compatible(const Database& database, const Program_Schema& program) {
+  const Schema_Relation relation = compare_schemas(database.schema_entries(), program.entries);
+  if (relation == Schema_Relation::incompatible)
+    throw Exception(std::string(program.name) + ": Trying to open a file with incompatible schema");
+  return relation;
 }
 
-void require_same_schema(const Database& database, std::string_view program_schema,
-                         std::string_view name) {
-  switch (compare_schemas(database.schema_entries(), program_schema)) {
-    case Schema_Relation::equal:
-      return;
-    case Schema_Relation::incompatible:
-      throw incompatible(name);
-    case Schema_Relation::file_is_older:
-      throw Out_Of_Date(std::string(name) +
-                        ": Schema is out of date. Can't upgrade a read-only database.");
+void require_single_rows(const Database& database, const Program_Schema& program) {
+  for (const Table_Id id : program.single_rows) {
+    const Table& table = database.table(id);
+    if (table.records().used_count() != 1 || !table.is_used(Record_Id(0)))
+      throw Exception("Single-row constraint failure for table " + table.name());
   }
 }
 
-namespace {
+// Adds what the schema of a file has not. write(entry) applies an entry, and logs it where there is
+// a journal.
+template <class Write>
+class Upgrade {
+ public:
+  Upgrade(const Database& database, const Program_Schema& program, Write write)
+      : database_(database), program_(program), write_(write) {}
 
-// Writes the entries it is called with to the journal and the database.
-struct Upgrade {
-  Database& database;
-  Writable_Journal& journal;
+  void run() {
+    handle_all(program_.entries.substr(database_.schema_entries().size()), *this);
+    for (const Table_Id table : program_.single_rows)
+      if (new_tables_.contains(table)) write_(Insert{table, Record_Id(0)});
+    handle_all(program_.initial_values, Initial_Values{*this});
+  }
+
+  // The names of the new custom entries.
+  const std::vector<std::string>& customs() const { return customs_; }
 
   template <class Entry>
   void operator()(const Entry& entry) {
-    if constexpr (Encodable<Entry>) {
-      database.prepare(entry);
-      journal.append(entry);
-      database.apply(entry);
-    }
+    if constexpr (Encodable<Entry>) write_(entry);
+    if constexpr (std::is_same_v<Entry, Create_Table>)
+      new_tables_.insert(database_.tables().back()->id());
+    if constexpr (std::is_same_v<Entry, Add_Field>)
+      new_fields_.insert({entry.table, Field_Id(static_cast<std::uint16_t>(
+                                           database_.table(entry.table).fields().size()))});
+    if constexpr (std::is_same_v<Entry, Custom>) customs_.emplace_back(entry.name);
   }
-};
 
-// Holds the write lock of a shared file.
-struct Transaction_Lock {
-  explicit Transaction_Lock(Writable_Journal& j) : journal(j) { journal.lock_pull(); }
-  ~Transaction_Lock() { journal.unlock(); }
-  Writable_Journal& journal;
+ private:
+  // Gives the value of an update to all records, if the field is new.
+  struct Initial_Values : Ignore_Entries {
+    explicit Initial_Values(Upgrade& u) : upgrade(u) {}
+    using Ignore_Entries::operator();
+    template <Field_Value T>
+    void operator()(const Update<T>& entry) {
+      if (!upgrade.new_fields_.contains({entry.table, entry.field})) return;
+      const Record_Ids& records = upgrade.database_.table(entry.table).records();
+      for (index_t id = records.first(); id != Record_Ids::no_id; id = records.next(id))
+        upgrade.write_(Update<T>{entry.table, Record_Id(id), entry.field, entry.value});
+    }
+    Upgrade& upgrade;
+  };
+
+  template <class Handler>
+  static void handle_all(std::string_view entries, Handler&& handler) {
+    Memory_Decoder_Input input(entries);
+    Context context;
+    while (input.remaining() > 0) decode_entry(input, context, handler);
+  }
+
+  const Database& database_;
+  const Program_Schema& program_;
+  Write write_;
+  std::set<Table_Id> new_tables_;
+  std::set<std::pair<Table_Id, Field_Id>> new_fields_;
+  std::vector<std::string> customs_;
 };
 
 }  // namespace
 
-void upgrade_schema(Database& database, Writable_Journal& journal, std::string_view program_schema,
-                    std::string_view name) {
-  const Transaction_Lock lock(journal);
-  load(database, journal);
-  switch (compare_schemas(database.schema_entries(), program_schema)) {
-    case Schema_Relation::equal:
-      return;
-    case Schema_Relation::incompatible:
-      throw incompatible(name);
-    case Schema_Relation::file_is_older:
-      break;
+void require_same_schema(const Database& database, const Program_Schema& program) {
+  if (require_compatible(database, program) == Schema_Relation::file_is_older)
+    throw Out_Of_Date(std::string(program.name) +
+                      ": Schema is out of date. Can't upgrade a read-only database.");
+  require_single_rows(database, program);
+}
+
+void read_file(Database& database, Abstract_File& file, std::optional<Moment> moment,
+               const Program_Schema& program) {
+  Readonly_Journal journal(file);
+  if (moment) {
+    const Offset end = find_moment(file, *moment);
+    load(database, journal.get_checkpoint(), [&] { journal.replay(database, end); });
+    if (journal.get_replay_position() != end)
+      throw Exception(file.get_name() + ": position " + std::to_string(end) +
+                      " is inside of an entry, which ends at " +
+                      std::to_string(journal.get_replay_position()));
+    if (require_compatible(database, program) == Schema_Relation::file_is_older)
+      Upgrade(database, program, [&](const auto& entry) { database(entry); }).run();
+  } else {
+    load(database, journal);
   }
-  Upgrade upgrade{database, journal};
-  upgrade(Comment{"Automatic schema upgrade"});
-  Memory_Decoder_Input missing(program_schema.substr(database.schema_entries().size()));
-  Context context;
-  while (missing.remaining() > 0) decode_entry(missing, context, upgrade);
-  upgrade(Valid_Data{});
-  journal.soft_checkpoint();
+  require_same_schema(database, program);
+}
+
+void upgrade_schema(Writable_Database& database, const Program_Schema& program,
+                    const std::function<void()>& bind,
+                    const std::function<void(std::string_view)>& run_custom) {
+  if (require_compatible(database.get_database(), program) == Schema_Relation::equal) {
+    require_single_rows(database.get_database(), program);
+    return bind();
+  }
+  try {
+    database.write(Comment{"Automatic schema upgrade"});
+    Upgrade upgrade(database.get_database(), program,
+                    [&](const auto& entry) { database.write(entry); });
+    upgrade.run();
+    bind();
+    for (const std::string& name : upgrade.customs()) run_custom(name);
+    require_single_rows(database.get_database(), program);
+    database.write(Valid_Data{});
+    database.soft_checkpoint();
+  } catch (...) {
+    database.rollback();
+    throw;
+  }
 }
 
 }  // namespace joedb::inline v1

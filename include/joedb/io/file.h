@@ -79,9 +79,13 @@ class Abstract_File {
   // Whether [start, end) holds the same bytes in both files.
   bool equal_to(const Abstract_File& other, Offset start, Offset end) const;
 
+ protected:
+  // For a file that is to be used in another way than it was opened.
+  void set_mode(Open_Mode mode) { mode_ = mode; }
+
  private:
   const std::string name_;
-  const Open_Mode mode_;
+  Open_Mode mode_;
 };
 
 // What the two locks of a journal file cover. The head is held while checkpoints are read or

@@ -1,6 +1,7 @@
 #ifndef JOEDB_JOURNAL_WRITABLE_JOURNAL_H
 #define JOEDB_JOURNAL_WRITABLE_JOURNAL_H
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,6 +76,10 @@ class Writable_Journal : public Readonly_Journal {
 
   // Appends the bytes and returns where they stand.
   Blob append_blob(std::string_view bytes);
+  // The same in pieces: read(data, size) gives the next `size` bytes, until there are `size` of
+  // them in all. If it throws, nothing has been appended.
+  template <class Read>
+  Blob append_blob(std::int64_t size, Read&& read);
   std::string read_blob(Blob blob, std::int64_t max_size = -1);
 
   // Appends [get_position(), end) of another journal that begins like this one. This one need not
@@ -134,6 +139,7 @@ class Writable_Journal : public Readonly_Journal {
   void make_room(std::size_t size);
   void write_buffer();
   void append_bytes(const char* data, std::size_t size);
+  Blob begin_blob(std::int64_t size);
   // Calls f, which appends one entry in pieces; if it throws, they are forgotten.
   template <class F>
   auto append_whole(F f);
@@ -190,6 +196,24 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
                                                     static_cast<std::int64_t>(values.size()));
     used_ = static_cast<std::size_t>(end - buffer_.data());
     append_bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  });
+}
+
+template <class Read>
+Blob Writable_Journal::append_blob(std::int64_t size, Read&& read) {
+  constexpr std::int64_t piece = 1 << 16;
+  if (size < 0 || size > static_cast<std::int64_t>(max_compact))
+    throw Exception("a blob cannot have " + std::to_string(size) + " bytes");
+  require_ready();
+  return append_whole([&] {
+    const Blob blob = begin_blob(size);
+    for (std::int64_t done = 0; done < size;) {
+      const auto n = static_cast<std::size_t>(std::min(piece, size - done));
+      read(reserve(n), n);
+      used_ += n;
+      done += static_cast<std::int64_t>(n);
+    }
+    return blob;
   });
 }
 

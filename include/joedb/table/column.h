@@ -28,6 +28,10 @@ class Column_Base {
 
   const Type& type() const { return type_; }
 
+  // Part of the key of an index.
+  bool is_indexed() const { return is_indexed_; }
+  void set_indexed() { is_indexed_ = true; }
+
   // Throws std::bad_alloc, and then nothing has changed. Addresses of values change.
   virtual void grow(std::size_t capacity, bool will_be_filled) = 0;
 
@@ -36,6 +40,7 @@ class Column_Base {
 
  private:
   const Type type_;
+  bool is_indexed_ = false;
 };
 
 // A column of numbers, booleans, references or blobs.
@@ -43,6 +48,9 @@ template <Field_Value T>
 class Column final : public Column_Base {
  public:
   using Column_Base::Column_Base;
+
+  // Takes the memory for one value, so that the next set cannot fail: only texts need any.
+  void prepare(T) {}
 
   T get(index_t id) const { return data()[id]; }
   void set(index_t id, T value) { data()[id] = value; }
@@ -89,9 +97,9 @@ class Column<std::string_view> final : public Column_Base {
     return {h.text(), h.size};
   }
 
-  // Takes the memory for one text of this size, so that the next set cannot fail. Throws
-  // std::bad_alloc.
-  void prepare(std::size_t size) {
+  // Takes the memory for one value, so that the next set cannot fail. Throws std::bad_alloc.
+  void prepare(std::string_view value) {
+    const std::size_t size = value.size();
     if (size > String_Handle::max_inline_size && size >= free_size_) add_block(size + 1);
   }
 

@@ -1,6 +1,7 @@
 #ifndef JOEDB_TABLE_DATABASE_H
 #define JOEDB_TABLE_DATABASE_H
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,15 +42,25 @@ class Database {
   // The schema entries of the journal so far, encoded as in a file.
   const std::string& schema_entries() const { return schema_entries_; }
 
+  // ---- indexes
+
+  // Built when the table and its fields are there. Records that are there already are entered when
+  // they are updated.
+  void add_index(Index_Definition definition);
+  // In the order of add_index, without those that are still to be built.
+  const std::vector<Index*>& indexes() const { return indexes_; }
+  const Index* find_index(std::string_view name) const;
+
   // ---- limits
 
   // Rows that a journal may have without paying for them by a byte each (skipped ids, vectors), all
   // together, deleted ones included: as many as it has bytes, but 16 million in any case.
   static index_t free_rows_of_journal(Offset size);
-  // A journal of this many bytes is about to be replayed.
+  // A journal of this many bytes is about to be replayed. Indexes wait.
   void limit_to_journal_of(Offset size);
-  // For the one who writes: vectors of any length, for they will be filled.
-  void remove_limits() { may_write_ = true; }
+  // For the one who writes: vectors of any length, for they will be filled. Indexes are brought up
+  // to date; throws Data_Error if a unique one would hold a key twice (Index::settle).
+  void remove_limits();
   // The next checkpoint will be at `position`. Throws Data_Error if it could not be read back.
   void require_readable_from(Offset position) const;
   // The journal has grown to `position`.
@@ -92,10 +103,10 @@ class Database {
     Column<T>& column = t.template column<T>(e.field);
     if (!t.is_used(e.record)) [[unlikely]]
       throw_invalid_update();
-    if constexpr (std::is_same_v<T, std::string_view>) {
-      require_size(e.value);
-      column.prepare(e.value.size());
-    }
+    if constexpr (std::is_same_v<T, std::string_view>) require_size(e.value);
+    column.prepare(e.value);
+    if (column.is_indexed()) [[unlikely]]
+      t.prepare_keys(e.record, std::array{New_Value{e.field, key_part(e.value)}});
   }
   template <Field_Value T>
   void prepare(const Update_Vector<T>& e) const {
@@ -126,11 +137,14 @@ class Database {
   void apply(const Delete_Vector& e);
   template <Field_Value T>
   void apply(const Update<T>& e) {
-    table(e.table).template column<T>(e.field).set(e.record.value(), e.value);
+    Table& t = table(e.table);
+    t.set(t.template column<T>(e.field), e.field, e.record, e.value);
   }
   template <Field_Value T>
   void apply(const Update_Vector<T>& e) {
-    Column<T>& column = table(e.table).template column<T>(e.field);
+    Table& t = table(e.table);
+    Column<T>& column = t.template column<T>(e.field);
+    Column_Update<T> update(t, column, e.field, e.record, e.size);
     column.expect(static_cast<std::size_t>(e.size));
     if constexpr (has_fixed_size<T>) {
       e.values.read_all(column.data() + e.record.value());
@@ -141,6 +155,7 @@ class Database {
         column.set(id, value);
       }
     }
+    update.finish();
   }
   void apply(const Comment&) {}
   void apply(const Timestamp&) {}
@@ -174,6 +189,7 @@ class Database {
  private:
   static constexpr index_t no_limit = index_t{1} << 48;
 
+  void build_indexes();
   template <class Entry>
   void remember(const Entry& entry);
   [[noreturn]] static void throw_invalid_table(Table_Id id);
@@ -183,6 +199,8 @@ class Database {
   std::vector<std::unique_ptr<Table>> tables_;
   std::map<std::string, Table_Id, std::less<>> table_ids_;
   std::string schema_entries_;
+  std::vector<Index_Definition> indexes_to_build_;
+  std::vector<Index*> indexes_;
   index_t free_rows_ = free_rows_of_journal(0);
   index_t unpaid_rows_ = 0;
   bool may_write_ = false;

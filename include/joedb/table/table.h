@@ -1,14 +1,17 @@
 #ifndef JOEDB_TABLE_TABLE_H
 #define JOEDB_TABLE_TABLE_H
 
+#include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "joedb/base/error.h"
 #include "joedb/table/column.h"
+#include "joedb/table/index.h"
 #include "joedb/table/record_ids.h"
 
 namespace joedb::inline v1 {
@@ -65,6 +68,40 @@ class Table {
   const Column<T>& column(Field_Id field) const {
     return const_cast<Table*>(this)->column<T>(field);
   }
+
+  // ---- indexes
+
+  // The table has the fields. Records that are there are entered when they are updated.
+  Index& add_index(Index_Definition definition);
+  const std::vector<std::unique_ptr<Index>>& indexes() const { return indexes_; }
+  // The index that a field is part of, or null.
+  const Index* find_index(Field_Id field) const;
+
+  // For the record that is about to get these values: throws Data_Error if a unique index would
+  // hold a key twice, and takes the memory that its indexes need.
+  void prepare_keys(Record_Id record, std::span<const New_Value> values) {
+    for (const auto& index : indexes_) index->prepare(record, values);
+  }
+
+  // A new value in a column, and in all indexes.
+  template <Field_Value T>
+  void set(Column<T>& column, Field_Id field, Record_Id record, T value) {
+    if (column.is_indexed()) [[unlikely]]
+      leave_indexes(record, field);
+    column.set(record.value(), value);
+    if (column.is_indexed()) [[unlikely]]
+      enter_indexes(record, field);
+  }
+  void leave_indexes(Record_Id record, Field_Id field) {
+    for (const auto& index : indexes_)
+      if (index->has_field(field)) index->leave(record);
+  }
+  void enter_indexes(Record_Id record, Field_Id field) {
+    for (const auto& index : indexes_)
+      if (index->has_field(field)) index->enter(record, field);
+  }
+
+  // ---- rows
 
   // How many rows may be made that no byte of the journal pays for: skipped ids, and the records of
   // vectors. A few bytes must not take all memory.
@@ -142,9 +179,74 @@ class Table {
   Deleted_Values deleted_values_;
   std::vector<Field> fields_;
   std::map<std::string, Field_Id, std::less<>> field_ids_;
+  std::vector<std::unique_ptr<Index>> indexes_;
   Record_Ids records_;
   std::size_t capacity_ = 0;  // rows that every column has room for
   int growth_locks_ = 0;
+};
+
+// An update of one column for records [first, first + size), some of which may not be in use, in
+// place. While it lives, the records are in no index that has the field.
+template <Field_Value T>
+class Column_Update {
+ public:
+  // Throws what Table::prepare_update_vector throws.
+  Column_Update(Table& table, Column<T>& column, Field_Id field, Record_Id first, index_t size)
+      : table_(table), column_(column), field_(field), first_(first.value()), size_(size) {
+    table.prepare_update_vector(first, size);
+    if (!column.is_indexed()) return;
+    for_each_index([&](Index& index) {
+      if (index.definition().is_unique && old_values_.empty())
+        for (index_t i = 0; i < size_; ++i) old_values_.emplace_back(column_.get(first_ + i));
+      if (size_ > 0) index.reserve(first_ + size_);
+    });
+    for_each_record(&Index::leave);
+  }
+  ~Column_Update() {
+    if (is_in_progress_ && column_.is_indexed()) for_each_record(&Index::come_back);
+  }
+  Column_Update(const Column_Update&) = delete;
+  Column_Update& operator=(const Column_Update&) = delete;
+
+  // The values are there. Throws Data_Error if a unique index would hold a key twice; then the old
+  // values are there again.
+  void finish() {
+    if (column_.is_indexed()) {
+      try {
+        for_each_index([&](Index& index) { index.require_unique_vector(first_, size_, field_); });
+      } catch (...) {
+        for (index_t i = 0; i < size_; ++i)
+          column_.set(first_ + i, T(old_values_[static_cast<std::size_t>(i)]));
+        throw;
+      }
+      for_each_record(&Index::enter, field_);
+    }
+    is_in_progress_ = false;
+  }
+
+ private:
+  using Old_Value = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
+
+  template <class F>
+  void for_each_index(F f) {
+    for (const auto& index : table_.indexes())
+      if (index->has_field(field_)) f(*index);
+  }
+  template <class... Argument>
+  void for_each_record(void (Index::*f)(Record_Id, Argument...), Argument... argument) {
+    for_each_index([&](Index& index) {
+      for (index_t id = first_; id < first_ + size_; ++id)
+        if (table_.records().is_used(id)) (index.*f)(Record_Id(id), argument...);
+    });
+  }
+
+  Table& table_;
+  Column<T>& column_;
+  const Field_Id field_;
+  const index_t first_;
+  const index_t size_;
+  std::deque<Old_Value> old_values_;
+  bool is_in_progress_ = true;
 };
 
 }  // namespace joedb::inline v1

@@ -1,6 +1,8 @@
 #ifndef JOEDB_TABLE_TYPED_H
 #define JOEDB_TABLE_TYPED_H
 
+#include <algorithm>
+#include <array>
 #include <compare>
 #include <concepts>
 #include <cstdint>
@@ -8,7 +10,10 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "joedb/table/database.h"
 #include "joedb/table/span.h"
@@ -191,6 +196,7 @@ class Typed_Field {
   void bind(Table& table) { column_ = &table.column<Stored>(id); }
   Column<Stored>& column() { return *column_; }
   Getter get(index_t record) const { return Getter(column_->get(record)); }
+  static Key_Part key_part(Setter value) { return joedb::key_part(to_stored<T>(value)); }
 
   // The values of records [first, first + size), in place.
   Span<T> span(index_t first, std::size_t size) {
@@ -206,7 +212,203 @@ class Typed_Field {
   Column<Stored>* column_ = nullptr;
 };
 
+// ---- indexes ------------------------------------------------------------------------------------
+
+// Some records of an index, one behind the other.
+template <class Id>
+class Index_Range {
+ public:
+  Index_Range(Index::Cursor begin, Index::Cursor end) : begin_(begin), end_(end) {}
+
+  class iterator {
+   public:
+    using iterator_category = std::bidirectional_iterator_tag;
+    using value_type = Id;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Id*;
+    using reference = Id;
+
+    iterator() = default;
+    explicit iterator(Index::Cursor cursor) : cursor_(cursor) {}
+    Id operator*() const { return Id(cursor_.record()); }
+    iterator& operator++() {
+      cursor_.next();
+      return *this;
+    }
+    iterator operator++(int) {
+      const iterator old = *this;
+      cursor_.next();
+      return old;
+    }
+    iterator& operator--() {
+      cursor_.previous();
+      return *this;
+    }
+    iterator operator--(int) {
+      const iterator old = *this;
+      cursor_.previous();
+      return old;
+    }
+    friend bool operator==(const iterator&, const iterator&) = default;
+
+   private:
+    Index::Cursor cursor_;
+  };
+
+  iterator begin() const { return iterator(begin_); }
+  iterator end() const { return iterator(end_); }
+  bool empty() const { return begin_ == end_; }
+  // Counts.
+  std::size_t size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
+
+ private:
+  Index::Cursor begin_, end_;
+};
+
+// The records of a table in the order of some fields, as a std::map or std::multimap shows them:
+// for (const auto& [name, city] : db.get_index_of_city_by_name()) … With several fields, keys are
+// tuples.
+//
+// Iterators stay good when the index changes: they go on from where their record is then, or was.
+template <class Id, class... Fields>
+class Typed_Index {
+  static constexpr bool has_one_field = sizeof...(Fields) == 1;
+  template <class... T>
+  struct Key_Of {
+    using type = std::tuple<T...>;
+  };
+  template <class T>
+  struct Key_Of<T> {
+    using type = T;
+  };
+
+ public:
+  using key_type = typename Key_Of<typename Fields::Getter...>::type;
+  using mapped_type = Id;
+  using value_type = std::pair<key_type, Id>;
+  // What is looked for.
+  using Wanted = typename Key_Of<typename Fields::Setter...>::type;
+
+  class iterator {
+   public:
+    using iterator_category = std::bidirectional_iterator_tag;
+    using value_type = Typed_Index::value_type;
+    using difference_type = std::ptrdiff_t;
+    using reference = value_type;
+    struct pointer {
+      value_type value;
+      const value_type* operator->() const { return &value; }
+    };
+
+    iterator() = default;
+    iterator(const Typed_Index& index, Index::Cursor cursor) : index_(&index), cursor_(cursor) {}
+    value_type operator*() const {
+      return {index_->key(cursor_.record().value()), Id(cursor_.record())};
+    }
+    pointer operator->() const { return {**this}; }
+    iterator& operator++() {
+      cursor_.next();
+      return *this;
+    }
+    iterator operator++(int) {
+      const iterator old = *this;
+      cursor_.next();
+      return old;
+    }
+    iterator& operator--() {
+      cursor_.previous();
+      return *this;
+    }
+    iterator operator--(int) {
+      const iterator old = *this;
+      cursor_.previous();
+      return old;
+    }
+    friend bool operator==(const iterator& a, const iterator& b) { return a.cursor_ == b.cursor_; }
+
+   private:
+    const Typed_Index* index_ = nullptr;
+    Index::Cursor cursor_;
+  };
+  using const_iterator = iterator;
+
+  // Number of records in the index: those that have been given a key.
+  std::size_t size() const { return index_->size(); }
+  bool empty() const { return size() == 0; }
+  iterator begin() const { return {*this, index_->begin()}; }
+  iterator end() const { return {*this, index_->end()}; }
+  auto rbegin() const { return std::make_reverse_iterator(end()); }
+  auto rend() const { return std::make_reverse_iterator(begin()); }
+
+  // The first with this key, or end().
+  iterator find(const Wanted& key) const {
+    const Record_Id found = index_->find(parts(key));
+    return found.is_null() ? end() : iterator(*this, index_->at(found));
+  }
+  bool contains(const Wanted& key) const { return index_->find(parts(key)).is_not_null(); }
+  std::size_t count(const Wanted& key) const { return range(key).size(); }
+  iterator lower_bound(const Wanted& key) const { return {*this, index_->lower_bound(parts(key))}; }
+  iterator upper_bound(const Wanted& key) const { return {*this, index_->upper_bound(parts(key))}; }
+  std::pair<iterator, iterator> equal_range(const Wanted& key) const {
+    return {lower_bound(key), upper_bound(key)};
+  }
+
+  // ---- for generated code
+
+  void bind(Database& database, std::string_view name) {
+    index_ = database.find_index(name);
+    Table& table = database.table(index_->definition().table);
+    std::apply([&](auto&... field) { (field.bind(table), ...); }, fields_);
+  }
+  // Null if there is none.
+  Id first(const Wanted& key) const { return Id(index_->find(parts(key))); }
+  Index_Range<Id> range(const Wanted& key) const {
+    const auto wanted = parts(key);
+    return {index_->lower_bound(wanted), index_->upper_bound(wanted)};
+  }
+  // Neighbours in the order of keys; null at the ends, and for a record that is not in the index.
+  Id next(Id id) const { return neighbour(id, &Index::Cursor::next); }
+  Id previous(Id id) const {
+    if (index_->contains(id.get_record_id()) && index_->begin().record() == id.get_record_id())
+      return Id();
+    return neighbour(id, &Index::Cursor::previous);
+  }
+
+ private:
+  Id neighbour(Id id, void (Index::Cursor::*move)()) const {
+    if (!index_->contains(id.get_record_id())) return Id();
+    Index::Cursor cursor = index_->at(id.get_record_id());
+    (cursor.*move)();
+    return Id(cursor.record());
+  }
+  key_type key(index_t id) const {
+    return std::apply([&](const auto&... field) { return key_type(field.get(id)...); }, fields_);
+  }
+  static std::array<Key_Part, sizeof...(Fields)> parts(const Wanted& key) {
+    if constexpr (has_one_field)
+      return {Fields::key_part(key)...};
+    else
+      return std::apply(
+          [](const auto&... value) {
+            return std::array<Key_Part, sizeof...(Fields)>{Fields::key_part(value)...};
+          },
+          key);
+  }
+
+  const Index* index_ = nullptr;
+  std::tuple<Fields...> fields_;
+};
+
 // ---- the database -------------------------------------------------------------------------------
+
+// The schema of a program, as joedbc writes it.
+struct Program_Schema {
+  std::string_view name;            // the namespace; begins messages
+  std::string_view entries;         // of the journal, encoded
+  std::string_view initial_values;  // updates of records 0, encoded: values for new fields
+  std::vector<Table_Id> single_rows;
+  std::vector<Index_Definition> indexes;
+};
 
 // Base of the generated class Database: the tables, read only.
 class Typed_Database {
@@ -216,10 +418,12 @@ class Typed_Database {
   Typed_Database& operator=(const Typed_Database&) = delete;
 
   // The content with its schema at run time, as tools see it.
-  const Database& get_untyped() const { return engine_; }
+  const Database& get_untyped() const { return *engine_; }
 
  protected:
   ~Typed_Database() = default;
+
+  void bind(Database& engine) { engine_ = &engine; }
 
   // Throws Data_Error if the record is not in use.
   template <class Table_Type, class Field_Type>
@@ -229,7 +433,17 @@ class Typed_Database {
     return field.get(id.get_id());
   }
 
-  Database engine_{Deleted_Values::reset};
+  // is_before(a, b) tells whether record a comes before b.
+  template <class Table_Type, class Compare>
+  static std::vector<typename Table_Type::Id> sorted(const Table_Type& table, Compare is_before) {
+    const auto records = table.records_in_order();
+    std::vector<typename Table_Type::Id> ids(records.begin(), records.end());
+    std::stable_sort(ids.begin(), ids.end(), is_before);
+    return ids;
+  }
+
+ private:
+  Database* engine_ = nullptr;
 };
 
 }  // namespace joedb::inline v1

@@ -2,32 +2,45 @@
 #define JOEDB_TABLE_TYPED_WRITER_H
 
 #include <ctime>
+#include <functional>
 #include <utility>
 
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/journal/writable_journal.h"
-#include "joedb/table/load.h"
+#include "joedb/journal/moment.h"
 #include "joedb/table/typed.h"
+#include "joedb/table/writable_database.h"
 
 namespace joedb::inline v1 {
+
+// ---- opening ------------------------------------------------------------------------------------
 
 // How the schema of a file relates to that of the program. Both are the encoded schema entries.
 enum class Schema_Relation { equal, file_is_older, incompatible };
 Schema_Relation compare_schemas(std::string_view file, std::string_view program);
 
-// Requires equal schemas: throws Out_Of_Date if the file is older, else Exception. `name` (the
-// namespace) starts the message.
-void require_same_schema(const Database& database, std::string_view program_schema,
-                         std::string_view name);
+// Throws Out_Of_Date if the file is older than the program, Exception if it has another schema, or
+// if a table that must have exactly one row has not.
+void require_same_schema(const Database& database, const Program_Schema& program);
 
-// Brings the schema of the database and its journal up to that of the program, and writes a soft
-// checkpoint if there was something to do. Throws Exception where the file has another schema;
-// nothing has changed then.
-void upgrade_schema(Database& database, Writable_Journal& journal, std::string_view program_schema,
-                    std::string_view name);
+// Reads a file once. A past state has the schema of today: what was added since is there, with
+// initial values.
+void read_file(Database& database, Abstract_File& file, std::optional<Moment> moment,
+               const Program_Schema& program);
 
-// Base of the generated Readonly_Database. Reads the file once.
+// Brings the schema of the database up to that of the program, and writes a soft checkpoint if
+// there was something to do. In between, when all tables and fields are there, calls bind(), and
+// then, in the order of the schema, run_custom(name) for each new `custom NAME`. If anything
+// throws, nothing has changed.
+void upgrade_schema(Writable_Database& database, const Program_Schema& program,
+                    const std::function<void()>& bind,
+                    const std::function<void(std::string_view)>& run_custom);
+
+// ---- reading ------------------------------------------------------------------------------------
+
+// Base of the generated Readonly_Database. Reads the file once: its last state, or a past one.
+//
+//     Readonly_Database db("city.joedb", joedb::at_time(last_monday));
 template <class Reader>
 class Typed_Reader : public Reader {
  public:
@@ -35,19 +48,39 @@ class Typed_Reader : public Reader {
       : Typed_Reader(File(file_name, Open_Mode::read_existing)) {}
   explicit Typed_Reader(const char* file_name) : Typed_Reader(std::string(file_name)) {}
   explicit Typed_Reader(Abstract_File&& file) : Typed_Reader(file) {}
-  explicit Typed_Reader(Abstract_File& file) {
-    Readonly_Journal journal(file);
-    open(journal);
+  explicit Typed_Reader(Abstract_File& file) { read(file, std::nullopt); }
+  explicit Typed_Reader(Readonly_Journal& journal) {
+    add_indexes();
+    load(content_, journal);
+    require_same_schema(content_, Reader::program_schema());
+    this->bind(content_);
   }
-  explicit Typed_Reader(Readonly_Journal& journal) { open(journal); }
+
+  Typed_Reader(const std::string& file_name, Moment moment)
+      : Typed_Reader(File(file_name, Open_Mode::read_existing), moment) {}
+  Typed_Reader(const char* file_name, Moment moment)
+      : Typed_Reader(std::string(file_name), moment) {}
+  Typed_Reader(Abstract_File&& file, Moment moment) : Typed_Reader(file, moment) {}
+  Typed_Reader(Abstract_File& file, Moment moment) { read(file, moment); }
 
  private:
-  void open(Readonly_Journal& journal) {
-    load(this->engine_, journal);
-    require_same_schema(this->engine_, Reader::schema, Reader::schema_name);
-    this->bind();
+  void add_indexes() {
+    for (const Index_Definition& index : Reader::program_schema().indexes)
+      content_.add_index(index);
   }
+  void read(Abstract_File& file, std::optional<Moment> moment) {
+    add_indexes();
+    read_file(content_, file, moment, Reader::program_schema());
+    this->bind(content_);
+  }
+
+  Database content_{Deleted_Values::reset};
 };
+
+// ---- writing ------------------------------------------------------------------------------------
+
+// For clients: the schema is brought up to date when the client says so.
+struct Upgraded_Later {};
 
 // Base of the generated Writable_Database: the tables and their journal.
 //
@@ -57,81 +90,111 @@ class Typed_Reader : public Reader {
 template <class Reader>
 class Typed_Writer : public Reader {
  public:
-  // Opens the database in `file`, which must outlive it: loads it and brings its schema up to that
-  // of the program. `level` is what checkpoint() does.
-  explicit Typed_Writer(Abstract_File& file, Recovery recovery = Recovery::none,
-                        Checkpoint_Level level = Checkpoint_Level::soft)
-      : journal_(file, recovery) {
-    journal_.set_default_level(level);
-    load(this->engine_, journal_);
-    upgrade_schema(this->engine_, journal_, Reader::schema, Reader::schema_name);
-    this->bind();
-  }
+  using Database_Type = Reader;
 
-  void write_comment(std::string_view text) { journal_.append(Comment{text}); }
+  void write_comment(std::string_view text) { store_.write(Comment{text}); }
   // Seconds since 1970; without an argument: now.
   void write_timestamp() { write_timestamp(std::time(nullptr)); }
-  void write_timestamp(std::int64_t seconds) { journal_.append(Timestamp{seconds}); }
-  void write_valid_data() { journal_.append(Valid_Data{}); }
+  void write_timestamp(std::int64_t seconds) { store_.write(Timestamp{seconds}); }
+  void write_valid_data() { store_.write(Valid_Data{}); }
 
-  Blob write_blob(std::string_view bytes) { return journal_.append_blob(bytes); }
+  // Bytes that stand in the journal and not in memory.
+  Blob write_blob(std::string_view bytes) { return store_.write_blob(bytes); }
+  // The same for many bytes: read(char* data, std::size_t size) gives the next `size` ones, until
+  // there are `size` of them in all. If it throws, nothing has been written.
+  template <class Read>
+  Blob write_blob(std::int64_t size, Read&& read) {
+    return store_.write_blob(size, read);
+  }
+  // At most max_size bytes (-1: all). Blob_Reader reads large ones in pieces.
   std::string read_blob(Blob blob, std::int64_t max_size = -1) {
-    return journal_.read_blob(blob, max_size);
+    return store_.read_blob(blob, max_size);
   }
 
   // To the file, without a checkpoint.
-  void flush() { journal_.flush(); }
+  void flush() { store_.flush(); }
 
   // After a soft checkpoint, everything so far survives the death of this process; after a hard
   // one, also a power cut. If one throws, the checkpoint before it still counts, and nothing more
   // can be written until the file is opened again.
-  void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
-  void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
-  void checkpoint(Checkpoint_Level level) {
-    this->engine_.require_readable_from(journal_.get_position());
-    journal_.checkpoint(level);
-  }
+  void soft_checkpoint() { store_.soft_checkpoint(); }
+  void hard_checkpoint() { store_.hard_checkpoint(); }
+  void checkpoint(Checkpoint_Level level) { store_.checkpoint(level); }
 
   // The older names (Writable_Journal says what each does).
   void checkpoint_full_commit() { checkpoint(Checkpoint_Level::hard); }
   void checkpoint_half_commit() { checkpoint(Checkpoint_Level::half); }
   void checkpoint_no_commit() { checkpoint(Checkpoint_Level::soft); }
-  void checkpoint() { checkpoint(journal_.get_default_level()); }
-  void commit() { journal_.commit(); }
+  void checkpoint() { checkpoint(store_.get_journal().get_default_level()); }
+  void commit() { store_.commit(); }
 
   // Number of bytes written since the checkpoint.
-  Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
+  Offset ahead_of_checkpoint() const { return store_.ahead_of_checkpoint(); }
 
   // Forgets everything since the checkpoint, in memory and in the file. Takes as long as opening.
   // Containers, iterators and strings that were taken before are not valid any more.
   void rollback() {
-    if (is_updating_vector_) throw Exception("rollback while a vector is updated");
-    if (ahead_of_checkpoint() == 0) return;
-    journal_.rollback();
-    Database fresh(Deleted_Values::reset);
-    load(fresh, journal_);
-    this->engine_ = std::move(fresh);
-    this->bind();
+    store_.rollback();
+    bind_if_possible();
   }
 
-  const Writable_Journal& get_journal() const { return journal_; }
+  const Writable_Journal& get_journal() const { return store_.get_journal(); }
 
  protected:
+  // `file` must outlive the database; `level` is what checkpoint() does. The schema of the file is
+  // not looked at before upgrade().
+  Typed_Writer(Abstract_File& file, Recovery recovery, Checkpoint_Level level)
+      : store_(file, recovery, Deleted_Values::reset, Reader::program_schema().indexes) {
+    store_.set_default_level(level);
+  }
+
+  // For generated code: upgrade_schema, with the write lock of a shared file.
+  template <class Run_Custom>
+  void upgrade(Run_Custom run_custom) {
+    upgrade_schema(
+        store_, Reader::program_schema(), [this] { bind_all(); }, run_custom);
+  }
+  template <class Run_Custom>
+  void lock_and_upgrade(Run_Custom run_custom) {
+    const Transaction_Lock lock(store_);
+    upgrade(run_custom);
+  }
+
+  // For programs that cannot upgrade: requires that there is nothing to do.
+  void require_current_schema() {
+    require_same_schema(store_.get_database(), Reader::program_schema());
+    bind_all();
+  }
+
+  // ---- clients: see Local_Copy
+
+  Offset lock_pull() {
+    const Offset size = store_.lock_pull();
+    try {
+      require_schema();
+    } catch (...) {
+      store_.unlock();
+      throw;
+    }
+    return size;
+  }
+  void unlock() noexcept { store_.unlock(); }
+  void copy_from(const Abstract_File& source, Offset end) {
+    try {
+      store_.copy_from(source, end, [this] { require_schema(); });
+    } catch (...) {
+      bind_if_possible();
+      throw;
+    }
+  }
+
+  // ---- tables
+
   // A field and the value it gets.
   template <class Field>
   struct Assignment {
     Field& field;
     typename Field::Stored value;
-
-    // Takes the memory for the value.
-    void prepare() const {
-      if constexpr (std::is_same_v<typename Field::Stored, std::string_view>)
-        field.column().prepare(value.size());
-    }
-    template <class Table_Type>
-    Update<typename Field::Stored> entry(Record_Id record) const {
-      return {Table_Type::id, record, Field::id, value};
-    }
   };
   template <class Field>
   static Assignment<Field> assign(Field& field, typename Field::Setter value) {
@@ -142,10 +205,9 @@ class Typed_Writer : public Reader {
   void update(Table_Type& table, Field& field, typename Table_Type::Id id,
               typename Field::Setter value) {
     table.require_used(id);
-    const Assignment<Field> assignment{field, to_stored<typename Field::Value>(value)};
-    assignment.prepare();
-    journal_.append(assignment.template entry<Table_Type>(id.get_record_id()));
-    field.column().set(id.get_id(), assignment.value);
+    store_.update(table.table(), field.column(),
+                  Update<typename Field::Stored>{Table_Type::id, id.get_record_id(), Field::id,
+                                                 to_stored<typename Field::Value>(value)});
   }
 
   // A new row; with values: all of them.
@@ -158,53 +220,40 @@ class Typed_Writer : public Reader {
 
   template <class Table_Type, class... Fields>
   void add_row_at(Table_Type& table, Record_Id record, Assignment<Fields>... values) {
-    table.table().prepare_insert(record, this->engine_.budget());
-    (values.prepare(), ...);
-    journal_.append(Insert{Table_Type::id, record}, values.template entry<Table_Type>(record)...);
-    this->engine_.note_insert(record.value(), table.records().size());
-    table.table().insert(record);
-    (values.field.column().set(record.value(), values.value), ...);
-    table.table().make_room_for_one();
+    store_.insert(table.table(), Insert{Table_Type::id, record},
+                  Writable_Database::Value<typename Fields::Stored>{values.field.column(),
+                                                                    Fields::id, values.value}...);
   }
 
   template <class Table_Type>
   typename Table_Type::Id add_vector(Table_Type& table, std::size_t size) {
     const Insert_Vector entry{Table_Type::id, Record_Id(table.records().size()),
                               static_cast<std::int64_t>(size)};
-    write(entry);
+    store_.write(entry);
     table.table().make_room_for_one();
     return typename Table_Type::Id(entry.record);
   }
 
-  // Calls function(Span), which changes the values in place, then logs them. If the function
-  // throws, what it has done until then is logged, so that tables and journal agree. If logging
-  // fails, the tables are ahead of the journal, and only rollback() or closing the database is
-  // left. The function must not add records to this table.
+  // Calls function(Span), which changes the values in place, then logs them
+  // (joedb::Writable_Database::update_vector).
   template <class Table_Type, class Field, class Function>
   void update_vector(Table_Type& table, Field& field, typename Table_Type::Id id, std::size_t size,
                      Function&& function) {
-    table.table().prepare_update_vector(id.get_record_id(), static_cast<index_t>(size));
-    journal_.require_ready();
-    try {
-      const Vector_Update_Guard guard(is_updating_vector_, table.table());
-      call_with_span(field.span(id.get_id(), size), function);
-    } catch (...) {
-      log_vector(table, field, id, size);
-      throw;
-    }
-    log_vector(table, field, id, size);
-    this->engine_.note_journal_size(journal_.get_position());
+    store_.update_vector(table.table(), field.column(), Field::id, id.get_record_id(),
+                         static_cast<index_t>(size),
+                         [&] { call_with_span(field.span(id.get_id(), size), function); });
   }
 
   template <class Table_Type>
   void erase(Table_Type& table, typename Table_Type::Id id) {
     table.require_used(id);
-    write(Delete{Table_Type::id, id.get_record_id()});
+    store_.write(Delete{Table_Type::id, id.get_record_id()});
   }
 
   template <class Table_Type>
   void erase_vector(Table_Type&, typename Table_Type::Id id, std::size_t size) {
-    write(Delete_Vector{Table_Type::id, id.get_record_id(), static_cast<std::int64_t>(size)});
+    store_.write(
+        Delete_Vector{Table_Type::id, id.get_record_id(), static_cast<std::int64_t>(size)});
   }
 
   template <class Table_Type>
@@ -213,20 +262,10 @@ class Typed_Writer : public Reader {
   }
 
  private:
-  template <class Entry>
-  void write(const Entry& entry) {
-    this->engine_.prepare(entry);
-    journal_.append(entry);
-    this->engine_.apply(entry);
-  }
-
-  struct Vector_Update_Guard {
-    Vector_Update_Guard(bool& f, Table& table) : flag(f), lock(table) { flag = true; }
-    ~Vector_Update_Guard() { flag = false; }
-    Vector_Update_Guard(const Vector_Update_Guard&) = delete;
-    Vector_Update_Guard& operator=(const Vector_Update_Guard&) = delete;
-    bool& flag;
-    const Table::Growth_Lock lock;
+  struct Transaction_Lock {
+    explicit Transaction_Lock(joedb::Writable_Database& s) : store(s) { store.lock_pull(); }
+    ~Transaction_Lock() { store.unlock(); }
+    joedb::Writable_Database& store;
   };
 
   template <class T, class Function>
@@ -246,22 +285,24 @@ class Typed_Writer : public Reader {
     }
   }
 
-  template <class Table_Type, class Field>
-  void log_vector(Table_Type&, Field& field, typename Table_Type::Id id, std::size_t size) {
-    using Stored = typename Field::Stored;
-    if constexpr (has_fixed_size<Stored>) {
-      journal_.template append_vector<Stored>(
-          Table_Type::id, id.get_record_id(), Field::id,
-          std::span<const Stored>(field.column().data() + id.get_id(), size));
-    } else {
-      journal_.template append_vector<Stored>(
-          Table_Type::id, id.get_record_id(), Field::id, static_cast<std::int64_t>(size),
-          [&](std::int64_t i) -> Stored { return field.column().get(id.get_id() + i); });
-    }
+  void bind_all() {
+    this->bind(store_.get_database());
+    is_bound_ = true;
+  }
+  // Before the first upgrade() there may be nothing to bind to.
+  void bind_if_possible() {
+    if (is_bound_) bind_all();
+  }
+  void require_schema() const {
+    if (!is_bound_) return;
+    if (store_.get_database().schema_entries() != Reader::program_schema().entries)
+      throw Exception(std::string(Reader::program_schema().name) +
+                      ": Can't upgrade schema during pull");
+    require_same_schema(store_.get_database(), Reader::program_schema());
   }
 
-  Writable_Journal journal_;
-  bool is_updating_vector_ = false;
+  joedb::Writable_Database store_;
+  bool is_bound_ = false;
 };
 
 // Holds a file, so that it is made before the database that uses it.

@@ -1,28 +1,35 @@
 #ifndef JOEDB_TABLE_WRITABLE_DATABASE_H
 #define JOEDB_TABLE_WRITABLE_DATABASE_H
 
+#include <array>
 #include <span>
+#include <vector>
 
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/load.h"
 
 namespace joedb::inline v1 {
 
-// A database whose schema is known at run time only, and its journal.
+// The content of a database, and its journal.
 //
 // Every change is checked, logged, applied, in this order: if it throws, neither the tables nor the
-// journal have changed. Not thread-safe.
+// journal have changed, unless the function says otherwise. Not thread-safe.
 class Writable_Database {
  public:
-  // `file` must outlive the database. Throws what Writable_Journal and its replay throw.
+  // `file` must outlive the database. Throws what Writable_Journal and its replay throw, and
+  // Data_Error if a unique index would hold a key twice.
   explicit Writable_Database(Abstract_File& file, Recovery recovery = Recovery::none,
-                             Deleted_Values deleted_values = Deleted_Values::keep)
-      : deleted_values_(deleted_values), database_(deleted_values), journal_(file, recovery) {
-    replay();
+                             Deleted_Values deleted_values = Deleted_Values::keep,
+                             std::vector<Index_Definition> indexes = {})
+      : deleted_values_(deleted_values), indexes_(std::move(indexes)), journal_(file, recovery) {
+    build();
   }
 
   const Database& get_database() const { return database_; }
+  Database& get_database() { return database_; }
   const Writable_Journal& get_journal() const { return journal_; }
+
+  // ---- changes
 
   // Any entry of format/entry.h but Blob_Data and Update_Vector.
   template <class Entry>
@@ -32,14 +39,51 @@ class Writable_Database {
     database_.apply(entry);
   }
 
-  // New values for records [record, record + values.size()).
+  // A field of a row, and the value it gets.
+  template <Field_Value T>
+  struct Value {
+    Column<T>& column;
+    Field_Id field;
+    T value;
+  };
+
+  // A new row with its first values, in the order of the fields; at most one for each of them. The
+  // columns are those of the table; texts have passed Database::require_size, blobs
+  // Database::require_valid.
+  template <Field_Value... T>
+  void insert(Table& table, const Insert& entry, const Value<T>&... values);
+
+  // A new value in a row that is in use. The same conditions.
+  template <Field_Value T>
+  void update(Table& table, Column<T>& column, const Update<T>& entry);
+
+  // New values for records [record, record + size): change() makes them, in the column. If it
+  // throws, what it has done until then counts, so that tables and journal agree. If the values
+  // would let a unique index hold a key twice, the old ones are there again when that is thrown. If
+  // logging fails, the tables are ahead of the journal, and only rollback() or closing the database
+  // is left. change() must not add records to this table; the indexes that have the field do not
+  // have the records while it runs.
+  template <Field_Value T, class Change>
+  void update_vector(Table& table, Column<T>& column, Field_Id field, Record_Id record,
+                     index_t size, Change change);
+
+  // The same, with given values. Without an index it is logged first.
   template <Field_Value T>
   void write_vector(Table_Id table, Record_Id record, Field_Id field, std::span<const T> values);
 
+  // ---- blobs
+
   Blob write_blob(std::string_view bytes) { return journal_.append_blob(bytes); }
+  // In pieces (Writable_Journal::append_blob).
+  template <class Read>
+  Blob write_blob(std::int64_t size, Read&& read) {
+    return journal_.append_blob(size, read);
+  }
   std::string read_blob(Blob blob, std::int64_t max_size = -1) {
     return journal_.read_blob(blob, max_size);
   }
+
+  // ---- checkpoints
 
   void flush() { journal_.flush(); }
   // Throws Data_Error, without having written a checkpoint, if the tables could not be read back
@@ -50,15 +94,21 @@ class Writable_Database {
   }
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
   void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
+  void set_default_level(Checkpoint_Level level) { journal_.set_default_level(level); }
+  // Only a flush and a sync, no checkpoint.
+  void commit() { journal_.commit(); }
   Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
 
   // Forgets everything behind the checkpoint, in the file and in memory. The tables are built
   // again, so addresses of tables change.
   void rollback() {
+    if (is_updating_vector_) throw Exception("rollback while a vector is updated");
     if (ahead_of_checkpoint() == 0) return;
     journal_.rollback();
-    build_again();
+    build();
   }
+
+  // ---- sharing
 
   // Shared files (Writable_Journal::lock_pull): takes the write lock and reads what others have
   // written. Returns the number of bytes read.
@@ -67,7 +117,7 @@ class Writable_Database {
     const Offset old = journal_.get_checkpoint();
     journal_.lock_pull();
     try {
-      replay();
+      load(database_, journal_);
     } catch (...) {
       journal_.unlock();
       throw;
@@ -77,33 +127,117 @@ class Writable_Database {
   void unlock() noexcept { journal_.unlock(); }
 
   // Appends [checkpoint, end) of another journal that begins like this one, with a soft checkpoint.
-  // If the bytes make no sense it throws, and nothing has changed.
-  void copy_from(const Abstract_File& source, Offset end) {
+  // If the bytes make no sense, or `require` does not like what they have made, it throws, and
+  // nothing has changed but the addresses of tables.
+  template <class Require>
+  void copy_from(const Abstract_File& source, Offset end, Require require) {
     journal_.copy_from(source, end);
     try {
       load(database_, journal_.get_position(), [&] { journal_.replay_copied(database_); });
+      require();
     } catch (...) {
       rollback();
       throw;
     }
     journal_.soft_checkpoint();
   }
+  void copy_from(const Abstract_File& source, Offset end) {
+    copy_from(source, end, [] {});
+  }
 
  private:
-  void replay() { load(database_, journal_); }
-
   // The old tables stay if the journal cannot be read.
-  void build_again() {
+  void build() {
     Database fresh(deleted_values_);
+    for (const Index_Definition& definition : indexes_) fresh.add_index(definition);
     journal_.rewind();
     load(fresh, journal_);
     database_ = std::move(fresh);
   }
 
+  // No row may be added to a table, nor anything rolled back, while columns are changed in place.
+  class Vector_Guard {
+   public:
+    Vector_Guard(bool& flag, Table& table) : flag_(flag), lock_(table) { flag_ = true; }
+    ~Vector_Guard() { flag_ = false; }
+    Vector_Guard(const Vector_Guard&) = delete;
+    Vector_Guard& operator=(const Vector_Guard&) = delete;
+
+   private:
+    bool& flag_;
+    const Table::Growth_Lock lock_;
+  };
+
+  template <Field_Value T>
+  void log_vector(const Table& table, const Column<T>& column, Field_Id field, Record_Id record,
+                  index_t size);
+
   const Deleted_Values deleted_values_;
+  const std::vector<Index_Definition> indexes_;
   Database database_;
   Writable_Journal journal_;
+  bool is_updating_vector_ = false;
 };
+
+// ---- implementation -----------------------------------------------------------------------------
+
+template <Field_Value... T>
+void Writable_Database::insert(Table& table, const Insert& entry, const Value<T>&... values) {
+  table.prepare_insert(entry.record, database_.budget());
+  (values.column.prepare(values.value), ...);
+  const bool has_keys = sizeof...(T) > 0 && !table.indexes().empty();
+  if (has_keys) [[unlikely]]
+    table.prepare_keys(entry.record, std::array<New_Value, sizeof...(T)>{
+                                         New_Value{values.field, key_part(values.value)}...});
+  journal_.append(entry, Update<T>{entry.table, entry.record, values.field, values.value}...);
+  database_.note_insert(entry.record.value(), table.records().size());
+  table.insert(entry.record);
+  (values.column.set(entry.record.value(), values.value), ...);
+  if (has_keys) [[unlikely]]
+    (table.enter_indexes(entry.record, values.field), ...);
+  table.make_room_for_one();
+}
+
+template <Field_Value T>
+void Writable_Database::update(Table& table, Column<T>& column, const Update<T>& entry) {
+  column.prepare(entry.value);
+  if (column.is_indexed()) [[unlikely]]
+    table.prepare_keys(entry.record, std::array{New_Value{entry.field, key_part(entry.value)}});
+  journal_.append(entry);
+  table.set(column, entry.field, entry.record, entry.value);
+}
+
+template <Field_Value T, class Change>
+void Writable_Database::update_vector(Table& table, Column<T>& column, Field_Id field,
+                                      Record_Id record, index_t size, Change change) {
+  Column_Update<T> update(table, column, field, record, size);
+  journal_.require_ready();
+  const auto finish = [&] {
+    update.finish();
+    log_vector(table, column, field, record, size);
+  };
+  try {
+    const Vector_Guard guard(is_updating_vector_, table);
+    change();
+  } catch (...) {
+    finish();
+    throw;
+  }
+  finish();
+}
+
+template <Field_Value T>
+void Writable_Database::log_vector(const Table& table, const Column<T>& column, Field_Id field,
+                                   Record_Id record, index_t size) {
+  if constexpr (has_fixed_size<T>) {
+    const std::span<const T> values(column.data() + record.value(), static_cast<std::size_t>(size));
+    journal_.append_vector<T>(table.id(), record, field, values);
+  } else {
+    journal_.append_vector<T>(table.id(), record, field, size,
+                              [&](std::int64_t i) -> T { return column.get(record.value() + i); });
+  }
+  database_.note_journal_size(journal_.get_position());
+}
 
 template <Field_Value T>
 void Writable_Database::write_vector(Table_Id table, Record_Id record, Field_Id field,
@@ -111,16 +245,22 @@ void Writable_Database::write_vector(Table_Id table, Record_Id record, Field_Id 
   Table& t = database_.table(table);
   Column<T>& column = t.column<T>(field);
   const auto size = static_cast<index_t>(values.size());
+  const auto get = [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; };
   t.prepare_update_vector(record, size);
   if constexpr (std::is_same_v<T, std::string_view>)
     for (const std::string_view text : values) {
       Database::require_size(text);
-      column.prepare(text.size());
+      column.prepare(text);
     }
-  const auto get = [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; };
-  journal_.append_vector<T>(table, record, field, size, get);
-  for (index_t i = 0; i < size; ++i) column.set(record.value() + i, get(i));
-  database_.note_journal_size(journal_.get_position());
+  if (column.is_indexed()) {
+    update_vector(t, column, field, record, size, [&] {
+      for (index_t i = 0; i < size; ++i) column.set(record.value() + i, get(i));
+    });
+  } else {
+    journal_.append_vector<T>(table, record, field, size, get);
+    for (index_t i = 0; i < size; ++i) column.set(record.value() + i, get(i));
+    database_.note_journal_size(journal_.get_position());
+  }
 }
 
 }  // namespace joedb::inline v1

@@ -6,7 +6,7 @@
 
 namespace test::everything {
 
-static_assert(joedb::generated_code_version == 1,
+static_assert(joedb::generated_code_version == 2,
               "this code was generated for another version of joedb: run joedbc again");
 
 class id_of_country;
@@ -41,33 +41,38 @@ using container_of_nothing = joedb::Container<id_of_nothing>;
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
-  static constexpr std::string_view schema_name = "everything";
-  static constexpr std::string_view schema{
-      "\001\007country"
-      "\003\001\004name\001"
-      "\001\010obsolete"
-      "\001\004city"
-      "\003\003\004name\001"
-      "\003\003\004code\010"
-      "\003\003\005state\004\001"
-      "\003\003\012population\002"
-      "\003\003\005wrong\002"
-      "\004\003\005"
-      "\015\003\003\007country"
-      "\002\002"
-      "\001\004item"
-      "\003\004\004text\001"
-      "\003\004\002i8\010"
-      "\003\004\003i16\011"
-      "\003\004\003i32\002"
-      "\003\004\003i64\003"
-      "\003\004\003f32\006"
-      "\003\004\003f64\007"
-      "\003\004\004flag\005"
-      "\003\004\004city\004\003"
-      "\003\004\007picture\012"
-      "\001\007nothing",
-      190};
+  static joedb::Program_Schema program_schema() {
+    static constexpr std::string_view entries{
+        "\001\007country"
+        "\003\001\004name\001"
+        "\001\010obsolete"
+        "\001\004city"
+        "\003\003\004name\001"
+        "\003\003\004code\010"
+        "\003\003\005state\004\001"
+        "\003\003\012population\002"
+        "\003\003\005wrong\002"
+        "\004\003\005"
+        "\015\003\003\007country"
+        "\002\002"
+        "\001\004item"
+        "\003\004\004text\001"
+        "\003\004\002i8\010"
+        "\003\004\003i16\011"
+        "\003\004\003i32\002"
+        "\003\004\003i64\003"
+        "\003\004\003f32\006"
+        "\003\004\003f64\007"
+        "\003\004\004flag\005"
+        "\003\004\004city\004\003"
+        "\003\004\007picture\012"
+        "\001\007nothing",
+        190};
+    static constexpr std::string_view initial_values{
+        "",
+        0};
+    return {"everything", entries, initial_values, {}, {}};
+  }
 
   // country: name string
   container_of_country get_country_table() const {
@@ -77,6 +82,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_country id) const { return country_table_.is_used(id); }
   id_of_country next(id_of_country id) const { return country_table_.next(id); }
   id_of_country previous(id_of_country id) const { return country_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_country> sorted_country(Compare is_before) const {
+    return sorted(country_table_, is_before);
+  }
   joedb::String get_name(id_of_country id) const {
     return read(country_table_, country_table_.name_, id);
   }
@@ -89,6 +98,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_city id) const { return city_table_.is_used(id); }
   id_of_city next(id_of_city id) const { return city_table_.next(id); }
   id_of_city previous(id_of_city id) const { return city_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_city> sorted_city(Compare is_before) const {
+    return sorted(city_table_, is_before);
+  }
   joedb::String get_name(id_of_city id) const {
     return read(city_table_, city_table_.name_, id);
   }
@@ -110,6 +123,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_item id) const { return item_table_.is_used(id); }
   id_of_item next(id_of_item id) const { return item_table_.next(id); }
   id_of_item previous(id_of_item id) const { return item_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_item> sorted_item(Compare is_before) const {
+    return sorted(item_table_, is_before);
+  }
   joedb::String get_text(id_of_item id) const {
     return read(item_table_, item_table_.text_, id);
   }
@@ -149,6 +166,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_nothing id) const { return nothing_table_.is_used(id); }
   id_of_nothing next(id_of_nothing id) const { return nothing_table_.next(id); }
   id_of_nothing previous(id_of_nothing id) const { return nothing_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_nothing> sorted_nothing(Compare is_before) const {
+    return sorted(nothing_table_, is_before);
+  }
 
  protected:
   struct country_table : joedb::Typed_Table<id_of_country, 1> {
@@ -184,11 +205,12 @@ class Database : public joedb::Typed_Database {
   item_table item_table_;
   nothing_table nothing_table_;
 
-  void bind() {
-    country_table_.bind(engine_);
-    city_table_.bind(engine_);
-    item_table_.bind(engine_);
-    nothing_table_.bind(engine_);
+  void bind(joedb::Database& database) {
+    Typed_Database::bind(database);
+    country_table_.bind(database);
+    city_table_.bind(database);
+    item_table_.bind(database);
+    nothing_table_.bind(database);
   }
 };
 
@@ -201,7 +223,12 @@ class Readonly_Database : public joedb::Typed_Reader<Database> {
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
-  using Typed_Writer::Typed_Writer;
+  explicit Writable_Database(joedb::Abstract_File& file,
+                             joedb::Recovery recovery = joedb::Recovery::none,
+                             joedb::Checkpoint_Level level = joedb::Checkpoint_Level::soft)
+      : Typed_Writer(file, recovery, level) {
+    lock_and_upgrade([this](std::string_view name) { run_custom(name); });
+  }
 
   // country
   id_of_country new_country() { return add_row(country_table_); }
@@ -399,6 +426,17 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     erase_vector(nothing_table_, id, size);
   }
   void clear_nothing_table() { erase_all(nothing_table_); }
+
+ protected:
+  Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file, joedb::Recovery recovery)
+      : Typed_Writer(file, recovery, joedb::Checkpoint_Level::soft) {}
+  void bring_up_to_date() {
+    upgrade([this](std::string_view name) { run_custom(name); });
+  }
+
+ private:
+  void run_custom([[maybe_unused]] std::string_view name) {
+  }
 };
 
 // A database in a file of the system.
@@ -411,6 +449,41 @@ class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
 class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
  public:
   using Typed_Memory_Writer::Typed_Memory_Writer;
+};
+
+// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
+class Client : public joedb::Typed_Client<Writable_Database> {
+ public:
+  using Typed_Client::Typed_Client;
+};
+
+class Client_Lock : public joedb::Typed_Client_Lock<Client> {
+ public:
+  using Typed_Client_Lock::Typed_Client_Lock;
+};
+
+// A Client for a file of the system.
+class File_Client : public joedb::Typed_File_Client<Client> {
+ public:
+  using Typed_File_Client::Typed_File_Client;
+};
+
+// Follows a file that others write.
+class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
+ public:
+  using Typed_Readonly_Client::Typed_Readonly_Client;
+};
+
+// All ids and containers, for templates.
+struct Types {
+  using id_of_country = ::test::everything::id_of_country;
+  using container_of_country = ::test::everything::container_of_country;
+  using id_of_city = ::test::everything::id_of_city;
+  using container_of_city = ::test::everything::container_of_city;
+  using id_of_item = ::test::everything::id_of_item;
+  using container_of_item = ::test::everything::container_of_item;
+  using id_of_nothing = ::test::everything::id_of_nothing;
+  using container_of_nothing = ::test::everything::container_of_nothing;
 };
 
 }  // namespace test::everything

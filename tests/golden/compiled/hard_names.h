@@ -6,7 +6,7 @@
 
 namespace test::hard_names {
 
-static_assert(joedb::generated_code_version == 1,
+static_assert(joedb::generated_code_version == 2,
               "this code was generated for another version of joedb: run joedbc again");
 
 class id_of_class;
@@ -77,38 +77,43 @@ using container_of_at = joedb::Container<id_of_at>;
 class Database : public joedb::Typed_Database {
  public:
   using Typed_Database::get_untyped;
-  static constexpr std::string_view schema_name = "hard_names";
-  static constexpr std::string_view schema{
-      "\001\005class"
-      "\003\001\007default\001"
-      "\003\001\010default_\001"
-      "\003\001\003int\002"
-      "\003\001\002id\002"
-      "\003\001\005value\002"
-      "\003\001\007add_row\002"
-      "\003\001\006assign\002"
-      "\003\001\006schema\002"
-      "\003\001\007journal\012"
-      "\003\001\004data\001"
-      "\003\001\007untyped\005"
-      "\003\001\013id_of_class\004\001"
-      "\003\001\014class_table_\002"
-      "\003\001\007engine_\002"
-      "\003\001\005table\002"
-      "\003\001\004size\002"
-      "\003\001\010function\002"
-      "\001\013class_table"
-      "\001\006engine"
-      "\001\010Database"
-      "\003\004\010Database\004\004"
-      "\001\003std"
-      "\001\005joedb"
-      "\003\006\003std\010"
-      "\001\001_"
-      "\003\007\001_\010"
-      "\001\006vector"
-      "\001\002at",
-      268};
+  static joedb::Program_Schema program_schema() {
+    static constexpr std::string_view entries{
+        "\001\005class"
+        "\003\001\007default\001"
+        "\003\001\010default_\001"
+        "\003\001\003int\002"
+        "\003\001\002id\002"
+        "\003\001\005value\002"
+        "\003\001\007add_row\002"
+        "\003\001\006assign\002"
+        "\003\001\006schema\002"
+        "\003\001\007journal\012"
+        "\003\001\004data\001"
+        "\003\001\007untyped\005"
+        "\003\001\013id_of_class\004\001"
+        "\003\001\014class_table_\002"
+        "\003\001\007engine_\002"
+        "\003\001\005table\002"
+        "\003\001\004size\002"
+        "\003\001\010function\002"
+        "\001\013class_table"
+        "\001\006engine"
+        "\001\010Database"
+        "\003\004\010Database\004\004"
+        "\001\003std"
+        "\001\005joedb"
+        "\003\006\003std\010"
+        "\001\001_"
+        "\003\007\001_\010"
+        "\001\006vector"
+        "\001\002at",
+        268};
+    static constexpr std::string_view initial_values{
+        "",
+        0};
+    return {"hard_names", entries, initial_values, {}, {}};
+  }
 
   // class: default string, default_ string, int int32, id int32, value int32, add_row int32, assign int32, schema int32, journal blob, data string, untyped boolean, id_of_class references class, class_table_ int32, engine_ int32, table int32, size int32, function int32
   container_of_class get_class_table() const {
@@ -118,6 +123,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_class id) const { return class_table_.is_used(id); }
   id_of_class next(id_of_class id) const { return class_table_.next(id); }
   id_of_class previous(id_of_class id) const { return class_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_class> sorted_class(Compare is_before) const {
+    return sorted(class_table_, is_before);
+  }
   joedb::String get_default(id_of_class id) const {
     return read(class_table_, class_table_.default_, id);
   }
@@ -178,6 +187,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_class_table id) const { return class_table_table_.is_used(id); }
   id_of_class_table next(id_of_class_table id) const { return class_table_table_.next(id); }
   id_of_class_table previous(id_of_class_table id) const { return class_table_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_class_table> sorted_class_table(Compare is_before) const {
+    return sorted(class_table_table_, is_before);
+  }
 
   // engine
   container_of_engine get_engine_table() const {
@@ -187,6 +200,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_engine id) const { return engine_table_.is_used(id); }
   id_of_engine next(id_of_engine id) const { return engine_table_.next(id); }
   id_of_engine previous(id_of_engine id) const { return engine_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_engine> sorted_engine(Compare is_before) const {
+    return sorted(engine_table_, is_before);
+  }
 
   // Database: Database references Database
   container_of_Database get_Database_table() const {
@@ -196,6 +213,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_Database id) const { return Database_table_.is_used(id); }
   id_of_Database next(id_of_Database id) const { return Database_table_.next(id); }
   id_of_Database previous(id_of_Database id) const { return Database_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_Database> sorted_Database(Compare is_before) const {
+    return sorted(Database_table_, is_before);
+  }
   id_of_Database get_Database(id_of_Database id) const {
     return read(Database_table_, Database_table_.Database_, id);
   }
@@ -208,6 +229,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_std id) const { return std_table_.is_used(id); }
   id_of_std next(id_of_std id) const { return std_table_.next(id); }
   id_of_std previous(id_of_std id) const { return std_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_std> sorted_std(Compare is_before) const {
+    return sorted(std_table_, is_before);
+  }
 
   // joedb: std int8
   container_of_joedb get_joedb_table() const {
@@ -217,6 +242,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_joedb id) const { return joedb_table_.is_used(id); }
   id_of_joedb next(id_of_joedb id) const { return joedb_table_.next(id); }
   id_of_joedb previous(id_of_joedb id) const { return joedb_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_joedb> sorted_joedb(Compare is_before) const {
+    return sorted(joedb_table_, is_before);
+  }
   std::int8_t get_std(id_of_joedb id) const {
     return read(joedb_table_, joedb_table_.std_, id);
   }
@@ -229,6 +258,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of__ id) const { return __table_.is_used(id); }
   id_of__ next(id_of__ id) const { return __table_.next(id); }
   id_of__ previous(id_of__ id) const { return __table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of__> sorted__(Compare is_before) const {
+    return sorted(__table_, is_before);
+  }
   std::int8_t get__(id_of__ id) const {
     return read(__table_, __table_.__, id);
   }
@@ -241,6 +274,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_vector id) const { return vector_table_.is_used(id); }
   id_of_vector next(id_of_vector id) const { return vector_table_.next(id); }
   id_of_vector previous(id_of_vector id) const { return vector_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_vector> sorted_vector(Compare is_before) const {
+    return sorted(vector_table_, is_before);
+  }
 
   // at
   container_of_at get_at_table() const {
@@ -250,6 +287,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_at id) const { return at_table_.is_used(id); }
   id_of_at next(id_of_at id) const { return at_table_.next(id); }
   id_of_at previous(id_of_at id) const { return at_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_at> sorted_at(Compare is_before) const {
+    return sorted(at_table_, is_before);
+  }
 
  protected:
   struct class_table : joedb::Typed_Table<id_of_class, 1> {
@@ -310,16 +351,17 @@ class Database : public joedb::Typed_Database {
   vector_table vector_table_;
   at_table at_table_;
 
-  void bind() {
-    class_table_.bind(engine_);
-    class_table_table_.bind(engine_);
-    engine_table_.bind(engine_);
-    Database_table_.bind(engine_);
-    std_table_.bind(engine_);
-    joedb_table_.bind(engine_);
-    __table_.bind(engine_);
-    vector_table_.bind(engine_);
-    at_table_.bind(engine_);
+  void bind(joedb::Database& database) {
+    Typed_Database::bind(database);
+    class_table_.bind(database);
+    class_table_table_.bind(database);
+    engine_table_.bind(database);
+    Database_table_.bind(database);
+    std_table_.bind(database);
+    joedb_table_.bind(database);
+    __table_.bind(database);
+    vector_table_.bind(database);
+    at_table_.bind(database);
   }
 };
 
@@ -332,7 +374,12 @@ class Readonly_Database : public joedb::Typed_Reader<Database> {
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
-  using Typed_Writer::Typed_Writer;
+  explicit Writable_Database(joedb::Abstract_File& file,
+                             joedb::Recovery recovery = joedb::Recovery::none,
+                             joedb::Checkpoint_Level level = joedb::Checkpoint_Level::soft)
+      : Typed_Writer(file, recovery, level) {
+    lock_and_upgrade([this](std::string_view name) { run_custom(name); });
+  }
   using Database::get_journal;
   using Typed_Writer::get_journal;
 
@@ -345,7 +392,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                         std::int32_t value,
                         std::int32_t add_row_,
                         std::int32_t assign_,
-                        std::int32_t schema_,
+                        std::int32_t schema,
                         joedb::Blob journal,
                         std::string_view data,
                         bool untyped,
@@ -363,7 +410,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                    assign(class_table_.value_, value),
                    assign(class_table_.add_row_, add_row_),
                    assign(class_table_.assign_, assign_),
-                   assign(class_table_.schema_, schema_),
+                   assign(class_table_.schema_, schema),
                    assign(class_table_.journal_, journal),
                    assign(class_table_.data_, data),
                    assign(class_table_.untyped_, untyped),
@@ -649,6 +696,17 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     erase_vector(at_table_, id, size);
   }
   void clear_at_table() { erase_all(at_table_); }
+
+ protected:
+  Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file, joedb::Recovery recovery)
+      : Typed_Writer(file, recovery, joedb::Checkpoint_Level::soft) {}
+  void bring_up_to_date() {
+    upgrade([this](std::string_view name) { run_custom(name); });
+  }
+
+ private:
+  void run_custom([[maybe_unused]] std::string_view name) {
+  }
 };
 
 // A database in a file of the system.
@@ -663,6 +721,51 @@ class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
   using Typed_Memory_Writer::Typed_Memory_Writer;
   using Writable_Database::get_data;
   using Typed_Memory_Writer::get_data;
+};
+
+// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
+class Client : public joedb::Typed_Client<Writable_Database> {
+ public:
+  using Typed_Client::Typed_Client;
+};
+
+class Client_Lock : public joedb::Typed_Client_Lock<Client> {
+ public:
+  using Typed_Client_Lock::Typed_Client_Lock;
+};
+
+// A Client for a file of the system.
+class File_Client : public joedb::Typed_File_Client<Client> {
+ public:
+  using Typed_File_Client::Typed_File_Client;
+};
+
+// Follows a file that others write.
+class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
+ public:
+  using Typed_Readonly_Client::Typed_Readonly_Client;
+};
+
+// All ids and containers, for templates.
+struct Types {
+  using id_of_class = ::test::hard_names::id_of_class;
+  using container_of_class = ::test::hard_names::container_of_class;
+  using id_of_class_table = ::test::hard_names::id_of_class_table;
+  using container_of_class_table = ::test::hard_names::container_of_class_table;
+  using id_of_engine = ::test::hard_names::id_of_engine;
+  using container_of_engine = ::test::hard_names::container_of_engine;
+  using id_of_Database = ::test::hard_names::id_of_Database;
+  using container_of_Database = ::test::hard_names::container_of_Database;
+  using id_of_std = ::test::hard_names::id_of_std;
+  using container_of_std = ::test::hard_names::container_of_std;
+  using id_of_joedb = ::test::hard_names::id_of_joedb;
+  using container_of_joedb = ::test::hard_names::container_of_joedb;
+  using id_of__ = ::test::hard_names::id_of__;
+  using container_of__ = ::test::hard_names::container_of__;
+  using id_of_vector = ::test::hard_names::id_of_vector;
+  using container_of_vector = ::test::hard_names::container_of_vector;
+  using id_of_at = ::test::hard_names::id_of_at;
+  using container_of_at = ::test::hard_names::container_of_at;
 };
 
 }  // namespace test::hard_names

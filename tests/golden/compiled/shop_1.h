@@ -6,7 +6,7 @@
 
 namespace shop_1 {
 
-static_assert(joedb::generated_code_version == 1,
+static_assert(joedb::generated_code_version == 2,
               "this code was generated for another version of joedb: run joedbc again");
 
 class id_of_item;
@@ -20,11 +20,16 @@ using container_of_item = joedb::Container<id_of_item>;
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
-  static constexpr std::string_view schema_name = "shop_1";
-  static constexpr std::string_view schema{
-      "\001\004item"
-      "\003\001\005label\001",
-      15};
+  static joedb::Program_Schema program_schema() {
+    static constexpr std::string_view entries{
+        "\001\004item"
+        "\003\001\005label\001",
+        15};
+    static constexpr std::string_view initial_values{
+        "",
+        0};
+    return {"shop_1", entries, initial_values, {}, {}};
+  }
 
   // item: label string
   container_of_item get_item_table() const {
@@ -34,6 +39,10 @@ class Database : public joedb::Typed_Database {
   bool is_valid(id_of_item id) const { return item_table_.is_used(id); }
   id_of_item next(id_of_item id) const { return item_table_.next(id); }
   id_of_item previous(id_of_item id) const { return item_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_item> sorted_item(Compare is_before) const {
+    return sorted(item_table_, is_before);
+  }
   joedb::String get_label(id_of_item id) const {
     return read(item_table_, item_table_.label_, id);
   }
@@ -46,8 +55,9 @@ class Database : public joedb::Typed_Database {
 
   item_table item_table_;
 
-  void bind() {
-    item_table_.bind(engine_);
+  void bind(joedb::Database& database) {
+    Typed_Database::bind(database);
+    item_table_.bind(database);
   }
 };
 
@@ -60,7 +70,12 @@ class Readonly_Database : public joedb::Typed_Reader<Database> {
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
-  using Typed_Writer::Typed_Writer;
+  explicit Writable_Database(joedb::Abstract_File& file,
+                             joedb::Recovery recovery = joedb::Recovery::none,
+                             joedb::Checkpoint_Level level = joedb::Checkpoint_Level::soft)
+      : Typed_Writer(file, recovery, level) {
+    lock_and_upgrade([this](std::string_view name) { run_custom(name); });
+  }
 
   // item
   id_of_item new_item() { return add_row(item_table_); }
@@ -86,6 +101,17 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void update_vector_of_label(id_of_item id, std::size_t size, Function function) {
     update_vector(item_table_, item_table_.label_, id, size, function);
   }
+
+ protected:
+  Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file, joedb::Recovery recovery)
+      : Typed_Writer(file, recovery, joedb::Checkpoint_Level::soft) {}
+  void bring_up_to_date() {
+    upgrade([this](std::string_view name) { run_custom(name); });
+  }
+
+ private:
+  void run_custom([[maybe_unused]] std::string_view name) {
+  }
 };
 
 // A database in a file of the system.
@@ -98,6 +124,35 @@ class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
 class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
  public:
   using Typed_Memory_Writer::Typed_Memory_Writer;
+};
+
+// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
+class Client : public joedb::Typed_Client<Writable_Database> {
+ public:
+  using Typed_Client::Typed_Client;
+};
+
+class Client_Lock : public joedb::Typed_Client_Lock<Client> {
+ public:
+  using Typed_Client_Lock::Typed_Client_Lock;
+};
+
+// A Client for a file of the system.
+class File_Client : public joedb::Typed_File_Client<Client> {
+ public:
+  using Typed_File_Client::Typed_File_Client;
+};
+
+// Follows a file that others write.
+class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
+ public:
+  using Typed_Readonly_Client::Typed_Readonly_Client;
+};
+
+// All ids and containers, for templates.
+struct Types {
+  using id_of_item = ::shop_1::id_of_item;
+  using container_of_item = ::shop_1::container_of_item;
 };
 
 }  // namespace shop_1

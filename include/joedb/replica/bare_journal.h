@@ -16,6 +16,7 @@ class Bare_Journal {
   }
 
   const Writable_Journal& get_journal() const { return journal_; }
+  Writable_Journal& get_journal() { return journal_; }
 
   template <class Entry>
   void write(const Entry& entry) {

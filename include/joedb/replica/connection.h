@@ -21,10 +21,13 @@ enum class Content_Check {
 // Not thread-safe.
 class Connection {
  public:
-  Connection() = default;
-  virtual ~Connection() = default;
+  constexpr Connection() = default;
+  constexpr virtual ~Connection() = default;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
+
+  // No other copy: the client works on its file alone.
+  static Connection& dummy;
 
   // False if the other copy can only be read.
   virtual bool can_push() const = 0;
@@ -45,8 +48,27 @@ class Connection {
   virtual void push(const Abstract_File& local, Offset end, Checkpoint_Level level) = 0;
 };
 
-// A file of this machine. It must be opened alone, or for reading, and outlive the connection.
-std::unique_ptr<Connection> make_file_connection(Abstract_File& file);
+// A file of this machine. If it is opened for reading, the connection cannot push; else nobody else
+// can, for the file is locked as long as it is open.
+class File_Connection final : public Connection {
+ public:
+  // `file` must outlive the connection. Throws Exception if it is shared.
+  explicit File_Connection(Abstract_File& file);
+
+  bool can_push() const override { return writer_ != nullptr; }
+  Offset get_checkpoint() const override { return journal().get_checkpoint(); }
+  void refresh() override;
+  const Abstract_File& content() const override { return journal().get_file(); }
+  void lock() override {}
+  void unlock() noexcept override {}
+  void push(const Abstract_File& local, Offset end, Checkpoint_Level level) override;
+
+ private:
+  const Readonly_Journal& journal() const { return writer_ ? *writer_ : *reader_; }
+
+  std::unique_ptr<Writable_Journal> writer_;  // one of the two
+  std::unique_ptr<Readonly_Journal> reader_;
+};
 
 // Throws Content_Mismatch unless both hold the same bytes in [start, end).
 void require_equal(const Abstract_File& local, const Abstract_File& other, Offset start,

@@ -1,12 +1,11 @@
 #ifndef JOEDB_INTERPRETER_INTERPRETED_FILE_H
 #define JOEDB_INTERPRETER_INTERPRETED_FILE_H
 
-#include <sstream>
+#include <memory>
+#include <string>
 
-#include "interpreter/entry_text.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/journal/readonly_journal.h"
 
 namespace joedb::inline v1 {
 
@@ -22,6 +21,7 @@ class Interpreted_File : public Abstract_File {
   // Throws the first error of a command, with its line, and if the last line is not empty. The file
   // is never shared.
   Interpreted_File(const std::string& name, Open_Mode mode);
+  ~Interpreted_File() override;
 
   Offset get_size() const override { return journal_.get_size(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
@@ -44,9 +44,8 @@ class Interpreted_File : public Abstract_File {
   Memory_File journal_;
 
   // What turns new entries into text.
-  std::unique_ptr<Readonly_Journal> follower_;
-  std::ostringstream new_text_;
-  Command_Writer writer_;
+  struct Follower;
+  std::unique_ptr<Follower> follower_;
 };
 
 }  // namespace joedb::inline v1

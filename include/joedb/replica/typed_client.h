@@ -1,0 +1,124 @@
+#ifndef JOEDB_REPLICA_TYPED_CLIENT_H
+#define JOEDB_REPLICA_TYPED_CLIENT_H
+
+#include "joedb/replica/clients.h"
+#include "joedb/table/typed_writer.h"
+
+// What the clients that joedbc generates stand on.
+
+namespace joedb::inline v1 {
+
+// A generated Writable_Database as a client sees it (Local_Copy). Its schema is brought up to date
+// in the first transaction, after the first pull: so that two programs that come with the same new
+// schema do not part.
+template <class Writer>
+class Client_Database : public Writer {
+ public:
+  Client_Database(Abstract_File& file, Recovery recovery)
+      : Writer(Upgraded_Later(), file, recovery) {}
+  using Writer::bring_up_to_date;
+  using Writer::copy_from;
+  using Writer::lock_pull;
+  using Writer::require_current_schema;
+  using Writer::unlock;
+  void write(const Valid_Data&) { this->write_valid_data(); }
+  void write(const Timestamp& entry) { this->write_timestamp(entry.seconds); }
+};
+
+// Base of the generated Client.
+template <class Writer>
+class Typed_Client : private Client_Store<Client_Database<Writer>>, public Client {
+ public:
+  // Both must outlive the client. Runs a transaction that brings the schema up to that of the
+  // program; a client that cannot write requires that it is.
+  explicit Typed_Client(Abstract_File& file, Connection& connection = Connection::dummy,
+                        Content_Check check = Content_Check::fast,
+                        Recovery recovery = Recovery::none)
+      : Client_Store<Client_Database<Writer>>(file, recovery),
+        Client(this->copy_, connection, check) {
+    if (can_write()) {
+      Client::transaction([this] { this->store_.bring_up_to_date(); });
+    } else {
+      pull();
+      this->store_.require_current_schema();
+    }
+  }
+
+  const typename Writer::Database_Type& get_database() const { return this->store_; }
+
+  // Calls f(Writable_Database&) with the write lock, after a pull; then writes a checkpoint and
+  // pushes. Returns what f returns. If f throws, everything it has written is rolled back, in
+  // memory and in the file (which takes as long as opening); addresses, iterators and strings of
+  // the database are not valid any more then.
+  template <class F>
+  auto transaction(F&& f) {
+    return Client::transaction([&] { return f(static_cast<Writer&>(this->store_)); });
+  }
+
+ private:
+  template <class>
+  friend class Typed_Client_Lock;
+  Writer& writer() { return this->store_; }
+};
+
+// Base of the generated File_Client: a file that several processes share, without connection.
+template <class Client_Type>
+class Typed_File_Client : private File_Holder<File>, public Client_Type {
+ public:
+  explicit Typed_File_Client(const std::string& file_name, Recovery recovery = Recovery::none)
+      : File_Holder<File>(file_name, Open_Mode::shared_write),
+        Client_Type(file, Connection::dummy, Content_Check::none, recovery) {}
+
+ private:
+  using File_Holder<File>::file;
+};
+
+// Base of the generated Client_Lock.
+template <class Client_Type>
+class Typed_Client_Lock : public Client_Lock {
+ public:
+  explicit Typed_Client_Lock(Client_Type& client) : Client_Lock(client), client_(client) {}
+  auto& get_database() const { return client_.writer(); }
+
+ private:
+  Client_Type& client_;
+};
+
+// Base of the generated Readonly_Client: follows a file that others write.
+template <class Reader>
+class Typed_Readonly_Client {
+ public:
+  // `file` must outlive the client. Throws what Readonly_Database throws.
+  explicit Typed_Readonly_Client(Abstract_File& file) : journal_(file) {
+    for (const Index_Definition& index : Reader::program_schema().indexes)
+      content_.add_index(index);
+    load(content_, journal_);
+    require_same_schema(content_, Reader::program_schema());
+    database_.bind(content_);
+  }
+
+  const Reader& get_database() const { return database_; }
+
+  // Reads what others have written; returns the number of bytes. Throws Exception if they have
+  // changed the schema, and at every pull from then on.
+  Offset pull() {
+    const Offset size = journal_.pull();
+    load(content_, journal_);
+    if (content_.schema_entries() != Reader::program_schema().entries)
+      throw Exception(std::string(Reader::program_schema().name) + ": Pulled a schema change");
+    require_same_schema(content_, Reader::program_schema());
+    return size;
+  }
+
+ private:
+  struct Bound : Reader {
+    using Reader::bind;
+  };
+  Readonly_Journal journal_;
+  Database content_{Deleted_Values::reset};
+  Bound database_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,37 @@
+#include "joedb/journal/moment.h"
+
+#include "joedb/base/time.h"
+
+namespace joedb::inline v1 {
+
+namespace {
+
+struct Find_Time : Ignore_Entries {
+  using Ignore_Entries::operator();
+  void operator()(const Timestamp& entry) {
+    if (entry.seconds <= seconds) position = journal.get_replay_position();
+  }
+  const Readonly_Journal& journal;
+  const std::int64_t seconds;
+  Offset position = 0;
+};
+
+}  // namespace
+
+Offset find_moment(Abstract_File& file, Moment moment) {
+  Readonly_Journal journal(file);
+  if (moment.kind == Moment::Kind::position) {
+    if (moment.value < journal_start || moment.value > journal.get_checkpoint())
+      throw Exception(file.get_name() + " has no position " + std::to_string(moment.value) +
+                      ": its journal goes from " + std::to_string(journal_start) + " to " +
+                      std::to_string(journal.get_checkpoint()));
+    return moment.value;
+  }
+  Find_Time find{{}, journal, moment.value};
+  journal.replay(find);
+  if (find.position == 0)
+    throw Exception(file.get_name() + " has no time stamp at or before " + time_text(moment.value));
+  return find.position;
+}
+
+}  // namespace joedb::inline v1
