@@ -1,0 +1,5 @@
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+find_dependency(absl)
+include(${CMAKE_CURRENT_LIST_DIR}/joedbTargets.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/JoedbGenerate.cmake)
