@@ -9,7 +9,7 @@ target_include_directories(joedb_classic INTERFACE $<INSTALL_INTERFACE:${classic
 install(TARGETS joedb joedb_classic EXPORT joedbTargets)
 install(DIRECTORY include/joedb TYPE INCLUDE)
 install(DIRECTORY classic/joedb DESTINATION ${classic_directory})
-install(FILES LICENSE TYPE DOC RENAME copyright)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/joedb RENAME copyright)
 
 # The tools.
 if(TARGET joedb_program)
@@ -33,6 +33,9 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
 configure_file(cmake/joedb.pc.in joedb.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/joedb.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()  # the package is another project's
+endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The joedb authors")
 set(CPACK_STRIP_FILES ON)

@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.25)
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 find_dependency(absl)
