@@ -1,3 +1,6 @@
+set(JOEDB_JOEDBC "" CACHE FILEPATH
+    "A joedbc that runs here, instead of the one that comes with joedb")
+
 # joedb_generate(TARGET name SCHEMA base.joedbi [OPTIONS_FILE base.joedbc] [OUTPUT_DIRECTORY dir])
 #
 # Compiles a schema with joedbc at build time, and defines the INTERFACE library `name`: link it to
@@ -29,11 +32,20 @@ function(joedb_generate)
     message(FATAL_ERROR "joedb_generate: ${options} has no line 'namespace NAME'")
   endif()
   set(name ${CMAKE_MATCH_2})
-  set(outputs ${directory}/${name}.h)
-  foreach(header readonly writable File_Database Memory_Database Readonly_Database
-                 Writable_Database)
-    list(APPEND outputs ${directory}/${name}/${header}.h)
-  endforeach()
+
+  if(JOEDB_JOEDBC)
+    set(joedbc ${JOEDB_JOEDBC})
+    set(joedbc_file ${JOEDB_JOEDBC})
+  elseif(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    message(FATAL_ERROR "joedb_generate: when cross-compiling, set JOEDB_JOEDBC to the path of a "
+                        "joedbc that runs here")
+  elseif(TARGET joedb::program)
+    set(joedbc joedb::program compile)
+    set(joedbc_file $<TARGET_FILE:joedb::program>)
+  else()
+    message(FATAL_ERROR "joedb_generate: joedb comes without its tools here (JOEDB_BUILD_TOOLS is "
+                        "off); set JOEDB_JOEDBC to the path of a joedbc")
+  endif()
 
   # joedbc reads BASE.joedbi and BASE.joedbc: put the two side by side when they are not.
   set(side_by_side)
@@ -46,15 +58,19 @@ function(joedb_generate)
     set(base ${copy})
   endif()
 
+  # joedbc leaves a header alone that would not change, so that nothing is compiled again for it:
+  # the stamp tells when it ran. The small headers beside NAME.h come and go with it.
+  set(stamp ${directory}/${name}.stamp)
   add_custom_command(
-    OUTPUT ${outputs}
+    OUTPUT ${stamp}
+    BYPRODUCTS ${directory}/${name}.h
     ${side_by_side}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${directory}
-    COMMAND $<TARGET_FILE_DIR:joedb_program>/joedbc --output ${directory} ${base}
-    DEPENDS ${schema} ${options} joedb_program
+    COMMAND ${joedbc} --output ${directory} ${base}
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+    DEPENDS ${schema} ${options} ${joedbc_file}
     COMMENT "Compiling schema ${name}"
     VERBATIM)
-  add_custom_target(${arg_TARGET}_files DEPENDS ${outputs})
+  add_custom_target(${arg_TARGET}_files DEPENDS ${stamp})
   add_library(${arg_TARGET} INTERFACE)
   add_dependencies(${arg_TARGET} ${arg_TARGET}_files)
   target_include_directories(${arg_TARGET} INTERFACE ${directory})

@@ -152,6 +152,17 @@ def check_system_headers(tree):
                 yield path, line, f'only io makes system calls: move the use of <{name}> there'
 
 
+def check_classic(tree):
+    """joedb 10's header paths only lead to our headers."""
+    for path in tree.select(r'classic/.*'):
+        lines = tree.text(path).splitlines()
+        names = [name for _, _, name in tree.includes(path)]
+        if len(names) != 1 or len(lines) != 2 or not lines[0].startswith('// '):
+            yield path, 1, 'a forwarder is a line that says what is here, and an #include'
+        elif f'include/{names[0]}' not in tree.exists:
+            yield path, 2, f'no such file in include/: {names[0]}'
+
+
 # --- the build files ---
 
 def listed_sources(tree):
@@ -179,6 +190,16 @@ def check_dead_files(tree):
     for path in tree.select(r'(include|src)/.*\.h$'):
         if path not in included and room_of(path) != 'umbrella':
             yield path, 1, 'nothing includes this header: use it, or delete it'
+
+
+def check_version(tree):
+    """The version is written where each reader looks for it, and is the same."""
+    version = re.search(r'project\(joedb VERSION ([\d.]+)', tree.text('CMakeLists.txt'))
+    for path, pattern in (('include/joedb/base/version.h', r'version\[\] = "([^"]*)"'),
+                          ('vcpkg.json', r'"version": "([^"]*)"')):
+        found = re.search(pattern, tree.text(path))
+        if not found or found[1] != version[1]:
+            yield path, 1, f'the version is {version[1]} in CMakeLists.txt'
 
 
 def check_test_names(tree):
@@ -321,8 +342,8 @@ def format_jobs(tree):
 
 def header_jobs(tree):
     flags = '-std=c++20 -fsyntax-only -Wall -Wextra -Wconversion -Wshadow -Werror -Iinclude'.split()
-    for path in tree.select(r'(include|src)/.*\.h$'):
-        more = [] if path.startswith('include/') else ['-Isrc']
+    for path in tree.select(r'(include|src|classic)/.*\.h$'):
+        more = ['-Isrc'] if path.startswith('src/') else []
         yield (digest(tree, 'header', *flags, *more, *sorted(included_files(tree, path))), path,
                ['g++', *flags, *more, '-x', 'c++', '-include', path, '/dev/null'],
                'a header must compile alone: {}')
@@ -350,8 +371,8 @@ def check_with_tools(tree):
         json.dump(sorted(good), f)
 
 
-RULES = [check_layers, check_system_headers, check_dead_files, check_test_names, check_text,
-         check_documents, check_with_tools]
+RULES = [check_layers, check_system_headers, check_classic, check_dead_files, check_version, check_test_names,
+         check_text, check_documents, check_with_tools]
 
 
 def main():

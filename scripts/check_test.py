@@ -79,6 +79,21 @@ class Check_Test(unittest.TestCase):
                         'src/table/a.cc:2: only io', 'src/table/a.cc:3: only io')
         self.assert_bad(check.check_system_headers, {'src/cli/a.cc': source}, 'src/cli/a.cc:2: only io')
 
+    def test_classic_headers_only_forward(self):
+        files = {'classic/joedb/A.h': '// A.\n#include "joedb/io/a.h"\n', 'include/joedb/io/a.h': ''}
+        self.assert_good(check.check_classic, files)
+        self.assert_bad(check.check_classic, {'classic/joedb/A.h': files['classic/joedb/A.h']},
+                        'classic/joedb/A.h:2: no such file in include/: joedb/io/a.h')
+        self.assert_bad(check.check_classic, {**files, 'classic/joedb/A.h': 'int a;\n'},
+                        'classic/joedb/A.h:1: a forwarder is')
+
+    def test_one_version(self):
+        files = {'CMakeLists.txt': 'project(joedb VERSION 1.2.3 LANGUAGES CXX)', 'vcpkg.json': '"version": "1.2.3"',
+                 'include/joedb/base/version.h': 'inline constexpr char version[] = "1.2.3";'}
+        self.assert_good(check.check_version, files)
+        self.assert_bad(check.check_version, {**files, 'vcpkg.json': '"version": "1.2.2"'},
+                        'vcpkg.json:1: the version is 1.2.3')
+
     def test_every_source_is_listed_once(self):
         self.assert_good(check.check_dead_files, {
             'src/io/a.cc': '', 'tests/b_test.cc': '',

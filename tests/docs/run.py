@@ -3,9 +3,9 @@
 
 usage: run.py SOURCE_DIR
 
-Every C++ block of README.md and docs/*.md, and every schema in them, must stand in one of the files
-under examples/, line by line and in this order (indentation aside; lines between may be left out at
-blank lines of the block).
+Every C++ block of README.md and docs/*.md, every schema and build file in them must stand in one of
+the files under examples/ or tests/consumers/, line by line and in this order (indentation aside; lines
+between may be left out at blank lines of the block).
 """
 import glob
 import os
@@ -34,17 +34,18 @@ def is_shown(block, sources):
 
 
 def blocks(text):
-    """(first line, text) of each block of C++, CMake or joedbi commands."""
-    for match in re.finditer(r'^```(cpp|joedbi|cmake)\n(.*?)^```', text, re.M | re.S):
+    """(first line, text) of each block of C++, CMake, make or joedbi commands."""
+    for match in re.finditer(r'^```(cpp|joedbi|cmake|make)\n(.*?)^```', text, re.M | re.S):
         yield text.count('\n', 0, match.start()) + 2, match.group(2)
 
 
 def main(top):
     sources = []
-    for path in glob.glob(os.path.join(top, 'examples', '**', '*'), recursive=True):
-        if path.endswith(('.cc', '.h', '.joedbi', '.joedbc', 'CMakeLists.txt')):
-            with open(path, encoding='utf-8') as file:
-                sources.append(lines_of(file.read()))
+    for folder in 'examples', 'tests/consumers':
+        for path in glob.glob(os.path.join(top, folder, '**', '*'), recursive=True):
+            if path.endswith(('.cc', '.h', '.joedbi', '.joedbc', 'CMakeLists.txt', 'Makefile')):
+                with open(path, encoding='utf-8') as file:
+                    sources.append(lines_of(file.read()))
     bad = count = 0
     for path in [os.path.join(top, 'README.md')] + sorted(
             glob.glob(os.path.join(top, 'docs', '**', '*.md'), recursive=True)):

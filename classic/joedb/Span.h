@@ -1,0 +1,2 @@
+// joedb 10's path of Span.
+#include "joedb/table/span.h"

@@ -1,0 +1,2 @@
+// joedb 10's path of File.
+#include "joedb/io/posix_file.h"

@@ -1,0 +1,2 @@
+// joedb 10's path of Writable_Journal.
+#include "joedb/journal/writable_journal.h"

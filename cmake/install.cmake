@@ -1,0 +1,46 @@
+# What is installed, for CMake (find_package) and pkg-config, and the Debian package (cpack -G DEB).
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+# The library and its headers.
+set(classic_directory ${CMAKE_INSTALL_INCLUDEDIR}/joedb_classic)
+target_include_directories(joedb INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_include_directories(joedb_classic INTERFACE $<INSTALL_INTERFACE:${classic_directory}>)
+install(TARGETS joedb joedb_classic EXPORT joedbTargets)
+install(DIRECTORY include/joedb TYPE INCLUDE)
+install(DIRECTORY classic/joedb DESTINATION ${classic_directory})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/joedb RENAME copyright)
+
+# The tools.
+if(TARGET joedb_program)
+  install(TARGETS joedb_program EXPORT joedbTargets)
+  list(TRANSFORM JOEDB_TOOL_NAMES PREPEND $<TARGET_FILE_DIR:joedb_program>/ OUTPUT_VARIABLE links)
+  install(FILES ${links} TYPE BIN)
+endif()
+
+# CMake. While the version begins with 0, a new minor version may change everything.
+set(config_directory ${CMAKE_INSTALL_LIBDIR}/cmake/joedb)
+write_basic_package_version_file(joedbConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(EXPORT joedbTargets NAMESPACE joedb:: DESTINATION ${config_directory})
+install(FILES cmake/joedbConfig.cmake cmake/JoedbGenerate.cmake
+              ${PROJECT_BINARY_DIR}/joedbConfigVersion.cmake
+        DESTINATION ${config_directory})
+
+# pkg-config. The paths in joedb.pc begin where it stands, so that the whole can be moved. There is
+# no shared library: what the static one needs is required always, not only with --static.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
+           BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE pc_to_prefix)
+configure_file(cmake/joedb.pc.in joedb.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/joedb.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()  # the package is another project's
+endif()
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "The joedb authors")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS libabsl-dev)
+include(CPack)

@@ -1,0 +1,44 @@
+#ifndef JOEDB_BASE_MAIN_WRAPPER_H
+#define JOEDB_BASE_MAIN_WRAPPER_H
+
+#include <exception>
+#include <iostream>
+#include <string_view>
+#include <type_traits>
+
+namespace joedb::inline v1 {
+
+// The words of a command line; [0] is the name of the program.
+class Arguments {
+ public:
+  Arguments(int argc, const char* const* argv) : words_(argv), size_(argc) {}
+
+  int size() const { return size_; }
+  std::string_view operator[](int i) const { return words_[i]; }
+  const char* const* begin() const { return words_; }
+  const char* const* end() const { return words_ + size_; }
+
+ private:
+  const char* const* words_;
+  int size_;
+};
+
+// A body for main: calls function(Arguments&), and returns what it returns, or 0 if that is
+// nothing. An exception becomes a line on standard error, and 1 is returned.
+template <class Function>
+int main_wrapper(Function function, int argc, char** argv) {
+  try {
+    Arguments arguments(argc, argv);
+    if constexpr (std::is_void_v<std::invoke_result_t<Function, Arguments&>>)
+      return function(arguments), 0;
+    else
+      return function(arguments);
+  } catch (const std::exception& error) {
+    std::cerr << "Exception caught: " << error.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Projects that use joedb, each in its own way, are built as their authors would build them.
+
+usage: run.py SOURCE_DIR BUILD_DIR          (everything happens in BUILD_DIR/consumers)
+
+Each folder here is such a project. With examples/hello it has a program and a schema; what it has
+itself comes first.
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE, BUILD = (os.path.abspath(path) for path in sys.argv[1:3])
+WORK = os.path.join(BUILD, 'consumers')
+PREFIX = os.path.join(WORK, 'prefix')
+JOEDBC = os.path.join(PREFIX, 'bin/joedbc')
+STRICT = '-Wall -Wextra -Wconversion -Werror'
+CLANG = 'clang++-14'
+HOST_TOOL = (f'-DJOEDB_JOEDBC={JOEDBC}', '-DJOEDB_BUILD_TOOLS=OFF')  # build the library only
+OUTPUT = 'Ada is 37\nCharles is 44\n'
+
+os.environ['PKG_CONFIG_PATH'] = os.path.join(PREFIX, 'lib/pkgconfig')
+if shutil.which('ccache'):
+    os.environ['CMAKE_CXX_COMPILER_LAUNCHER'] = 'ccache'
+
+
+def attempt(folder, *command):
+    """Runs a command in a folder. Returns the exit code and the output."""
+    result = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, encoding='utf-8')
+    return result.returncode, result.stdout
+
+
+def run(folder, *command):
+    """The output of a command that must succeed."""
+    code, output = attempt(folder, *command)
+    if code != 0:
+        raise AssertionError(f'in {folder}: {" ".join(command)}\n{output}')
+    return output
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def changed(path):
+    return os.stat(path).st_mtime_ns
+
+
+class Project:
+    """A consumer, copied to the work folder."""
+
+    def __init__(self, name):
+        self.folder = os.path.join(WORK, name)
+        self.build_folder = os.path.join(self.folder, 'build')
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(os.path.join(SOURCE, 'examples/hello'), self.folder)
+        shutil.copytree(os.path.join(HERE, name), self.folder, dirs_exist_ok=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def configure(self, *options, generator='Ninja', compiler='g++'):
+        run(self.folder, 'cmake', '-S.', '-Bbuild', f'-G{generator}', '-DCMAKE_BUILD_TYPE=Release',
+            f'-DCMAKE_PREFIX_PATH={PREFIX}', f'-DCMAKE_CXX_COMPILER={compiler}',
+            f'-DCMAKE_CXX_FLAGS={STRICT}', *options)
+
+    def failing_configure(self, *options):
+        """The text of the error, in one line."""
+        shutil.rmtree(self.build_folder, ignore_errors=True)
+        code, output = attempt(self.folder, 'cmake', '-S.', '-Bbuild', '-GNinja',
+                               f'-DCMAKE_PREFIX_PATH={PREFIX}', *options)
+        assert code != 0, output
+        return ' '.join(output.split())
+
+    def build(self):
+        run(self.folder, 'cmake', '--build', 'build', '--parallel', '2')
+
+
+class Consumers(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(PREFIX, ignore_errors=True)
+        run(BUILD, 'cmake', '--install', '.', '--prefix', PREFIX)
+
+    def check_program(self, folder):
+        for file in glob.glob(os.path.join(folder, '*.joedb')):
+            os.remove(file)
+        self.assertEqual(OUTPUT, run(folder, './hello'))
+
+    def check_cmake_project(self, project):
+        """It builds and runs, and builds again exactly what depends on what has changed."""
+        project.build()
+        self.check_program(project.build_folder)
+
+        program, generated = (os.path.join(project.build_folder, name)
+                              for name in ('hello', 'joedb_generated/hello'))
+        built = changed(program)
+        project.build()
+        self.assertEqual(built, changed(program), 'nothing has changed')
+
+        for file in project.path('hello.joedbi'), project.path('hello.joedbc'), JOEDBC:
+            with self.subTest(touched=file):
+                compiled = changed(generated + '.stamp')
+                os.utime(file)
+                project.build()
+                self.assertLess(compiled, changed(generated + '.stamp'))
+                self.assertEqual(built, changed(program), 'the header is the same')
+
+        with open(project.path('hello.joedbi'), 'a', encoding='utf-8') as schema:
+            schema.write('create_table town\n')
+        project.build()
+        self.assertIn('id_of_town', read(generated + '.h'))
+        self.assertLess(built, changed(program))
+        self.check_program(project.build_folder)
+
+    def test_find_package(self):
+        project = Project('find_package')
+        project.configure(compiler=CLANG)
+        self.check_cmake_project(project)
+
+    def test_classic(self):
+        project = Project('classic')
+        project.configure(generator='Unix Makefiles')
+        self.check_cmake_project(project)
+
+    def test_add_subdirectory(self):
+        project = Project('add_subdirectory')
+        os.symlink(SOURCE, project.path('joedb'))
+        project.configure('-DCMAKE_SYSTEM_NAME=Linux', *HOST_TOOL)  # is to say: cross-compiling
+        self.check_cmake_project(project)
+
+    def test_fetch_content(self):
+        project = Project('fetch_content')
+        with tarfile.open(project.path('joedb.tar.gz'), 'w:gz') as archive:
+            for name in 'CMakeLists.txt', 'classic', 'cmake', 'include', 'src':
+                archive.add(os.path.join(SOURCE, name), f'joedb/{name}')
+        project.configure(*HOST_TOOL)
+        project.build()
+        self.check_program(project.build_folder)
+
+    def test_pkg_config(self):
+        project = Project('pkg_config')
+        for compiler in 'g++', CLANG:
+            with self.subTest(compiler=compiler):
+                run(project.folder, 'make', '-B', f'CXX={compiler}', f'CXXFLAGS={STRICT}')
+                self.check_program(project.folder)
+        built = changed(project.path('hello'))
+        for file in 'hello.joedbi', 'hello.joedbc':
+            os.utime(project.path(file))
+            run(project.folder, 'make')
+            self.assertLess(built, built := changed(project.path('hello')), file)
+
+    def test_a_missing_compiler_of_schemas(self):
+        project = Project('add_subdirectory')
+        os.symlink(SOURCE, project.path('joedb'))
+        self.assertIn('set JOEDB_JOEDBC to the path of a joedbc',
+                      project.failing_configure('-DJOEDB_BUILD_TOOLS=OFF'))
+        self.assertIn('when cross-compiling, set JOEDB_JOEDBC',
+                      project.failing_configure('-DCMAKE_SYSTEM_NAME=Linux'))
+
+    def test_a_missing_package(self):
+        project = Project('add_subdirectory')
+        os.symlink(SOURCE, project.path('joedb'))
+        self.assertIn('joedb needs absl (Debian: apt-get install libabsl-dev)',
+                      project.failing_configure('-DCMAKE_DISABLE_FIND_PACKAGE_absl=ON'))
+
+    def test_generated_code(self):
+        """Without warnings, which a package's headers do not escape here; and for one version."""
+        folder = os.path.join(WORK, 'generated')
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(os.path.join(SOURCE, 'tests/compiled'), folder)
+        command = [*STRICT.split(), '-std=c++20', '-fsyntax-only', f'-I{PREFIX}/include', '-xc++']
+        for name in 'everything', 'hard_names':
+            run(folder, JOEDBC, name)
+        for compiler in 'g++', CLANG:
+            for name in 'everything', 'hard_names':
+                with self.subTest(compiler=compiler, schema=name):
+                    run(folder, compiler, *command, '-include', f'{name}.h', '/dev/null')
+
+        with open(os.path.join(folder, 'old.h'), 'w', encoding='utf-8') as file:
+            text, count = re.subn('(generated_code_version ==) [0-9]+', r'\1 0',
+                                  read(os.path.join(folder, 'everything.h')))
+            self.assertEqual(1, count)
+            file.write(text)
+        code, output = attempt(folder, 'g++', *command, '-include', 'old.h', '/dev/null')
+        self.assertNotEqual(0, code)
+        self.assertIn('this code was generated for another version of joedb: run joedbc again',
+                      output)
+
+    @unittest.skipUnless(shutil.which('dpkg-shlibdeps'), 'not Debian')
+    def test_debian_package(self):
+        folder = os.path.join(WORK, 'deb')
+        shutil.rmtree(folder, ignore_errors=True)
+        run(BUILD, 'cpack', '-G', 'DEB', '-B', folder)
+        package, = glob.glob(os.path.join(folder, '*.deb'))
+
+        depends = run(folder, 'dpkg-deb', '--field', package, 'Depends')
+        for name in 'libabsl-dev', 'libedit2', 'libc6':
+            self.assertIn(name, depends)
+        run(folder, 'dpkg-deb', '--extract', package, 'root')
+        self.assertEqual(files_below(PREFIX), files_below(os.path.join(folder, 'root/usr')))
+
+
+def files_below(folder):
+    return sorted(os.path.relpath(os.path.join(path, name), folder)
+                  for path, _, names in os.walk(folder) for name in names)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
