@@ -1,5 +1,6 @@
 #include "joedb/base/time.h"
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 
@@ -21,6 +22,30 @@ std::string time_text(std::int64_t seconds) {
                 static_cast<int>(clock.minutes().count()),
                 static_cast<int>(clock.seconds().count()));
   return text;
+}
+
+std::optional<std::int64_t> parse_time(std::string_view text) {
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error == std::errc() && end == text.data() + text.size()) return seconds;
+
+  // "%n" gives the length of what was read.
+  const std::string copy(text);
+  int year = 0, length = 0;
+  unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  if (std::sscanf(copy.c_str(), "%4d-%2u-%2u%n", &year, &month, &day, &length) != 3) return {};
+  const char* const clock = copy.c_str() + length;
+  if (*clock != 0) {
+    if (*clock != ' ' && *clock != 'T') return {};
+    if (std::sscanf(clock + 1, "%2u:%2u:%2u%n", &hour, &minute, &second, &length) != 3) return {};
+    if (clock[1 + length] != 0 || hour > 23 || minute > 59 || second > 59) return {};
+  }
+  using namespace std::chrono;
+  const year_month_day date{std::chrono::year(year), std::chrono::month(month),
+                            std::chrono::day(day)};
+  if (!date.ok()) return {};
+  return sys_seconds(sys_days(date)).time_since_epoch().count() + hour * 3600 + minute * 60 +
+         second;
 }
 
 }  // namespace joedb::inline v1

@@ -3,6 +3,7 @@
 #include "cli/arguments.h"
 #include "cli/client_commands.h"
 #include "cli/command.h"
+#include "cli/database_options.h"
 #include "cli/entry_follower.h"
 #include "cli/output.h"
 #include "cli/standard_input.h"
@@ -30,9 +31,13 @@ const char* const examples =
 
 class Client_Tool {
  public:
-  Client_Tool(const Client_Options& options, Abstract_File& file, Connection& connection,
-              Tool_Log& log)
-      : options_(options), file_(file), connection_(connection), log_(log) {}
+  Client_Tool(const Client_Options& options, const std::string& options_file, Abstract_File& file,
+              Connection& connection, Tool_Log& log)
+      : options_(options),
+        options_file_(options_file),
+        file_(file),
+        connection_(connection),
+        log_(log) {}
 
   void run() {
     log_.log("creating client");
@@ -50,7 +55,8 @@ class Client_Tool {
 
  private:
   void write_tables() {
-    Writable_Database database(file_, options_.recovery);
+    Writable_Database database(file_, options_.recovery, Deleted_Values::keep,
+                               read_indexes(options_file_, file_, options_.recovery));
     Writable_Copy copy(database);
     Client_Interpreters interpreters;
     interpreters.add_db_commands = [&](Command_Loop& loop) {
@@ -84,6 +90,8 @@ class Client_Tool {
     const bool has_tables = options_.db == Client_Options::Db::interpreted;
     Readonly_Journal journal(file_, options_.recovery);
     Database database;
+    for (Index_Definition& index : read_indexes(options_file_, file_, options_.recovery))
+      database.add_index(std::move(index));
     Readonly_Copy copy(journal, [&] {
       if (!has_tables) return;
       load(database, journal);
@@ -120,6 +128,7 @@ class Client_Tool {
   }
 
   const Client_Options& options_;
+  const std::string& options_file_;
   Abstract_File& file_;
   Connection& connection_;
   Tool_Log& log_;
@@ -136,6 +145,8 @@ int run_client(std::vector<std::string> arguments) {
   client.db = Client_Options::Db::interpreted;
   Log_Options log_options;
   add_client_options(options, client);
+  std::string options_file;
+  add_index_option(options, options_file);
   add_log_options(options, log_options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -148,7 +159,8 @@ int run_client(std::vector<std::string> arguments) {
   const auto file = open_file(file_argument, log);
   require_different(file_argument, connection_argument);
   const Open_Connection open = open_connection(connection_argument, log);
-  Client_Tool(client, *file, open.connection ? *open.connection : Connection::dummy, log).run();
+  Connection& connection = open.connection ? *open.connection : Connection::dummy;
+  Client_Tool(client, options_file, *file, connection, log).run();
   return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/database_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "interpreter/entry_text.h"
@@ -22,6 +23,7 @@ struct Logdump_Options {
   bool load = false;
   bool print_checkpoint = false;
   bool blob = false;
+  Moment_Options moment;
 };
 
 // ---- the header ---------------------------------------------------------------------------------
@@ -89,11 +91,16 @@ void print_journal(Abstract_File& file, Writer writer, const Logdump_Options& op
   if constexpr (std::is_same_v<Writer, Sql_Writer>)
     writer.limit_to_journal_of(journal.get_checkpoint());
   Offset end = journal.get_checkpoint();
+  if (options.moment.is_given()) {
+    const Moment moment = options.moment.get();
+    end =
+        moment.kind == Moment::Kind::time ? find_moment(file, moment) : std::min(end, moment.value);
+  }
   const std::exception_ptr error = options.load ? try_to_load(file, recovery, end) : nullptr;
   writer.begin(journal_start);
   replay_with_progress(journal, Printer<Writer>(writer, journal, options), file.get_name(), end);
   if (error) std::rethrow_exception(error);
-  if (!options.print_checkpoint || options.sql) writer.end(journal.get_checkpoint());
+  if (!options.print_checkpoint || options.sql) writer.end(journal.get_replay_position());
 }
 
 const char* const details =
@@ -113,6 +120,7 @@ int run_logdump(std::vector<std::string> arguments) {
                   details,
                   "  joedb_logdump people.joedb\n"
                   "  joedb_logdump --sql people.joedb | sqlite3 people.sqlite\n"
+                  "  joedb_logdump --until 4711 people.joedb\n"
                   "  joedb_logdump --header people.joedb\n"});
   Logdump_Options options;
   parser.add_flag("--sql", options.sql, "print SQL");
@@ -127,6 +135,7 @@ int run_logdump(std::vector<std::string> arguments) {
   parser.add_flag("--print_checkpoint", options.print_checkpoint,
                   "after each entry, print its end in the file");
   parser.add_flag("--blob", options.blob, "also print the bytes of blobs");
+  add_moment_options(parser, options.moment);
   auto words = parser.parse(std::move(arguments));
   if (!words) return 0;
 

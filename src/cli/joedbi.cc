@@ -2,6 +2,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/database_options.h"
 #include "cli/output.h"
 #include "cli/standard_input.h"
 #include "interpreter/interpreter.h"
@@ -18,13 +19,16 @@ const char* const details =
     R"(The commands come from standard input; the command help lists them. The whole session is
 one transaction: it ends with a soft checkpoint, which survives a killed process. The command
 abort ends it without, and leaves behind the checkpoint what was written; rollback forgets it.
-A command that fails is reported on standard output, and the next one is run.
+A command that fails is reported on standard output, and the next one is run. With --until or
+--at-time, a past state is read, and nothing can be written.
 
 )";
 
 const char* const examples =
     "  joedbi people.joedb\n"
     "  joedbi --bail people.joedb < commands.txt\n"
+    "  joedbi --at-time 2026-01-31 people.joedb\n"
+    "  joedbi --options people.joedbc people.joedb\n"
     "  echo 'table person' | joedbi --read people.joedb\n";
 
 using End = Command_Loop::End;
@@ -36,15 +40,30 @@ End run_loop(Command_Loop& loop) {
   return end;
 }
 
-End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& options) {
-  if (file.is_readonly()) {
+struct Content_Options {
+  std::string options_file;
+  Moment_Options moment;
+};
+
+End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options& content) {
+  Database database;
+  for (Index_Definition& index : read_indexes(content.options_file, file))
+    database.add_index(std::move(index));
+  if (content.moment.is_given()) {
+    load(database, file, content.moment.get());
+  } else {
     Readonly_Journal journal(file);
-    Database database;
     load(database, journal);
-    add_readonly_commands(loop, database, file);
-    return run_loop(loop);
   }
-  Writable_Database database(file);
+  add_readonly_commands(loop, database, file);
+  return run_loop(loop);
+}
+
+End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& options,
+           const Content_Options& content) {
+  if (file.is_readonly()) return run_readonly(file, loop, content);
+  Writable_Database database(file, Recovery::none, Deleted_Values::keep,
+                             read_indexes(content.options_file, file));
   add_commands(loop, database, options);
   const End end = run_loop(loop);
   if (end == End::abort) throw Exception("aborted");
@@ -67,10 +86,14 @@ int run_interpreter(std::vector<std::string> arguments) {
                    "stop at the first command that fails, without a trace in the file: what came "
                    "after the last checkpoint is rolled back; exit with 1");
   options.add("--max_record_id", max_record_id, "no record id may be larger");
+  Content_Options content;
+  add_index_option(options, content.options_file);
+  add_moment_options(options, content.moment);
   add_log_options(options, log_options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const File_Argument file_argument = take_file(*words, file_grammar);
+  File_Argument file_argument = take_file(*words, file_grammar);
+  if (content.moment.is_given()) file_argument.mode = Open_Mode::read_existing;
   words->require_end();
 
   std::ios::sync_with_stdio(false);
@@ -78,7 +101,7 @@ int run_interpreter(std::vector<std::string> arguments) {
   const auto file = open_file(file_argument, log);
   Command_Loop loop({.is_prompting = is_interactive(), .is_bailing = is_bailing},
                     [] { return std::string("joedbi"); });
-  const End end = run_on(*file, loop, {.max_record_id = max_record_id});
+  const End end = run_on(*file, loop, {.max_record_id = max_record_id}, content);
   if (end == End::abort) throw Exception("aborted");
   return end == End::error ? 1 : 0;
 }

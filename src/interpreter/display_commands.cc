@@ -1,3 +1,5 @@
+#include <deque>
+
 #include "interpreter/commands.h"
 #include "interpreter/dump.h"
 #include "interpreter/entry_text.h"
@@ -21,6 +23,51 @@ static Table_View read_view(Line_Reader& in) {
   view.start = in.read_integer_or(0);
   view.length = in.read_integer_or(0);
   return view;
+}
+
+// Values for the first fields of an index; texts are kept in `texts`.
+static std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
+                                      const std::vector<Field_Id>& fields,
+                                      std::deque<std::string>& texts) {
+  std::vector<Key_Part> key;
+  for (const Field_Id field : fields) {
+    const Type_Code type = table.find_field(field)->column->type().code;
+    const bool is_there = visit_type(type, [&]<class T>(std::type_identity<T>) {
+      const bool has_more = in.has_more();
+      T value = read_field_value<T>(in);
+      // An unquoted text at the end of the line is read all the same.
+      if constexpr (std::is_same_v<T, std::string_view>) {
+        value = texts.emplace_back(value);
+        if (has_more && !value.empty()) return key.push_back(key_part(value)), true;
+      }
+      if (!in.has_failed()) key.push_back(key_part(value));
+      return !in.has_failed();
+    });
+    if (!is_there) break;
+  }
+  return key;
+}
+
+static void find_records(Line_Reader& in, std::ostream& out, const Database& database) {
+  const std::string name(in.read_word());
+  const Index* const index = database.find_index(name);
+  if (index == nullptr) throw Data_Error("No such index: " + name);
+  const Table& table = database.table(index->definition().table);
+  std::deque<std::string> texts;
+  const auto key = read_key(in, table, index->definition().fields, texts);
+  std::vector<index_t> records;
+  const Index::Cursor end = index->upper_bound(key);
+  for (Index::Cursor i = index->lower_bound(key); i != end; i.next())
+    records.push_back(i.record().value());
+  write_records(out, table, std::move(records));
+}
+
+static void add_find_command(Command_Loop& loop, const Database& database) {
+  if (database.indexes().empty()) return;
+  loop.add_group(
+      {"Indexes",
+       {{"find", "find <index_name> [<value>...] (values of the first fields of the index)",
+         [&database](Line_Reader& in, std::ostream& out) { find_records(in, out, database); }}}});
 }
 
 void add_display_commands(Command_Loop& loop, const Database& database) {
@@ -56,6 +103,7 @@ void add_display_commands(Command_Loop& loop, const Database& database) {
                    {"dump", "dump", dump},
                    {"sql", "sql", sql},
                    {"json", "json [<base64>]", json}}});
+  add_find_command(loop, database);
 
   // The first argument of most commands is a table, the others may be its fields.
   loop.set_completions([&database](const std::vector<std::string_view>& words) {
@@ -65,6 +113,7 @@ void add_display_commands(Command_Loop& loop, const Database& database) {
         for_each_live_field(*t, [&](Field_Id, const Field& f) { names.push_back(f.name); });
     }
     for (const Table* t : live_tables(database)) names.push_back(t->name());
+    for (const Index* index : database.indexes()) names.push_back(index->definition().name);
     return names;
   });
 }

@@ -1,6 +1,7 @@
 #include "joedb/interpreter/table_text.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,6 @@ class Table_Printer {
  public:
   Table_Printer(const Table& table, const Table_View& view) : table_(table) {
     const index_t size = table.records().size();
-    id_width_ = std::to_string(size - 1).size();
-    begin_ = 0;
     end_ = size;
     if (view.length > 0) {
       begin_ = std::clamp<index_t>(view.start, 0, size);
@@ -63,8 +62,12 @@ class Table_Printer {
       end_ = view.start >= 0 ? begin_ + length
                              : std::clamp<index_t>(view.start + view.length, 0, size);
     }
-    for (const Field& field : table.fields())
-      if (field.column) columns_.push_back({&field, width_of(field, view.max_column_width)});
+    add_columns(view.max_column_width);
+  }
+
+  Table_Printer(const Table& table, std::vector<index_t> records)
+      : table_(table), records_(std::move(records)) {
+    add_columns(Table_View().max_column_width);
   }
 
   void print(std::ostream& stream) const {
@@ -85,8 +88,18 @@ class Table_Printer {
   }
 
  private:
+  void add_columns(std::size_t max_width) {
+    id_width_ = std::to_string(table_.records().size() - 1).size();
+    for (const Field& field : table_.fields())
+      if (field.column) columns_.push_back({&field, width_of(field, max_width)});
+  }
+
   template <class F>
   void for_each_record(F f) const {
+    if (records_) {
+      for (const index_t id : *records_) f(id);
+      return;
+    }
     for (index_t id = begin_; id < end_; ++id)
       if (table_.records().is_used(id)) f(id);
   }
@@ -110,9 +123,10 @@ class Table_Printer {
   }
 
   const Table& table_;
-  index_t begin_;
-  index_t end_;
-  std::size_t id_width_;
+  std::optional<std::vector<index_t>> records_;  // or a range:
+  index_t begin_ = 0;
+  index_t end_ = 0;
+  std::size_t id_width_ = 0;
   std::vector<Shown_Column> columns_;
   mutable std::string text_;
 };
@@ -121,6 +135,10 @@ class Table_Printer {
 
 void write_table(std::ostream& out, const Table& table, const Table_View& view) {
   Table_Printer(table, view).print(out);
+}
+
+void write_records(std::ostream& out, const Table& table, std::vector<index_t> records) {
+  Table_Printer(table, std::move(records)).print(out);
 }
 
 void write_record(std::ostream& out, const Table& table, Record_Id record) {

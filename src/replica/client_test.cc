@@ -52,12 +52,17 @@ class Party {
   void transact(std::string_view table) {
     client.transaction([&] { create(table); });
   }
-  void abort(std::string_view table) {
-    EXPECT_THROW(client.transaction([&]() -> bool {
+  void fail(std::string_view table) {
+    EXPECT_THROW(client.transaction([&] {
       create(table);
-      throw Exception("aborted");
+      throw Exception("failed");
     }),
                  Exception);
+  }
+  void abort(std::string_view table) {
+    Client_Lock lock(client);
+    create(table);
+    lock.abandon();
   }
   bool has(std::string_view table) const {
     return database.get_database().find_table(table) != nullptr;

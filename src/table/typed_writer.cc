@@ -97,17 +97,12 @@ void require_same_schema(const Database& database, const Program_Schema& program
 
 void read_file(Database& database, Abstract_File& file, std::optional<Moment> moment,
                const Program_Schema& program) {
-  Readonly_Journal journal(file);
   if (moment) {
-    const Offset end = find_moment(file, *moment);
-    load(database, journal.get_checkpoint(), [&] { journal.replay(database, end); });
-    if (journal.get_replay_position() != end)
-      throw Exception(file.get_name() + ": position " + std::to_string(end) +
-                      " is inside of an entry, which ends at " +
-                      std::to_string(journal.get_replay_position()));
+    load(database, file, *moment);
     if (require_compatible(database, program) == Schema_Relation::file_is_older)
       Upgrade(database, program, [&](const auto& entry) { database(entry); }).run();
   } else {
+    Readonly_Journal journal(file);
     load(database, journal);
   }
   require_same_schema(database, program);

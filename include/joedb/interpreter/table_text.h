@@ -2,6 +2,7 @@
 #define JOEDB_INTERPRETER_TABLE_TEXT_H
 
 #include <ostream>
+#include <vector>
 
 #include "joedb/table/table.h"
 
@@ -23,6 +24,9 @@ struct Table_View {
 //     0 "Ann"      1.75
 //     1 "Roland"   1.62
 void write_table(std::ostream& out, const Table& table, const Table_View& view);
+
+// The same for some records, in this order.
+void write_records(std::ostream& out, const Table& table, std::vector<index_t> records);
 
 // Prints a record, one line per field, or, if it is not used (a negative one never is), what there
 // is to know about the records of the table.

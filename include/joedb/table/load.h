@@ -1,6 +1,7 @@
 #ifndef JOEDB_TABLE_LOAD_H
 #define JOEDB_TABLE_LOAD_H
 
+#include "joedb/journal/moment.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/table/database.h"
 
@@ -19,6 +20,10 @@ void load(Database& database, Offset size, Replay replay) {
 inline void load(Database& database, Readonly_Journal& journal) {
   load(database, journal.get_checkpoint(), [&] { journal.replay(database); });
 }
+
+// A past state. Throws Exception if the file has no such moment, or its position is inside of an
+// entry.
+void load(Database& database, Abstract_File& file, Moment moment);
 
 }  // namespace joedb::inline v1
 

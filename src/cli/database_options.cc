@@ -1,0 +1,70 @@
+#include "cli/database_options.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "compiler/options.h"
+#include "interpreter/entry_text.h"
+#include "joedb/base/time.h"
+#include "joedb/table/database.h"
+
+namespace joedb {
+
+// ---- indexes ------------------------------------------------------------------------------------
+
+void add_index_option(Options& options, std::string& options_file) {
+  options.add("--options", options_file,
+              "a .joedbc file: its indexes can be searched (command find), and nothing is written "
+              "that violates its unique ones");
+}
+
+namespace {
+
+// Follows the schema only.
+struct Schema_Reader {
+  Database& database;
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    if constexpr (Schema_Entry<Entry>) database(entry);
+  }
+};
+
+}  // namespace
+
+std::vector<Index_Definition> read_indexes(const std::string& options_file, Abstract_File& file,
+                                           Recovery recovery) {
+  if (options_file.empty()) return {};
+  std::ifstream in(options_file, std::ios::binary);
+  if (!in) throw Io_Error("opening", options_file, -1, errno);
+  const compiler::Options options =
+      compiler::parse_options(std::string(std::istreambuf_iterator<char>(in), {}), options_file);
+
+  Database schema;
+  if (file.get_size() != 0) {
+    Readonly_Journal journal(file, recovery);
+    journal.replay(Schema_Reader{schema});
+  }
+  std::vector<compiler::Diagnostic> errors;
+  auto indexes = compiler::resolve_indexes(options, schema, errors);
+  if (!errors.empty()) throw compiler::Schema_Errors(std::move(errors));
+  return indexes;
+}
+
+// ---- moments ------------------------------------------------------------------------------------
+
+void add_moment_options(Options& options, Moment_Options& moment) {
+  options.add("--until", moment.until, "the state at this position of the journal");
+  options.add("--at-time,--at_time", moment.time,
+              "the state at the last time stamp that is not after this one: \"2026-01-31\", "
+              "\"2026-01-31 23:59:59\" (GMT), or seconds since 1970");
+}
+
+Moment Moment_Options::get() const {
+  if (until != 0 && !time.empty()) throw Exception("--until and --at-time exclude each other");
+  if (time.empty()) return at(until);
+  if (const auto seconds = parse_time(time)) return at_time(*seconds);
+  throw Exception("--at-time " + time +
+                  ": expected a time like 2026-01-31 or \"2026-01-31 23:59:59\"");
+}
+
+}  // namespace joedb

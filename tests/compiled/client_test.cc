@@ -1,0 +1,281 @@
+// Clients in generated code.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "geo_1.h"
+#include "geo_2.h"
+#include "joedb/base/log.h"
+#include "testing/temporary_directory.h"
+
+namespace {
+
+using joedb::testing::Temporary_Directory;
+using namespace geo_2;
+
+template <class Action>
+std::string error_of(Action action) {
+  try {
+    action();
+  } catch (const joedb::Exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Two clients, each with a file of its own, and the file between them.
+class Two_Clients : public ::testing::Test {
+ protected:
+  joedb::Memory_File hub_, ann_file_, bob_file_;
+  joedb::File_Connection connection_{hub_};
+  Client ann_{ann_file_, connection_};
+  Client bob_{bob_file_, connection_};
+};
+
+TEST_F(Two_Clients, See_Each_Others_Transactions) {
+  const id_of_city oslo =
+      ann_.transaction([](Writable_Database& db) { return db.new_city("Oslo", 1, "Norway"); });
+  EXPECT_GT(bob_.get_checkpoint_difference(), 0);
+  EXPECT_GT(bob_.pull(), 0);
+  EXPECT_EQ(bob_.get_database().find_city_by_name("Oslo"), oslo);
+  bob_.transaction([&](Writable_Database& db) { db.set_population(oslo, 2); });
+  ann_.transaction([&](Writable_Database& db) {
+    EXPECT_EQ(db.get_population(oslo), 2) << "a transaction begins with a pull";
+  });
+  EXPECT_EQ(ann_.get_checkpoint_difference(), 0);
+  EXPECT_EQ(ann_.get_journal_checkpoint(), ann_.get_connection_checkpoint());
+  EXPECT_EQ(bob_.pull(std::chrono::milliseconds(1)), 0);
+}
+
+TEST_F(Two_Clients, Take_Back_A_Transaction_That_Throws) {
+  const auto oslo =
+      ann_.transaction([](Writable_Database& db) { return db.new_city("Oslo", 1, "Norway"); });
+  const auto before = ann_file_.get_data();
+  EXPECT_EQ(error_of([&] {
+              ann_.transaction([&](Writable_Database& db) {
+                db.set_name(oslo, "Christiania");
+                db.new_city("Bergen", 1, "Norway");
+                db.flush();
+                throw joedb::Exception("no");
+              });
+            }),
+            "no");
+  EXPECT_EQ(ann_file_.get_data().size(), before.size());
+  EXPECT_EQ(ann_.get_database().find_city_by_name("Oslo"), oslo);
+  EXPECT_EQ(ann_.get_database().get_city_table().get_size(), 1u);
+  ann_.transaction([](Writable_Database& db) { db.new_city("Bergen", 1, "Norway"); });
+  bob_.pull();
+  EXPECT_EQ(bob_.get_database().get_city_table().get_size(), 2u);
+}
+
+TEST_F(Two_Clients, Take_Back_A_Violation_Of_A_Unique_Index) {
+  ann_.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
+  EXPECT_THROW(bob_.transaction([](Writable_Database& db) {
+    db.new_city("Bergen", 1, "Norway");
+    db.new_city("Oslo", 1, "Minnesota");
+  }),
+               joedb::Data_Error);
+  EXPECT_EQ(bob_.get_database().get_city_table().get_size(), 1u) << "Ann's";
+}
+
+TEST_F(Two_Clients, Write_What_Their_Settings_Say) {
+  ann_.set_valid_data(true);
+  ann_.set_timestamp(true);
+  ann_.set_hard_checkpoint(true);
+  ann_.settings().now = [] { return std::int64_t{1234}; };
+  ann_.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
+  bob_.pull();
+  joedb::Readonly_Journal journal(bob_file_);
+  const Readonly_Database past(bob_file_, joedb::at_time(1234));
+  EXPECT_EQ(past.get_city_table().get_size(), 1u);
+  EXPECT_EQ(joedb::Readonly_Journal(hub_).get_hard_checkpoint(), ann_.get_journal_checkpoint());
+}
+
+TEST_F(Two_Clients, Read_Blobs) {
+  const joedb::Blob blob =
+      ann_.transaction([](Writable_Database& db) { return db.write_blob("bytes of a picture"); });
+  bob_.pull();
+  EXPECT_EQ(bob_.read_blob(blob), "bytes of a picture");
+  EXPECT_EQ(bob_.read_blob(blob, 5), "bytes");
+}
+
+TEST_F(Two_Clients, End_A_Transaction_Where_A_Lock_Says_So) {
+  {
+    Client_Lock lock(ann_);
+    lock.get_database().new_city("Oslo", 1, "Norway");
+    lock.checkpoint_and_push();
+    EXPECT_GT(bob_.pull(), 0) << "the hub has it already";
+    lock.get_database().new_city("Bergen", 1, "Norway");
+    lock.checkpoint_and_push_unlock();
+  }
+  bob_.pull();
+  EXPECT_EQ(bob_.get_database().get_city_table().get_size(), 2u);
+  {
+    Client_Lock lock(ann_);
+    lock.get_database().new_city("Lost", 1, "");
+    lock.unlock();
+  }
+  EXPECT_EQ(ann_.get_database().get_city_table().get_size(), 2u);
+}
+
+TEST_F(Two_Clients, Warn_When_A_Lock_Is_Forgotten) {
+  struct Warnings : joedb::Logger {
+    void log(std::string_view line) override { text += line; }
+    std::string text;
+  } warnings;
+  joedb::Destructor_Logger::set_logger(&warnings);
+  {
+    Client_Lock lock(ann_);
+    lock.get_database().new_city("Lost", 1, "");
+  }
+  joedb::Destructor_Logger::set_logger(nullptr);
+  EXPECT_EQ(warnings.text, "Client_Lock: locked, cancelling transaction");
+  EXPECT_TRUE(ann_.get_database().get_city_table().is_empty());
+  ann_.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
+}
+
+// Both come with the new schema, and neither knows yet that the other has upgraded.
+TEST(Client, Upgrades_After_It_Has_Pulled) {
+  joedb::Memory_File hub, ann_file, bob_file;
+  joedb::File_Connection connection(hub);
+  {
+    geo_1::Client ann(ann_file, connection), bob(bob_file, connection);
+    ann.transaction([](geo_1::Writable_Database& db) { db.new_city("oslo", 1); });
+  }
+  Client ann(ann_file, connection), bob(bob_file, connection);
+  bob.pull_push();
+  ann.pull();
+  EXPECT_EQ(ann.get_journal_checkpoint(), bob.get_journal_checkpoint());
+  EXPECT_TRUE(ann_file.equal_to(bob_file, 41, ann.get_journal_checkpoint()));
+  EXPECT_TRUE(bob.get_database().find_city_by_name("Oslo").is_not_null());
+}
+
+TEST(Client, Refuses_A_Schema_Change_That_It_Pulls) {
+  joedb::Memory_File hub, old_file, new_file;
+  joedb::File_Connection connection(hub);
+  geo_1::Client old_client(old_file, connection);
+  Client new_client(new_file, connection);
+  const auto before = old_file.get_data();
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(error_of([&] { old_client.pull(); }), "geo_1: Can't upgrade schema during pull");
+  EXPECT_EQ(error_of([&] { old_client.transaction([](geo_1::Writable_Database&) {}); }),
+            "geo_1: Can't upgrade schema during pull");
+  EXPECT_EQ(old_file.get_data(), before);
+  EXPECT_TRUE(old_client.get_database().get_city_table().is_empty());
+}
+
+TEST(Client, That_Can_Only_Pull_Requires_The_Schema) {
+  joedb::Memory_File hub, file;
+  {
+    joedb::File_Connection connection(hub);
+    geo_1::Client client(file, connection);
+  }
+  joedb::Readonly_Memory_File readonly_hub(hub.get_data());
+  joedb::File_Connection connection(readonly_hub);
+  geo_1::Client client(file, connection);
+  EXPECT_TRUE(client.is_pullonly());
+  EXPECT_THROW(client.transaction([](geo_1::Writable_Database&) {}), joedb::Exception);
+  EXPECT_THROW(Client(file, connection), joedb::Out_Of_Date);
+}
+
+TEST(File_Client, Shares_A_File_With_Others) {
+  const Temporary_Directory directory;
+  File_Client ann(directory.file("db.joedb")), bob(directory.file("db.joedb"));
+  EXPECT_TRUE(ann.is_shared());
+  for (int i = 0; i < 3; ++i) {
+    const std::string name(1, static_cast<char>('a' + i));
+    (i % 2 == 0 ? ann : bob).transaction([&](Writable_Database& db) { db.new_city(name, i, ""); });
+  }
+  EXPECT_GT(bob.pull(), 0);
+  EXPECT_EQ(bob.get_database().get_index_of_city_by_name().size(), 3u);
+  EXPECT_THROW(ann.transaction([](Writable_Database& db) {
+    db.new_city("d", 1, "");
+    db.new_city("a", 1, "");
+  }),
+               joedb::Data_Error);
+  bob.transaction([](Writable_Database& db) { db.new_city("e", 1, ""); });
+  ann.pull();
+  EXPECT_EQ(ann.get_database().get_index_of_city_by_name().size(), 4u);
+}
+
+TEST(File_Client, Refuses_To_Go_On_Where_A_Unique_Index_Is_Violated) {
+  const Temporary_Directory directory;
+  File_Client ann(directory.file("db.joedb"));
+  ann.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, ""); });
+  const auto write_untyped = [&](std::string_view name) {
+    joedb::File file(directory.file("db.joedb"), joedb::Open_Mode::shared_write);
+    joedb::Writable_Database_Client other(file);
+    other.transaction([&](const joedb::Database& db, joedb::Writable_Database& writer) {
+      const joedb::Table& city = *db.find_table("city");
+      const joedb::Record_Id id(1);
+      if (!city.is_used(id)) writer.write(joedb::Insert{city.id(), id});
+      writer.write(joedb::Update<std::string_view>{city.id(), id, city.find_field("name"), name});
+    });
+  };
+  write_untyped("Oslo");
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(
+        error_of([&] { ann.pull(); }),
+        "geo_2: city_by_name unique index failure: (\"Oslo\") at id = 1 was already at id = 0");
+  write_untyped("Bergen");
+  EXPECT_GT(ann.pull(), 0);
+  EXPECT_EQ(ann.get_database().find_city_by_name("Bergen"), id_of_city(1));
+}
+
+TEST(Readonly_Client, Follows_A_File_That_Others_Write) {
+  const Temporary_Directory directory;
+  File_Client writer(directory.file("db.joedb"));
+  joedb::File file(directory.file("db.joedb"), joedb::Open_Mode::read_existing);
+  Readonly_Client reader(file);
+  EXPECT_EQ(reader.pull(), 0);
+  writer.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
+  EXPECT_GT(reader.pull(), 0);
+  EXPECT_EQ(reader.get_database().find_city_by_name("Oslo"), id_of_city(0));
+}
+
+TEST(Readonly_Client, Refuses_A_Schema_Change_That_It_Pulls) {
+  const Temporary_Directory directory;
+  { geo_1::File_Client old_writer(directory.file("db.joedb")); }
+  joedb::File file(directory.file("db.joedb"), joedb::Open_Mode::read_existing);
+  geo_1::Readonly_Client reader(file);
+  { File_Client new_writer(directory.file("db.joedb")); }
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(error_of([&] { reader.pull(); }), "geo_1: Pulled a schema change");
+}
+
+// ---- without a compiled schema ------------------------------------------------------------------
+
+TEST(Untyped_Client, Works_On_Tables_Or_On_The_Journal_Alone) {
+  joedb::Memory_File hub, tables, journal;
+  joedb::File_Connection connection(hub);
+  joedb::Writable_Database_Client database_client(tables, connection);
+  joedb::Writable_Journal_Client journal_client(journal, connection);
+  database_client.transaction([](const joedb::Database&, joedb::Writable_Database& db) {
+    db.write(joedb::Create_Table{"city"});
+  });
+  const joedb::Blob blob = journal_client.transaction(
+      [](joedb::Writable_Journal& j) { return j.append_blob("a blob"); });
+  EXPECT_GT(database_client.pull(), 0);
+  EXPECT_EQ(database_client.read_blob(blob), "a blob");
+  {
+    joedb::Writable_Journal_Client_Lock lock(journal_client);
+    lock.get_journal().append(joedb::Create_Table{"street"});
+    lock.checkpoint_and_push_unlock();
+  }
+  {
+    joedb::Writable_Database_Client_Lock lock(database_client);
+    EXPECT_NE(lock.get_database().get_database().find_table("street"), nullptr);
+    lock.unlock();
+  }
+  joedb::Readonly_Database_Client reader(hub);
+  EXPECT_NE(reader.get_database().find_table("street"), nullptr);
+  EXPECT_EQ(reader.pull(), 0);
+  joedb::Readonly_Client journal_reader(hub);
+  EXPECT_EQ(journal_reader.get_journal().get_checkpoint(),
+            database_client.get_journal_checkpoint());
+}
+
+}  // namespace

@@ -1,0 +1,363 @@
+// Indexes in generated code.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "geo_1.h"
+#include "geo_2.h"
+#include "testing/property.h"
+#include "testing/temporary_directory.h"
+
+void geo_2::Writable_Database::capitalise(geo_2::Writable_Database& db) {
+  for (const auto city : db.get_city_table()) {
+    std::string name = db.get_name(city);
+    if (name == "bad") throw joedb::Exception("no name for a city");
+    if (!name.empty()) name[0] = static_cast<char>(std::toupper(name[0]));
+    db.set_name(city, name);
+  }
+}
+
+namespace {
+
+using joedb::testing::Temporary_Directory;
+using namespace geo_2;
+
+template <class Action>
+std::string error_of(Action action) {
+  try {
+    action();
+  } catch (const joedb::Exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class Index_Of_Cities : public ::testing::Test {
+ protected:
+  Memory_Database db_;
+  id_of_city oslo_ = db_.new_city("Oslo", 700'000, "Norway");
+  id_of_city bergen_ = db_.new_city("Bergen", 290'000, "Norway");
+  id_of_city lyon_ = db_.new_city("Lyon", 520'000, "France");
+};
+
+TEST_F(Index_Of_Cities, Finds_By_A_Unique_Key) {
+  EXPECT_EQ(db_.find_city_by_name("Bergen"), bergen_);
+  EXPECT_TRUE(db_.find_city_by_name("Rome").is_null());
+  EXPECT_TRUE(db_.find_city_by_name("").is_null());
+}
+
+TEST_F(Index_Of_Cities, Finds_All_With_A_Key) {
+  db_.new_person("Ann", oslo_, 30);
+  db_.new_person("Bob", lyon_, 40);
+  db_.new_person("Carl", oslo_, 50);
+  db_.new_person("Dora", db_.null_city(), 60);
+  std::string names;
+  range_of_person_by_home range = db_.find_person_by_home(oslo_);
+  for (const id_of_person person : range) names += db_.get_name(person).str() + " ";
+  EXPECT_EQ(names, "Ann Carl ");
+  EXPECT_EQ(range.size(), 2u);
+  EXPECT_FALSE(range.empty());
+  EXPECT_TRUE(db_.find_person_by_home(bergen_).empty());
+  EXPECT_EQ(db_.find_person_by_home(db_.null_city()).size(), 1u) << "null is a key";
+}
+
+TEST_F(Index_Of_Cities, Goes_Through_The_Keys_In_Their_Order) {
+  std::string text;
+  for (const auto& [name, city] : db_.get_index_of_city_by_name())
+    text += name.str() + "=" + std::to_string(city.get_id()) + " ";
+  EXPECT_EQ(text, "Bergen=1 Lyon=2 Oslo=0 ");
+
+  text.clear();
+  for (const auto& [key, city] : db_.get_index_of_city_by_country_population()) {
+    const auto& [country, population] = key;
+    text += country.str() + std::to_string(population / 1000) + " ";
+  }
+  EXPECT_EQ(text, "France520 Norway290 Norway700 ");
+
+  const auto& index = db_.get_index_of_city_by_name();
+  EXPECT_EQ(index.size(), 3u);
+  EXPECT_EQ(index.rbegin()->first, "Oslo");
+  EXPECT_EQ(index.find("Lyon")->second, lyon_);
+  EXPECT_EQ(index.find("Rome"), index.end());
+  EXPECT_TRUE(index.contains("Oslo"));
+  EXPECT_EQ(index.count("Oslo"), 1u);
+}
+
+TEST_F(Index_Of_Cities, Searches_Ranges) {
+  const auto& by_name = db_.get_index_of_city_by_name();
+  EXPECT_EQ(by_name.lower_bound("C")->second, lyon_);
+  EXPECT_EQ(by_name.lower_bound("Lyon")->second, lyon_);
+  EXPECT_EQ(by_name.upper_bound("Lyon")->second, oslo_);
+  EXPECT_EQ(by_name.upper_bound("Oslo"), by_name.end());
+
+  const auto& by_country = db_.get_index_of_city_by_country_population();
+  std::vector<id_of_city> large;
+  for (auto i = by_country.lower_bound({"Norway", 300'000}); i != by_country.end(); ++i)
+    large.push_back(i->second);
+  EXPECT_EQ(large, std::vector{oslo_});
+  EXPECT_EQ(db_.find_city_by_country_population("France", 520'000).size(), 1u);
+  const auto [first, last] = by_country.equal_range({"France", 520'000});
+  EXPECT_EQ(std::distance(first, last), 1);
+}
+
+TEST_F(Index_Of_Cities, Knows_The_Neighbours_Of_A_Record) {
+  EXPECT_EQ(db_.next_city_by_name(bergen_), lyon_);
+  EXPECT_EQ(db_.previous_city_by_name(oslo_), lyon_);
+  EXPECT_TRUE(db_.next_city_by_name(oslo_).is_null());
+  EXPECT_TRUE(db_.previous_city_by_name(bergen_).is_null());
+  EXPECT_TRUE(db_.next_city_by_name(db_.new_city()).is_null()) << "it has no name yet";
+  EXPECT_TRUE(db_.next_city_by_name(db_.null_city()).is_null());
+}
+
+TEST_F(Index_Of_Cities, Does_Not_Have_Records_That_Got_No_Key) {
+  const auto a = db_.new_city(), b = db_.new_city();
+  EXPECT_EQ(db_.get_index_of_city_by_name().size(), 3u);
+  db_.set_population(a, 1);  // this index needs any of its fields, that one its name
+  db_.set_population(b, 1);
+  EXPECT_EQ(db_.get_index_of_city_by_country_population().size(), 5u);
+  EXPECT_EQ(db_.get_index_of_city_by_name().size(), 3u);
+  db_.set_name(a, "");
+  EXPECT_EQ(db_.find_city_by_name(""), a) << "an empty text is a key";
+}
+
+// In joedb 10 the old pair could still be found until `home` changed.
+TEST_F(Index_Of_Cities, Is_Right_Whichever_Field_Changes) {
+  const auto ann = db_.new_person("Ann", oslo_, 30);
+  db_.set_name(ann, "Anna");
+  EXPECT_TRUE(db_.find_person_by_name_home("Ann", oslo_).is_null());
+  EXPECT_EQ(db_.find_person_by_name_home("Anna", oslo_), ann);
+  db_.set_home(ann, lyon_);
+  EXPECT_EQ(db_.find_person_by_name_home("Anna", lyon_), ann);
+  EXPECT_EQ(db_.get_index_of_person_by_name_home().size(), 1u);
+}
+
+TEST_F(Index_Of_Cities, A_Violation_Changes_Nothing) {
+  db_.flush();
+  const std::vector<char> before = db_.get_data();
+  EXPECT_EQ(error_of([&] { db_.set_name(lyon_, "Oslo"); }),
+            "geo_2: city_by_name unique index failure: (\"Oslo\") at id = 2 was already at id = 0");
+  EXPECT_EQ(error_of([&] { db_.new_city("Bergen", 1, "Norway"); }),
+            "geo_2: city_by_name unique index failure: (\"Bergen\") at id = 3 was already at id = "
+            "1");
+  db_.flush();
+  EXPECT_EQ(db_.get_data(), before);
+  EXPECT_EQ(db_.get_city_table().get_size(), 3u);
+  EXPECT_EQ(db_.get_name(lyon_), "Lyon");
+  EXPECT_EQ(db_.find_city_by_name("Lyon"), lyon_);
+  EXPECT_EQ(db_.get_index_of_city_by_country_population().size(), 3u);
+
+  db_.new_person("Ann", oslo_, 30);
+  EXPECT_EQ(error_of([&] { db_.new_person("Ann", oslo_, 31); }),
+            "geo_2: person_by_name_home unique index failure: (\"Ann\", 0) at id = 1 was already "
+            "at id = 0");
+}
+
+TEST_F(Index_Of_Cities, Follows_Updates_Of_Vectors) {
+  const auto v = db_.new_vector_of_city(3);
+  db_.update_vector_of_name(v, 3, [](joedb::Span<std::string> name) {
+    name[0] = "Rome";
+    name[1] = "Bonn";
+    name[2] = "Kiel";
+  });
+  EXPECT_EQ(db_.find_city_by_name("Bonn"), v[1]);
+  EXPECT_EQ(db_.get_index_of_city_by_name().size(), 6u);
+  db_.update_vector_of_name(v, 3, [](joedb::Span<std::string> name) {
+    name[0] = "Bonn";  // they change places
+    name[1] = "Rome";
+  });
+  EXPECT_EQ(db_.find_city_by_name("Bonn"), v[0]);
+
+  db_.flush();
+  const std::vector<char> before = db_.get_data();
+  for (const char* const twice : {"Oslo", "Rome"})
+    EXPECT_THROW(db_.update_vector_of_name(v, 3,
+                                           [&](joedb::Span<std::string> name) {
+                                             name[0] = "Turin";
+                                             name[2] = twice;
+                                           }),
+                 joedb::Data_Error);
+  db_.flush();
+  EXPECT_EQ(db_.get_data(), before);
+  EXPECT_EQ(db_.get_name(v[2]), "Kiel");
+  EXPECT_EQ(db_.find_city_by_name("Bonn"), v[0]);
+  EXPECT_EQ(db_.find_city_by_name("Kiel"), v[2]);
+  EXPECT_TRUE(db_.find_city_by_name("Turin").is_null());
+}
+
+TEST_F(Index_Of_Cities, Forgets_Deleted_Records) {
+  db_.delete_city(oslo_);
+  EXPECT_TRUE(db_.find_city_by_name("Oslo").is_null());
+  EXPECT_EQ(db_.new_city("Oslo", 0, "Minnesota"), oslo_);
+  db_.delete_vector_of_city(id_of_city(0), 2);
+  EXPECT_EQ(db_.get_index_of_city_by_name().size(), 1u);
+  db_.clear_city_table();
+  EXPECT_TRUE(db_.get_index_of_city_by_name().empty());
+}
+
+TEST_F(Index_Of_Cities, Can_Be_Changed_While_It_Is_Gone_Through) {
+  for (const auto& [name, city] : db_.get_index_of_city_by_name())
+    if (db_.get_country(city) == "Norway") db_.delete_city(city);
+  EXPECT_EQ(db_.get_city_table().get_size(), 1u);
+  EXPECT_EQ(db_.find_city_by_name("Lyon"), lyon_);
+}
+
+TEST_F(Index_Of_Cities, Comes_Back_After_A_Rollback_And_At_Opening) {
+  db_.soft_checkpoint();
+  db_.set_name(oslo_, "Christiania");
+  db_.delete_city(lyon_);
+  db_.rollback();
+  EXPECT_EQ(db_.find_city_by_name("Oslo"), oslo_);
+  EXPECT_EQ(db_.find_city_by_name("Lyon"), lyon_);
+  EXPECT_TRUE(db_.find_city_by_name("Christiania").is_null());
+
+  joedb::Readonly_Memory_File file(db_.get_data());
+  const Readonly_Database readonly(file);
+  EXPECT_EQ(readonly.find_city_by_name("Bergen"), bergen_);
+  EXPECT_EQ(readonly.get_index_of_city_by_country_population().size(), 3u);
+}
+
+TEST(Compiled_Index, Is_There_After_A_Schema_Upgrade) {
+  const Temporary_Directory directory;
+  {
+    geo_1::File_Database db(directory.file("db.joedb"));
+    db.new_city("oslo", 700'000);
+    db.new_city("lyon", 520'000);
+    db.new_city();
+    EXPECT_EQ(db.find_city_by_name("oslo").size(), 1u);
+    db.soft_checkpoint();
+  }
+  const File_Database db(directory.file("db.joedb"));
+  EXPECT_EQ(db.find_city_by_name("Lyon"), id_of_city(1)) << "of an old field";
+  EXPECT_EQ(db.find_city_by_country_population("nowhere", 520'000).size(), 1u) << "of a new one";
+}
+
+// An upgrade that would violate a unique index leaves the file as it was.
+TEST(Compiled_Index, Refuses_Old_Data_That_Violate_It) {
+  const Temporary_Directory directory;
+  {
+    geo_1::File_Database db(directory.file("db.joedb"));
+    db.new_city("oslo", 1);
+    db.new_city("oslo", 2);
+    db.soft_checkpoint();
+  }
+  const auto before =
+      joedb::File(directory.file("db.joedb"), joedb::Open_Mode::read_existing).get_size();
+  EXPECT_EQ(error_of([&] { File_Database db(directory.file("db.joedb")); }),
+            "geo_2: city_by_name unique index failure: (\"oslo\") at id = 1 was already at id = 0");
+  EXPECT_EQ(joedb::File(directory.file("db.joedb"), joedb::Open_Mode::read_existing).get_size(),
+            before);
+}
+
+// ---- against a model ----------------------------------------------------------------------------
+
+// Random operations through the generated functions, on a database whose schema is upgraded in
+// between; std::multimap is what the indexes of the schema before and after should hold.
+template <class Db>
+void expect_index_of(const Db& db, const std::map<joedb::index_t, std::string>& names) {
+  std::multimap<std::string, joedb::index_t> model;
+  for (const auto& [id, name] : names) model.emplace(name, id);
+  auto expected = model.begin();
+  for (const auto& [name, city] : db.get_index_of_city_by_name()) {
+    ASSERT_NE(expected, model.end());
+    ASSERT_EQ(name, expected->first);
+    ASSERT_EQ(city.get_id(), expected->second);
+    ++expected;
+  }
+  ASSERT_EQ(expected, model.end());
+}
+
+class Random_Cities {
+ public:
+  explicit Random_Cities(std::uint64_t seed) : random_(seed) {}
+
+  template <class Db>
+  void change(Db& db, bool is_unique) {
+    using Id = decltype(Db::null_city());
+    auto next = names_;
+    const std::string name(1, static_cast<char>('a' + random_.below(26)));
+    const auto attempt = [&](auto id, auto action) {
+      const bool is_twice = std::any_of(names_.begin(), names_.end(), [&](const auto& other) {
+        return other.second == name && other.first != id;
+      });
+      if (is_unique && is_twice) {
+        ASSERT_THROW(action(), joedb::Data_Error);
+      } else {
+        next[id] = name;
+        ASSERT_NO_THROW(action());
+      }
+    };
+    const bool has_any = !names_.empty();
+    auto some = names_.begin();
+    if (has_any) std::advance(some, random_.below(names_.size()));
+    switch (random_.below(has_any ? 6 : 1)) {
+      case 0:
+      case 1: {
+        const auto id = db.new_city();
+        attempt(id.get_id(), [&] { db.set_name(id, name); });
+        if (!next.contains(id.get_id())) db.delete_city(id);
+        break;
+      }
+      case 2:
+      case 3:
+        attempt(some->first, [&] { db.set_name(Id(some->first), name); });
+        break;
+      case 4:
+        db.delete_city(Id(some->first));
+        next.erase(some->first);
+        break;
+      default:
+        if (random_.flip()) {
+          db.soft_checkpoint();
+          checkpointed_ = names_;
+        } else {
+          db.rollback();
+          next = checkpointed_;
+        }
+    }
+    names_ = next;
+    expect_index_of(db, names_);
+  }
+  void capitalise() {
+    for (auto& [id, name] : names_) name[0] = static_cast<char>(std::toupper(name[0]));
+    checkpointed_ = names_;
+  }
+  // So that an upgrade to a unique index is possible.
+  template <class Db>
+  void make_unique(Db& db) {
+    std::set<std::string> seen;
+    for (auto& [id, name] : names_)
+      while (!seen.insert(name).second) {
+        name += "x";
+        db.set_name(decltype(Db::null_city())(id), name);
+      }
+    db.soft_checkpoint();
+  }
+
+ private:
+  joedb::testing::Random random_;
+  std::map<joedb::index_t, std::string> names_, checkpointed_;
+};
+
+TEST(Compiled_Index, Agrees_With_A_Multimap_Through_An_Upgrade) {
+  joedb::testing::expect_property(
+      [](std::uint64_t seed) {
+        joedb::Memory_File file;
+        Random_Cities cities(seed);
+        {
+          geo_1::Writable_Database db(file);
+          for (int i = 0; i < 40 && !::testing::Test::HasFailure(); ++i) cities.change(db, false);
+          cities.make_unique(db);
+        }
+        cities.capitalise();
+        geo_2::Writable_Database db(file);
+        for (int i = 0; i < 40 && !::testing::Test::HasFailure(); ++i) cities.change(db, true);
+        db.rollback();
+      },
+      60);
+}
+
+}  // namespace
