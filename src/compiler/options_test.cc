@@ -35,11 +35,28 @@ TEST(Compiler_Options, Warn_Of_What_Is_Deprecated) {
   EXPECT_EQ(options.warnings[0].text, "set_table_storage is deprecated");
 }
 
+TEST(Compiler_Options, Know_Indexes_And_Single_Rows) {
+  const Options options = parse_options(
+      "namespace a\ncreate_unique_index i t f,g\ncreate_index j t g\n"
+      "set_single_row s true\nset_single_row t false\n",
+      "f");
+  ASSERT_EQ(options.indexes.size(), 2u);
+  EXPECT_EQ(options.indexes[0].name, "i");
+  EXPECT_EQ(options.indexes[0].table, "t");
+  EXPECT_EQ(options.indexes[0].fields, (std::vector<std::string>{"f", "g"}));
+  EXPECT_TRUE(options.indexes[0].is_unique);
+  EXPECT_FALSE(options.indexes[1].is_unique);
+  ASSERT_EQ(options.single_rows.size(), 1u);
+  EXPECT_EQ(options.single_rows[0].table, "s");
+  EXPECT_EQ(options.single_rows[0].line, 4);
+}
+
 TEST(Compiler_Options, Report_Every_Error_With_Its_Line) {
-  EXPECT_EQ(errors_of("nonsense a\nnamespace 1a\ncreate_index i t f\n"),
+  EXPECT_EQ(errors_of("nonsense a\nnamespace 1a\ncreate_index i t f,\n"),
             "geo.joedbc:1: unknown command: nonsense\n"
             "geo.joedbc:2: namespace: expected a C++ name, like geo or company::geo\n"
-            "geo.joedbc:3: create_index: not available in this version of joedbc");
+            "geo.joedbc:3: create_index: expected NAME TABLE FIELD[,FIELD…], without spaces around "
+            "commas");
   EXPECT_EQ(errors_of("# nothing\n"),
             "geo.joedbc: missing name space: add a line like 'namespace geo'");
   for (const char* bad : {"namespace", "namespace a b", "namespace a::", "namespace ::a",

@@ -44,6 +44,7 @@ class Data_Commands {
     if (max_record_id_ > 0 && id > max_record_id_) throw Data_Error("insert_into: too big");
     const bool has_values = in.has_more();
     const Record_Id record(id);
+    if (has_values && !table.indexes().empty()) require_unique(in, table, record);
     database_.write(Insert{table.id(), record});
     if (!has_values) return;
     std::uint16_t field_id = 0;
@@ -55,6 +56,25 @@ class Data_Commands {
       });
       require_read(in);
     }
+  }
+
+  // Reads ahead, so that a row that a unique index refuses leaves no trace. Values that cannot be
+  // read are left to the one who reads them to write them.
+  void require_unique(Line_Reader in, const Table& table, Record_Id record) {
+    std::deque<std::string> texts;
+    std::vector<New_Value> values;
+    std::uint16_t field_id = 0;
+    for (const Field& field : table.fields()) {
+      ++field_id;
+      if (!field.column) continue;
+      visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+        T value = in.read_value<T>();
+        if constexpr (std::is_same_v<T, std::string_view>) value = texts.emplace_back(value);
+        values.push_back({Field_Id(field_id), key_part(value)});
+      });
+      if (in.has_failed()) return;
+    }
+    database_.require_unique({table.id(), record}, values);
   }
 
   void delete_from(Line_Reader& in) {

@@ -47,7 +47,7 @@ class Database {
   // Built when the table and its fields are there. Records that are there already are entered when
   // they are updated.
   void add_index(Index_Definition definition);
-  // In the order of add_index, without those that are still to be built.
+  // In the order in which they were built.
   const std::vector<Index*>& indexes() const { return indexes_; }
   const Index* find_index(std::string_view name) const;
 

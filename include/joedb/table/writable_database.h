@@ -57,6 +57,12 @@ class Writable_Database {
   template <Field_Value T>
   void update(Table& table, Column<T>& column, const Update<T>& entry);
 
+  // Throws what an insertion of this row with these values would throw, in one step.
+  void require_unique(const Insert& entry, std::span<const New_Value> values) {
+    database_.prepare(entry);
+    database_.table(entry.table).prepare_keys(entry.record, values);
+  }
+
   // New values for records [record, record + size): change() makes them, in the column. If it
   // throws, what it has done until then counts, so that tables and journal agree. If the values
   // would let a unique index hold a key twice, the old ones are there again when that is thrown. If
