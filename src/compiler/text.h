@@ -8,8 +8,8 @@
 
 namespace joedb::compiler {
 
-// Replaces each {{name}} of the template by its value, in braces if there are three. Every name must
-// be given.
+// Replaces each {{name}} of the template by its value, in braces if there are three. Every name
+// must be given.
 using Substitutions = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 std::string fill(std::string_view text, Substitutions values);
 

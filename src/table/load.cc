@@ -2,6 +2,21 @@
 
 namespace joedb::inline v1 {
 
+template <class Replay>
+static void load(Database& database, Offset size, Replay replay) {
+  database.limit_to_journal_of(size);
+  replay();
+  database.remove_limits();
+}
+
+void load(Database& database, Readonly_Journal& journal) {
+  load(database, journal.get_checkpoint(), [&] { journal.replay(database); });
+}
+
+void load_copied(Database& database, Writable_Journal& journal) {
+  load(database, journal.get_position(), [&] { journal.replay_copied(database); });
+}
+
 void load(Database& database, Abstract_File& file, Moment moment) {
   const Offset end = find_moment(file, moment);
   Readonly_Journal journal(file);

@@ -193,6 +193,16 @@ class Vector_Values {
   std::int64_t remaining_;
 };
 
+// Apart from the others, which are many and small.
+template <Field_Value T, class Handler>
+[[gnu::noinline]] void decode_update_vector(Decoder_Input& in, const Context& context,
+                                            Handler& handler) {
+  const auto size = static_cast<std::int64_t>(in.take_compact());
+  Vector_Values<T> values(in, size);
+  handler(Update_Vector<T>{context.table, context.record, context.field, size, values});
+  values.skip_rest();
+}
+
 template <Field_Value T, class Handler>
 void decode_update(Decoder_Input& in, Context& context, Update_Form form, Handler& handler) {
   switch (form) {
@@ -209,14 +219,10 @@ void decode_update(Decoder_Input& in, Context& context, Update_Form form, Handle
       context.record = context.record + 1;
       break;
   }
-  if (form == Update_Form::vector) {
-    const auto size = static_cast<std::int64_t>(in.take_compact());
-    Vector_Values<T> values(in, size);
-    handler(Update_Vector<T>{context.table, context.record, context.field, size, values});
-    values.skip_rest();
-  } else {
+  if (form == Update_Form::vector) [[unlikely]]
+    decode_update_vector<T>(in, context, handler);
+  else
     handler(Update<T>{context.table, context.record, context.field, decode_value<T>(in)});
-  }
 }
 
 Type decode_type(Decoder_Input& in);

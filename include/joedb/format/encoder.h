@@ -174,7 +174,10 @@ char* encode(char* out, Context& context, const Update<T>& e) {
     out = write_compact(start(Update_Form::full), e.table.value());
     out = write_compact(encode_record(out, e.record), e.field.value());
   }
-  context = {e.table, e.record, e.field};
+  // One by one: gcc would put the three together on the stack, and wait for them to be stored.
+  context.table = e.table;
+  context.record = e.record;
+  context.field = e.field;
   return encode_value(out, e.value);
 }
 

@@ -84,6 +84,14 @@ class Database {
     prepare(entry);
     apply(entry);
   }
+  // The same, which looks up the column once.
+  template <Field_Value T>
+  void operator()(const Update<T>& e) {
+    Table& t = table(e.table);
+    Column<T>& column = t.template column<T>(e.field);
+    prepare_update(t, column, e);
+    t.set(column, e.field, e.record, e.value);
+  }
 
   void prepare(const Create_Table& e) const;
   void prepare(const Drop_Table& e) const;
@@ -100,13 +108,7 @@ class Database {
   template <Field_Value T>
   void prepare(const Update<T>& e) {
     Table& t = table(e.table);
-    Column<T>& column = t.template column<T>(e.field);
-    if (!t.is_used(e.record)) [[unlikely]]
-      throw_invalid_update();
-    if constexpr (std::is_same_v<T, std::string_view>) require_size(e.value);
-    column.prepare(e.value);
-    if (column.is_indexed()) [[unlikely]]
-      t.prepare_keys(e.record, std::array{New_Value{e.field, key_part(e.value)}});
+    prepare_update(t, t.template column<T>(e.field), e);
   }
   template <Field_Value T>
   void prepare(const Update_Vector<T>& e) const {
@@ -189,6 +191,19 @@ class Database {
  private:
   static constexpr index_t no_limit = index_t{1} << 48;
 
+  template <Field_Value T>
+  static void prepare_update(Table& t, Column<T>& column, const Update<T>& e) {
+    if (!t.is_used(e.record)) [[unlikely]]
+      throw_invalid_update();
+    if constexpr (std::is_same_v<T, std::string_view>) require_size(e.value);
+    column.prepare(e.value);
+    if (column.is_indexed()) [[unlikely]]
+      prepare_key(t, e);
+  }
+  template <Field_Value T>
+  [[gnu::noinline]] static void prepare_key(Table& t, const Update<T>& e) {
+    t.prepare_keys(e.record, std::array{New_Value{e.field, key_part(e.value)}});
+  }
   void build_indexes();
   template <class Entry>
   void remember(const Entry& entry);

@@ -2,24 +2,20 @@
 #define JOEDB_TABLE_LOAD_H
 
 #include "joedb/journal/moment.h"
-#include "joedb/journal/readonly_journal.h"
+#include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
+
+// From journals to tables, under the limits for journals that nobody vouches for. What these
+// functions throw is what replaying throws, and Data_Error if a unique index would hold a key
+// twice.
 
 namespace joedb::inline v1 {
 
-// Calls replay(), which replays a journal of `size` bytes into the database, under the limits for
-// journals that nobody vouches for.
-template <class Replay>
-void load(Database& database, Offset size, Replay replay) {
-  database.limit_to_journal_of(size);
-  replay();
-  database.remove_limits();
-}
+// What the journal has, and the database has not, up to the checkpoint.
+void load(Database& database, Readonly_Journal& journal);
 
-// Replays what the journal has, and the database has not, up to the checkpoint.
-inline void load(Database& database, Readonly_Journal& journal) {
-  load(database, journal.get_checkpoint(), [&] { journal.replay(database); });
-}
+// What was copied to the end of the journal (Writable_Journal::replay_copied).
+void load_copied(Database& database, Writable_Journal& journal);
 
 // A past state. Throws Exception if the file has no such moment, or its position is inside of an
 // entry.

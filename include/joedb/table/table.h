@@ -87,15 +87,10 @@ class Table {
   template <Field_Value T>
   void set(Column<T>& column, Field_Id field, Record_Id record, T value) {
     if (column.is_indexed()) [[unlikely]]
-      leave_indexes(record, field);
+      return set_indexed(column, field, record, value);
     column.set(record.value(), value);
-    if (column.is_indexed()) [[unlikely]]
-      enter_indexes(record, field);
   }
-  void leave_indexes(Record_Id record, Field_Id field) {
-    for (const auto& index : indexes_)
-      if (index->has_field(field)) index->leave(record);
-  }
+  // After a new value in a record that is in none of them.
   void enter_indexes(Record_Id record, Field_Id field) {
     for (const auto& index : indexes_)
       if (index->has_field(field)) index->enter(record, field);
@@ -166,6 +161,14 @@ class Table {
   };
 
  private:
+  template <Field_Value T>
+  [[gnu::noinline]] void set_indexed(Column<T>& column, Field_Id field, Record_Id record, T value) {
+    for (const auto& index : indexes_)
+      if (index->has_field(field)) index->leave(record);
+    column.set(record.value(), value);
+    enter_indexes(record, field);
+  }
+
   // These ids are about to be used again.
   void start_again(Record_Id record, index_t size);
   void reserve(index_t rows, bool will_be_filled);

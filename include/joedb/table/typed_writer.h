@@ -212,14 +212,16 @@ class Typed_Writer : public Reader {
 
   // A new row; with values: all of them.
   template <class Table_Type, class... Fields>
-  typename Table_Type::Id add_row(Table_Type& table, Assignment<Fields>... values) {
+  [[gnu::always_inline]] typename Table_Type::Id add_row(Table_Type& table,
+                                                         const Assignment<Fields>&... values) {
     const Record_Id record(table.records().next_free());
     add_row_at(table, record, values...);
     return typename Table_Type::Id(record);
   }
 
   template <class Table_Type, class... Fields>
-  void add_row_at(Table_Type& table, Record_Id record, Assignment<Fields>... values) {
+  [[gnu::always_inline]] void add_row_at(Table_Type& table, Record_Id record,
+                                         const Assignment<Fields>&... values) {
     store_.insert(table.table(), Insert{Table_Type::id, record},
                   Writable_Database::Value<typename Fields::Stored>{values.field.column(),
                                                                     Fields::id, values.value}...);

@@ -139,7 +139,7 @@ class Writable_Database {
   void copy_from(const Abstract_File& source, Offset end, Require require) {
     journal_.copy_from(source, end);
     try {
-      load(database_, journal_.get_position(), [&] { journal_.replay_copied(database_); });
+      load_copied(database_, journal_);
       require();
     } catch (...) {
       rollback();
@@ -174,6 +174,20 @@ class Writable_Database {
     const Table::Growth_Lock lock_;
   };
 
+  // Not inline, for most tables have no index, and what remains of an insertion is small.
+  template <Field_Value... T>
+  [[gnu::noinline]] static void prepare_keys(Table& table, Record_Id record,
+                                             const Value<T>&... values) {
+    table.prepare_keys(record, std::array<New_Value, sizeof...(T)>{
+                                   New_Value{values.field, key_part(values.value)}...});
+  }
+  template <Field_Value... T>
+  [[gnu::noinline]] static void enter_indexes([[maybe_unused]] Table& table,
+                                              [[maybe_unused]] Record_Id record,
+                                              const Value<T>&... values) {
+    (table.enter_indexes(record, values.field), ...);
+  }
+
   template <Field_Value T>
   void log_vector(const Table& table, const Column<T>& column, Field_Id field, Record_Id record,
                   index_t size);
@@ -187,28 +201,31 @@ class Writable_Database {
 
 // ---- implementation -----------------------------------------------------------------------------
 
+// Part of the generated function: there, ids and sizes are often known (0.18 s instead of 0.11 s
+// for 10 million rows, where the compiler chose not to).
 template <Field_Value... T>
-void Writable_Database::insert(Table& table, const Insert& entry, const Value<T>&... values) {
+[[gnu::always_inline]] inline void Writable_Database::insert(Table& table, const Insert& entry,
+                                                             const Value<T>&... values) {
   table.prepare_insert(entry.record, database_.budget());
   (values.column.prepare(values.value), ...);
-  const bool has_keys = sizeof...(T) > 0 && !table.indexes().empty();
+  const bool has_keys = !table.indexes().empty();
   if (has_keys) [[unlikely]]
-    table.prepare_keys(entry.record, std::array<New_Value, sizeof...(T)>{
-                                         New_Value{values.field, key_part(values.value)}...});
+    prepare_keys(table, entry.record, values...);
   journal_.append(entry, Update<T>{entry.table, entry.record, values.field, values.value}...);
   database_.note_insert(entry.record.value(), table.records().size());
   table.insert(entry.record);
   (values.column.set(entry.record.value(), values.value), ...);
   if (has_keys) [[unlikely]]
-    (table.enter_indexes(entry.record, values.field), ...);
+    enter_indexes(table, entry.record, values...);
   table.make_room_for_one();
 }
 
 template <Field_Value T>
-void Writable_Database::update(Table& table, Column<T>& column, const Update<T>& entry) {
+[[gnu::always_inline]] inline void Writable_Database::update(Table& table, Column<T>& column,
+                                                             const Update<T>& entry) {
   column.prepare(entry.value);
   if (column.is_indexed()) [[unlikely]]
-    table.prepare_keys(entry.record, std::array{New_Value{entry.field, key_part(entry.value)}});
+    prepare_keys(table, entry.record, Value<T>{column, entry.field, entry.value});
   journal_.append(entry);
   table.set(column, entry.field, entry.record, entry.value);
 }
