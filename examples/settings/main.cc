@@ -7,7 +7,8 @@
 #include "settings/writable.h"
 
 static void print(const settings::Database& db) {
-  std::cout << "volume " << int{db.get_volume()} << ", language " << db.get_language()
+  const int volume = db.get_volume();
+  std::cout << "volume " << volume << ", language " << db.get_language()
             << (db.get_is_dark() ? ", dark" : ", light") << '\n';
 }
 
