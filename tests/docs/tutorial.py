@@ -64,11 +64,11 @@ def main(top, build):
         for command in commands.splitlines():
             execute(folder, command, CMAKE_PREFIX_PATH=prefix,
                     CXXFLAGS='-Wall -Wextra -Wconversion -Wshadow -Werror')
+    sessions = list(documents.blocks(text, 'console'))
     found = [documents.differences(os.path.join(prefix, 'bin'), session, folder,
-                                   f'docs/tutorial.md:{line}')
-             for line, session in documents.blocks(text, 'console')]
-    print('\n'.join(filter(None, found)))
-    return 1 if any(found) or not found else 0
+                                   f'docs/tutorial.md:{line}') for line, session in sessions]
+    print(f'{len(sessions)} sessions', *filter(None, found), sep='\n')
+    return 1 if any(found) or not sessions else 0
 
 
 if __name__ == '__main__':
