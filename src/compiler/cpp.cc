@@ -71,7 +71,7 @@ using container_of_{{table}} = joedb::Container<id_of_{{table}}>;
 
 constexpr std::string_view index_types =
     R"(using index_of_{{index}} = joedb::Typed_Index<id_of_{{table}}{{fields}}>;
-using range_of_{{index}} = joedb::Index_Range<id_of_{{table}}>;
+using range_of_{{index}} = index_of_{{index}}::Range;
 
 )";
 
@@ -136,35 +136,35 @@ constexpr std::string_view table_member =
 )";
 
 constexpr std::string_view new_row =
-    R"(  id_of_{{table}} new_{{table}}() { return add_row({{table}}_table_); }
+    R"(  id_of_{{table}} new_{{table}}() { return Typed_Writer::add_row({{table}}_table_); }
 )";
 
 constexpr std::string_view new_with_values =
     R"(  id_of_{{table}} new_{{table}}({{parameters}}) {
-    return add_row({{table}}_table_{{assignments}});
+    return Typed_Writer::add_row({{table}}_table_{{assignments}});
   }
 )";
 
 constexpr std::string_view assignment = R"(,
-                   assign({{table}}_table_.{{field}}_, {{parameter}}))";
+                   Typed_Writer::assign({{table}}_table_.{{field}}_, {{parameter}}))";
 
 constexpr std::string_view many_rows_writers =
     R"(  void insert_{{table}}(id_of_{{table}} id) {
-    add_row_at({{table}}_table_, id.get_record_id());
+    Typed_Writer::add_row_at({{table}}_table_, id.get_record_id());
   }
   id_of_{{table}} new_vector_of_{{table}}(std::size_t size) {
-    return add_vector({{table}}_table_, size);
+    return Typed_Writer::add_vector({{table}}_table_, size);
   }
-  void delete_{{table}}(id_of_{{table}} id) { erase({{table}}_table_, id); }
+  void delete_{{table}}(id_of_{{table}} id) { Typed_Writer::erase({{table}}_table_, id); }
   void delete_vector_of_{{table}}(id_of_{{table}} id, std::size_t size) {
-    erase_vector({{table}}_table_, id, size);
+    Typed_Writer::erase_vector({{table}}_table_, id, size);
   }
-  void clear_{{table}}_table() { erase_all({{table}}_table_); }
+  void clear_{{table}}_table() { Typed_Writer::erase_all({{table}}_table_); }
 )";
 
 constexpr std::string_view setter =
     R"(  void set_{{field}}(id_of_{{table}} id, {{type}} value) {
-    update({{table}}_table_, {{table}}_table_.{{field}}_, id, value);
+    Typed_Writer::update({{table}}_table_, {{table}}_table_.{{field}}_, id, value);
   }
 )";
 
@@ -175,7 +175,7 @@ constexpr std::string_view single_row_setter =
 constexpr std::string_view vector_setter =
     R"(  template <class Function>
   void update_vector_of_{{field}}(id_of_{{table}} id, std::size_t size, Function function) {
-    update_vector({{table}}_table_, {{table}}_table_.{{field}}_, id, size, function);
+    Typed_Writer::update_vector({{table}}_table_, {{table}}_table_.{{field}}_, id, size, function);
   }
 )";
 
@@ -226,14 +226,14 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                              joedb::Recovery recovery = joedb::Recovery::none,
                              joedb::Checkpoint_Level level = joedb::Checkpoint_Level::soft)
       : Typed_Writer(file, recovery, level) {
-    lock_and_upgrade([this](std::string_view name) { run_custom(name); });
+    Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
 {{writable_using}}{{customs}}{{writers}}
  protected:
   Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file, joedb::Recovery recovery)
       : Typed_Writer(file, recovery, joedb::Checkpoint_Level::soft) {}
   void bring_up_to_date() {
-    upgrade([this](std::string_view name) { run_custom(name); });
+    Typed_Writer::upgrade([this](std::string_view name) { run_custom(name); });
   }
 
  private:
@@ -321,7 +321,7 @@ constexpr std::string_view print_function =
     R"(
 inline void print_{{table}}_table(std::ostream& out, const Database& db, std::size_t max_width = 0,
                                   joedb::index_t start = 0, joedb::index_t length = 0) {
-  joedb::write_table(out, db.get_untyped().table(joedb::Table_Id({{number}})),
+  joedb::write_table(out, db.Typed_Database::get_untyped().table(joedb::Table_Id({{number}})),
                      {max_width, start, length});
 }
 )";
@@ -402,9 +402,14 @@ bool has_field(const Model& model, std::string_view name) {
   });
 }
 
-// Whether get_field() can only mean this one.
+// Whether get_field() and set_field(value) can only mean this one.
 bool is_single_value(const Model& model, const Model_Table& table, const Model_Field& field) {
-  return table.has_single_row &&
+  const auto hides = [&](const auto& other) {
+    return field.name == other.name + "_table" || field.name == "index_of_" + other.name;
+  };
+  if (field.name == "untyped" || field.name == "journal" || field.name == "data") return false;
+  return table.has_single_row && std::none_of(model.tables.begin(), model.tables.end(), hides) &&
+         std::none_of(model.indexes.begin(), model.indexes.end(), hides) &&
          std::all_of(model.tables.begin(), model.tables.end(), [&](const Model_Table& other) {
            return &other == &table || !other.has_single_row ||
                   std::none_of(other.fields.begin(), other.fields.end(),

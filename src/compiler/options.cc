@@ -18,8 +18,20 @@ static std::string join(const std::vector<Diagnostic>& diagnostics) {
   return result;
 }
 
+// File by file in the order of the first finding, there from line to line.
+static std::vector<Diagnostic> in_order(std::vector<Diagnostic> found) {
+  const auto rank = [all = found](const std::string& file) {
+    return std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.file == file; }) -
+           all.begin();
+  };
+  std::stable_sort(found.begin(), found.end(), [&](const Diagnostic& a, const Diagnostic& b) {
+    return std::pair(rank(a.file), a.line) < std::pair(rank(b.file), b.line);
+  });
+  return found;
+}
+
 Schema_Errors::Schema_Errors(std::vector<Diagnostic> found)
-    : Exception(join(found)), diagnostics(std::move(found)) {}
+    : Exception(join(in_order(found))), diagnostics(in_order(std::move(found))) {}
 
 static std::vector<std::string_view> split_words(std::string_view line) {
   constexpr std::string_view spaces = " \t\r";

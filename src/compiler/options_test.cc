@@ -68,7 +68,7 @@ TEST(Compiler_Names, Of_Parameters_Hide_Nothing) {
   const auto parameter = [](std::string_view field) { return cpp_parameter(field, {}); };
   EXPECT_EQ(parameter("name"), "name");
   EXPECT_EQ(parameter("class"), "class_");
-  EXPECT_EQ(parameter("add_row"), "add_row_");
+  EXPECT_EQ(parameter("store_"), "store__");
   EXPECT_EQ(parameter("id_of_city"), "the_id_of_city");
   EXPECT_EQ(cpp_parameter("default", {"default_"}), "default__");
 }

@@ -57,7 +57,12 @@ void Client::push_to_connection() {
   common_ = local_.get_checkpoint();
 }
 
+void Client::require_no_transaction() const {
+  if (is_in_transaction_) throw Exception("this client is in a transaction");
+}
+
 Offset Client::pull_once() {
+  require_no_transaction();
   const Offset old = local_.get_checkpoint();
   const Local_Lock lock(local_);  // this pulls from the file
   pull_from_connection();
@@ -81,6 +86,7 @@ Offset Client::pull(std::chrono::milliseconds wait) {
 }
 
 Offset Client::pull_file() {
+  require_no_transaction();
   const Offset old = local_.get_checkpoint();
   const Local_Lock lock(local_);
   return local_.get_checkpoint() - old;
@@ -88,6 +94,7 @@ Offset Client::pull_file() {
 
 // What is before the checkpoint never changes: no local lock is needed.
 void Client::push_if_ahead() {
+  require_no_transaction();
   connection_.lock();
   try {
     refresh();
@@ -111,11 +118,13 @@ void Client::write_end() {
 
 Client_Lock::Client_Lock(Client& client) : client_(client) {
   if (!client.can_write()) throw Exception("this client cannot write");
+  client.require_no_transaction();
   client_.local_.lock_pull();
   try {
     client_.connection_.lock();
     is_locked_ = true;
     client_.pull_from_connection();
+    client_.is_in_transaction_ = true;
   } catch (...) {
     if (is_locked_) client_.connection_.unlock();
     client_.local_.unlock();
@@ -167,6 +176,7 @@ void Client_Lock::unlock() {
 void Client_Lock::abandon() noexcept {
   if (!is_locked_) return;
   is_locked_ = false;
+  client_.is_in_transaction_ = false;
   client_.connection_.unlock();
   client_.local_.unlock();
 }

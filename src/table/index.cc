@@ -74,11 +74,13 @@ struct Index::Entry {
   index_t id;
 };
 
-// Before or behind all records whose keys begin with `key`.
+// Of the records whose keys begin with `key`: behind those with ids up to this one.
 struct Index::Bound {
   Key key;
-  bool is_behind;
+  index_t id;
 };
+static constexpr index_t no_record = -1;
+static constexpr index_t every_record = std::numeric_limits<index_t>::max();
 
 namespace {
 
@@ -155,7 +157,7 @@ struct Index::Tree {
     bool operator()(const Entry& a, const Bound& b) const {
       if (!b.key.empty() && a.number != b.key[0].number) return a.number < b.key[0].number;
       const int order = index->compare(a.id, b.key);
-      return order == 0 ? b.is_behind : order < 0;
+      return order == 0 ? a.id <= b.id : order < 0;
     }
     bool operator()(const Bound& a, const Entry& b) const { return !(*this)(b, a); }
     const Index* index;
@@ -225,11 +227,11 @@ Index::Cursor Index::begin() const { return cursor(std::as_const(tree_->set).beg
 Index::Cursor Index::end() const { return cursor(std::as_const(tree_->set).end()); }
 
 Index::Cursor Index::lower_bound(Key key) const {
-  return cursor(std::as_const(tree_->set).lower_bound(Bound{key, false}));
+  return cursor(std::as_const(tree_->set).lower_bound(Bound{key, no_record}));
 }
 
 Index::Cursor Index::upper_bound(Key key) const {
-  return cursor(std::as_const(tree_->set).lower_bound(Bound{key, true}));
+  return cursor(std::as_const(tree_->set).lower_bound(Bound{key, every_record}));
 }
 
 Index::Cursor Index::at(Record_Id record) const {
@@ -237,12 +239,23 @@ Index::Cursor Index::at(Record_Id record) const {
 }
 
 Record_Id Index::find(Key key) const {
-  const auto found = tree_->set.lower_bound(Bound{key, false});
+  const auto found = tree_->set.lower_bound(Bound{key, no_record});
   return found == tree_->set.end() || compare(found->id, key) != 0 ? Record_Id()
                                                                    : Record_Id(found->id);
 }
 
+Index::Cursor Index::next_with(Key key, const Cursor& old) const {
+  Cursor next = old;
+  if (old.changes_ == changes_)
+    next.next();
+  else
+    next = cursor(std::as_const(tree_->set).lower_bound(Bound{key, old.record_.value()}));
+  const bool has_key = next.record_.is_not_null() && compare(next.record_.value(), key) == 0;
+  return has_key ? next : end();
+}
+
 void Index::Cursor::next() {
+  if (record_.is_null()) return;
   Tree::Set::const_iterator place;
   if (changes_ == index_->changes_) {
     std::memcpy(&place, place_, sizeof place);
@@ -261,7 +274,8 @@ void Index::Cursor::previous() {
     place = std::as_const(index_->tree_->set).end();
   else
     place = std::as_const(index_->tree_->set).lower_bound(index_->entry(record_.value()));
-  *this = index_->cursor(--place);
+  if (place != std::as_const(index_->tree_->set).begin()) --place;
+  *this = index_->cursor(place);
 }
 
 // ---- changing -----------------------------------------------------------------------------------

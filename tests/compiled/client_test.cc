@@ -121,6 +121,21 @@ TEST_F(Two_Clients, End_A_Transaction_Where_A_Lock_Says_So) {
   EXPECT_EQ(ann_.get_database().get_city_table().get_size(), 2u);
 }
 
+TEST_F(Two_Clients, Have_One_Transaction_At_A_Time) {
+  EXPECT_EQ(error_of([&] {
+              ann_.transaction([&](Writable_Database& db) {
+                db.new_city("Oslo", 1, "Norway");
+                ann_.transaction([](Writable_Database&) {});
+              });
+            }),
+            "this client is in a transaction");
+  ann_.transaction([&](Writable_Database&) {
+    EXPECT_THROW(ann_.pull(), joedb::Exception);
+    EXPECT_THROW(ann_.push_if_ahead(), joedb::Exception);
+  });
+  EXPECT_TRUE(ann_.get_database().get_city_table().is_empty());
+}
+
 TEST_F(Two_Clients, Warn_When_A_Lock_Is_Forgotten) {
   struct Warnings : joedb::Logger {
     void log(std::string_view line) override { text += line; }

@@ -18,6 +18,14 @@
 #include "testing/golden.h"
 #include "testing/temporary_directory.h"
 
+namespace test::hard_names {
+void Writable_Database::update(Writable_Database& db) { db.new_class(); }
+void Writable_Database::erase(Writable_Database& db) { db.delete_class(id_of_class(0)); }
+void Writable_Database::add_row(Writable_Database&) {}
+void Writable_Database::assign(Writable_Database&) {}
+void Writable_Database::upgrade(Writable_Database&) {}
+}  // namespace test::hard_names
+
 namespace {
 
 using namespace joedb;
@@ -467,7 +475,7 @@ TEST(Compiled_Opening, Works_On_A_Shared_File) {
 TEST(Compiled_Names, May_Be_Keywords_And_Names_Of_Generated_Code) {
   test::hard_names::Memory_Database db;
   const auto c = db.new_class("a", "b", 1, 2, 3, 4, 5, 6, Blob(), "data", true, db.null_class(), 7,
-                              8, 9, 10, 11);
+                              8, 8, 9, 10, 11);
   db.set_id(c, 12);
   EXPECT_EQ(db.get_default(c), "a");
   EXPECT_EQ(db.get_id(c), 12);
@@ -480,6 +488,11 @@ TEST(Compiled_Names, May_Be_Keywords_And_Names_Of_Generated_Code) {
   db.new_std();
   db.new_joedb(1);
   db.new__(1);
+  EXPECT_EQ(db.find__(1), test::hard_names::id_of__(0));
+  EXPECT_EQ(db.find_by_class(db.null_class(), "a", 8).size(), 1u);
+  db.set_conf_table(db.the_conf(), "text");
+  EXPECT_EQ(db.get_conf_table(db.the_conf()), "text");
+  EXPECT_EQ(db.get_index_of_by_class().size(), 1u);
 }
 
 TEST(Compiled_Header, Is_What_It_Was) {

@@ -205,6 +205,40 @@ TEST_F(Index_Of_Cities, Can_Be_Changed_While_It_Is_Gone_Through) {
   EXPECT_EQ(db_.find_city_by_name("Lyon"), lyon_);
 }
 
+TEST_F(Index_Of_Cities, A_Range_Has_What_Had_The_Key_Whatever_Is_Done_On_The_Way) {
+  std::vector<id_of_person> people;
+  for (int i = 0; i < 6; ++i)
+    people.push_back(db_.new_person(std::to_string(i), i < 4 ? oslo_ : lyon_, 0));
+  std::string names;
+  for (const id_of_person person : db_.find_person_by_home(oslo_)) {
+    names += db_.get_name(person).str();
+    db_.set_home(person, lyon_);  // beyond the end of the range
+  }
+  EXPECT_EQ(names, "0123");
+  EXPECT_TRUE(db_.find_person_by_home(oslo_).empty());
+  for (const id_of_person person : db_.find_person_by_home(lyon_)) db_.delete_person(person);
+  EXPECT_TRUE(db_.get_person_table().is_empty());
+
+  // Not even backwards is there a way out of the index.
+  const auto& index = db_.get_index_of_city_by_name();
+  for (auto i = index.rbegin(); i != index.rend(); ++i) db_.delete_city(i->second);
+  auto i = index.begin();
+  db_.clear_city_table();
+  EXPECT_EQ(++i, index.end());
+  EXPECT_EQ(++i, index.end());
+}
+
+TEST_F(Index_Of_Cities, A_Range_Keeps_Its_Key) {
+  db_.new_city("Paris", 2'000'000, "a country with a long name");
+  db_.new_city("Lille", 2'000'000, "a country with a long name");
+  range_of_city_by_country_population range = db_.find_city_by_country_population(
+      std::string("a country with a") + " long name", 2'000'000);
+  const auto copy = range;
+  range = db_.find_city_by_country_population("Norway", 1);
+  EXPECT_EQ(copy.size(), 2u);
+  EXPECT_EQ(range.size(), 0u);
+}
+
 TEST_F(Index_Of_Cities, Comes_Back_After_A_Rollback_And_At_Opening) {
   db_.soft_checkpoint();
   db_.set_name(oslo_, "Christiania");

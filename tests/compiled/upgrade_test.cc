@@ -124,6 +124,20 @@ TEST_F(Upgrade, Of_A_File_That_Is_Only_Read_Happens_In_Memory) {
   EXPECT_EQ(file_.get_data(), before);
 }
 
+TEST_F(Upgrade, Of_A_File_Of_The_System_That_Is_Only_Read) {
+  const Temporary_Directory directory;
+  {
+    joedb::File file(directory.file("db.joedb"), joedb::Open_Mode::create_new);
+    file.pwrite(file_.get_data().data(), file_.get_data().size(), 0);
+  }
+  joedb::Upgradable_File<joedb::File> file(directory.file("db.joedb"),
+                                           joedb::Open_Mode::read_existing);
+  Writable_Database db(file);
+  db.new_city("Bergen", 1, "Norway");
+  db.hard_checkpoint();
+  EXPECT_EQ(db.find_city_by_name("Oslo"), oslo_);
+}
+
 TEST_F(Upgrade, Refuses_A_File_With_Another_Schema) {
   { Writable_Database db(file_); }
   EXPECT_EQ(error_of([&] { geo_1::Writable_Database db(file_); }),

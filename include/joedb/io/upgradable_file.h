@@ -30,6 +30,7 @@ class Upgradable_File : public Parent {
   void sync() override {}
   void datasync() override {}
   bool truncate(Offset) override { return false; }
+  void exclusive_lock(Offset start, Offset size) override { this->shared_lock(start, size); }
 };
 
 }  // namespace joedb::inline v1

@@ -52,7 +52,8 @@ class Client {
   }
 
   // Reads what others have written, at either place. Returns the number of bytes; if there are none
-  // yet, waits for some, but not longer than `wait`.
+  // yet, waits for some, but not longer than `wait`. Neither this nor the other functions that read
+  // or push can be called in a transaction: they throw.
   Offset pull(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
   // Only what others have written to the file.
   Offset pull_file();
@@ -84,6 +85,8 @@ class Client {
   friend class Client_Lock;
   class Local_Lock;
   bool is_connected() const { return &connection_ != &Connection::dummy; }
+  // Throws Exception in a transaction, whose lock would be lost.
+  void require_no_transaction() const;
   void refresh();
   void pull_from_connection();
   void push_to_connection();
@@ -94,6 +97,7 @@ class Client {
   Connection& connection_;
   const Content_Check check_;
   Transaction_Settings settings_;
+  bool is_in_transaction_ = false;
   Offset common_ = journal_start;  // up to here, the copies are known to be equal
 };
 
@@ -101,8 +105,8 @@ class Client {
 // unlock() or checkpoint_and_push_unlock(); otherwise the destructor rolls it back, with a warning.
 class Client_Lock {
  public:
-  // Throws Exception if the client cannot write; otherwise what pulling throws. No lock is held
-  // then.
+  // Throws Exception if the client cannot write, or is in a transaction; otherwise what pulling
+  // throws. No lock is held then.
   explicit Client_Lock(Client& client);
   ~Client_Lock();
   Client_Lock(const Client_Lock&) = delete;

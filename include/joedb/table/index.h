@@ -76,13 +76,16 @@ class Index {
 
   // A place in the index: a record, or the end.
   //
-  // When the index changes, a cursor goes on from where its record is now, or was when it left.
+  // When the index changes, a cursor goes on from where its record is now, or was when it left. So
+  // a loop that gives records larger keys comes to them again.
   class Cursor {
    public:
     Cursor() = default;
     // Null at the end.
     Record_Id record() const { return record_; }
+    // Stays at the end.
     void next();
+    // Stays at the beginning.
     void previous();
     friend bool operator==(const Cursor& a, const Cursor& b) { return a.record_ == b.record_; }
 
@@ -101,6 +104,9 @@ class Index {
   Cursor upper_bound(Key key) const;
   // At a record that is in the index.
   Cursor at(Record_Id record) const;
+  // Of the records with this whole key, the one behind `cursor`, whose record had it when the
+  // cursor came there; the end if there is none.
+  Cursor next_with(Key key, const Cursor& cursor) const;
   // The first record with this key, or null.
   Record_Id find(Key key) const;
 

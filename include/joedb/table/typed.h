@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -214,62 +215,75 @@ class Typed_Field {
 
 // ---- indexes ------------------------------------------------------------------------------------
 
-// Some records of an index, one behind the other.
-template <class Id>
+// The records with one key, in the order of their ids. Goes on to the next one whatever is done to
+// the records or to the index on the way.
+template <class Id, std::size_t field_count>
 class Index_Range {
  public:
-  Index_Range(Index::Cursor begin, Index::Cursor end) : begin_(begin), end_(end) {}
+  using Parts = std::array<Key_Part, field_count>;
+
+  Index_Range(const Index& index, Parts key) : index_(&index), key_(key) {
+    std::string text;
+    for (const Key_Part& part : key) text += part.text;
+    if (text.empty()) return;
+    // Copies of the range share the text.
+    text_ = std::make_shared<const std::string>(std::move(text));
+    std::size_t start = 0;
+    for (Key_Part& part : key_) {
+      part.text = std::string_view(*text_).substr(start, part.text.size());
+      start += part.text.size();
+    }
+  }
 
   class iterator {
    public:
-    using iterator_category = std::bidirectional_iterator_tag;
+    using iterator_category = std::forward_iterator_tag;
     using value_type = Id;
     using difference_type = std::ptrdiff_t;
     using pointer = const Id*;
     using reference = Id;
 
     iterator() = default;
-    explicit iterator(Index::Cursor cursor) : cursor_(cursor) {}
+    iterator(const Index_Range& range, Index::Cursor cursor) : range_(&range), cursor_(cursor) {}
     Id operator*() const { return Id(cursor_.record()); }
     iterator& operator++() {
-      cursor_.next();
+      cursor_ = range_->index_->next_with(range_->key_, cursor_);
       return *this;
     }
     iterator operator++(int) {
       const iterator old = *this;
-      cursor_.next();
+      ++*this;
       return old;
     }
-    iterator& operator--() {
-      cursor_.previous();
-      return *this;
-    }
-    iterator operator--(int) {
-      const iterator old = *this;
-      cursor_.previous();
-      return old;
-    }
-    friend bool operator==(const iterator&, const iterator&) = default;
+    friend bool operator==(const iterator& a, const iterator& b) { return a.cursor_ == b.cursor_; }
 
    private:
+    const Index_Range* range_ = nullptr;
     Index::Cursor cursor_;
   };
 
-  iterator begin() const { return iterator(begin_); }
-  iterator end() const { return iterator(end_); }
-  bool empty() const { return begin_ == end_; }
+  // Iterators need the range.
+  iterator begin() const {
+    const Record_Id first = index_->find(key_);
+    return first.is_null() ? end() : iterator(*this, index_->at(first));
+  }
+  iterator end() const { return {*this, index_->end()}; }
+  bool empty() const { return index_->find(key_).is_null(); }
   // Counts.
   std::size_t size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
 
  private:
-  Index::Cursor begin_, end_;
+  const Index* index_;
+  Parts key_;
+  std::shared_ptr<const std::string> text_;
 };
 
 // The records of a table in the order of some fields, as a std::map or std::multimap shows them:
 // for (const auto& [name, city] : db.get_index_of_city_by_name()) … With several fields, keys are
 // tuples.
 //
-// Iterators stay good when the index changes: they go on from where their record is then, or was.
+// Iterators stay good when the index changes: they go on from where their record is then, or was
+// when it left.
 template <class Id, class... Fields>
 class Typed_Index {
   static constexpr bool has_one_field = sizeof...(Fields) == 1;
@@ -286,6 +300,7 @@ class Typed_Index {
   using key_type = typename Key_Of<typename Fields::Getter...>::type;
   using mapped_type = Id;
   using value_type = std::pair<key_type, Id>;
+  using Range = Index_Range<Id, sizeof...(Fields)>;
   // What is looked for.
   using Wanted = typename Key_Of<typename Fields::Setter...>::type;
 
@@ -362,16 +377,12 @@ class Typed_Index {
   }
   // Null if there is none.
   Id first(const Wanted& key) const { return Id(index_->find(parts(key))); }
-  Index_Range<Id> range(const Wanted& key) const {
-    const auto wanted = parts(key);
-    return {index_->lower_bound(wanted), index_->upper_bound(wanted)};
-  }
+  Range range(const Wanted& key) const { return {*index_, parts(key)}; }
   // Neighbours in the order of keys; null at the ends, and for a record that is not in the index.
   Id next(Id id) const { return neighbour(id, &Index::Cursor::next); }
   Id previous(Id id) const {
-    if (index_->contains(id.get_record_id()) && index_->begin().record() == id.get_record_id())
-      return Id();
-    return neighbour(id, &Index::Cursor::previous);
+    return index_->begin().record() == id.get_record_id() ? Id()
+                                                          : neighbour(id, &Index::Cursor::previous);
   }
 
  private:

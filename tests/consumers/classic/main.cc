@@ -2,9 +2,13 @@
 #include <iostream>
 #include <string>
 
+#include "hello/Client.h"
+#include "hello/Readonly_Database.h"
 #include "hello/Writable_Database.h"
 #include "joedb/Span.h"
+#include "joedb/concurrency/File_Connection.h"
 #include "joedb/journal/File.h"
+#include "joedb/journal/Memory_File.h"
 #include "joedb/ui/main_wrapper.h"
 
 static void write_and_read(joedb::Arguments& arguments) {
@@ -21,8 +25,16 @@ static void write_and_read(joedb::Arguments& arguments) {
   });
   db.hard_checkpoint();
 
-  for (const auto person : db.get_person_table())
-    std::cout << db.get_name(person) << " is " << db.get_age(person) << '\n';
+  // A client with a copy of it.
+  joedb::Memory_File copy;
+  joedb::File file_to_read(program + ".joedb", joedb::Open_Mode::read_existing);
+  joedb::File_Connection connection(file_to_read);
+  hello::Client client(copy, connection);
+  if (!client.is_pullonly()) throw joedb::Exception("the connection can only be read");
+
+  const hello::Database& people_read = client.get_database();
+  for (const auto person : people_read.get_person_table())
+    std::cout << people_read.get_name(person) << " is " << people_read.get_age(person) << '\n';
 }
 
 int main(int argc, char** argv) { return joedb::main_wrapper(write_and_read, argc, argv); }

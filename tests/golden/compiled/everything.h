@@ -227,88 +227,88 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                              joedb::Recovery recovery = joedb::Recovery::none,
                              joedb::Checkpoint_Level level = joedb::Checkpoint_Level::soft)
       : Typed_Writer(file, recovery, level) {
-    lock_and_upgrade([this](std::string_view name) { run_custom(name); });
+    Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
 
   // country
-  id_of_country new_country() { return add_row(country_table_); }
+  id_of_country new_country() { return Typed_Writer::add_row(country_table_); }
   id_of_country new_country(std::string_view name) {
-    return add_row(country_table_,
-                   assign(country_table_.name_, name));
+    return Typed_Writer::add_row(country_table_,
+                   Typed_Writer::assign(country_table_.name_, name));
   }
   void insert_country(id_of_country id) {
-    add_row_at(country_table_, id.get_record_id());
+    Typed_Writer::add_row_at(country_table_, id.get_record_id());
   }
   id_of_country new_vector_of_country(std::size_t size) {
-    return add_vector(country_table_, size);
+    return Typed_Writer::add_vector(country_table_, size);
   }
-  void delete_country(id_of_country id) { erase(country_table_, id); }
+  void delete_country(id_of_country id) { Typed_Writer::erase(country_table_, id); }
   void delete_vector_of_country(id_of_country id, std::size_t size) {
-    erase_vector(country_table_, id, size);
+    Typed_Writer::erase_vector(country_table_, id, size);
   }
-  void clear_country_table() { erase_all(country_table_); }
+  void clear_country_table() { Typed_Writer::erase_all(country_table_); }
   void set_name(id_of_country id, std::string_view value) {
-    update(country_table_, country_table_.name_, id, value);
+    Typed_Writer::update(country_table_, country_table_.name_, id, value);
   }
   template <class Function>
   void update_vector_of_name(id_of_country id, std::size_t size, Function function) {
-    update_vector(country_table_, country_table_.name_, id, size, function);
+    Typed_Writer::update_vector(country_table_, country_table_.name_, id, size, function);
   }
 
   // city
-  id_of_city new_city() { return add_row(city_table_); }
+  id_of_city new_city() { return Typed_Writer::add_row(city_table_); }
   id_of_city new_city(std::string_view name,
                       std::int8_t code,
                       id_of_country country,
                       std::int32_t population) {
-    return add_row(city_table_,
-                   assign(city_table_.name_, name),
-                   assign(city_table_.code_, code),
-                   assign(city_table_.country_, country),
-                   assign(city_table_.population_, population));
+    return Typed_Writer::add_row(city_table_,
+                   Typed_Writer::assign(city_table_.name_, name),
+                   Typed_Writer::assign(city_table_.code_, code),
+                   Typed_Writer::assign(city_table_.country_, country),
+                   Typed_Writer::assign(city_table_.population_, population));
   }
   void insert_city(id_of_city id) {
-    add_row_at(city_table_, id.get_record_id());
+    Typed_Writer::add_row_at(city_table_, id.get_record_id());
   }
   id_of_city new_vector_of_city(std::size_t size) {
-    return add_vector(city_table_, size);
+    return Typed_Writer::add_vector(city_table_, size);
   }
-  void delete_city(id_of_city id) { erase(city_table_, id); }
+  void delete_city(id_of_city id) { Typed_Writer::erase(city_table_, id); }
   void delete_vector_of_city(id_of_city id, std::size_t size) {
-    erase_vector(city_table_, id, size);
+    Typed_Writer::erase_vector(city_table_, id, size);
   }
-  void clear_city_table() { erase_all(city_table_); }
+  void clear_city_table() { Typed_Writer::erase_all(city_table_); }
   void set_name(id_of_city id, std::string_view value) {
-    update(city_table_, city_table_.name_, id, value);
+    Typed_Writer::update(city_table_, city_table_.name_, id, value);
   }
   template <class Function>
   void update_vector_of_name(id_of_city id, std::size_t size, Function function) {
-    update_vector(city_table_, city_table_.name_, id, size, function);
+    Typed_Writer::update_vector(city_table_, city_table_.name_, id, size, function);
   }
   void set_code(id_of_city id, std::int8_t value) {
-    update(city_table_, city_table_.code_, id, value);
+    Typed_Writer::update(city_table_, city_table_.code_, id, value);
   }
   template <class Function>
   void update_vector_of_code(id_of_city id, std::size_t size, Function function) {
-    update_vector(city_table_, city_table_.code_, id, size, function);
+    Typed_Writer::update_vector(city_table_, city_table_.code_, id, size, function);
   }
   void set_country(id_of_city id, id_of_country value) {
-    update(city_table_, city_table_.country_, id, value);
+    Typed_Writer::update(city_table_, city_table_.country_, id, value);
   }
   template <class Function>
   void update_vector_of_country(id_of_city id, std::size_t size, Function function) {
-    update_vector(city_table_, city_table_.country_, id, size, function);
+    Typed_Writer::update_vector(city_table_, city_table_.country_, id, size, function);
   }
   void set_population(id_of_city id, std::int32_t value) {
-    update(city_table_, city_table_.population_, id, value);
+    Typed_Writer::update(city_table_, city_table_.population_, id, value);
   }
   template <class Function>
   void update_vector_of_population(id_of_city id, std::size_t size, Function function) {
-    update_vector(city_table_, city_table_.population_, id, size, function);
+    Typed_Writer::update_vector(city_table_, city_table_.population_, id, size, function);
   }
 
   // item
-  id_of_item new_item() { return add_row(item_table_); }
+  id_of_item new_item() { return Typed_Writer::add_row(item_table_); }
   id_of_item new_item(std::string_view text,
                       std::int8_t i8,
                       std::int16_t i16,
@@ -319,119 +319,119 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                       bool flag,
                       id_of_city city,
                       joedb::Blob picture) {
-    return add_row(item_table_,
-                   assign(item_table_.text_, text),
-                   assign(item_table_.i8_, i8),
-                   assign(item_table_.i16_, i16),
-                   assign(item_table_.i32_, i32),
-                   assign(item_table_.i64_, i64),
-                   assign(item_table_.f32_, f32),
-                   assign(item_table_.f64_, f64),
-                   assign(item_table_.flag_, flag),
-                   assign(item_table_.city_, city),
-                   assign(item_table_.picture_, picture));
+    return Typed_Writer::add_row(item_table_,
+                   Typed_Writer::assign(item_table_.text_, text),
+                   Typed_Writer::assign(item_table_.i8_, i8),
+                   Typed_Writer::assign(item_table_.i16_, i16),
+                   Typed_Writer::assign(item_table_.i32_, i32),
+                   Typed_Writer::assign(item_table_.i64_, i64),
+                   Typed_Writer::assign(item_table_.f32_, f32),
+                   Typed_Writer::assign(item_table_.f64_, f64),
+                   Typed_Writer::assign(item_table_.flag_, flag),
+                   Typed_Writer::assign(item_table_.city_, city),
+                   Typed_Writer::assign(item_table_.picture_, picture));
   }
   void insert_item(id_of_item id) {
-    add_row_at(item_table_, id.get_record_id());
+    Typed_Writer::add_row_at(item_table_, id.get_record_id());
   }
   id_of_item new_vector_of_item(std::size_t size) {
-    return add_vector(item_table_, size);
+    return Typed_Writer::add_vector(item_table_, size);
   }
-  void delete_item(id_of_item id) { erase(item_table_, id); }
+  void delete_item(id_of_item id) { Typed_Writer::erase(item_table_, id); }
   void delete_vector_of_item(id_of_item id, std::size_t size) {
-    erase_vector(item_table_, id, size);
+    Typed_Writer::erase_vector(item_table_, id, size);
   }
-  void clear_item_table() { erase_all(item_table_); }
+  void clear_item_table() { Typed_Writer::erase_all(item_table_); }
   void set_text(id_of_item id, std::string_view value) {
-    update(item_table_, item_table_.text_, id, value);
+    Typed_Writer::update(item_table_, item_table_.text_, id, value);
   }
   template <class Function>
   void update_vector_of_text(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.text_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.text_, id, size, function);
   }
   void set_i8(id_of_item id, std::int8_t value) {
-    update(item_table_, item_table_.i8_, id, value);
+    Typed_Writer::update(item_table_, item_table_.i8_, id, value);
   }
   template <class Function>
   void update_vector_of_i8(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.i8_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.i8_, id, size, function);
   }
   void set_i16(id_of_item id, std::int16_t value) {
-    update(item_table_, item_table_.i16_, id, value);
+    Typed_Writer::update(item_table_, item_table_.i16_, id, value);
   }
   template <class Function>
   void update_vector_of_i16(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.i16_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.i16_, id, size, function);
   }
   void set_i32(id_of_item id, std::int32_t value) {
-    update(item_table_, item_table_.i32_, id, value);
+    Typed_Writer::update(item_table_, item_table_.i32_, id, value);
   }
   template <class Function>
   void update_vector_of_i32(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.i32_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.i32_, id, size, function);
   }
   void set_i64(id_of_item id, std::int64_t value) {
-    update(item_table_, item_table_.i64_, id, value);
+    Typed_Writer::update(item_table_, item_table_.i64_, id, value);
   }
   template <class Function>
   void update_vector_of_i64(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.i64_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.i64_, id, size, function);
   }
   void set_f32(id_of_item id, float value) {
-    update(item_table_, item_table_.f32_, id, value);
+    Typed_Writer::update(item_table_, item_table_.f32_, id, value);
   }
   template <class Function>
   void update_vector_of_f32(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.f32_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.f32_, id, size, function);
   }
   void set_f64(id_of_item id, double value) {
-    update(item_table_, item_table_.f64_, id, value);
+    Typed_Writer::update(item_table_, item_table_.f64_, id, value);
   }
   template <class Function>
   void update_vector_of_f64(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.f64_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.f64_, id, size, function);
   }
   void set_flag(id_of_item id, bool value) {
-    update(item_table_, item_table_.flag_, id, value);
+    Typed_Writer::update(item_table_, item_table_.flag_, id, value);
   }
   template <class Function>
   void update_vector_of_flag(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.flag_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.flag_, id, size, function);
   }
   void set_city(id_of_item id, id_of_city value) {
-    update(item_table_, item_table_.city_, id, value);
+    Typed_Writer::update(item_table_, item_table_.city_, id, value);
   }
   template <class Function>
   void update_vector_of_city(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.city_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.city_, id, size, function);
   }
   void set_picture(id_of_item id, joedb::Blob value) {
-    update(item_table_, item_table_.picture_, id, value);
+    Typed_Writer::update(item_table_, item_table_.picture_, id, value);
   }
   template <class Function>
   void update_vector_of_picture(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.picture_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.picture_, id, size, function);
   }
 
   // nothing
-  id_of_nothing new_nothing() { return add_row(nothing_table_); }
+  id_of_nothing new_nothing() { return Typed_Writer::add_row(nothing_table_); }
   void insert_nothing(id_of_nothing id) {
-    add_row_at(nothing_table_, id.get_record_id());
+    Typed_Writer::add_row_at(nothing_table_, id.get_record_id());
   }
   id_of_nothing new_vector_of_nothing(std::size_t size) {
-    return add_vector(nothing_table_, size);
+    return Typed_Writer::add_vector(nothing_table_, size);
   }
-  void delete_nothing(id_of_nothing id) { erase(nothing_table_, id); }
+  void delete_nothing(id_of_nothing id) { Typed_Writer::erase(nothing_table_, id); }
   void delete_vector_of_nothing(id_of_nothing id, std::size_t size) {
-    erase_vector(nothing_table_, id, size);
+    Typed_Writer::erase_vector(nothing_table_, id, size);
   }
-  void clear_nothing_table() { erase_all(nothing_table_); }
+  void clear_nothing_table() { Typed_Writer::erase_all(nothing_table_); }
 
  protected:
   Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file, joedb::Recovery recovery)
       : Typed_Writer(file, recovery, joedb::Checkpoint_Level::soft) {}
   void bring_up_to_date() {
-    upgrade([this](std::string_view name) { run_custom(name); });
+    Typed_Writer::upgrade([this](std::string_view name) { run_custom(name); });
   }
 
  private:

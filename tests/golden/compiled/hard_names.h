@@ -18,6 +18,7 @@ class id_of_joedb;
 class id_of__;
 class id_of_vector;
 class id_of_at;
+class id_of_conf;
 
 class id_of_class : public joedb::Typed_Id<id_of_class> {
  public:
@@ -73,6 +74,18 @@ class id_of_at : public joedb::Typed_Id<id_of_at> {
 };
 using container_of_at = joedb::Container<id_of_at>;
 
+class id_of_conf : public joedb::Typed_Id<id_of_conf> {
+ public:
+  using Typed_Id::Typed_Id;
+};
+using container_of_conf = joedb::Container<id_of_conf>;
+
+using index_of_by_class = joedb::Typed_Index<id_of_class, joedb::Typed_Field<id_of_class, 12>, joedb::Typed_Field<std::string, 1>, joedb::Typed_Field<std::int32_t, 15>>;
+using range_of_by_class = index_of_by_class::Range;
+
+using index_of__ = joedb::Typed_Index<id_of__, joedb::Typed_Field<std::int8_t, 1>>;
+using range_of__ = index_of__::Range;
+
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
@@ -94,6 +107,7 @@ class Database : public joedb::Typed_Database {
         "\003\001\013id_of_class\004\001"
         "\003\001\014class_table_\002"
         "\003\001\007engine_\002"
+        "\003\001\006store_\002"
         "\003\001\005table\002"
         "\003\001\004size\002"
         "\003\001\010function\002"
@@ -107,15 +121,28 @@ class Database : public joedb::Typed_Database {
         "\001\001_"
         "\003\007\001_\010"
         "\001\006vector"
-        "\001\002at",
-        268};
+        "\001\002at"
+        "\001\004conf"
+        "\003\012\012conf_table\001"
+        "\003\012\021index_of_by_class\002"
+        "\003\012\010untyped_\002"
+        "\003\012\004data\012"
+        "\003\012\007journal\001"
+        "\020\006update"
+        "\020\005erase"
+        "\020\007add_row"
+        "\020\006assign"
+        "\020\007upgrade",
+        391};
     static constexpr std::string_view initial_values{
         "",
         0};
-    return {"hard_names", entries, initial_values, {}, {}};
+    return {"hard_names", entries, initial_values, {joedb::Table_Id(10)}, {
+             {"by_class", joedb::Table_Id(1), {joedb::Field_Id(12), joedb::Field_Id(1), joedb::Field_Id(15)}, false, "hard_names"},
+             {"_", joedb::Table_Id(7), {joedb::Field_Id(1)}, true, "hard_names"}}};
   }
 
-  // class: default string, default_ string, int int32, id int32, value int32, add_row int32, assign int32, schema int32, journal blob, data string, untyped boolean, id_of_class references class, class_table_ int32, engine_ int32, table int32, size int32, function int32
+  // class: default string, default_ string, int int32, id int32, value int32, add_row int32, assign int32, schema int32, journal blob, data string, untyped boolean, id_of_class references class, class_table_ int32, engine_ int32, store_ int32, table int32, size int32, function int32
   container_of_class get_class_table() const {
     return class_table_.records_in_order();
   }
@@ -168,6 +195,9 @@ class Database : public joedb::Typed_Database {
   }
   std::int32_t get_engine_(id_of_class id) const {
     return read(class_table_, class_table_.engine__, id);
+  }
+  std::int32_t get_store_(id_of_class id) const {
+    return read(class_table_, class_table_.store__, id);
   }
   std::int32_t get_table(id_of_class id) const {
     return read(class_table_, class_table_.table_, id);
@@ -292,6 +322,54 @@ class Database : public joedb::Typed_Database {
     return sorted(at_table_, is_before);
   }
 
+  // conf: conf_table string, index_of_by_class int32, untyped_ int32, data blob, journal string
+  container_of_conf get_conf_table() const {
+    return conf_table_.records_in_order();
+  }
+  static id_of_conf null_conf() { return id_of_conf(); }
+  bool is_valid(id_of_conf id) const { return conf_table_.is_used(id); }
+  id_of_conf next(id_of_conf id) const { return conf_table_.next(id); }
+  id_of_conf previous(id_of_conf id) const { return conf_table_.previous(id); }
+  static id_of_conf the_conf() { return id_of_conf(0); }
+  joedb::String get_conf_table(id_of_conf id) const {
+    return read(conf_table_, conf_table_.conf_table_, id);
+  }
+  std::int32_t get_index_of_by_class(id_of_conf id) const {
+    return read(conf_table_, conf_table_.index_of_by_class_, id);
+  }
+  std::int32_t get_untyped_(id_of_conf id) const {
+    return read(conf_table_, conf_table_.untyped__, id);
+  }
+  std::int32_t get_untyped_() const { return get_untyped_(the_conf()); }
+  joedb::Blob get_data(id_of_conf id) const {
+    return read(conf_table_, conf_table_.data_, id);
+  }
+  joedb::String get_journal(id_of_conf id) const {
+    return read(conf_table_, conf_table_.journal_, id);
+  }
+
+  // by_class: index of class by id_of_class, default, store_
+  range_of_by_class find_by_class(id_of_class the_id_of_class,
+                                  std::string_view default_,
+                                  std::int32_t store__) const {
+    return by_class_index_.range({the_id_of_class, default_, store__});
+  }
+  const index_of_by_class& get_index_of_by_class() const { return by_class_index_; }
+  id_of_class next_by_class(id_of_class id) const { return by_class_index_.next(id); }
+  id_of_class previous_by_class(id_of_class id) const {
+    return by_class_index_.previous(id);
+  }
+
+  // _: unique index of _ by _
+  id_of__ find__(std::int8_t _) const {
+    return __index_.first({_});
+  }
+  const index_of__& get_index_of__() const { return __index_; }
+  id_of__ next__(id_of__ id) const { return __index_.next(id); }
+  id_of__ previous__(id_of__ id) const {
+    return __index_.previous(id);
+  }
+
  protected:
   struct class_table : joedb::Typed_Table<id_of_class, 1> {
     joedb::Typed_Field<std::string, 1> default_;
@@ -308,10 +386,11 @@ class Database : public joedb::Typed_Database {
     joedb::Typed_Field<id_of_class, 12> id_of_class_;
     joedb::Typed_Field<std::int32_t, 13> class_table__;
     joedb::Typed_Field<std::int32_t, 14> engine__;
-    joedb::Typed_Field<std::int32_t, 15> table_;
-    joedb::Typed_Field<std::int32_t, 16> size_;
-    joedb::Typed_Field<std::int32_t, 17> function_;
-    void bind(joedb::Database& database) { Typed_Table::bind(database, default_, default__, int_, id_, value_, add_row_, assign_, schema_, journal_, data_, untyped_, id_of_class_, class_table__, engine__, table_, size_, function_); }
+    joedb::Typed_Field<std::int32_t, 15> store__;
+    joedb::Typed_Field<std::int32_t, 16> table_;
+    joedb::Typed_Field<std::int32_t, 17> size_;
+    joedb::Typed_Field<std::int32_t, 18> function_;
+    void bind(joedb::Database& database) { Typed_Table::bind(database, default_, default__, int_, id_, value_, add_row_, assign_, schema_, journal_, data_, untyped_, id_of_class_, class_table__, engine__, store__, table_, size_, function_); }
   };
   struct class_table_table : joedb::Typed_Table<id_of_class_table, 2> {
     void bind(joedb::Database& database) { Typed_Table::bind(database); }
@@ -340,6 +419,14 @@ class Database : public joedb::Typed_Database {
   struct at_table : joedb::Typed_Table<id_of_at, 9> {
     void bind(joedb::Database& database) { Typed_Table::bind(database); }
   };
+  struct conf_table : joedb::Typed_Table<id_of_conf, 10> {
+    joedb::Typed_Field<std::string, 1> conf_table_;
+    joedb::Typed_Field<std::int32_t, 2> index_of_by_class_;
+    joedb::Typed_Field<std::int32_t, 3> untyped__;
+    joedb::Typed_Field<joedb::Blob, 4> data_;
+    joedb::Typed_Field<std::string, 5> journal_;
+    void bind(joedb::Database& database) { Typed_Table::bind(database, conf_table_, index_of_by_class_, untyped__, data_, journal_); }
+  };
 
   class_table class_table_;
   class_table_table class_table_table_;
@@ -350,6 +437,9 @@ class Database : public joedb::Typed_Database {
   __table __table_;
   vector_table vector_table_;
   at_table at_table_;
+  conf_table conf_table_;
+  index_of_by_class by_class_index_;
+  index_of__ __index_;
 
   void bind(joedb::Database& database) {
     Typed_Database::bind(database);
@@ -362,6 +452,9 @@ class Database : public joedb::Typed_Database {
     __table_.bind(database);
     vector_table_.bind(database);
     at_table_.bind(database);
+    conf_table_.bind(database);
+    by_class_index_.bind(database, "by_class");
+    __index_.bind(database, "_");
   }
 };
 
@@ -378,20 +471,35 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                              joedb::Recovery recovery = joedb::Recovery::none,
                              joedb::Checkpoint_Level level = joedb::Checkpoint_Level::soft)
       : Typed_Writer(file, recovery, level) {
-    lock_and_upgrade([this](std::string_view name) { run_custom(name); });
+    Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
   using Database::get_journal;
   using Typed_Writer::get_journal;
 
+  // Written by you; called once for each file, when its schema gets `custom update`.
+  static void update(Writable_Database& db);
+
+  // Written by you; called once for each file, when its schema gets `custom erase`.
+  static void erase(Writable_Database& db);
+
+  // Written by you; called once for each file, when its schema gets `custom add_row`.
+  static void add_row(Writable_Database& db);
+
+  // Written by you; called once for each file, when its schema gets `custom assign`.
+  static void assign(Writable_Database& db);
+
+  // Written by you; called once for each file, when its schema gets `custom upgrade`.
+  static void upgrade(Writable_Database& db);
+
   // class
-  id_of_class new_class() { return add_row(class_table_); }
+  id_of_class new_class() { return Typed_Writer::add_row(class_table_); }
   id_of_class new_class(std::string_view default_,
                         std::string_view default__,
                         std::int32_t int_,
                         std::int32_t id,
                         std::int32_t value,
-                        std::int32_t add_row_,
-                        std::int32_t assign_,
+                        std::int32_t add_row,
+                        std::int32_t assign,
                         std::int32_t schema,
                         joedb::Blob journal,
                         std::string_view data,
@@ -399,313 +507,345 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                         id_of_class the_id_of_class,
                         std::int32_t class_table__,
                         std::int32_t engine__,
+                        std::int32_t store__,
                         std::int32_t table,
                         std::int32_t size,
                         std::int32_t function) {
-    return add_row(class_table_,
-                   assign(class_table_.default_, default_),
-                   assign(class_table_.default__, default__),
-                   assign(class_table_.int_, int_),
-                   assign(class_table_.id_, id),
-                   assign(class_table_.value_, value),
-                   assign(class_table_.add_row_, add_row_),
-                   assign(class_table_.assign_, assign_),
-                   assign(class_table_.schema_, schema),
-                   assign(class_table_.journal_, journal),
-                   assign(class_table_.data_, data),
-                   assign(class_table_.untyped_, untyped),
-                   assign(class_table_.id_of_class_, the_id_of_class),
-                   assign(class_table_.class_table__, class_table__),
-                   assign(class_table_.engine__, engine__),
-                   assign(class_table_.table_, table),
-                   assign(class_table_.size_, size),
-                   assign(class_table_.function_, function));
+    return Typed_Writer::add_row(class_table_,
+                   Typed_Writer::assign(class_table_.default_, default_),
+                   Typed_Writer::assign(class_table_.default__, default__),
+                   Typed_Writer::assign(class_table_.int_, int_),
+                   Typed_Writer::assign(class_table_.id_, id),
+                   Typed_Writer::assign(class_table_.value_, value),
+                   Typed_Writer::assign(class_table_.add_row_, add_row),
+                   Typed_Writer::assign(class_table_.assign_, assign),
+                   Typed_Writer::assign(class_table_.schema_, schema),
+                   Typed_Writer::assign(class_table_.journal_, journal),
+                   Typed_Writer::assign(class_table_.data_, data),
+                   Typed_Writer::assign(class_table_.untyped_, untyped),
+                   Typed_Writer::assign(class_table_.id_of_class_, the_id_of_class),
+                   Typed_Writer::assign(class_table_.class_table__, class_table__),
+                   Typed_Writer::assign(class_table_.engine__, engine__),
+                   Typed_Writer::assign(class_table_.store__, store__),
+                   Typed_Writer::assign(class_table_.table_, table),
+                   Typed_Writer::assign(class_table_.size_, size),
+                   Typed_Writer::assign(class_table_.function_, function));
   }
   void insert_class(id_of_class id) {
-    add_row_at(class_table_, id.get_record_id());
+    Typed_Writer::add_row_at(class_table_, id.get_record_id());
   }
   id_of_class new_vector_of_class(std::size_t size) {
-    return add_vector(class_table_, size);
+    return Typed_Writer::add_vector(class_table_, size);
   }
-  void delete_class(id_of_class id) { erase(class_table_, id); }
+  void delete_class(id_of_class id) { Typed_Writer::erase(class_table_, id); }
   void delete_vector_of_class(id_of_class id, std::size_t size) {
-    erase_vector(class_table_, id, size);
+    Typed_Writer::erase_vector(class_table_, id, size);
   }
-  void clear_class_table() { erase_all(class_table_); }
+  void clear_class_table() { Typed_Writer::erase_all(class_table_); }
   void set_default(id_of_class id, std::string_view value) {
-    update(class_table_, class_table_.default_, id, value);
+    Typed_Writer::update(class_table_, class_table_.default_, id, value);
   }
   template <class Function>
   void update_vector_of_default(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.default_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.default_, id, size, function);
   }
   void set_default_(id_of_class id, std::string_view value) {
-    update(class_table_, class_table_.default__, id, value);
+    Typed_Writer::update(class_table_, class_table_.default__, id, value);
   }
   template <class Function>
   void update_vector_of_default_(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.default__, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.default__, id, size, function);
   }
   void set_int(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.int_, id, value);
+    Typed_Writer::update(class_table_, class_table_.int_, id, value);
   }
   template <class Function>
   void update_vector_of_int(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.int_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.int_, id, size, function);
   }
   void set_id(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.id_, id, value);
+    Typed_Writer::update(class_table_, class_table_.id_, id, value);
   }
   template <class Function>
   void update_vector_of_id(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.id_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.id_, id, size, function);
   }
   void set_value(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.value_, id, value);
+    Typed_Writer::update(class_table_, class_table_.value_, id, value);
   }
   template <class Function>
   void update_vector_of_value(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.value_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.value_, id, size, function);
   }
   void set_add_row(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.add_row_, id, value);
+    Typed_Writer::update(class_table_, class_table_.add_row_, id, value);
   }
   template <class Function>
   void update_vector_of_add_row(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.add_row_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.add_row_, id, size, function);
   }
   void set_assign(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.assign_, id, value);
+    Typed_Writer::update(class_table_, class_table_.assign_, id, value);
   }
   template <class Function>
   void update_vector_of_assign(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.assign_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.assign_, id, size, function);
   }
   void set_schema(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.schema_, id, value);
+    Typed_Writer::update(class_table_, class_table_.schema_, id, value);
   }
   template <class Function>
   void update_vector_of_schema(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.schema_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.schema_, id, size, function);
   }
   void set_journal(id_of_class id, joedb::Blob value) {
-    update(class_table_, class_table_.journal_, id, value);
+    Typed_Writer::update(class_table_, class_table_.journal_, id, value);
   }
   template <class Function>
   void update_vector_of_journal(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.journal_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.journal_, id, size, function);
   }
   void set_data(id_of_class id, std::string_view value) {
-    update(class_table_, class_table_.data_, id, value);
+    Typed_Writer::update(class_table_, class_table_.data_, id, value);
   }
   template <class Function>
   void update_vector_of_data(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.data_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.data_, id, size, function);
   }
   void set_untyped(id_of_class id, bool value) {
-    update(class_table_, class_table_.untyped_, id, value);
+    Typed_Writer::update(class_table_, class_table_.untyped_, id, value);
   }
   template <class Function>
   void update_vector_of_untyped(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.untyped_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.untyped_, id, size, function);
   }
   void set_id_of_class(id_of_class id, id_of_class value) {
-    update(class_table_, class_table_.id_of_class_, id, value);
+    Typed_Writer::update(class_table_, class_table_.id_of_class_, id, value);
   }
   template <class Function>
   void update_vector_of_id_of_class(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.id_of_class_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.id_of_class_, id, size, function);
   }
   void set_class_table_(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.class_table__, id, value);
+    Typed_Writer::update(class_table_, class_table_.class_table__, id, value);
   }
   template <class Function>
   void update_vector_of_class_table_(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.class_table__, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.class_table__, id, size, function);
   }
   void set_engine_(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.engine__, id, value);
+    Typed_Writer::update(class_table_, class_table_.engine__, id, value);
   }
   template <class Function>
   void update_vector_of_engine_(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.engine__, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.engine__, id, size, function);
+  }
+  void set_store_(id_of_class id, std::int32_t value) {
+    Typed_Writer::update(class_table_, class_table_.store__, id, value);
+  }
+  template <class Function>
+  void update_vector_of_store_(id_of_class id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(class_table_, class_table_.store__, id, size, function);
   }
   void set_table(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.table_, id, value);
+    Typed_Writer::update(class_table_, class_table_.table_, id, value);
   }
   template <class Function>
   void update_vector_of_table(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.table_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.table_, id, size, function);
   }
   void set_size(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.size_, id, value);
+    Typed_Writer::update(class_table_, class_table_.size_, id, value);
   }
   template <class Function>
   void update_vector_of_size(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.size_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.size_, id, size, function);
   }
   void set_function(id_of_class id, std::int32_t value) {
-    update(class_table_, class_table_.function_, id, value);
+    Typed_Writer::update(class_table_, class_table_.function_, id, value);
   }
   template <class Function>
   void update_vector_of_function(id_of_class id, std::size_t size, Function function) {
-    update_vector(class_table_, class_table_.function_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.function_, id, size, function);
   }
 
   // class_table
-  id_of_class_table new_class_table() { return add_row(class_table_table_); }
+  id_of_class_table new_class_table() { return Typed_Writer::add_row(class_table_table_); }
   void insert_class_table(id_of_class_table id) {
-    add_row_at(class_table_table_, id.get_record_id());
+    Typed_Writer::add_row_at(class_table_table_, id.get_record_id());
   }
   id_of_class_table new_vector_of_class_table(std::size_t size) {
-    return add_vector(class_table_table_, size);
+    return Typed_Writer::add_vector(class_table_table_, size);
   }
-  void delete_class_table(id_of_class_table id) { erase(class_table_table_, id); }
+  void delete_class_table(id_of_class_table id) { Typed_Writer::erase(class_table_table_, id); }
   void delete_vector_of_class_table(id_of_class_table id, std::size_t size) {
-    erase_vector(class_table_table_, id, size);
+    Typed_Writer::erase_vector(class_table_table_, id, size);
   }
-  void clear_class_table_table() { erase_all(class_table_table_); }
+  void clear_class_table_table() { Typed_Writer::erase_all(class_table_table_); }
 
   // engine
-  id_of_engine new_engine() { return add_row(engine_table_); }
+  id_of_engine new_engine() { return Typed_Writer::add_row(engine_table_); }
   void insert_engine(id_of_engine id) {
-    add_row_at(engine_table_, id.get_record_id());
+    Typed_Writer::add_row_at(engine_table_, id.get_record_id());
   }
   id_of_engine new_vector_of_engine(std::size_t size) {
-    return add_vector(engine_table_, size);
+    return Typed_Writer::add_vector(engine_table_, size);
   }
-  void delete_engine(id_of_engine id) { erase(engine_table_, id); }
+  void delete_engine(id_of_engine id) { Typed_Writer::erase(engine_table_, id); }
   void delete_vector_of_engine(id_of_engine id, std::size_t size) {
-    erase_vector(engine_table_, id, size);
+    Typed_Writer::erase_vector(engine_table_, id, size);
   }
-  void clear_engine_table() { erase_all(engine_table_); }
+  void clear_engine_table() { Typed_Writer::erase_all(engine_table_); }
 
   // Database
-  id_of_Database new_Database() { return add_row(Database_table_); }
+  id_of_Database new_Database() { return Typed_Writer::add_row(Database_table_); }
   id_of_Database new_Database(id_of_Database Database_) {
-    return add_row(Database_table_,
-                   assign(Database_table_.Database_, Database_));
+    return Typed_Writer::add_row(Database_table_,
+                   Typed_Writer::assign(Database_table_.Database_, Database_));
   }
   void insert_Database(id_of_Database id) {
-    add_row_at(Database_table_, id.get_record_id());
+    Typed_Writer::add_row_at(Database_table_, id.get_record_id());
   }
   id_of_Database new_vector_of_Database(std::size_t size) {
-    return add_vector(Database_table_, size);
+    return Typed_Writer::add_vector(Database_table_, size);
   }
-  void delete_Database(id_of_Database id) { erase(Database_table_, id); }
+  void delete_Database(id_of_Database id) { Typed_Writer::erase(Database_table_, id); }
   void delete_vector_of_Database(id_of_Database id, std::size_t size) {
-    erase_vector(Database_table_, id, size);
+    Typed_Writer::erase_vector(Database_table_, id, size);
   }
-  void clear_Database_table() { erase_all(Database_table_); }
+  void clear_Database_table() { Typed_Writer::erase_all(Database_table_); }
   void set_Database(id_of_Database id, id_of_Database value) {
-    update(Database_table_, Database_table_.Database_, id, value);
+    Typed_Writer::update(Database_table_, Database_table_.Database_, id, value);
   }
   template <class Function>
   void update_vector_of_Database(id_of_Database id, std::size_t size, Function function) {
-    update_vector(Database_table_, Database_table_.Database_, id, size, function);
+    Typed_Writer::update_vector(Database_table_, Database_table_.Database_, id, size, function);
   }
 
   // std
-  id_of_std new_std() { return add_row(std_table_); }
+  id_of_std new_std() { return Typed_Writer::add_row(std_table_); }
   void insert_std(id_of_std id) {
-    add_row_at(std_table_, id.get_record_id());
+    Typed_Writer::add_row_at(std_table_, id.get_record_id());
   }
   id_of_std new_vector_of_std(std::size_t size) {
-    return add_vector(std_table_, size);
+    return Typed_Writer::add_vector(std_table_, size);
   }
-  void delete_std(id_of_std id) { erase(std_table_, id); }
+  void delete_std(id_of_std id) { Typed_Writer::erase(std_table_, id); }
   void delete_vector_of_std(id_of_std id, std::size_t size) {
-    erase_vector(std_table_, id, size);
+    Typed_Writer::erase_vector(std_table_, id, size);
   }
-  void clear_std_table() { erase_all(std_table_); }
+  void clear_std_table() { Typed_Writer::erase_all(std_table_); }
 
   // joedb
-  id_of_joedb new_joedb() { return add_row(joedb_table_); }
+  id_of_joedb new_joedb() { return Typed_Writer::add_row(joedb_table_); }
   id_of_joedb new_joedb(std::int8_t std_) {
-    return add_row(joedb_table_,
-                   assign(joedb_table_.std_, std_));
+    return Typed_Writer::add_row(joedb_table_,
+                   Typed_Writer::assign(joedb_table_.std_, std_));
   }
   void insert_joedb(id_of_joedb id) {
-    add_row_at(joedb_table_, id.get_record_id());
+    Typed_Writer::add_row_at(joedb_table_, id.get_record_id());
   }
   id_of_joedb new_vector_of_joedb(std::size_t size) {
-    return add_vector(joedb_table_, size);
+    return Typed_Writer::add_vector(joedb_table_, size);
   }
-  void delete_joedb(id_of_joedb id) { erase(joedb_table_, id); }
+  void delete_joedb(id_of_joedb id) { Typed_Writer::erase(joedb_table_, id); }
   void delete_vector_of_joedb(id_of_joedb id, std::size_t size) {
-    erase_vector(joedb_table_, id, size);
+    Typed_Writer::erase_vector(joedb_table_, id, size);
   }
-  void clear_joedb_table() { erase_all(joedb_table_); }
+  void clear_joedb_table() { Typed_Writer::erase_all(joedb_table_); }
   void set_std(id_of_joedb id, std::int8_t value) {
-    update(joedb_table_, joedb_table_.std_, id, value);
+    Typed_Writer::update(joedb_table_, joedb_table_.std_, id, value);
   }
   template <class Function>
   void update_vector_of_std(id_of_joedb id, std::size_t size, Function function) {
-    update_vector(joedb_table_, joedb_table_.std_, id, size, function);
+    Typed_Writer::update_vector(joedb_table_, joedb_table_.std_, id, size, function);
   }
 
   // _
-  id_of__ new__() { return add_row(__table_); }
+  id_of__ new__() { return Typed_Writer::add_row(__table_); }
   id_of__ new__(std::int8_t _) {
-    return add_row(__table_,
-                   assign(__table_.__, _));
+    return Typed_Writer::add_row(__table_,
+                   Typed_Writer::assign(__table_.__, _));
   }
   void insert__(id_of__ id) {
-    add_row_at(__table_, id.get_record_id());
+    Typed_Writer::add_row_at(__table_, id.get_record_id());
   }
   id_of__ new_vector_of__(std::size_t size) {
-    return add_vector(__table_, size);
+    return Typed_Writer::add_vector(__table_, size);
   }
-  void delete__(id_of__ id) { erase(__table_, id); }
+  void delete__(id_of__ id) { Typed_Writer::erase(__table_, id); }
   void delete_vector_of__(id_of__ id, std::size_t size) {
-    erase_vector(__table_, id, size);
+    Typed_Writer::erase_vector(__table_, id, size);
   }
-  void clear___table() { erase_all(__table_); }
+  void clear___table() { Typed_Writer::erase_all(__table_); }
   void set__(id_of__ id, std::int8_t value) {
-    update(__table_, __table_.__, id, value);
+    Typed_Writer::update(__table_, __table_.__, id, value);
   }
   template <class Function>
   void update_vector_of__(id_of__ id, std::size_t size, Function function) {
-    update_vector(__table_, __table_.__, id, size, function);
+    Typed_Writer::update_vector(__table_, __table_.__, id, size, function);
   }
 
   // vector
-  id_of_vector new_vector() { return add_row(vector_table_); }
+  id_of_vector new_vector() { return Typed_Writer::add_row(vector_table_); }
   void insert_vector(id_of_vector id) {
-    add_row_at(vector_table_, id.get_record_id());
+    Typed_Writer::add_row_at(vector_table_, id.get_record_id());
   }
   id_of_vector new_vector_of_vector(std::size_t size) {
-    return add_vector(vector_table_, size);
+    return Typed_Writer::add_vector(vector_table_, size);
   }
-  void delete_vector(id_of_vector id) { erase(vector_table_, id); }
+  void delete_vector(id_of_vector id) { Typed_Writer::erase(vector_table_, id); }
   void delete_vector_of_vector(id_of_vector id, std::size_t size) {
-    erase_vector(vector_table_, id, size);
+    Typed_Writer::erase_vector(vector_table_, id, size);
   }
-  void clear_vector_table() { erase_all(vector_table_); }
+  void clear_vector_table() { Typed_Writer::erase_all(vector_table_); }
 
   // at
-  id_of_at new_at() { return add_row(at_table_); }
+  id_of_at new_at() { return Typed_Writer::add_row(at_table_); }
   void insert_at(id_of_at id) {
-    add_row_at(at_table_, id.get_record_id());
+    Typed_Writer::add_row_at(at_table_, id.get_record_id());
   }
   id_of_at new_vector_of_at(std::size_t size) {
-    return add_vector(at_table_, size);
+    return Typed_Writer::add_vector(at_table_, size);
   }
-  void delete_at(id_of_at id) { erase(at_table_, id); }
+  void delete_at(id_of_at id) { Typed_Writer::erase(at_table_, id); }
   void delete_vector_of_at(id_of_at id, std::size_t size) {
-    erase_vector(at_table_, id, size);
+    Typed_Writer::erase_vector(at_table_, id, size);
   }
-  void clear_at_table() { erase_all(at_table_); }
+  void clear_at_table() { Typed_Writer::erase_all(at_table_); }
+
+  // conf
+  void set_conf_table(id_of_conf id, std::string_view value) {
+    Typed_Writer::update(conf_table_, conf_table_.conf_table_, id, value);
+  }
+  void set_index_of_by_class(id_of_conf id, std::int32_t value) {
+    Typed_Writer::update(conf_table_, conf_table_.index_of_by_class_, id, value);
+  }
+  void set_untyped_(id_of_conf id, std::int32_t value) {
+    Typed_Writer::update(conf_table_, conf_table_.untyped__, id, value);
+  }
+  void set_untyped_(std::int32_t value) { set_untyped_(the_conf(), value); }
+  void set_data(id_of_conf id, joedb::Blob value) {
+    Typed_Writer::update(conf_table_, conf_table_.data_, id, value);
+  }
+  void set_journal(id_of_conf id, std::string_view value) {
+    Typed_Writer::update(conf_table_, conf_table_.journal_, id, value);
+  }
 
  protected:
   Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file, joedb::Recovery recovery)
       : Typed_Writer(file, recovery, joedb::Checkpoint_Level::soft) {}
   void bring_up_to_date() {
-    upgrade([this](std::string_view name) { run_custom(name); });
+    Typed_Writer::upgrade([this](std::string_view name) { run_custom(name); });
   }
 
  private:
   void run_custom([[maybe_unused]] std::string_view name) {
+    if (name == "update") return update(*this);
+    if (name == "erase") return erase(*this);
+    if (name == "add_row") return add_row(*this);
+    if (name == "assign") return assign(*this);
+    if (name == "upgrade") return upgrade(*this);
   }
 };
 
@@ -766,6 +906,12 @@ struct Types {
   using container_of_vector = ::test::hard_names::container_of_vector;
   using id_of_at = ::test::hard_names::id_of_at;
   using container_of_at = ::test::hard_names::container_of_at;
+  using id_of_conf = ::test::hard_names::id_of_conf;
+  using container_of_conf = ::test::hard_names::container_of_conf;
+  using index_of_by_class = ::test::hard_names::index_of_by_class;
+  using range_of_by_class = ::test::hard_names::range_of_by_class;
+  using index_of__ = ::test::hard_names::index_of__;
+  using range_of__ = ::test::hard_names::range_of__;
 };
 
 }  // namespace test::hard_names

@@ -74,39 +74,39 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                              joedb::Recovery recovery = joedb::Recovery::none,
                              joedb::Checkpoint_Level level = joedb::Checkpoint_Level::soft)
       : Typed_Writer(file, recovery, level) {
-    lock_and_upgrade([this](std::string_view name) { run_custom(name); });
+    Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
 
   // item
-  id_of_item new_item() { return add_row(item_table_); }
+  id_of_item new_item() { return Typed_Writer::add_row(item_table_); }
   id_of_item new_item(std::string_view label) {
-    return add_row(item_table_,
-                   assign(item_table_.label_, label));
+    return Typed_Writer::add_row(item_table_,
+                   Typed_Writer::assign(item_table_.label_, label));
   }
   void insert_item(id_of_item id) {
-    add_row_at(item_table_, id.get_record_id());
+    Typed_Writer::add_row_at(item_table_, id.get_record_id());
   }
   id_of_item new_vector_of_item(std::size_t size) {
-    return add_vector(item_table_, size);
+    return Typed_Writer::add_vector(item_table_, size);
   }
-  void delete_item(id_of_item id) { erase(item_table_, id); }
+  void delete_item(id_of_item id) { Typed_Writer::erase(item_table_, id); }
   void delete_vector_of_item(id_of_item id, std::size_t size) {
-    erase_vector(item_table_, id, size);
+    Typed_Writer::erase_vector(item_table_, id, size);
   }
-  void clear_item_table() { erase_all(item_table_); }
+  void clear_item_table() { Typed_Writer::erase_all(item_table_); }
   void set_label(id_of_item id, std::string_view value) {
-    update(item_table_, item_table_.label_, id, value);
+    Typed_Writer::update(item_table_, item_table_.label_, id, value);
   }
   template <class Function>
   void update_vector_of_label(id_of_item id, std::size_t size, Function function) {
-    update_vector(item_table_, item_table_.label_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.label_, id, size, function);
   }
 
  protected:
   Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file, joedb::Recovery recovery)
       : Typed_Writer(file, recovery, joedb::Checkpoint_Level::soft) {}
   void bring_up_to_date() {
-    upgrade([this](std::string_view name) { run_custom(name); });
+    Typed_Writer::upgrade([this](std::string_view name) { run_custom(name); });
   }
 
  private:

@@ -1,0 +1,2 @@
+// joedb 10's path of Client.
+#include "joedb/replica/client.h"

@@ -1,0 +1,2 @@
+// joedb 10's path of Writable_Database_Client.
+#include "joedb/replica/clients.h"
