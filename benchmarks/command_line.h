@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <span>
+#include <string>
 
 // One thing to measure: makes, or reads, the database FILE with `rows` rows.
 struct Case {
@@ -31,6 +32,22 @@ inline int run_case(std::span<const Case> cases, int argc, char** argv) {
   for (const Case& candidate : cases) std::fprintf(stderr, "  %s\n", candidate.name);
   return 2;
 }
+
+// Texts that are all different and in no order: the same 16 characters for the same number.
+inline std::string text_of(std::int64_t number) {
+  auto z = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15;  // splitmix64
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  std::string text(16, 0);
+  for (char& c : text) {
+    c = "0123456789abcdef"[z & 15];
+    z >>= 4;
+  }
+  return text;
+}
+
+// Goes through 1 … rows, each once, in jumps. Requires that 7919 does not divide rows.
+inline std::int64_t jump(std::int64_t i, std::int64_t rows) { return i * 7919 % rows + 1; }
 
 // The rows are numbered from 1: a case that reads them must come to this sum.
 inline void require_sum(std::int64_t rows, std::int64_t sum) {

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <map>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "command_line.h"
 
@@ -28,6 +30,13 @@ class Raw_File {
   void write(const void* data, std::size_t size) {
     for (std::size_t done = 0; done < size;) {
       const ssize_t n = ::write(descriptor_, static_cast<const char*>(data) + done, size - done);
+      require(n > 0);
+      done += static_cast<std::size_t>(n);
+    }
+  }
+  void read(void* data, std::size_t size) {
+    for (std::size_t done = 0; done < size;) {
+      const ssize_t n = ::read(descriptor_, static_cast<char*>(data) + done, size - done);
       require(n > 0);
       done += static_cast<std::size_t>(n);
     }
@@ -151,6 +160,52 @@ static void open_and_sum(std::int64_t rows, const char* file) {
   require_sum(rows, sum);
 }
 
+// ---- words: a std::map, and a file with its content
+// ------------------------------------------------
+
+struct Word {
+  char text[16];
+  std::int64_t number;
+};
+using Words = std::map<std::string, std::int64_t>;
+
+static void insert_words(std::int64_t rows, const char* file) {
+  Raw_File out(file, O_CREAT | O_TRUNC | O_WRONLY);
+  Words words;
+  std::vector<Word> all;
+  for (std::int64_t i = 1; i <= rows; ++i) {
+    const std::string text = text_of(i);
+    words.emplace(text, i);
+    Word& word = all.emplace_back();
+    std::memcpy(word.text, text.data(), sizeof word.text);
+    word.number = i;
+  }
+  out.write(all.data(), all.size() * sizeof(Word));
+  out.sync();
+}
+
+static Words read_words(std::int64_t rows, const char* file) {
+  Raw_File in(file, O_RDONLY);
+  std::vector<Word> all(static_cast<std::size_t>(rows));
+  in.read(all.data(), all.size() * sizeof(Word));
+  Words words;
+  for (const Word& word : all) words.emplace(std::string(word.text, sizeof word.text), word.number);
+  return words;
+}
+
+static void open_and_find(std::int64_t rows, const char* file) {
+  const Words words = read_words(rows, file);
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < rows; ++i) sum += words.find(text_of(jump(i, rows)))->second;
+  require_sum(rows, sum);
+}
+
+static void open_and_walk(std::int64_t rows, const char* file) {
+  std::int64_t sum = 0;
+  for (const auto& [text, number] : read_words(rows, file)) sum += number;
+  require_sum(rows, sum);
+}
+
 int main(int argc, char** argv) {
   constexpr Case cases[] = {
       {"insert_rows", insert_rows},
@@ -158,6 +213,9 @@ int main(int argc, char** argv) {
       {"append_and_datasync_per_row", append_and_datasync_per_row},
       {"two_writes_per_row", two_writes_per_row},
       {"open_and_sum", open_and_sum},
+      {"insert_words", insert_words},
+      {"open_and_find", open_and_find},
+      {"open_and_walk", open_and_walk},
   };
   return run_case(cases, argc, argv);
 }

@@ -52,6 +52,27 @@ static void open_and_sum(std::int64_t N, const char* file) {
   require_sum(N, sum);
 }
 
+static void insert_words(std::int64_t N, const char* file) {
+  bench::File_Database db(file);
+  for (std::int64_t i = 1; i <= N; i++) db.new_word(text_of(i), i);
+  db.hard_checkpoint();
+}
+
+static void open_and_find(std::int64_t N, const char* file) {
+  const bench::Readonly_Database db(file);
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < N; i++)
+    sum += db.get_number(db.find_word_by_text(text_of(jump(i, N))));
+  require_sum(N, sum);
+}
+
+static void open_and_walk(std::int64_t N, const char* file) {
+  const bench::Readonly_Database db(file);
+  std::int64_t sum = 0;
+  for (const auto& [text, word] : db.get_index_of_word_by_text()) sum += db.get_number(word);
+  require_sum(N, sum);
+}
+
 int main(int argc, char** argv) {
   constexpr Case cases[] = {
       {"insert_rows", insert_rows},
@@ -59,6 +80,9 @@ int main(int argc, char** argv) {
       {"hard_checkpoint_per_row", hard_checkpoint_per_row},
       {"soft_checkpoint_per_row", soft_checkpoint_per_row},
       {"open_and_sum", open_and_sum},
+      {"insert_words", insert_words},
+      {"open_and_find", open_and_find},
+      {"open_and_walk", open_and_walk},
   };
   return run_case(cases, argc, argv);
 }

@@ -27,6 +27,10 @@ class Sqlite {
     sqlite3_step(statement_);
     require(sqlite3_reset(statement_));
   }
+  void bind_text(const std::string& text) {
+    sqlite3_bind_text(statement_, 2, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+  }
+  void reset() { require(sqlite3_reset(statement_)); }
   std::int64_t number() {
     if (sqlite3_step(statement_) != SQLITE_ROW) require(SQLITE_ERROR);
     return sqlite3_column_int64(statement_, 0);
@@ -73,12 +77,47 @@ static void open_and_sum(std::int64_t rows, const char* file) {
   require_sum(rows, db.number());
 }
 
+static void insert_words(std::int64_t rows, const char* file) {
+  Sqlite db(file);
+  db.execute("CREATE TABLE WORD(TEXT TEXT UNIQUE, NUMBER INTEGER)");
+  db.execute("BEGIN TRANSACTION");
+  db.prepare("INSERT INTO WORD VALUES(?2, ?1)");
+  for (std::int64_t i = 1; i <= rows; i++) {
+    db.bind_text(text_of(i));
+    db.insert(i);
+  }
+  db.execute("END TRANSACTION");
+}
+
+static void open_and_find(std::int64_t rows, const char* file) {
+  Sqlite db(file);
+  db.prepare("SELECT NUMBER FROM WORD WHERE TEXT = ?2");
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < rows; i++) {
+    db.bind_text(text_of(jump(i, rows)));
+    sum += db.number();
+    db.reset();
+  }
+  require_sum(rows, sum);
+}
+
+static void open_and_walk(std::int64_t rows, const char* file) {
+  Sqlite db(file);
+  db.prepare("SELECT NUMBER FROM WORD ORDER BY TEXT");
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < rows; i++) sum += db.number();
+  require_sum(rows, sum);
+}
+
 int main(int argc, char** argv) {
   constexpr Case cases[] = {
       {"insert_rows", insert_rows},
       {"commit_per_row_wal_full", commit_per_row_wal_full},
       {"commit_per_row_wal_normal", commit_per_row_wal_normal},
       {"open_and_sum", open_and_sum},
+      {"insert_words", insert_words},
+      {"open_and_find", open_and_find},
+      {"open_and_walk", open_and_walk},
   };
   return run_case(cases, argc, argv);
 }
