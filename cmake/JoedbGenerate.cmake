@@ -60,7 +60,7 @@ function(joedb_generate)
 
   # joedbc leaves a header alone that would not change, so that nothing is compiled again for it:
   # the stamp tells when it ran. The small headers beside NAME.h come and go with it.
-  set(stamp ${directory}/${name}.stamp)
+  set(stamp ${directory}/${arg_TARGET}.stamp)
   add_custom_command(
     OUTPUT ${stamp}
     BYPRODUCTS ${directory}/${name}.h

@@ -34,7 +34,7 @@ DATA = re.compile(r'tests/(golden|conformance/.*/|transcripts/.*\.txt|fuzz/corpu
 SYSTEM_HEADER = re.compile(
     r'(unistd|fcntl|poll|dirent|netdb|termios|pwd|grp|syslog|signal|pthread|sched|spawn|dlfcn|liburing)\.h$'
     r'|csignal$|(sys|net|netinet|arpa|linux|asm)/')
-SYSTEM_HEADERS_OF_CLI = {'unistd.h', 'signal.h', 'csignal', 'syslog.h'}
+SYSTEM_HEADERS_OF_CLI = {'unistd.h', 'signal.h', 'csignal'}
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 MARKER = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b|\bfor ' r'now\b')

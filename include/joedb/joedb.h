@@ -3,17 +3,11 @@
 
 // Everything a program may use beside the code that joedbc generates for its schema.
 
-#include "joedb/base/log.h"
-#include "joedb/base/version.h"
-#include "joedb/io/blob_reader.h"
-#include "joedb/io/memory_file.h"
-#include "joedb/io/posix_file.h"
-#include "joedb/io/upgradable_file.h"
-#include "joedb/journal/readonly_journal.h"
-#include "joedb/journal/writable_journal.h"
-#include "joedb/replica/clients.h"
-#include "joedb/replica/typed_client.h"
-#include "joedb/table/typed_writer.h"
-#include "joedb/table/writable_database.h"
+#include "joedb/base/loggers.h"
+#include "joedb/base/main_wrapper.h"
+#include "joedb/compiled.h"
+#include "joedb/interpreter/interpreted_file.h"
+#include "joedb/interpreter/table_text.h"
+#include "joedb/io/system_logger.h"
 
 #endif

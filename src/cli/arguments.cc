@@ -1,18 +1,15 @@
 #include "cli/arguments.h"
 
-#include <syslog.h>
-
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <sstream>
 
-#include "joedb/base/time.h"
+#include "joedb/base/loggers.h"
 #include "joedb/interpreter/interpreted_file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
+#include "joedb/io/system_logger.h"
 
 namespace joedb {
 
@@ -168,25 +165,16 @@ void add_log_options(Options& options, Log_Options& log) {
   options.add("--log_tag", log.tag, "begins each log line");
 }
 
-Tool_Log::Tool_Log(Log_Options options) : options_(std::move(options)) {
-  if (options_.target == Log_Options::Target::system)
-    ::openlog(options_.tag.empty() ? "joedb" : options_.tag.c_str(), 0, LOG_USER);
-}
-
-Tool_Log::~Tool_Log() {
-  if (options_.target == Log_Options::Target::system) ::closelog();
+Tool_Log::Tool_Log(const Log_Options& options) {
+  if (options.level <= 0 || options.target == Log_Options::Target::none) return;
+  if (options.target == Log_Options::Target::system)
+    logger_ = std::make_unique<System_Logger>(options.tag.empty() ? "joedb" : options.tag);
+  else
+    logger_ = std::make_unique<CLog_Logger>(options.tag);
 }
 
 void Tool_Log::log(std::string_view line) {
-  if (options_.level <= 0 || options_.target == Log_Options::Target::none) return;
-  const int size = static_cast<int>(line.size());
-  if (options_.target == Log_Options::Target::system) {
-    ::syslog(LOG_INFO, "%.*s", size, line.data());
-  } else {
-    const std::string tag = options_.tag.empty() ? "" : options_.tag + ": ";
-    std::fprintf(stderr, "%s %s%.*s\n", time_text(std::time(nullptr)).c_str(), tag.c_str(), size,
-                 line.data());
-  }
+  if (logger_) logger_->log(line);
 }
 
 // ---- clients ------------------------------------------------------------------------------------

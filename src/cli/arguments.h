@@ -115,12 +115,11 @@ void add_log_options(Options& options, Log_Options& log);
 // Writes lines "YYYY-MM-DD HH:MM:SS GMT [TAG: ]TEXT" to standard error, or to the system's log.
 class Tool_Log : public Logger {
  public:
-  explicit Tool_Log(Log_Options options);
-  ~Tool_Log() override;
+  explicit Tool_Log(const Log_Options& options);
   void log(std::string_view line) override;
 
  private:
-  const Log_Options options_;
+  std::unique_ptr<Logger> logger_;  // null: log nothing
 };
 
 // ---- clients ------------------------------------------------------------------------------------

@@ -54,8 +54,13 @@ class Client_Tool {
   }
 
  private:
+  // As in joedbi.
+  Deleted_Values deleted_values() const {
+    return options_file_.empty() ? Deleted_Values::keep : Deleted_Values::reset;
+  }
+
   void write_tables() {
-    Writable_Database database(file_, options_.recovery, Deleted_Values::keep,
+    Writable_Database database(file_, options_.recovery, deleted_values(),
                                read_indexes(options_file_, file_, options_.recovery));
     Writable_Copy copy(database);
     Client_Interpreters interpreters;
@@ -89,7 +94,7 @@ class Client_Tool {
   void read() {
     const bool has_tables = options_.db == Client_Options::Db::interpreted;
     Readonly_Journal journal(file_, options_.recovery);
-    Database database;
+    Database database(deleted_values());
     for (Index_Definition& index : read_indexes(options_file_, file_, options_.recovery))
       database.add_index(std::move(index));
     Readonly_Copy copy(journal, [&] {

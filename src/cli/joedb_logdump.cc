@@ -68,14 +68,15 @@ class Printer {
   const Logdump_Options& options_;
 };
 
-// Builds the tables of the journal. Where that fails, `position` becomes the place, and the error
-// is returned.
+// Builds the tables of the journal up to `position`. Where that fails, it becomes the place, and
+// the error is returned.
 std::exception_ptr try_to_load(Abstract_File& file, Recovery recovery, Offset& position) {
+  const Offset end = position;
   Readonly_Journal journal(file, recovery);
   Database database;
   database.limit_to_journal_of(journal.get_checkpoint());
   try {
-    replay_with_progress(journal, database, "loading " + file.get_name());
+    replay_with_progress(journal, database, "loading " + file.get_name(), end);
   } catch (const Corruption_Error& error) {
     position = error.offset;
     return std::current_exception();

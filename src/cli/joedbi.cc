@@ -43,10 +43,14 @@ End run_loop(Command_Loop& loop) {
 struct Content_Options {
   std::string options_file;
   Moment_Options moment;
+  // With the indexes of a compiled program, also what it sees of records whose id is used again.
+  Deleted_Values deleted_values() const {
+    return options_file.empty() ? Deleted_Values::keep : Deleted_Values::reset;
+  }
 };
 
 End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options& content) {
-  Database database;
+  Database database(content.deleted_values());
   for (Index_Definition& index : read_indexes(content.options_file, file))
     database.add_index(std::move(index));
   if (content.moment.is_given()) {
@@ -62,7 +66,7 @@ End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options&
 End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& options,
            const Content_Options& content) {
   if (file.is_readonly()) return run_readonly(file, loop, content);
-  Writable_Database database(file, Recovery::none, Deleted_Values::keep,
+  Writable_Database database(file, Recovery::none, content.deleted_values(),
                              read_indexes(content.options_file, file));
   add_commands(loop, database, options);
   const End end = run_loop(loop);

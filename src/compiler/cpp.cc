@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "compiler/names.h"
@@ -104,7 +105,8 @@ constexpr std::string_view single_row_readers =
 
 constexpr std::string_view getter =
     R"(  {{type}} get_{{field}}(id_of_{{table}} id) const {
-    return read({{table}}_table_, {{table}}_table_.{{field}}_, id);
+    {{table}}_table_.require_used(id.get_record_id());
+    return {{table}}_table_.{{field}}_.get(id.get_id());
   }
 )";
 
@@ -164,7 +166,7 @@ constexpr std::string_view many_rows_writers =
 
 constexpr std::string_view setter =
     R"(  void set_{{field}}(id_of_{{table}} id, {{type}} value) {
-    Typed_Writer::update({{table}}_table_, {{table}}_table_.{{field}}_, id, value);
+    Typed_Writer::update({{table}}_table_, {{table}}_table_.{{field}}_, id.get_record_id(), value);
   }
 )";
 
@@ -175,7 +177,8 @@ constexpr std::string_view single_row_setter =
 constexpr std::string_view vector_setter =
     R"(  template <class Function>
   void update_vector_of_{{field}}(id_of_{{table}} id, std::size_t size, Function function) {
-    Typed_Writer::update_vector({{table}}_table_, {{table}}_table_.{{field}}_, id, size, function);
+    Typed_Writer::update_vector({{table}}_table_, {{table}}_table_.{{field}}_,
+                                id.get_record_id(), size, function);
   }
 )";
 
@@ -184,7 +187,7 @@ constexpr std::string_view header =
 #ifndef {{guard}}
 #define {{guard}}
 
-#include "joedb/joedb.h"
+#include "joedb/compiled.h"
 
 namespace {{namespace}} {
 
@@ -195,7 +198,7 @@ static_assert(joedb::generated_code_version == {{code_version}},
 {{id_classes}}{{index_types}}// What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
-{{database_using}}  static joedb::Program_Schema program_schema() {
+{{database_using}}  [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
         {{schema}},
         {{schema_size}}};
@@ -662,6 +665,12 @@ std::string float_literal(double value) {
   return text;
 }
 
+// The smallest one is not a literal in C++, but the negation of one that is too large.
+std::string integer_literal(std::int64_t value) {
+  return value == std::numeric_limits<std::int64_t>::min() ? "(-9223372036854775807 - 1)"
+                                                           : std::to_string(value);
+}
+
 // The initial value of a field, as C++.
 struct Initial_Literals : Ignore_Entries {
   using Ignore_Entries::operator();
@@ -672,6 +681,8 @@ struct Initial_Literals : Ignore_Entries {
       text = cpp_literal(update.value);
     else if constexpr (std::is_floating_point_v<T>)
       text = float_literal(update.value);
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+      text = integer_literal(update.value);
     else
       append_value(text, update.value);
     values[{update.table, update.field}] = text;

@@ -58,8 +58,7 @@ class Data_Commands {
     }
   }
 
-  // Reads ahead, so that a row that a unique index refuses leaves no trace. Values that cannot be
-  // read are left to the one who reads them to write them.
+  // Reads ahead, so that a row that a unique index refuses leaves no trace.
   void require_unique(Line_Reader in, const Table& table, Record_Id record) {
     std::deque<std::string> texts;
     std::vector<New_Value> values;
@@ -68,11 +67,12 @@ class Data_Commands {
       ++field_id;
       if (!field.column) continue;
       visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-        T value = in.read_value<T>();
+        T value = read_field_value<T>(in);
         if constexpr (std::is_same_v<T, std::string_view>) value = texts.emplace_back(value);
         values.push_back({Field_Id(field_id), key_part(value)});
       });
-      if (in.has_failed()) return;
+      // What cannot be read is still written, as the default or the nearest value.
+      if (in.has_failed()) break;
     }
     database_.require_unique({table.id(), record}, values);
   }

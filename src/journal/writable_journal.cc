@@ -184,7 +184,13 @@ void Writable_Journal::require_lock() const {
     throw Exception(file_.get_name() + " is shared: it can be written only in a transaction");
 }
 
+void Writable_Journal::require_no_blob() const {
+  if (is_in_blob_)
+    throw Exception(file_.get_name() + ": a blob is being written, and nothing else can be");
+}
+
 void Writable_Journal::get_ready() {
+  require_no_blob();
   require_lock();
   out_.require_no_failure();
   if (!is_replayed() || ahead_of_checkpoint() > 0)
@@ -194,7 +200,7 @@ void Writable_Journal::get_ready() {
 
 // Between entries the buffer holds whole entries, so that is what a flush writes.
 void Writable_Journal::make_room(std::size_t size) {
-  flush();
+  flush_buffer();
   if (buffer_.size() < full_buffer_size)
     buffer_.resize(std::min(full_buffer_size, 4 * buffer_.size()));
   if (buffer_.size() < size) buffer_.resize(size);
@@ -247,6 +253,11 @@ std::string Writable_Journal::read_blob(Blob blob, std::int64_t max_size) {
 }
 
 void Writable_Journal::flush() {
+  require_no_blob();
+  flush_buffer();
+}
+
+void Writable_Journal::flush_buffer() {
   if (used_ == 0) return;
   require_lock();
   write_buffer();
@@ -364,7 +375,13 @@ void Writable_Journal::commit() {
 
 // ---- rollback -----------------------------------------------------------------------------------
 
+void Writable_Journal::require_replay() {
+  is_ready_ = false;
+  if (ahead_of_checkpoint() == 0) rewind();
+}
+
 void Writable_Journal::rollback() {
+  require_no_blob();
   if (ahead_of_checkpoint() == 0) return;
   if (flushed_ > get_checkpoint()) {
     std::optional<File_Lock> tail;

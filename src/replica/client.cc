@@ -1,6 +1,7 @@
 #include "joedb/replica/client.h"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <thread>
 
@@ -70,14 +71,14 @@ Offset Client::pull_once() {
 }
 
 // Neither a file nor a connection says when there is more, so we look again and again.
-Offset Client::pull(std::chrono::milliseconds wait) {
+Offset Client::pull_for(std::int64_t wait_ms) {
   using namespace std::chrono;
-  constexpr milliseconds longest_pause(50);
-  const auto end = steady_clock::now() + wait;
-  milliseconds pause(1);
+  constexpr std::chrono::milliseconds longest_pause(50);
+  const auto end = steady_clock::now() + std::chrono::milliseconds(wait_ms);
+  std::chrono::milliseconds pause(1);
   Offset size;
   while ((size = pull_once()) == 0) {
-    const auto left = duration_cast<milliseconds>(end - steady_clock::now());
+    const auto left = duration_cast<std::chrono::milliseconds>(end - steady_clock::now());
     if (left.count() <= 0) break;
     std::this_thread::sleep_for(std::min(left, pause));
     pause = std::min(2 * pause, longest_pause);

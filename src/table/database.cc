@@ -1,6 +1,7 @@
 #include "joedb/table/database.h"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 
 #include "joedb/format/encoder.h"
@@ -21,8 +22,16 @@ void Database::limit_to_journal_of(Offset size) {
 }
 
 void Database::remove_limits() {
-  for (Index* const index : indexes_) index->settle();
   may_write_ = true;
+  std::exception_ptr first_error;
+  for (Index* const index : indexes_) {
+    try {
+      index->settle();
+    } catch (const std::exception&) {
+      if (!first_error) first_error = std::current_exception();
+    }
+  }
+  if (first_error) std::rethrow_exception(first_error);
 }
 
 void Database::require_readable_from(Offset position) const {
@@ -46,18 +55,15 @@ void Database::throw_invalid_update() { throw Data_Error("update: invalid record
 // ---- indexes ------------------------------------------------------------------------------------
 
 void Database::add_index(Index_Definition definition) {
-  indexes_to_build_.push_back(std::move(definition));
-  build_indexes();
+  indexes_to_make_.push_back(std::move(definition));
+  make_indexes();
 }
 
-void Database::build_indexes() {
-  std::erase_if(indexes_to_build_, [&](const Index_Definition& definition) {
+void Database::make_indexes() {
+  std::erase_if(indexes_to_make_, [&](const Index_Definition& definition) {
     Table* const t = find_table(definition.table);
-    const auto is_missing = [&](Field_Id field) { return t->find_field(field) == nullptr; };
-    if (t == nullptr || std::any_of(definition.fields.begin(), definition.fields.end(), is_missing))
-      return false;
+    if (t == nullptr) return false;
     indexes_.push_back(&t->add_index(definition));
-    if (may_write_) indexes_.back()->settle();
     return true;
   });
 }
@@ -134,11 +140,13 @@ void Database::apply(const Create_Table& e) {
   tables_.push_back(std::make_unique<Table>(id, std::string(e.name), deleted_values_));
   table_ids_.emplace(e.name, id);
   remember(e);
+  make_indexes();
 }
 
 void Database::apply(const Drop_Table& e) {
   auto& dropped = tables_[e.table.value() - std::size_t{1}];
   table_ids_.erase(dropped->name());
+  if (keeps_dropped_) dropped_tables_.push_back(std::move(dropped));
   dropped.reset();
   remember(e);
 }
@@ -154,11 +162,13 @@ void Database::apply(const Rename_Table& e) {
 void Database::apply(const Add_Field& e) {
   table(e.table).add_field(std::string(e.name), e.type);
   remember(e);
-  build_indexes();
+  if (!may_write_) return;
+  for (const auto& index : table(e.table).indexes()) index->settle();
 }
 
 void Database::apply(const Drop_Field& e) {
-  table(e.table).drop_field(e.field);
+  auto column = table(e.table).drop_field(e.field);
+  if (keeps_dropped_) dropped_columns_.push_back(std::move(column));
   remember(e);
 }
 

@@ -172,9 +172,22 @@ struct Index::Tree {
 };
 
 Index::Index(Index_Definition definition, const Table& table)
-    : definition_(std::move(definition)), table_(table) {
-  for (const Field_Id field : definition_.fields) {
-    const Column_Base& column = *table.find_field(field)->column;
+    : definition_(std::move(definition)),
+      table_(table),
+      highest_field_(*std::max_element(definition_.fields.begin(), definition_.fields.end())) {
+  find_columns();
+}
+
+void Index::find_columns() {
+  const auto is_missing = [&](Field_Id field) { return table_.find_field(field) == nullptr; };
+  const auto& fields = definition_.fields;
+  if (!is_complete() && std::any_of(fields.begin(), fields.end(), is_missing)) {
+    if (tree_ == nullptr) tree_ = std::make_unique<Tree>(*this, false);
+    return;
+  }
+  if (is_complete()) return;
+  for (const Field_Id field : fields) {
+    const Column_Base& column = *table_.find_field(field)->column;
     visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
       columns_.push_back({field, &column,
                           [](const Column_Base& c, index_t id) {
@@ -184,7 +197,6 @@ Index::Index(Index_Definition definition, const Table& table)
                             append_value(out, T(static_cast<const Column<T>&>(c).get(id)));
                           }});
     });
-    highest_field_ = std::max(highest_field_, field);
   }
   const bool is_exact =
       columns_.size() == 1 && columns_[0].column->type().code != Type_Code::string;
@@ -267,6 +279,7 @@ void Index::Cursor::next() {
 }
 
 void Index::Cursor::previous() {
+  if (index_ == nullptr) return;
   Tree::Set::const_iterator place;
   if (changes_ == index_->changes_)
     std::memcpy(&place, place_, sizeof place);
@@ -298,6 +311,7 @@ void Index::set_state(index_t id, State next) {
 
 void Index::prepare(Record_Id record, std::span<const New_Value> values) {
   const index_t id = record.value();
+  if (has_strays_ && !is_deferred_) enter_waiting();
   if (definition_.is_unique && !is_deferred_) require_unique(id, values);
   reserve(id + 1);
   if (!is_deferred_)
@@ -345,7 +359,6 @@ void Index::take_out(index_t id) {
 
 void Index::put_in(index_t id) {
   if (is_deferred_) {
-    if (state(id) == State::waiting) return;
     if (!tree_->set.empty()) waiting_.push_back(id);
     return set_state(id, State::waiting);
   }
@@ -360,6 +373,15 @@ void Index::put_in(index_t id) {
   tree_->set.insert(place, added);
   ++changes_;
   set_state(id, State::entered);
+}
+
+void Index::come_back(Record_Id record) noexcept {
+  if (state(record.value()) != State::waiting) return;
+  try {
+    put_in(record.value());
+  } catch (const std::exception&) {
+    has_strays_ = true;
+  }
 }
 
 void Index::require_unique_vector(index_t first, index_t size, Field_Id field) const {
@@ -388,24 +410,42 @@ void Index::sort(std::vector<Entry>& entries) const {
 }
 
 void Index::settle() {
+  if (!is_complete()) return;
   is_deferred_ = false;
-  if (waiting_count_ == 0) return waiting_.clear();
-  if (tree_->set.empty()) return build();
-  for (const index_t id : waiting_)
-    if (state(id) == State::waiting) put_in(id);
+  if (waiting_count_ > 0) {
+    if (tree_->set.empty())
+      build();
+    else if (has_strays_)
+      enter_waiting();
+    else
+      for (const index_t id : waiting_)
+        if (state(id) == State::waiting) put_in(id);
+  }
   waiting_.clear();
 }
 
+void Index::enter_waiting() {
+  for (index_t id = 0; id < table_.records().size(); ++id)
+    if (state(id) == State::waiting) put_in(id);
+  has_strays_ = false;
+}
+
+// All or nothing: without memory the tree stays empty.
 void Index::build() {
   std::vector<Entry> entries;
   entries.reserve(waiting_count_);
   for (index_t id = 0; id < table_.records().size(); ++id)
     if (state(id) == State::waiting) entries.push_back(entry(id));
   sort(entries);
-  for (const Entry& e : entries) tree_->set.insert(tree_->set.end(), e);
-  for (const Entry& e : entries) set_state(e.id, State::entered);
   ++changes_;
-  waiting_.clear();
+  try {
+    for (const Entry& e : entries) tree_->set.insert(tree_->set.end(), e);
+  } catch (...) {
+    tree_->set.clear();
+    throw;
+  }
+  for (const Entry& e : entries) set_state(e.id, State::entered);
+  has_strays_ = false;
 }
 
 }  // namespace joedb::inline v1

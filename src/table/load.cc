@@ -5,7 +5,15 @@ namespace joedb::inline v1 {
 template <class Replay>
 static void load(Database& database, Offset size, Replay replay) {
   database.limit_to_journal_of(size);
-  replay();
+  try {
+    replay();
+  } catch (...) {
+    try {
+      database.remove_limits();
+    } catch (const std::exception&) {  // what is being thrown came first
+    }
+    throw;
+  }
   database.remove_limits();
 }
 

@@ -30,15 +30,17 @@ Field_Id Table::add_field(std::string name, Type type) {
   auto column = make_column(type);
   if (capacity_ > 0) column->grow(capacity_, false);
   const Field_Id id(static_cast<std::uint16_t>(fields_.size() + 1));
+  if (find_index(id) != nullptr) column->set_indexed();
   field_ids_.emplace(name, id);
   fields_.push_back({std::move(name), std::move(column)});
+  for (const auto& index : indexes_) index->find_columns();
   return id;
 }
 
-void Table::drop_field(Field_Id field) {
+std::unique_ptr<Column_Base> Table::drop_field(Field_Id field) {
   Field& dropped = fields_[field.value() - std::size_t{1}];
   field_ids_.erase(dropped.name);
-  dropped.column.reset();
+  return std::move(dropped.column);
 }
 
 void Table::rename_field(Field_Id field, std::string name) {
@@ -46,6 +48,12 @@ void Table::rename_field(Field_Id field, std::string name) {
   field_ids_.erase(renamed.name);
   field_ids_.emplace(name, field);
   renamed.name = std::move(name);
+}
+
+Column_Base& Table::find_column(Field_Id field, Type_Code type) {
+  const Field* const found = find_field(field);
+  if (found == nullptr || found->column->type().code != type) throw_bad_field(field, type);
+  return *found->column;
 }
 
 void Table::throw_bad_field(Field_Id field, Type_Code type) const {
@@ -59,8 +67,22 @@ void Table::throw_bad_field(Field_Id field, Type_Code type) const {
 Index& Table::add_index(Index_Definition definition) {
   auto index = std::make_unique<Index>(std::move(definition), *this);
   for (const Field_Id field : index->definition().fields)
-    fields_[field.value() - std::size_t{1}].column->set_indexed();
+    if (find_field(field) != nullptr) fields_[field.value() - std::size_t{1}].column->set_indexed();
   return *indexes_.emplace_back(std::move(index));
+}
+
+void Table::prepare_keys(Record_Id record, std::span<const New_Value> values) {
+  require_no_lock();
+  const auto is_key = [](const Index& index) {
+    return [&index](const New_Value& value) { return index.has_field(value.field); };
+  };
+  for (const auto& index : indexes_)
+    if (std::any_of(values.begin(), values.end(), is_key(*index))) index->prepare(record, values);
+}
+
+void Table::require_no_lock() const {
+  if (growth_locks_ > 0)
+    throw Exception("table " + name_ + " has an index, and a vector of it is being updated");
 }
 
 const Index* Table::find_index(Field_Id field) const {
@@ -104,6 +126,7 @@ void Table::prepare_unusual_insert(index_t id, const Budget& budget) {
     throw Data_Error("insert_into: too big: record " + std::to_string(id) + " in table " + name_ +
                      ", which has a size of " + std::to_string(records_.size()));
   if (records_.is_used(id)) throw Data_Error("insert: record_id already in use");
+  if (!indexes_.empty()) require_no_lock();
   records_.reserve_lists(std::max(records_.size(), id + 1));
   if (static_cast<std::size_t>(id) >= capacity_) reserve(id + 1, id == records_.size());
 }

@@ -101,6 +101,9 @@ void read_file(Database& database, Abstract_File& file, std::optional<Moment> mo
     load(database, file, *moment);
     if (require_compatible(database, program) == Schema_Relation::file_is_older)
       Upgrade(database, program, [&](const auto& entry) { database(entry); }).run();
+    // The moment may be between a table and its row.
+    for (const Table_Id id : program.single_rows)
+      if (database.table(id).records().used_count() == 0) database(Insert{id, Record_Id(0)});
   } else {
     Readonly_Journal journal(file);
     load(database, journal);
@@ -116,6 +119,7 @@ void upgrade_schema(Writable_Database& database, const Program_Schema& program,
     return bind();
   }
   try {
+    const Writable_Database::No_Checkpoints guard(database);
     database.write(Comment{"Automatic schema upgrade"});
     Upgrade upgrade(database.get_database(), program,
                     [&](const auto& entry) { database.write(entry); });
@@ -124,11 +128,11 @@ void upgrade_schema(Writable_Database& database, const Program_Schema& program,
     for (const std::string& name : upgrade.customs()) run_custom(name);
     require_single_rows(database.get_database(), program);
     database.write(Valid_Data{});
-    database.soft_checkpoint();
   } catch (...) {
     database.rollback();
     throw;
   }
+  database.soft_checkpoint();
 }
 
 }  // namespace joedb::inline v1

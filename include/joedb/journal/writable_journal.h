@@ -77,7 +77,8 @@ class Writable_Journal : public Readonly_Journal {
   // Appends the bytes and returns where they stand.
   Blob append_blob(std::string_view bytes);
   // The same in pieces: read(data, size) gives the next `size` bytes, until there are `size` of
-  // them in all. If it throws, nothing has been appended.
+  // them in all. If it throws, nothing has been appended. It may read this journal, also its blobs,
+  // but nothing else: what would write throws.
   template <class Read>
   Blob append_blob(std::int64_t size, Read&& read);
   std::string read_blob(Blob blob, std::int64_t max_size = -1);
@@ -115,6 +116,9 @@ class Writable_Journal : public Readonly_Journal {
   // Only a flush and a sync, no checkpoint.
   void commit();
 
+  // Nothing can be appended before the journal was replayed again from its start.
+  void require_replay();
+
   // Drops everything behind the checkpoint, in memory and in the file. If there was anything, the
   // journal must be replayed from its start again before anything is appended.
   void rollback();
@@ -129,6 +133,24 @@ class Writable_Journal : public Readonly_Journal {
   void unlock() noexcept;
 
  private:
+  // While a blob is appended in pieces, its bytes are in the buffer.
+  class Blob_Guard {
+   public:
+    explicit Blob_Guard(Writable_Journal& journal) : journal_(journal) {
+      journal_.is_ready_ = false;
+      journal_.is_in_blob_ = true;
+    }
+    ~Blob_Guard() {
+      journal_.is_in_blob_ = false;
+      journal_.is_ready_ = !journal_.out_.has_failed();
+    }
+    Blob_Guard(const Blob_Guard&) = delete;
+    Blob_Guard& operator=(const Blob_Guard&) = delete;
+
+   private:
+    Writable_Journal& journal_;
+  };
+  void require_no_blob() const;
   char* reserve(std::size_t size) {
     if (buffer_.size() - used_ < size) [[unlikely]]
       make_room(size);
@@ -137,6 +159,7 @@ class Writable_Journal : public Readonly_Journal {
   void require_lock() const;
   void get_ready();
   void make_room(std::size_t size);
+  void flush_buffer();
   void write_buffer();
   void append_bytes(const char* data, std::size_t size);
   Blob begin_blob(std::int64_t size);
@@ -166,6 +189,7 @@ class Writable_Journal : public Readonly_Journal {
   Offset flushed_ = journal_start;  // where the buffer will be written
   bool is_ready_ = false;           // replayed, and locked
   bool is_locked_ = false;          // shared files only
+  bool is_in_blob_ = false;
   // What the header says, after a tail was taken in that no checkpoint has.
   std::optional<Offset> header_checkpoint_;
   Offset synced_hard_checkpoint_ = journal_start;  // we know that this one is on disk
@@ -205,6 +229,8 @@ Blob Writable_Journal::append_blob(std::int64_t size, Read&& read) {
   if (size < 0 || size > static_cast<std::int64_t>(max_compact))
     throw Exception("a blob cannot have " + std::to_string(size) + " bytes");
   require_ready();
+  flush();  // earlier blobs are in the file, and need no flush when they are read
+  const Blob_Guard guard(*this);
   return append_whole([&] {
     const Blob blob = begin_blob(size);
     for (std::int64_t done = 0; done < size;) {

@@ -1,7 +1,6 @@
 #ifndef JOEDB_REPLICA_CLIENT_H
 #define JOEDB_REPLICA_CLIENT_H
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -52,9 +51,15 @@ class Client {
   }
 
   // Reads what others have written, at either place. Returns the number of bytes; if there are none
-  // yet, waits for some, but not longer than `wait`. Neither this nor the other functions that read
-  // or push can be called in a transaction: they throw.
-  Offset pull(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
+  // yet, waits for some, but not longer than `wait` (a duration of <chrono>), and the end of a
+  // transaction of others. Neither this nor the
+  // other functions that read or push can be called in a transaction: they throw.
+  Offset pull() { return pull_for(0); }
+  template <class Duration>
+  Offset pull(const Duration& wait) {
+    using Period = typename Duration::period;
+    return pull_for(static_cast<std::int64_t>(wait.count() * Period::num * 1000 / Period::den));
+  }
   // Only what others have written to the file.
   Offset pull_file();
   // Gives the connection what it does not have yet.
@@ -91,6 +96,7 @@ class Client {
   void pull_from_connection();
   void push_to_connection();
   void write_end();
+  Offset pull_for(std::int64_t wait_ms);
   Offset pull_once();
 
   Local_Copy& local_;

@@ -77,7 +77,8 @@ class Readonly_Copy final : public Local_Copy {
   Offset get_checkpoint() const override { return journal_.get_checkpoint(); }
   Offset ahead_of_checkpoint() const override { return 0; }
   void lock_pull() override {
-    if (journal_.pull() > 0) advance_();
+    journal_.pull();
+    advance_();  // also where nothing has come: the last time may have failed
   }
   void unlock() noexcept override {}
   void copy_from(const Abstract_File&, Offset) override { refuse(); }

@@ -94,6 +94,7 @@ class Typed_Readonly_Client {
       content_.add_index(index);
     load(content_, journal_);
     require_same_schema(content_, Reader::program_schema());
+    content_.keep_dropped();
     database_.bind(content_);
   }
 

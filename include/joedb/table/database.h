@@ -17,7 +17,8 @@ namespace joedb::inline v1 {
 //
 // It is a handler: a journal is replayed into it. Every entry has two steps: prepare(entry) checks
 // that it fits and takes the memory it needs, and throws Data_Error with nothing changed;
-// apply(entry) then cannot fail. Calling the database does both.
+// apply(entry) then cannot fail (but those that change the schema may lack memory). Calling the
+// database does both.
 class Database {
  public:
   explicit Database(Deleted_Values deleted_values = Deleted_Values::keep)
@@ -44,10 +45,9 @@ class Database {
 
   // ---- indexes
 
-  // Built when the table and its fields are there. Records that are there already are entered when
-  // they are updated.
+  // To be called before anything is replayed: the index is made with its table.
   void add_index(Index_Definition definition);
-  // In the order in which they were built.
+  // In the order in which they were made.
   const std::vector<Index*>& indexes() const { return indexes_; }
   const Index* find_index(std::string_view name) const;
 
@@ -59,8 +59,12 @@ class Database {
   // A journal of this many bytes is about to be replayed. Indexes wait.
   void limit_to_journal_of(Offset size);
   // For the one who writes: vectors of any length, for they will be filled. Indexes are brought up
-  // to date; throws Data_Error if a unique one would hold a key twice (Index::settle).
+  // to date, all that can be; throws Data_Error if a unique one would hold a key twice
+  // (Index::settle).
   void remove_limits();
+
+  // From now on, tables and fields that are dropped stay in memory: somebody has their addresses.
+  void keep_dropped() { keeps_dropped_ = true; }
   // The next checkpoint will be at `position`. Throws Data_Error if it could not be read back.
   void require_readable_from(Offset position) const;
   // The journal has grown to `position`.
@@ -204,7 +208,7 @@ class Database {
   [[gnu::noinline]] static void prepare_key(Table& t, const Update<T>& e) {
     t.prepare_keys(e.record, std::array{New_Value{e.field, key_part(e.value)}});
   }
-  void build_indexes();
+  void make_indexes();
   template <class Entry>
   void remember(const Entry& entry);
   [[noreturn]] static void throw_invalid_table(Table_Id id);
@@ -214,8 +218,11 @@ class Database {
   std::vector<std::unique_ptr<Table>> tables_;
   std::map<std::string, Table_Id, std::less<>> table_ids_;
   std::string schema_entries_;
-  std::vector<Index_Definition> indexes_to_build_;
+  std::vector<Index_Definition> indexes_to_make_;
   std::vector<Index*> indexes_;
+  bool keeps_dropped_ = false;
+  std::vector<std::unique_ptr<Table>> dropped_tables_;
+  std::vector<std::unique_ptr<Column_Base>> dropped_columns_;
   index_t free_rows_ = free_rows_of_journal(0);
   index_t unpaid_rows_ = 0;
   bool may_write_ = false;

@@ -61,8 +61,12 @@ struct Index_Definition {
 // Table does that.
 class Index {
  public:
-  // The table has all the fields, and must outlive the index.
+  // The table must outlive the index. It need not have all the fields yet: until it has, the index
+  // waits, and only notes which records are to be entered.
   Index(Index_Definition definition, const Table& table);
+  // Fields have come to the table.
+  void find_columns();
+  bool is_complete() const { return !columns_.empty(); }
   ~Index();
   Index(const Index&) = delete;
   Index& operator=(const Index&) = delete;
@@ -128,15 +132,15 @@ class Index {
   // After `field` of the record has changed: into the tree, if it was there or the field triggers
   // it. Cannot fail after prepare() or require_unique_vector(), but for memory in the second case.
   void enter(Record_Id record, Field_Id field) {
-    if (state(record.value()) == State::waiting || triggers(field)) put_in(record.value());
+    const State old = state(record.value());
+    if (old == State::waiting || (old == State::absent && triggers(field))) put_in(record.value());
   }
   // For an update of `field` of used ones among these records, between leave() and enter(): throws
   // Data_Error if a unique index would hold a key twice.
   void require_unique_vector(index_t first, index_t size, Field_Id field) const;
-  // After leave(), when the old values are there again.
-  void come_back(Record_Id record) {
-    if (state(record.value()) == State::waiting) put_in(record.value());
-  }
+  // After leave(), when the old values are there again. Without memory the record stays outside
+  // until the next prepare() or settle().
+  void come_back(Record_Id record) noexcept;
 
   // The record is deleted.
   void forget(Record_Id record) {
@@ -146,6 +150,7 @@ class Index {
 
   // From here on, enter() only notes the record, and keys may be there twice…
   void defer() { is_deferred_ = true; }
+  bool is_deferred() const { return is_deferred_; }
   // … until all of them are entered here, in one go. Throws Data_Error at the first violation of a
   // unique index; what is not entered then will be tried again the next time.
   void settle();
@@ -179,6 +184,7 @@ class Index {
   void require_unique(index_t id, std::span<const New_Value> values) const;
   void sort(std::vector<Entry>& entries) const;
   void build();
+  void enter_waiting();
   [[noreturn]] void throw_violation(index_t id, index_t other) const;
   template <class Iterator>
   Cursor cursor(Iterator place) const;
@@ -188,6 +194,7 @@ class Index {
   std::vector<Key_Column> columns_;
   Field_Id highest_field_;
   bool is_deferred_ = true;
+  bool has_strays_ = false;  // waiting, but not in `waiting_`
   std::uint64_t changes_ = 0;
   Zeroed_Memory states_;  // one byte for each record
   std::vector<index_t> waiting_;

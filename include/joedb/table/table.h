@@ -47,12 +47,15 @@ class Table {
 
   // Names and fields have been checked (Database::prepare).
   Field_Id add_field(std::string name, Type type);
-  void drop_field(Field_Id field);
+  // Returns its column.
+  std::unique_ptr<Column_Base> drop_field(Field_Id field);
   void rename_field(Field_Id field, std::string name);
 
   const Record_Ids& records() const { return records_; }
   bool is_used(Record_Id record) const { return records_.is_used(record.value()); }
 
+  // The column of a field of this type; throws Data_Error for any other field.
+  Column_Base& find_column(Field_Id field, Type_Code type);
   // The column of a field whose values are T; throws Data_Error for any other field.
   template <Field_Value T>
   Column<T>& column(Field_Id field) {
@@ -71,7 +74,7 @@ class Table {
 
   // ---- indexes
 
-  // The table has the fields. Records that are there are entered when they are updated.
+  // Records that are there already are entered when they are updated.
   Index& add_index(Index_Definition definition);
   const std::vector<std::unique_ptr<Index>>& indexes() const { return indexes_; }
   // The index that a field is part of, or null.
@@ -79,9 +82,7 @@ class Table {
 
   // For the record that is about to get these values: throws Data_Error if a unique index would
   // hold a key twice, and takes the memory that its indexes need.
-  void prepare_keys(Record_Id record, std::span<const New_Value> values) {
-    for (const auto& index : indexes_) index->prepare(record, values);
-  }
+  void prepare_keys(Record_Id record, std::span<const New_Value> values);
 
   // A new value in a column, and in all indexes.
   template <Field_Value T>
@@ -114,8 +115,9 @@ class Table {
       prepare_unusual_insert(id, budget);
     }
   }
-  void insert(Record_Id record) {
-    if (record.value() < records_.size()) [[unlikely]]
+  // Unless all values are about to be set: back to default values.
+  void insert(Record_Id record, bool has_values = false) {
+    if (record.value() < records_.size() && !has_values) [[unlikely]]
       start_again(record, 1);
     records_.insert(record.value());
   }
@@ -148,7 +150,8 @@ class Table {
       try_to_reserve(records_.size() + 1);
   }
 
-  // While it lives, columns do not move: insertions that need memory throw.
+  // While it lives, columns do not move: insertions that need memory throw. So does whatever would
+  // enter records in an index.
   class Growth_Lock {
    public:
     explicit Growth_Lock(Table& table) : table_(table) { ++table_.growth_locks_; }
@@ -159,6 +162,9 @@ class Table {
    private:
     Table& table_;
   };
+
+  // Throws Exception while there is a Growth_Lock.
+  void require_no_lock() const;
 
  private:
   template <Field_Value T>
@@ -198,8 +204,9 @@ class Column_Update {
       : table_(table), column_(column), field_(field), first_(first.value()), size_(size) {
     table.prepare_update_vector(first, size);
     if (!column.is_indexed()) return;
+    table.require_no_lock();
     for_each_index([&](Index& index) {
-      if (index.definition().is_unique && old_values_.empty())
+      if (index.definition().is_unique && !index.is_deferred() && old_values_.empty())
         for (index_t i = 0; i < size_; ++i) old_values_.emplace_back(column_.get(first_ + i));
       if (size_ > 0) index.reserve(first_ + size_);
     });
@@ -211,8 +218,8 @@ class Column_Update {
   Column_Update(const Column_Update&) = delete;
   Column_Update& operator=(const Column_Update&) = delete;
 
-  // The values are there. Throws Data_Error if a unique index would hold a key twice; then the old
-  // values are there again.
+  // The values are there. Throws Data_Error if a unique index would hold a key twice; then
+  // is_undone(): the old values are there again.
   void finish() {
     if (column_.is_indexed()) {
       try {
@@ -220,12 +227,14 @@ class Column_Update {
       } catch (...) {
         for (index_t i = 0; i < size_; ++i)
           column_.set(first_ + i, T(old_values_[static_cast<std::size_t>(i)]));
+        is_undone_ = true;
         throw;
       }
       for_each_record(&Index::enter, field_);
     }
     is_in_progress_ = false;
   }
+  bool is_undone() const { return is_undone_; }
 
  private:
   using Old_Value = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
@@ -250,6 +259,7 @@ class Column_Update {
   const index_t size_;
   std::deque<Old_Value> old_values_;
   bool is_in_progress_ = true;
+  bool is_undone_ = false;
 };
 
 }  // namespace joedb::inline v1

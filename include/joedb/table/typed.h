@@ -150,10 +150,23 @@ class Container {
   const Record_Ids* records_;
 };
 
+// What does not depend on the types of a table: generated functions pass this on, so that there are
+// fewer templates to instantiate.
+class Any_Typed_Table {
+ public:
+  Table& table() { return *table_; }
+  const Table& table() const { return *table_; }
+  const Record_Ids& records() const { return table_->records(); }
+  void require_used(Record_Id record) const { table_->require_used(record); }
+
+ protected:
+  Table* table_ = nullptr;
+};
+
 // A table whose number is known at compile time. Generated code derives from it and adds the
 // fields.
 template <class Id_Type, std::uint16_t number>
-class Typed_Table {
+class Typed_Table : public Any_Typed_Table {
  public:
   using Id = Id_Type;
   static constexpr Table_Id id{number};
@@ -164,24 +177,17 @@ class Typed_Table {
     (fields.bind(*table_), ...);
     table_->make_room_for_one();
   }
-  Table& table() { return *table_; }
-  const Table& table() const { return *table_; }
-  const Record_Ids& records() const { return table_->records(); }
 
   bool is_used(Id record) const { return records().is_used(record.get_id()); }
-  void require_used(Id record) const { table_->require_used(record.get_record_id()); }
   Id next(Id record) const {
-    require_used(record);
+    require_used(record.get_record_id());
     return Id(records().next(record.get_id()));
   }
   Id previous(Id record) const {
-    require_used(record);
+    require_used(record.get_record_id());
     return Id(records().previous(record.get_id()));
   }
   Container<Id> records_in_order() const { return Container<Id>(records()); }
-
- private:
-  Table* table_ = nullptr;
 };
 
 // A field whose number and type are known at compile time.
@@ -194,7 +200,9 @@ class Typed_Field {
   using Setter = typename Field_Traits<T>::Setter;
   static constexpr Field_Id id{number};
 
-  void bind(Table& table) { column_ = &table.column<Stored>(id); }
+  void bind(Table& table) {
+    column_ = static_cast<Column<Stored>*>(&table.find_column(id, code_of<Stored>));
+  }
   Column<Stored>& column() { return *column_; }
   Getter get(index_t record) const { return Getter(column_->get(record)); }
   static Key_Part key_part(Setter value) { return joedb::key_part(to_stored<T>(value)); }
@@ -435,14 +443,6 @@ class Typed_Database {
   ~Typed_Database() = default;
 
   void bind(Database& engine) { engine_ = &engine; }
-
-  // Throws Data_Error if the record is not in use.
-  template <class Table_Type, class Field_Type>
-  static typename Field_Type::Getter read(const Table_Type& table, const Field_Type& field,
-                                          typename Table_Type::Id id) {
-    table.require_used(id);
-    return field.get(id.get_id());
-  }
 
   // is_before(a, b) tells whether record a comes before b.
   template <class Table_Type, class Compare>

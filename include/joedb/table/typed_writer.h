@@ -201,12 +201,12 @@ class Typed_Writer : public Reader {
     return {field, to_stored<typename Field::Value>(value)};
   }
 
-  template <class Table_Type, class Field>
-  void update(Table_Type& table, Field& field, typename Table_Type::Id id,
+  template <class Field>
+  void update(Any_Typed_Table& table, Field& field, Record_Id record,
               typename Field::Setter value) {
-    table.require_used(id);
+    table.require_used(record);
     store_.update(table.table(), field.column(),
-                  Update<typename Field::Stored>{Table_Type::id, id.get_record_id(), Field::id,
+                  Update<typename Field::Stored>{table.table().id(), record, Field::id,
                                                  to_stored<typename Field::Value>(value)});
   }
 
@@ -238,17 +238,17 @@ class Typed_Writer : public Reader {
 
   // Calls function(Span), which changes the values in place, then logs them
   // (joedb::Writable_Database::update_vector).
-  template <class Table_Type, class Field, class Function>
-  void update_vector(Table_Type& table, Field& field, typename Table_Type::Id id, std::size_t size,
+  template <class Field, class Function>
+  void update_vector(Any_Typed_Table& table, Field& field, Record_Id first, std::size_t size,
                      Function&& function) {
-    store_.update_vector(table.table(), field.column(), Field::id, id.get_record_id(),
+    store_.update_vector(table.table(), field.column(), Field::id, first,
                          static_cast<index_t>(size),
-                         [&] { call_with_span(field.span(id.get_id(), size), function); });
+                         [&] { call_with_span(field.span(first.value(), size), function); });
   }
 
   template <class Table_Type>
   void erase(Table_Type& table, typename Table_Type::Id id) {
-    table.require_used(id);
+    table.require_used(id.get_record_id());
     store_.write(Delete{Table_Type::id, id.get_record_id()});
   }
 
@@ -288,6 +288,7 @@ class Typed_Writer : public Reader {
   }
 
   void bind_all() {
+    store_.get_database().keep_dropped();
     this->bind(store_.get_database());
     is_bound_ = true;
   }

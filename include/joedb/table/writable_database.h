@@ -47,8 +47,8 @@ class Writable_Database {
     T value;
   };
 
-  // A new row with its first values, in the order of the fields; at most one for each of them. The
-  // columns are those of the table; texts have passed Database::require_size, blobs
+  // A new row with a value for each of its fields, in their order, or without values. The columns
+  // are those of the table; texts have passed Database::require_size, blobs
   // Database::require_valid.
   template <Field_Value... T>
   void insert(Table& table, const Insert& entry, const Value<T>&... values);
@@ -66,9 +66,10 @@ class Writable_Database {
   // New values for records [record, record + size): change() makes them, in the column. If it
   // throws, what it has done until then counts, so that tables and journal agree. If the values
   // would let a unique index hold a key twice, the old ones are there again when that is thrown. If
-  // logging fails, the tables are ahead of the journal, and only rollback() or closing the database
-  // is left. change() must not add records to this table; the indexes that have the field do not
-  // have the records while it runs.
+  // logging fails, the tables are ahead of the journal: only rollback() or closing the database is
+  // left, and every change throws until then. change() must not add records to this table, nor, if
+  // the table has indexes, change what they order; the indexes that have the field do not have the
+  // records while it runs.
   template <Field_Value T, class Change>
   void update_vector(Table& table, Column<T>& column, Field_Id field, Record_Id record,
                      index_t size, Change change);
@@ -95,6 +96,7 @@ class Writable_Database {
   // Throws Data_Error, without having written a checkpoint, if the tables could not be read back
   // (Database::require_readable_from).
   void checkpoint(Checkpoint_Level level) {
+    if (!has_checkpoints_) throw Exception("there is no checkpoint in a schema upgrade");
     database_.require_readable_from(journal_.get_position());
     journal_.checkpoint(level);
   }
@@ -106,13 +108,29 @@ class Writable_Database {
   Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
 
   // Forgets everything behind the checkpoint, in the file and in memory. The tables are built
-  // again, so addresses of tables change.
+  // again, so addresses of tables change. If that throws, the old tables stay, and nothing can be
+  // written before a rollback() or lock_pull() succeeds.
   void rollback() {
-    if (is_updating_vector_) throw Exception("rollback while a vector is updated");
-    if (ahead_of_checkpoint() == 0) return;
+    if (vector_updates_ > 0) throw Exception("rollback while a vector is updated");
+    if (ahead_of_checkpoint() == 0 && !must_build_) return;
+    must_build_ = true;
     journal_.rollback();
     build();
   }
+
+  // While it lives, checkpoints throw: what is written is kept as a whole, or not at all.
+  class No_Checkpoints {
+   public:
+    explicit No_Checkpoints(Writable_Database& database) : database_(database) {
+      database_.has_checkpoints_ = false;
+    }
+    ~No_Checkpoints() { database_.has_checkpoints_ = true; }
+    No_Checkpoints(const No_Checkpoints&) = delete;
+    No_Checkpoints& operator=(const No_Checkpoints&) = delete;
+
+   private:
+    Writable_Database& database_;
+  };
 
   // ---- sharing
 
@@ -123,7 +141,10 @@ class Writable_Database {
     const Offset old = journal_.get_checkpoint();
     journal_.lock_pull();
     try {
-      load(database_, journal_);
+      if (must_build_)
+        build();
+      else
+        load(database_, journal_);
     } catch (...) {
       journal_.unlock();
       throw;
@@ -142,6 +163,7 @@ class Writable_Database {
       load_copied(database_, journal_);
       require();
     } catch (...) {
+      must_build_ = true;
       rollback();
       throw;
     }
@@ -156,21 +178,34 @@ class Writable_Database {
   void build() {
     Database fresh(deleted_values_);
     for (const Index_Definition& definition : indexes_) fresh.add_index(definition);
+    must_build_ = true;
     journal_.rewind();
-    load(fresh, journal_);
+    try {
+      load(fresh, journal_);
+    } catch (...) {
+      journal_.rewind();
+      throw;
+    }
     database_ = std::move(fresh);
+    must_build_ = false;
   }
 
-  // No row may be added to a table, nor anything rolled back, while columns are changed in place.
+  // The tables have what the journal has not.
+  void require_rollback() {
+    must_build_ = true;
+    journal_.require_replay();
+  }
+
+  // Columns must not move, and nothing be rolled back, while they are changed in place.
   class Vector_Guard {
    public:
-    Vector_Guard(bool& flag, Table& table) : flag_(flag), lock_(table) { flag_ = true; }
-    ~Vector_Guard() { flag_ = false; }
+    Vector_Guard(int& count, Table& table) : count_(count), lock_(table) { ++count_; }
+    ~Vector_Guard() { --count_; }
     Vector_Guard(const Vector_Guard&) = delete;
     Vector_Guard& operator=(const Vector_Guard&) = delete;
 
    private:
-    bool& flag_;
+    int& count_;
     const Table::Growth_Lock lock_;
   };
 
@@ -196,7 +231,9 @@ class Writable_Database {
   const std::vector<Index_Definition> indexes_;
   Database database_;
   Writable_Journal journal_;
-  bool is_updating_vector_ = false;
+  int vector_updates_ = 0;   // that are being made, one in the other
+  bool must_build_ = false;  // the tables are not those of the journal
+  bool has_checkpoints_ = true;
 };
 
 // ---- implementation -----------------------------------------------------------------------------
@@ -213,7 +250,7 @@ template <Field_Value... T>
     prepare_keys(table, entry.record, values...);
   journal_.append(entry, Update<T>{entry.table, entry.record, values.field, values.value}...);
   database_.note_insert(entry.record.value(), table.records().size());
-  table.insert(entry.record);
+  table.insert(entry.record, sizeof...(T) > 0);
   (values.column.set(entry.record.value(), values.value), ...);
   if (has_keys) [[unlikely]]
     enter_indexes(table, entry.record, values...);
@@ -236,11 +273,16 @@ void Writable_Database::update_vector(Table& table, Column<T>& column, Field_Id 
   Column_Update<T> update(table, column, field, record, size);
   journal_.require_ready();
   const auto finish = [&] {
-    update.finish();
-    log_vector(table, column, field, record, size);
+    try {
+      update.finish();
+      log_vector(table, column, field, record, size);
+    } catch (...) {
+      if (!update.is_undone()) require_rollback();
+      throw;
+    }
   };
   try {
-    const Vector_Guard guard(is_updating_vector_, table);
+    const Vector_Guard guard(vector_updates_, table);
     change();
   } catch (...) {
     finish();

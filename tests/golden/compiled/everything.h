@@ -2,7 +2,7 @@
 #ifndef TEST_EVERYTHING_JOEDB_H
 #define TEST_EVERYTHING_JOEDB_H
 
-#include "joedb/joedb.h"
+#include "joedb/compiled.h"
 
 namespace test::everything {
 
@@ -41,7 +41,7 @@ using container_of_nothing = joedb::Container<id_of_nothing>;
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
-  static joedb::Program_Schema program_schema() {
+  [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
         "\001\007country"
         "\003\001\004name\001"
@@ -87,7 +87,8 @@ class Database : public joedb::Typed_Database {
     return sorted(country_table_, is_before);
   }
   joedb::String get_name(id_of_country id) const {
-    return read(country_table_, country_table_.name_, id);
+    country_table_.require_used(id.get_record_id());
+    return country_table_.name_.get(id.get_id());
   }
 
   // city: name string, code int8, country references country, population int32
@@ -103,16 +104,20 @@ class Database : public joedb::Typed_Database {
     return sorted(city_table_, is_before);
   }
   joedb::String get_name(id_of_city id) const {
-    return read(city_table_, city_table_.name_, id);
+    city_table_.require_used(id.get_record_id());
+    return city_table_.name_.get(id.get_id());
   }
   std::int8_t get_code(id_of_city id) const {
-    return read(city_table_, city_table_.code_, id);
+    city_table_.require_used(id.get_record_id());
+    return city_table_.code_.get(id.get_id());
   }
   id_of_country get_country(id_of_city id) const {
-    return read(city_table_, city_table_.country_, id);
+    city_table_.require_used(id.get_record_id());
+    return city_table_.country_.get(id.get_id());
   }
   std::int32_t get_population(id_of_city id) const {
-    return read(city_table_, city_table_.population_, id);
+    city_table_.require_used(id.get_record_id());
+    return city_table_.population_.get(id.get_id());
   }
 
   // item: text string, i8 int8, i16 int16, i32 int32, i64 int64, f32 float32, f64 float64, flag boolean, city references city, picture blob
@@ -128,34 +133,44 @@ class Database : public joedb::Typed_Database {
     return sorted(item_table_, is_before);
   }
   joedb::String get_text(id_of_item id) const {
-    return read(item_table_, item_table_.text_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.text_.get(id.get_id());
   }
   std::int8_t get_i8(id_of_item id) const {
-    return read(item_table_, item_table_.i8_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.i8_.get(id.get_id());
   }
   std::int16_t get_i16(id_of_item id) const {
-    return read(item_table_, item_table_.i16_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.i16_.get(id.get_id());
   }
   std::int32_t get_i32(id_of_item id) const {
-    return read(item_table_, item_table_.i32_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.i32_.get(id.get_id());
   }
   std::int64_t get_i64(id_of_item id) const {
-    return read(item_table_, item_table_.i64_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.i64_.get(id.get_id());
   }
   float get_f32(id_of_item id) const {
-    return read(item_table_, item_table_.f32_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.f32_.get(id.get_id());
   }
   double get_f64(id_of_item id) const {
-    return read(item_table_, item_table_.f64_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.f64_.get(id.get_id());
   }
   bool get_flag(id_of_item id) const {
-    return read(item_table_, item_table_.flag_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.flag_.get(id.get_id());
   }
   id_of_city get_city(id_of_item id) const {
-    return read(item_table_, item_table_.city_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.city_.get(id.get_id());
   }
   joedb::Blob get_picture(id_of_item id) const {
-    return read(item_table_, item_table_.picture_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.picture_.get(id.get_id());
   }
 
   // nothing
@@ -248,11 +263,12 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
   void clear_country_table() { Typed_Writer::erase_all(country_table_); }
   void set_name(id_of_country id, std::string_view value) {
-    Typed_Writer::update(country_table_, country_table_.name_, id, value);
+    Typed_Writer::update(country_table_, country_table_.name_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_name(id_of_country id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(country_table_, country_table_.name_, id, size, function);
+    Typed_Writer::update_vector(country_table_, country_table_.name_,
+                                id.get_record_id(), size, function);
   }
 
   // city
@@ -279,32 +295,36 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
   void clear_city_table() { Typed_Writer::erase_all(city_table_); }
   void set_name(id_of_city id, std::string_view value) {
-    Typed_Writer::update(city_table_, city_table_.name_, id, value);
+    Typed_Writer::update(city_table_, city_table_.name_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_name(id_of_city id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(city_table_, city_table_.name_, id, size, function);
+    Typed_Writer::update_vector(city_table_, city_table_.name_,
+                                id.get_record_id(), size, function);
   }
   void set_code(id_of_city id, std::int8_t value) {
-    Typed_Writer::update(city_table_, city_table_.code_, id, value);
+    Typed_Writer::update(city_table_, city_table_.code_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_code(id_of_city id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(city_table_, city_table_.code_, id, size, function);
+    Typed_Writer::update_vector(city_table_, city_table_.code_,
+                                id.get_record_id(), size, function);
   }
   void set_country(id_of_city id, id_of_country value) {
-    Typed_Writer::update(city_table_, city_table_.country_, id, value);
+    Typed_Writer::update(city_table_, city_table_.country_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_country(id_of_city id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(city_table_, city_table_.country_, id, size, function);
+    Typed_Writer::update_vector(city_table_, city_table_.country_,
+                                id.get_record_id(), size, function);
   }
   void set_population(id_of_city id, std::int32_t value) {
-    Typed_Writer::update(city_table_, city_table_.population_, id, value);
+    Typed_Writer::update(city_table_, city_table_.population_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_population(id_of_city id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(city_table_, city_table_.population_, id, size, function);
+    Typed_Writer::update_vector(city_table_, city_table_.population_,
+                                id.get_record_id(), size, function);
   }
 
   // item
@@ -343,74 +363,84 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
   void clear_item_table() { Typed_Writer::erase_all(item_table_); }
   void set_text(id_of_item id, std::string_view value) {
-    Typed_Writer::update(item_table_, item_table_.text_, id, value);
+    Typed_Writer::update(item_table_, item_table_.text_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_text(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.text_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.text_,
+                                id.get_record_id(), size, function);
   }
   void set_i8(id_of_item id, std::int8_t value) {
-    Typed_Writer::update(item_table_, item_table_.i8_, id, value);
+    Typed_Writer::update(item_table_, item_table_.i8_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_i8(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.i8_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.i8_,
+                                id.get_record_id(), size, function);
   }
   void set_i16(id_of_item id, std::int16_t value) {
-    Typed_Writer::update(item_table_, item_table_.i16_, id, value);
+    Typed_Writer::update(item_table_, item_table_.i16_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_i16(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.i16_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.i16_,
+                                id.get_record_id(), size, function);
   }
   void set_i32(id_of_item id, std::int32_t value) {
-    Typed_Writer::update(item_table_, item_table_.i32_, id, value);
+    Typed_Writer::update(item_table_, item_table_.i32_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_i32(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.i32_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.i32_,
+                                id.get_record_id(), size, function);
   }
   void set_i64(id_of_item id, std::int64_t value) {
-    Typed_Writer::update(item_table_, item_table_.i64_, id, value);
+    Typed_Writer::update(item_table_, item_table_.i64_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_i64(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.i64_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.i64_,
+                                id.get_record_id(), size, function);
   }
   void set_f32(id_of_item id, float value) {
-    Typed_Writer::update(item_table_, item_table_.f32_, id, value);
+    Typed_Writer::update(item_table_, item_table_.f32_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_f32(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.f32_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.f32_,
+                                id.get_record_id(), size, function);
   }
   void set_f64(id_of_item id, double value) {
-    Typed_Writer::update(item_table_, item_table_.f64_, id, value);
+    Typed_Writer::update(item_table_, item_table_.f64_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_f64(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.f64_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.f64_,
+                                id.get_record_id(), size, function);
   }
   void set_flag(id_of_item id, bool value) {
-    Typed_Writer::update(item_table_, item_table_.flag_, id, value);
+    Typed_Writer::update(item_table_, item_table_.flag_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_flag(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.flag_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.flag_,
+                                id.get_record_id(), size, function);
   }
   void set_city(id_of_item id, id_of_city value) {
-    Typed_Writer::update(item_table_, item_table_.city_, id, value);
+    Typed_Writer::update(item_table_, item_table_.city_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_city(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.city_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.city_,
+                                id.get_record_id(), size, function);
   }
   void set_picture(id_of_item id, joedb::Blob value) {
-    Typed_Writer::update(item_table_, item_table_.picture_, id, value);
+    Typed_Writer::update(item_table_, item_table_.picture_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_picture(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.picture_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.picture_,
+                                id.get_record_id(), size, function);
   }
 
   // nothing

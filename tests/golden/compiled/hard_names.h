@@ -2,7 +2,7 @@
 #ifndef TEST_HARD_NAMES_JOEDB_H
 #define TEST_HARD_NAMES_JOEDB_H
 
-#include "joedb/joedb.h"
+#include "joedb/compiled.h"
 
 namespace test::hard_names {
 
@@ -90,7 +90,7 @@ using range_of__ = index_of__::Range;
 class Database : public joedb::Typed_Database {
  public:
   using Typed_Database::get_untyped;
-  static joedb::Program_Schema program_schema() {
+  [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
         "\001\005class"
         "\003\001\007default\001"
@@ -155,58 +155,76 @@ class Database : public joedb::Typed_Database {
     return sorted(class_table_, is_before);
   }
   joedb::String get_default(id_of_class id) const {
-    return read(class_table_, class_table_.default_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.default_.get(id.get_id());
   }
   joedb::String get_default_(id_of_class id) const {
-    return read(class_table_, class_table_.default__, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.default__.get(id.get_id());
   }
   std::int32_t get_int(id_of_class id) const {
-    return read(class_table_, class_table_.int_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.int_.get(id.get_id());
   }
   std::int32_t get_id(id_of_class id) const {
-    return read(class_table_, class_table_.id_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.id_.get(id.get_id());
   }
   std::int32_t get_value(id_of_class id) const {
-    return read(class_table_, class_table_.value_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.value_.get(id.get_id());
   }
   std::int32_t get_add_row(id_of_class id) const {
-    return read(class_table_, class_table_.add_row_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.add_row_.get(id.get_id());
   }
   std::int32_t get_assign(id_of_class id) const {
-    return read(class_table_, class_table_.assign_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.assign_.get(id.get_id());
   }
   std::int32_t get_schema(id_of_class id) const {
-    return read(class_table_, class_table_.schema_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.schema_.get(id.get_id());
   }
   joedb::Blob get_journal(id_of_class id) const {
-    return read(class_table_, class_table_.journal_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.journal_.get(id.get_id());
   }
   joedb::String get_data(id_of_class id) const {
-    return read(class_table_, class_table_.data_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.data_.get(id.get_id());
   }
   bool get_untyped(id_of_class id) const {
-    return read(class_table_, class_table_.untyped_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.untyped_.get(id.get_id());
   }
   id_of_class get_id_of_class(id_of_class id) const {
-    return read(class_table_, class_table_.id_of_class_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.id_of_class_.get(id.get_id());
   }
   std::int32_t get_class_table_(id_of_class id) const {
-    return read(class_table_, class_table_.class_table__, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.class_table__.get(id.get_id());
   }
   std::int32_t get_engine_(id_of_class id) const {
-    return read(class_table_, class_table_.engine__, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.engine__.get(id.get_id());
   }
   std::int32_t get_store_(id_of_class id) const {
-    return read(class_table_, class_table_.store__, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.store__.get(id.get_id());
   }
   std::int32_t get_table(id_of_class id) const {
-    return read(class_table_, class_table_.table_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.table_.get(id.get_id());
   }
   std::int32_t get_size(id_of_class id) const {
-    return read(class_table_, class_table_.size_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.size_.get(id.get_id());
   }
   std::int32_t get_function(id_of_class id) const {
-    return read(class_table_, class_table_.function_, id);
+    class_table_.require_used(id.get_record_id());
+    return class_table_.function_.get(id.get_id());
   }
 
   // class_table
@@ -248,7 +266,8 @@ class Database : public joedb::Typed_Database {
     return sorted(Database_table_, is_before);
   }
   id_of_Database get_Database(id_of_Database id) const {
-    return read(Database_table_, Database_table_.Database_, id);
+    Database_table_.require_used(id.get_record_id());
+    return Database_table_.Database_.get(id.get_id());
   }
 
   // std
@@ -277,7 +296,8 @@ class Database : public joedb::Typed_Database {
     return sorted(joedb_table_, is_before);
   }
   std::int8_t get_std(id_of_joedb id) const {
-    return read(joedb_table_, joedb_table_.std_, id);
+    joedb_table_.require_used(id.get_record_id());
+    return joedb_table_.std_.get(id.get_id());
   }
 
   // _: _ int8
@@ -293,7 +313,8 @@ class Database : public joedb::Typed_Database {
     return sorted(__table_, is_before);
   }
   std::int8_t get__(id_of__ id) const {
-    return read(__table_, __table_.__, id);
+    __table_.require_used(id.get_record_id());
+    return __table_.__.get(id.get_id());
   }
 
   // vector
@@ -332,20 +353,25 @@ class Database : public joedb::Typed_Database {
   id_of_conf previous(id_of_conf id) const { return conf_table_.previous(id); }
   static id_of_conf the_conf() { return id_of_conf(0); }
   joedb::String get_conf_table(id_of_conf id) const {
-    return read(conf_table_, conf_table_.conf_table_, id);
+    conf_table_.require_used(id.get_record_id());
+    return conf_table_.conf_table_.get(id.get_id());
   }
   std::int32_t get_index_of_by_class(id_of_conf id) const {
-    return read(conf_table_, conf_table_.index_of_by_class_, id);
+    conf_table_.require_used(id.get_record_id());
+    return conf_table_.index_of_by_class_.get(id.get_id());
   }
   std::int32_t get_untyped_(id_of_conf id) const {
-    return read(conf_table_, conf_table_.untyped__, id);
+    conf_table_.require_used(id.get_record_id());
+    return conf_table_.untyped__.get(id.get_id());
   }
   std::int32_t get_untyped_() const { return get_untyped_(the_conf()); }
   joedb::Blob get_data(id_of_conf id) const {
-    return read(conf_table_, conf_table_.data_, id);
+    conf_table_.require_used(id.get_record_id());
+    return conf_table_.data_.get(id.get_id());
   }
   joedb::String get_journal(id_of_conf id) const {
-    return read(conf_table_, conf_table_.journal_, id);
+    conf_table_.require_used(id.get_record_id());
+    return conf_table_.journal_.get(id.get_id());
   }
 
   // by_class: index of class by id_of_class, default, store_
@@ -543,130 +569,148 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
   void clear_class_table() { Typed_Writer::erase_all(class_table_); }
   void set_default(id_of_class id, std::string_view value) {
-    Typed_Writer::update(class_table_, class_table_.default_, id, value);
+    Typed_Writer::update(class_table_, class_table_.default_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_default(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.default_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.default_,
+                                id.get_record_id(), size, function);
   }
   void set_default_(id_of_class id, std::string_view value) {
-    Typed_Writer::update(class_table_, class_table_.default__, id, value);
+    Typed_Writer::update(class_table_, class_table_.default__, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_default_(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.default__, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.default__,
+                                id.get_record_id(), size, function);
   }
   void set_int(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.int_, id, value);
+    Typed_Writer::update(class_table_, class_table_.int_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_int(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.int_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.int_,
+                                id.get_record_id(), size, function);
   }
   void set_id(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.id_, id, value);
+    Typed_Writer::update(class_table_, class_table_.id_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_id(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.id_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.id_,
+                                id.get_record_id(), size, function);
   }
   void set_value(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.value_, id, value);
+    Typed_Writer::update(class_table_, class_table_.value_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_value(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.value_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.value_,
+                                id.get_record_id(), size, function);
   }
   void set_add_row(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.add_row_, id, value);
+    Typed_Writer::update(class_table_, class_table_.add_row_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_add_row(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.add_row_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.add_row_,
+                                id.get_record_id(), size, function);
   }
   void set_assign(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.assign_, id, value);
+    Typed_Writer::update(class_table_, class_table_.assign_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_assign(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.assign_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.assign_,
+                                id.get_record_id(), size, function);
   }
   void set_schema(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.schema_, id, value);
+    Typed_Writer::update(class_table_, class_table_.schema_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_schema(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.schema_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.schema_,
+                                id.get_record_id(), size, function);
   }
   void set_journal(id_of_class id, joedb::Blob value) {
-    Typed_Writer::update(class_table_, class_table_.journal_, id, value);
+    Typed_Writer::update(class_table_, class_table_.journal_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_journal(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.journal_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.journal_,
+                                id.get_record_id(), size, function);
   }
   void set_data(id_of_class id, std::string_view value) {
-    Typed_Writer::update(class_table_, class_table_.data_, id, value);
+    Typed_Writer::update(class_table_, class_table_.data_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_data(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.data_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.data_,
+                                id.get_record_id(), size, function);
   }
   void set_untyped(id_of_class id, bool value) {
-    Typed_Writer::update(class_table_, class_table_.untyped_, id, value);
+    Typed_Writer::update(class_table_, class_table_.untyped_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_untyped(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.untyped_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.untyped_,
+                                id.get_record_id(), size, function);
   }
   void set_id_of_class(id_of_class id, id_of_class value) {
-    Typed_Writer::update(class_table_, class_table_.id_of_class_, id, value);
+    Typed_Writer::update(class_table_, class_table_.id_of_class_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_id_of_class(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.id_of_class_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.id_of_class_,
+                                id.get_record_id(), size, function);
   }
   void set_class_table_(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.class_table__, id, value);
+    Typed_Writer::update(class_table_, class_table_.class_table__, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_class_table_(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.class_table__, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.class_table__,
+                                id.get_record_id(), size, function);
   }
   void set_engine_(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.engine__, id, value);
+    Typed_Writer::update(class_table_, class_table_.engine__, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_engine_(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.engine__, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.engine__,
+                                id.get_record_id(), size, function);
   }
   void set_store_(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.store__, id, value);
+    Typed_Writer::update(class_table_, class_table_.store__, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_store_(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.store__, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.store__,
+                                id.get_record_id(), size, function);
   }
   void set_table(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.table_, id, value);
+    Typed_Writer::update(class_table_, class_table_.table_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_table(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.table_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.table_,
+                                id.get_record_id(), size, function);
   }
   void set_size(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.size_, id, value);
+    Typed_Writer::update(class_table_, class_table_.size_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_size(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.size_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.size_,
+                                id.get_record_id(), size, function);
   }
   void set_function(id_of_class id, std::int32_t value) {
-    Typed_Writer::update(class_table_, class_table_.function_, id, value);
+    Typed_Writer::update(class_table_, class_table_.function_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_function(id_of_class id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(class_table_, class_table_.function_, id, size, function);
+    Typed_Writer::update_vector(class_table_, class_table_.function_,
+                                id.get_record_id(), size, function);
   }
 
   // class_table
@@ -715,11 +759,12 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
   void clear_Database_table() { Typed_Writer::erase_all(Database_table_); }
   void set_Database(id_of_Database id, id_of_Database value) {
-    Typed_Writer::update(Database_table_, Database_table_.Database_, id, value);
+    Typed_Writer::update(Database_table_, Database_table_.Database_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_Database(id_of_Database id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(Database_table_, Database_table_.Database_, id, size, function);
+    Typed_Writer::update_vector(Database_table_, Database_table_.Database_,
+                                id.get_record_id(), size, function);
   }
 
   // std
@@ -754,11 +799,12 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
   void clear_joedb_table() { Typed_Writer::erase_all(joedb_table_); }
   void set_std(id_of_joedb id, std::int8_t value) {
-    Typed_Writer::update(joedb_table_, joedb_table_.std_, id, value);
+    Typed_Writer::update(joedb_table_, joedb_table_.std_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_std(id_of_joedb id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(joedb_table_, joedb_table_.std_, id, size, function);
+    Typed_Writer::update_vector(joedb_table_, joedb_table_.std_,
+                                id.get_record_id(), size, function);
   }
 
   // _
@@ -779,11 +825,12 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
   void clear___table() { Typed_Writer::erase_all(__table_); }
   void set__(id_of__ id, std::int8_t value) {
-    Typed_Writer::update(__table_, __table_.__, id, value);
+    Typed_Writer::update(__table_, __table_.__, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of__(id_of__ id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(__table_, __table_.__, id, size, function);
+    Typed_Writer::update_vector(__table_, __table_.__,
+                                id.get_record_id(), size, function);
   }
 
   // vector
@@ -816,20 +863,20 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
 
   // conf
   void set_conf_table(id_of_conf id, std::string_view value) {
-    Typed_Writer::update(conf_table_, conf_table_.conf_table_, id, value);
+    Typed_Writer::update(conf_table_, conf_table_.conf_table_, id.get_record_id(), value);
   }
   void set_index_of_by_class(id_of_conf id, std::int32_t value) {
-    Typed_Writer::update(conf_table_, conf_table_.index_of_by_class_, id, value);
+    Typed_Writer::update(conf_table_, conf_table_.index_of_by_class_, id.get_record_id(), value);
   }
   void set_untyped_(id_of_conf id, std::int32_t value) {
-    Typed_Writer::update(conf_table_, conf_table_.untyped__, id, value);
+    Typed_Writer::update(conf_table_, conf_table_.untyped__, id.get_record_id(), value);
   }
   void set_untyped_(std::int32_t value) { set_untyped_(the_conf(), value); }
   void set_data(id_of_conf id, joedb::Blob value) {
-    Typed_Writer::update(conf_table_, conf_table_.data_, id, value);
+    Typed_Writer::update(conf_table_, conf_table_.data_, id.get_record_id(), value);
   }
   void set_journal(id_of_conf id, std::string_view value) {
-    Typed_Writer::update(conf_table_, conf_table_.journal_, id, value);
+    Typed_Writer::update(conf_table_, conf_table_.journal_, id.get_record_id(), value);
   }
 
  protected:

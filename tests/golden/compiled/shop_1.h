@@ -2,7 +2,7 @@
 #ifndef SHOP_1_JOEDB_H
 #define SHOP_1_JOEDB_H
 
-#include "joedb/joedb.h"
+#include "joedb/compiled.h"
 
 namespace shop_1 {
 
@@ -20,7 +20,7 @@ using container_of_item = joedb::Container<id_of_item>;
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
-  static joedb::Program_Schema program_schema() {
+  [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
         "\001\004item"
         "\003\001\005label\001",
@@ -44,7 +44,8 @@ class Database : public joedb::Typed_Database {
     return sorted(item_table_, is_before);
   }
   joedb::String get_label(id_of_item id) const {
-    return read(item_table_, item_table_.label_, id);
+    item_table_.require_used(id.get_record_id());
+    return item_table_.label_.get(id.get_id());
   }
 
  protected:
@@ -95,11 +96,12 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
   void clear_item_table() { Typed_Writer::erase_all(item_table_); }
   void set_label(id_of_item id, std::string_view value) {
-    Typed_Writer::update(item_table_, item_table_.label_, id, value);
+    Typed_Writer::update(item_table_, item_table_.label_, id.get_record_id(), value);
   }
   template <class Function>
   void update_vector_of_label(id_of_item id, std::size_t size, Function function) {
-    Typed_Writer::update_vector(item_table_, item_table_.label_, id, size, function);
+    Typed_Writer::update_vector(item_table_, item_table_.label_,
+                                id.get_record_id(), size, function);
   }
 
  protected:
