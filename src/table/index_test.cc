@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -129,6 +130,24 @@ class Indexed_Twins {
   void checkpoint() {
     database_->soft_checkpoint();
     checkpointed_ = rows_;
+    follow();
+  }
+
+  // Somebody who sees only what is checkpointed, and adds it to what there is.
+  void follow() {
+    if (!follower_journal_) {
+      follower_journal_.emplace(file_);
+      for (const Index_Definition& definition : definitions()) follower_.add_index(definition);
+    }
+    follower_journal_->pull();
+    load(follower_, *follower_journal_);
+    for (std::size_t i = 0; i < definitions().size(); ++i) {
+      std::vector<index_t> expected, actual;
+      for (const auto& [key, id] : index_of(rows_, i)) expected.push_back(id);
+      const Index& index = *follower_.find_index(definitions()[i].name);
+      for (auto c = index.begin(); c != index.end(); c.next()) actual.push_back(c.record().value());
+      ASSERT_EQ(actual, expected) << index.definition().name;
+    }
   }
 
   void step() {
@@ -365,6 +384,8 @@ class Indexed_Twins {
   Memory_File file_;
   std::optional<Writable_Database> database_;
   Rows rows_, checkpointed_;
+  std::optional<Readonly_Journal> follower_journal_;
+  Database follower_{Deleted_Values::reset};
 };
 
 TEST(Index_Property, AgreesWithAMultimapThroughReplayAndRollback) {
@@ -477,6 +498,73 @@ TEST_F(Index_Test, TakesAJournalWhoseViolationsAreMendedAtItsEnd) {
   other.soft_checkpoint();
   Writable_Database again(file_, Recovery::none, Deleted_Values::reset, definitions());
   EXPECT_EQ(order_of(*again.get_database().find_index("number_unique")), "1 0 ");
+}
+
+TEST_F(Index_Test, OfSeveralIsRightWhenAnotherIsViolated) {
+  set_number(insert("a"), 1);
+  database_.soft_checkpoint();
+  Readonly_Journal journal(file_);
+  Database follower;
+  for (const Index_Definition& definition : definitions()) follower.add_index(definition);
+  load(follower, journal);
+
+  Writable_Database other(file_);
+  const auto insert_other = [&](index_t id, std::int32_t value) {
+    other.write(Insert{table, Record_Id(id)});
+    other.write(Update<std::string_view>{table, Record_Id(id), text, "b"});
+    other.write(Update<std::int32_t>{table, Record_Id(id), number, value});
+    other.soft_checkpoint();
+    journal.pull();
+  };
+  insert_other(1, 1);
+  EXPECT_THROW(load(follower, journal), Data_Error);
+  EXPECT_EQ(follower.find_index("by_text")->size(), 2u);
+  EXPECT_THROW(load(follower, journal), Data_Error) << "until it is mended";
+  other.write(Update<std::int32_t>{table, Record_Id(1), number, 2});
+  insert_other(2, 3);
+  load(follower, journal);
+  EXPECT_EQ(follower.find_index("number_unique")->size(), 3u);
+}
+
+TEST_F(Index_Test, HasRecordsThatAreOlderThanItsLastField) {
+  insert("a");
+  database_.write(Add_Field{table, "more", {Type_Code::int8, {}}});
+  database_.soft_checkpoint();
+  Writable_Database again(file_, Recovery::none, Deleted_Values::reset,
+                          {{"both", table, {text, Field_Id(5)}}});
+  EXPECT_EQ(again.get_database().find_index("both")->size(), 1u);
+}
+
+// A file whose writing fails when it is told so.
+class Flaky_File : public Memory_File {
+ public:
+  void pwrite(const char* data, std::size_t size, Offset offset) override {
+    if (is_failing) throw Io_Error("writing", "flaky", offset, ENOSPC);
+    Memory_File::pwrite(data, size, offset);
+  }
+  bool is_failing = false;
+};
+
+TEST(Index_Vector, ThatCannotBeLoggedIsTakenBackByARollback) {
+  Flaky_File file;
+  Writable_Database database(file, Recovery::none, Deleted_Values::reset, definitions());
+  create_schema(database);
+  constexpr index_t size = 100'000;
+  database.write(Insert_Vector{table, Record_Id(0), size});
+  std::vector<std::int32_t> numbers(size);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int32_t>(i);
+  database.write_vector<std::int32_t>(table, Record_Id(0), number, numbers);
+  database.soft_checkpoint();
+
+  file.is_failing = true;
+  for (std::int32_t& n : numbers) n = -n;
+  EXPECT_THROW(database.write_vector<std::int32_t>(table, Record_Id(0), number, numbers), Io_Error);
+  EXPECT_THROW(database.write(Comment{"no more"}), Exception);
+  database.rollback();
+  const Table& rows = database.get_database().table(table);
+  EXPECT_EQ(rows.column<std::int32_t>(number).get(7), 7);
+  EXPECT_EQ(rows.indexes()[2]->begin().record(), Record_Id(0));
+  EXPECT_EQ(database.get_database().find_index("number_unique")->size(), std::size_t{size});
 }
 
 TEST_F(Index_Test, KeepsItsFieldsAndItsTable) {

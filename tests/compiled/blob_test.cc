@@ -78,6 +78,37 @@ TEST(Blob, Whose_Source_Fails_Leaves_No_Trace) {
   EXPECT_EQ(db.write_blob(0, Source()).get_size(), 0);
 }
 
+TEST(Blob, Can_Be_Copied_Within_A_Database_In_Pieces) {
+  Memory_Database db;
+  const joedb::Blob blob = db.write_blob("hello world, this is the first blob");
+  std::int64_t done = 0;
+  const joedb::Blob copy = db.write_blob(blob.get_size(), [&](char* data, std::size_t size) {
+    const std::string all = db.read_blob(blob);
+    std::copy_n(all.data() + done, size, data);
+    done += static_cast<std::int64_t>(size);
+  });
+  EXPECT_EQ(db.read_blob(copy), "hello world, this is the first blob");
+}
+
+TEST(Blob, In_Pieces_Is_Not_Mixed_With_Other_Writing) {
+  Memory_Database db;
+  const auto item = db.new_item();
+  const auto refused = [&](auto write) {
+    EXPECT_THROW(db.write_blob(10, [&](char*, std::size_t) { write(); }), joedb::Exception);
+  };
+  refused([&] { db.set_text(item, "text"); });
+  refused([&] { db.write_comment("comment"); });
+  refused([&] { db.flush(); });
+  refused([&] { db.soft_checkpoint(); });
+  refused([&] { db.hard_checkpoint(); });
+  refused([&] { db.rollback(); });
+  refused([&] { db.write_blob("another"); });
+  db.set_text(item, "after");
+  db.soft_checkpoint();
+  joedb::Readonly_Memory_File file(db.get_data());
+  EXPECT_EQ(Readonly_Database(file).get_text(item), "after");
+}
+
 TEST(Blob, Beyond_The_File_Is_An_Error) {
   Memory_Database db;
   db.soft_checkpoint();

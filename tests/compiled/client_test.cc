@@ -182,6 +182,50 @@ TEST(Client, Refuses_A_Schema_Change_That_It_Pulls) {
   EXPECT_TRUE(old_client.get_database().get_city_table().is_empty());
 }
 
+// What was dropped stays readable for those who have it.
+TEST(File_Client, Can_Be_Read_After_A_Pull_That_Drops_A_Table) {
+  const Temporary_Directory directory;
+  File_Client ann(directory.file("db.joedb"));
+  ann.transaction(
+      [](Writable_Database& db) { db.new_person("Ann", db.new_city("Oslo", 1, "Norway"), 30); });
+  joedb::File file(directory.file("db.joedb"), joedb::Open_Mode::read_existing);
+  Readonly_Client reader(file);
+  {
+    joedb::File shared(directory.file("db.joedb"), joedb::Open_Mode::shared_write);
+    joedb::Writable_Database_Client other(shared);
+    other.transaction([](const joedb::Database& db, joedb::Writable_Database& writer) {
+      const joedb::Table& settings = *db.find_table("settings");
+      writer.write(joedb::Drop_Field{settings.id(), settings.find_field("language")});
+      writer.write(joedb::Drop_Table{settings.id()});
+    });
+  }
+  EXPECT_EQ(error_of([&] { ann.pull(); }), "geo_2: Can't upgrade schema during pull");
+  EXPECT_EQ(error_of([&] { reader.pull(); }), "geo_2: Pulled a schema change");
+  EXPECT_EQ(ann.get_database().get_volume(), 7);
+  EXPECT_EQ(ann.get_database().get_language(), "en\"\\");
+  EXPECT_EQ(reader.get_database().get_volume(), 7);
+}
+
+TEST(Readonly_Client, Has_Updated_Records_In_Its_Indexes) {
+  const Temporary_Directory directory;
+  File_Client writer(directory.file("db.joedb")), other(directory.file("db.joedb"));
+  writer.transaction([](Writable_Database& db) {
+    for (const char* const name : {"a", "b", "c"}) db.new_city(name, 1, "");
+  });
+  joedb::File file(directory.file("db.joedb"), joedb::Open_Mode::read_existing);
+  Readonly_Client reader(file);
+  other.pull();
+  writer.transaction([](Writable_Database& db) {
+    db.set_name(db.find_city_by_name("b"), "z");
+    db.delete_city(db.find_city_by_name("c"));
+  });
+  reader.pull();
+  EXPECT_EQ(reader.get_database().find_city_by_name("z"), id_of_city(1));
+  EXPECT_EQ(reader.get_database().get_index_of_city_by_name().size(), 2u);
+  EXPECT_THROW(other.transaction([](Writable_Database& db) { db.new_city("z", 1, ""); }),
+               joedb::Data_Error);
+}
+
 TEST(Client, That_Can_Only_Pull_Requires_The_Schema) {
   joedb::Memory_File hub, file;
   {

@@ -16,6 +16,7 @@ void geo_2::Writable_Database::capitalise(geo_2::Writable_Database& db) {
   for (const auto city : db.get_city_table()) {
     std::string name = db.get_name(city);
     if (name == "bad") throw joedb::Exception("no name for a city");
+    if (name == "checkpoint") db.soft_checkpoint();
     if (!name.empty()) name[0] = static_cast<char>(std::toupper(name[0]));
     db.set_name(city, name);
   }
@@ -186,6 +187,33 @@ TEST_F(Index_Of_Cities, Follows_Updates_Of_Vectors) {
   EXPECT_EQ(db_.find_city_by_name("Bonn"), v[0]);
   EXPECT_EQ(db_.find_city_by_name("Kiel"), v[2]);
   EXPECT_TRUE(db_.find_city_by_name("Turin").is_null());
+}
+
+TEST_F(Index_Of_Cities, Cannot_Be_Changed_Under_A_Vector_That_Is_Updated) {
+  const auto v = db_.new_vector_of_city(2);
+  const auto update = [&](auto change) {
+    db_.update_vector_of_name(v, 2, [&](joedb::Span<std::string> name) {
+      name[0] = "Rome";
+      EXPECT_THROW(change(), joedb::Exception);
+      name[1] = "Bonn";
+    });
+    EXPECT_EQ(db_.find_city_by_name("Rome"), v);
+  };
+  update([&] { db_.set_name(v, "Kiel"); });
+  update([&] { db_.new_city("Kiel", 1, ""); });
+  update([&] { db_.rollback(); });
+  update([&] { db_.update_vector_of_population(v, 2, [](joedb::Span<std::int64_t>) {}); });
+  update([&] { db_.update_vector_of_name(v, 1, [](joedb::Span<std::string>) {}); });
+  EXPECT_EQ(db_.find_city_by_name("Bonn"), v[1]);
+}
+
+TEST_F(Index_Of_Cities, A_New_Record_May_Get_The_Text_Of_The_Deleted_One) {
+  const joedb::String name = db_.get_name(oslo_);
+  db_.delete_city(oslo_);
+  const auto city = db_.new_city(name, 1, "");
+  EXPECT_EQ(city, oslo_);
+  EXPECT_EQ(db_.get_name(city), "Oslo");
+  EXPECT_EQ(db_.find_city_by_name("Oslo"), city);
 }
 
 TEST_F(Index_Of_Cities, Forgets_Deleted_Records) {

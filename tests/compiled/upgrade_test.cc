@@ -107,6 +107,18 @@ TEST_F(Upgrade, That_Fails_Changes_Nothing) {
   EXPECT_NO_THROW(geo_1::Writable_Database db(file_));
 }
 
+TEST_F(Upgrade, Cannot_Be_Checkpointed_Half_Way) {
+  {
+    geo_1::Writable_Database db(file_);
+    db.new_city("checkpoint", 0);
+    db.soft_checkpoint();
+  }
+  const std::vector<char> before = file_.get_data();
+  EXPECT_EQ(error_of([&] { Writable_Database db(file_); }),
+            "there is no checkpoint in a schema upgrade");
+  EXPECT_EQ(file_.get_data(), before);
+}
+
 TEST_F(Upgrade, Of_A_File_That_Is_Only_Read_Happens_In_Memory) {
   joedb::Readonly_Memory_File readonly(file_.get_data());
   EXPECT_EQ(error_of([&] { Readonly_Database db(readonly); }),
