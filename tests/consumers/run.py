@@ -101,24 +101,25 @@ class Consumers(unittest.TestCase):
         project.build()
         self.check_program(project.build_folder)
 
-        program, generated = (os.path.join(project.build_folder, name)
-                              for name in ('hello', 'joedb_generated/hello'))
+        program, header, stamp = (
+            os.path.join(project.build_folder, name)
+            for name in ('hello', 'joedb_generated/hello.h', 'joedb_generated/hello_schema.stamp'))
         built = changed(program)
         project.build()
         self.assertEqual(built, changed(program), 'nothing has changed')
 
         for file in project.path('hello.joedbi'), project.path('hello.joedbc'), JOEDBC:
             with self.subTest(touched=file):
-                compiled = changed(generated + '.stamp')
+                compiled = changed(stamp)
                 os.utime(file)
                 project.build()
-                self.assertLess(compiled, changed(generated + '.stamp'))
+                self.assertLess(compiled, changed(stamp))
                 self.assertEqual(built, changed(program), 'the header is the same')
 
         with open(project.path('hello.joedbi'), 'a', encoding='utf-8') as schema:
             schema.write('create_table town\n')
         project.build()
-        self.assertIn('id_of_town', read(generated + '.h'))
+        self.assertIn('id_of_town', read(header))
         self.assertLess(built, changed(program))
         self.check_program(project.build_folder)
 
