@@ -8,6 +8,7 @@
 #include "joedb/compiled.h"
 #include "joedb/interpreter/interpreted_file.h"
 #include "joedb/interpreter/table_text.h"
+#include "joedb/io/stream_file.h"
 #include "joedb/io/system_logger.h"
 
 #endif

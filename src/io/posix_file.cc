@@ -82,18 +82,33 @@ Offset File::find_end() const {
   return end;
 }
 
-std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
+static std::size_t read_all(int descriptor, const std::string& name, char* data, std::size_t size,
+                            Offset offset) {
   std::size_t done = 0;
   while (done < size) {
     const Offset at = offset + static_cast<Offset>(done);
     const ssize_t n = retry([&] {
-      return ::pread(descriptor_, data + done, std::min(size - done, largest_transfer), at);
+      return ::pread(descriptor, data + done, std::min(size - done, largest_transfer), at);
     });
-    if (n < 0) throw Io_Error("reading", get_name(), at, errno);
+    if (n < 0) throw Io_Error("reading", name, at, errno);
     if (n == 0) break;
     done += static_cast<std::size_t>(n);
   }
   return done;
+}
+
+std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
+  return read_all(descriptor_, get_name(), data, size, offset);
+}
+
+std::size_t File_Slice::pread(char* data, std::size_t size, Offset offset) const {
+  if (offset < 0 || offset >= size_) return 0;
+  const auto left = static_cast<std::size_t>(size_ - offset);
+  return read_all(descriptor_, get_name(), data, std::min(size, left), start_ + offset);
+}
+
+void File_Slice::pwrite(const char*, std::size_t, Offset) {
+  throw Exception("a slice of a file can only be read");
 }
 
 void File::pwrite(const char* data, std::size_t size, Offset offset) {

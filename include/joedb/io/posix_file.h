@@ -46,6 +46,32 @@ class File : public Abstract_File {
   int directory_ = -1;  // until it is synced
 };
 
+// A part of an open file, to be read: a database that is packed in another file. Locks do nothing.
+class File_Slice : public Abstract_File {
+ public:
+  // Bytes [start, start + size) of a file descriptor, which must stay open.
+  File_Slice(int descriptor, Offset start, Offset size)
+      : Abstract_File("slice", Open_Mode::read_existing),
+        descriptor_(descriptor),
+        start_(start),
+        size_(size) {}
+
+  Offset get_size() const override { return size_; }
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override;
+  // Throws Exception.
+  void pwrite(const char* data, std::size_t size, Offset offset) override;
+  void sync() override {}
+  void datasync() override {}
+  void shared_lock(Offset, Offset) override {}
+  void exclusive_lock(Offset, Offset) override {}
+  void unlock(Offset, Offset) noexcept override {}
+
+ private:
+  const int descriptor_;
+  const Offset start_;
+  const Offset size_;
+};
+
 // A file or block device of fixed size whose size says nothing: the checkpoint alone tells where
 // the journal ends. A database is created on it only if its first bytes are zeros.
 class Device_File : public File {
