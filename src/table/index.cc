@@ -311,7 +311,7 @@ void Index::set_state(index_t id, State next) {
 
 void Index::prepare(Record_Id record, std::span<const New_Value> values) {
   const index_t id = record.value();
-  if (has_strays_ && !is_deferred_) enter_waiting();
+  if (has_strays_ && !is_deferred_) enter_strays();
   if (definition_.is_unique && !is_deferred_) require_unique(id, values);
   reserve(id + 1);
   if (!is_deferred_)
@@ -412,19 +412,22 @@ void Index::sort(std::vector<Entry>& entries) const {
 void Index::settle() {
   if (!is_complete()) return;
   is_deferred_ = false;
-  if (waiting_count_ > 0) {
-    if (tree_->set.empty())
+  try {
+    if (waiting_count_ > 0 && tree_->set.empty())
       build();
     else if (has_strays_)
-      enter_waiting();
+      enter_strays();
     else
       for (const index_t id : waiting_)
         if (state(id) == State::waiting) put_in(id);
+  } catch (...) {
+    has_strays_ = true;  // prepare() tries again: nothing is written that the index does not know of
+    throw;
   }
   waiting_.clear();
 }
 
-void Index::enter_waiting() {
+void Index::enter_strays() {
   for (index_t id = 0; id < table_.records().size(); ++id)
     if (state(id) == State::waiting) put_in(id);
   has_strays_ = false;

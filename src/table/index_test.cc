@@ -520,10 +520,17 @@ TEST_F(Index_Test, OfSeveralIsRightWhenAnotherIsViolated) {
   EXPECT_THROW(load(follower, journal), Data_Error);
   EXPECT_EQ(follower.find_index("by_text")->size(), 2u);
   EXPECT_THROW(load(follower, journal), Data_Error) << "until it is mended";
+  Readonly_Journal late_journal(file_);
+  Database late;
+  for (const Index_Definition& definition : definitions()) late.add_index(definition);
+  EXPECT_THROW(load(late, late_journal), Data_Error);
   other.write(Update<std::int32_t>{table, Record_Id(1), number, 2});
   insert_other(2, 3);
   load(follower, journal);
   EXPECT_EQ(follower.find_index("number_unique")->size(), 3u);
+  late_journal.pull();
+  load(late, late_journal);
+  EXPECT_EQ(late.find_index("number_unique")->size(), 3u);
 }
 
 TEST_F(Index_Test, HasRecordsThatAreOlderThanItsLastField) {

@@ -152,7 +152,7 @@ class Index {
   void defer() { is_deferred_ = true; }
   bool is_deferred() const { return is_deferred_; }
   // … until all of them are entered here, in one go. Throws Data_Error at the first violation of a
-  // unique index; what is not entered then will be tried again the next time.
+  // unique index; what is not entered then will be tried again the next time, and by prepare().
   void settle();
 
  private:
@@ -184,7 +184,7 @@ class Index {
   void require_unique(index_t id, std::span<const New_Value> values) const;
   void sort(std::vector<Entry>& entries) const;
   void build();
-  void enter_waiting();
+  void enter_strays();
   [[noreturn]] void throw_violation(index_t id, index_t other) const;
   template <class Iterator>
   Cursor cursor(Iterator place) const;
@@ -194,7 +194,7 @@ class Index {
   std::vector<Key_Column> columns_;
   Field_Id highest_field_;
   bool is_deferred_ = true;
-  bool has_strays_ = false;  // waiting, but not in `waiting_`
+  bool has_strays_ = false;  // records that wait, but may not be in `waiting_`
   std::uint64_t changes_ = 0;
   Zeroed_Memory states_;  // one byte for each record
   std::vector<index_t> waiting_;
