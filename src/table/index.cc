@@ -421,7 +421,8 @@ void Index::settle() {
       for (const index_t id : waiting_)
         if (state(id) == State::waiting) put_in(id);
   } catch (...) {
-    has_strays_ = true;  // prepare() tries again: nothing is written that the index does not know of
+    has_strays_ =
+        true;  // prepare() tries again: nothing is written that the index does not know of
     throw;
   }
   waiting_.clear();
