@@ -260,28 +260,53 @@ TEST(File_Client, Shares_A_File_With_Others) {
   EXPECT_EQ(ann.get_database().get_index_of_city_by_name().size(), 4u);
 }
 
+// By somebody who does not know of the index.
+void name_city_1(joedb::Writable_Database_Client& client, std::string_view name) {
+  client.transaction([&](const joedb::Database& db, joedb::Writable_Database& writer) {
+    const joedb::Table& city = *db.find_table("city");
+    const joedb::Record_Id id(1);
+    if (!city.is_used(id)) writer.write(joedb::Insert{city.id(), id});
+    writer.write(joedb::Update<std::string_view>{city.id(), id, city.find_field("name"), name});
+  });
+}
+
 TEST(File_Client, Refuses_To_Go_On_Where_A_Unique_Index_Is_Violated) {
   const Temporary_Directory directory;
   File_Client ann(directory.file("db.joedb"));
   ann.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, ""); });
-  const auto write_untyped = [&](std::string_view name) {
-    joedb::File file(directory.file("db.joedb"), joedb::Open_Mode::shared_write);
-    joedb::Writable_Database_Client other(file);
-    other.transaction([&](const joedb::Database& db, joedb::Writable_Database& writer) {
-      const joedb::Table& city = *db.find_table("city");
-      const joedb::Record_Id id(1);
-      if (!city.is_used(id)) writer.write(joedb::Insert{city.id(), id});
-      writer.write(joedb::Update<std::string_view>{city.id(), id, city.find_field("name"), name});
-    });
-  };
-  write_untyped("Oslo");
+  joedb::File other_file(directory.file("db.joedb"), joedb::Open_Mode::shared_write);
+  joedb::Writable_Database_Client other(other_file);
+  name_city_1(other, "Oslo");
   for (int i = 0; i < 2; ++i)
     EXPECT_EQ(
         error_of([&] { ann.pull(); }),
         "geo_2: city_by_name unique index failure: (\"Oslo\") at id = 1 was already at id = 0");
-  write_untyped("Bergen");
+  name_city_1(other, "Bergen");
   EXPECT_GT(ann.pull(), 0);
   EXPECT_EQ(ann.get_database().find_city_by_name("Bergen"), id_of_city(1));
+}
+
+// A rollback that fails leaves the old tables; the next transaction builds new ones.
+TEST(File_Client, Comes_Back_After_A_Rollback_That_Failed) {
+  const Temporary_Directory directory;
+  File_Client ann(directory.file("db.joedb"));
+  ann.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, ""); });
+  joedb::File other_file(directory.file("db.joedb"), joedb::Open_Mode::shared_write);
+  joedb::Writable_Database_Client other(other_file);
+  {
+    Client_Lock lock(ann);
+    lock.get_database().new_city("Lost", 1, "");
+    lock.get_database().flush();
+    lock.abandon();
+  }
+  name_city_1(other, "Oslo");
+  EXPECT_THROW(ann.rollback(), joedb::Data_Error);
+  name_city_1(other, "Bergen");
+  const id_of_city rome =
+      ann.transaction([](Writable_Database& db) { return db.new_city("Rome", 1, ""); });
+  EXPECT_EQ(ann.get_database().find_city_by_name("Bergen"), id_of_city(1));
+  EXPECT_EQ(ann.get_database().get_name(rome), "Rome");
+  EXPECT_TRUE(ann.get_database().find_city_by_name("Lost").is_null());
 }
 
 TEST(Readonly_Client, Follows_A_File_That_Others_Write) {

@@ -130,6 +130,20 @@ class Writable_Journal : public Readonly_Journal {
   // the checkpoint is cut off. The new entries must be replayed before anything is appended. Files
   // that are not shared are locked as long as they are open: nothing happens.
   void lock_pull();
+  // The same, then replay(), which replays them. If it throws, the lock is not held. Returns the
+  // number of bytes that are new.
+  template <class Replay>
+  Offset lock_pull(Replay&& replay) {
+    const Offset old = get_checkpoint();
+    lock_pull();
+    try {
+      replay();
+    } catch (...) {
+      unlock();
+      throw;
+    }
+    return get_checkpoint() - old;
+  }
   void unlock() noexcept;
 
  private:

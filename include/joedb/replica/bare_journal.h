@@ -36,15 +36,7 @@ class Bare_Journal {
   }
 
   Offset lock_pull() {
-    const Offset old = journal_.get_checkpoint();
-    journal_.lock_pull();
-    try {
-      replay();
-    } catch (...) {
-      journal_.unlock();
-      throw;
-    }
-    return journal_.get_checkpoint() - old;
+    return journal_.lock_pull([this] { replay(); });
   }
   void unlock() noexcept { journal_.unlock(); }
   void copy_from(const Abstract_File& source, Offset end) {

@@ -169,14 +169,11 @@ class Typed_Writer : public Reader {
   // ---- clients: see Local_Copy
 
   Offset lock_pull() {
-    const Offset size = store_.lock_pull();
-    try {
+    const bool has_moved = store_.must_build();
+    return store_.lock_pull([&] {
+      if (has_moved) bind_if_possible();
       require_schema();
-    } catch (...) {
-      store_.unlock();
-      throw;
-    }
-    return size;
+    });
   }
   void unlock() noexcept { store_.unlock(); }
   void copy_from(const Abstract_File& source, Offset end) {

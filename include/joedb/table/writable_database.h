@@ -118,6 +118,9 @@ class Writable_Database {
     build();
   }
 
+  // The tables are not those of the journal: the next rollback() or lock_pull() builds them again.
+  bool must_build() const { return must_build_; }
+
   // While it lives, checkpoints throw: what is written is kept as a whole, or not at all.
   class No_Checkpoints {
    public:
@@ -135,21 +138,21 @@ class Writable_Database {
   // ---- sharing
 
   // Shared files (Writable_Journal::lock_pull): takes the write lock and reads what others have
-  // written. Returns the number of bytes read.
-  // If it throws, the lock is not held.
-  Offset lock_pull() {
-    const Offset old = journal_.get_checkpoint();
-    journal_.lock_pull();
-    try {
+  // written. Returns the number of bytes read. If that makes no sense, or `require` does not like
+  // what it has made, it throws, and the lock is not held. Addresses of tables change if
+  // must_build().
+  template <class Require>
+  Offset lock_pull(Require require) {
+    return journal_.lock_pull([&] {
       if (must_build_)
         build();
       else
         load(database_, journal_);
-    } catch (...) {
-      journal_.unlock();
-      throw;
-    }
-    return journal_.get_checkpoint() - old;
+      require();
+    });
+  }
+  Offset lock_pull() {
+    return lock_pull([] {});
   }
   void unlock() noexcept { journal_.unlock(); }
 
@@ -178,7 +181,6 @@ class Writable_Database {
   void build() {
     Database fresh(deleted_values_);
     for (const Index_Definition& definition : indexes_) fresh.add_index(definition);
-    must_build_ = true;
     journal_.rewind();
     try {
       load(fresh, journal_);
@@ -231,8 +233,8 @@ class Writable_Database {
   const std::vector<Index_Definition> indexes_;
   Database database_;
   Writable_Journal journal_;
-  int vector_updates_ = 0;   // that are being made, one in the other
-  bool must_build_ = false;  // the tables are not those of the journal
+  int vector_updates_ = 0;  // that are being made, one in the other
+  bool must_build_ = true;
   bool has_checkpoints_ = true;
 };
 
