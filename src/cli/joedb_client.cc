@@ -152,6 +152,10 @@ int run_client(std::vector<std::string> arguments) {
   add_client_options(options, client);
   std::string options_file;
   add_index_option(options, options_file);
+  std::string tail_file;
+  options.add("--keep_tail", tail_file,
+              "first copy what stands behind the checkpoint, and --recovery cuts off, to this new "
+              "file");
   add_log_options(options, log_options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -164,6 +168,12 @@ int run_client(std::vector<std::string> arguments) {
   const auto file = open_file(file_argument, log);
   require_different(file_argument, connection_argument);
   const Open_Connection open = open_connection(connection_argument, log);
+  if (!tail_file.empty()) {
+    File tail(tail_file, Open_Mode::create_new);
+    const Offset size = save_tail(*file, client.recovery, tail);
+    tail.sync();
+    log.log("kept a tail of " + std::to_string(size) + " bytes in " + tail_file);
+  }
   Connection& connection = open.connection ? *open.connection : Connection::dummy;
   Client_Tool(client, options_file, *file, connection, log).run();
   return 0;

@@ -18,6 +18,7 @@ static constexpr Command commands[] = {
     {"pack", "joedb_pack", "write a database without its history", run_pack},
     {"convert", "joedb_convert", "write the history of a database again", run_convert},
     {"push", "joedb_push", "copy the history of a database to another place", run_push},
+    {"verify", "joedb_verify", "find damage in a database", run_verify},
     {"merge", "joedb_merge", "put the tables of several databases together", run_merge},
 };
 

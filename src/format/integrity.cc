@@ -9,9 +9,19 @@
 
 namespace joedb::inline v1 {
 
+// Opcode, size and magic.
 static constexpr std::size_t prefix_size = 10;
-static constexpr char prefix[prefix_size] = {
-    static_cast<char>(Opcode::blob), 24, 0, 'j', 'o', 'e', 'd', 'b', '\xc5', 0};
+static constexpr std::size_t magic_offset = 2;
+static constexpr char prefix[prefix_size] = {static_cast<char>(Opcode::blob),
+                                             char{integrity_payload_size},
+                                             0,
+                                             'j',
+                                             'o',
+                                             'e',
+                                             'd',
+                                             'b',
+                                             '\xc5',
+                                             0};
 
 std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& entry) {
   std::array<char, integrity_entry_size> bytes;
@@ -21,9 +31,15 @@ std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& e
 }
 
 std::optional<Integrity_Entry> decode_integrity(std::string_view bytes) {
-  if (std::memcmp(bytes.data(), prefix, prefix_size) != 0) return std::nullopt;
-  return Integrity_Entry{load<Offset>(bytes.data() + prefix_size),
-                         load<std::uint64_t>(bytes.data() + prefix_size + sizeof(Offset))};
+  if (std::memcmp(bytes.data(), prefix, magic_offset) != 0) return std::nullopt;
+  return decode_integrity_payload(bytes.substr(magic_offset));
+}
+
+std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes) {
+  constexpr std::size_t magic_size = prefix_size - magic_offset;
+  if (std::memcmp(bytes.data(), prefix + magic_offset, magic_size) != 0) return std::nullopt;
+  return Integrity_Entry{load<Offset>(bytes.data() + magic_size),
+                         load<std::uint64_t>(bytes.data() + magic_size + sizeof(Offset))};
 }
 
 bool is_damaged_integrity(std::string_view bytes) {

@@ -35,8 +35,9 @@ void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
   file_.read_exactly(out, size, offset);
 }
 
-Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery)
+Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery, bool checks_integrity)
     : Readonly_Journal(file, Unopened()) {
+  checks_integrity_ = checks_integrity;
   const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
   const Offset size = file_.get_size();
   if (size == 0) throw Corruption_Error("file is empty", 0);
@@ -173,6 +174,17 @@ void Readonly_Journal::read_checkpoints() {
     checkpoints_ = old;
     throw;
   }
+}
+
+Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail) {
+  const Offset start = Readonly_Journal(file, recovery).get_checkpoint();
+  std::vector<char> bytes(block_size);
+  Offset offset = start;
+  while (const std::size_t size = file.pread(bytes.data(), bytes.size(), offset)) {
+    tail.pwrite(bytes.data(), size, offset - start);
+    offset += static_cast<Offset>(size);
+  }
+  return offset - start;
 }
 
 Offset Readonly_Journal::pull() {

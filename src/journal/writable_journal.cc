@@ -10,8 +10,8 @@
 
 // The header has two slots of two words. What is always true, at every instant between two writes:
 //
-// 1. One slot holds the last acknowledged hard checkpoint, twice, and all bytes before it are on
-//    disk. The other slot is not written to before this one is on disk as well.
+// 1. One slot holds the last acknowledged hard checkpoint, twice or with a seal that fits, and all
+//    bytes before it are on disk. The other slot is not written to before this one is on disk, too.
 // 2. The last acknowledged checkpoint, soft or hard, can be read from the header: a soft word is
 //    replaced only after a newer checkpoint stands in another word. So a process may be killed
 //    anywhere and loses nothing that was checkpointed.
@@ -20,6 +20,22 @@
 //    wrote the header before a power cut, but not the entries) would come back to life over other
 //    bytes.
 // 5. Memory claims a checkpoint only after the file has it.
+//
+// A sealed hard checkpoint at X (format/seal.h): entries and (X, seal) are written, then synced
+// once, in any order. What is true then:
+//
+// 6. The seal covers the bytes from a hard checkpoint that is known to be on disk to X. So if it
+//    fits, everything before X is what was written, whatever the sync had done when the power
+//    failed; and if the sync had returned, it fits.
+// 7. It stands alone. Until the sync has returned, the slot with the hard checkpoint before is not
+//    touched (1), and no other word is written to this slot: whoever would, waits
+//    (finish_hard_checkpoint). If the power fails earlier, either the seal fits, or the slot before
+//    counts.
+// 8. The seal gives way to X only after a sync that covers both: our own, or that of whoever finds
+// it
+//    (replace_seal). So two equal copies mean the same for programs that do not know seals.
+// 9. A seal that does not fit is buried like a soft word beyond the end (4), for it is larger than
+//    any file: the bytes that will stand there cannot make it fit.
 //
 // A hard checkpoint that was read from the file may be one that a process wrote and did not live to
 // sync, or half a commit. So nobody relies on it before a sync of our own (sync_hard_slot).

@@ -8,6 +8,7 @@
 #include "joedb/base/error.h"
 #include "joedb/format/compact.h"
 #include "joedb/format/entry.h"
+#include "joedb/format/integrity.h"
 
 // Bytes to entries, strictly: whatever the bytes are, each step gives one entry or a
 // Corruption_Error that names the entry and its offset. Lengths are checked against the end of the
@@ -274,6 +275,15 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
     case Opcode::blob: {
       const std::int64_t size = take_size();
       const Offset position = in.position();
+      if (size == integrity_payload_size && in.remaining() >= size) [[unlikely]] {
+        const std::string_view payload(in.take(static_cast<std::size_t>(size)),
+                                       static_cast<std::size_t>(size));
+        const auto entry = decode_integrity_payload(payload);
+        if (!entry) return handler(Blob_Data{Blob(position, size)});
+        if constexpr (requires { typename std::remove_cvref_t<Handler>::Sees_Integrity_Entries; })
+          handler(*entry);
+        return;
+      }
       in.skip(size);
       return handler(Blob_Data{Blob(position, size)});
     }

@@ -26,6 +26,7 @@
 namespace joedb::inline v1 {
 
 inline constexpr Offset integrity_entry_size = 26;
+inline constexpr Offset integrity_payload_size = 24;  // without opcode and size
 
 struct Integrity_Entry {
   Offset start;
@@ -36,6 +37,7 @@ struct Integrity_Entry {
 std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& entry);
 // Nothing if these integrity_entry_size bytes are something else.
 std::optional<Integrity_Entry> decode_integrity(std::string_view bytes);
+std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes);
 // Whether they are something else, but only by a few bits.
 bool is_damaged_integrity(std::string_view bytes);
 

@@ -46,7 +46,9 @@ class Readonly_Journal {
  public:
   // `file` must outlive the journal. Throws Corruption_Error, with the position, where the header
   // is not that of a joedb file of version 5 or claims more than the file has.
-  explicit Readonly_Journal(Abstract_File& file, Recovery recovery = Recovery::none);
+  // Without checks_integrity, integrity entries are not looked at.
+  explicit Readonly_Journal(Abstract_File& file, Recovery recovery = Recovery::none,
+                            bool checks_integrity = true);
   Readonly_Journal(const Readonly_Journal&) = delete;
   Readonly_Journal& operator=(const Readonly_Journal&) = delete;
 
@@ -119,6 +121,10 @@ class Readonly_Journal {
   bool checks_integrity_ = true;
   Offset covered_ = journal_start;
 };
+
+// Writes what stands behind the checkpoint, where this recovery mode opens `file`, to the beginning
+// of `tail`: what a writer would cut off. Returns the number of bytes.
+Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail);
 
 template <class Handler>
 void Readonly_Journal::replay(Handler&& handler, Offset until) {

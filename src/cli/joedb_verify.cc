@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <set>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/table/writable_database.h"
+
+namespace joedb {
+
+namespace {
+
+struct Damage {
+  Offset start;
+  Offset end;
+  std::string reason;
+};
+
+// Builds the tables of a journal, and compares its bytes with its integrity entries.
+class Verifier {
+ public:
+  using Sees_Integrity_Entries = void;
+
+  explicit Verifier(File& file)
+      : file_(file), journal_(file, Recovery::none, false), reader_(file) {
+    database_.limit_to_journal_of(journal_.get_checkpoint());
+  }
+
+  std::optional<Damage> run() {
+    try {
+      replay_with_progress(journal_, *this, "verifying " + file_.get_name());
+    } catch (const Corruption_Error& error) {
+      if (damage_) return damage_;
+      // The next entry that vouches for something says where the trouble ends.
+      return Damage{has_entries() ? covered_ : error.offset, start_of_good_end(), error.what()};
+    }
+    return std::nullopt;
+  }
+
+  bool has_entries() const { return entries_ > 0; }
+  std::int64_t entries() const { return entries_; }
+  // Up to there the bytes are those that were written.
+  Offset covered() const { return covered_; }
+  const Readonly_Journal& journal() const { return journal_; }
+  // Those that entries after covered() are about, as far as they could be read.
+  const std::set<std::string>& tables() const { return tables_; }
+
+  void operator()(const Integrity_Entry& entry) {
+    const Offset end = journal_.get_replay_position();
+    if (!reader_.is_good(entry, end - integrity_entry_size)) {
+      damage_ = {entry.start, end, "the bytes are not those that were written"};
+      throw Data_Error(damage_->reason);
+    }
+    if (entry.start > covered_) {
+      damage_ = {covered_, entry.start, "an integrity entry is missing"};
+      throw Data_Error(damage_->reason);
+    }
+    ++entries_;
+    covered_ = end;
+    tables_.clear();
+  }
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    if constexpr (requires { entry.table; }) note(entry.table);
+    database_(entry);
+  }
+
+ private:
+  void note(Table_Id id) {
+    for (const auto& table : database_.tables())
+      if (table && table->id() == id) tables_.insert(table->name());
+  }
+
+  // Where the good bytes before the checkpoint begin; the checkpoint if there are none.
+  Offset start_of_good_end() {
+    Offset end = journal_.get_checkpoint();
+    while (const auto entry = reader_.entry_before(end)) {
+      if (entry->start >= end || !reader_.is_good(*entry, end - integrity_entry_size)) break;
+      end = entry->start;
+    }
+    return end;
+  }
+
+  File& file_;
+  Readonly_Journal journal_;
+  Integrity_Reader reader_;
+  Database database_;
+  Offset covered_ = journal_start;
+  std::int64_t entries_ = 0;
+  std::set<std::string> tables_;
+  std::optional<Damage> damage_;
+};
+
+std::string checkpoint_text(const Readonly_Journal& journal) {
+  const Offset checkpoint = journal.get_checkpoint();
+  return std::to_string(checkpoint) +
+         (checkpoint == journal.get_hard_checkpoint() ? ", hard" : ", soft");
+}
+
+void print_good(const std::string& name, const Verifier& verifier) {
+  const Offset checkpoint = verifier.journal().get_checkpoint();
+  std::cout << name << ": good\n"
+            << "checkpoint:        " << checkpoint_text(verifier.journal()) << '\n'
+            << "integrity entries: " << verifier.entries() << '\n';
+  if (verifier.covered() < checkpoint)
+    std::cout << "not covered:       " << verifier.covered() << " to " << checkpoint
+              << ": what can be read makes sense, but changed values would not be noticed\n";
+}
+
+void print_damage(const std::string& name, const Verifier& verifier, const Damage& damage) {
+  std::cout << name << ": damaged\n"
+            << "checkpoint:           " << checkpoint_text(verifier.journal()) << '\n'
+            << "bad bytes:            " << damage.start << " to " << damage.end << ": "
+            << damage.reason << '\n'
+            << "tables touched:       ";
+  const char* separator = "";
+  for (const std::string& table : verifier.tables()) {
+    std::cout << separator << table;
+    separator = ", ";
+  }
+  if (verifier.tables().empty()) std::cout << "none that could be read";
+  // A hard checkpoint before the damage, or the end of what an integrity entry vouches for.
+  Offset last = verifier.covered();
+  if (const Offset hard = verifier.journal().get_hard_checkpoint(); hard <= damage.start)
+    last = std::max(last, hard);
+  std::cout << "\nlast good checkpoint: " << last << '\n'
+            << "to copy what is good: joedb_push --recovery ignore_header --until " << last << ' '
+            << name << " file NEW_FILE\n";
+}
+
+const char* const details =
+    R"(Reads all entries, builds the tables, and compares the bytes with the integrity entries that a
+writer puts before each checkpoint, if it is told to (--protect, or enable_integrity() in C++).
+Without them, only damage that makes no sense is found. Exit code 1 if something is wrong.
+)";
+
+}  // namespace
+
+int run_verify(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb_verify [options] FILE",
+       "Says whether a database is still what was written, and if not, where the damage "
+       "is.",
+       details,
+       "  joedb_verify people.joedb\n"
+       "  joedb_verify --protect people.joedb\n"});
+  bool protect = false;
+  options.add_flag("--protect", protect,
+                   "if FILE is good, add an integrity entry for all of it, and a hard checkpoint; "
+                   "from then on every program that uses this library adds more of them");
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const std::string name = words->take();
+  words->require_end();
+
+  bool is_good;
+  {
+    File file(name, Open_Mode::read_existing);
+    Verifier verifier(file);
+    const std::optional<Damage> damage = verifier.run();
+    is_good = !damage;
+    if (damage)
+      print_damage(name, verifier, *damage);
+    else
+      print_good(name, verifier);
+  }
+  if (is_good && protect) {
+    File file(name, Open_Mode::write_existing);
+    Writable_Database database(file);
+    database.enable_integrity();
+    std::cout << "protected up to:   " << database.get_journal().get_checkpoint() << '\n';
+  }
+  finish_standard_output();
+  return is_good ? 0 : 1;
+}
+
+}  // namespace joedb
