@@ -24,6 +24,7 @@ int run_pack(std::vector<std::string> arguments);
 int run_convert(std::vector<std::string> arguments);
 int run_merge(std::vector<std::string> arguments);
 int run_push(std::vector<std::string> arguments);
+int run_crash_lab_command(std::vector<std::string> arguments);
 
 }  // namespace joedb
 

@@ -19,6 +19,7 @@ static constexpr Command commands[] = {
     {"convert", "joedb_convert", "write the history of a database again", run_convert},
     {"push", "joedb_push", "copy the history of a database to another place", run_push},
     {"merge", "joedb_merge", "put the tables of several databases together", run_merge},
+    {"crash-lab", "joedb_crash_lab", "search for crashes that lose data", run_crash_lab_command},
 };
 
 static void print_help() {
