@@ -58,7 +58,8 @@ struct Lab_Settings {
   unsigned jobs = 1;
   Attacks attacks = {};
   Lab_Effort effort = {};
-  std::string script = {};  // commands of joedbi, instead of random lives
+  bool has_lying_disk = false;  // which forgets to sync: a self-test
+  std::string script = {};      // commands of joedbi, instead of random lives
   // Only what --cut and --image of a failure say; empty: everything.
   std::string cut = {};
   std::string image = {};

@@ -457,7 +457,10 @@ std::string tables_of(std::string_view image, Offset position) {
 // ---- Life ---------------------------------------------------------------------------------------
 
 Life::Life(const Workload& workload, std::optional<Life_Fault> fault)
-    : random_(workload.seed), fault_(fault), sector_size_(random_.flip() ? 512 : 4096) {
+    : random_(workload.seed),
+      fault_(fault),
+      has_lying_disk_(workload.has_lying_disk),
+      sector_size_(random_.flip() ? 512 : 4096) {
   run(workload);
 }
 
@@ -490,6 +493,7 @@ void Life::run(const Workload& workload) {
 
 Life_Disk& Life::add_disk(std::string name) {
   Life_Disk& disk = disks_.emplace_back(std::move(name));
+  if (has_lying_disk_) disk.disk.lie();
   if (fault_ && fault_->disk == disks_.size() - 1) disk.disk.set_fault(fault_->fault);
   return disk;
 }

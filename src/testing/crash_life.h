@@ -39,6 +39,7 @@ class Broken_Rule : public std::runtime_error {
 struct Workload {
   std::uint64_t seed = 1;
   std::string script = {};
+  bool has_lying_disk = false;  // its syncs do nothing
 };
 
 // A fault of one of the disks of a life.
@@ -72,6 +73,7 @@ class Life {
 
   Random random_;
   const std::optional<Life_Fault> fault_;
+  bool has_lying_disk_;
   std::string_view kind_;
   std::size_t sector_size_;
   std::deque<Life_Disk> disks_;

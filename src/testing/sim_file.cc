@@ -307,6 +307,7 @@ void Sim_File::change(Sim_Operation operation) {
                                                                   : Sim_Fault::Calls::truncations;
   const bool kind_fails = disk_.fails(kind);
   if (disk_.fails(Sim_Fault::Calls::changes) || kind_fails) fail(operation);
+  if (disk_.is_lying_ && operation.kind == Sim_Operation::Kind::sync) return;
   disk_.change(std::move(operation));
 }
 

@@ -157,6 +157,8 @@ class Sim_Disk {
 
   void set_fault(Sim_Fault fault) { fault_ = fault; }
   void remove_fault() { fault_.reset(); }
+  // From now on syncs succeed and do nothing.
+  void lie() { is_lying_ = true; }
   // Whether the fault has happened.
   bool has_failed() const { return has_failed_; }
 
@@ -194,6 +196,7 @@ class Sim_Disk {
   Sim_History history_;
   std::optional<Sim_Fault> fault_;
   bool has_failed_ = false;
+  bool is_lying_ = false;
   std::array<std::size_t, Sim_Fault::calls_count> counts_{};
   std::vector<Lock> locks_;
   std::vector<Call> calls_;
