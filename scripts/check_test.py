@@ -55,6 +55,14 @@ class Check_Test(unittest.TestCase):
         self.assert_bad(check.check_layers, self.including('src/cli/a.cc', 'testing/sim_file.h'),
                         'src/cli/a.cc:1: cli must not include testing')
 
+    def test_the_program_includes_the_headers_of_the_crash_laboratory(self):
+        lab = {'src/CMakeLists.txt': 'set(joedb_lab_sources\n  testing/lab.cc)\n'}
+        self.assert_good(check.check_layers, {**lab, **self.including('src/cli/a.cc', 'testing/lab.h')})
+        self.assert_bad(check.check_layers, {**lab, **self.including('src/cli/a.cc', 'testing/golden.h')},
+                        'src/cli/a.cc:1: cli must not include testing')
+        self.assert_bad(check.check_layers, {**lab, **self.including('src/replica/a.cc', 'testing/lab.h')},
+                        'src/replica/a.cc:1: replica must not include testing')
+
     def test_a_public_header_includes_no_private_one(self):
         self.assert_bad(check.check_layers, self.including('include/joedb/io/a.h', 'io/b.h'),
                         'include/joedb/io/a.h:1: a public header must not include the private io/b.h')

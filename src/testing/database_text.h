@@ -4,8 +4,9 @@
 #include <sstream>
 #include <string>
 
+#include "joedb/format/encoder.h"
 #include "joedb/table/database.h"
-#include "testing/entries.h"
+#include "testing/hex.h"
 
 namespace joedb::testing {
 

@@ -108,18 +108,6 @@ std::ostream& operator<<(std::ostream& out, const Any_Entry& entry) {
   return out << to_text(entry);
 }
 
-std::string hex(std::string_view bytes) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (!text.empty()) text += ' ';
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
-
 std::string from_hex(std::string_view text) {
   std::string bytes;
   std::istringstream in{std::string(text)};

@@ -12,6 +12,7 @@
 #include "joedb/format/decoder.h"
 #include "joedb/format/encoder.h"
 #include "joedb/format/entry.h"
+#include "testing/hex.h"
 
 // Entries as values that can be kept, compared, printed and generated.
 
@@ -108,8 +109,6 @@ std::vector<Any_Entry> one_entry_of_each_kind();
 // Any entries whatsoever, with small ids, so that short forms are frequent, and no NaN.
 rc::Gen<Any_Entry> any_entry();
 
-// Hex bytes: "05 01 01".
-std::string hex(std::string_view bytes);
 // And back; throws if the text is none.
 std::string from_hex(std::string_view text);
 

@@ -1,10 +1,9 @@
 #include "testing/sim_file.h"
 
 #include <algorithm>
-#include <stdexcept>
+#include <charconv>
 
 #include "joedb/format/header.h"
-#include "testing/random.h"
 
 namespace joedb::testing {
 
@@ -13,13 +12,12 @@ namespace {
 constexpr std::size_t sector_size = 512;
 constexpr std::size_t word_size = 8;
 
+// Entries, so that they can be taken for the file's own.
+constexpr std::string_view foreign_bytes = "\x0a\x05other";
+
 std::string lock_name(Offset start) {
   if (start == head_lock.start) return "head";
   return start == tail_lock.start ? "tail" : std::to_string(start);
-}
-
-void grow(std::string& file, std::size_t size) {
-  if (file.size() < size) file.resize(size);
 }
 
 void apply(std::string& file, const Sim_Operation& operation) {
@@ -27,7 +25,8 @@ void apply(std::string& file, const Sim_Operation& operation) {
   switch (operation.kind) {
     case Sim_Operation::Kind::write:
       if (operation.bytes.empty()) return;
-      grow(file, offset + operation.bytes.size());
+      if (file.size() < offset + operation.bytes.size())
+        file.resize(offset + operation.bytes.size());
       file.replace(offset, operation.bytes.size(), operation.bytes);
       break;
     case Sim_Operation::Kind::truncate:
@@ -39,68 +38,159 @@ void apply(std::string& file, const Sim_Operation& operation) {
   }
 }
 
-// The end of the piece of a file that reaches the disk as a whole or not at all.
-std::size_t piece_end(std::size_t offset) {
-  if (offset < header_size)
-    return std::min(offset / word_size * word_size + word_size, header_size);
-  return offset / sector_size * sector_size + sector_size;
+std::size_t size_after(const Sim_Operation& operation, std::size_t size) {
+  const auto offset = static_cast<std::size_t>(operation.offset);
+  if (operation.kind == Sim_Operation::Kind::truncate) return offset;
+  return operation.bytes.empty() ? size : std::max(size, offset + operation.bytes.size());
 }
 
-// Applies what a power cut leaves of an operation.
-void apply_part(std::string& file, const Sim_Operation& operation, Random& random) {
-  if (operation.kind == Sim_Operation::Kind::truncate) {
-    if (random.flip()) apply(file, operation);
-    return;
-  }
+// The end of the piece of a file that reaches the disk as a whole or not at all.
+std::size_t piece_end(std::size_t offset, std::size_t sector) {
+  if (offset < header_size)
+    return std::min(offset / word_size * word_size + word_size, header_size);
+  return offset / sector * sector + sector;
+}
+
+void append_units(std::vector<Sim_Unit>& units, const Sim_Operation& operation,
+                  std::size_t size_before, std::size_t sector) {
+  if (const std::size_t size = size_after(operation, size_before); size != size_before)
+    units.push_back({Sim_Unit::Kind::size, static_cast<Offset>(size), {}});
   if (operation.kind != Sim_Operation::Kind::write) return;
   const auto start = static_cast<std::size_t>(operation.offset);
   const std::size_t end = start + operation.bytes.size();
-  switch (random.below(4)) {
-    case 0:  // lost
-      break;
-    case 1:
-      apply(file, operation);
-      break;
-    case 2:  // torn
-      for (std::size_t at = start; at < end;) {
-        const std::size_t next = std::min(piece_end(at), end);
-        if (random.flip()) {
-          grow(file, next);
-          file.replace(at, next - at, operation.bytes, at - start, next - at);
-        }
-        at = next;
-      }
-      break;
-    case 3:  // the size, not the bytes
-      grow(file, end);
-      break;
+  for (std::size_t at = start; at < end;) {
+    const std::size_t next = std::min(piece_end(at, sector), end);
+    units.push_back({Sim_Unit::Kind::bytes, static_cast<Offset>(at),
+                     std::string_view(operation.bytes).substr(at - start, next - at)});
+    at = next;
   }
 }
 
 }  // namespace
 
-// ---- Sim_Disk -----------------------------------------------------------------------------------
+// ---- Sim_Mask -----------------------------------------------------------------------------------
 
-void Sim_Disk::change(Sim_Operation operation) {
-  apply(content_, operation);
+std::string Sim_Mask::text() const {
+  std::string text;
+  for (std::size_t i = words_.size(); i-- > 0;)
+    for (int shift = 60; shift >= 0; shift -= 4) {
+      const auto digit = static_cast<std::size_t>(words_[i] >> shift & 15);
+      if (digit != 0 || !text.empty()) text += "0123456789abcdef"[digit];
+    }
+  return text.empty() ? "0" : text;
+}
+
+std::optional<Sim_Mask> Sim_Mask::parse(std::string_view text) {
+  constexpr std::size_t digits = 16;
+  if (text.empty() || text.size() > max_size / 4) return std::nullopt;
+  Sim_Mask mask;
+  for (std::size_t i = 0; !text.empty(); ++i) {
+    const std::string_view part = text.substr(text.size() - std::min(text.size(), digits));
+    const auto [end, error] =
+        std::from_chars(part.data(), part.data() + part.size(), mask.words_[i], 16);
+    if (error != std::errc() || end != part.data() + part.size()) return std::nullopt;
+    text.remove_suffix(part.size());
+  }
+  return mask;
+}
+
+// ---- Sim_State ----------------------------------------------------------------------------------
+
+void Sim_State::advance(const Sim_History& history) {
+  const Sim_Operation& operation = history[applied_];
   switch (operation.kind) {
     case Sim_Operation::Kind::write:
     case Sim_Operation::Kind::truncate:
-      unsynced_.push_back(operation);
+      pending_.push_back({applied_, content_.size()});
+      apply(content_, operation);
       break;
     case Sim_Operation::Kind::sync:
-      for (const Sim_Operation& earlier : unsynced_) apply(durable_, earlier);
-      unsynced_.clear();
+      for (const Pending& earlier : pending_) {
+        if (durable_.size() > old_bytes_.size()) old_bytes_.resize(durable_.size());
+        old_bytes_.replace(0, durable_.size(), durable_);
+        apply(durable_, history[earlier.operation]);
+      }
+      pending_.clear();
+      has_durable_name_ = true;
       break;
-    case Sim_Operation::Kind::failed_sync: {
-      Random random(history_.size());
-      for (const Sim_Operation& earlier : unsynced_)
-        if (random.flip()) apply(durable_, earlier);
-      unsynced_.clear();
+    case Sim_Operation::Kind::failed_sync:
+      fail_sync(history);
       break;
+  }
+  ++applied_;
+}
+
+// Some pages were written, and all are clean now.
+void Sim_State::fail_sync(const Sim_History& history) {
+  Random random(applied_);
+  const std::vector<Sim_Unit> all = units(history, sector_size);
+  Sim_Mask mask;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (random.flip()) mask.add(i);
+  std::string image;
+  power_cut(all, mask, Sim_Fill::zeros, image);
+  durable_ = std::move(image);
+  pending_.clear();
+  has_durable_name_ = has_durable_name_ || random.flip();
+}
+
+std::vector<Sim_Unit> Sim_State::units(const Sim_History& history, std::size_t sector) const {
+  std::vector<Sim_Unit> result;
+  for (;; sector *= 2) {
+    for (const Pending& pending : pending_)
+      append_units(result, history[pending.operation], pending.size_before, sector);
+    if (result.size() <= Sim_Mask::max_size) return result;
+    if (sector > std::size_t{1} << 30)
+      throw std::logic_error("too many unsynced changes for a simulated power cut");
+    result.clear();
+  }
+}
+
+void Sim_State::power_cut(std::span<const Sim_Unit> units, const Sim_Mask& mask, Sim_Fill fill,
+                          std::string& image) const {
+  std::size_t end = durable_.size();
+  for (const Sim_Unit& unit : units)
+    end = std::max(end, static_cast<std::size_t>(unit.offset) + unit.bytes.size());
+  // What stands behind the size of the file is there as well, until the end.
+  const auto refill = [&](std::size_t from) {
+    if (fill == Sim_Fill::zeros) {
+      std::fill(image.begin() + static_cast<std::ptrdiff_t>(from), image.end(), '\0');
+      return;
+    }
+    for (std::size_t i = from; i < end; ++i) {
+      if (i < header_size)
+        image[i] = '\0';
+      else if (fill == Sim_Fill::noise)
+        image[i] = static_cast<char>((i * 0x9e3779b97f4a7c15 ^ durable_.size()) >> 29);
+      else
+        image[i] = i < durable_.size()     ? durable_[i]
+                   : i < old_bytes_.size() ? old_bytes_[i]
+                                           : foreign_bytes[i % foreign_bytes.size()];
+    }
+  };
+  image = durable_;
+  image.resize(end);
+  if (end > durable_.size()) refill(durable_.size());
+  std::size_t size = durable_.size();
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (!mask.has(i)) continue;
+    const Sim_Unit& unit = units[i];
+    const auto offset = static_cast<std::size_t>(unit.offset);
+    if (unit.kind == Sim_Unit::Kind::bytes) {
+      image.replace(offset, unit.bytes.size(), unit.bytes);
+    } else {
+      if (offset < size) refill(offset);
+      size = offset;
     }
   }
+  image.resize(size);
+}
+
+// ---- Sim_Disk -----------------------------------------------------------------------------------
+
+void Sim_Disk::change(Sim_Operation operation) {
   history_.push_back(std::move(operation));
+  state_.advance(history_);
 }
 
 Sim_Disk Sim_Disk::at(std::size_t io_count) const {
@@ -111,37 +201,32 @@ Sim_Disk Sim_Disk::at(std::size_t io_count) const {
 
 std::string Sim_Disk::power_cut(std::uint64_t seed) const {
   Random random(seed);
-  std::string file = durable_;
-  for (const Sim_Operation& operation : unsynced_) apply_part(file, operation, random);
-  return file;
-}
-
-bool Sim_Disk::is_next(Sim_Fault::Calls calls, std::size_t number) const {
-  if (!fault_ || fault_->calls != calls) return false;
-  return fault_->lasts ? number >= fault_->number : number == fault_->number;
-}
-
-void Sim_Disk::count_change(const std::string& path, const Sim_Operation& operation) {
-  if (!is_next(Sim_Fault::Calls::changes, changes_++)) return;
-  if (operation.kind == Sim_Operation::Kind::sync) {
-    change({Sim_Operation::Kind::failed_sync, 0, {}});
-    throw Io_Error("syncing", path, -1, fault_->code);
+  const std::vector<Sim_Unit> units = state_.units(history_, sector_size);
+  Sim_Mask mask;
+  for (std::size_t i = 0; i < units.size();) {
+    // Units of one change: its size, then its bytes.
+    std::size_t end = i + 1;
+    while (end < units.size() && units[end].kind == Sim_Unit::Kind::bytes &&
+           units[end - 1].offset + static_cast<Offset>(units[end - 1].bytes.size()) ==
+               units[end].offset)
+      ++end;
+    const std::size_t fate = random.below(4);  // lost, whole, torn, or its size only
+    for (; i < end; ++i) {
+      const bool is_size = units[i].kind == Sim_Unit::Kind::size;
+      if (fate == 1 || (fate == 2 && random.flip()) || (fate == 3 && is_size)) mask.add(i);
+    }
   }
-  if (operation.kind == Sim_Operation::Kind::truncate)
-    throw Io_Error("truncating", path, operation.offset, fault_->code);
-  auto written =
-      static_cast<std::size_t>(static_cast<double>(operation.bytes.size()) * fault_->part_written);
-  // The system does not write a part of a word that is inside one sector.
-  if (static_cast<std::size_t>(operation.offset) < header_size)
-    written = written / word_size * word_size;
-  if (written > 0)
-    change({Sim_Operation::Kind::write, operation.offset, operation.bytes.substr(0, written)});
-  throw Io_Error("writing", path, operation.offset, fault_->code);
+  std::string image;
+  state_.power_cut(units, mask, Sim_Fill::zeros, image);
+  return image;
 }
 
-void Sim_Disk::count_read(const std::string& path, Offset offset) {
-  if (is_next(Sim_Fault::Calls::reads, reads_++))
-    throw Io_Error("reading", path, offset, fault_->code);
+bool Sim_Disk::fails(Sim_Fault::Calls calls) {
+  const std::size_t number = counts_[static_cast<std::size_t>(calls)]++;
+  if (!fault_ || fault_->calls != calls) return false;
+  const bool result = fault_->lasts ? number >= fault_->number : number == fault_->number;
+  has_failed_ = has_failed_ || result;
+  return result;
 }
 
 bool Sim_Disk::is_free(const Lock& wanted) const {
@@ -158,7 +243,17 @@ void Sim_Disk::unlock(const Abstract_File* owner, Offset start) {
 
 std::string Sim_Disk::take_calls() {
   std::string text;
-  for (const std::string& call : calls_) text += call + "\n";
+  for (const Call& call : calls_) {
+    const std::string_view name = call.name;
+    text += name;
+    if (name == "read" || name == "write")
+      text += " " + std::to_string(call.size) + "@" + std::to_string(call.offset);
+    else if (name == "truncate")
+      text += " " + std::to_string(call.offset);
+    else if (name == "share" || name == "lock" || name == "unlock")
+      text += " " + lock_name(call.offset);
+    text += "\n";
+  }
   calls_.clear();
   return text;
 }
@@ -166,6 +261,8 @@ std::string Sim_Disk::take_calls() {
 // ---- Sim_File -----------------------------------------------------------------------------------
 
 Sim_File::Sim_File(Sim_Disk& disk, Open_Mode mode) : Abstract_File("sim", mode), disk_(disk) {
+  if (disk_.fails(Sim_Fault::Calls::opens))
+    throw Io_Error("opening", get_name(), -1, disk_.fault_->code);
   if (is_readonly() || is_shared()) return;
   if (!disk_.is_free({this, tail_lock.start, true}))
     throw Io_Error("locking", get_name(), -1, EAGAIN);
@@ -176,46 +273,92 @@ Sim_File::~Sim_File() {
   std::erase_if(disk_.locks_, [&](const auto& lock) { return lock.owner == this; });
 }
 
+void Sim_File::require_alive() const {
+  if (is_killed_) throw Sim_Killed();
+}
+
 Offset Sim_File::get_size() const {
-  disk_.calls_.push_back("size");
-  return static_cast<Offset>(disk_.content_.size());
+  require_alive();
+  disk_.calls_.push_back({"size", 0, 0});
+  if (disk_.fails(Sim_Fault::Calls::sizes))
+    throw Io_Error("reading the size of", get_name(), -1, disk_.fault_->code);
+  return static_cast<Offset>(disk_.content().size());
 }
 
 std::size_t Sim_File::pread(char* data, std::size_t size, Offset offset) const {
-  disk_.calls_.push_back("read " + std::to_string(size) + "@" + std::to_string(offset));
-  disk_.count_read(get_name(), offset);
-  if (offset < 0 || static_cast<std::size_t>(offset) >= disk_.content_.size()) return 0;
-  return disk_.content_.copy(data, size, static_cast<std::size_t>(offset));
+  require_alive();
+  disk_.calls_.push_back({"read", offset, size});
+  if (disk_.fails(Sim_Fault::Calls::reads))
+    throw Io_Error("reading", get_name(), offset, disk_.fault_->code);
+  if (offset < 0 || static_cast<std::size_t>(offset) >= disk_.content().size()) return 0;
+  return disk_.content().copy(data, size, static_cast<std::size_t>(offset));
+}
+
+// Throws if the process dies, or if the fault says so. A failing write leaves its part.
+void Sim_File::change(Sim_Operation operation) {
+  if (changes_left_ == 0) {
+    is_killed_ = true;
+    std::erase_if(disk_.locks_, [&](const auto& lock) { return lock.owner == this; });
+    throw Sim_Killed();
+  }
+  --changes_left_;
+  const auto kind = operation.kind == Sim_Operation::Kind::write  ? Sim_Fault::Calls::writes
+                    : operation.kind == Sim_Operation::Kind::sync ? Sim_Fault::Calls::syncs
+                                                                  : Sim_Fault::Calls::truncations;
+  const bool kind_fails = disk_.fails(kind);
+  if (disk_.fails(Sim_Fault::Calls::changes) || kind_fails) fail(operation);
+  if (disk_.is_lying_ && operation.kind == Sim_Operation::Kind::sync) return;
+  disk_.change(std::move(operation));
+}
+
+void Sim_File::fail(const Sim_Operation& operation) {
+  const Sim_Fault& fault = *disk_.fault_;
+  if (operation.kind == Sim_Operation::Kind::sync) {
+    disk_.change({Sim_Operation::Kind::failed_sync, 0, {}});
+    throw Io_Error("syncing", get_name(), -1, fault.code);
+  }
+  if (operation.kind == Sim_Operation::Kind::truncate)
+    throw Io_Error("truncating", get_name(), operation.offset, fault.code);
+  auto written =
+      static_cast<std::size_t>(static_cast<double>(operation.bytes.size()) * fault.part_written);
+  // The system does not write a part of a word that is inside one sector.
+  if (static_cast<std::size_t>(operation.offset) < header_size)
+    written = written / word_size * word_size;
+  if (written > 0)
+    disk_.change(
+        {Sim_Operation::Kind::write, operation.offset, operation.bytes.substr(0, written)});
+  throw Io_Error("writing", get_name(), operation.offset, fault.code);
 }
 
 void Sim_File::pwrite(const char* data, std::size_t size, Offset offset) {
-  disk_.calls_.push_back("write " + std::to_string(size) + "@" + std::to_string(offset));
-  Sim_Operation operation{Sim_Operation::Kind::write, offset, std::string(data, size)};
-  disk_.count_change(get_name(), operation);
-  disk_.change(std::move(operation));
+  require_alive();
+  disk_.calls_.push_back({"write", offset, size});
+  change({Sim_Operation::Kind::write, offset, std::string(data, size)});
 }
 
 void Sim_File::sync() {
-  disk_.calls_.push_back("sync");
-  disk_.count_change(get_name(), {Sim_Operation::Kind::sync, 0, {}});
-  disk_.change({Sim_Operation::Kind::sync, 0, {}});
+  require_alive();
+  disk_.calls_.push_back({"sync", 0, 0});
+  change({Sim_Operation::Kind::sync, 0, {}});
 }
 
 void Sim_File::datasync() {
-  disk_.calls_.push_back("datasync");
-  disk_.count_change(get_name(), {Sim_Operation::Kind::sync, 0, {}});
-  disk_.change({Sim_Operation::Kind::sync, 0, {}});
+  require_alive();
+  disk_.calls_.push_back({"datasync", 0, 0});
+  change({Sim_Operation::Kind::sync, 0, {}});
 }
 
 bool Sim_File::truncate(Offset size) {
-  disk_.calls_.push_back("truncate " + std::to_string(size));
-  Sim_Operation operation{Sim_Operation::Kind::truncate, size, {}};
-  disk_.count_change(get_name(), operation);
-  disk_.change(std::move(operation));
+  require_alive();
+  disk_.calls_.push_back({"truncate", size, 0});
+  change({Sim_Operation::Kind::truncate, size, {}});
   return true;
 }
 
 void Sim_File::lock(Offset start, bool is_exclusive) {
+  require_alive();
+  if (disk_.fails(Sim_Fault::Calls::locks))
+    throw Io_Error("locking", get_name(), -1, disk_.fault_->code);
   if (!disk_.is_free({this, start, is_exclusive}))
     throw std::logic_error("this lock would wait for ever: " + lock_name(start));
   disk_.unlock(this, start);
@@ -223,17 +366,17 @@ void Sim_File::lock(Offset start, bool is_exclusive) {
 }
 
 void Sim_File::shared_lock(Offset start, Offset) {
-  disk_.calls_.push_back("share " + lock_name(start));
+  disk_.calls_.push_back({"share", start, 0});
   lock(start, false);
 }
 
 void Sim_File::exclusive_lock(Offset start, Offset) {
-  disk_.calls_.push_back("lock " + lock_name(start));
+  disk_.calls_.push_back({"lock", start, 0});
   lock(start, true);
 }
 
 void Sim_File::unlock(Offset start, Offset) noexcept {
-  disk_.calls_.push_back("unlock " + lock_name(start));
+  disk_.calls_.push_back({"unlock", start, 0});
   disk_.unlock(this, start);
 }
 

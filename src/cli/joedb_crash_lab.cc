@@ -1,0 +1,163 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/stop_signal.h"
+#include "joedb/base/log.h"
+#include "testing/crash_lab.h"
+
+namespace joedb {
+
+namespace {
+
+const char* const details =
+    R"(A workload runs on a simulated disk, which knows what processes see, what is durable, and each
+change in between. Each seed is another workload; WORKLOAD, a file of joedbi commands, replaces
+them.
+
+kill: the process dies after each of its I/O operations. What it wrote is there.
+power: the system dies with it. Of the changes that were not synced, all subsets (if they are
+many: thousands) reach the disk, torn at 512 or 4096 bytes, at every 8 bytes in the header;
+where the file has grown meanwhile, there are zeros, old bytes, or noise.
+error: each call (open, lock, read, write, sync, truncate, size) fails, once and for ever.
+
+What is left is opened in every recovery mode, and written, with more crashes meanwhile, three in
+a row. Every hard checkpoint must be there; what is found must be exactly what a checkpoint was
+asked for; after an error nothing more may be written.
+
+Unprovable are soft checkpoints after a power cut whose bytes are not those that were written:
+the format has no proof of them.
+
+A failure ends the run and is printed with a command that shows it again.
+)";
+
+enum class Attack { all, kill, power, error };
+
+std::string read_file(const std::string& name) {
+  std::ifstream in(name, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw Exception("cannot read " + name);
+  return text;
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, " ");
+  return text;
+}
+
+// On a terminal: how far it has come, once a second.
+class Lab_Progress {
+ public:
+  ~Lab_Progress() {
+    if (is_visible_) std::fputs("\r\33[K", stderr);
+  }
+  void show(const testing::Lab_Counts& counts) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_wanted_ || now < next_) return;
+    next_ = now + std::chrono::seconds(1);
+    is_visible_ = true;
+    std::fprintf(stderr, "\r\33[Kseeds: %s, distinct states: %s", grouped(counts.seeds).c_str(),
+                 grouped(counts.states).c_str());
+  }
+
+ private:
+  const bool is_wanted_ = isatty(STDERR_FILENO) == 1;
+  std::chrono::steady_clock::time_point next_ =
+      std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  bool is_visible_ = false;
+};
+
+void print(const testing::Lab_Report& report) {
+  const testing::Lab_Counts& counts = report.counts;
+  const struct {
+    const char* name;
+    std::uint64_t value;
+  } lines[] = {
+      {"workloads", counts.seeds},
+      {"moments of a crash", counts.cuts},
+      {"calls that failed", counts.faults},
+      {"files left by crashes", counts.images},
+      {"distinct crash states", counts.states},
+      {"recoveries", counts.recoveries},
+      {"unprovable soft checkpoints", counts.unprovable},
+      {"states per second", static_cast<std::uint64_t>(static_cast<double>(counts.states) /
+                                                       std::max(report.seconds, 0.001))},
+  };
+  for (const auto& [name, value] : lines) std::printf("%-28s%16s\n", name, grouped(value).c_str());
+  std::printf("%-28s%16.1f\n", "seconds", report.seconds);
+}
+
+}  // namespace
+
+int run_crash_lab_command(std::vector<std::string> arguments) {
+  Options options({"joedb_crash_lab [options] [WORKLOAD]",
+                   "Searches for crashes and errors after which joedb loses data.", details,
+                   "  joedb crash-lab\n"
+                   "  joedb crash-lab --seconds 3600\n"
+                   "  joedb crash-lab workload.joedbi\n"
+                   "  joedb crash-lab --seed 17 --cut 23 --image 0x2bz\n"});
+  std::int64_t seed = 1, seeds = 0, seconds = 0;
+  std::int64_t jobs = std::max(1U, std::thread::hardware_concurrency());
+  Attack attack = Attack::all;
+  testing::Lab_Settings settings;
+  options.add("--seed", seed, "the first seed (default: 1)");
+  options.add("--seeds", seeds, "how many seeds (default: 20; with --seconds: no limit)");
+  options.add("--seconds", seconds, "begin no seed after this time");
+  options.add("--jobs", jobs, "threads (default: one for each processor)");
+  options.add_choice("--attack", attack,
+                     {{"all", Attack::all},
+                      {"kill", Attack::kill},
+                      {"power", Attack::power},
+                      {"error", Attack::error}},
+                     "what is done to the workload");
+  options.add("--cut", settings.cut, "of a failure: after which I/O operation; or which error");
+  options.add("--image", settings.image, "of a failure: what the crash left");
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  std::string workload;
+  if (!words->is_empty()) {
+    workload = words->take();
+    settings.script = read_file(workload);
+  }
+  words->require_end();
+  if (seed < 0 || seeds < 0 || seconds < 0 || jobs < 1)
+    words->fail("the numbers must not be negative");
+
+  const bool is_one = !settings.cut.empty() || !workload.empty();
+  settings.first_seed = static_cast<std::uint64_t>(seed);
+  settings.seeds = static_cast<std::uint64_t>(is_one        ? 1
+                                              : seeds > 0   ? seeds
+                                              : seconds > 0 ? std::int64_t{1} << 62
+                                                            : 20);
+  settings.seconds = static_cast<double>(seconds);
+  settings.jobs = static_cast<unsigned>(jobs);
+  settings.attacks = {attack == Attack::all || attack == Attack::kill,
+                      attack == Attack::all || attack == Attack::power,
+                      attack == Attack::all || attack == Attack::error};
+
+  Destructor_Logger::remove_logger();  // most of these databases end badly
+  testing::Lab_Report report;
+  {
+    const Stop_Signal stop;
+    Lab_Progress progress;
+    settings.on_progress = [&](const testing::Lab_Counts& counts) {
+      progress.show(counts);
+      return !stop.has_come();
+    };
+    report = testing::run_crash_lab(settings);
+  }
+  print(report);
+  if (!report.failure) return 0;
+  std::printf("\nFAILURE: %sreplay: joedb crash-lab %s%s\n", report.failure->text.c_str(),
+              report.failure->replay.c_str(), workload.empty() ? "" : (" " + workload).c_str());
+  return 1;
+}
+
+}  // namespace joedb

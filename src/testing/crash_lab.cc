@@ -1,0 +1,665 @@
+#include "testing/crash_lab.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "joedb/io/memory_file.h"
+#include "testing/crash_life.h"
+#include "testing/distinct_states.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace joedb::testing {
+
+namespace {
+
+constexpr char fill_letters[] = {'z', 'o', 'n'};
+constexpr const char* fill_names[] = {"zeros", "old bytes", "noise"};
+
+// ---- which image --------------------------------------------------------------------------------
+
+// What a crash leaves.
+struct Image_Choice {
+  enum class Kind {
+    kill,     // what the process has written
+    torn,     // the same, with a piece of the write that it was killed in
+    no_file,  // not even a name
+    power     // these units
+  };
+  Kind kind = Kind::kill;
+  Sim_Mask mask = {};
+  Sim_Fill fill = Sim_Fill::zeros;
+  friend bool operator==(const Image_Choice&, const Image_Choice&) = default;
+};
+
+std::string text_of(const Image_Choice& choice) {
+  switch (choice.kind) {
+    case Image_Choice::Kind::kill:
+      return "kill";
+    case Image_Choice::Kind::torn:
+      return "torn";
+    case Image_Choice::Kind::no_file:
+      return "none";
+    case Image_Choice::Kind::power:
+      break;
+  }
+  return "0x" + choice.mask.text() + fill_letters[static_cast<std::size_t>(choice.fill)];
+}
+
+Image_Choice parse_image(std::string_view text) {
+  if (text == "kill") return {.kind = Image_Choice::Kind::kill};
+  if (text == "torn") return {.kind = Image_Choice::Kind::torn};
+  if (text == "none") return {.kind = Image_Choice::Kind::no_file};
+  if (text.starts_with("0x") && text.size() > 3)
+    for (std::size_t fill = 0; fill < sim_fill_count; ++fill)
+      if (text.back() == fill_letters[fill])
+        if (const auto mask = Sim_Mask::parse(text.substr(2, text.size() - 3)))
+          return {Image_Choice::Kind::power, *mask, static_cast<Sim_Fill>(fill)};
+  throw Exception("this is no image of a crash: " + std::string(text));
+}
+
+// One crash, and those in the recovery from it.
+struct Step {
+  std::size_t disk = 0;
+  std::size_t cut = 0;
+  Image_Choice image = {};
+};
+using Path = std::vector<Step>;
+
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find('/', start), text.size());
+    parts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+std::size_t parse_number(std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw Exception("this is no number of a cut: " + std::string(text));
+  return number;
+}
+
+// "23/4" and "0x2bz/kill"; "1:23" is on the second disk.
+Path parse_path(std::string_view cuts, std::string_view images) {
+  Path path;
+  if (cuts.empty()) return path;
+  for (std::string_view cut : split(cuts)) {
+    Step& step = path.emplace_back();
+    if (const std::size_t colon = cut.find(':'); colon != cut.npos) {
+      step.disk = parse_number(cut.substr(0, colon));
+      cut.remove_prefix(colon + 1);
+    }
+    step.cut = parse_number(cut);
+  }
+  const std::vector<std::string_view> parts = split(images);
+  if (parts.size() != path.size()) throw Exception("--cut and --image belong together");
+  for (std::size_t i = 0; i < path.size(); ++i) path[i].image = parse_image(parts[i]);
+  return path;
+}
+
+std::string cuts_text(const Path& path) {
+  std::string text;
+  for (const Step& step : path) {
+    if (!text.empty()) text += '/';
+    if (step.disk != 0) text += std::to_string(step.disk) + ":";
+    text += std::to_string(step.cut);
+  }
+  return text;
+}
+
+std::string images_text(const Path& path) {
+  std::string text;
+  for (const Step& step : path) text += (text.empty() ? "" : "/") + text_of(step.image);
+  return text;
+}
+
+// ---- hashes -------------------------------------------------------------------------------------
+
+State_Hash to_state_hash(XXH128_hash_t hash) { return {hash.low64, hash.high64}; }
+
+State_Hash hash_of(const void* data, std::size_t size) {
+  return to_state_hash(XXH3_128bits(data, size));
+}
+
+State_Hash hash_of(const In_Force& promises) {
+  std::vector<std::uint64_t> words{
+      static_cast<std::uint64_t>(promises.least), static_cast<std::uint64_t>(promises.least_hard),
+      static_cast<std::uint64_t>(promises.least_classic), promises.is_exact};
+  // The last of each file: the bytes before it are those of the others.
+  std::map<const std::string*, Offset> ends;
+  for (const Allowed& a : promises.allowed) {
+    words.push_back(static_cast<std::uint64_t>(a.position) << 1 | (a.is_hard ? 1 : 0));
+    if (a.file == nullptr) continue;
+    Offset& end = ends[a.file];
+    end = std::max(end, a.position);
+  }
+  std::vector<State_Hash> files;
+  for (const auto& [file, end] : ends) {
+    const std::size_t size = std::min(file->size(), static_cast<std::size_t>(end));
+    files.push_back(hash_of(file->data() + header_size, size - header_size));
+  }
+  std::sort(files.begin(), files.end(), [](State_Hash a, State_Hash b) { return a.high < b.high; });
+  for (const State_Hash& hash : files) words.insert(words.end(), {hash.low, hash.high});
+  return hash_of(words.data(), words.size() * sizeof words[0]);
+}
+
+// ---- judging an image ---------------------------------------------------------------------------
+
+// Which checkpoints a reader believes; or why none.
+struct Reading {
+  bool is_open = false;
+  Offset checkpoint = journal_start;
+  Offset hard_checkpoint = journal_start;
+  std::string refusal;
+};
+
+Reading read(std::string_view image, Recovery recovery) {
+  Reading reading;
+  try {
+    Readonly_Memory_File file(image);
+    const Readonly_Journal journal(file, recovery);
+    reading.checkpoint = journal.get_checkpoint();
+    reading.hard_checkpoint = journal.get_hard_checkpoint();
+    reading.is_open = true;
+  } catch (const Exception& error) {
+    reading.refusal = error.what();
+  }
+  return reading;
+}
+
+bool has_header(std::string_view image) {
+  return image.size() >= header_size &&
+         image.substr(signature_offset, signature.size()) == signature;
+}
+
+// What the readers of an image find, and what is wrong with that (empty: nothing).
+struct Judgement {
+  Reading found;         // by the default mode
+  Reading hard;          // by Recovery::hard
+  bool is_true = false;  // the default mode has found a true state
+  std::string wrong;
+};
+
+std::string at(Offset position) { return "at " + std::to_string(position); }
+
+// `must_open`: a header is certain to be there.
+Judgement judge(std::string_view image, const In_Force& promises, bool must_open) {
+  Judgement j;
+  j.hard = read(image, Recovery::hard);
+  if (!j.hard.is_open) {
+    if (must_open) j.wrong = "Recovery::hard refuses: " + j.hard.refusal;
+    return j;
+  }
+  const Offset hard = j.hard.checkpoint;
+  if (hard < promises.least_hard) {
+    j.wrong = "Recovery::hard opens " + at(hard) + ": something hard is lost";
+  } else if (promises.find(hard, true, image) == nullptr) {
+    j.wrong = "Recovery::hard opens " + at(hard) +
+              (promises.has(hard, true) ? ", with bytes that are not those of the checkpoint"
+                                        : ", where no hard checkpoint was asked for");
+  }
+  if (!j.wrong.empty()) return j;
+
+  const Classic_Checkpoint classic = classic_checkpoint(image);
+  if (classic.hard_checkpoint > hard || classic.hard_checkpoint < promises.least_classic ||
+      promises.find(classic.hard_checkpoint, true, image) == nullptr) {
+    j.wrong = "a classic reader takes a hard checkpoint " + at(classic.hard_checkpoint) +
+              ", Recovery::hard one " + at(hard);
+    return j;
+  }
+
+  j.found = read(image, Recovery::none);
+  if (!j.found.is_open) {
+    if (must_open && (!promises.is_exact || promises.least > promises.least_hard))
+      j.wrong = "the default mode refuses: " + j.found.refusal;
+    return j;
+  }
+  const Offset found = j.found.checkpoint;
+  if (found < promises.least) {
+    j.wrong = "the default mode opens " + at(found) + ": a checkpoint is lost";
+  } else if (found == hard) {
+    j.is_true = true;
+  } else if (!promises.has(found, false)) {
+    j.wrong = "the default mode opens " + at(found) + ", where no checkpoint was asked for";
+  } else if (promises.find(found, false, image) != nullptr) {
+    j.is_true = true;
+  } else if (promises.is_exact) {
+    j.wrong =
+        "the default mode opens " + at(found) + ", with bytes that are not those of the checkpoint";
+  }
+  return j;
+}
+
+// ---- one seed -----------------------------------------------------------------------------------
+
+constexpr int error_codes[] = {EIO, ENOSPC, EINTR, EDQUOT, EROFS, ENOLCK};
+constexpr const char* call_names[] = {"change", "read",  "opening", "lock",
+                                      "size",   "write", "sync",    "truncation"};
+
+// Explores what crashes do to one life.
+class Explorer {
+ public:
+  Explorer(const Lab_Settings& settings, std::uint64_t seed)
+      : settings_(settings),
+        workload_{seed, settings.script, settings.has_lying_disk},
+        random_(seed ^ 0x6a09e667f3bcc908),
+        is_replay_(!settings.cut.empty()) {}
+
+  void run() {
+    try {
+      const Life life(workload_);
+      kind_ = life.kind();
+      sector_size_ = life.sector_size();
+      if (settings_.attacks.has_kill || settings_.attacks.has_power) {
+        if (is_replay_ && !settings_.image.empty())
+          wanted_ = parse_path(settings_.cut, settings_.image);
+        if (!is_replay_ || !wanted_.empty())
+          for (std::size_t i = 0; i < life.disks().size() && !failure_; ++i)
+            explore(life.disks()[i], i, settings_.effort);
+      }
+      if (settings_.attacks.has_error && !failure_ && wanted_.empty()) fail_calls(life);
+    } catch (const Broken_Rule& error) {
+      fail(error.what(), "", "--seed " + std::to_string(workload_.seed));
+    }
+    ++counts_.seeds;
+    counts_.states = 0;
+  }
+
+  const Lab_Counts& counts() const { return counts_; }
+  const State_Set& states() const { return states_; }
+  const std::optional<Lab_Failure>& failure() const { return failure_; }
+
+ private:
+  void fail(const std::string& what, const std::string& details, const std::string& replay) {
+    if (failure_) return;
+    const std::string where =
+        "seed " + std::to_string(workload_.seed) + " (" + std::string(kind_) + "): ";
+    failure_ = {workload_.seed, where + what + "\n" + details, replay};
+  }
+
+  // A crash after each operation of a disk.
+  void explore(const Life_Disk& disk, std::size_t number, const Lab_Effort& effort) {
+    Sim_State state = disk.disk.start();
+    const Sim_History& history = disk.disk.history();
+    for (std::size_t io = 0; io <= history.size() && !failure_; ++io) {
+      if (io > 0) {
+        if (settings_.attacks.has_kill) kill_in_write(disk, number, state, history[io - 1]);
+        state.advance(history);
+      }
+      path_.push_back({number, io, {}});
+      if (is_wanted_cut()) cut(disk, state, effort);
+      path_.pop_back();
+    }
+  }
+
+  bool is_wanted_cut() const {
+    if (wanted_.empty() || path_.size() > wanted_.size()) return true;
+    const Step &step = path_.back(), &wanted = wanted_[path_.size() - 1];
+    return step.disk == wanted.disk && step.cut == wanted.cut;
+  }
+  bool is_wanted(const Image_Choice& choice) const {
+    if (wanted_.empty() || path_.size() > wanted_.size()) return true;
+    return choice == wanted_[path_.size() - 1].image;
+  }
+
+  // The system takes over a large write page by page.
+  void kill_in_write(const Life_Disk& disk, std::size_t number, const Sim_State& state,
+                     const Sim_Operation& operation) {
+    constexpr std::size_t page = 4096;
+    const auto offset = static_cast<std::size_t>(operation.offset);
+    const std::size_t end = offset / page * page + page;
+    if (operation.kind != Sim_Operation::Kind::write || offset + operation.bytes.size() <= end)
+      return;
+    path_.push_back({number, state.io_count(), {}});
+    if (is_wanted_cut()) {
+      image_ = state.content();
+      if (image_.size() < end) image_.resize(end);
+      image_.replace(offset, end - offset, operation.bytes, 0, end - offset);
+      const In_Force promises = disk.promises.in_force(state.io_count(), Crash::kill);
+      check({.kind = Image_Choice::Kind::torn}, promises, hash_of(promises), has_header(image_));
+    }
+    path_.pop_back();
+  }
+
+  void cut(const Life_Disk& disk, const Sim_State& state, const Lab_Effort& effort) {
+    ++counts_.cuts;
+    const std::size_t io = state.io_count();
+    if (settings_.attacks.has_kill) {
+      const In_Force promises = disk.promises.in_force(io, Crash::kill);
+      image_ = state.content();
+      check({.kind = Image_Choice::Kind::kill}, promises, hash_of(promises), has_header(image_));
+    }
+    if (!settings_.attacks.has_power) return;
+    const In_Force promises = disk.promises.in_force(io, Crash::power);
+    const State_Hash promises_hash = hash_of(promises);
+    const bool must_open = promises.least_hard > journal_start || has_header(state.durable());
+    if (!state.has_durable_name()) {
+      image_.clear();
+      check({.kind = Image_Choice::Kind::no_file}, promises, promises_hash,
+            promises.least_hard > journal_start);
+    }
+    const std::vector<Sim_Unit> units = state.units(disk.disk.history(), sector_size_);
+    const bool has_grown = std::any_of(units.begin(), units.end(), [&](const Sim_Unit& unit) {
+      return unit.kind == Sim_Unit::Kind::size;
+    });
+    const auto check_mask = [&](const Sim_Mask& mask, Sim_Fill fill) {
+      const Image_Choice choice{Image_Choice::Kind::power, mask, fill};
+      if (failure_ || !is_wanted(choice)) return;
+      state.power_cut(units, mask, fill, image_);
+      check(choice, promises, promises_hash, must_open);
+    };
+    if (path_.size() <= wanted_.size()) {  // a replay
+      const Image_Choice& wanted = wanted_[path_.size() - 1].image;
+      if (wanted.kind == Image_Choice::Kind::power) check_mask(wanted.mask, wanted.fill);
+      return;
+    }
+    const auto check_fills = [&](const Sim_Mask& mask) {
+      for (std::size_t fill = 0; fill < (has_grown ? sim_fill_count : 1); ++fill)
+        check_mask(mask, static_cast<Sim_Fill>(fill));
+    };
+    choose(units.size(), effort, check_fills);
+  }
+
+  // All subsets; or those without any, with all, prefixes, single ones, single ones lost, pairs,
+  // and random ones.
+  template <class F>
+  void choose(std::size_t size, const Lab_Effort& effort, F f) {
+    if (size <= effort.all_subsets_up_to) {
+      for (std::uint64_t bits = 0; bits < std::uint64_t{1} << size; ++bits) f(Sim_Mask(bits));
+      return;
+    }
+    Sim_Mask all;
+    for (std::size_t i = 0; i < size; ++i) {
+      f(all);
+      all.add(i);
+    }
+    f(all);
+    for (std::size_t i = 0; i < size; ++i) {
+      Sim_Mask single, lost = all;
+      single.add(i);
+      lost.remove(i);
+      f(single);
+      f(lost);
+      for (std::size_t j = 0; j < i && size <= 64; ++j) {
+        Sim_Mask pair = single, both_lost = lost;
+        pair.add(j);
+        both_lost.remove(j);
+        f(pair);
+        f(both_lost);
+      }
+    }
+    Random random(workload_.seed * 1'000'003 + path_.back().cut);
+    for (std::size_t n = 0; n < effort.random_subsets; ++n) {
+      // Many survive, or few.
+      const std::size_t share = 1 + random.below(7);
+      Sim_Mask mask;
+      for (std::size_t i = 0; i < size; ++i)
+        if (random.below(8) < share) mask.add(i);
+      f(mask);
+    }
+  }
+
+  // Checks image_, if it is a new state.
+  void check(const Image_Choice& choice, const In_Force& promises, State_Hash promises_hash,
+             bool must_open) {
+    if (failure_ || !is_wanted(choice)) return;
+    ++counts_.images;
+    const State_Hash image_hash = hash_of(image_.data(), image_.size());
+    const std::uint64_t both[] = {image_hash.low, image_hash.high, promises_hash.low,
+                                  promises_hash.high};
+    const State_Hash state = hash_of(both, sizeof both);
+    if (!states_.insert(state) && wanted_.empty()) return;
+    path_.back().image = choice;
+    const Judgement judgement = judge(image_, promises, must_open);
+    if (!judgement.wrong.empty()) return fail_image(judgement.wrong, promises, image_);
+    if (judgement.found.is_open && !judgement.is_true && must_open) ++counts_.unprovable;
+    try {
+      // What a second crash leaves may be what a bare journal has made of wrong bytes.
+      if (judgement.is_true && path_.size() == 1 && state.low % 64 == 0)
+        expect_tables(judgement.found.checkpoint);
+      expect_recovery(promises, must_open, judgement, state);
+    } catch (const std::exception& error) {
+      fail_image(error.what(), promises, image_);
+    }
+  }
+
+  void expect_tables(Offset position) const {
+    try {
+      tables_of(image_, position);
+    } catch (const Exception& error) {
+      throw Broken_Rule("the journal up to " + std::to_string(position) +
+                        " is true and cannot be read: " + error.what());
+    }
+  }
+
+  // Somebody opens the image for writing, and goes on.
+  void expect_recovery(const In_Force& promises, bool must_open, const Judgement& before,
+                       State_Hash state) {
+    ++counts_.recoveries;
+    Random random(state.high);
+    const auto recovery = static_cast<Recovery>(random.below(4));
+    const bool has_tables = random.below(16) == 0;
+    const bool is_clean = static_cast<Offset>(image_.size()) <= before.found.checkpoint;
+    Life_Disk disk("recovered", image_, promises);
+    const Recovered recovered = recover(disk, recovery, has_tables, random);
+    if (!recovered.is_open) {
+      const bool may_refuse = recovery == Recovery::ignore_header || !must_open ||
+                              (recovery != Recovery::hard && !before.is_true) ||
+                              (recovery == Recovery::none && !is_clean);
+      if (!may_refuse)
+        throw Broken_Rule("a writer (" + names_[static_cast<std::size_t>(recovery)] +
+                          ") is refused: " + recovered.refusal);
+      const Judgement after = judge(disk.disk.content(), promises, must_open);
+      if (after.hard.checkpoint != before.hard.checkpoint ||
+          after.hard.is_open != before.hard.is_open)
+        throw Broken_Rule("a writer that was refused has cost the hard checkpoint");
+    } else {
+      const Offset expected = recovery == Recovery::hard ? before.hard.checkpoint
+                              : recovery == Recovery::ignore_header
+                                  ? std::max(journal_start, static_cast<Offset>(image_.size()))
+                                  : before.found.checkpoint;
+      if (before.hard.is_open && recovered.found != expected)
+        throw Broken_Rule("a writer opens " + at(recovered.found) + ", a reader " + at(expected));
+      const In_Force kept = disk.promises.in_force(disk.disk.io_count(), Crash::kill);
+      const Judgement after = judge(disk.disk.content(), kept, true);
+      if (!after.wrong.empty())
+        throw Broken_Rule("after a recovery (" + names_[static_cast<std::size_t>(recovery)] +
+                          "), " + after.wrong + "; " + kept.text() + "; header " +
+                          words_text(disk.disk.content()));
+    }
+    if (!goes_deeper(random)) return;
+    std::string image;
+    image.swap(image_);
+    const Lab_Effort effort{.all_subsets_up_to = 8, .random_subsets = 16};
+    explore(disk, 0, effort);
+    image_.swap(image);
+  }
+
+  bool goes_deeper(Random& random) const {
+    const std::size_t depth = path_.size();
+    if (depth < wanted_.size()) return true;
+    if (!wanted_.empty()) return false;
+    return static_cast<int>(depth) < settings_.effort.depth &&
+           random.below(depth == 1 ? 16 : 64) == 0;
+  }
+
+  void fail_image(const std::string& what, const In_Force& promises, std::string_view image) {
+    std::string details;
+    for (const Step& step : path_) {
+      details += details.empty() ? "crash: " : "then:  ";
+      details += "after I/O " + std::to_string(step.cut);
+      if (step.disk != 0) details += " of disk " + std::to_string(step.disk);
+      switch (step.image.kind) {
+        case Image_Choice::Kind::kill:
+          details += ", killed";
+          break;
+        case Image_Choice::Kind::torn:
+          details += ", killed in a write";
+          break;
+        case Image_Choice::Kind::no_file:
+          details += ", power cut, and the file has no name";
+          break;
+        case Image_Choice::Kind::power:
+          details += ", power cut, units 0x" + step.image.mask.text() + " are on the disk, else " +
+                     fill_names[static_cast<std::size_t>(step.image.fill)];
+      }
+      details += '\n';
+    }
+    details += "promised: " + promises.text() + "\n";
+    details += "header: " + words_text(image) + ", " + std::to_string(image.size()) + " bytes\n";
+    std::string replay = "--seed " + std::to_string(workload_.seed);
+    if (fault_number_) {
+      replay += " --attack error --cut " + std::to_string(*fault_number_);
+      details = "fault: " + fault_text_ + "\n" + details;
+    } else {
+      replay += " --cut " + cuts_text(path_) + " --image " + images_text(path_);
+    }
+    fail(what, details, replay);
+  }
+
+  // Every call of the life fails, once and for ever.
+  void fail_calls(const Life& life) {
+    std::size_t number = 0;
+    for (std::size_t disk = 0; disk < life.disks().size(); ++disk)
+      for (std::size_t kind = 1; kind < Sim_Fault::calls_count; ++kind) {
+        const auto calls = static_cast<Sim_Fault::Calls>(kind);
+        const std::size_t count = life.disks()[disk].disk.count(calls);
+        for (std::size_t call = 0; call < count; ++call)
+          for (const bool lasts : {false, true})
+            for (const double part : {0.0, 0.6, 1.0}) {
+              if (part > 0 && calls != Sim_Fault::Calls::writes) break;
+              const int code = error_codes[(number + workload_.seed) % std::size(error_codes)];
+              if (!is_replay_ || parse_number(settings_.cut) == number)
+                fail_call(number, {disk, {calls, call, code, lasts, part}});
+              ++number;
+              if (failure_) return;
+            }
+      }
+  }
+
+  void fail_call(std::size_t number, const Life_Fault& fault) {
+    ++counts_.faults;
+    fault_number_ = number;
+    fault_text_ = std::string(call_names[static_cast<std::size_t>(fault.fault.calls)]) + " " +
+                  std::to_string(fault.fault.number) + " of disk " + std::to_string(fault.disk) +
+                  " fails " + (fault.fault.lasts ? "for ever" : "once") + " with " +
+                  std::strerror(fault.fault.code);
+    if (fault.fault.calls == Sim_Fault::Calls::writes)
+      fault_text_ += ", " + std::to_string(static_cast<int>(100 * fault.fault.part_written)) +
+                     " % of it is written";
+    try {
+      const Life life(workload_, fault);
+      for (std::size_t i = 0; i < life.disks().size() && !failure_; ++i) {
+        const Life_Disk& disk = life.disks()[i];
+        path_.push_back({i, disk.disk.io_count(), {}});
+        const Lab_Effort effort{.all_subsets_up_to = 4, .random_subsets = 16};
+        cut(disk, disk.disk.state(), effort);
+        path_.pop_back();
+      }
+    } catch (const Broken_Rule& error) {
+      fail(error.what(), "fault: " + fault_text_ + "\n",
+           "--seed " + std::to_string(workload_.seed) + " --attack error --cut " +
+               std::to_string(number));
+    }
+    fault_number_.reset();
+  }
+
+  inline static const std::string names_[] = {"none", "ignore_header", "overwrite", "hard"};
+
+  const Lab_Settings& settings_;
+  const Workload workload_;
+  Random random_;
+  const bool is_replay_;
+  Path wanted_;
+  std::string_view kind_;
+  std::size_t sector_size_ = 512;
+  Path path_;
+  std::string image_;
+  std::optional<std::size_t> fault_number_;
+  std::string fault_text_;
+  Lab_Counts counts_;
+  State_Set states_;
+  std::optional<Lab_Failure> failure_;
+};
+
+}  // namespace
+
+Lab_Counts& Lab_Counts::operator+=(const Lab_Counts& other) {
+  seeds += other.seeds;
+  cuts += other.cuts;
+  faults += other.faults;
+  images += other.images;
+  states += other.states;
+  recoveries += other.recoveries;
+  unprovable += other.unprovable;
+  return *this;
+}
+
+Lab_Report run_crash_lab(const Lab_Settings& settings) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  Lab_Report report;
+  Shared_State_Set all_states;
+  std::atomic<std::uint64_t> next = 0;
+  std::atomic<bool> stops = false;
+  std::mutex mutex;  // of the report, and what has gone wrong with the workload
+  std::exception_ptr trouble;
+
+  const auto work = [&] {
+    while (!stops) {
+      const std::uint64_t number = next++;
+      if (number >= settings.seeds) return;
+      if (settings.seconds > 0 && seconds() >= settings.seconds) return;
+      try {
+        Explorer explorer(settings, settings.first_seed + number);
+        explorer.run();
+        const std::size_t states = all_states.insert(explorer.states());
+        const std::lock_guard lock(mutex);
+        report.counts += explorer.counts();
+        report.counts.states += states;
+        const auto& failure = explorer.failure();
+        if (failure) {
+          stops = true;
+          if (!report.failure || failure->seed < report.failure->seed) report.failure = failure;
+        }
+        if (settings.on_progress && !settings.on_progress(report.counts)) stops = true;
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!trouble) trouble = std::current_exception();
+        stops = true;
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < settings.jobs; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (trouble) std::rethrow_exception(trouble);
+  report.seconds = seconds();
+  return report;
+}
+
+std::string judge_image(std::string_view image, std::string_view promised) {
+  const std::string file(promised);
+  const auto end = static_cast<Offset>(promised.size());
+  In_Force promises;
+  promises.least = promises.least_hard = promises.least_classic = end;
+  promises.allowed.push_back({end, true, &file});
+  return judge(image, promises, true).wrong;
+}
+
+}  // namespace joedb::testing

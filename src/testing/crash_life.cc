@@ -1,0 +1,743 @@
+#include "testing/crash_life.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+
+#include "interpreter/commands.h"
+#include "interpreter/interpreter.h"
+#include "interpreter/pack.h"
+#include "joedb/format/encoder.h"
+#include "joedb/io/memory_file.h"
+#include "joedb/replica/bare_journal.h"
+#include "joedb/replica/clients.h"
+#include "testing/database_text.h"
+
+namespace joedb::testing {
+
+namespace {
+
+// What short forms refer to, behind these bytes of a file.
+Context context_behind(std::string_view file) {
+  Memory_Decoder_Input in(file.substr(header_size), journal_start);
+  Context context;
+  Ignore_Entries ignore;
+  while (in.remaining() > 0) decode_entry(in, context, ignore);
+  return context;
+}
+
+// ---- a process ----------------------------------------------------------------------------------
+
+// Has the journal of a disk open for writing, and tells the promises of the disk what it does.
+// Store: Writable_Database or Bare_Journal.
+template <class Store>
+class Process {
+ public:
+  static constexpr bool has_tables = std::is_same_v<Store, Writable_Database>;
+
+  // Throws what opening throws.
+  Process(Life_Disk& disk, Random& random, Recovery recovery,
+          Open_Mode mode = Open_Mode::write_existing_or_create_new)
+      : disk_(disk), random_(random) {
+    promises().begin_epoch(io());
+    try {
+      file_ = std::make_unique<Sim_File>(disk.disk, mode);
+      store_ = std::make_unique<Store>(*file_, recovery);
+    } catch (...) {
+      promises().cancel_epoch(recovery == Recovery::hard);
+      throw;
+    }
+    take_over(recovery);
+    for (std::size_t& weight : weights_) weight = random_.below(3) == 0 ? 0 : 1 + random_.below(9);
+  }
+
+  Store& store() { return *store_; }
+  Sim_File& file() { return *file_; }
+  const Writable_Journal& journal() const { return std::as_const(*store_).get_journal(); }
+  bool has_tail() const { return journal().ahead_of_checkpoint() > 0; }
+
+  // One random operation.
+  void act() {
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < action_count; ++i) total += weights_[i];
+    if (total == 0) return comment();
+    std::size_t pick = random_.below(total), action = 0;
+    while (pick >= weights_[action]) pick -= weights_[action++];
+    (this->*actions[action].run)();
+  }
+
+  // A transaction of a shared file.
+  void begin() {
+    promises().begin_epoch(io());
+    try {
+      store_->lock_pull();
+    } catch (...) {
+      promises().cancel_epoch();
+      throw;
+    }
+    take_over(Recovery::none);
+  }
+  void end() { store_->unlock(); }
+
+  void checkpoint(Checkpoint_Level level) {
+    promises().ask(level, journal().get_position(), io());
+    store_->checkpoint(level);
+    give();
+  }
+  void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
+  void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
+  void half_checkpoint() { checkpoint(Checkpoint_Level::half); }
+  void flush() { store_->flush(); }
+  void rollback() {
+    store_->rollback();
+    expected().resize(static_cast<std::size_t>(journal().get_checkpoint()));
+    context_ = context_behind(expected());
+  }
+
+  template <class Entry>
+  void write(const Entry& entry) {
+    store_->write(entry);
+    append_encoded(expected(), context_, entry);
+  }
+  Blob write_blob(std::string_view bytes) {
+    const Blob blob = store_->write_blob(bytes);
+    std::string start(entry_size_limit, '\0');
+    start.resize(static_cast<std::size_t>(encode_blob(start.data(), bytes.size()) - start.data()));
+    expected().append(start).append(bytes);
+    return blob;
+  }
+  void comment() { write(Comment{text()}); }
+
+  // What memory holds is what the bytes say that should be in the file.
+  void expect_memory_is_journal() {
+    if constexpr (has_tables) {
+      if (has_tail()) return;
+      if (text_of(store_->get_database()) != tables_of(expected(), journal().get_checkpoint()))
+        throw Broken_Rule("the tables in memory are not those of the journal at " +
+                          std::to_string(journal().get_checkpoint()));
+    }
+  }
+
+  std::string memory() const {
+    if constexpr (has_tables)
+      return text_of(store_->get_database());
+    else
+      return {};
+  }
+
+  // After a failed call: memory claims nothing that was not acknowledged, nor more than the file
+  // has; reading goes on; and if `has_stopped`, every function that writes throws, and nothing
+  // reaches the file.
+  void expect_careful(bool has_stopped) {
+    const Offset checkpoint = journal().get_checkpoint();
+    if (!file_->is_shared() && checkpoint > promises().last_given())
+      throw Broken_Rule("memory claims a checkpoint at " + std::to_string(checkpoint) +
+                        ", which was not acknowledged");
+    if (!disk_.disk.content().empty() && checkpoint > adopted_) {
+      Readonly_Memory_File file(disk_.disk.content());
+      if (Readonly_Journal(file).get_checkpoint() < checkpoint)
+        throw Broken_Rule("memory claims a checkpoint at " + std::to_string(checkpoint) +
+                          ", and the file does not");
+    }
+    if (!has_stopped) return;
+    const std::size_t before = io();
+    const auto expect_refusal = [&](const char* what, auto f) {
+      try {
+        f();
+      } catch (const Exception&) {
+        return;
+      }
+      throw Broken_Rule(std::string("after a failure, ") + what + " did not throw");
+    };
+    expect_refusal("a hard checkpoint", [&] {
+      store_->write(Comment{"x"});
+      store_->hard_checkpoint();
+    });
+    expect_refusal("a soft checkpoint", [&] {
+      store_->write(Comment{"x"});
+      store_->soft_checkpoint();
+    });
+    expect_refusal("a half checkpoint", [&] {
+      store_->write(Comment{"x"});
+      store_->checkpoint(Checkpoint_Level::half);
+    });
+    if constexpr (has_tables) expect_refusal("a sync", [&] { store_->commit(); });
+    if (io() != before) throw Broken_Rule("something was written after a failure");
+    if (journal().get_checkpoint() != checkpoint)
+      throw Broken_Rule("the checkpoint has moved after a failure");
+    if (file_->get_size() != static_cast<Offset>(disk_.disk.content().size()))
+      throw Broken_Rule("the file cannot be read after a failure");
+  }
+
+ private:
+  struct Action {
+    const char* name;
+    void (Process::*run)();
+  };
+
+  Promises& promises() { return disk_.promises; }
+  std::string& expected() { return disk_.promises.file(); }
+  std::size_t io() const { return disk_.disk.io_count(); }
+
+  // What was found in the file is what it holds from now on.
+  void take_over(Recovery recovery) {
+    const Offset found = journal().get_checkpoint();
+    const std::string& content = disk_.disk.content();
+    bool is_adopted = false;
+    if (recovery == Recovery::ignore_header) {
+      Readonly_Memory_File file(content);
+      is_adopted = Readonly_Journal(file).get_checkpoint() < found;
+    }
+    adopted_ = is_adopted ? found : journal_start;
+    promises().end_epoch(io(), found, content, is_adopted);
+    context_ = context_behind(expected());
+  }
+
+  // What the journal has appended on its own at a checkpoint is taken from the file.
+  void give() {
+    const Offset checkpoint = journal().get_checkpoint();
+    const auto size = static_cast<std::size_t>(checkpoint);
+    if (expected().size() < size) {
+      expected().append(disk_.disk.content(), expected().size(), size - expected().size());
+      context_ = context_behind(expected());
+    }
+    promises().give(checkpoint, io());
+  }
+
+  std::string text() {
+    const std::size_t kind = random_.below(200);
+    const std::size_t size = kind == 0 ? 5000 : kind < 5 ? 600 : random_.below(20);
+    return std::string(size, static_cast<char>('a' + random_.below(26)));
+  }
+
+  // The value of a string is in `texts_`.
+  template <Field_Value T>
+  T value() {
+    if constexpr (std::is_same_v<T, std::string_view>)
+      return texts_.emplace_back(text());
+    else if constexpr (std::is_same_v<T, Record_Id>)
+      return Record_Id(static_cast<index_t>(random_.below(50)) - 1);
+    else if constexpr (std::is_same_v<T, Blob>)
+      return write_blob(text());
+    else
+      return static_cast<T>(random_.next());
+  }
+
+  const Table* pick_table() {
+    if constexpr (has_tables) {
+      const auto& tables = store_->get_database().tables();
+      return tables.empty() ? nullptr : tables[random_.below(tables.size())].get();
+    }
+    return nullptr;
+  }
+
+  void blob() { write_blob(text()); }
+  void write_time() { write(Timestamp{static_cast<std::int64_t>(random_.below(1'000'000))}); }
+
+  void commit() {
+    if constexpr (has_tables)
+      store_->commit();
+    else
+      store_->get_journal().commit();
+  }
+
+  void create_table() {
+    if constexpr (has_tables) {
+      const std::size_t number = store_->get_database().tables().size();
+      if (number < 4) write(Create_Table{"table_" + std::to_string(number)});
+    }
+  }
+
+  void change_table() {
+    const Table* const table = pick_table();
+    if (table == nullptr) return;
+    if (random_.below(4) == 0) return write(Drop_Table{table->id()});
+    const std::string name = "renamed_" + std::to_string(random_.below(1'000'000));
+    if constexpr (has_tables)
+      if (store_->get_database().find_table(name) == nullptr)
+        write(Rename_Table{table->id(), name});
+  }
+
+  void add_field() {
+    const Table* const table = pick_table();
+    if (table == nullptr || table->fields().size() > 6) return;
+    const auto code = static_cast<Type_Code>(1 + random_.below(type_count));
+    write(Add_Field{table->id(),
+                    "f" + std::to_string(table->fields().size()),
+                    {code, code == Type_Code::reference ? table->id() : Table_Id()}});
+  }
+
+  void change_field() {
+    const auto field = pick_field();
+    if (!field) return;
+    const auto [table, id] = *field;
+    if (random_.below(4) == 0) return write(Drop_Field{table->id(), id});
+    const std::string name = "renamed_" + std::to_string(random_.below(1'000'000));
+    if (table->find_field(name).is_null()) write(Rename_Field{table->id(), id, name});
+  }
+
+  struct Picked_Field {
+    const Table* table;
+    Field_Id id;
+  };
+  std::optional<Picked_Field> pick_field() {
+    const Table* const table = pick_table();
+    if (table == nullptr || table->fields().empty()) return std::nullopt;
+    const std::size_t number = random_.below(table->fields().size());
+    if (!table->fields()[number].column) return std::nullopt;
+    return Picked_Field{table, Field_Id(static_cast<std::uint16_t>(1 + number))};
+  }
+  Type_Code type_of(const Picked_Field& field) const {
+    return field.table->find_field(field.id)->column->type().code;
+  }
+
+  void insert() {
+    const Table* const table = pick_table();
+    if (table == nullptr) return comment();
+    const Record_Ids& records = table->records();
+    const index_t id =
+        random_.below(4) > 0 ? records.next_free() : static_cast<index_t>(random_.below(60));
+    if (!records.is_used(id)) write(Insert{table->id(), Record_Id(id)});
+  }
+
+  void insert_vector() {
+    const Table* const table = pick_table();
+    if (table == nullptr) return;
+    const auto size = static_cast<std::int64_t>(random_.below(10));
+    write(Insert_Vector{table->id(), Record_Id(table->records().size()), size});
+  }
+
+  void erase() {
+    const Table* const table = pick_table();
+    if (table == nullptr || table->records().used_count() == 0) return;
+    const auto id =
+        static_cast<index_t>(random_.below(static_cast<std::size_t>(table->records().size())));
+    if (table->records().is_used(id)) write(Delete{table->id(), Record_Id(id)});
+  }
+
+  void update() {
+    const auto field = pick_field();
+    if (!field || field->table->records().size() == 0) return;
+    const auto size = static_cast<std::size_t>(field->table->records().size());
+    const auto id = static_cast<index_t>(random_.below(size));
+    if (!field->table->records().is_used(id)) return;
+    visit_type(type_of(*field), [&]<class T>(std::type_identity<T>) {
+      const T v = value<T>();
+      write(Update<T>{field->table->id(), Record_Id(id), field->id, v});
+    });
+  }
+
+  void update_vector() {
+    if constexpr (has_tables) {
+      const auto field = pick_field();
+      if (!field || field->table->records().size() == 0) return;
+      const auto records = static_cast<std::size_t>(field->table->records().size());
+      const std::size_t start = random_.below(records);
+      const std::size_t size = random_.below(records - start + 1);
+      visit_type(type_of(*field), [&]<class T>(std::type_identity<T>) {
+        const std::unique_ptr<T[]> values(new T[size]());
+        for (std::size_t i = 0; i < size; ++i) values[i] = value<T>();
+        write_vector<T>(field->table->id(), Record_Id(static_cast<index_t>(start)), field->id,
+                        std::span<const T>(values.get(), size));
+      });
+    }
+  }
+
+  template <Field_Value T>
+  void write_vector(Table_Id table, Record_Id record, Field_Id field, std::span<const T> values) {
+    store_->template write_vector<T>(table, record, field, values);
+    const auto append = [&](std::size_t limit, auto encode) {
+      const std::size_t size = expected().size();
+      expected().resize(size + limit);
+      const char* const end = encode(expected().data() + size);
+      expected().resize(static_cast<std::size_t>(end - expected().data()));
+    };
+    append(entry_size_limit, [&](char* out) {
+      return encode_update_vector<T>(out, context_, table, record, field,
+                                     static_cast<std::int64_t>(values.size()));
+    });
+    for (const T& v : values)
+      append(value_size_limit(v), [&](char* out) { return encode_value(out, v); });
+  }
+
+  // What a process may do. The numbers of the weights are those of this table.
+  static constexpr Action actions[] = {
+      {"soft checkpoint", &Process::soft_checkpoint},
+      {"hard checkpoint", &Process::hard_checkpoint},
+      {"half checkpoint", &Process::half_checkpoint},
+      {"flush", &Process::flush},
+      {"sync", &Process::commit},
+      {"rollback", &Process::rollback},
+      {"comment", &Process::comment},
+      {"blob", &Process::blob},
+      {"time stamp", &Process::write_time},
+      {"insert", &Process::insert},
+      {"insert vector", &Process::insert_vector},
+      {"delete", &Process::erase},
+      {"update", &Process::update},
+      {"update vector", &Process::update_vector},
+      {"create table", &Process::create_table},
+      {"drop or rename table", &Process::change_table},
+      {"add field", &Process::add_field},
+      {"drop or rename field", &Process::change_field},
+  };
+  static constexpr std::size_t action_count = sizeof actions / sizeof actions[0];
+
+  Life_Disk& disk_;
+  Random& random_;
+  std::unique_ptr<Sim_File> file_;
+  std::unique_ptr<Store> store_;
+  Context context_;
+  Offset adopted_ = journal_start;  // a tail that was taken in, and no checkpoint has
+  std::deque<std::string> texts_;
+  std::size_t weights_[sizeof actions / sizeof actions[0]];
+};
+
+// A small schema to begin with, if there is none.
+void begin_schema(Process<Writable_Database>& process) {
+  if (!process.store().get_database().tables().empty()) return;
+  process.write(Create_Table{"t"});
+  process.write(Add_Field{Table_Id(1), "i", {Type_Code::int32, {}}});
+  process.write(Add_Field{Table_Id(1), "s", {Type_Code::string, {}}});
+}
+void begin_schema(Process<Bare_Journal>&) {}
+
+// What the commands of a script are told is the journal: checkpoints and rollbacks are promises.
+struct Script_Journal {
+  Process<Writable_Database>& process;
+  void write(const auto& entry) { process.store().write(entry); }
+  Blob write_blob(std::string_view bytes) { return process.store().write_blob(bytes); }
+  void flush() { process.flush(); }
+  void soft_checkpoint() { process.soft_checkpoint(); }
+  void hard_checkpoint() { process.hard_checkpoint(); }
+  void rollback() { process.rollback(); }
+};
+
+// A sync has failed: the system goes on showing what it will never write, so that nobody can
+// promise anything new until it is started again.
+bool has_lost_pages(const Life_Disk& disk) {
+  const Sim_History& history = disk.disk.history();
+  return std::any_of(history.begin(), history.end(), [](const Sim_Operation& operation) {
+    return operation.kind == Sim_Operation::Kind::failed_sync;
+  });
+}
+
+// Whether writing must have come to an end.
+bool stops_writing(const Sim_Fault& fault) {
+  switch (fault.calls) {
+    case Sim_Fault::Calls::changes:
+    case Sim_Fault::Calls::writes:
+    case Sim_Fault::Calls::syncs:
+    case Sim_Fault::Calls::truncations:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void require_clear(const std::exception& error, const Sim_Fault& fault) {
+  const std::string_view what = error.what();
+  if (what.find("sim") == what.npos || what.find(std::strerror(fault.code)) == what.npos)
+    throw Broken_Rule("the error does not name file and cause: " + std::string(what));
+}
+
+}  // namespace
+
+std::string tables_of(std::string_view image, Offset position) {
+  Database database;
+  database.limit_to_journal_of(position);
+  Memory_Decoder_Input in(
+      image.substr(header_size, static_cast<std::size_t>(position) - header_size), journal_start);
+  Context context;
+  while (in.remaining() > 0) decode_entry(in, context, database);
+  return text_of(database);
+}
+
+// ---- Life ---------------------------------------------------------------------------------------
+
+Life::Life(const Workload& workload, std::optional<Life_Fault> fault)
+    : random_(workload.seed),
+      fault_(fault),
+      has_lying_disk_(workload.has_lying_disk),
+      sector_size_(random_.flip() ? 512 : 4096) {
+  run(workload);
+}
+
+void Life::run(const Workload& workload) {
+  if (!workload.script.empty()) {
+    kind_ = "script";
+    return run_script(workload.script);
+  }
+  switch (random_.below(10)) {
+    default:
+      kind_ = "journal";
+      return run_processes<Bare_Journal>(add_disk("disk"));
+    case 0:
+    case 1:
+    case 2:
+      kind_ = "database";
+      return run_processes<Writable_Database>(add_disk("disk"));
+    case 3:
+    case 4:
+      kind_ = "shared";
+      return run_shared();
+    case 5:
+      kind_ = "push";
+      return run_push();
+    case 6:
+      kind_ = "pack";
+      return run_pack();
+  }
+}
+
+Life_Disk& Life::add_disk(std::string name) {
+  Life_Disk& disk = disks_.emplace_back(std::move(name));
+  if (has_lying_disk_) disk.disk.lie();
+  if (fault_ && fault_->disk == disks_.size() - 1) disk.disk.set_fault(fault_->fault);
+  return disk;
+}
+
+// Several processes, one after the other; each may be killed.
+template <class Store>
+void Life::run_processes(Life_Disk& disk) {
+  for (std::size_t processes = 1 + random_.below(3); processes > 0; --processes) {
+    if (has_lost_pages(disk)) return;
+    std::unique_ptr<Process<Store>> process;
+    const auto first_try = static_cast<Recovery>(random_.below(4));
+    for (const Recovery recovery : {first_try, Recovery::overwrite, Recovery::none}) {
+      const bool had_failed = disk.disk.has_failed();
+      try {
+        process = std::make_unique<Process<Store>>(disk, random_, recovery);
+        break;
+      } catch (const Exception& error) {
+        // A tail, which may be a piece of an entry; or the fault.
+        if (disk.disk.has_failed() && !had_failed) require_clear(error, fault_->fault);
+        if (has_lost_pages(disk)) return;
+      }
+    }
+    if (!process) {
+      if (disk.disk.has_failed()) return;
+      throw Broken_Rule("the database cannot be opened");
+    }
+    if (random_.below(4) == 0) process->file().kill_after(random_.below(12));
+    std::string before;
+    const bool had_failed = disk.disk.has_failed();
+    try {
+      begin_schema(*process);
+      for (std::size_t i = random_.below(20); i > 0; --i) {
+        const bool is_near = fault_ && !disk.disk.has_failed() &&
+                             disk.disk.count(fault_->fault.calls) + 8 > fault_->fault.number;
+        if (is_near) before = process->memory();
+        try {
+          process->act();
+        } catch (const Exception&) {
+          if (is_near && process->memory() != before)
+            throw Broken_Rule("an operation failed and has changed memory");
+          throw;
+        }
+      }
+      process->expect_memory_is_journal();
+    } catch (const Sim_Killed&) {
+    } catch (const Exception& error) {
+      if (!disk.disk.has_failed()) throw;
+      if (had_failed && !fault_->fault.lasts)
+        throw Broken_Rule("an error long after a failure: " + std::string(error.what()));
+      require_clear(error, fault_->fault);
+      process->expect_careful(stops_writing(fault_->fault));
+    }
+  }
+}
+
+// Two processes take turns with one file, until one of them dies in a transaction.
+void Life::run_shared() {
+  Life_Disk& disk = add_disk("disk");
+  using Writer = Process<Writable_Database>;
+  std::unique_ptr<Writer> writers[2];
+  try {
+    for (std::size_t transactions = 1 + random_.below(6); transactions > 0; --transactions) {
+      std::unique_ptr<Writer>& writer = writers[random_.below(2)];
+      if (!writer) {
+        // A tail of a dead writer makes others refuse the file; so it is cut off.
+        writer =
+            std::make_unique<Writer>(disk, random_, Recovery::overwrite, Open_Mode::shared_write);
+        if (random_.below(3) == 0) writer->file().kill_after(random_.below(10));
+      }
+      try {
+        writer->begin();
+        begin_schema(*writer);
+        for (std::size_t i = random_.below(6); i > 0; --i) writer->act();
+        if (random_.below(8) == 0) {
+          if (writer->has_tail()) writer->rollback();
+        } else if (random_.flip()) {
+          writer->soft_checkpoint();
+        } else {
+          writer->hard_checkpoint();
+        }
+        writer->expect_memory_is_journal();
+        if (writer->has_tail()) writer->rollback();
+        writer->end();
+      } catch (const Sim_Killed&) {
+        writer.reset();
+      }
+    }
+  } catch (const Exception&) {
+    if (!disk.disk.has_failed()) throw;
+    for (const auto& writer : writers)
+      if (writer) writer->expect_careful(false);
+  }
+}
+
+// A client works on one disk and pushes to another.
+void Life::run_push() {
+  Life_Disk& local = add_disk("local");
+  Life_Disk& other = add_disk("other");
+  const bool is_hard = random_.flip();
+  try {
+    for (std::size_t clients = 1 + random_.below(2); clients > 0; --clients) {
+      const auto begin = [](Life_Disk& d) { d.promises.begin_epoch(d.disk.io_count()); };
+      const auto end = [](Life_Disk& d, Offset found) {
+        d.promises.end_epoch(d.disk.io_count(), found, d.disk.content());
+      };
+      begin(other);
+      Sim_File other_file(other.disk);
+      File_Connection connection(other_file);
+      end(other, connection.get_checkpoint());
+      begin(local);
+      Sim_File local_file(local.disk);
+      Writable_Journal_Client client(local_file, connection, Content_Check::full);
+      end(local, client.get_journal_checkpoint());
+      client.set_hard_checkpoint(is_hard);
+      Context context = context_behind(local.promises.file());
+      for (std::size_t i = 1 + random_.below(4); i > 0; --i) {
+        client.transaction([&](Writable_Journal& journal) {
+          for (std::size_t entries = 1 + random_.below(4); entries > 0; --entries) {
+            const std::string text(random_.below(random_.below(20) == 0 ? 2000 : 20), 'p');
+            journal.append(Comment{text});
+            append_encoded(local.promises.file(), context, Comment{text});
+          }
+          const Checkpoint_Level level = is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft;
+          other.promises.file() = local.promises.file();
+          other.promises.ask(level, journal.get_position(), other.disk.io_count());
+          if (is_hard)
+            local.promises.ask(Checkpoint_Level::soft, journal.get_position(),
+                               local.disk.io_count());
+          local.promises.ask(level, journal.get_position(), local.disk.io_count());
+        });
+        local.promises.give(client.get_journal_checkpoint(), local.disk.io_count());
+        other.promises.give(connection.get_checkpoint(), other.disk.io_count());
+      }
+    }
+  } catch (const Exception&) {
+    if (!local.disk.has_failed() && !other.disk.has_failed()) throw;
+  }
+}
+
+// A database is packed to another disk.
+void Life::run_pack() {
+  Life_Disk& source = add_disk("disk");
+  run_processes<Writable_Database>(source);
+  Life_Disk& target = add_disk("packed");
+  try {
+    Readonly_Memory_File source_file(source.disk.content());
+    if (source.disk.content().empty()) return;
+    Readonly_Journal journal(source_file);
+    Database database;
+    database.limit_to_journal_of(journal.get_checkpoint());
+    load(database, journal);
+
+    Memory_File expected;
+    {
+      Writable_Journal packed(expected);
+      packed.replay(Ignore_Entries());
+      pack(database, packed);
+      packed.flush();
+      target.promises.begin_epoch(0);
+      Sim_File file(target.disk);
+      Writable_Journal to_disk(file);
+      to_disk.replay(Ignore_Entries());
+      target.promises.end_epoch(target.disk.io_count(), journal_start, target.disk.content());
+      pack(database, to_disk);
+      target.promises.file().assign(expected.get_data().begin(), expected.get_data().end());
+      const auto level = static_cast<Checkpoint_Level>(random_.below(3));
+      target.promises.ask(level, to_disk.get_position(), target.disk.io_count());
+      to_disk.checkpoint(level);
+      target.promises.give(to_disk.get_checkpoint(), target.disk.io_count());
+      packed.soft_checkpoint();
+    }
+  } catch (const Exception&) {
+    if (!source.disk.has_failed() && !target.disk.has_failed()) throw;
+  }
+}
+
+// Checkpoints and rollbacks pass through the process; of the other commands it learns what they
+// have written when a checkpoint is given.
+void Life::run_script(const std::string& script) {
+  Life_Disk& disk = add_disk("disk");
+  try {
+    Process<Writable_Database> process(disk, random_, Recovery::none);
+    try {
+      Script_Journal journal{process};
+      Command_Loop loop({.is_echoing = false, .is_prompting = false, .is_bailing = true},
+                        [] { return std::string(); });
+      Command_Options options;
+      options.now = [] { return std::int64_t{0}; };
+      add_journal_commands(loop, journal, options);
+      add_display_commands(loop, process.store().get_database());
+      add_data_commands(loop, process.store(), options);
+      add_schema_commands(loop, process.store());
+      add_blob_commands(loop, [&](Blob blob) { return process.store().read_blob(blob); });
+      std::ostringstream nowhere;
+      Text_Line_Source lines(script, nowhere);
+      if (loop.run(lines, nowhere) == Command_Loop::End::error) throw Exception(loop.error());
+      process.expect_memory_is_journal();
+    } catch (const Exception&) {
+      if (!disk.disk.has_failed()) throw;
+      process.expect_careful(stops_writing(fault_->fault));
+    }
+  } catch (const Exception&) {
+    if (!disk.disk.has_failed()) throw;
+  }
+}
+
+// ---- recovery -----------------------------------------------------------------------------------
+
+template <class Store>
+static Recovered recover_with(Life_Disk& disk, Recovery recovery, Random& random) {
+  Recovered result;
+  std::optional<Process<Store>> process;
+  try {
+    process.emplace(disk, random, recovery);
+  } catch (const Exception& error) {
+    result.refusal = error.what();
+    return result;
+  }
+  result.is_open = true;
+  result.found = process->journal().get_checkpoint();
+  for (std::size_t i = 1 + random.below(2); i > 0; --i) {
+    process->comment();
+    switch (random.below(6)) {
+      case 0:
+        process->flush();
+        break;
+      case 1:
+        process->rollback();
+        break;
+      case 2:
+      case 3:
+        process->soft_checkpoint();
+        break;
+      default:
+        process->hard_checkpoint();
+    }
+  }
+  process->expect_memory_is_journal();
+  return result;
+}
+
+Recovered recover(Life_Disk& disk, Recovery recovery, bool has_tables, Random& random) {
+  return has_tables ? recover_with<Writable_Database>(disk, recovery, random)
+                    : recover_with<Bare_Journal>(disk, recovery, random);
+}
+
+}  // namespace joedb::testing
