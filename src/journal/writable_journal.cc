@@ -56,7 +56,7 @@ Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
   const File_Lock head(file, head_lock, File_Lock::Kind::exclusive);
   open(recovery);
   flushed_ = get_checkpoint();
-  has_integrity_ = is_covered();
+  has_integrity_ = has_integrity_ || is_covered();
   start_replay_at(journal_start);
 }
 
@@ -104,6 +104,7 @@ void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
   if (recovery == Recovery::ignore_header) {
     Checkpoints in_header;
     in_header.read(without_seals(read_words(), file_size), file_size);
+    has_integrity_ = Integrity_Reader(file_).entry_before(in_header.checkpoint).has_value();
     if (in_header.checkpoint < checkpoint) header_checkpoint_ = in_header.checkpoint;
   }
   if (recovery == Recovery::overwrite && file_size == checkpoint) {  // as joedb 10 does
@@ -545,7 +546,9 @@ void Writable_Journal::enable_integrity() {
 }
 
 void Writable_Journal::append_integrity() {
-  if (has_integrity_ && is_ready_ && get_position() > get_covered()) append_integrity_entry();
+  if (!has_integrity_ || get_position() == get_covered()) return;
+  if (!is_ready_ && is_replayed() && ahead_of_checkpoint() == 0) get_ready();
+  if (is_ready_) append_integrity_entry();
 }
 
 void Writable_Journal::append_integrity_entry() {

@@ -49,6 +49,8 @@ class Process {
       throw;
     }
     take_over(recovery);
+    has_seals_ = random_.below(3) > 0;
+    with_journal([&](auto& journal) { journal.set_seals(has_seals_); });
     for (std::size_t& weight : weights_) weight = random_.below(3) == 0 ? 0 : 1 + random_.below(9);
   }
 
@@ -81,8 +83,29 @@ class Process {
   void end() { store_->unlock(); }
 
   void checkpoint(Checkpoint_Level level) {
-    promises().ask(level, journal().get_position(), io());
+    ask(level);
     store_->checkpoint(level);
+    give();
+  }
+  // Asked for now, and waited for later.
+  void group_checkpoint() {
+    comment();
+    const Offset position = with_journal([](auto& j) { return j.hard_checkpoint_async(); });
+    for (std::size_t i = random_.below(3); i > 0; --i) comment();
+    ask(Checkpoint_Level::hard);
+    with_journal([&](auto& j) { j.wait(position); });
+    give();
+  }
+  void preallocate() {
+    if (!file_->is_shared())
+      with_journal([&](auto& j) { j.preallocate(random_.below(4) == 0 ? 0 : 700); });
+  }
+  // Before anything that only integrity entries can prove. What was appended before is covered.
+  void enable_integrity() {
+    if (journal().has_integrity()) return;
+    append_integrity();
+    promises().ask(Checkpoint_Level::hard, expected_end(), io(), !has_seals_);
+    with_journal([](auto& j) { j.enable_integrity(); });
     give();
   }
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
@@ -92,6 +115,7 @@ class Process {
   void rollback() {
     store_->rollback();
     expected().resize(static_cast<std::size_t>(journal().get_checkpoint()));
+    covered_ = std::min(covered_, journal().get_checkpoint());
     context_ = context_behind(expected());
   }
 
@@ -191,15 +215,45 @@ class Process {
     }
     adopted_ = is_adopted ? found : journal_start;
     promises().end_epoch(io(), found, content, is_adopted);
+    if (journal().is_covered()) covered_ = found;
     context_ = context_behind(expected());
   }
 
-  // What the journal has appended on its own at a checkpoint is taken from the file.
+  // Of a Writable_Journal, or what passes it on.
+  template <class F>
+  auto with_journal(F f) {
+    if constexpr (has_tables)
+      return f(*store_);
+    else
+      return f(store_->get_journal());
+  }
+
+  // A checkpoint where the next entry will stand, or behind the integrity entry before it.
+  void ask(Checkpoint_Level level) {
+    const Offset checkpoint = journal().get_checkpoint();
+    const bool is_new = level == Checkpoint_Level::soft
+                            ? expected_end() > checkpoint || checkpoint == adopted_
+                            : expected_end() > journal().get_hard_checkpoint();
+    if (journal().has_integrity() && is_new && expected_end() > covered_) append_integrity();
+    const Offset position = std::max(expected_end(), journal().get_position());
+    promises().ask(level, position, io(), !has_seals_);
+  }
+  Offset expected_end() { return static_cast<Offset>(expected().size()); }
+  void append_integrity() {
+    const std::string_view covered =
+        std::string_view(expected()).substr(static_cast<std::size_t>(covered_));
+    const auto entry =
+        encode_integrity({covered_, integrity_hash(covered, static_cast<std::uint64_t>(covered_))});
+    expected().append(entry.data(), entry.size());
+    covered_ = expected_end();
+  }
+
+  // What the commands of a script have appended is taken from the file.
   void give() {
     const Offset checkpoint = journal().get_checkpoint();
-    const auto size = static_cast<std::size_t>(checkpoint);
-    if (expected().size() < size) {
-      expected().append(disk_.disk.content(), expected().size(), size - expected().size());
+    if (expected_end() < checkpoint) {
+      const std::size_t start = expected().size();
+      expected().append(disk_.disk.content(), start, static_cast<std::size_t>(checkpoint) - start);
       context_ = context_behind(expected());
     }
     promises().give(checkpoint, io());
@@ -366,6 +420,8 @@ class Process {
       {"soft checkpoint", &Process::soft_checkpoint},
       {"hard checkpoint", &Process::hard_checkpoint},
       {"half checkpoint", &Process::half_checkpoint},
+      {"group commit", &Process::group_checkpoint},
+      {"preallocate", &Process::preallocate},
       {"flush", &Process::flush},
       {"sync", &Process::commit},
       {"rollback", &Process::rollback},
@@ -389,6 +445,8 @@ class Process {
   std::unique_ptr<Sim_File> file_;
   std::unique_ptr<Store> store_;
   Context context_;
+  bool has_seals_ = true;
+  Offset covered_ = journal_start;  // by integrity entries
   Offset adopted_ = journal_start;  // a tail that was taken in, and no checkpoint has
   std::deque<std::string> texts_;
   std::size_t weights_[sizeof actions / sizeof actions[0]];
@@ -501,6 +559,8 @@ Life_Disk& Life::add_disk(std::string name) {
 // Several processes, one after the other; each may be killed.
 template <class Store>
 void Life::run_processes(Life_Disk& disk) {
+  const bool has_integrity = random_.below(4) == 0;
+  disk.promises.set_integrity(has_integrity);
   for (std::size_t processes = 1 + random_.below(3); processes > 0; --processes) {
     if (has_lost_pages(disk)) return;
     std::unique_ptr<Process<Store>> process;
@@ -524,6 +584,7 @@ void Life::run_processes(Life_Disk& disk) {
     std::string before;
     const bool had_failed = disk.disk.has_failed();
     try {
+      if (has_integrity) process->enable_integrity();
       begin_schema(*process);
       for (std::size_t i = random_.below(20); i > 0; --i) {
         const bool is_near = fault_ && !disk.disk.has_failed() &&
@@ -618,11 +679,11 @@ void Life::run_push() {
           }
           const Checkpoint_Level level = is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft;
           other.promises.file() = local.promises.file();
-          other.promises.ask(level, journal.get_position(), other.disk.io_count());
+          other.promises.ask(level, journal.get_position(), other.disk.io_count(), false);
           if (is_hard)
             local.promises.ask(Checkpoint_Level::soft, journal.get_position(),
                                local.disk.io_count());
-          local.promises.ask(level, journal.get_position(), local.disk.io_count());
+          local.promises.ask(level, journal.get_position(), local.disk.io_count(), false);
         });
         local.promises.give(client.get_journal_checkpoint(), local.disk.io_count());
         other.promises.give(connection.get_checkpoint(), other.disk.io_count());
@@ -660,7 +721,7 @@ void Life::run_pack() {
       pack(database, to_disk);
       target.promises.file().assign(expected.get_data().begin(), expected.get_data().end());
       const auto level = static_cast<Checkpoint_Level>(random_.below(3));
-      target.promises.ask(level, to_disk.get_position(), target.disk.io_count());
+      target.promises.ask(level, to_disk.get_position(), target.disk.io_count(), false);
       to_disk.checkpoint(level);
       target.promises.give(to_disk.get_checkpoint(), target.disk.io_count());
       packed.soft_checkpoint();
@@ -705,6 +766,7 @@ void Life::run_script(const std::string& script) {
 template <class Store>
 static Recovered recover_with(Life_Disk& disk, Recovery recovery, Random& random) {
   Recovered result;
+  const bool was_exact = disk.promises.in_force(0, Crash::power).is_exact;
   std::optional<Process<Store>> process;
   try {
     process.emplace(disk, random, recovery);
@@ -714,6 +776,9 @@ static Recovered recover_with(Life_Disk& disk, Recovery recovery, Random& random
   }
   result.is_open = true;
   result.found = process->journal().get_checkpoint();
+  const bool has_integrity = process->journal().has_integrity();
+  if (was_exact && !has_integrity) throw Broken_Rule("the writer has not seen integrity entries");
+  disk.promises.set_integrity(has_integrity);
   for (std::size_t i = 1 + random.below(2); i > 0; --i) {
     process->comment();
     switch (random.below(6)) {

@@ -92,8 +92,10 @@ void Promises::ask(Checkpoint_Level level, Offset position, std::size_t io, bool
 }
 
 void Promises::give(Offset position, std::size_t io) {
-  current().promises.back().position = position;
-  current().promises.back().given = io;
+  Promise& promise = current().promises.back();
+  promise.position = position;
+  promise.given = io;
+  if (promise.asked == io) promise.is_classic = false;  // nothing was written
 }
 
 Offset Promises::last_given() const {
@@ -108,6 +110,8 @@ void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash
   for (const Promise& p : epoch.promises) {
     if (p.asked > io) continue;
     const bool is_hard = p.level != Checkpoint_Level::soft;
+    // A seal stands alone: what comes after it may take the place of the hard checkpoint before.
+    if (is_hard && !p.is_classic) least_classic = journal_start;
     in_force.allowed.push_back({p.position, is_hard, p.is_unproven ? nullptr : &epoch.file});
     if (p.given > io) continue;
     if (crash == Crash::kill && io < epoch.hard_only_since) least = std::max(least, p.position);
@@ -136,7 +140,8 @@ In_Force Promises::in_force(std::size_t io, Crash crash) const {
   In_Force result;
   result.least_hard = -1;
   result.has_integrity = has_integrity_;
-  result.is_exact = crash == Crash::kill || has_integrity_;
+  result.is_exact = true;
+  result.may_refuse = crash == Crash::power && has_integrity_;
   std::size_t last = epochs_.size() - 1;
   while (epochs_[last].begin > io) --last;
   const bool is_ended = is_in_force(epochs_[last], io);
@@ -146,10 +151,14 @@ In_Force Promises::in_force(std::size_t io, Crash crash) const {
       result.least_classic = before_.least_classic;
       result.allowed = before_.allowed;
       result.is_exact = result.is_exact && before_.is_exact;
+      result.may_refuse = result.may_refuse || before_.may_refuse;
     } else {
       add(result, epochs_[i], io, crash);
     }
   }
+  // Integrity entries prove something only where one of them is hard.
+  if (crash == Crash::power && !(has_integrity_ && result.least_hard > journal_start))
+    result.is_exact = false;
   // What was cut off without a sync may come back.
   for (std::size_t i = 0; i < last; ++i)
     if (crash == Crash::power && epochs_[i].hard_only_since != never)

@@ -36,6 +36,7 @@ struct In_Force {
   Offset least_classic = journal_start;  // what a reader of the classic rule must find as hard
   bool has_integrity = false;            // the journal can prove its soft checkpoints
   bool is_exact = false;                 // the default mode finds a true state, or nothing
+  bool may_refuse = false;               // the default mode may find no proof, and say so
   std::vector<Allowed> allowed;
 
   const Allowed* find(Offset position, bool is_hard, std::string_view image) const;
@@ -70,6 +71,7 @@ class Promises {
   std::string& file() { return current().file; }
 
   // A checkpoint was asked for, and acknowledged. A promise that was never given may be found.
+  // `is_classic`: programs that know no seals will find a hard one, too.
   void ask(Checkpoint_Level level, Offset position, std::size_t io, bool is_classic = true);
   void give(Offset position, std::size_t io);
 
