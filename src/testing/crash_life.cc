@@ -82,7 +82,13 @@ class Process {
 
   void checkpoint(Checkpoint_Level level) {
     promises().ask(level, journal().get_position(), io());
-    store_->checkpoint(level);
+    const Offset position = journal().get_position();
+    try {
+      store_->checkpoint(level);
+    } catch (...) {
+      take_from_file(position);
+      throw;
+    }
     give();
   }
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
@@ -194,15 +200,17 @@ class Process {
     context_ = context_behind(expected());
   }
 
-  // What the journal has appended on its own at a checkpoint is taken from the file.
-  void give() {
-    const Offset checkpoint = journal().get_checkpoint();
+  // What the journal has appended on its own, or others to it, is taken from the file.
+  void take_from_file(Offset checkpoint) {
     const auto size = static_cast<std::size_t>(checkpoint);
-    if (expected().size() < size) {
-      expected().append(disk_.disk.content(), expected().size(), size - expected().size());
-      context_ = context_behind(expected());
-    }
-    promises().give(checkpoint, io());
+    if (expected().size() >= size || disk_.disk.content().size() < size) return;
+    expected().append(disk_.disk.content(), expected().size(), size - expected().size());
+    context_ = context_behind(expected());
+  }
+
+  void give() {
+    take_from_file(journal().get_checkpoint());
+    promises().give(journal().get_checkpoint(), io());
   }
 
   std::string text() {
