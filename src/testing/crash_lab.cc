@@ -221,6 +221,12 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
     return j;
   }
 
+  if (promises.is_exact && !promises.has_integrity &&
+      promises.find(classic.checkpoint, false, image) == nullptr) {
+    j.wrong = "a classic reader opens " + at(classic.checkpoint) + ", which is no true state";
+    return j;
+  }
+
   j.found = read(image, Recovery::none);
   if (!j.found.is_open) {
     if (must_open && (!promises.is_exact || promises.least > promises.least_hard))

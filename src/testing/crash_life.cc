@@ -197,6 +197,12 @@ class Process {
     }
     adopted_ = is_adopted ? found : journal_start;
     promises().end_epoch(io(), found, content, is_adopted);
+    const bool must_cut =
+        file_->is_shared() || recovery == Recovery::overwrite || recovery == Recovery::hard;
+    if (must_cut &&
+        content.find_first_not_of('\0', static_cast<std::size_t>(found)) != content.npos)
+      throw Broken_Rule("what stood behind the checkpoint at " + std::to_string(found) +
+                        " has not been cut off");
     context_ = context_behind(expected());
   }
 
