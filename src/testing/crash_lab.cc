@@ -277,7 +277,8 @@ class Explorer {
             explore(life.disks()[i], i, settings_.effort);
       }
       if (settings_.attacks.has_error && !failure_ && wanted_.empty()) fail_calls(life);
-    } catch (const Broken_Rule& error) {
+    } catch (const std::exception& error) {
+      if (is_of_user(error)) throw;
       fail(error.what(), "", "--seed " + std::to_string(workload_.seed));
     }
     ++counts_.seeds;
@@ -289,6 +290,12 @@ class Explorer {
   const std::optional<Lab_Failure>& failure() const { return failure_; }
 
  private:
+  // A script that cannot run, or a replay that cannot be understood, is no failure of joedb.
+  bool is_of_user(const std::exception& error) const {
+    return (is_replay_ || !workload_.script.empty()) &&
+           dynamic_cast<const Exception*>(&error) != nullptr;
+  }
+
   void fail(const std::string& what, const std::string& details, const std::string& replay) {
     if (failure_) return;
     const std::string where =
@@ -587,7 +594,7 @@ class Explorer {
         cut(disk, disk.disk.state(), effort, tried);
         path_.pop_back();
       }
-    } catch (const Broken_Rule& error) {
+    } catch (const std::exception& error) {
       fail(error.what(), "fault: " + fault_text_ + "\n",
            "--seed " + std::to_string(workload_.seed) + " --attack error --cut " +
                std::to_string(number));

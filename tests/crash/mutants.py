@@ -49,7 +49,6 @@ MUTANTS = [
            '  bury_words_beyond(checkpoint);\n  if (recovery == Recovery::ignore_header) {',
            '  if (recovery == Recovery::ignore_header) {'),
     Mutant('these buried without a sync', WRITER, '  if (found) out_.datasync();\n', ''),
-    Mutant('soft words always in the same copy', WRITER, 'checkpoints_.soft_index ^ 1', '0'),
     Mutant('tail of a dead writer not cut', WRITER,
            '    if (file_.get_size() > get_checkpoint()) cut_to(get_checkpoint());\n', ''),
     Mutant('a transaction does not read the checkpoints', WRITER,
