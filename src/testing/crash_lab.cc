@@ -221,6 +221,12 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
     return j;
   }
 
+  if (promises.is_exact && !promises.has_integrity &&
+      promises.find(classic.checkpoint, false, image) == nullptr) {
+    j.wrong = "a classic reader opens " + at(classic.checkpoint) + ", which is no true state";
+    return j;
+  }
+
   j.found = read(image, Recovery::none);
   if (!j.found.is_open) {
     if (must_open && !promises.may_refuse)
@@ -271,7 +277,8 @@ class Explorer {
             explore(life.disks()[i], i, settings_.effort);
       }
       if (settings_.attacks.has_error && !failure_ && wanted_.empty()) fail_calls(life);
-    } catch (const Broken_Rule& error) {
+    } catch (const std::exception& error) {
+      if (is_of_user(error)) throw;
       fail(error.what(), "", "--seed " + std::to_string(workload_.seed));
     }
     ++counts_.seeds;
@@ -283,6 +290,12 @@ class Explorer {
   const std::optional<Lab_Failure>& failure() const { return failure_; }
 
  private:
+  // A script that cannot run, or a replay that cannot be understood, is no failure of joedb.
+  bool is_of_user(const std::exception& error) const {
+    return (is_replay_ || !workload_.script.empty()) &&
+           dynamic_cast<const Exception*>(&error) != nullptr;
+  }
+
   void fail(const std::string& what, const std::string& details, const std::string& replay) {
     if (failure_) return;
     const std::string where =
@@ -290,17 +303,24 @@ class Explorer {
     failure_ = {workload_.seed, where + what + "\n" + details, replay};
   }
 
+  // Of the cut before: subsets of its units have been tried, with the same promises.
+  struct Tried {
+    State_Hash promises = {};
+    std::size_t units = 0;
+  };
+
   // A crash after each operation of a disk.
   void explore(const Life_Disk& disk, std::size_t number, const Lab_Effort& effort) {
     Sim_State state = disk.disk.start();
     const Sim_History& history = disk.disk.history();
+    Tried tried;
     for (std::size_t io = 0; io <= history.size() && !failure_; ++io) {
       if (io > 0) {
         if (settings_.attacks.has_kill) kill_in_write(disk, number, state, history[io - 1]);
         state.advance(history);
       }
       path_.push_back({number, io, {}});
-      if (is_wanted_cut()) cut(disk, state, effort);
+      if (is_wanted_cut()) cut(disk, state, effort, tried);
       path_.pop_back();
     }
   }
@@ -334,7 +354,7 @@ class Explorer {
     path_.pop_back();
   }
 
-  void cut(const Life_Disk& disk, const Sim_State& state, const Lab_Effort& effort) {
+  void cut(const Life_Disk& disk, const Sim_State& state, const Lab_Effort& effort, Tried& tried) {
     ++counts_.cuts;
     const std::size_t io = state.io_count();
     if (settings_.attacks.has_kill) {
@@ -370,15 +390,19 @@ class Explorer {
       for (std::size_t fill = 0; fill < (has_grown ? sim_fill_count : 1); ++fill)
         check_mask(mask, static_cast<Sim_Fill>(fill));
     };
-    choose(units.size(), effort, check_fills);
+    const bool is_as_before = tried.promises == promises_hash && tried.units <= units.size() &&
+                              units.size() <= effort.all_subsets_up_to;
+    choose(units.size(), is_as_before ? tried.units : 0, effort, check_fills);
+    tried = {promises_hash, units.size()};
   }
 
   // All subsets; or those without any, with all, prefixes, single ones, single ones lost, pairs,
-  // and random ones.
+  // and random ones. All subsets of the first `tried` units have been tried.
   template <class F>
-  void choose(std::size_t size, const Lab_Effort& effort, F f) {
+  void choose(std::size_t size, std::size_t tried, const Lab_Effort& effort, F f) {
     if (size <= effort.all_subsets_up_to) {
-      for (std::uint64_t bits = 0; bits < std::uint64_t{1} << size; ++bits) f(Sim_Mask(bits));
+      const std::uint64_t first = tried == 0 ? 0 : std::uint64_t{1} << tried;
+      for (std::uint64_t bits = first; bits < std::uint64_t{1} << size; ++bits) f(Sim_Mask(bits));
       return;
     }
     Sim_Mask all;
@@ -566,10 +590,11 @@ class Explorer {
         const Life_Disk& disk = life.disks()[i];
         path_.push_back({i, disk.disk.io_count(), {}});
         const Lab_Effort effort{.all_subsets_up_to = 4, .random_subsets = 16};
-        cut(disk, disk.disk.state(), effort);
+        Tried tried;
+        cut(disk, disk.disk.state(), effort, tried);
         path_.pop_back();
       }
-    } catch (const Broken_Rule& error) {
+    } catch (const std::exception& error) {
       fail(error.what(), "fault: " + fault_text_ + "\n",
            "--seed " + std::to_string(workload_.seed) + " --attack error --cut " +
                std::to_string(number));

@@ -83,8 +83,13 @@ class Process {
   void end() { store_->unlock(); }
 
   void checkpoint(Checkpoint_Level level) {
-    ask(level);
-    store_->checkpoint(level);
+    const Offset position = ask(level);
+    try {
+      store_->checkpoint(level);
+    } catch (...) {
+      take_from_file(position);
+      throw;
+    }
     give();
   }
   // Asked for now, and waited for later.
@@ -216,6 +221,12 @@ class Process {
     adopted_ = is_adopted ? found : journal_start;
     promises().end_epoch(io(), found, content, is_adopted);
     if (journal().is_covered()) covered_ = found;
+    const bool must_cut =
+        file_->is_shared() || recovery == Recovery::overwrite || recovery == Recovery::hard;
+    if (must_cut &&
+        content.find_first_not_of('\0', static_cast<std::size_t>(found)) != content.npos)
+      throw Broken_Rule("what stood behind the checkpoint at " + std::to_string(found) +
+                        " has not been cut off");
     context_ = context_behind(expected());
   }
 
@@ -229,7 +240,7 @@ class Process {
   }
 
   // A checkpoint where the next entry will stand, or behind the integrity entry before it.
-  void ask(Checkpoint_Level level) {
+  Offset ask(Checkpoint_Level level) {
     const Offset checkpoint = journal().get_checkpoint();
     const bool is_new = level == Checkpoint_Level::soft
                             ? expected_end() > checkpoint || checkpoint == adopted_
@@ -237,6 +248,7 @@ class Process {
     if (journal().has_integrity() && is_new && expected_end() > covered_) append_integrity();
     const Offset position = std::max(expected_end(), journal().get_position());
     promises().ask(level, position, io(), !has_seals_);
+    return position;
   }
   Offset expected_end() { return static_cast<Offset>(expected().size()); }
   void append_integrity() {
@@ -248,15 +260,17 @@ class Process {
     covered_ = expected_end();
   }
 
-  // What the commands of a script have appended is taken from the file.
+  // What the commands of a script, or others, have appended is taken from the file.
+  void take_from_file(Offset checkpoint) {
+    const auto size = static_cast<std::size_t>(checkpoint);
+    if (expected().size() >= size || disk_.disk.content().size() < size) return;
+    expected().append(disk_.disk.content(), expected().size(), size - expected().size());
+    context_ = context_behind(expected());
+  }
+
   void give() {
-    const Offset checkpoint = journal().get_checkpoint();
-    if (expected_end() < checkpoint) {
-      const std::size_t start = expected().size();
-      expected().append(disk_.disk.content(), start, static_cast<std::size_t>(checkpoint) - start);
-      context_ = context_behind(expected());
-    }
-    promises().give(checkpoint, io());
+    take_from_file(journal().get_checkpoint());
+    promises().give(journal().get_checkpoint(), io());
   }
 
   std::string text() {

@@ -35,6 +35,11 @@ std::string In_Force::text() const {
 
 // ---- Promises -----------------------------------------------------------------------------------
 
+// What a level means: whether a header may claim it as a hard checkpoint, and whether it survives a
+// power cut once it is acknowledged.
+static bool is_hard_level(Checkpoint_Level level) { return level != Checkpoint_Level::soft; }
+static bool survives_power_cut(Checkpoint_Level level) { return level == Checkpoint_Level::hard; }
+
 static const std::string header_only(header_size, '\0');
 
 Promises::Promises() : is_found_(false) {
@@ -109,13 +114,13 @@ void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash
   Offset least = journal_start, least_hard = journal_start, least_classic = journal_start;
   for (const Promise& p : epoch.promises) {
     if (p.asked > io) continue;
-    const bool is_hard = p.level != Checkpoint_Level::soft;
+    const bool is_hard = is_hard_level(p.level);
     // A seal stands alone: what comes after it may take the place of the hard checkpoint before.
     if (is_hard && !p.is_classic) least_classic = journal_start;
     in_force.allowed.push_back({p.position, is_hard, p.is_unproven ? nullptr : &epoch.file});
     if (p.given > io) continue;
     if (crash == Crash::kill && io < epoch.hard_only_since) least = std::max(least, p.position);
-    if (p.level == Checkpoint_Level::hard || (is_hard && crash == Crash::kill)) {
+    if (survives_power_cut(p.level) || (is_hard && crash == Crash::kill)) {
       least_hard = std::max(least_hard, p.position);
       if (p.is_classic) least_classic = std::max(least_classic, p.position);
     }

@@ -18,6 +18,10 @@ constexpr std::uint64_t share = 10;
 constexpr std::uint64_t share = 1;
 #endif
 
+constexpr Attacks kill{.has_kill = true, .has_power = false, .has_error = false};
+constexpr Attacks power{.has_kill = false, .has_power = true, .has_error = false};
+constexpr Attacks error{.has_kill = false, .has_power = false, .has_error = true};
+
 class Crash_Lab_Test : public ::testing::Test {
  protected:
   Crash_Lab_Test() { Destructor_Logger::remove_logger(); }
@@ -45,16 +49,13 @@ class Crash_Lab_Test : public ::testing::Test {
     settings.first_seed = seed;
     settings.seeds = seeds;
     settings.has_lying_disk = true;
+    settings.attacks = power;
+    settings.effort.random_subsets = 100;
     settings.cut = std::move(cut);
     settings.image = std::move(image);
     return run_crash_lab(settings);
   }
 };
-
-constexpr Attacks kill{.has_kill = true, .has_power = false, .has_error = false};
-constexpr Attacks power{.has_kill = false, .has_power = true, .has_error = false};
-constexpr Attacks error{.has_kill = false, .has_power = false, .has_error = true};
-constexpr Attacks everything{};
 
 TEST_F(Crash_Lab_Test, AKilledProcessLosesNothingThatWasCheckpointed) {
   const Lab_Report report = run(kill, 2000);

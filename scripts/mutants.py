@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Plants the errors of tests/crash/mutants.py in the code, one at a time, and shows after how many seeds
+the crash laboratory finds each: a table in Markdown.
+
+usage: mutants.py [--check] [--seconds N] [NAME...]
+
+--check: only that each text to be replaced stands in its file exactly once. --seconds: per attack.
+Needs build/release/bin/joedb; what it makes is in build/mutants/. Exit code 1: a mutant was not found.
+"""
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, 'tests/crash'))
+from mutants import MUTANTS  # noqa: E402 (from the folder above)
+
+BUILD = os.path.join(ROOT, 'build/release')
+OUT = os.path.join(ROOT, 'build/mutants')
+ATTACKS = 'kill', 'power', 'error'
+
+
+def source_of(mutant):
+    with open(os.path.join(ROOT, mutant.file), encoding='utf-8') as f:
+        return f.read()
+
+
+def check():
+    wrong = [m for m in MUTANTS if source_of(m).count(m.old) != 1]
+    for m in wrong:
+        print(f'{m.name}: {source_of(m).count(m.old)} times in {m.file}, and should be there once:\n{m.old}')
+    print(f'{len(MUTANTS)} mutants, {len(wrong)} of which do not fit the code')
+    return 1 if wrong else 0
+
+
+def link_command():
+    lines = subprocess.run(['ninja', '-C', BUILD, '-t', 'commands', 'bin/joedb'], check=True,
+                           stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    command = next(line for line in reversed(lines) if re.search(r' -o bin/joedb ', line))
+    return re.sub(r'^: && | && .*$', '', command)
+
+
+def build(mutant, number):
+    """The program with the error in it."""
+    os.makedirs(OUT, exist_ok=True)
+    source, output = f'{OUT}/{number}.cc', f'{OUT}/{number}'
+    with open(source, 'w', encoding='utf-8') as f:
+        f.write(source_of(mutant).replace(mutant.old, mutant.new))
+    with open(f'{BUILD}/compile_commands.json', encoding='utf-8') as f:
+        path = os.path.join(ROOT, mutant.file)
+        command = next(c['command'] for c in json.load(f) if c['file'] == path)
+    command = command.replace(f'-c {path}', f'-c {source}').replace(' -Werror ', ' ')
+    command = re.sub(r'-o \S+', f'-o {output}.o', command)
+    subprocess.run(shlex.split(command) + ['-w'], cwd=BUILD, check=True)
+    # Before the library, which then need not give its own.
+    link = link_command().replace(' -o bin/joedb ', f' {output}.o -o {output} ')
+    subprocess.run(shlex.split(link), cwd=BUILD, check=True)
+    return output
+
+
+def attack(program, kind, seconds):
+    """What the laboratory says: (how many seeds, how many states), or None if it finds nothing."""
+    try:
+        result = subprocess.run([program, 'crash-lab', '--attack', kind, '--jobs', '1',
+                                 '--seconds', str(seconds)],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                timeout=2 * seconds + 60)
+    except subprocess.TimeoutExpired:
+        return 'hangs', '?'
+    if result.returncode == 0:
+        return None
+    seed = re.search(r'^FAILURE: seed (\d+)', result.stdout, re.M)
+    states = re.search(r'^distinct crash states +([\d ]+)$', result.stdout, re.M)
+    return seed[1] if seed else 'crashes', states[1].strip() if states else '?'
+
+
+def main():
+    arguments = sys.argv[1:]
+    if '--check' in arguments:
+        return check()
+    seconds = 20
+    if '--seconds' in arguments:
+        i = arguments.index('--seconds')
+        seconds = int(arguments[i + 1])
+        del arguments[i:i + 2]
+    print('| error | ' + ' | '.join(f'{kind}: seeds | states' for kind in ATTACKS) + ' |')
+    print('|---' * (1 + 2 * len(ATTACKS)) + '|')
+    missed = 0
+    for number, mutant in enumerate(MUTANTS):
+        if arguments and not any(a in mutant.name for a in arguments):
+            continue
+        program = build(mutant, number)
+        results = [attack(program, kind, seconds) for kind in ATTACKS]
+        cells = [cell for result in results for cell in result or ('-', '-')]
+        print(f'| {mutant.name} | ' + ' | '.join(cells) + ' |', flush=True)
+        missed += all(result is None for result in results)
+    if missed:
+        print(f'\n{missed} not found')
+    return 1 if missed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
