@@ -45,6 +45,15 @@ namespace joedb::inline v1 {
 static constexpr std::size_t first_buffer_size = std::size_t{1} << 12;
 static constexpr std::size_t full_buffer_size = std::size_t{1} << 18;
 
+static void write_zeros(Abstract_File& file, Offset start, Offset end) {
+  const std::vector<char> zeros(full_buffer_size);
+  while (start < end) {
+    const auto size = std::min(zeros.size(), static_cast<std::size_t>(end - start));
+    file.pwrite(zeros.data(), size, start);
+    start += static_cast<Offset>(size);
+  }
+}
+
 Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
     : Readonly_Journal(file, Unopened()),
       out_(file, [this] { is_ready_ = false; }),
@@ -98,9 +107,11 @@ void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
           std::to_string(file_size) +
           "). This file may contain an aborted transaction. 'joedb_push file.joedb file "
           "fixed.joedb' can be used to truncate it.");
-    cut_to(checkpoint);
+    bury_words_beyond(checkpoint);
+    drop_tail(file_size);
+  } else {
+    bury_words_beyond(checkpoint);
   }
-  bury_words_beyond(checkpoint);
   if (recovery == Recovery::ignore_header) {
     Checkpoints in_header;
     in_header.read(without_seals(read_words(), file_size), file_size);
@@ -113,18 +124,18 @@ void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
 }
 
 // Invariant 4. A word of 41 says no more than that the file has a header. The sync keeps the order
-// of this write and of those that make the file grow.
+// of this write and of those that make the file grow. The soft word that counts is the smallest,
+// and the last to go: one before it shall not count meanwhile.
 void Writable_Journal::bury_words_beyond(Offset file_size) {
   const Checkpoint_Words words = read_words();
+  std::array<std::size_t, 4> order{0, 1, 2, 3};
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return words[a] > words[b]; });
   bool found = false;
-  for (int slot = 0; slot < 2; ++slot) {
-    for (int copy = 0; copy < 2; ++copy) {
-      const std::int64_t word = words[static_cast<std::size_t>(2 * slot + copy)];
-      if (word < -file_size || word > file_size) {
-        write_word(slot, copy, journal_start);
-        found = true;
-      }
-    }
+  for (const std::size_t i : order) {
+    if (words[i] >= -file_size && words[i] <= file_size) continue;
+    write_word(static_cast<int>(i / 2), static_cast<int>(i % 2), journal_start);
+    found = true;
   }
   if (found) out_.datasync();
 }
@@ -196,6 +207,17 @@ void Writable_Journal::cut_to(Offset size) {
   allocated_ = 0;
 }
 
+// What a dead writer has left may end with an integrity entry. Should the next one's soft
+// checkpoint reach the disk and its bytes not, these must not stand there instead, at the same
+// position.
+void Writable_Journal::drop_tail(Offset file_size) {
+  if (has_integrity_ || is_covered()) {
+    write_zeros(out_, get_checkpoint(), file_size);
+    out_.datasync();
+  }
+  cut_to(get_checkpoint());
+}
+
 // ---- locks --------------------------------------------------------------------------------------
 
 void Writable_Journal::lock_pull() {
@@ -212,7 +234,7 @@ void Writable_Journal::lock_pull() {
       const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
       replace_seal();
     }
-    if (file_.get_size() > get_checkpoint()) cut_to(get_checkpoint());
+    if (const Offset size = file_.get_size(); size > get_checkpoint()) drop_tail(size);
     flushed_ = get_checkpoint();
     has_integrity_ = has_integrity_ || is_covered();
   } catch (...) {
@@ -345,22 +367,14 @@ void Writable_Journal::preallocate(Offset step) {
 // each block. What fails here has cost nothing: a disk that is full refuses the entries, too.
 void Writable_Journal::make_space(Offset end) {
   if (preallocation_ == 0 || end <= allocated_) return;
+  out_.require_no_failure();
   const Offset new_end = (end / preallocation_ + 1) * preallocation_;
   try {
-    write_zeros(end, new_end);
+    write_zeros(file_, end, new_end);
     allocated_ = new_end;
   } catch (const Io_Error&) {
     preallocation_ = 0;
     cut_to(flushed_);
-  }
-}
-
-void Writable_Journal::write_zeros(Offset start, Offset end) {
-  const std::vector<char> zeros(full_buffer_size);
-  while (start < end) {
-    const auto size = std::min(zeros.size(), static_cast<std::size_t>(end - start));
-    file_.pwrite(zeros.data(), size, start);
-    start += static_cast<Offset>(size);
   }
 }
 

@@ -221,7 +221,11 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
     return j;
   }
 
-  if (promises.is_exact && !promises.has_integrity &&
+  // Nobody knows what a soft checkpoint that a power cut left was worth.
+  const bool is_unproven = std::any_of(
+      promises.allowed.begin(), promises.allowed.end(),
+      [&](const Allowed& a) { return a.position == classic.checkpoint && a.file == nullptr; });
+  if (promises.is_exact && !promises.has_integrity && !is_unproven &&
       promises.find(classic.checkpoint, false, image) == nullptr) {
     j.wrong = "a classic reader opens " + at(classic.checkpoint) + ", which is no true state";
     return j;
@@ -229,8 +233,7 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
 
   j.found = read(image, Recovery::none);
   if (!j.found.is_open) {
-    if (must_open && !promises.may_refuse)
-      j.wrong = "the default mode refuses: " + j.found.refusal;
+    if (must_open && !promises.may_refuse) j.wrong = "the default mode refuses: " + j.found.refusal;
     return j;
   }
   const Offset found = j.found.checkpoint;

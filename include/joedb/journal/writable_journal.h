@@ -236,7 +236,6 @@ class Writable_Journal : public Readonly_Journal {
   void finish_hard_checkpoint();
   void write(const char* data, std::size_t size);
   void make_space(Offset end);
-  void write_zeros(Offset start, Offset end);
   void replace_seal();
   void append_integrity();
   void append_integrity_entry();
@@ -247,6 +246,7 @@ class Writable_Journal : public Readonly_Journal {
   void handle_tail(Recovery recovery, Offset file_size);
   void require_tail() const;
   void cut_to(Offset size);
+  void drop_tail(Offset file_size);
   void bury_words_beyond(Offset file_size);
   void write_word(int slot, int copy, std::int64_t word);
   void write_soft_word(Offset position);
