@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "testing/journal_fuzzer.h"
+#include "testing/file_uses.h"
 
 namespace joedb {
 namespace {
@@ -16,7 +16,7 @@ TEST(Corpus, OfJournalsBreaksNothing) {
        std::filesystem::directory_iterator(JOEDB_SOURCE_DIR "/tests/fuzz/corpus/journal")) {
     SCOPED_TRACE(entry.path().string());
     std::ifstream in(entry.path(), std::ios::binary);
-    testing::fuzz_journal(std::string{std::istreambuf_iterator<char>(in), {}});
+    testing::use_file(std::string{std::istreambuf_iterator<char>(in), {}});
     ++count;
   }
   EXPECT_GT(count, 100);
