@@ -245,6 +245,11 @@ void follow(std::string_view file, const std::optional<std::string>& content) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
+// A reader refuses such a file; a writer begins a new one there.
+bool is_blank(std::string_view file) {
+  return file.empty() || file == std::string(header_size, '\0');
+}
+
 // Appends something to every table.
 void write_to(Writable_Database& db) {
   db.write(Comment{"appended"});
@@ -274,7 +279,7 @@ void write(std::string_view file, Recovery recovery, Deleted_Values deleted) {
   } catch (const Exception&) {
     return;
   }
-  if (!file.empty())
+  if (!is_blank(file))
     require(content_of(file, recovery, deleted) == opened, "a writer sees something else");
   require(content_of(bytes_of(memory), Recovery::none, deleted) == opened,
           "another content after it was opened for writing");
