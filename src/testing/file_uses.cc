@@ -25,6 +25,15 @@ void require(bool is_true, const std::string& text) {
   std::abort();
 }
 
+std::string commands_of(const Database& database) {
+  std::ostringstream out;
+  Command_Writer writer(out);
+  dump_schema(database, writer);
+  dump_data(database, writer);
+  writer.flush();
+  return out.str();
+}
+
 namespace {
 
 // A few bytes can make tables with millions of rows: to print them takes a while.
@@ -128,15 +137,6 @@ void print_entries(std::string_view file, Recovery recovery) {
   try_to([&] { print_journal(memory, recovery, Raw_Writer(out, memory)); });
   try_to([&] { print_journal(memory, recovery, Sql_Writer(out)); });
   try_to([&] { print_journal(memory, recovery, Sql_Writer(out, &memory)); });
-}
-
-std::string commands_of(const Database& database) {
-  std::ostringstream out;
-  Command_Writer writer(out);
-  dump_schema(database, writer);
-  dump_data(database, writer);
-  writer.flush();
-  return out.str();
 }
 
 void print_tables(const Database& database) {

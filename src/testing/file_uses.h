@@ -21,6 +21,9 @@ void use_file(std::string_view file);
 std::optional<std::string> content_of(std::string_view file, Recovery recovery = Recovery::none,
                                       Deleted_Values deleted = Deleted_Values::keep);
 
+// What the command dump of joedbi prints.
+std::string commands_of(const Database& database);
+
 // Aborts with the text unless it is true.
 void require(bool is_true, const std::string& text);
 
