@@ -96,9 +96,11 @@ std::string history_of(std::string_view file) {
   return out.str();
 }
 
-// No text stands for a table that was dropped, and is still referred to.
+// No command stands for a table that was dropped, and is still referred to, nor for a custom entry
+// whose name is no word.
 bool is_printable(const std::string& commands) {
-  return commands.find("__unknown_table__") == commands.npos;
+  return commands.find("__unknown_table__") == commands.npos &&
+         commands.find("# custom ") == commands.npos;
 }
 
 template <class See>

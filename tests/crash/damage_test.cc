@@ -32,6 +32,11 @@ namespace allocations = testing::allocations;
 
 constexpr std::int64_t memory_limit = std::int64_t{64} << 20;
 constexpr int seconds_for_each_file = 20;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t slowness = 7;  // of sanitizers
+#else
+constexpr std::size_t slowness = 1;
+#endif
 constexpr std::size_t sector = 16;  // of disks as small as these files
 
 struct Reference {
@@ -195,12 +200,12 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Calls use(damaged) for every step-th place of each kind.
+// Calls use(damaged) for every step-th place of each kind, with sanitizers for fewer.
 template <class Use>
 void damage_all(const std::vector<Reference>& files, std::size_t step, Use use) {
   const std::string only = variable("JOEDB_DAMAGE");
   const std::string given_step = variable("JOEDB_DAMAGE_STEP");
-  if (!given_step.empty()) step = std::max<std::size_t>(1, std::stoul(given_step));
+  step = given_step.empty() ? step * slowness : std::max<std::size_t>(1, std::stoul(given_step));
   testing::Watch watch(seconds_for_each_file);
   allocations::reset_peak();
   std::size_t cases = 0;
@@ -229,12 +234,12 @@ void damage_all(const std::vector<Reference>& files, std::size_t step, Use use) 
 // ---- tests --------------------------------------------------------------------------------------
 
 TEST(Damage, ADamagedFileIsReadOrRefusedByEveryOneWhoUsesIt) {
-  damage_all(files_of_this_test(), 7,
+  damage_all(files_of_this_test(), 5,
              [](const Reference&, const std::string& damaged) { testing::use_file(damaged); });
 }
 
 TEST(Damage, ADamagedFileOfTheCorpusIsReadOrRefusedByEveryOneWhoUsesIt) {
-  damage_all(files_of_corpus(), 23,
+  damage_all(files_of_corpus(), 17,
              [](const Reference&, const std::string& damaged) { testing::use_file(damaged); });
 }
 
