@@ -209,6 +209,8 @@ void damage_all(const std::vector<Reference>& files, std::size_t step, Use use) 
   testing::Watch watch(seconds_for_each_file);
   allocations::reset_peak();
   std::size_t cases = 0;
+  std::int64_t largest_columns = 0;
+  std::string largest_name = "none";
   for (const Reference& file : files) {
     for (const Kind& kind : kinds) {
       const std::size_t count = kind.count(file.bytes);
@@ -222,13 +224,17 @@ void damage_all(const std::vector<Reference>& files, std::size_t step, Use use) 
         allocations::set_limit(allocations::live().bytes + memory_limit);
         use(file, damaged);
         allocations::set_limit(std::numeric_limits<std::int64_t>::max());
+        if (allocations::column_peak() > largest_columns) {
+          largest_columns = allocations::column_peak();
+          largest_name = name;
+        }
         ++cases;
       }
     }
   }
-  std::printf("%zu damaged files; at most %lld KiB of memory, %lld KiB of large columns\n", cases,
-              static_cast<long long>(allocations::peak() >> 10),
-              static_cast<long long>(allocations::column_peak() >> 10));
+  std::printf("%zu damaged files; at most %lld KiB of memory, %lld KiB of large columns (%s)\n",
+              cases, static_cast<long long>(allocations::peak() >> 10),
+              static_cast<long long>(largest_columns >> 10), largest_name.c_str());
 }
 
 // ---- tests --------------------------------------------------------------------------------------
