@@ -30,6 +30,8 @@ namespace {
 
 namespace allocations = testing::allocations;
 
+constexpr int seconds_for_each_failure = 60;
+
 std::string_view bytes_of(const Memory_File& file) {
   return {file.get_data().data(), file.get_data().size()};
 }
@@ -118,11 +120,14 @@ class Failing {
   }
 
   void run() {
+    testing::Watch watch(seconds_for_each_failure);
     for (std::size_t step = 0; step < steps_.size() && !::testing::Test::HasFailure(); ++step) {
       SCOPED_TRACE(steps_[step].name);
       bool is_done = false;
       for (std::int64_t k = 0; !is_done && !::testing::Test::HasFailure(); ++k) {
         SCOPED_TRACE("allocation " + std::to_string(k) + " fails");
+        watch.begin(std::string("step ") + steps_[step].name + ", allocation " + std::to_string(k) +
+                    " fails");
         const auto before = allocations::live().count;
         is_done = fail(step, k);
         EXPECT_EQ(allocations::live().count, before) << "memory is lost";
@@ -388,8 +393,6 @@ std::vector<Step<Typed>> typed_steps() {
 }
 
 // ---- tests --------------------------------------------------------------------------------------
-
-constexpr int seconds_for_all = 120;
 
 TEST(Allocation, AFailureLeavesTablesAndFileAsTheyWere) {
   Failing<Untyped>(untyped_steps(), true).run();
