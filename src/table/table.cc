@@ -31,8 +31,8 @@ Field_Id Table::add_field(std::string name, Type type) {
   if (capacity_ > 0) column->grow(capacity_, false);
   const Field_Id id(static_cast<std::uint16_t>(fields_.size() + 1));
   if (find_index(id) != nullptr) column->set_indexed();
-  field_ids_.emplace(name, id);
-  fields_.push_back({std::move(name), std::move(column)});
+  fields_.push_back({name, std::move(column)});
+  field_ids_.emplace(std::move(name), id);
   for (const auto& index : indexes_) index->find_columns();
   return id;
 }

@@ -13,6 +13,14 @@
 
 namespace joedb::inline v1 {
 
+// What Database::schema_entries has.
+template <class Entry>
+inline constexpr bool is_schema_entry =
+    std::is_same_v<Entry, Create_Table> || std::is_same_v<Entry, Drop_Table> ||
+    std::is_same_v<Entry, Rename_Table> || std::is_same_v<Entry, Add_Field> ||
+    std::is_same_v<Entry, Drop_Field> || std::is_same_v<Entry, Rename_Field> ||
+    std::is_same_v<Entry, Custom>;
+
 // The content of a database in memory: the schema at run time, and a table engine for each table.
 //
 // It is a handler: a journal is replayed into it. Every entry has two steps: prepare(entry) checks

@@ -31,12 +31,22 @@ class Writable_Database {
 
   // ---- changes
 
-  // Any entry of format/entry.h but Blob_Data and Update_Vector.
+  // Any entry of format/entry.h but Blob_Data and Update_Vector. If there is no memory for a change
+  // of tables or fields that was logged, only rollback() or closing the database is left.
   template <class Entry>
   void write(const Entry& entry) {
     database_.prepare(entry);
     journal_.append(entry);
-    database_.apply(entry);
+    if constexpr (is_schema_entry<Entry>) {
+      try {
+        database_.apply(entry);
+      } catch (...) {
+        require_rollback();
+        throw;
+      }
+    } else {
+      database_.apply(entry);
+    }
   }
 
   // A field of a row, and the value it gets.

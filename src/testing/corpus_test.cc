@@ -1,0 +1,32 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "testing/file_uses.h"
+#include "testing/fuzzers.h"
+
+namespace joedb {
+namespace {
+
+// What fuzzing begins with, and what it has found.
+void replay(const std::string& target, void (*run)(std::string_view), std::size_t least) {
+  std::size_t count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(JOEDB_SOURCE_DIR "/tests/fuzz/corpus/" + target)) {
+    SCOPED_TRACE(entry.path().string());
+    std::ifstream in(entry.path(), std::ios::binary);
+    run(std::string{std::istreambuf_iterator<char>(in), {}});
+    ++count;
+  }
+  EXPECT_GE(count, least);
+}
+
+TEST(Corpus, OfJournalsBreaksNothing) { replay("journal", testing::use_file, 100); }
+TEST(Corpus, OfHeadersBreaksNothing) { replay("header", testing::fuzz_header, 20); }
+TEST(Corpus, OfCommandsBreaksNothing) { replay("interpreter", testing::fuzz_interpreter, 20); }
+TEST(Corpus, OfSchemasBreaksNothing) { replay("compiler", testing::fuzz_compiler, 5); }
+
+}  // namespace
+}  // namespace joedb

@@ -1,0 +1,199 @@
+#include "testing/fuzzers.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include "compiler/cpp.h"
+#include "interpreter/entry_text.h"
+#include "interpreter/interpreter.h"
+#include "joedb/base/log.h"
+#include "joedb/format/header.h"
+#include "joedb/io/memory_file.h"
+#include "testing/database_text.h"
+#include "testing/file_uses.h"
+
+namespace joedb::testing {
+
+namespace {
+
+std::string_view bytes_of(const Memory_File& file) {
+  return {file.get_data().data(), file.get_data().size()};
+}
+
+// ---- header -------------------------------------------------------------------------------------
+
+// The rule by which a reader selects the checkpoint, once more: as the description of the format
+// has it, step by step. No word is INT64_MIN, which no size can be.
+Checkpoints selected(const Checkpoint_Words& c, Offset size) {
+  Checkpoints result;
+  for (int i = 0; i < 2; ++i) {
+    const auto at = [&](int j) { return c[static_cast<std::size_t>(2 * i + j)]; };
+    if (at(0) == at(1) && at(0) >= result.hard_checkpoint) {
+      result.hard_checkpoint = at(0);
+      result.hard_index = i;
+    }
+    for (int j = 0; j < 2; ++j) {
+      if (-at(j) < result.checkpoint || -at(j) > size) continue;
+      result.checkpoint = -at(j);
+      result.hard_index = 1 - i;
+      result.soft_index = j;
+    }
+  }
+  result.checkpoint = std::max(result.checkpoint, result.hard_checkpoint);
+  return result;
+}
+
+// Entries of one byte, so that every checkpoint is between two.
+constexpr std::size_t header_test_size = 300;
+std::string journal_of_marks() { return std::string(header_test_size, '\x0e'); }
+
+// Words that mean more than positions: their slot has a proof.
+bool has_seal(const Checkpoint_Words& words) {
+  const auto is_seal = [](std::int64_t word) { return word >= std::int64_t{1} << 62; };
+  return is_seal(words[1]) || is_seal(words[3]);
+}
+
+void check_selection(std::string_view file) {
+  std::array<char, header_size> bytes{};
+  std::copy_n(file.begin(), bytes.size(), bytes.begin());
+  const Header header = decode_header(bytes);
+  const bool has_minimum =
+      std::find(header.checkpoints.begin(), header.checkpoints.end(),
+                std::numeric_limits<std::int64_t>::min()) != header.checkpoints.end();
+  if (has_minimum || has_seal(header.checkpoints)) return;
+  const auto size = static_cast<Offset>(file.size());
+  const Checkpoints expected = selected(header.checkpoints, size);
+  const bool is_good =
+      std::string_view(header.signature.data(), header.signature.size()) == signature &&
+      header.version == format_version && expected.checkpoint <= size;
+  Readonly_Memory_File memory(file);
+  bool is_open = false;
+  try {
+    const Readonly_Journal journal(memory);
+    is_open = true;
+    require(journal.get_checkpoints() == expected, "another checkpoint is selected");
+  } catch (const Exception&) {
+  }
+  require(is_open == is_good, is_good ? "a good header is refused" : "a bad header is accepted");
+}
+
+// ---- interpreter --------------------------------------------------------------------------------
+
+constexpr index_t max_record_id = 1000;
+
+// What joedb_logdump prints.
+std::string history_of(std::string_view file) {
+  Readonly_Memory_File memory(file);
+  Readonly_Journal journal(memory);
+  std::ostringstream out;
+  Command_Writer writer(out);
+  journal.replay(writer);
+  writer.flush();
+  return out.str();
+}
+
+// No command stands for a table that was dropped, and is still referred to, nor for a custom entry
+// whose name is no word.
+bool is_printable(const std::string& commands) {
+  return commands.find("__unknown_table__") == commands.npos &&
+         commands.find("# custom ") == commands.npos;
+}
+
+template <class See>
+std::string seen_after(const std::string& commands, See see) {
+  Memory_File file;
+  Writable_Database database(file);
+  require(run_text(commands, database), "a dump that ends too early");
+  const std::string result = see(database.get_database());
+  database.soft_checkpoint();
+  return result;
+}
+
+void run_commands(std::string_view commands, Writable_Database& database) {
+  Command_Options options{.max_record_id = max_record_id, .now = [] { return std::int64_t{1}; }};
+  Command_Loop loop({}, [] { return std::string(); });
+  // No read_blob, which writes files.
+  add_journal_commands(loop, database, options);
+  add_display_commands(loop, database.get_database());
+  add_data_commands(loop, database, options);
+  add_schema_commands(loop, database);
+  std::ostringstream out;
+  Text_Line_Source lines(commands, out);
+  loop.run(lines, out);
+  for (const char* line : {"", "update ", "insert_into t"}) loop.complete(line);
+}
+
+// ---- compiler -----------------------------------------------------------------------------------
+
+std::string compiled(std::string_view schema, std::string_view options_text) {
+  std::string result;
+  try {
+    const auto options = compiler::parse_options(options_text, "schema.joedbc");
+    Memory_File file;
+    Writable_Database database(file);
+    run_commands(schema, database);
+    database.soft_checkpoint();
+    const auto model = compiler::make_model(database.get_database(), options, "schema.joedbi");
+    for (const auto& generated : compiler::generate_cpp(model)) {
+      require(!generated.path.empty() && !generated.content.empty(), "an empty file is generated");
+      require(generated.path.find("..") == std::string::npos && generated.path[0] != '/',
+              "a file is generated elsewhere");
+      result += generated.path + '\n' + generated.content;
+    }
+    require(!result.empty(), "nothing is generated");
+  } catch (const Exception& error) {
+    result = error.what();
+    require(!result.empty(), "an error without a text");
+  }
+  return result;
+}
+
+}  // namespace
+
+void fuzz_header(std::string_view input) {
+  if (input.size() < header_size + 2) return;
+  std::uint16_t size = 0;
+  std::memcpy(&size, input.data() + header_size, sizeof size);
+  std::string file(input.substr(0, header_size));
+  file += journal_of_marks().substr(0, size % (header_test_size + 1));
+  check_selection(file);
+  use_file(file);
+}
+
+void fuzz_interpreter(std::string_view input) {
+  Destructor_Logger::remove_logger();
+  Memory_File file;
+  std::string content;
+  std::string dump;
+  {
+    Writable_Database database(file);
+    run_commands(input, database);
+    try {
+      database.soft_checkpoint();
+    } catch (const Data_Error&) {  // too many rows for so few bytes
+      return;
+    }
+    content = text_of(database.get_database());
+    dump = commands_of(database.get_database());
+  }
+  require(content_of(bytes_of(file)) == content, "not what was written");
+  if (is_printable(dump))
+    require(seen_after(dump, commands_of) == dump, "a dump with another content");
+  const std::string history = history_of(bytes_of(file));
+  if (is_printable(history))
+    require(seen_after(history, text_of) == content, "a history with another content");
+}
+
+void fuzz_compiler(std::string_view input) {
+  Destructor_Logger::remove_logger();
+  const std::size_t end = std::min(input.find('\0'), input.size());
+  const std::string_view schema = input.substr(0, end);
+  const std::string_view options = input.substr(std::min(end + 1, input.size()));
+  require(compiled(schema, options) == compiled(schema, options), "other code the second time");
+}
+
+}  // namespace joedb::testing

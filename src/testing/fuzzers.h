@@ -1,0 +1,25 @@
+#ifndef TESTING_FUZZERS_H
+#define TESTING_FUZZERS_H
+
+#include <string_view>
+
+namespace joedb::testing {
+
+// What the programs of tests/fuzz/ do with any bytes; the tests do it with the corpora. Each
+// aborts, with a text on standard error, where a promise is broken. For journals: use_file
+// (file_uses.h).
+
+// The 41 bytes of a header, then two bytes for the size of the file, whose journal is always the
+// same: the checkpoint is the one that the file format says.
+void fuzz_header(std::string_view input);
+
+// Commands of joedbi: what was accepted can be read back, and dumped as commands that make the same
+// again.
+void fuzz_interpreter(std::string_view input);
+
+// A schema, a zero byte, and the text of a .joedbc file: they give an error or code.
+void fuzz_compiler(std::string_view input);
+
+}  // namespace joedb::testing
+
+#endif
