@@ -103,6 +103,9 @@ std::string text_of(std::int64_t number) {
   return std::string(size, static_cast<char>('a' + number % 26));
 }
 
+// The writer of rows that are to be rolled back.
+constexpr std::int64_t nobody = -1;
+
 constexpr joedb::Field_Id writer_field{1}, number_field{2}, text_field{3};
 
 // ---- what is in the database
@@ -193,9 +196,8 @@ class Writer {
   void write_rows(joedb::Writable_Database& db, std::int64_t size) {
     for (std::int64_t i = 1; i <= size; ++i) write_row(db, options_.writer, count_ + i);
   }
-  // Rows of nobody: they will be rolled back.
   void write_nonsense(joedb::Writable_Database& db) {
-    for (std::int64_t i = 1; i <= 40; ++i) write_row(db, -1, i);
+    for (std::int64_t i = 1; i <= 40; ++i) write_row(db, nobody, i);
   }
 
   // commit(size) writes and makes a checkpoint.
@@ -213,6 +215,8 @@ class Writer {
   void run_alone() {
     joedb::File file(options_.file, joedb::Open_Mode::write_existing_or_create_new);
     joedb::Writable_Database db(file, options_.recovery);
+    if (count_rows(db.get_database(), nobody) > 0)
+      throw std::runtime_error("a tail to be rolled back was taken in");
     write_schema(db);
     complete_last_row(db, options_.writer);
     count_ = count_rows(db.get_database(), options_.writer);
@@ -253,7 +257,8 @@ class Writer {
         write_nonsense(db);
         throw Forget();
       });
-    } catch (const Forget&) {  // as it should be
+    } catch (const Forget&) {
+      client.rollback();  // nothing is left to do, unless the first rollback failed
     }
   }
 
