@@ -1,8 +1,11 @@
-"""A small ext4 disk of our own: an image in a file, behind a loop device."""
+"""A small ext4 disk of our own: an image in a file, in memory if possible, behind a loop device."""
 import os
 import shutil
 import subprocess
 import tempfile
+
+
+MEMORY = '/dev/shm'
 
 
 class Impossible(Exception):
@@ -19,8 +22,8 @@ def do(*command):
 class Loop_Disk:
     """Made by `with`, and gone afterwards, whatever happens."""
 
-    def __init__(self, megabytes, directory=None):
-        self.megabytes, self.directory = megabytes, directory
+    def __init__(self, megabytes):
+        self.megabytes = megabytes
         self.undo = []
 
     def __enter__(self):
@@ -37,14 +40,16 @@ class Loop_Disk:
         for program in 'mkfs.ext4', 'losetup', 'mount':
             if not shutil.which(program):
                 raise Impossible(f'there is no {program}')
-        folder = tempfile.mkdtemp(prefix='joedb-disk-', dir=self.directory)
+        memory = MEMORY if os.access(MEMORY, os.W_OK) else None
+        folder = tempfile.mkdtemp(prefix='joedb-disk-', dir=memory)
         self.undo.append(lambda: shutil.rmtree(folder))
         image = os.path.join(folder, 'image')
         self.path = os.path.join(folder, 'disk')
         os.mkdir(self.path)
         with open(image, 'wb') as file:
             file.truncate(self.megabytes << 20)
-        do('mkfs.ext4', '-q', '-F', '-m', '0', image)
+        # Nothing is left to be done in the background.
+        do('mkfs.ext4', '-q', '-F', '-b', '4096', '-m', '0', '-E', 'lazy_itable_init=0,lazy_journal_init=0', image)
         self.device = do('losetup', '--find', '--show', image)
         self.undo.append(lambda: do('losetup', '--detach', self.device))
         do('mount', self.device, self.path)
