@@ -64,7 +64,7 @@ class Round:
                    '--seed', str(self.random.randrange(1 << 31)), '--recovery', recovery,
                    *self.random.choice(([], ['--shared']))]
         self.result = run([self.tool('crash_writer'), self.path, '--rows', str(rows), *options])
-        said = [int(number) for number in re.findall(r'^! (\d+)$', self.result[1], re.M)]
+        said = [int(number) for number in re.findall(r'^[!#] (\d+)$', self.result[1], re.M)]
         return said[-1] if said else 0
 
     def write_commands(self, rows, _):

@@ -70,7 +70,7 @@ class Program:
 
 
 class Native(Program):
-    """crash_writer: the last line that begins with ! is a promise, one with ? may have come true."""
+    """crash_writer: the last line that begins with ! or # is a promise, one with ? may have come true."""
     arguments = ()
 
     def __init__(self, tools):
@@ -81,7 +81,8 @@ class Native(Program):
         return [self.tool('crash_writer'), path, *self.arguments]
 
     def check(self, output, log):
-        said = {event: int(count) for event, count in re.findall(r'^([@?!]) (\d+)$', output, re.M)}
+        said = {event: int(count) for event, count in
+                re.findall(r'^([@?!]) (\d+)$', output.replace('#', '!'), re.M)}
         count, least = log.count(1), said.get('!', said.get('@', 0))
         require(count in (least, said.get('?', least)), f'{count} rows are there, said was:', output)
 

@@ -12,6 +12,8 @@ any recovery that makes sense. After each kill joedb_logdump must show
   * of the others either everything or nothing,
   * exactly the rows that were sent, in their order, behind what was there before.
 
+At the last hard checkpoint there is every transaction that was acknowledged as such.
+
 Readers run all the time. They see no error, no less than what was there when they started, and
 nothing that is not there afterwards. A reader that follows the file is killed, too.
 
@@ -120,7 +122,7 @@ class Native(Writer):
         elif event == '?':
             self.scene.begin(self.name, number)
         else:
-            self.scene.acknowledge(self.name, number)
+            self.scene.acknowledge(self.name, number, event == '#')
 
     def may_fail(self, error):
         """A tail is refused, or makes no sense: a kill may let a page through, and not the next."""
@@ -159,7 +161,7 @@ class Tool(Writer):
         require(not bad, f'{self.command[0]}:', line)
         self.is_open = True
         if line == self.waits_for:
-            self.scene.acknowledge(self.name, self.count)
+            self.scene.acknowledge(self.name, self.count, self.is_hard)
             self.send()
 
     def may_fail(self, error):
@@ -173,14 +175,16 @@ class Interpreter(Tool):
     def transaction(self, text):
         if self.scene.log.text and self.scene.random.random() < 0.2:
             text = insertion(-1, 5) * 5 + 'flush\nrollback\n' + text
-        command = self.scene.random.choice(('soft_checkpoint', 'hard_checkpoint'))
+        self.is_hard = self.scene.random.random() < 0.5
+        command = 'hard_checkpoint' if self.is_hard else 'soft_checkpoint'
         self.waits_for = f'OK: {command}'
         return text + command + '\n'
 
 
 class Client(Tool):
     def __init__(self, scene, name, recovery):
-        level = scene.random.choice(([], ['--hard_checkpoint']))
+        self.is_hard = scene.random.random() < 0.5
+        level = ['--hard_checkpoint'] if self.is_hard else []
         super().__init__(scene, name, [scene.tool('joedb_client'), '--log', 'none', '--recovery',
                                        recovery, *level, scene.path], recovery)
 
@@ -283,6 +287,7 @@ class Scene:
         self.is_shared = len(self.names) > 1 or self.random.random() < 0.3
         self.announced = {name: [0] for name in self.names}
         self.acknowledged = {name: 0 for name in self.names}
+        self.hard = {name: 0 for name in self.names}
         self.reach = {name: 0 for name in self.names}  # no tail can have more rows
         self.writers = {}
         self.follower = None
@@ -308,8 +313,10 @@ class Scene:
         self.announced[name].append(count)
         self.reach[name] = max(self.reach[name], count)
 
-    def acknowledge(self, name, count):
+    def acknowledge(self, name, count, is_hard):
         self.acknowledged[name] = count
+        if is_hard:
+            self.hard[name] = count
         self.totals.commits += 1
 
     def sent(self, name):
@@ -386,6 +393,30 @@ class Scene:
         if code != 0 or entries(output) != self.log.text:
             self.totals.tails += 1
 
+    def check_hard(self):
+        """What a power cut may leave: the last hard checkpoint."""
+        if self.writers or self.random.random() < 0.5 or not self.log.text:
+            return
+        copy = self.path + '.copy'
+        shutil.copy(self.path, copy)
+        for name in self.names:
+            code, output, error = run([self.tool('crash_writer'), copy, '--writer', str(name),
+                                       '--rows', '0', '--recovery', 'hard'])
+            match = re.match(r'@ (\d+)\n', output)
+            require(code == 0 and match and self.hard[name] <= int(match[1]) <= self.log.count(name),
+                    f'the hard checkpoint of writer {name} was at {self.hard[name]} rows:', output, error)
+        os.remove(copy)
+
+    def intrude(self, name):
+        """A second writer is refused, if the first one has the file for itself."""
+        writer = self.writers[name]
+        if self.is_shared or isinstance(writer, Client) or self.random.random() < 0.9:
+            return
+        code, _, error = run([self.tool('joedbi'), '--log', 'none', self.path])
+        if writer.is_open and writer.process.poll() is None:
+            require(code == 1 and 'Resource temporarily unavailable' in error,
+                    'a second writer was let in:', code, error)
+
     def readers(self):
         if not self.log.text or self.random.random() < 0.6:
             return []
@@ -404,6 +435,7 @@ class Scene:
         else:
             self.listen(self.random.uniform(0, 0.012))
         readers = self.readers()
+        self.intrude(victim)
         for name in [victim] if self.random.random() < 0.8 else self.names:
             self.kill(name)
         for name, writer in list(self.writers.items()):
@@ -419,6 +451,7 @@ class Scene:
         for reader in [*readers, *([follower] if follower else [])]:
             reader.check(self.log)
         self.check_tail()
+        self.check_hard()
 
     def play(self, end):
         signal.signal(signal.SIGALRM, give_up)

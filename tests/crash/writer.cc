@@ -3,7 +3,8 @@
 //
 //   @ N    opened; this writer has N rows in the file
 //   ? N    a transaction begins, after which it would have N
-//   ! N    a checkpoint is there: these N rows must not be lost
+//   ! N    a soft checkpoint is there: these N rows must not be lost
+//   # N    the same, with a hard checkpoint
 //
 // Row N of a writer is always the same (text_of), so that whoever knows how many rows there are
 // knows all their bytes. tests/crash/processes.py knows the rule, too.
@@ -200,15 +201,16 @@ class Writer {
     for (std::int64_t i = 1; i <= 40; ++i) write_row(db, nobody, i);
   }
 
-  // commit(size) writes and makes a checkpoint.
+  // commit(size, is_hard) writes and makes a checkpoint.
   template <class Commit>
   void commit_all(Commit commit) {
     while (count_ < options_.rows) {
       const std::int64_t size = choose_size();
+      const bool is_hard = choose_hard();
       say('?', count_ + size);
-      commit(size);
+      commit(size, is_hard);
       count_ += size;
-      say('!', count_);
+      say(is_hard ? '#' : '!', count_);
     }
   }
 
@@ -221,13 +223,13 @@ class Writer {
     complete_last_row(db, options_.writer);
     count_ = count_rows(db.get_database(), options_.writer);
     say('@', count_);
-    commit_all([&](std::int64_t size) {
+    commit_all([&](std::int64_t size, bool is_hard) {
       if (db.ahead_of_checkpoint() == 0 && choose(8)) {
         write_nonsense(db);
         db.rollback();
       }
       write_rows(db, size);
-      if (choose_hard())
+      if (is_hard)
         db.hard_checkpoint();
       else
         db.soft_checkpoint();
@@ -240,9 +242,9 @@ class Writer {
                                            joedb::Content_Check::fast, options_.recovery);
     count_ = count_rows(client.get_database(), options_.writer);
     say('@', count_);
-    commit_all([&](std::int64_t size) {
+    commit_all([&](std::int64_t size, bool is_hard) {
       if (choose(8)) forget(client);
-      client.set_hard_checkpoint(choose_hard());
+      client.set_hard_checkpoint(is_hard);
       client.transaction([&](const joedb::Database&, joedb::Writable_Database& db) {
         write_schema(db);
         write_rows(db, size);
