@@ -30,10 +30,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from journal import SCHEMA, SKIPPED, Failure, Log, insertion, require, run  # noqa: E402
 
 WRITING = ('fsync', 'fdatasync', 'pwrite64', 'ftruncate')
+# What happens once, or, with a +, from then on.
 FAULTS = {
-    'fsync': ('error=EIO', 'error=ENOSPC', 'signal=KILL'),
+    'fsync': ('error=EIO', 'error=EIO+', 'error=ENOSPC', 'signal=KILL'),
     'fdatasync': ('error=EIO', 'signal=KILL'),
-    'pwrite64': ('error=ENOSPC', 'error=EIO', 'error=EDQUOT', 'error=EINTR', 'retval=0', 'signal=KILL'),
+    'pwrite64': ('error=ENOSPC', 'error=ENOSPC+', 'error=EIO', 'error=EDQUOT', 'error=EINTR', 'retval=0', 'signal=KILL'),
     'ftruncate': ('error=EIO', 'error=EINTR', 'signal=KILL'),
     'fcntl': ('error=ENOLCK', 'error=EINTR'),
     'pread64': ('error=EIO', 'error=EINTR'),
@@ -67,6 +68,18 @@ class Program:
     def check(self, output, log):
         """Compares what it said with what is there."""
         raise NotImplementedError
+
+    def go_on(self, path, before, after):
+        """Another process writes to the file."""
+        command = [self.tool('crash_writer'), path, '--writer', '99', '--rows', '2', '--level', 'mixed']
+        code, _, error = run(command)
+        if code != 0:
+            require(TAIL in error, 'opening it again:', error)
+            code, _, error = run([*command, '--recovery', 'overwrite'])
+        require(code == 0, 'going on:', error)
+        after.update()
+        require(after.count(99) == 2 and after.records == before.records + 2, 'going on has made',
+                after.text[-300:])
 
 
 class Native(Program):
@@ -164,7 +177,31 @@ class Client(Commands):
         return f'transaction\n{self.insertions(name)}quit\n'
 
 
-PROGRAMS = Hard, Pieces, Shared, Interpreter, Script, Client
+class Push(Program):
+    """joedb_push, to a new file: all or nothing, and then the rest."""
+    rows = {1: 2000}
+
+    def command(self, path):
+        return [self.tool('joedb_push'), '--log', 'none', '--hard_checkpoint', path + '.source', 'file', path]
+
+    def prepare(self, path):
+        run([self.tool('crash_writer'), path + '.source', '--rows', str(self.rows[1]), '--per-commit', '50'])
+
+    def check(self, output, log):
+        require(log.count(1) in (0, self.rows[1]), 'it has pushed only', log.count(1), 'rows')
+
+    def go_on(self, path, before, after):
+        code, _, error = run(self.command(path))
+        if code != 0:
+            require(TAIL in error, 'pushing again:', error)
+            run([self.tool('joedb_client'), '--log', 'none', '--recovery', 'overwrite', path])
+            code, _, error = run(self.command(path))
+        require(code == 0, 'pushing again:', error)
+        after.update()
+        require(after.counts == self.rows, 'pushing again has made', after.counts)
+
+
+PROGRAMS = Hard, Pieces, Shared, Interpreter, Script, Client, Push
 
 
 # ---- one run
@@ -233,16 +270,9 @@ class Run:
         """What was acknowledged is there, and anybody can go on."""
         before = self.log()
         self.program.check(self.result[1], before)
-        command = [self.program.tool('crash_writer'), self.path, '--writer', '99', '--rows', '2',
-                   '--level', 'mixed']
-        code, _, error = run(command)
-        if code != 0:
-            require(TAIL in error, 'opening it again:', error)
-            code, _, error = run([*command, '--recovery', 'overwrite'])
-        require(code == 0, 'going on:', error)
         after = self.log()
-        require(after.text.startswith(before.text) and after.count(99) == 2
-                and after.records == before.records + 2, 'going on has made', after.text[-300:])
+        self.program.go_on(self.path, before, after)
+        require(after.text.startswith(before.text), 'going on has changed what was there')
 
     def remove(self):
         shutil.rmtree(self.folder)
@@ -250,7 +280,8 @@ class Run:
 
 def inject(program, call, fault, when):
     run_ = Run(program)
-    run_.trace_with('-e', f'inject={call}:{fault}:when={when}')
+    fault, ever, _ = fault.partition('+')
+    run_.trace_with('-e', f'inject={call}:{fault}:when={when}{ever}')
     calls = [line for name, line in run_.calls() if name == call]
     if fault == 'signal=KILL':
         require(run_.result[0] in (-9, 137), 'it was not killed:', run_.result)
