@@ -41,7 +41,7 @@ FAULTS = {
 }
 CAUSES = {'EIO': 'Input/output error', 'ENOSPC': 'No space left on device', 'EDQUOT': 'Disk quota exceeded',
           'ENOLCK': 'No locks available'}
-LIMITS = 40  # sizes at which a file is cut, for each program
+LIMITS = 15  # sizes at which a file is cut, for each program
 TAIL = 'is smaller than file size'
 
 

@@ -410,10 +410,12 @@ class Scene:
     def intrude(self, name):
         """A second writer is refused, if the first one has the file for itself."""
         writer = self.writers[name]
-        if self.is_shared or isinstance(writer, Client) or self.random.random() < 0.9:
+        if self.is_shared or isinstance(writer, Client) or not writer.is_open:
+            return
+        if self.random.random() < 0.9:
             return
         code, _, error = run([self.tool('joedbi'), '--log', 'none', self.path])
-        if writer.is_open and writer.process.poll() is None:
+        if writer.process.poll() is None:
             require(code == 1 and 'Resource temporarily unavailable' in error,
                     'a second writer was let in:', code, error)
 
