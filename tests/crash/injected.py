@@ -32,13 +32,15 @@ from journal import SCHEMA, SKIPPED, Failure, Log, insertion, require, run  # no
 WRITING = ('fsync', 'fdatasync', 'pwrite64', 'ftruncate')
 # What happens once, or, with a +, from then on.
 FAULTS = {
-    'fsync': ('error=EIO', 'error=EIO+', 'error=ENOSPC', 'signal=KILL'),
+    'fsync': ('error=EIO', 'error=EIO+', 'signal=KILL'),
     'fdatasync': ('error=EIO', 'signal=KILL'),
-    'pwrite64': ('error=ENOSPC', 'error=ENOSPC+', 'error=EIO', 'error=EDQUOT', 'error=EINTR', 'retval=0', 'signal=KILL'),
+    'pwrite64': ('error=ENOSPC', 'error=ENOSPC+', 'error=EINTR', 'retval=0', 'signal=KILL'),
     'ftruncate': ('error=EIO', 'error=EINTR', 'signal=KILL'),
     'fcntl': ('error=ENOLCK', 'error=EINTR'),
     'pread64': ('error=EIO', 'error=EINTR'),
 }
+# The first program also sees other errors, which differ only by their message.
+MORE_FAULTS = {'fsync': ('error=ENOSPC',), 'pwrite64': ('error=EIO', 'error=EDQUOT')}
 CAUSES = {'EIO': 'Input/output error', 'ENOSPC': 'No space left on device', 'EDQUOT': 'Disk quota exceeded',
           'ENOLCK': 'No locks available'}
 LIMITS = 15  # sizes at which a file is cut, for each program
@@ -319,7 +321,7 @@ def cases_of(program):
     title = type(program).__name__
     for call, faults in FAULTS.items():
         for when in range(1, names.count(call) + 1):
-            for fault in faults:
+            for fault in faults + (MORE_FAULTS.get(call, ()) if isinstance(program, Hard) else ()):
                 yield (f'{title} {call}:{fault}:when={when}',
                        lambda c=call, f=fault, w=when: inject(program, c, f, w))
     end = os.path.getsize(clean.path)
