@@ -1,7 +1,9 @@
 """A small ext4 disk of our own: an image in a file, in memory if possible, behind a loop device."""
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 
 
@@ -40,6 +42,7 @@ class Loop_Disk:
         for program in 'mkfs.ext4', 'losetup', 'mount':
             if not shutil.which(program):
                 raise Impossible(f'there is no {program}')
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit('ended by a signal'))  # after __exit__
         memory = MEMORY if os.access(MEMORY, os.W_OK) else None
         folder = tempfile.mkdtemp(prefix='joedb-disk-', dir=memory)
         self.undo.append(lambda: shutil.rmtree(folder))
@@ -56,8 +59,14 @@ class Loop_Disk:
         self.undo.append(lambda: do('umount', self.path))
 
     def __exit__(self, *_):
+        failures = []
         while self.undo:
-            self.undo.pop()()
+            try:
+                self.undo.pop()()
+            except Exception as failure:  # the rest is to be undone, too
+                failures.append(str(failure))
+        if failures:
+            sys.exit('\n'.join(failures))
 
     def statistics(self):
         """Numbers of the block device, as Documentation/block/stat.rst of Linux names them."""
