@@ -15,7 +15,7 @@ any recovery that makes sense. After each kill joedb_logdump must show
 At the last hard checkpoint there is every transaction that was acknowledged as such.
 
 Readers run all the time. They see no error, no less than what was there when they started, and
-nothing that is not there afterwards. A reader that follows the file is killed, too.
+nothing that is not there afterwards. A reader that follows the file is killed, too, and a backup.
 
 The seed decides everything but the instants, which are up to the machine.
 """
@@ -271,6 +271,37 @@ class Follower(Reader):
         require(log.text.startswith(text), 'a follower saw what was not there:', text[-300:])
 
 
+class Backup(Reader):
+    """joedb_push, which may be killed. Its target has whole transactions, and never fewer of them."""
+
+    def __init__(self, scene):
+        level = scene.random.choice(([], ['--hard_checkpoint']))
+        super().__init__(scene, [scene.tool('joedb_push'), '--log', 'none', *level, scene.path, 'file',
+                                 scene.backup.path])
+
+    def finish(self):
+        self.is_whole = False
+        if self.scene.random.random() < 0.5:
+            self.process.kill()
+            self.process.wait()
+            return
+        code = self.process.wait()
+        self.errors.seek(0)
+        error = self.errors.read().decode()
+        if code == 1 and TAIL in error:
+            code, _, error = run([self.scene.tool('joedb_client'), '--log', 'none', '--recovery',
+                                  'overwrite', self.scene.backup.path])
+        else:
+            self.is_whole = True
+        require(code == 0 and not error, f'exit code {code} of a backup:', error)
+
+    def check(self, log):
+        backup = self.scene.backup
+        backup.update()
+        require(log.text.startswith(backup.text), 'the backup has what is not there')
+        require(not self.is_whole or backup.text.startswith(self.at_least), 'the backup is too short')
+
+
 # ---- the supervisor
 
 def give_up(*_):
@@ -282,7 +313,7 @@ class Scene:
         self.tools, self.totals = tools, totals
         self.random = random.Random(seed)
         self.path = os.path.join(folder, 'db.joedb')
-        self.log = Log(tools, self.path)
+        self.log, self.backup = Log(tools, self.path), Log(tools, self.path + '.backup')
         self.names = range(1, 1 + self.random.choice((1, 1, 2, 3)))
         self.is_shared = len(self.names) > 1 or self.random.random() < 0.3
         self.announced = {name: [0] for name in self.names}
@@ -424,7 +455,7 @@ class Scene:
             return []
         if self.follower is None:
             self.follower = Follower(self)
-        return [self.random.choice((Dump, Look))(self)]
+        return [self.random.choice((Dump, Look, Backup))(self)]
 
     def step(self):
         for name in self.names:
