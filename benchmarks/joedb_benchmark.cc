@@ -1,5 +1,9 @@
 // joedb, as a program would use it.
 
+#include <mutex>
+#include <thread>
+#include <vector>
+
 #include "bench/readonly.h"
 #include "bench/writable.h"
 #include "command_line.h"
@@ -35,6 +39,42 @@ static void hard_checkpoint_per_row(std::int64_t N, const char* file) {
     db.new_benchmark("TOTO", i);
     db.hard_checkpoint();
   }
+}
+
+static void hard_checkpoint_per_row_preallocated(std::int64_t N, const char* file) {
+  bench::File_Database db(file);
+  db.preallocate(1 << 20);
+  for (int i = 1; i <= N; i++) {
+    db.new_benchmark("TOTO", i);
+    db.hard_checkpoint();
+  }
+}
+
+static void hard_checkpoint_per_row_without_seals(std::int64_t N, const char* file) {
+  bench::File_Database db(file);
+  db.set_seals(false);
+  for (int i = 1; i <= N; i++) {
+    db.new_benchmark("TOTO", i);
+    db.hard_checkpoint();
+  }
+}
+
+// Eight threads, each waiting for its own rows to be durable.
+static void group_commit_per_row(std::int64_t N, const char* file) {
+  constexpr int writers = 8;
+  bench::File_Database db(file);
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  for (int writer = 0; writer < writers; ++writer)
+    threads.emplace_back([&] {
+      for (std::int64_t i = 0; i < N / writers; ++i) {
+        std::unique_lock lock(mutex);
+        db.new_benchmark("TOTO", i);
+        const joedb::Offset position = db.hard_checkpoint_async();
+        db.wait(position, lock);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 static void soft_checkpoint_per_row(std::int64_t N, const char* file) {
@@ -78,6 +118,9 @@ int main(int argc, char** argv) {
       {"insert_rows", insert_rows},
       {"insert_vectors", insert_vectors},
       {"hard_checkpoint_per_row", hard_checkpoint_per_row},
+      {"hard_checkpoint_per_row_preallocated", hard_checkpoint_per_row_preallocated},
+      {"hard_checkpoint_per_row_without_seals", hard_checkpoint_per_row_without_seals},
+      {"group_commit_per_row", group_commit_per_row},
       {"soft_checkpoint_per_row", soft_checkpoint_per_row},
       {"open_and_sum", open_and_sum},
       {"insert_words", insert_words},

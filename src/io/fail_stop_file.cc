@@ -1,35 +1,34 @@
 #include "joedb/io/fail_stop_file.h"
 
 #include <exception>
-#include <type_traits>
 
 namespace joedb::inline v1 {
 
 void Fail_Stop_File::require_no_failure() const {
-  if (has_failed_)
-    throw Exception(get_name() + " is not written to any more, after an earlier failure: " +
-                    failure_ + ". Close it and open it again.");
+  if (!has_failed_) return;
+  const std::lock_guard lock(mutex_);
+  throw Exception(get_name() + " is not written to any more, after an earlier failure: " +
+                  failure_ + ". Close it and open it again.");
+}
+
+void Fail_Stop_File::fail(const char* what) {
+  const std::lock_guard lock(mutex_);
+  if (has_failed_) return;
+  has_failed_ = true;
+  on_failure_();
+  failure_ = what;
 }
 
 template <class F>
 auto Fail_Stop_File::guard(F f) {
   require_no_failure();
-  has_failed_ = true;  // unless f returns
   try {
-    if constexpr (std::is_void_v<decltype(f())>) {
-      f();
-      has_failed_ = false;
-    } else {
-      const auto result = f();
-      has_failed_ = false;
-      return result;
-    }
+    return f();
   } catch (const std::exception& error) {
-    on_failure_();
-    failure_ = error.what();
+    fail(error.what());
     throw;
   } catch (...) {
-    on_failure_();
+    fail("unknown");
     throw;
   }
 }

@@ -127,11 +127,12 @@ void File::pwrite(const char* data, std::size_t size, Offset offset) {
 // next call would succeed without having written them.
 void File::sync() {
   if (::fsync(descriptor_) != 0) throw Io_Error("syncing", get_name(), -1, errno);
-  if (directory_ >= 0) sync_directory();
+  sync_directory();
 }
 
 void File::datasync() {
   if (::fdatasync(descriptor_) != 0) throw Io_Error("syncing", get_name(), -1, errno);
+  sync_directory();
 }
 
 // Now, because a relative name may mean another directory later. One that may not be read cannot be
@@ -144,6 +145,7 @@ void File::open_directory() {
 }
 
 void File::sync_directory() {
+  if (directory_ < 0) return;
   if (::fsync(directory_) != 0) throw Io_Error("syncing the directory of", get_name(), -1, errno);
   ::close(directory_);
   directory_ = -1;

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <set>
-
+#include "joedb/format/seal.h"
 #include "testing/journal_process.h"
 
 // What checkpoints leave in the header, byte for byte, and in which order they reach the file.
@@ -9,6 +8,7 @@
 namespace joedb {
 namespace {
 
+using testing::hard_checkpoint_in;
 using testing::Journal_Process;
 using testing::Sim_Disk;
 using testing::words_in;
@@ -142,8 +142,9 @@ TEST_F(Checkpoint_Test, ASoftOneWritesEntriesThenOneWord) {
             "unlock head\n");
 }
 
-TEST_F(Checkpoint_Test, AHardOneSyncsEntriesBeforeItClaimsThem) {
+TEST_F(Checkpoint_Test, WithoutASealAHardOneSyncsEntriesBeforeItClaimsThem) {
   Journal_Process process(disk);
+  process.journal().set_seals(false);
   disk.take_calls();
   write(process.journal(), "H");
   EXPECT_EQ(disk.take_calls(),
@@ -151,10 +152,52 @@ TEST_F(Checkpoint_Test, AHardOneSyncsEntriesBeforeItClaimsThem) {
             "sync\n"
             "lock head\n"
             "read 32@0\n"
-            "write 8@16\n"
-            "write 8@24\n"
+            "write 16@16\n"
             "unlock head\n"
             "datasync\n");
+}
+
+TEST_F(Checkpoint_Test, ASealedOneNeedsOneSync) {
+  Journal_Process process(disk);
+  disk.take_calls();
+  write(process.journal(), "H");
+  EXPECT_EQ(disk.take_calls(),
+            "write 3@41\n"
+            "lock head\n"
+            "read 32@0\n"
+            "write 16@16\n"
+            "unlock head\n"
+            "datasync\n"
+            "lock head\n"
+            "write 8@24\n"
+            "unlock head\n");
+}
+
+TEST_F(Checkpoint_Test, ALargeOneIsNotSealed) {
+  for (const Offset size : {seal_limit - 1, seal_limit}) {
+    Sim_Disk new_disk;
+    Journal_Process process(new_disk);
+    // The entry is opcode, length of four bytes, and text.
+    process.append(std::string(static_cast<std::size_t>(size - 5), 'x'));
+    new_disk.take_calls();
+    process.journal().hard_checkpoint();
+    EXPECT_EQ(process.journal().get_checkpoint(), journal_start + size);
+    EXPECT_EQ(new_disk.take_calls().find("\nsync\n") != std::string::npos, size == seal_limit);
+  }
+}
+
+// A hard checkpoint that was read from the file may not be on disk, so the next one syncs twice.
+TEST_F(Checkpoint_Test, TheFirstOneAfterOpeningIsNotSealed) {
+  {
+    Journal_Process process(disk);
+    write(process.journal(), "H");
+  }
+  Journal_Process process(disk);
+  disk.take_calls();
+  write(process.journal(), "H");
+  EXPECT_NE(disk.take_calls().find("\nsync\n"), std::string::npos);
+  write(process.journal(), "H");
+  EXPECT_EQ(disk.take_calls().find("\nsync\n"), std::string::npos);
 }
 
 TEST_F(Checkpoint_Test, AHardOneReplacesTheSoftOneLast) {
@@ -163,13 +206,16 @@ TEST_F(Checkpoint_Test, AHardOneReplacesTheSoftOneLast) {
   disk.take_calls();
   write(process.journal(), "h");
   EXPECT_EQ(disk.take_calls(),
-            "sync\n"
+            "read 6@41\n"
             "lock head\n"
             "read 32@0\n"
             "write 8@24\n"
             "write 8@16\n"
             "unlock head\n"
-            "datasync\n");
+            "datasync\n"
+            "lock head\n"
+            "write 8@24\n"
+            "unlock head\n");
 }
 
 TEST_F(Checkpoint_Test, AHalfOneLeavesOutTheLastSync) {
@@ -177,8 +223,8 @@ TEST_F(Checkpoint_Test, AHalfOneLeavesOutTheLastSync) {
   disk.take_calls();
   write(process.journal(), "FF");
   EXPECT_EQ(disk.take_calls(),
-            "write 3@41\nsync\nlock head\nread 32@0\nwrite 8@16\nwrite 8@24\nunlock head\n"
-            "write 3@44\nsync\nlock head\nread 32@0\nwrite 8@0\nwrite 8@8\nunlock head\n");
+            "write 3@41\nsync\nlock head\nread 32@0\nwrite 16@16\nunlock head\n"
+            "write 3@44\nsync\nlock head\nread 32@0\nwrite 16@0\nunlock head\n");
   write(process.journal(), "h");
   EXPECT_EQ(disk.take_calls(), "datasync\n");
 }
@@ -247,12 +293,7 @@ TEST_F(Checkpoint_Test, NobodyReliesOnAHardOneThatMayNotBeOnTheDisk) {
         for (std::size_t io = before_last_sync; io <= killed.io_count(); ++io)
           for (std::uint64_t seed = 0; seed < 20; ++seed) {
             const std::string image = killed.at(io).power_cut(seed);
-            Readonly_Memory_File file(image);
-            Checkpoints hard;
-            std::array<char, checkpoint_words_size> bytes;
-            file.read_exactly(bytes.data(), bytes.size(), 0);
-            hard.read(decode_checkpoints(bytes), file.get_size());
-            ASSERT_GE(hard.hard_checkpoint, promised)
+            ASSERT_GE(hard_checkpoint_in(image), promised)
                 << first << unsynced << next << " io " << io << ": " << words_text(image);
           }
       }

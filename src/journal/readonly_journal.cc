@@ -1,7 +1,11 @@
 #include "joedb/journal/readonly_journal.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
+
+#include "joedb/format/seal.h"
 
 namespace joedb::inline v1 {
 
@@ -43,7 +47,7 @@ Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery)
 void Readonly_Journal::open_header(Recovery recovery, Offset file_size, bool is_writer) {
   std::array<char, header_size> bytes;
   file_.read_exactly(bytes.data(), bytes.size(), 0);
-  const Header header = decode_header(bytes);
+  Header header = decode_header(bytes);
   if (std::string_view(header.signature.data(), header.signature.size()) != signature)
     throw Corruption_Error("missing joedb signature", signature_offset);
   const bool size_is_known = file_size != Abstract_File::unknown_size;
@@ -53,6 +57,7 @@ void Readonly_Journal::open_header(Recovery recovery, Offset file_size, bool is_
     throw Corruption_Error("unsupported file format version",
                            static_cast<Offset>(checkpoint_words_size));
 
+  header.checkpoints = without_seals(header.checkpoints, file_size);
   if (recovery == Recovery::ignore_header && size_is_known) {
     // Only the place of a hard checkpoint that may still be needed is taken from the header.
     for (int slot = 0; slot < 2; ++slot) {
@@ -63,7 +68,8 @@ void Readonly_Journal::open_header(Recovery recovery, Offset file_size, bool is_
         checkpoints_.hard_index = slot;
       }
     }
-    checkpoints_.checkpoint = std::max(journal_start, file_size);
+    checkpoints_.checkpoint = std::max(journal_start, end_of_entries(file_size));
+    checks_integrity_ = false;
     return;
   }
 
@@ -72,6 +78,56 @@ void Readonly_Journal::open_header(Recovery recovery, Offset file_size, bool is_
   if (recovery == Recovery::hard) checkpoints_.checkpoint = get_hard_checkpoint();
   if (size_is_known && file_size < checkpoints_.checkpoint)
     throw Corruption_Error("Checkpoint is bigger than file size", file_size);
+  check_integrity();
+}
+
+// Where integrity entries are used, a checkpoint without one is a soft one whose bytes a power cut
+// has damaged, or that of a program that does not write them.
+void Readonly_Journal::check_integrity() {
+  if (!checks_integrity_) return;
+  Integrity_Reader reader(file_);
+  if (reader.check(get_checkpoint(), covered_)) {
+    covered_ = get_checkpoint();
+    return;
+  }
+  const Offset hard = get_hard_checkpoint();
+  if (hard < get_checkpoint() && hard > journal_start && reader.entry_before(hard))
+    throw Corruption_Error(
+        file_.get_name() + ": no integrity entry stands before the soft checkpoint at " +
+            std::to_string(get_checkpoint()) +
+            ": damaged by a power cut, or written by a program without integrity entries. The last "
+            "hard checkpoint is at " +
+            std::to_string(hard) + ": --recovery hard opens the file there",
+        get_checkpoint());
+}
+
+// Zeros behind the last entry are none: no entry begins with one. An error in the entries is left
+// to those who replay them.
+Offset Readonly_Journal::end_of_entries(Offset file_size) const {
+  if (file_size <= journal_start || !is_zero(file_size - 1, file_size)) return file_size;
+  File_Decoder_Input input(file_);
+  Context context;
+  input.start(journal_start, file_size);
+  try {
+    while (input.position() < file_size) decode_entry(input, context, Ignore_Entries());
+  } catch (const Corruption_Error&) {
+    if (is_zero(input.entry_offset(), file_size)) return input.entry_offset();
+  }
+  return file_size;
+}
+
+bool Readonly_Journal::is_zero(Offset start, Offset end) const {
+  std::vector<char> bytes(block_size);
+  while (start < end) {
+    const auto wanted = std::min(bytes.size(), static_cast<std::size_t>(end - start));
+    const std::size_t size = file_.pread(bytes.data(), wanted, start);
+    if (size < wanted ||
+        std::any_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size),
+                    [](char c) { return c != 0; }))
+      return false;
+    start += static_cast<Offset>(size);
+  }
+  return true;
 }
 
 Checkpoint_Words Readonly_Journal::read_words() const {
@@ -80,14 +136,43 @@ Checkpoint_Words Readonly_Journal::read_words() const {
   return decode_checkpoints(bytes);
 }
 
+// Seals that say nothing new are not looked at.
+Checkpoint_Words Readonly_Journal::without_seals(Checkpoint_Words words, Offset file_size) {
+  had_seal_ = false;
+  for (std::size_t slot = 0; slot < 4; slot += 2) {
+    const Offset position = words[slot];
+    const Offset size = sealed_size(words[slot + 1]);
+    if (size > 0 && position - size >= journal_start && position >= get_hard_checkpoint() &&
+        (file_size == Abstract_File::unknown_size || position <= file_size) &&
+        seal_of(position - size, position) == words[slot + 1]) {
+      words[slot + 1] = position;
+      had_seal_ = true;
+    }
+  }
+  return words;
+}
+
+std::int64_t Readonly_Journal::seal_of(Offset start, Offset position) const {
+  std::string body(static_cast<std::size_t>(position - start), '\0');
+  body.resize(file_.pread(body.data(), body.size(), start));
+  return make_seal(body, position);
+}
+
 void Readonly_Journal::read_checkpoints() {
   const Offset size = file_.get_size();
   Checkpoints next = checkpoints_;
-  next.read(read_words(),
+  next.read(without_seals(read_words(), size),
             size == Abstract_File::unknown_size ? std::nullopt : std::optional<Offset>(size));
   if (size != Abstract_File::unknown_size && size < next.checkpoint)
     throw Corruption_Error("Checkpoint is bigger than file size", size);
-  checkpoints_ = next;
+  if (next == checkpoints_) return;
+  const Checkpoints old = std::exchange(checkpoints_, next);
+  try {
+    check_integrity();
+  } catch (...) {
+    checkpoints_ = old;
+    throw;
+  }
 }
 
 Offset Readonly_Journal::pull() {

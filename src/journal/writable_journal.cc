@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "joedb/base/log.h"
+#include "joedb/format/seal.h"
 
 // The header has two slots of two words. What is always true, at every instant between two writes:
 //
@@ -39,6 +40,7 @@ Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
   const File_Lock head(file, head_lock, File_Lock::Kind::exclusive);
   open(recovery);
   flushed_ = get_checkpoint();
+  has_integrity_ = is_covered();
   start_replay_at(journal_start);
 }
 
@@ -51,6 +53,7 @@ void Writable_Journal::open(Recovery recovery) {
   if (size == 0 || ((size == Abstract_File::unknown_size || size == journal_start) && is_blank()))
     return create_header();
   open_header(recovery, size, true);
+  if (had_seal()) replace_seal();
   if (size != Abstract_File::unknown_size)
     handle_tail(recovery, size);
   else if (recovery == Recovery::hard)
@@ -72,7 +75,8 @@ void Writable_Journal::create_header() {
 void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
   const Offset checkpoint = get_checkpoint();
   if (file_size > checkpoint) {
-    if (recovery != Recovery::overwrite && recovery != Recovery::hard)
+    if (recovery != Recovery::overwrite && recovery != Recovery::hard &&
+        !(file_size - checkpoint <= 2 * max_preallocation && is_zero(checkpoint, file_size)))
       throw Exception(
           "Checkpoint (" + std::to_string(checkpoint) + ") is smaller than file size (" +
           std::to_string(file_size) +
@@ -83,7 +87,7 @@ void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
   bury_words_beyond(checkpoint);
   if (recovery == Recovery::ignore_header) {
     Checkpoints in_header;
-    in_header.read(read_words(), file_size);
+    in_header.read(without_seals(read_words(), file_size), file_size);
     if (in_header.checkpoint < checkpoint) header_checkpoint_ = in_header.checkpoint;
   }
   if (recovery == Recovery::overwrite && file_size == checkpoint) {  // as joedb 10 does
@@ -108,7 +112,24 @@ void Writable_Journal::bury_words_beyond(Offset file_size) {
   if (found) out_.datasync();
 }
 
+// The seal of a process that did not live to replace it. Programs that do not know seals must see
+// the position before this file grows; and it must be on disk before it stands without its proof.
+void Writable_Journal::replace_seal() {
+  const Checkpoint_Words words = read_words();
+  for (int slot = 0; slot < 2; ++slot) {
+    const auto first = 2 * static_cast<std::size_t>(slot);
+    if (words[first] != get_hard_checkpoint() || sealed_size(words[first + 1]) == 0) continue;
+    sync_hard_slot();
+    write_word(slot, 1, get_hard_checkpoint());
+  }
+}
+
 Writable_Journal::~Writable_Journal() {
+  try {
+    finish_hard_checkpoint();
+  } catch (const std::exception& error) {
+    Destructor_Logger::warning(error.what());
+  }
   if (get_position() > get_checkpoint() && !out_.has_failed()) {
     Destructor_Logger::warning("Writable_Journal: ahead of checkpoint");
     try {
@@ -125,6 +146,12 @@ Writable_Journal::~Writable_Journal() {
     } catch (const std::exception& error) {
       Destructor_Logger::warning(error.what());
     }
+  }
+  try {
+    if (allocated_ > flushed_ && !out_.has_failed()) cut_to(flushed_);
+    if (has_integrity_ && !is_shared() && !out_.has_failed()) fill_spare_words();
+  } catch (const std::exception& error) {
+    Destructor_Logger::warning(error.what());
   }
   unlock();
 }
@@ -149,11 +176,13 @@ void Writable_Journal::require_tail() const {
 void Writable_Journal::cut_to(Offset size) {
   if (file_.get_size() != Abstract_File::unknown_size && !out_.truncate(size))
     throw Exception(file_.get_name() + " cannot be truncated");
+  allocated_ = 0;
 }
 
 // ---- locks --------------------------------------------------------------------------------------
 
 void Writable_Journal::lock_pull() {
+  finish_hard_checkpoint();
   if (used_ > 0 || ahead_of_checkpoint() > 0)
     throw Exception("locking journal with uncheckpointed data (try rollback?)");
   if (!is_shared() || is_locked_) return;
@@ -162,8 +191,13 @@ void Writable_Journal::lock_pull() {
   try {
     require_tail();
     read_checkpoints();
+    if (had_seal()) {
+      const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+      replace_seal();
+    }
     if (file_.get_size() > get_checkpoint()) cut_to(get_checkpoint());
     flushed_ = get_checkpoint();
+    has_integrity_ = has_integrity_ || is_covered();
   } catch (...) {
     unlock();
     throw;
@@ -172,6 +206,10 @@ void Writable_Journal::lock_pull() {
 
 void Writable_Journal::unlock() noexcept {
   if (!is_locked_) return;
+  try {
+    finish_hard_checkpoint();
+  } catch (const std::exception&) {  // out_ remembers
+  }
   file_.unlock(tail_lock.start, tail_lock.size);
   is_locked_ = false;
   is_ready_ = false;
@@ -213,8 +251,7 @@ void Writable_Journal::append_bytes(const char* data, std::size_t size) {
     used_ += size;
   } else {
     flush();
-    out_.pwrite(data, size, flushed_);
-    flushed_ += static_cast<Offset>(size);
+    write(data, size);
   }
 }
 
@@ -237,6 +274,7 @@ Blob Writable_Journal::append_blob(std::string_view bytes) {
 void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   require_lock();
   flush();
+  make_space(end);
   try {
     source.copy_to(out_, flushed_, end);
   } catch (...) {
@@ -264,9 +302,49 @@ void Writable_Journal::flush_buffer() {
 }
 
 void Writable_Journal::write_buffer() {
-  out_.pwrite(buffer_.data(), used_, flushed_);
-  flushed_ += static_cast<Offset>(used_);
+  write(buffer_.data(), used_);
   used_ = 0;
+}
+
+void Writable_Journal::write(const char* data, std::size_t size) {
+  const Offset end = flushed_ + static_cast<Offset>(size);
+  make_space(end);
+  out_.pwrite(data, size, flushed_);
+  flushed_ = end;
+}
+
+// ---- preallocation ------------------------------------------------------------------------------
+
+void Writable_Journal::preallocate(Offset step) {
+  if (is_shared() || file_.get_size() == Abstract_File::unknown_size)
+    throw Exception(file_.get_name() + ": only a file that is opened alone can grow ahead");
+  if (step < 0 || step > max_preallocation)
+    throw Exception("a file grows ahead by 0 to " + std::to_string(max_preallocation) +
+                    " bytes at a time, not " + std::to_string(step));
+  preallocation_ = step;
+}
+
+// Zeros are written, for a file that only has room still changes its metadata at the first write to
+// each block. What fails here has cost nothing: a disk that is full refuses the entries, too.
+void Writable_Journal::make_space(Offset end) {
+  if (preallocation_ == 0 || end <= allocated_) return;
+  const Offset new_end = (end / preallocation_ + 1) * preallocation_;
+  try {
+    write_zeros(end, new_end);
+    allocated_ = new_end;
+  } catch (const Io_Error&) {
+    preallocation_ = 0;
+    cut_to(flushed_);
+  }
+}
+
+void Writable_Journal::write_zeros(Offset start, Offset end) {
+  const std::vector<char> zeros(full_buffer_size);
+  while (start < end) {
+    const auto size = std::min(zeros.size(), static_cast<std::size_t>(end - start));
+    file_.pwrite(zeros.data(), size, start);
+    start += static_cast<Offset>(size);
+  }
 }
 
 // ---- checkpoints --------------------------------------------------------------------------------
@@ -285,13 +363,14 @@ void Writable_Journal::sync_hard_slot() {
 }
 
 void Writable_Journal::soft_checkpoint() {
-  const Offset position = get_position();
-  if (get_checkpoint() >= position && !header_checkpoint_) return;
+  finish_hard_checkpoint();
+  if (get_checkpoint() >= get_position() && !header_checkpoint_) return;
   require_lock();
+  append_integrity();
   flush();
   {
     const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
-    write_soft_word(position);
+    write_soft_word(get_position());
   }
   start_replay_after_checkpoint();
 }
@@ -314,39 +393,178 @@ void Writable_Journal::start_replay_after_checkpoint() {
 // Entries first, then the claim, made twice; a sync between the two. The sync also completes a half
 // commit before this one, which thus costs one sync each.
 void Writable_Journal::write_hard_checkpoint(Offset position) {
-  require_lock();
   flush();
   out_.sync();
   synced_hard_checkpoint_ = get_hard_checkpoint();
   const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
-  write_both_copies(position);
+  write_slot(position, position);
+}
+
+// Requires that the hard checkpoint is on disk, for the seal covers only what stands behind it.
+void Writable_Journal::write_sealed_checkpoint(Offset position) {
+  std::int64_t seal;
+  if (flushed_ == get_hard_checkpoint()) {
+    seal = make_seal({buffer_.data(), used_}, position);
+    flush();
+  } else {
+    flush();
+    seal = seal_of(get_hard_checkpoint(), position);
+  }
+  const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+  write_slot(position, seal);
 }
 
 // The last soft checkpoint may be in this slot; it is the smaller of the two words, for it is
 // negative. Its copy is written second (invariant 2).
-void Writable_Journal::write_both_copies(Offset position) {
+void Writable_Journal::write_slot(std::int64_t copy_0, std::int64_t copy_1) {
   const Checkpoint_Words words = read_words();
   const int slot = checkpoints_.next_slot();
-  const auto word = [&](int copy) { return words[static_cast<std::size_t>(2 * slot + copy)]; };
-  const int first = word(0) < word(1) ? 1 : 0;
-  write_word(slot, first, position);
-  write_word(slot, 1 - first, position);
+  const auto first = 2 * static_cast<std::size_t>(slot);
+  if (words[first] >= 0 && words[first + 1] >= 0) {
+    char bytes[2 * sizeof copy_0];
+    store(store(bytes, copy_0), copy_1);
+    out_.pwrite(bytes, sizeof bytes, checkpoint_word_offset(slot, 0));
+  } else if (words[first] < words[first + 1]) {
+    write_word(slot, 1, copy_1);
+    write_word(slot, 0, copy_0);
+  } else {
+    write_word(slot, 0, copy_0);
+    write_word(slot, 1, copy_1);
+  }
 }
 
 void Writable_Journal::hard_checkpoint() {
+  finish_hard_checkpoint();
+  if (get_hard_checkpoint() >= get_position()) return sync_hard_slot();
+  begin_hard_checkpoint();
+  sync_hard_checkpoint();
+  finish_hard_checkpoint();
+}
+
+void Writable_Journal::wait(Offset position) {
+  require_position(position);
+  if (!is_durable(position)) hard_checkpoint();
+}
+
+void Writable_Journal::require_position(Offset position) const {
+  if (position > get_position())
+    throw Exception(file_.get_name() + ": what should become durable was rolled back");
+}
+
+// What is done under the lock of the program: all but the last sync.
+void Writable_Journal::begin_hard_checkpoint() {
+  require_lock();
+  append_integrity();
   const Offset position = get_position();
-  if (get_hard_checkpoint() >= position) return sync_hard_slot();
-  write_hard_checkpoint(position);
-  out_.datasync();
-  synced_hard_checkpoint_ = position;
-  claim_hard_checkpoint(position);
+  const bool is_sealed = has_seals_ && synced_hard_checkpoint_ == get_hard_checkpoint() &&
+                         position - get_hard_checkpoint() < seal_limit;
+  if (is_sealed)
+    write_sealed_checkpoint(position);
+  else
+    write_hard_checkpoint(position);
+  pending_ = {position, is_sealed};
+  ++sync_number_;
+}
+
+// Without that lock.
+void Writable_Journal::sync_hard_checkpoint() noexcept {
+  std::exception_ptr error;
+  try {
+    out_.datasync();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  {
+    const std::lock_guard lock(sync_mutex_);
+    sync_error_ = error;
+    ++done_number_;
+  }
+  sync_done_.notify_all();
+}
+
+bool Writable_Journal::is_syncing() {
+  const std::lock_guard lock(sync_mutex_);
+  return done_number_ < sync_number_;
+}
+
+void Writable_Journal::wait_for_sync(std::uint64_t number) {
+  std::unique_lock lock(sync_mutex_);
+  sync_done_.wait(lock, [&] { return done_number_ >= number; });
+}
+
+// Under the lock of the program, by whoever comes first.
+void Writable_Journal::finish_hard_checkpoint() {
+  if (!pending_) return;
+  wait_for_sync(sync_number_);
+  const Pending done = *pending_;
+  pending_.reset();
+  if (sync_error_) std::rethrow_exception(std::exchange(sync_error_, nullptr));
+  synced_hard_checkpoint_ = done.position;
+  if (done.is_sealed) {
+    const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+    write_word(checkpoints_.next_slot(), 1, done.position);
+  }
+  claim_hard_checkpoint(done.position);
 }
 
 void Writable_Journal::checkpoint_half_commit() {
+  finish_hard_checkpoint();
+  if (get_hard_checkpoint() >= get_position()) return;
+  require_lock();
+  append_integrity();
   const Offset position = get_position();
-  if (get_hard_checkpoint() >= position) return;
   write_hard_checkpoint(position);
   claim_hard_checkpoint(position);
+}
+
+// ---- integrity entries --------------------------------------------------------------------------
+
+void Writable_Journal::enable_integrity() {
+  require_ready();
+  finish_hard_checkpoint();
+  if (has_integrity_) return;
+  append_integrity_entry();
+  has_integrity_ = true;
+  hard_checkpoint();
+}
+
+void Writable_Journal::append_integrity() {
+  if (has_integrity_ && is_ready_ && get_position() > get_covered()) append_integrity_entry();
+}
+
+void Writable_Journal::append_integrity_entry() {
+  const Offset start = get_covered();
+  std::uint64_t hash;
+  if (start >= flushed_) {
+    hash = integrity_hash(
+        std::string_view(buffer_.data(), used_).substr(static_cast<std::size_t>(start - flushed_)),
+        static_cast<std::uint64_t>(start));
+  } else {
+    flush();
+    hash = Integrity_Reader(file_).hash(start, flushed_).value();
+  }
+  const auto entry = encode_integrity({start, hash});
+  append_bytes(entry.data(), entry.size());
+  set_covered(get_position());
+}
+
+// A bit of the last checkpoint's only word may change on the disk while the file is closed, and
+// the one before it would count. So the words that are left say the same. Nothing depends on them.
+void Writable_Journal::fill_spare_words() {
+  if (get_checkpoint() == journal_start || ahead_of_checkpoint() > 0) return;
+  const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+  const Checkpoint_Words words = read_words();
+  const int slot = checkpoints_.next_slot();
+  const auto is = [&](int copy, std::int64_t word) {
+    return words[static_cast<std::size_t>(2 * slot + copy)] == word;
+  };
+  const Offset position = get_checkpoint();
+  if (position > get_hard_checkpoint()) {
+    const int spare = checkpoints_.soft_index ^ 1;
+    if (is(spare ^ 1, -position) && !is(spare, -position)) write_word(slot, spare, -position);
+  } else if (synced_hard_checkpoint_ == position && !(is(0, position) && is(1, position))) {
+    write_slot(position, position);
+  }
 }
 
 void Writable_Journal::claim_hard_checkpoint(Offset position) {
@@ -368,6 +586,7 @@ void Writable_Journal::checkpoint(Checkpoint_Level level) {
 }
 
 void Writable_Journal::commit() {
+  finish_hard_checkpoint();
   flush();
   out_.sync();
   synced_hard_checkpoint_ = get_hard_checkpoint();
@@ -382,6 +601,7 @@ void Writable_Journal::require_replay() {
 
 void Writable_Journal::rollback() {
   require_no_blob();
+  finish_hard_checkpoint();
   if (ahead_of_checkpoint() == 0) return;
   if (flushed_ > get_checkpoint()) {
     std::optional<File_Lock> tail;
@@ -390,11 +610,13 @@ void Writable_Journal::rollback() {
   }
   used_ = 0;
   flushed_ = get_checkpoint();
+  set_covered(std::min(get_covered(), get_checkpoint()));
   is_ready_ = false;
   rewind();
 }
 
 void Writable_Journal::rewind() {
+  finish_hard_checkpoint();
   if (ahead_of_checkpoint() > 0)
     throw Exception(file_.get_name() + ": rewinding a journal with uncheckpointed data");
   is_ready_ = false;
@@ -408,6 +630,7 @@ void Writable_Journal::forget_after(Offset position, const Context& context) noe
     if (flushed_ > position && !out_.has_failed()) {
       out_.truncate(position);
       flushed_ = position;
+      allocated_ = 0;
     }
   } catch (const std::exception&) {  // what is being thrown says more
   }

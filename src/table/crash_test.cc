@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "joedb/format/seal.h"
 #include "joedb/table/writable_database.h"
 #include "testing/database_text.h"
 #include "testing/journal_process.h"
@@ -312,6 +313,14 @@ std::optional<std::string> hard_part(const std::string& content) {
   if (content.copy(bytes.data(), bytes.size()) < bytes.size()) return std::nullopt;
   Header header = decode_header(bytes);
   if (std::string_view(header.signature.data(), 5) != signature) return std::nullopt;
+  for (const std::size_t slot : {0, 2}) {
+    const auto position = static_cast<std::size_t>(header.checkpoints[slot]);
+    const auto size = static_cast<std::size_t>(sealed_size(header.checkpoints[slot + 1]));
+    if (size > 0 && size <= position && position <= content.size() &&
+        make_seal(std::string_view(content).substr(position - size, size),
+                  header.checkpoints[slot]) == header.checkpoints[slot + 1])
+      header.checkpoints[slot + 1] = header.checkpoints[slot];
+  }
   for (std::int64_t& word : header.checkpoints) word = std::max<std::int64_t>(word, 0);
   Checkpoints hard;
   hard.read(header.checkpoints, std::nullopt);

@@ -88,6 +88,12 @@ inline std::string words_in(std::string_view file, Recovery recovery = Recovery:
   return handler.text;
 }
 
+// The last hard checkpoint in a file.
+inline Offset hard_checkpoint_in(std::string_view file) {
+  Readonly_Memory_File memory(file);
+  return Readonly_Journal(memory, Recovery::hard).get_checkpoint();
+}
+
 }  // namespace joedb::testing
 
 #endif

@@ -1,7 +1,9 @@
 #ifndef JOEDB_IO_FAIL_STOP_FILE_H
 #define JOEDB_IO_FAIL_STOP_FILE_H
 
+#include <atomic>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -12,6 +14,8 @@ namespace joedb::inline v1 {
 // Passes everything to another file until a write, a sync or a truncation fails. After that it
 // writes nothing any more: after a failed sync, a second and successful one would prove nothing
 // about the first. Reads, sizes and locks go on.
+//
+// One thread may be in sync or datasync while another one calls the other functions.
 //
 // Idea: redb's CheckedBackend, SQLite's pager in its error state.
 class Fail_Stop_File : public Abstract_File {
@@ -42,10 +46,12 @@ class Fail_Stop_File : public Abstract_File {
  private:
   template <class F>
   auto guard(F f);
+  void fail(const char* what);
 
   Abstract_File& file_;
   const std::function<void()> on_failure_;
-  bool has_failed_ = false;
+  std::atomic<bool> has_failed_ = false;
+  mutable std::mutex mutex_;
   std::string failure_;  // what the first one said
 };
 

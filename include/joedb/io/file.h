@@ -23,8 +23,8 @@ enum class Open_Mode {
 
 // One open file. Offsets are absolute: there is no cursor, so readers never disturb the writer.
 //
-// An object is used by one thread at a time. A file of your own derives from this class; only
-// get_size, pread, pwrite, sync, datasync and the locks must be given.
+// An object is used by one thread at a time, but for its syncs. A file of your own derives from
+// this class; only get_size, pread, pwrite, sync, datasync and the locks must be given.
 class Abstract_File {
  public:
   explicit Abstract_File(std::string name = "file", Open_Mode mode = Open_Mode::create_new)
@@ -54,7 +54,8 @@ class Abstract_File {
 
   // sync returns only when every earlier write and the size would survive a power cut; datasync may
   // leave out what is not needed to read the data back. After a failure nothing is known of the
-  // earlier writes, and a later success proves nothing about them.
+  // earlier writes, and a later success proves nothing about them. One thread may be in here while
+  // another one calls other functions; what it writes meanwhile may be durable afterwards, or not.
   virtual void sync() = 0;
   virtual void datasync() = 0;
 

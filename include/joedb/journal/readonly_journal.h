@@ -7,13 +7,15 @@
 #include "joedb/format/decoder.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/checkpoints.h"
+#include "joedb/journal/integrity.h"
 
 namespace joedb::inline v1 {
 
 // Which part of a file is believed.
 enum class Recovery {
   none,           // up to the checkpoint; a writer refuses a file that goes on behind it
-  ignore_header,  // everything up to the end of the file
+  ignore_header,  // everything up to the end of the file, or to zeros that a preallocating writer
+                  // left
   overwrite,      // up to the checkpoint; a writer cuts off what stands behind it
   hard            // up to the hard checkpoint; a writer cuts off what stands behind it
 };
@@ -34,6 +36,11 @@ class File_Decoder_Input final : public Decoder_Input {
 
 // Reads a journal: what is before the checkpoint, entry by entry.
 //
+// If an integrity entry (format/integrity.h) stands before the checkpoint, the bytes are compared
+// with what it says, all of them when the journal is opened, and new ones when they are pulled; so
+// is it required before a soft checkpoint if there is one before the last hard checkpoint. With
+// Recovery::ignore_header nothing is compared.
+//
 // Not thread-safe. Other processes may write the file meanwhile.
 class Readonly_Journal {
  public:
@@ -46,6 +53,8 @@ class Readonly_Journal {
   Abstract_File& get_file() const { return file_; }
   Offset get_checkpoint() const { return checkpoints_.checkpoint; }
   Offset get_hard_checkpoint() const { return checkpoints_.hard_checkpoint; }
+  // Whether integrity entries vouch for everything before the checkpoint.
+  bool is_covered() const { return covered_ == get_checkpoint() && covered_ > journal_start; }
   const Checkpoints& get_checkpoints() const { return checkpoints_; }
 
   // Up to where replay has come.
@@ -77,7 +86,22 @@ class Readonly_Journal {
   void open_header(Recovery recovery, Offset file_size, bool is_writer);
   // Re-reads the 32 bytes of checkpoints.
   void read_checkpoints();
+  // As they stand in the file.
   Checkpoint_Words read_words() const;
+  // Where a seal fits, the position that it vouches for stands in its place. `file_size` may be
+  // unknown_size.
+  Checkpoint_Words without_seals(Checkpoint_Words words, Offset file_size);
+  // Whether the last words that were read had such a seal.
+  bool had_seal() const { return had_seal_; }
+  // The seal for `position` over the bytes of the file from `start` to there.
+  std::int64_t seal_of(Offset start, Offset position) const;
+  // Compares the bytes up to the checkpoint with integrity entries.
+  void check_integrity();
+  // Up to where integrity entries are known to vouch for the bytes.
+  Offset get_covered() const { return covered_; }
+  void set_covered(Offset end) { covered_ = end; }
+  // Whether [start, end) of the file are zeros.
+  bool is_zero(Offset start, Offset end) const;
   void start_replay_at(Offset offset) { input_.start(offset, get_checkpoint()); }
   bool is_replayed() const { return !is_broken_ && get_replay_position() == get_checkpoint(); }
 
@@ -87,9 +111,13 @@ class Readonly_Journal {
 
  private:
   [[noreturn]] void fail_replay(const char* what);
+  Offset end_of_entries(Offset file_size) const;
 
   File_Decoder_Input input_;
   bool is_broken_ = false;
+  bool had_seal_ = false;
+  bool checks_integrity_ = true;
+  Offset covered_ = journal_start;
 };
 
 template <class Handler>

@@ -2,6 +2,10 @@
 #define JOEDB_JOURNAL_WRITABLE_JOURNAL_H
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -103,6 +107,47 @@ class Writable_Journal : public Readonly_Journal {
   void soft_checkpoint();
   void hard_checkpoint();
 
+  // Group commit: several threads, or several clients of one thread, share a sync. Whoever wants a
+  // hard checkpoint takes a position, and waits for it when there is nothing else to do.
+  //
+  //     std::unique_lock lock(mutex);       // of the program, around all it does with the journal
+  //     journal.append(…);
+  //     const joedb::Offset position = journal.hard_checkpoint_async();
+  //     journal.wait(position, lock);       // others work while the disk does
+  //
+  // hard_checkpoint_async only returns the position of what was appended. wait returns when it is
+  // durable: the first who waits makes a hard checkpoint of all that was appended by then, and
+  // releases `lock` during the sync. Meanwhile others may append, flush and wait, in their turns
+  // under the same lock; functions that write a checkpoint or drop something wait for the end of
+  // the sync. Throws if the sync fails, or Exception if the position was rolled back. Shared files:
+  // the transaction must not end before wait returns.
+  Offset hard_checkpoint_async() const { return get_position(); }
+  template <class Lock>
+  void wait(Offset position, Lock& lock);
+  // Where there is one thread only.
+  void wait(Offset position);
+
+  // Whether hard checkpoints of less than 4 MiB are sealed (format/seal.h), which takes one sync
+  // instead of two. Yes, unless this says no.
+  void set_seals(bool has_seals) { has_seals_ = has_seals; }
+
+  // From here on an integrity entry (format/integrity.h) is written before each checkpoint, and at
+  // once a first one, for everything so far, with a hard checkpoint. So is it, without this call,
+  // in every journal where such an entry stands before the checkpoint when it is opened or locked.
+  // What is copied from another journal (copy_from) gets none. Then nothing damaged is taken for
+  // good: neither what a power cut left of a soft checkpoint, nor bits that have changed on the
+  // disk. All writers of a shared file should write them.
+  void enable_integrity();
+  bool has_integrity() const { return has_integrity_; }
+
+  // From here on the file grows ahead, in steps of so many bytes, filled with zeros: a sync then
+  // has no new size to write. 0: no more. The file is cut when the journal is closed; after a
+  // crash, opening it drops the zeros, without asking. Where the disk has no room for it, the file
+  // grows as usual. Throws Exception if the file is shared or has no size, or the step is above
+  // max_preallocation.
+  void preallocate(Offset step);
+  static constexpr Offset max_preallocation = Offset{1} << 30;
+
   // The older names. half_commit is a hard checkpoint without its last sync: the entries are on
   // disk, but if the power fails before the system has written both copies, the checkpoint before
   // it counts.
@@ -180,6 +225,22 @@ class Writable_Journal : public Readonly_Journal {
   // Calls f, which appends one entry in pieces; if it throws, they are forgotten.
   template <class F>
   auto append_whole(F f);
+  bool is_durable(Offset position) const {
+    return get_hard_checkpoint() >= position && synced_hard_checkpoint_ == get_hard_checkpoint();
+  }
+  void require_position(Offset position) const;
+  void begin_hard_checkpoint();
+  void sync_hard_checkpoint() noexcept;
+  bool is_syncing();
+  void wait_for_sync(std::uint64_t number);
+  void finish_hard_checkpoint();
+  void write(const char* data, std::size_t size);
+  void make_space(Offset end);
+  void write_zeros(Offset start, Offset end);
+  void replace_seal();
+  void append_integrity();
+  void append_integrity_entry();
+  void fill_spare_words();
   void open(Recovery recovery);
   bool is_blank() const;
   void create_header();
@@ -190,7 +251,8 @@ class Writable_Journal : public Readonly_Journal {
   void write_word(int slot, int copy, std::int64_t word);
   void write_soft_word(Offset position);
   void write_hard_checkpoint(Offset position);
-  void write_both_copies(Offset position);
+  void write_sealed_checkpoint(Offset position);
+  void write_slot(std::int64_t copy_0, std::int64_t copy_1);
   void claim_hard_checkpoint(Offset position);
   void sync_hard_slot();
   void start_replay_after_checkpoint();
@@ -200,15 +262,50 @@ class Writable_Journal : public Readonly_Journal {
   Fail_Stop_File out_;
   std::vector<char> buffer_;
   std::size_t used_ = 0;
-  Offset flushed_ = journal_start;  // where the buffer will be written
-  bool is_ready_ = false;           // replayed, and locked
-  bool is_locked_ = false;          // shared files only
+  Offset flushed_ = journal_start;      // where the buffer will be written
+  std::atomic<bool> is_ready_ = false;  // replayed, and locked
+  bool is_locked_ = false;              // shared files only
   bool is_in_blob_ = false;
   // What the header says, after a tail was taken in that no checkpoint has.
   std::optional<Offset> header_checkpoint_;
   Offset synced_hard_checkpoint_ = journal_start;  // we know that this one is on disk
   Checkpoint_Level default_level_ = Checkpoint_Level::soft;
+
+  // A hard checkpoint whose words are in the file, and whose sync may be running.
+  struct Pending {
+    Offset position;
+    bool is_sealed;
+  };
+  std::optional<Pending> pending_;
+  bool has_seals_ = true;
+  bool has_integrity_ = false;
+  std::uint64_t sync_number_ = 0;  // of the last sync that was begun
+  // Shared with the thread that is in the sync.
+  std::mutex sync_mutex_;
+  std::condition_variable sync_done_;
+  std::uint64_t done_number_ = 0;
+  std::exception_ptr sync_error_;
+
+  Offset preallocation_ = 0;  // the step
+  Offset allocated_ = 0;      // where the file ends
 };
+
+template <class Lock>
+void Writable_Journal::wait(Offset position, Lock& lock) {
+  while (!is_durable(position)) {
+    require_position(position);
+    const bool is_first = !pending_;
+    if (is_first) begin_hard_checkpoint();
+    const std::uint64_t number = sync_number_;
+    lock.unlock();
+    if (is_first)
+      sync_hard_checkpoint();
+    else
+      wait_for_sync(number);
+    lock.lock();
+    if (!is_syncing()) finish_hard_checkpoint();
+  }
+}
 
 template <class F>
 auto Writable_Journal::append_whole(F f) {

@@ -121,6 +121,26 @@ class Typed_Writer : public Reader {
   void hard_checkpoint() { store_.hard_checkpoint(); }
   void checkpoint(Checkpoint_Level level) { store_.checkpoint(level); }
 
+  // Group commit: several threads, or several clients of one thread, share a sync.
+  //
+  //     std::unique_lock lock(mutex);  // of the program, around all it does with the database
+  //     db.new_city("Tokyo");
+  //     const joedb::Offset position = db.hard_checkpoint_async();
+  //     db.wait(position, lock);       // others may write while the disk works
+  //
+  // Without a lock, wait(position) is for one thread. Writable_Journal says the rest.
+  Offset hard_checkpoint_async() { return store_.hard_checkpoint_async(); }
+  template <class... Lock>
+  void wait(Offset position, Lock&... lock) {
+    store_.wait(position, lock...);
+  }
+
+  // See Writable_Journal: hard checkpoints with one sync (the default), a file that grows ahead,
+  // and entries that vouch for the bytes before them.
+  void set_seals(bool has_seals) { store_.set_seals(has_seals); }
+  void preallocate(Offset step) { store_.preallocate(step); }
+  void enable_integrity() { store_.enable_integrity(); }
+
   // The older names (Writable_Journal says what each does).
   void checkpoint_full_commit() { checkpoint(Checkpoint_Level::hard); }
   void checkpoint_half_commit() { checkpoint(Checkpoint_Level::half); }

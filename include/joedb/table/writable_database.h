@@ -96,13 +96,24 @@ class Writable_Database {
   // Throws Data_Error, without having written a checkpoint, if the tables could not be read back
   // (Database::require_readable_from).
   void checkpoint(Checkpoint_Level level) {
-    if (!has_checkpoints_) throw Exception("there is no checkpoint in a schema upgrade");
-    database_.require_readable_from(journal_.get_position());
+    require_checkpoint();
     journal_.checkpoint(level);
   }
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
   void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
+  // Group commit: see Writable_Journal.
+  Offset hard_checkpoint_async() {
+    require_checkpoint();
+    return journal_.hard_checkpoint_async();
+  }
+  template <class... Lock>
+  void wait(Offset position, Lock&... lock) {
+    journal_.wait(position, lock...);
+  }
   void set_default_level(Checkpoint_Level level) { journal_.set_default_level(level); }
+  void set_seals(bool has_seals) { journal_.set_seals(has_seals); }
+  void preallocate(Offset step) { journal_.preallocate(step); }
+  void enable_integrity() { journal_.enable_integrity(); }
   // Only a flush and a sync, no checkpoint.
   void commit() { journal_.commit(); }
   Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
@@ -190,6 +201,11 @@ class Writable_Database {
     }
     database_ = std::move(fresh);
     must_build_ = false;
+  }
+
+  void require_checkpoint() const {
+    if (!has_checkpoints_) throw Exception("there is no checkpoint in a schema upgrade");
+    database_.require_readable_from(journal_.get_position());
   }
 
   // The tables have what the journal has not.

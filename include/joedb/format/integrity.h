@@ -1,0 +1,50 @@
+#ifndef JOEDB_FORMAT_INTEGRITY_H
+#define JOEDB_FORMAT_INTEGRITY_H
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "joedb/base/ids.h"
+
+// An integrity entry vouches for the bytes before it. For a reader of version 5 it is a blob that
+// nothing refers to:
+//
+//     offset  size  content
+//          0     1  opcode of a blob
+//          1     1  24, its size
+//          2     8  magic: 00 'j' 'o' 'e' 'd' 'b' c5 00
+//         10     8  start: it covers the bytes from there to offset 0 of this entry
+//         18     8  their hash (integrity_hash)
+//
+// A journal is covered up to the end of such an entry if the bytes before its start are covered, or
+// there are none. (The magic begins with a zero because no entry does; 26 is no multiple of the
+// size of any number, so that a damaged length hardly leads from one entry into the middle of
+// this one and out at its end.)
+
+namespace joedb::inline v1 {
+
+inline constexpr Offset integrity_entry_size = 26;
+
+struct Integrity_Entry {
+  Offset start;
+  std::uint64_t hash;
+  friend bool operator==(const Integrity_Entry&, const Integrity_Entry&) = default;
+};
+
+std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& entry);
+// Nothing if these integrity_entry_size bytes are something else.
+std::optional<Integrity_Entry> decode_integrity(std::string_view bytes);
+// Whether they are something else, but only by a few bits.
+bool is_damaged_integrity(std::string_view bytes);
+
+// XXH3-64 of blocks of integrity_block_size bytes, the last one shorter: the first is seeded with
+// its offset, each other one with the hash of the one before. So the hash of long ranges can be
+// made block by block.
+inline constexpr Offset integrity_block_size = Offset{1} << 18;
+std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed);
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,46 @@
+#include "joedb/format/integrity.h"
+
+#include <bit>
+#include <cstring>
+
+#include "format/hash.h"
+#include "joedb/base/bytes.h"
+#include "joedb/format/entry.h"
+
+namespace joedb::inline v1 {
+
+static constexpr std::size_t prefix_size = 10;
+static constexpr char prefix[prefix_size] = {
+    static_cast<char>(Opcode::blob), 24, 0, 'j', 'o', 'e', 'd', 'b', '\xc5', 0};
+
+std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& entry) {
+  std::array<char, integrity_entry_size> bytes;
+  std::memcpy(bytes.data(), prefix, prefix_size);
+  store(store(bytes.data() + prefix_size, entry.start), entry.hash);
+  return bytes;
+}
+
+std::optional<Integrity_Entry> decode_integrity(std::string_view bytes) {
+  if (std::memcmp(bytes.data(), prefix, prefix_size) != 0) return std::nullopt;
+  return Integrity_Entry{load<Offset>(bytes.data() + prefix_size),
+                         load<std::uint64_t>(bytes.data() + prefix_size + sizeof(Offset))};
+}
+
+bool is_damaged_integrity(std::string_view bytes) {
+  constexpr int few = 8;
+  int difference = 0;
+  for (std::size_t i = 0; i < prefix_size; ++i)
+    difference += std::popcount(static_cast<unsigned char>(bytes[i] ^ prefix[i]));
+  return difference > 0 && difference <= few;
+}
+
+std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed) {
+  while (!bytes.empty()) {
+    const std::string_view block = bytes.substr(0, std::size_t{integrity_block_size});
+    seed = hash_of(block, seed);
+    bytes.remove_prefix(block.size());
+  }
+  return seed;
+}
+
+}  // namespace joedb::inline v1

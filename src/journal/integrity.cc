@@ -1,0 +1,87 @@
+#include "joedb/journal/integrity.h"
+
+#include <algorithm>
+
+#include "joedb/format/header.h"
+
+namespace joedb::inline v1 {
+
+// Fewer where the file ends. Reads ahead, which here is towards the beginning.
+std::string_view Integrity_Reader::bytes(Offset start, Offset end) {
+  const Offset buffer_end = buffer_start_ + static_cast<Offset>(buffer_.size());
+  if (start < buffer_start_ || end > buffer_end) {
+    buffer_start_ = std::min(start, std::max(first_, end - integrity_block_size));
+    buffer_.resize(static_cast<std::size_t>(end - buffer_start_));
+    buffer_.resize(file_.pread(buffer_.data(), buffer_.size(), buffer_start_));
+  }
+  const auto from = static_cast<std::size_t>(start - buffer_start_);
+  if (from >= buffer_.size()) return {};
+  return std::string_view(buffer_).substr(from, static_cast<std::size_t>(end - start));
+}
+
+std::optional<Integrity_Entry> Integrity_Reader::entry_before(Offset end) {
+  const Offset start = end - integrity_entry_size;
+  if (start < journal_start) return std::nullopt;
+  const std::string_view entry = bytes(start, end);
+  if (entry.size() < static_cast<std::size_t>(integrity_entry_size)) return std::nullopt;
+  return decode_integrity(entry);
+}
+
+bool Integrity_Reader::is_damaged_before(Offset end) {
+  const Offset start = end - integrity_entry_size;
+  if (start < journal_start) return false;
+  const std::string_view entry = bytes(start, end);
+  return entry.size() == static_cast<std::size_t>(integrity_entry_size) &&
+         is_damaged_integrity(entry);
+}
+
+std::optional<std::uint64_t> Integrity_Reader::hash(Offset start, Offset end) {
+  auto result = static_cast<std::uint64_t>(start);
+  while (start < end) {
+    const Offset block_end = std::min(end, start + integrity_block_size);
+    const std::string_view block = bytes(start, block_end);
+    if (block.size() < static_cast<std::size_t>(block_end - start)) return std::nullopt;
+    result = integrity_hash(block, result);
+    start = block_end;
+  }
+  return result;
+}
+
+bool Integrity_Reader::is_good(const Integrity_Entry& entry, Offset end) {
+  return entry.start >= journal_start && entry.start <= end && hash(entry.start, end) == entry.hash;
+}
+
+bool Integrity_Reader::check(Offset end, Offset covered) {
+  const auto is_covered = [&](Offset offset) {
+    return offset <= covered || offset == journal_start;
+  };
+  if (is_covered(end)) return end > journal_start;
+  first_ = std::max(covered, end - integrity_entry_size);
+  auto entry = entry_before(end);
+  if (!entry) {
+    if (is_damaged_before(end))
+      throw Corruption_Error(file_.get_name() + " is damaged at offset " +
+                                 std::to_string(end - integrity_entry_size) +
+                                 ", in an integrity entry",
+                             end - integrity_entry_size);
+    return false;
+  }
+  first_ = covered;
+  while (true) {
+    const Offset start = end - integrity_entry_size;
+    if (!is_good(*entry, start))
+      throw Corruption_Error(file_.get_name() + " is damaged between offsets " +
+                                 std::to_string(entry->start) + " and " + std::to_string(end) +
+                                 ": the bytes are not those that were written",
+                             entry->start);
+    end = entry->start;
+    if (is_covered(end)) return true;
+    entry = entry_before(end);
+    if (!entry)
+      throw Corruption_Error(file_.get_name() + " is damaged before offset " + std::to_string(end) +
+                                 ": an integrity entry is missing there",
+                             end);
+  }
+}
+
+}  // namespace joedb::inline v1

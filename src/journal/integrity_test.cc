@@ -1,0 +1,214 @@
+#include "joedb/journal/integrity.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/journal_process.h"
+
+// Entries that vouch for the bytes before them.
+
+namespace joedb {
+namespace {
+
+using testing::Journal_Process;
+using testing::Sim_Disk;
+using testing::words_in;
+
+class Integrity_Test : public ::testing::Test {
+ protected:
+  static std::string error_of(auto f) {
+    try {
+      f();
+    } catch (const Exception& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  static void write(Writable_Journal& journal, std::string_view word) {
+    journal.append(Comment{word});
+    journal.soft_checkpoint();
+  }
+  // What a reader finds, or that there is an error.
+  static std::string found_in(const std::string& file) {
+    try {
+      return words_in(file);
+    } catch (const Exception&) {
+      return "error";
+    }
+  }
+
+  Sim_Disk disk;
+  testing::Destructor_Warnings warnings;
+};
+
+TEST_F(Integrity_Test, AnEntryHasItsForm) {
+  const auto bytes = encode_integrity({41, 0x1122334455667788});
+  EXPECT_EQ(testing::hex({bytes.data(), bytes.size()}),
+            "13 18 00 6a 6f 65 64 62 c5 00 29 00 00 00 00 00 00 00 88 77 66 55 44 33 22 11");
+  EXPECT_EQ(decode_integrity({bytes.data(), bytes.size()}),
+            (Integrity_Entry{41, 0x1122334455667788}));
+}
+
+TEST_F(Integrity_Test, AnEntryStandsBeforeEachCheckpoint) {
+  Journal_Process process(disk);
+  Writable_Journal& journal = process.journal();
+  process.append("a");
+  journal.enable_integrity();
+  EXPECT_EQ(journal.get_hard_checkpoint(), 44 + 26);
+  EXPECT_TRUE(journal.is_covered());
+  for (const Checkpoint_Level level :
+       {Checkpoint_Level::soft, Checkpoint_Level::half, Checkpoint_Level::hard}) {
+    const Offset before = journal.get_checkpoint();
+    process.append("b");
+    journal.checkpoint(level);
+    journal.checkpoint(level);
+    EXPECT_EQ(journal.get_checkpoint(), before + 3 + 26);
+    EXPECT_EQ(Integrity_Reader(process.file()).entry_before(journal.get_checkpoint())->start,
+              before);
+  }
+  EXPECT_EQ(words_in(disk.content()), "a b b b ");
+}
+
+TEST_F(Integrity_Test, IsGoneOnWithByEveryWriter) {
+  {
+    Journal_Process process(disk);
+    process.journal().enable_integrity();
+    write(process.journal(), "a");
+  }
+  for (const Open_Mode mode : {Open_Mode::write_existing, Open_Mode::shared_write}) {
+    Journal_Process process(disk, Recovery::none, mode);
+    process.begin();
+    EXPECT_TRUE(process.journal().has_integrity());
+    write(process.journal(), "b");
+  }
+  Readonly_Memory_File file(disk.content());
+  EXPECT_TRUE(Readonly_Journal(file).is_covered());
+  EXPECT_EQ(disk.content().size(), 41 + 26 + 3 * (3 + 26));
+}
+
+TEST_F(Integrity_Test, CoversWhatOthersHaveWrittenWithoutIt) {
+  Journal_Process ann(disk, Recovery::none, Open_Mode::shared_write);
+  ann.begin();
+  ann.journal().enable_integrity();
+  ann.end();
+  {
+    testing::Sim_File file(disk, Open_Mode::shared_write);  // one of joedb 10
+    file.pwrite("\x0a\x01x", 3, 67);
+    const std::int64_t position = 70;
+    for (const Offset copy : {0, 8})
+      file.pwrite(reinterpret_cast<const char*>(&position), sizeof position, copy);
+  }
+  ann.begin();
+  EXPECT_FALSE(ann.journal().is_covered());
+  write(ann.journal(), "b");
+  EXPECT_EQ(Integrity_Reader(ann.file()).entry_before(ann.journal().get_checkpoint())->start, 67);
+  EXPECT_EQ(words_in(disk.content()), "x b ");
+}
+
+// Whatever bit of a closed file changes, nothing wrong is read.
+TEST_F(Integrity_Test, EveryFlippedBitIsFoundOrChangesNothing) {
+  for (const bool is_hard : {false, true}) {
+    Sim_Disk new_disk;
+    {
+      Journal_Process process(new_disk);
+      process.append("first");
+      process.journal().enable_integrity();
+      write(process.journal(), "second");
+      process.append("third");
+      if (is_hard)
+        process.journal().hard_checkpoint();
+      else
+        process.journal().soft_checkpoint();
+    }
+    const std::string good = new_disk.content();
+    const std::string words = words_in(good);
+    for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+      std::string damaged = good;
+      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+      const std::string found = found_in(damaged);
+      EXPECT_TRUE(found == words || found == "error")
+          << "byte " << bit / 8 << " bit " << bit % 8 << ": " << found;
+    }
+  }
+}
+
+TEST_F(Integrity_Test, SaysWhichBytesAreDamaged) {
+  {
+    Journal_Process process(disk);
+    process.journal().enable_integrity();
+    write(process.journal(), "a");
+    write(process.journal(), "b");
+  }
+  std::string damaged = disk.content();
+  damaged[69] = 'x';  // the word of the first
+  EXPECT_EQ(
+      error_of([&] { words_in(damaged); }),
+      "memory is damaged between offsets 67 and 96: the bytes are not those that were written");
+  EXPECT_EQ(words_in(damaged, Recovery::ignore_header), "x b ");
+}
+
+// Without integrity entries, these bytes would be believed.
+TEST_F(Integrity_Test, ASoftCheckpointWhoseBytesAreNotThereIsRefused) {
+  {
+    Journal_Process process(disk);
+    process.journal().enable_integrity();
+    write(process.journal(), "a word that is long");
+  }
+  std::string damaged = disk.content();
+  damaged.replace(70, 5, 5, 'x');
+  EXPECT_EQ(found_in(damaged), "error");
+  EXPECT_EQ(words_in(damaged, Recovery::hard), "");
+  // Nor where the entry itself is missing.
+  damaged = disk.content();
+  damaged.replace(damaged.size() - 26, 26, "\x0a\x18" + std::string(24, 'x'));
+  EXPECT_EQ(
+      error_of([&] { words_in(damaged); }),
+      "memory: no integrity entry stands before the soft checkpoint at 114: damaged by a power "
+      "cut, or written by a program without integrity entries. The last hard checkpoint is "
+      "at 67: --recovery hard opens the file there");
+}
+
+TEST_F(Integrity_Test, AReaderThatFollowsComparesWhatIsNew) {
+  Journal_Process process(disk);
+  process.journal().enable_integrity();
+  testing::Sim_File file(disk, Open_Mode::read_existing);
+  Readonly_Journal reader(file);
+  for (int i = 0; i < 3; ++i) {
+    write(process.journal(), "a");
+    EXPECT_EQ(reader.pull(), 3 + 26);
+    EXPECT_TRUE(reader.is_covered());
+  }
+  write(process.journal(), "b");
+  process.file().pwrite("x", 1, process.journal().get_checkpoint() - 27);
+  EXPECT_THROW(reader.pull(), Corruption_Error);
+  EXPECT_EQ(reader.get_checkpoint(), process.journal().get_checkpoint() - 29);
+}
+
+TEST_F(Integrity_Test, OfLargeJournalsIsTheSame) {
+  const std::string large(1'000'000, 'x');
+  {
+    Journal_Process process(disk);
+    process.append(large);
+    process.journal().enable_integrity();
+    process.append(large);
+    process.append("a");
+    process.journal().hard_checkpoint();
+  }
+  EXPECT_EQ(words_in(disk.content()), large + " " + large + " a ");
+  std::string damaged = disk.content();
+  damaged[1'500'000] = 'y';
+  EXPECT_EQ(found_in(damaged), "error");
+}
+
+TEST_F(Integrity_Test, IsForgottenByARollback) {
+  Journal_Process process(disk);
+  process.journal().enable_integrity();
+  process.append("a");
+  process.journal().flush();
+  process.journal().rollback();
+  process.replay();
+  write(process.journal(), "b");
+  EXPECT_EQ(words_in(disk.content()), "b ");
+}
+
+}  // namespace
+}  // namespace joedb

@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include "testing/journal_process.h"
+
+// Files that grow ahead, filled with zeros.
+
+namespace joedb {
+namespace {
+
+using testing::Journal_Process;
+using testing::Sim_Disk;
+using testing::words_in;
+
+class Preallocation_Test : public ::testing::Test {
+ protected:
+  static constexpr Offset step = 4096;
+
+  static std::string error_of(auto f) {
+    try {
+      f();
+    } catch (const Exception& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  Sim_Disk disk;
+  testing::Destructor_Warnings warnings;
+};
+
+TEST_F(Preallocation_Test, LetsTheFileGrowInSteps) {
+  Journal_Process process(disk);
+  process.journal().preallocate(step);
+  process.append("a");
+  process.journal().hard_checkpoint();
+  EXPECT_EQ(disk.content().size(), 4096);
+  EXPECT_EQ(words_in(disk.content()), "a ");
+  disk.take_calls();
+  process.append("b");
+  process.journal().hard_checkpoint();
+  EXPECT_EQ(disk.take_calls(),
+            "write 3@44\nlock head\nread 32@0\nwrite 16@0\nunlock head\ndatasync\n"
+            "lock head\nwrite 8@8\nunlock head\n");
+  process.append(std::string(5000, 'c'));
+  process.journal().soft_checkpoint();
+  EXPECT_EQ(disk.content().size(), 8192);
+}
+
+TEST_F(Preallocation_Test, IsCutWhenTheJournalIsClosed) {
+  {
+    Journal_Process process(disk);
+    process.journal().preallocate(step);
+    process.append("a");
+    process.journal().soft_checkpoint();
+  }
+  EXPECT_EQ(disk.content().size(), 44);
+}
+
+TEST_F(Preallocation_Test, IsDroppedSilentlyAfterACrash) {
+  {
+    Journal_Process process(disk);
+    process.journal().preallocate(step);
+    process.append("a");
+    process.journal().hard_checkpoint();
+  }
+  const std::string killed = disk.at(disk.io_count() - 1).content();
+  EXPECT_EQ(killed.size(), 4096);
+  for (const Recovery recovery :
+       {Recovery::none, Recovery::ignore_header, Recovery::overwrite, Recovery::hard}) {
+    EXPECT_EQ(words_in(killed, recovery), "a ");
+    Sim_Disk after(killed);
+    Journal_Process process(after, recovery);
+    EXPECT_EQ(after.content().size(), 44);
+    process.append("b");
+    process.journal().soft_checkpoint();
+    EXPECT_EQ(words_in(after.content()), "a b ");
+  }
+}
+
+TEST_F(Preallocation_Test, AnUnfinishedTransactionBeforeTheZerosIsNotDropped) {
+  {
+    Journal_Process process(disk);
+    process.journal().preallocate(step);
+    process.append("a");
+    process.journal().soft_checkpoint();
+    process.append("b");
+    process.journal().flush();
+  }
+  const std::string killed = disk.at(disk.io_count() - 1).content();
+  EXPECT_EQ(killed.size(), 4096);
+  Sim_Disk after(killed);
+  EXPECT_TRUE(error_of([&] {
+                Journal_Process process(after);
+              }).starts_with("Checkpoint (44) is smaller than file size (4096)"));
+  EXPECT_EQ(words_in(killed, Recovery::ignore_header), "a b ");
+}
+
+// A text may end with zeros.
+TEST_F(Preallocation_Test, ZerosThatBelongToAnEntryAreKept) {
+  {
+    Journal_Process process(disk);
+    process.journal().preallocate(step);
+    process.append(std::string_view("a\0\0\0", 4));
+    process.journal().flush();
+  }
+  const std::string killed = disk.at(disk.io_count() - 1).content();
+  EXPECT_EQ(words_in(killed, Recovery::ignore_header), std::string_view("a\0\0\0 ", 5));
+}
+
+TEST_F(Preallocation_Test, EndsWhereTheDiskIsFull) {
+  Journal_Process process(disk);
+  process.journal().preallocate(step);
+  process.append("a");
+  disk.set_fault({.number = 1, .code = ENOSPC, .part_written = 0.5});
+  process.journal().hard_checkpoint();
+  EXPECT_EQ(disk.content().size(), 44);
+  process.append("b");
+  process.journal().soft_checkpoint();
+  EXPECT_EQ(disk.content().size(), 47);
+}
+
+TEST_F(Preallocation_Test, IsOnlyForFilesThatAreOpenedAlone) {
+  Journal_Process process(disk, Recovery::none, Open_Mode::shared_write);
+  EXPECT_EQ(error_of([&] { process.journal().preallocate(step); }),
+            "sim: only a file that is opened alone can grow ahead");
+  Sim_Disk other;
+  Journal_Process alone(other);
+  for (const Offset wrong : {Offset{-1}, Writable_Journal::max_preallocation + 1})
+    EXPECT_THROW(alone.journal().preallocate(wrong), Exception);
+}
+
+TEST_F(Preallocation_Test, RollsBack) {
+  Journal_Process process(disk);
+  process.journal().preallocate(step);
+  process.append("a");
+  process.journal().soft_checkpoint();
+  process.append("b");
+  process.journal().flush();
+  process.journal().rollback();
+  process.replay();
+  process.append("c");
+  process.journal().soft_checkpoint();
+  EXPECT_EQ(words_in(disk.content()), "a c ");
+  EXPECT_EQ(disk.content().size(), 4096);
+}
+
+}  // namespace
+}  // namespace joedb
