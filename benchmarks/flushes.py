@@ -20,6 +20,9 @@ from loop_disk import Impossible, Loop_Disk  # noqa: E402
 # name, program, case: those of benchmarks/run
 CASES = [
     ('joedb, hard checkpoint', 'joedb_benchmark', 'hard_checkpoint_per_row'),
+    ('joedb, preallocated', 'joedb_benchmark', 'hard_checkpoint_per_row_preallocated'),
+    ('joedb, 8 threads, group commit', 'joedb_benchmark', 'group_commit_per_row'),
+    ('joedb, with two syncs', 'joedb_benchmark', 'hard_checkpoint_per_row_without_seals'),
     ('joedb, soft checkpoint', 'joedb_benchmark', 'soft_checkpoint_per_row'),
     ('SQLite, WAL, synchronous=FULL', 'sqlite_benchmark', 'commit_per_row_wal_full'),
     ('no database, append + fdatasync', 'floor_benchmark', 'append_and_datasync_per_row'),

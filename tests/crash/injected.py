@@ -29,6 +29,8 @@ import traceback
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from journal import SCHEMA, SKIPPED, Failure, Log, insertion, require, run  # noqa: E402
 
+CLOSING = 'joedb destructor warning: '
+ZEROS = re.compile(r'pwrite64\(\d+, "(\\0){8}')
 WRITING = ('fsync', 'fdatasync', 'pwrite64', 'ftruncate')
 # What happens once, or, with a +, from then on.
 FAULTS = {
@@ -43,7 +45,7 @@ FAULTS = {
 MORE_FAULTS = {'fsync': ('error=ENOSPC',), 'pwrite64': ('error=EIO', 'error=EDQUOT')}
 CAUSES = {'EIO': 'Input/output error', 'ENOSPC': 'No space left on device', 'EDQUOT': 'Disk quota exceeded',
           'ENOLCK': 'No locks available'}
-LIMITS = 15  # sizes at which a file is cut, for each program
+LIMITS = 8  # sizes at which a file is cut, for each program
 TAIL = 'is smaller than file size'
 
 
@@ -104,6 +106,21 @@ class Native(Program):
 
 class Hard(Native):
     arguments = '--rows', '3', '--level', 'hard'
+
+
+class Classic(Native):
+    """Two syncs for each hard checkpoint, as joedb 10."""
+    arguments = '--rows', '3', '--level', 'mixed', '--no-seals', '--seed', '4'
+
+
+class Covered(Native):
+    arguments = '--rows', '3', '--level', 'mixed', '--integrity', '--seed', '5'
+
+
+class Ahead(Native):
+    """The file grows ahead, by two blocks; where that fails, it grows as usual."""
+    arguments = '--rows', '45', '--per-commit', '20', '--level', 'mixed', '--seed', '10', \
+        '--preallocate', '8192'
 
 
 class Pieces(Native):
@@ -203,7 +220,7 @@ class Push(Program):
         require(after.counts == self.rows, 'pushing again has made', after.counts)
 
 
-PROGRAMS = Hard, Pieces, Shared, Interpreter, Script, Client, Push
+PROGRAMS = Hard, Classic, Covered, Ahead, Pieces, Shared, Interpreter, Script, Client, Push
 
 
 # ---- one run
@@ -256,10 +273,10 @@ class Run:
     def check_end(self):
         """Nothing is written after a failure."""
         calls = self.calls()
-        failed = next((i for i, (name, line) in enumerate(calls)
-                       if '(INJECTED)' in line and name in WRITING), None)
+        failed = next((i for i, (name, line) in enumerate(calls) if '(INJECTED)' in line
+                       and name in WRITING and not ZEROS.search(line)), None)
         if failed is None:
-            return  # a lock, or a read
+            return  # a lock, a read, or room ahead
         later = [line for name, line in calls[failed + 1:] if name in WRITING]
         require(not later, 'after', calls[failed][1], 'came', *later)
 
@@ -292,6 +309,8 @@ def inject(program, call, fault, when):
         error = fault.split('=')[1]
         if error == 'EINTR' or 'F_UNLCK' in calls[when - 1]:  # closing the file will unlock it
             run_.check_done()
+        elif run_.result[0] == 0 and (ZEROS.search(calls[when - 1]) or CLOSING in run_.result[2]):
+            run_.check_done()  # nothing depends on it
         elif call == 'pread64' and run_.result[0] == 0 and not program.goes_on:
             run_.check_done()  # a transaction was rolled back, which read the file once more
         else:

@@ -10,11 +10,15 @@
 // knows all their bytes. tests/crash/processes.py knows the rule, too.
 
 #include <cstdint>
+#include <exception>
 #include <iostream>
+#include <mutex>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "joedb/base/main_wrapper.h"
 #include "joedb/io/posix_file.h"
@@ -30,6 +34,10 @@ const char* const usage =
   --rows N        stop at this number of rows (default 100)
   --per-commit N  at most so many rows in a transaction (default 1)
   --level LEVEL   of the checkpoints: soft, hard or mixed (default soft)
+  --no-seals      two syncs for each hard checkpoint
+  --preallocate N the file grows by so many bytes at a time (not shared)
+  --integrity     an integrity entry before each checkpoint
+  --threads N     so many, which share their hard checkpoints (not shared)
   --recovery R    none, overwrite, ignore_header or hard (default none)
   --seed N        for the choices (default 1)
 )";
@@ -43,6 +51,10 @@ struct Options {
   std::int64_t rows = 100;
   std::int64_t per_commit = 1;
   Level level = Level::soft;
+  bool has_seals = true;
+  bool has_integrity = false;
+  joedb::Offset preallocation = 0;
+  int threads = 0;
   joedb::Recovery recovery = joedb::Recovery::none;
   unsigned seed = 1;
 };
@@ -66,8 +78,10 @@ Options parse(const joedb::Arguments& arguments) {
   options.file = arguments[1];
   for (int i = 2; i < arguments.size(); ++i) {
     const std::string_view name = arguments[i];
-    if (name == "--shared") {
-      options.is_shared = true;
+    if (name == "--shared" || name == "--no-seals" || name == "--integrity") {
+      options.is_shared |= name == "--shared";
+      options.has_seals &= name != "--no-seals";
+      options.has_integrity |= name == "--integrity";
       continue;
     }
     if (i + 1 == arguments.size()) throw std::runtime_error(usage);
@@ -78,6 +92,10 @@ Options parse(const joedb::Arguments& arguments) {
       options.rows = std::stoll(value);
     else if (name == "--per-commit")
       options.per_commit = std::stoll(value);
+    else if (name == "--preallocate")
+      options.preallocation = std::stoll(value);
+    else if (name == "--threads")
+      options.threads = std::stoi(value);
     else if (name == "--level")
       options.level = find<Level>(
           value, {{"soft", Level::soft}, {"hard", Level::hard}, {"mixed", Level::mixed}});
@@ -182,6 +200,12 @@ class Writer {
   }
 
  private:
+  void set_options(joedb::Writable_Database& db) {
+    db.set_seals(options_.has_seals);
+    if (options_.preallocation > 0) db.preallocate(options_.preallocation);
+    if (options_.has_integrity) db.enable_integrity();
+  }
+
   struct Forget {};
 
   bool choose(unsigned one_in) { return random_() % one_in == 0; }
@@ -223,6 +247,8 @@ class Writer {
     complete_last_row(db, options_.writer);
     count_ = count_rows(db.get_database(), options_.writer);
     say('@', count_);
+    set_options(db);
+    if (options_.threads > 0) return commit_in_threads(db);
     commit_all([&](std::int64_t size, bool is_hard) {
       if (db.ahead_of_checkpoint() == 0 && choose(8)) {
         write_nonsense(db);
@@ -236,6 +262,32 @@ class Writer {
     });
   }
 
+  // Each thread adds its rows in turn, and waits while others add theirs.
+  void commit_in_threads(joedb::Writable_Database& db) {
+    std::mutex mutex;
+    std::exception_ptr error;
+    std::int64_t durable = count_;
+    const auto work = [&] {
+      std::unique_lock lock(mutex);
+      try {
+        while (count_ < options_.rows && !error) {
+          const std::int64_t size = choose_size(), end = count_ + size;
+          say('?', end);
+          write_rows(db, size);
+          count_ = end;
+          db.wait(db.hard_checkpoint_async(), lock);
+          if (end > durable) say('#', durable = end);
+        }
+      } catch (...) {
+        error = std::current_exception();
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < options_.threads; ++i) threads.emplace_back(work);
+    for (std::thread& thread : threads) thread.join();
+    if (error) std::rethrow_exception(error);
+  }
+
   void run_shared() {
     joedb::File file(options_.file, joedb::Open_Mode::shared_write);
     joedb::Writable_Database_Client client(file, joedb::Connection::dummy,
@@ -246,6 +298,7 @@ class Writer {
       if (choose(8)) forget(client);
       client.set_hard_checkpoint(is_hard);
       client.transaction([&](const joedb::Database&, joedb::Writable_Database& db) {
+        set_options(db);
         write_schema(db);
         write_rows(db, size);
       });
