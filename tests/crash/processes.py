@@ -275,7 +275,9 @@ class Follower(Reader):
     def check(self, log):
         text = self.text()
         text = entries(self.NOISE.sub('', text[:text.rfind('\n') + 1]))
-        require(log.text.startswith(text), 'a follower saw what was not there:', text[-300:])
+        same = len(os.path.commonprefix((log.text, text)))
+        require(same == len(text), 'a follower saw', repr(text[max(0, same - 100):same + 200]),
+                'where there is', repr(log.text[max(0, same - 100):same + 200]))
 
 
 class Backup(Reader):
@@ -344,6 +346,8 @@ class Scene:
         if recovery == 'ignore_header':
             require(count <= self.reach[name], f'writer {name} found {count} rows, not',
                     self.reach[name])
+            if self.has_integrity:  # the first integrity entry comes with a checkpoint of its own
+                self.announced[name].append(count)
         else:
             require(count in self.announced[name], f'writer {name} found {count} rows of',
                     self.announced[name][-3:])
