@@ -92,7 +92,7 @@ class Process {
     }
     give();
   }
-  // Asked for now, and waited for later.
+  // Asked for first, and waited for later.
   void group_checkpoint() {
     comment();
     const Offset position = with_journal([](auto& j) { return j.hard_checkpoint_async(); });
@@ -121,6 +121,7 @@ class Process {
     store_->rollback();
     expected().resize(static_cast<std::size_t>(journal().get_checkpoint()));
     covered_ = std::min(covered_, journal().get_checkpoint());
+    expect_no_tail();
     context_ = context_behind(expected());
   }
 
@@ -209,6 +210,14 @@ class Process {
   std::string& expected() { return disk_.promises.file(); }
   std::size_t io() const { return disk_.disk.io_count(); }
 
+  // What stood behind the checkpoint has been cut off, or is zeros.
+  void expect_no_tail() const {
+    const auto end = static_cast<std::size_t>(journal().get_checkpoint());
+    if (disk_.disk.content().find_first_not_of('\0', end) != std::string::npos)
+      throw Broken_Rule("what stood behind the checkpoint at " + std::to_string(end) +
+                        " has not been cut off");
+  }
+
   // What was found in the file is what it holds from now on.
   void take_over(Recovery recovery) {
     const Offset found = journal().get_checkpoint();
@@ -221,12 +230,8 @@ class Process {
     adopted_ = is_adopted ? found : journal_start;
     promises().end_epoch(io(), found, content, is_adopted);
     if (journal().is_covered()) covered_ = found;
-    const bool must_cut =
-        file_->is_shared() || recovery == Recovery::overwrite || recovery == Recovery::hard;
-    if (must_cut &&
-        content.find_first_not_of('\0', static_cast<std::size_t>(found)) != content.npos)
-      throw Broken_Rule("what stood behind the checkpoint at " + std::to_string(found) +
-                        " has not been cut off");
+    if (file_->is_shared() || recovery == Recovery::overwrite || recovery == Recovery::hard)
+      expect_no_tail();
     context_ = context_behind(expected());
   }
 
@@ -629,15 +634,16 @@ void Life::run_shared() {
   Life_Disk& disk = add_disk("disk");
   using Writer = Process<Writable_Database>;
   std::unique_ptr<Writer> writers[2];
+  const auto open = [&](std::unique_ptr<Writer>& writer) {
+    // A tail of a dead writer makes others refuse the file; so it is cut off.
+    writer = std::make_unique<Writer>(disk, random_, Recovery::overwrite, Open_Mode::shared_write);
+    if (random_.flip()) writer->file().kill_after(random_.below(16));
+  };
   try {
-    for (std::size_t transactions = 1 + random_.below(6); transactions > 0; --transactions) {
+    for (auto& writer : writers) open(writer);
+    for (std::size_t transactions = 1 + random_.below(8); transactions > 0; --transactions) {
       std::unique_ptr<Writer>& writer = writers[random_.below(2)];
-      if (!writer) {
-        // A tail of a dead writer makes others refuse the file; so it is cut off.
-        writer =
-            std::make_unique<Writer>(disk, random_, Recovery::overwrite, Open_Mode::shared_write);
-        if (random_.below(3) == 0) writer->file().kill_after(random_.below(10));
-      }
+      if (!writer) open(writer);
       try {
         writer->begin();
         begin_schema(*writer);

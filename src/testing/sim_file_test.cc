@@ -94,7 +94,8 @@ TEST(Sim_Disk, CutsChangesIntoPiecesThatReachTheDiskOneByOne) {
   EXPECT_EQ(cut(0b00110, Sim_Fill::zeros), std::string(471, 'n') + std::string(129, '\0'));
   EXPECT_EQ(cut(0b01010, Sim_Fill::zeros), std::string(471, '\0') + std::string(129, 'n'));
   EXPECT_EQ(cut(0b00100, Sim_Fill::zeros), "");
-  EXPECT_EQ(cut(0b10100, Sim_Fill::zeros), std::string(9, '\0'));
+  EXPECT_EQ(cut(0b10100, Sim_Fill::zeros), std::string(9, 'n'));
+  EXPECT_EQ(cut(0b10000, Sim_Fill::zeros), std::string(9, '\0'));
   EXPECT_EQ(cut(0b10000, Sim_Fill::old_bytes).size(), 9);
   EXPECT_NE(cut(0b10000, Sim_Fill::noise), cut(0b10000, Sim_Fill::zeros));
 }
