@@ -477,8 +477,8 @@ class Explorer {
     ++counts_.recoveries;
     Random random(state.high);
     const auto recovery = static_cast<Recovery>(random.below(4));
-    // What a second crash leaves may be what a bare journal has made of wrong bytes.
-    const bool has_tables = path_.size() == 1 && random.below(16) == 0;
+    // A bare journal may have made wrong bytes its own, which are no tables.
+    const bool has_tables = random.below(16) == 0 && path_.size() == 1;
     const bool is_clean = static_cast<Offset>(image_.size()) <= before.found.checkpoint;
     Life_Disk disk("recovered", image_, promises);
     const Recovered recovered = recover(disk, recovery, has_tables, random);
