@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <iostream>
 #include <optional>
@@ -39,7 +40,7 @@ class Verifier {
       // The next entry that vouches for something says where the trouble ends.
       return Damage{has_entries() ? covered_ : error.offset, start_of_good_end(), error.what()};
     }
-    return std::nullopt;
+    return missing_end();
   }
 
   bool has_entries() const { return entries_ > 0; }
@@ -75,6 +76,17 @@ class Verifier {
   void note(Table_Id id) {
     for (const auto& table : database_.tables())
       if (table && table->id() == id) tables_.insert(table->name());
+  }
+
+  // A soft checkpoint that a power cut, or whoever cut the file, has cost.
+  std::optional<Damage> missing_end() const {
+    std::array<char, checkpoint_words_size> bytes;
+    file_.read_exactly(bytes.data(), bytes.size(), 0);
+    const Offset size = file_.get_size();
+    for (const std::int64_t word : decode_checkpoints(bytes))
+      if (word < -size)
+        return Damage{size, -word, "they are missing; the header knows a checkpoint behind them"};
+    return std::nullopt;
   }
 
   // Where the good bytes before the checkpoint begin; the checkpoint if there are none.

@@ -57,18 +57,21 @@ bool Integrity_Reader::check(Offset end, Offset covered) {
   };
   if (is_covered(end)) return end > journal_start;
   first_ = std::max(covered, end - integrity_entry_size);
+  const auto fail_in_entry = [&] {
+    const Offset start = end - integrity_entry_size;
+    throw Corruption_Error(file_.get_name() + " is damaged at offset " + std::to_string(start) +
+                               ", in an integrity entry",
+                           start);
+  };
   auto entry = entry_before(end);
   if (!entry) {
-    if (is_damaged_before(end))
-      throw Corruption_Error(file_.get_name() + " is damaged at offset " +
-                                 std::to_string(end - integrity_entry_size) +
-                                 ", in an integrity entry",
-                             end - integrity_entry_size);
+    if (is_damaged_before(end)) fail_in_entry();
     return false;
   }
   first_ = covered;
   while (true) {
     const Offset start = end - integrity_entry_size;
+    if (entry->start < journal_start || entry->start > start) fail_in_entry();
     if (!is_good(*entry, start))
       throw Corruption_Error(file_.get_name() + " is damaged between offsets " +
                                  std::to_string(entry->start) + " and " + std::to_string(end) +

@@ -116,6 +116,27 @@ TEST_F(Seal_Test, OverOtherBytesIsNotBelieved) {
   EXPECT_EQ(words_in(file), "a ");
 }
 
+// The seal has taken the place of a soft checkpoint, and is all there is.
+TEST_F(Seal_Test, WhatFailsAfterTheSyncIsNotRolledBack) {
+  for (std::size_t number = 0; number < 8; ++number) {
+    Sim_Disk disk;
+    try {
+      Journal_Process process(disk);
+      process.append("a");
+      process.journal().soft_checkpoint();
+      process.append("b");
+      disk.set_fault({.calls = testing::Sim_Fault::Calls::locks, .number = number});
+      try {
+        process.journal().hard_checkpoint();
+      } catch (const Io_Error&) {
+        process.journal().rollback();
+      }
+    } catch (const Io_Error&) {  // the rollback needs locks, too
+    }
+    EXPECT_TRUE(words_in(disk.content()).starts_with("a ")) << number;
+  }
+}
+
 // The hard checkpoint in a seal is the only one of its slot: ignoring the header must not cost it.
 TEST_F(Seal_Test, SurvivesIgnoringTheHeader) {
   Sim_Disk disk = killed_before_the_last_write("ab");

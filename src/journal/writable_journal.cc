@@ -531,11 +531,15 @@ void Writable_Journal::finish_hard_checkpoint() {
   pending_.reset();
   if (sync_error_) std::rethrow_exception(std::exchange(sync_error_, nullptr));
   synced_hard_checkpoint_ = done.position;
-  if (done.is_sealed) {
-    const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
-    write_word(checkpoints_.next_slot(), 1, done.position);
-  }
+  // It is durable, and a soft checkpoint that stood in this slot is gone: whatever happens now,
+  // this one is there. If the seal stays, whoever opens the file next replaces it.
   claim_hard_checkpoint(done.position);
+  if (!done.is_sealed) return;
+  try {
+    const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+    write_word(checkpoints_.hard_index, 1, done.position);
+  } catch (const Io_Error&) {
+  }
 }
 
 void Writable_Journal::checkpoint_half_commit() {

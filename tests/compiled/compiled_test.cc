@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -309,6 +310,29 @@ TEST(Compiled_Journal, Takes_Comments_Times_Marks_And_Blobs) {
   const Blob blob = db.write_blob(std::string(1'000'000, 'x'));
   EXPECT_EQ(db.read_blob(blob), std::string(1'000'000, 'x'));
   EXPECT_EQ(db.read_blob(blob, 3), "xxx");
+}
+
+TEST(Compiled_Journal, Shares_Syncs_And_Grows_Ahead_And_Proves_Its_Bytes) {
+  Temporary_Directory directory;
+  {
+    File_Database db(directory.file("db.joedb"));
+    db.preallocate(4096);
+    db.enable_integrity();
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    db.new_city();
+    const joedb::Offset position = db.hard_checkpoint_async();
+    db.new_city();
+    db.wait(position, lock);
+    EXPECT_TRUE(lock.owns_lock());
+    EXPECT_GE(db.get_journal().get_hard_checkpoint(), position);
+    EXPECT_EQ(directory.read("db.joedb").size(), 4096);
+    db.set_seals(false);
+    db.new_city();
+    db.wait(db.hard_checkpoint_async());
+  }
+  const Readonly_Database db(directory.file("db.joedb"));
+  EXPECT_EQ(db.get_city_table().get_size(), 3u);
 }
 
 TEST(Compiled_Journal, Has_All_Checkpoints_By_Their_New_And_Old_Names) {

@@ -309,7 +309,8 @@ def inject(program, call, fault, when):
         error = fault.split('=')[1]
         if error == 'EINTR' or 'F_UNLCK' in calls[when - 1]:  # closing the file will unlock it
             run_.check_done()
-        elif run_.result[0] == 0 and (ZEROS.search(calls[when - 1]) or CLOSING in run_.result[2]):
+        elif run_.result[0] == 0 and not program.goes_on and (
+                ZEROS.search(calls[when - 1]) or CLOSING in run_.result[2]):
             run_.check_done()  # nothing depends on it
         elif call == 'pread64' and run_.result[0] == 0 and not program.goes_on:
             run_.check_done()  # a transaction was rolled back, which read the file once more
