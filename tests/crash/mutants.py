@@ -71,7 +71,8 @@ MUTANTS = [
            '  if (sync_error_) std::rethrow_exception(std::exchange(sync_error_, nullptr));\n', ''),
     Mutant('a failed sync is tried again', WRITER,
            '  try {\n    out_.datasync();\n  } catch (...) {\n    error = std::current_exception();',
-           '  try {\n    file_.datasync();\n  } catch (...) {\n    try {\n      file_.datasync();\n    } catch (...) {\n'
+           '  try {\n    file_.datasync();\n  } catch (...) {\n'
+           '    try {\n      file_.datasync();\n    } catch (...) {\n'
            '      error = std::current_exception();\n    }'),
     Mutant('what waits is acknowledged before the sync', WRITER,
            '  if (!is_durable(position)) hard_checkpoint();', '  if (!is_durable(position)) soft_checkpoint();'),
