@@ -1,0 +1,52 @@
+// Threads that write one database. Each waits until its order would survive a power cut, and all of
+// them share the syncs of the disk.
+
+#include <iostream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "orders/readonly.h"
+#include "orders/writable.h"
+
+class Shop {
+ public:
+  explicit Shop(const char* file) : db_(file) {
+    db_.preallocate(1 << 16);  // syncs need not make the file grow
+    db_.enable_integrity();    // damaged bytes will be found
+  }
+
+  // May be called from any thread.
+  void order(const std::string& item, int amount) {
+    std::unique_lock lock(mutex_);
+    db_.new_order(item, amount);
+    const joedb::Offset position = db_.hard_checkpoint_async();
+    db_.wait(position, lock);  // durable; others have worked meanwhile
+  }
+
+ private:
+  std::mutex mutex_;
+  orders::File_Database db_;
+};
+
+int main() {
+  try {
+    {
+      Shop shop("orders.joedb");
+      std::vector<std::thread> customers;
+      for (const char* const item : {"tea", "coffee", "bread", "milk"})
+        customers.emplace_back([&shop, item] {
+          for (int amount = 1; amount <= 100; ++amount) shop.order(item, amount);
+        });
+      for (std::thread& customer : customers) customer.join();
+    }
+    const orders::Readonly_Database db("orders.joedb");
+    int sum = 0;
+    for (const auto order : db.get_order_table()) sum += db.get_amount(order);
+    std::cout << db.get_order_table().get_size() << " orders, " << sum << " pieces\n";
+  } catch (const joedb::Exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}
