@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdio>
 #include <iostream>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -53,7 +54,7 @@ class Verifier {
 
   void operator()(const Integrity_Entry& entry) {
     const Offset end = journal_.get_replay_position();
-    if (!reader_.is_good(entry, end - integrity_entry_size)) {
+    if (!Integrity_Reader(file_, entry.start).is_good(entry, end - integrity_entry_size)) {
       damage_ = {entry.start, end, "the bytes are not those that were written"};
       throw Data_Error(damage_->reason);
     }
@@ -84,7 +85,7 @@ class Verifier {
     file_.read_exactly(bytes.data(), bytes.size(), 0);
     const Offset size = file_.get_size();
     for (const std::int64_t word : decode_checkpoints(bytes))
-      if (word < -size)
+      if (word < -size && word != std::numeric_limits<std::int64_t>::min())
         return Damage{size, -word, "they are missing; the header knows a checkpoint behind them"};
     return std::nullopt;
   }

@@ -199,6 +199,29 @@ TEST_F(Integrity_Test, OfLargeJournalsIsTheSame) {
   EXPECT_EQ(found_in(damaged), "error");
 }
 
+// Whoever may write texts must not be able to make the file unreadable.
+TEST_F(Integrity_Test, ATextThatEndsLikeAnEntryIsNotTakenForOne) {
+  const auto entry = encode_integrity({41, 0x1122334455667788});
+  const std::string form(entry.begin(), entry.end());
+  std::string near = form;
+  near[5] ^= 1;
+  for (const std::string& text : {form, "x" + form, near})
+    for (const bool is_flushed : {false, true}) {
+      Sim_Disk new_disk;
+      Journal_Process process(new_disk);
+      process.append(text);
+      if (is_flushed) process.journal().flush();
+      process.journal().soft_checkpoint();
+      EXPECT_EQ(words_in(new_disk.content()), text + "  ");  // with an empty comment behind it
+      process.append(text.substr(0, text.size() - 3));
+      process.journal().flush();
+      process.journal().hard_checkpoint();
+      EXPECT_NE(found_in(new_disk.content()), "error");
+    }
+  Journal_Process process(disk);
+  EXPECT_THROW(process.journal().append_blob(form.substr(2)), Data_Error);
+}
+
 TEST_F(Integrity_Test, IsForgottenByARollback) {
   Journal_Process process(disk);
   process.journal().enable_integrity();

@@ -143,7 +143,7 @@ Checkpoint_Words Readonly_Journal::without_seals(Checkpoint_Words words, Offset 
   for (std::size_t slot = 0; slot < 4; slot += 2) {
     const Offset position = words[slot];
     const Offset size = sealed_size(words[slot + 1]);
-    if (size > 0 && position - size >= journal_start && position >= get_hard_checkpoint() &&
+    if (size > 0 && position >= get_hard_checkpoint() && position - size >= journal_start &&
         (file_size == Abstract_File::unknown_size || position <= file_size) &&
         seal_of(position - size, position) == words[slot + 1]) {
       words[slot + 1] = position;

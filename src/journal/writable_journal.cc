@@ -66,6 +66,7 @@ Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
   open(recovery);
   flushed_ = get_checkpoint();
   has_integrity_ = has_integrity_ || is_covered();
+  committed_covered_ = get_covered();
   start_replay_at(journal_start);
 }
 
@@ -211,7 +212,8 @@ void Writable_Journal::cut_to(Offset size) {
 // checkpoint reach the disk and its bytes not, these must not stand there instead, at the same
 // position.
 void Writable_Journal::drop_tail(Offset file_size) {
-  if (has_integrity_ || is_covered()) {
+  const bool is_short = file_size - get_checkpoint() <= 2 * max_preallocation;
+  if ((has_integrity_ || is_covered()) && is_short && !is_zero(get_checkpoint(), file_size)) {
     write_zeros(out_, get_checkpoint(), file_size);
     out_.datasync();
   }
@@ -229,7 +231,10 @@ void Writable_Journal::lock_pull() {
   is_locked_ = true;
   try {
     require_tail();
+    const int hard_index = checkpoints_.hard_index;
     read_checkpoints();
+    // The same position in the other slot may not be on disk there.
+    if (checkpoints_.hard_index != hard_index) synced_hard_checkpoint_ = 0;
     if (had_seal()) {
       const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
       replace_seal();
@@ -237,6 +242,7 @@ void Writable_Journal::lock_pull() {
     if (const Offset size = file_.get_size(); size > get_checkpoint()) drop_tail(size);
     flushed_ = get_checkpoint();
     has_integrity_ = has_integrity_ || is_covered();
+    committed_covered_ = get_covered();
   } catch (...) {
     unlock();
     throw;
@@ -273,6 +279,7 @@ void Writable_Journal::get_ready() {
   if (!is_replayed() || ahead_of_checkpoint() > 0)
     throw Exception(file_.get_name() + ": the journal must be replayed before it is written");
   is_ready_ = true;
+  if (out_.has_failed()) is_ready_ = false;  // in another thread, just now
 }
 
 // Between entries the buffer holds whole entries, so that is what a flush writes.
@@ -303,6 +310,8 @@ Blob Writable_Journal::begin_blob(std::int64_t size) {
 
 Blob Writable_Journal::append_blob(std::string_view bytes) {
   require_ready();
+  if (bytes.size() == std::size_t{integrity_payload_size} && decode_integrity_payload(bytes))
+    throw Data_Error("a blob must not look like an integrity entry");
   return append_whole([&] {
     const Blob blob = begin_blob(static_cast<std::int64_t>(bytes.size()));
     append_bytes(bytes.data(), bytes.size());
@@ -414,6 +423,7 @@ void Writable_Journal::write_soft_word(Offset position) {
   checkpoints_.soft_index = copy;
   checkpoints_.checkpoint = position;
   header_checkpoint_.reset();
+  committed_covered_ = get_covered();
 }
 
 // What this object has appended need not be replayed.
@@ -538,7 +548,7 @@ void Writable_Journal::finish_hard_checkpoint() {
   try {
     const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
     write_word(checkpoints_.hard_index, 1, done.position);
-  } catch (const Io_Error&) {
+  } catch (const Exception&) {
   }
 }
 
@@ -564,9 +574,26 @@ void Writable_Journal::enable_integrity() {
 }
 
 void Writable_Journal::append_integrity() {
-  if (!has_integrity_ || get_position() == get_covered()) return;
+  if (!has_integrity_) return hide_false_integrity();
+  if (get_position() == get_covered()) return;
   if (!is_ready_ && is_replayed() && ahead_of_checkpoint() == 0) get_ready();
   if (is_ready_) append_integrity_entry();
+}
+
+// A text that ends like an integrity entry must not be taken for one.
+void Writable_Journal::hide_false_integrity() {
+  const Offset start = get_position() - integrity_entry_size;
+  if (!is_ready_ || start < journal_start) return;
+  std::array<char, integrity_entry_size> end;
+  if (start >= flushed_) {
+    std::memcpy(end.data(), buffer_.data() + used_ - end.size(), end.size());
+  } else {
+    const std::size_t size = file_.pread(end.data(), end.size() - used_, start);
+    if (size < end.size() - used_) return;
+    std::memcpy(end.data() + size, buffer_.data(), used_);
+  }
+  const std::string_view bytes(end.data(), end.size());
+  if (decode_integrity(bytes) || is_damaged_integrity(bytes)) append(Comment{""});
 }
 
 void Writable_Journal::append_integrity_entry() {
@@ -578,7 +605,7 @@ void Writable_Journal::append_integrity_entry() {
         static_cast<std::uint64_t>(start));
   } else {
     flush();
-    hash = Integrity_Reader(file_).hash(start, flushed_).value();
+    hash = Integrity_Reader(file_, start).hash(start, flushed_).value();
   }
   const auto entry = encode_integrity({start, hash});
   append_bytes(entry.data(), entry.size());
@@ -608,6 +635,7 @@ void Writable_Journal::claim_hard_checkpoint(Offset position) {
   checkpoints_.hard_index ^= 1;
   checkpoints_.hard_checkpoint = checkpoints_.checkpoint = position;
   header_checkpoint_.reset();
+  committed_covered_ = get_covered();
   start_replay_after_checkpoint();
 }
 
@@ -647,7 +675,7 @@ void Writable_Journal::rollback() {
   }
   used_ = 0;
   flushed_ = get_checkpoint();
-  set_covered(std::min(get_covered(), get_checkpoint()));
+  set_covered(committed_covered_);
   is_ready_ = false;
   rewind();
 }

@@ -297,6 +297,12 @@ class Run:
         shutil.rmtree(self.folder)
 
 
+def is_after_sync(calls, name, when):
+    """Whether that call, or the lock before it, replaces the seal of a checkpoint that is durable."""
+    index = [i for i, (call, _) in enumerate(calls) if call == name][when - 1]
+    return any(call == 'fdatasync' for call, _ in calls[max(0, index - 3):index])
+
+
 def inject(program, call, fault, when):
     run_ = Run(program)
     fault, ever, _ = fault.partition('+')
@@ -312,6 +318,8 @@ def inject(program, call, fault, when):
         elif run_.result[0] == 0 and not program.goes_on and (
                 ZEROS.search(calls[when - 1]) or CLOSING in run_.result[2]):
             run_.check_done()  # nothing depends on it
+        elif run_.result[0] == 0 and not program.goes_on and is_after_sync(run_.calls(), call, when):
+            run_.check_done()  # the seal stays
         elif call == 'pread64' and run_.result[0] == 0 and not program.goes_on:
             run_.check_done()  # a transaction was rolled back, which read the file once more
         else:

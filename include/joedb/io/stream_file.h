@@ -8,7 +8,8 @@
 namespace joedb::inline v1 {
 
 // A file that is a stream buffer of C++, such as a std::stringbuf or std::filebuf. Locks do
-// nothing; a sync hands the bytes to the stream's system, and no more.
+// nothing; a sync hands the bytes to the stream's system, and no more. Not for group commit: there
+// is one position for reading and writing, so that one thread at a time may use it, syncs included.
 class Stream_File : public Abstract_File {
  public:
   // The stream buffer, which must be able to seek, must outlive the file.

@@ -13,8 +13,9 @@ namespace joedb::inline v1 {
 // decoding: it goes from the end of one entry to its start, where the entry before it ends.
 class Integrity_Reader {
  public:
-  // `file` must outlive the reader.
-  explicit Integrity_Reader(const Abstract_File& file) : file_(file) {}
+  // `file` must outlive the reader. What stands before `first` is not read ahead.
+  explicit Integrity_Reader(const Abstract_File& file, Offset first = 0)
+      : file_(file), first_(first) {}
 
   // The entry that ends at this offset, if one does.
   std::optional<Integrity_Entry> entry_before(Offset end);
@@ -34,7 +35,7 @@ class Integrity_Reader {
   std::string_view bytes(Offset start, Offset end);
 
   const Abstract_File& file_;
-  Offset first_ = 0;    // what stands before is not read ahead
+  Offset first_;
   std::string buffer_;  // what stands at buffer_start_
   Offset buffer_start_ = 0;
 };

@@ -201,7 +201,8 @@ class Writable_Journal : public Readonly_Journal {
     }
     ~Blob_Guard() {
       journal_.is_in_blob_ = false;
-      journal_.is_ready_ = !journal_.out_.has_failed();
+      journal_.is_ready_ = true;
+      if (journal_.out_.has_failed()) journal_.is_ready_ = false;
     }
     Blob_Guard(const Blob_Guard&) = delete;
     Blob_Guard& operator=(const Blob_Guard&) = delete;
@@ -239,6 +240,7 @@ class Writable_Journal : public Readonly_Journal {
   void replace_seal();
   void append_integrity();
   void append_integrity_entry();
+  void hide_false_integrity();
   void fill_spare_words();
   void open(Recovery recovery);
   bool is_blank() const;
@@ -279,7 +281,8 @@ class Writable_Journal : public Readonly_Journal {
   std::optional<Pending> pending_;
   bool has_seals_ = true;
   bool has_integrity_ = false;
-  std::uint64_t sync_number_ = 0;  // of the last sync that was begun
+  Offset committed_covered_ = journal_start;  // get_covered() at the checkpoint
+  std::uint64_t sync_number_ = 0;             // of the last sync that was begun
   // Shared with the thread that is in the sync.
   std::mutex sync_mutex_;
   std::condition_variable sync_done_;

@@ -118,6 +118,7 @@ class Writable_Database {
   }
   template <class... Lock>
   void wait(Offset position, Lock&... lock) {
+    require_checkpoint();
     journal_.wait(position, lock...);
   }
   void set_default_level(Checkpoint_Level level) { journal_.set_default_level(level); }
