@@ -64,9 +64,11 @@ class Process {
     std::size_t total = 0;
     for (std::size_t i = 0; i < action_count; ++i) total += weights_[i];
     if (total == 0) return comment();
-    std::size_t pick = random_.below(total), action = 0;
-    while (pick >= weights_[action]) pick -= weights_[action++];
-    (this->*actions[action].run)();
+    std::size_t pick = random_.below(total);
+    for (std::size_t i = 0; i < action_count; ++i) {
+      if (pick < weights_[i]) return (this->*actions[i].run)();
+      pick -= weights_[i];
+    }
   }
 
   // A transaction of a shared file.

@@ -51,7 +51,7 @@ MUTANTS = [
            'has_seals_ && synced_hard_checkpoint_ == get_hard_checkpoint() &&', 'has_seals_ &&'),
     Mutant('a seal is not compared', READER,
            '        seal_of(position - size, position) == words[slot + 1]) {', '        true) {'),
-    Mutant('a seal is never believed', READER, 'size > 0 && position - size', 'size < 0 && position - size'),
+    Mutant('a seal is never believed', READER, 'size > 0 && position >= get_hard', 'size < 0 && position >= get_hard'),
     Mutant('a seal beyond the end of the file is believed', READER,
            '(file_size == Abstract_File::unknown_size || position <= file_size) &&\n        seal_of',
            'size > 0 && position > file_size &&\n        0 * seal_of'),
