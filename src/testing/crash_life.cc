@@ -66,7 +66,7 @@ class Process {
     if (total == 0) return comment();
     std::size_t pick = random_.below(total);
     for (std::size_t i = 0; i < action_count; ++i) {
-      if (pick < weights_[i]) return (this->*actions[i].run)();
+      if (pick < weights_[i]) return actions[i].run(*this);
       pick -= weights_[i];
     }
   }
@@ -205,7 +205,7 @@ class Process {
  private:
   struct Action {
     const char* name;
-    void (Process::*run)();
+    void (*run)(Process&);
   };
 
   Promises& promises() { return disk_.promises; }
@@ -438,26 +438,26 @@ class Process {
 
   // What a process may do. The numbers of the weights are those of this table.
   static constexpr Action actions[] = {
-      {"soft checkpoint", &Process::soft_checkpoint},
-      {"hard checkpoint", &Process::hard_checkpoint},
-      {"half checkpoint", &Process::half_checkpoint},
-      {"group commit", &Process::group_checkpoint},
-      {"preallocate", &Process::preallocate},
-      {"flush", &Process::flush},
-      {"sync", &Process::commit},
-      {"rollback", &Process::rollback},
-      {"comment", &Process::comment},
-      {"blob", &Process::blob},
-      {"time stamp", &Process::write_time},
-      {"insert", &Process::insert},
-      {"insert vector", &Process::insert_vector},
-      {"delete", &Process::erase},
-      {"update", &Process::update},
-      {"update vector", &Process::update_vector},
-      {"create table", &Process::create_table},
-      {"drop or rename table", &Process::change_table},
-      {"add field", &Process::add_field},
-      {"drop or rename field", &Process::change_field},
+      {"soft checkpoint", [](Process& p) { p.soft_checkpoint(); }},
+      {"hard checkpoint", [](Process& p) { p.hard_checkpoint(); }},
+      {"half checkpoint", [](Process& p) { p.half_checkpoint(); }},
+      {"group commit", [](Process& p) { p.group_checkpoint(); }},
+      {"preallocate", [](Process& p) { p.preallocate(); }},
+      {"flush", [](Process& p) { p.flush(); }},
+      {"sync", [](Process& p) { p.commit(); }},
+      {"rollback", [](Process& p) { p.rollback(); }},
+      {"comment", [](Process& p) { p.comment(); }},
+      {"blob", [](Process& p) { p.blob(); }},
+      {"time stamp", [](Process& p) { p.write_time(); }},
+      {"insert", [](Process& p) { p.insert(); }},
+      {"insert vector", [](Process& p) { p.insert_vector(); }},
+      {"delete", [](Process& p) { p.erase(); }},
+      {"update", [](Process& p) { p.update(); }},
+      {"update vector", [](Process& p) { p.update_vector(); }},
+      {"create table", [](Process& p) { p.create_table(); }},
+      {"drop or rename table", [](Process& p) { p.change_table(); }},
+      {"add field", [](Process& p) { p.add_field(); }},
+      {"drop or rename field", [](Process& p) { p.change_field(); }},
   };
   static constexpr std::size_t action_count = sizeof actions / sizeof actions[0];
 
