@@ -313,17 +313,19 @@ def inject(program, call, fault, when):
     else:
         require(len(calls) >= when and 'INJECTED' in calls[when - 1], 'nothing was injected')
         error = fault.split('=')[1]
+        cause = CAUSES.get(error, CAUSES['ENOSPC'])
         if error == 'EINTR' or 'F_UNLCK' in calls[when - 1]:  # closing the file will unlock it
             run_.check_done()
         elif run_.result[0] == 0 and not program.goes_on and (
                 ZEROS.search(calls[when - 1]) or CLOSING in run_.result[2]):
             run_.check_done()  # nothing depends on it
-        elif run_.result[0] == 0 and not program.goes_on and is_after_sync(run_.calls(), call, when):
+        elif run_.result[0] == 0 and cause not in ''.join(run_.result[1:]) and is_after_sync(
+                run_.calls(), call, when):
             run_.check_done()  # the seal stays
         elif call == 'pread64' and run_.result[0] == 0 and not program.goes_on:
             run_.check_done()  # a transaction was rolled back, which read the file once more
         else:
-            run_.check_message(CAUSES.get(error, CAUSES['ENOSPC']))
+            run_.check_message(cause)
             run_.check_end()
     run_.check_file()
     return run_
