@@ -234,7 +234,7 @@ void Writable_Journal::lock_pull() {
     const int hard_index = checkpoints_.hard_index;
     read_checkpoints();
     // The same position in the other slot may not be on disk there.
-    if (checkpoints_.hard_index != hard_index) synced_hard_checkpoint_ = 0;
+    if (checkpoints_.hard_index != hard_index) synced_hard_checkpoint_ = journal_start;
     if (had_seal()) {
       const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
       replace_seal();
