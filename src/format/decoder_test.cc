@@ -231,7 +231,7 @@ TEST(Decoder, ReadsTheSameThroughAnyWindow) {
       [] {
         const std::string bytes = pick_damaged_journal();
         const Result expected = decode_all(bytes);
-        for (const std::size_t spare : {0, 1, 2, 3, 7, 64}) {
+        for (const std::size_t spare : {0u, 1u, 2u, 3u, 7u, 64u}) {
           Narrow_Input in(bytes, spare);
           const Result result = decode_all(in, bytes);
           RC_ASSERT(result == expected);

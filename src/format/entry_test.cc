@@ -74,7 +74,7 @@ TEST(Entry, NeverNeedsMoreBytesThanItsLimit) {
             RC_ASSERT(encode(bytes.data(), context, e) <= bytes.data() + bytes.size());
           }
         },
-        entry);
+        entry.value());
   });
 }
 
@@ -297,7 +297,7 @@ TEST(Entry, KeepsValuesAtTheirLimits) {
   expect_back<Blob>(
       {Blob(), Blob(41, 0),
        Blob(static_cast<std::int64_t>(max_compact), static_cast<std::int64_t>(max_compact))});
-  for (const std::size_t size : {0, 1, 31, 32, 255, 256, 8191, 8192, 70000}) {
+  for (const std::size_t size : {0u, 1u, 31u, 32u, 255u, 256u, 8191u, 8192u, 70000u}) {
     const std::string text(size, 'x');
     expect_back<std::string_view>({text, text, std::string_view()});
   }

@@ -15,8 +15,8 @@ TEST(Zeroed_Memory, KeepsItsContentAndGrowsWithZeros) {
   std::size_t written = 0;
   const auto byte_at = [](std::size_t i) { return static_cast<char>(i * 7 + i / 251 + 1); };
   // Around the sizes of pages, of the first mapping and of huge pages.
-  for (const std::size_t size :
-       {1, 100, 4095, 4097, 262143, 262144, 262145, 1 << 20, (1 << 21) + 1, (5 << 20) + 3}) {
+  for (const std::size_t size : {1u, 100u, 4095u, 4097u, 262143u, 262144u, 262145u, 1u << 20u,
+                                 (1u << 21u) + 1u, (5u << 20u) + 3u}) {
     memory.grow(size);
     ASSERT_EQ(memory.size(), size);
     for (std::size_t i = 0; i < written; ++i) ASSERT_EQ(memory.data()[i], byte_at(i)) << size;

@@ -39,7 +39,7 @@ class Device_Test : public ::testing::Test {
     journal.replay(keeper);
     std::string text;
     for (const auto& entry : keeper.entries())
-      text += std::string(std::get<Comment>(entry).text) + " ";
+      text += std::string(std::get<Comment>(entry.value()).text) + " ";
     return text;
   }
   // A session that writes words, each with a checkpoint behind it.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "joedb/io/memory_file.h"
 #include "testing/journal_process.h"
 
 namespace joedb {

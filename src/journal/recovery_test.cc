@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "joedb/format/header.h"
+#include "joedb/io/memory_file.h"
 #include "testing/journal_process.h"
 
 // What becomes of a file when it is opened: the three recovery modes, and files that are refused.
@@ -248,7 +249,7 @@ TEST_F(Recovery_Test, FilesThatAreNoJournalsAreRefused) {
 }
 
 TEST_F(Recovery_Test, ShortFilesAreRefused) {
-  for (const std::size_t size : {1, 20, 32, 40}) {
+  for (const std::size_t size : {1u, 20u, 32u, 40u}) {
     const std::string file = clean.substr(0, size);
     const std::string error = "Trying to read past the end of file";
     for (const Recovery recovery : all_modes) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "joedb/io/memory_file.h"
 #include "testing/journal_process.h"
 
 namespace joedb {

@@ -39,7 +39,7 @@ TYPED_TEST(Number_Column_Test, HoldsDefaultsUntilSomethingIsSet) {
   Column<TypeParam> column({code_of<TypeParam>, {}});
   EXPECT_EQ(column.type().code, code_of<TypeParam>);
   index_t set = 0;
-  for (const std::size_t capacity : {1, 16, 1000, 100'000}) {
+  for (const std::size_t capacity : {1u, 16u, 1000u, 100'000u}) {
     column.grow(capacity, false);
     for (index_t i = 0; i < set; ++i) ASSERT_EQ(column.get(i), example<TypeParam>(i));
     for (; set < static_cast<index_t>(capacity); ++set) {
@@ -111,7 +111,7 @@ TEST_F(Text_Column_Test, TakesItsOwnTexts) {
     for (const std::size_t to : sizes)
       for (std::size_t start = 0; start <= from; start += 1 + start)
         for (std::size_t length = from - start;; length /= 2) {
-          for (const std::size_t target : {0, 1}) {
+          for (const std::size_t target : {0u, 1u}) {
             set(0, std::string("0123456789").append(std::string(from, 'f')).substr(0, from));
             if (target == 1) set(1, std::string(to, 't'));
             set(target, std::string_view(get(0)).substr(start, length));

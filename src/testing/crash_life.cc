@@ -66,7 +66,7 @@ class Process {
     if (total == 0) return comment();
     std::size_t pick = random_.below(total);
     for (std::size_t i = 0; i < action_count; ++i) {
-      if (pick < weights_[i]) return actions[i].run(*this);
+      if (pick < weights_[i]) return act(i);
       pick -= weights_[i];
     }
   }
@@ -203,11 +203,6 @@ class Process {
   }
 
  private:
-  struct Action {
-    const char* name;
-    void (*run)(Process&);
-  };
-
   Promises& promises() { return disk_.promises; }
   std::string& expected() { return disk_.promises.file(); }
   std::size_t io() const { return disk_.disk.io_count(); }
@@ -436,30 +431,53 @@ class Process {
       append(value_size_limit(v), [&](char* out) { return encode_value(out, v); });
   }
 
-  // What a process may do. The numbers of the weights are those of this table.
-  static constexpr Action actions[] = {
-      {"soft checkpoint", [](Process& p) { p.soft_checkpoint(); }},
-      {"hard checkpoint", [](Process& p) { p.hard_checkpoint(); }},
-      {"half checkpoint", [](Process& p) { p.half_checkpoint(); }},
-      {"group commit", [](Process& p) { p.group_checkpoint(); }},
-      {"preallocate", [](Process& p) { p.preallocate(); }},
-      {"flush", [](Process& p) { p.flush(); }},
-      {"sync", [](Process& p) { p.commit(); }},
-      {"rollback", [](Process& p) { p.rollback(); }},
-      {"comment", [](Process& p) { p.comment(); }},
-      {"blob", [](Process& p) { p.blob(); }},
-      {"time stamp", [](Process& p) { p.write_time(); }},
-      {"insert", [](Process& p) { p.insert(); }},
-      {"insert vector", [](Process& p) { p.insert_vector(); }},
-      {"delete", [](Process& p) { p.erase(); }},
-      {"update", [](Process& p) { p.update(); }},
-      {"update vector", [](Process& p) { p.update_vector(); }},
-      {"create table", [](Process& p) { p.create_table(); }},
-      {"drop or rename table", [](Process& p) { p.change_table(); }},
-      {"add field", [](Process& p) { p.add_field(); }},
-      {"drop or rename field", [](Process& p) { p.change_field(); }},
-  };
-  static constexpr std::size_t action_count = sizeof actions / sizeof actions[0];
+  // What a process may do.
+  static constexpr std::size_t action_count = 20;
+
+  void act(std::size_t number) {
+    switch (number) {
+      case 0:
+        return soft_checkpoint();
+      case 1:
+        return hard_checkpoint();
+      case 2:
+        return half_checkpoint();
+      case 3:
+        return group_checkpoint();
+      case 4:
+        return preallocate();
+      case 5:
+        return flush();
+      case 6:
+        return commit();
+      case 7:
+        return rollback();
+      case 8:
+        return comment();
+      case 9:
+        return blob();
+      case 10:
+        return write_time();
+      case 11:
+        return insert();
+      case 12:
+        return insert_vector();
+      case 13:
+        return erase();
+      case 14:
+        return update();
+      case 15:
+        return update_vector();
+      case 16:
+        return create_table();
+      case 17:
+        return change_table();
+      case 18:
+        return add_field();
+      default:
+        return change_field();
+    }
+  }
 
   Life_Disk& disk_;
   Random& random_;
@@ -470,7 +488,7 @@ class Process {
   Offset covered_ = journal_start;  // by integrity entries
   Offset adopted_ = journal_start;  // a tail that was taken in, and no checkpoint has
   std::deque<std::string> texts_;
-  std::size_t weights_[sizeof actions / sizeof actions[0]];
+  std::size_t weights_[action_count];
 };
 
 // A small schema to begin with, if there is none.

@@ -14,6 +14,16 @@ std::string_view keep(std::string_view text) {
   return found != texts.end() ? *found : *texts.emplace(text).first;
 }
 
+template <class Entry>
+requires(!std::is_same_v<Entry, Any_Entry>) Any_Entry::Any_Entry(Entry entry)
+    : value_(std::move(entry)) {}
+Any_Entry::Any_Entry(const Any_Entry&) = default;
+Any_Entry::Any_Entry(Any_Entry&&) noexcept = default;
+Any_Entry& Any_Entry::operator=(const Any_Entry&) = default;
+Any_Entry& Any_Entry::operator=(Any_Entry&&) noexcept = default;
+Any_Entry::~Any_Entry() = default;
+bool Any_Entry::operator==(const Any_Entry& other) const = default;
+
 // ---- text ---------------------------------------------------------------------------------------
 
 namespace {
@@ -100,7 +110,7 @@ struct Printer {
 
 std::string to_text(const Any_Entry& entry) {
   std::ostringstream out;
-  std::visit(Printer{out}, entry);
+  std::visit(Printer{out}, entry.value());
   return out.str();
 }
 
@@ -151,8 +161,95 @@ struct Appender {
 }  // namespace
 
 void append_any(std::string& out, Context& context, const Any_Entry& entry) {
-  std::visit(Appender{out, context}, entry);
+  std::visit(Appender{out, context}, entry.value());
 }
+
+// ---- keeping ------------------------------------------------------------------------------------
+
+namespace {
+
+template <class T>
+T kept(T value) {
+  if constexpr (std::is_same_v<T, std::string_view>)
+    return keep(value);
+  else
+    return value;
+}
+
+}  // namespace
+
+template <class Entry>
+void Entry_Keeper::operator()(const Entry& entry) {
+  if constexpr (requires { entry.values; }) {
+    using T = decltype(entry.values.next());
+    Vector_Update<T> update{entry.table, entry.record, entry.field, {}};
+    while (entry.values.remaining() > 0) update.values.push_back(kept(entry.values.next()));
+    entries_.emplace_back(std::move(update));
+  } else if constexpr (std::is_same_v<Entry, Blob_Data>) {
+    const auto start = static_cast<std::size_t>(entry.blob.get_position() - offset_);
+    const auto size = static_cast<std::size_t>(entry.blob.get_size());
+    const bool is_read = !bytes_.empty() || size == 0;
+    entries_.emplace_back(Blob_Bytes{is_read ? keep(bytes_.substr(start, size)) : "(not read)"});
+  } else {
+    Entry copy = entry;
+    if constexpr (requires { copy.name; }) copy.name = keep(copy.name);
+    if constexpr (requires { copy.text; }) copy.text = keep(copy.text);
+    if constexpr (requires { copy.value; }) copy.value = kept(copy.value);
+    entries_.emplace_back(copy);
+  }
+}
+
+}  // namespace joedb::testing
+
+namespace joedb::inline v1 {
+
+template void decode_entry(Decoder_Input&, Context&, testing::Entry_Keeper&);
+template void Readonly_Journal::replay(testing::Entry_Keeper&, Offset);
+template void Readonly_Journal::replay(Ignore_Entries&&, Offset);
+
+}  // namespace joedb::inline v1
+
+namespace joedb::testing {
+
+#define MAKE(Entry) template Any_Entry::Any_Entry(Entry)
+#define KEEP(Entry) template void Entry_Keeper::operator()(const Entry&)
+#define MAKE_AND_KEEP(Entry) \
+  MAKE(Entry);               \
+  KEEP(Entry)
+#define MAKE_AND_KEEP_UPDATES(T) \
+  MAKE_AND_KEEP(Update<T>);      \
+  MAKE(Vector_Update<T>);        \
+  KEEP(Update_Vector<T>)
+MAKE_AND_KEEP(Create_Table);
+MAKE_AND_KEEP(Drop_Table);
+MAKE_AND_KEEP(Rename_Table);
+MAKE_AND_KEEP(Add_Field);
+MAKE_AND_KEEP(Drop_Field);
+MAKE_AND_KEEP(Rename_Field);
+MAKE_AND_KEEP(Custom);
+MAKE_AND_KEEP(Comment);
+MAKE_AND_KEEP(Timestamp);
+MAKE_AND_KEEP(Valid_Data);
+MAKE_AND_KEEP(Insert);
+MAKE_AND_KEEP(Delete);
+MAKE_AND_KEEP(Insert_Vector);
+MAKE_AND_KEEP(Delete_Vector);
+KEEP(Blob_Data);
+MAKE(Blob_Bytes);
+MAKE_AND_KEEP_UPDATES(std::string_view);
+MAKE_AND_KEEP_UPDATES(std::int32_t);
+MAKE_AND_KEEP_UPDATES(std::int64_t);
+MAKE_AND_KEEP_UPDATES(Record_Id);
+MAKE_AND_KEEP_UPDATES(bool);
+MAKE_AND_KEEP_UPDATES(float);
+MAKE_AND_KEEP_UPDATES(double);
+MAKE_AND_KEEP_UPDATES(std::int8_t);
+MAKE_AND_KEEP_UPDATES(std::int16_t);
+MAKE_AND_KEEP_UPDATES(Blob);
+#undef MAKE_AND_KEEP_UPDATES
+#undef MAKE_AND_KEEP
+#undef KEEP
+#undef MAKE
 
 // ---- examples -----------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/table/database.h"
@@ -22,22 +21,10 @@ class Journal_Of {
   Readonly_Journal& journal() { return journal_; }
 
   // What the entries make of an empty database.
-  Database database() {
-    Database result;
-    result.limit_to_journal_of(journal_.get_checkpoint());
-    journal_.rewind();
-    journal_.replay(result);
-    return result;
-  }
+  Database database();
 
  private:
-  static std::string encoded(const std::vector<Any_Entry>& entries) {
-    const auto header = encode_header(Header());
-    std::string bytes(header.begin(), header.end());
-    Context context;
-    for (const Any_Entry& entry : entries) append_any(bytes, context, entry);
-    return bytes;
-  }
+  static std::string encoded(const std::vector<Any_Entry>& entries);
 
   const std::string bytes_;
   Readonly_Memory_File file_;

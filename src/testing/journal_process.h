@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "joedb/base/log.h"
-#include "joedb/io/memory_file.h"
 #include "joedb/journal/writable_journal.h"
 #include "testing/entries.h"
 #include "testing/sim_file.h"
@@ -30,21 +29,7 @@ class Destructor_Warnings : private Logger {
 };
 
 // Appends any entry to a journal.
-struct Any_Entry_Appender {
-  Writable_Journal& journal;
-
-  void operator()(const Encodable auto& entry) const { journal.append(entry); }
-  void operator()(const Blob_Bytes& entry) const { journal.append_blob(entry.bytes); }
-  template <Field_Value T>
-  void operator()(const Vector_Update<T>& entry) const {
-    journal.append_vector<T>(
-        entry.table, entry.record, entry.field, static_cast<std::int64_t>(entry.values.size()),
-        [&](std::int64_t i) -> T { return entry.values[static_cast<std::size_t>(i)]; });
-  }
-};
-inline void append_any(Writable_Journal& journal, const Any_Entry& entry) {
-  std::visit(Any_Entry_Appender{journal}, entry);
-}
+void append_any(Writable_Journal& journal, const Any_Entry& entry);
 
 // A process that has the journal on a disk open for writing, and writes one word a time: as a
 // comment, of two bytes and the word.
@@ -76,23 +61,10 @@ class Journal_Process {
 
 // The words up to the checkpoint of a file, each followed by a space; other entries are left out.
 // Throws what a reader throws.
-inline std::string words_in(std::string_view file, Recovery recovery = Recovery::none) {
-  Readonly_Memory_File memory(file);
-  Readonly_Journal journal(memory, recovery);
-  struct : Ignore_Entries {
-    using Ignore_Entries::operator();
-    void operator()(const Comment& e) { text.append(e.text).append(" "); }
-    std::string text;
-  } handler;
-  journal.replay(handler);
-  return handler.text;
-}
+std::string words_in(std::string_view file, Recovery recovery = Recovery::none);
 
 // The last hard checkpoint in a file.
-inline Offset hard_checkpoint_in(std::string_view file) {
-  Readonly_Memory_File memory(file);
-  return Readonly_Journal(memory, Recovery::hard).get_checkpoint();
-}
+Offset hard_checkpoint_in(std::string_view file);
 
 }  // namespace joedb::testing
 

@@ -125,7 +125,7 @@ TEST(Sim_Disk, ANewFileHasNoDurableNameBeforeItIsSynced) {
 
 TEST(Sim_Mask, IsItsText) {
   Sim_Mask mask;
-  for (const std::size_t unit : {0, 63, 64, 255}) mask.add(unit);
+  for (const std::size_t unit : {0u, 63u, 64u, 255u}) mask.add(unit);
   EXPECT_EQ(Sim_Mask::parse(mask.text()), mask);
   EXPECT_EQ(Sim_Mask(0x2b).text(), "2b");
   EXPECT_EQ(Sim_Mask::parse("2b"), Sim_Mask(0x2b));

@@ -12,7 +12,7 @@
 namespace joedb::testing {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef JOEDB_SANITIZED
 constexpr std::uint64_t share = 10;
 #else
 constexpr std::uint64_t share = 1;

@@ -32,7 +32,7 @@ namespace allocations = testing::allocations;
 
 constexpr std::int64_t memory_limit = std::int64_t{64} << 20;
 constexpr int seconds_for_each_file = 20;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef JOEDB_SANITIZED
 constexpr std::size_t slowness = 7;  // of sanitizers
 #else
 constexpr std::size_t slowness = 1;

@@ -89,7 +89,7 @@ void mutate(std::vector<Any_Entry>& entries, Random& random) {
   } else if (what == 3) {
     std::swap(*place(0), *place(0));
   } else {
-    std::visit([&](auto& entry) { change(entry, random); }, *place(0));
+    std::visit([&](auto& entry) { change(entry, random); }, place(0)->value());
   }
 }
 
