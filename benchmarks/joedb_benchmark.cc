@@ -7,6 +7,7 @@
 #include "bench/readonly.h"
 #include "bench/writable.h"
 #include "command_line.h"
+#include "joedb/io/mapped_file.h"
 
 static void insert_rows(std::int64_t N, const char* file) {
   bench::File_Database db(file);
@@ -85,6 +86,15 @@ static void soft_checkpoint_per_row(std::int64_t N, const char* file) {
   }
 }
 
+static void soft_checkpoint_per_row_mapped(std::int64_t N, const char* name) {
+  joedb::Mapped_File file(name);
+  bench::Writable_Database db(file);
+  for (int i = 1; i <= N; i++) {
+    db.new_benchmark("TOTO", i);
+    db.soft_checkpoint();
+  }
+}
+
 static void open_and_sum(std::int64_t N, const char* file) {
   const bench::Readonly_Database db(file);
   std::int64_t sum = 0;
@@ -122,6 +132,7 @@ int main(int argc, char** argv) {
       {"hard_checkpoint_per_row_without_seals", hard_checkpoint_per_row_without_seals},
       {"group_commit_per_row", group_commit_per_row},
       {"soft_checkpoint_per_row", soft_checkpoint_per_row},
+      {"soft_checkpoint_per_row_mapped", soft_checkpoint_per_row_mapped},
       {"open_and_sum", open_and_sum},
       {"insert_words", insert_words},
       {"open_and_find", open_and_find},

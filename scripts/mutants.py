@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -20,6 +21,7 @@ from mutants import MUTANTS  # noqa: E402 (from the folder above)
 
 BUILD = os.path.join(ROOT, 'build/release')
 OUT = os.path.join(ROOT, 'build/mutants')
+USER_OF_HEADERS = 'src/testing/crash_life.cc'  # what is in a header is compiled with it
 ATTACKS = 'kill', 'power', 'error'
 
 
@@ -47,12 +49,19 @@ def build(mutant, number):
     """The program with the error in it."""
     os.makedirs(OUT, exist_ok=True)
     source, output = f'{OUT}/{number}.cc', f'{OUT}/{number}'
-    with open(source, 'w', encoding='utf-8') as f:
+    is_header = mutant.file.endswith('.h')
+    compiled = os.path.join(ROOT, USER_OF_HEADERS if is_header else mutant.file)
+    if is_header:
+        shutil.copy(compiled, source)
+        folder, name = f'{OUT}/{number}.include', mutant.file.removeprefix('include/')
+        os.makedirs(os.path.dirname(f'{folder}/{name}'), exist_ok=True)
+    with open(f'{folder}/{name}' if is_header else source, 'w', encoding='utf-8') as f:
         f.write(source_of(mutant).replace(mutant.old, mutant.new))
     with open(f'{BUILD}/compile_commands.json', encoding='utf-8') as f:
-        path = os.path.join(ROOT, mutant.file)
-        command = next(c['command'] for c in json.load(f) if c['file'] == path)
-    command = command.replace(f'-c {path}', f'-c {source}').replace(' -Werror ', ' ')
+        command = next(c['command'] for c in json.load(f) if c['file'] == compiled)
+    command = command.replace(f'-c {compiled}', f'-c {source}').replace(' -Werror ', ' ')
+    if is_header:
+        command = command.replace(' -I', f' -I{folder} -I', 1)
     command = re.sub(r'-o \S+', f'-o {output}.o', command)
     subprocess.run(shlex.split(command) + ['-w'], cwd=BUILD, check=True)
     # Before the library, which then need not give its own.

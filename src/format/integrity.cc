@@ -44,9 +44,12 @@ std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes) 
 
 bool is_damaged_integrity(std::string_view bytes) {
   constexpr int few = 8;
-  int difference = 0;
-  for (std::size_t i = 0; i < prefix_size; ++i)
-    difference += std::popcount(static_cast<unsigned char>(bytes[i] ^ prefix[i]));
+  const auto bits = [&]<class Word>(Word, std::size_t start) {
+    return std::popcount(
+        static_cast<Word>(load<Word>(bytes.data() + start) ^ load<Word>(prefix + start)));
+  };
+  static_assert(prefix_size == 10);
+  const int difference = bits(std::uint64_t(), 0) + bits(std::uint16_t(), 8);
   return difference > 0 && difference <= few;
 }
 

@@ -1,11 +1,16 @@
 #include "joedb/io/posix_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstring>
 
 namespace joedb::inline v1 {
 
@@ -26,6 +31,22 @@ int open_file(const std::string& name, int flags) {
 
 // Linux transfers at most 2 GiB - 4 KiB in one call.
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+
+// The words at the start of a file that a map is for.
+constexpr std::size_t mapped_words = 4;
+constexpr std::size_t mapped_size = mapped_words * sizeof(std::int64_t);
+
+// File systems where a store to a mapped page that is in the file can only fail as a write does: at
+// the next sync. XFS_SUPER_MAGIC is not in every magic.h.
+bool can_map(int descriptor) {
+  struct stat file;
+  struct statfs status;
+  if (::fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode)) return false;
+  if (::fstatfs(descriptor, &status) != 0) return false;
+  constexpr auto xfs_magic = 0x58465342;
+  return status.f_type == EXT4_SUPER_MAGIC || status.f_type == xfs_magic ||
+         status.f_type == OVERLAYFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
+}
 
 }  // namespace
 
@@ -64,6 +85,8 @@ File::File(const std::string& name, Open_Mode mode) : Abstract_File(name, mode) 
 }
 
 File::~File() {
+  unmap();
+  if (words_) ::munmap(words_, mapped_size);
   ::close(directory_);
   ::close(descriptor_);  // releases the locks
 }
@@ -111,7 +134,57 @@ void File_Slice::pwrite(const char*, std::size_t, Offset) {
   throw Exception("a slice of a file can only be read");
 }
 
+bool File::map(Offset start, Offset end) {
+  unmap();
+  if (!can_map(descriptor_)) return false;
+  const auto size = static_cast<std::size_t>(end - start);
+  void* const map = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, start);
+  if (map == MAP_FAILED) return false;
+  map_ = static_cast<char*>(map);
+  map_start_ = start;
+  map_size_ = size;
+  return true;
+}
+
+void File::unmap() {
+  if (map_) ::munmap(map_, map_size_);
+  map_ = nullptr;
+}
+
+void File::map_words() {
+  may_map_ = false;
+  struct stat status;
+  if (is_shared() || ::fstat(descriptor_, &status) != 0 ||
+      status.st_size < static_cast<Offset>(mapped_size) || !can_map(descriptor_))
+    return;
+  void* const start = ::mmap(nullptr, mapped_size, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_POPULATE, descriptor_, 0);
+  if (start == MAP_FAILED) return;
+  words_ = static_cast<std::int64_t*>(start);
+  ::mlock(start, mapped_size);  // it need not be read again, then; a limit may forbid it
+}
+
+// In their order, each as a whole, and after all that was written before: a killed process leaves
+// the first of them.
+bool File::store_words(const char* data, std::size_t size, Offset offset) {
+  if (offset + static_cast<Offset>(size) > static_cast<Offset>(mapped_size) ||
+      offset % static_cast<Offset>(sizeof *words_) != 0 || size % sizeof *words_ != 0)
+    return false;
+  if (may_map_) map_words();
+  if (!words_) return false;
+  for (std::int64_t* word = words_ + offset / static_cast<Offset>(sizeof *words_); size > 0;
+       ++word) {
+    std::int64_t value;
+    std::memcpy(&value, data, sizeof value);
+    std::atomic_ref(*word).store(value, std::memory_order_release);
+    data += sizeof value;
+    size -= sizeof value;
+  }
+  return true;
+}
+
 void File::pwrite(const char* data, std::size_t size, Offset offset) {
+  if (store_words(data, size, offset)) return;
   std::size_t done = 0;
   while (done < size) {
     const Offset at = offset + static_cast<Offset>(done);

@@ -137,9 +137,7 @@ TEST_F(Checkpoint_Test, ASoftOneWritesEntriesThenOneWord) {
   write(process.journal(), "S");
   EXPECT_EQ(disk.take_calls(),
             "write 3@41\n"
-            "lock head\n"
-            "write 8@24\n"
-            "unlock head\n");
+            "write 8@24\n");
 }
 
 TEST_F(Checkpoint_Test, WithoutASealAHardOneSyncsEntriesBeforeItClaimsThem) {
@@ -150,10 +148,8 @@ TEST_F(Checkpoint_Test, WithoutASealAHardOneSyncsEntriesBeforeItClaimsThem) {
   EXPECT_EQ(disk.take_calls(),
             "write 3@41\n"
             "sync\n"
-            "lock head\n"
             "read 32@0\n"
             "write 16@16\n"
-            "unlock head\n"
             "datasync\n");
 }
 
@@ -163,14 +159,10 @@ TEST_F(Checkpoint_Test, ASealedOneNeedsOneSync) {
   write(process.journal(), "H");
   EXPECT_EQ(disk.take_calls(),
             "write 3@41\n"
-            "lock head\n"
             "read 32@0\n"
             "write 16@16\n"
-            "unlock head\n"
             "datasync\n"
-            "lock head\n"
-            "write 8@24\n"
-            "unlock head\n");
+            "write 8@24\n");
 }
 
 TEST_F(Checkpoint_Test, ALargeOneIsNotSealed) {
@@ -207,15 +199,11 @@ TEST_F(Checkpoint_Test, AHardOneReplacesTheSoftOneLast) {
   write(process.journal(), "h");
   EXPECT_EQ(disk.take_calls(),
             "read 6@41\n"
-            "lock head\n"
             "read 32@0\n"
             "write 8@24\n"
             "write 8@16\n"
-            "unlock head\n"
             "datasync\n"
-            "lock head\n"
-            "write 8@24\n"
-            "unlock head\n");
+            "write 8@24\n");
 }
 
 TEST_F(Checkpoint_Test, AHalfOneLeavesOutTheLastSync) {
@@ -223,8 +211,8 @@ TEST_F(Checkpoint_Test, AHalfOneLeavesOutTheLastSync) {
   disk.take_calls();
   write(process.journal(), "FF");
   EXPECT_EQ(disk.take_calls(),
-            "write 3@41\nsync\nlock head\nread 32@0\nwrite 16@16\nunlock head\n"
-            "write 3@44\nsync\nlock head\nread 32@0\nwrite 16@0\nunlock head\n");
+            "write 3@41\nsync\nread 32@0\nwrite 16@16\n"
+            "write 3@44\nsync\nread 32@0\nwrite 16@0\n");
   write(process.journal(), "h");
   EXPECT_EQ(disk.take_calls(), "datasync\n");
 }

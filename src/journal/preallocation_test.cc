@@ -39,8 +39,8 @@ TEST_F(Preallocation_Test, LetsTheFileGrowInSteps) {
   process.append("b");
   process.journal().hard_checkpoint();
   EXPECT_EQ(disk.take_calls(),
-            "write 3@44\nlock head\nread 32@0\nwrite 16@0\nunlock head\ndatasync\n"
-            "lock head\nwrite 8@8\nunlock head\n");
+            "write 3@44\nread 32@0\nwrite 16@0\ndatasync\n"
+            "write 8@8\n");
   process.append(std::string(5000, 'c'));
   process.journal().soft_checkpoint();
   EXPECT_EQ(disk.content().size(), 8192);

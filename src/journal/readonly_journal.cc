@@ -39,15 +39,16 @@ Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery, bool 
     : Readonly_Journal(file, Unopened()) {
   checks_integrity_ = checks_integrity;
   const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
-  const Offset size = file_.get_size();
-  if (size == 0) throw Corruption_Error("file is empty", 0);
-  open_header(recovery, size, false);
+  if (file_.get_size() == 0) throw Corruption_Error("file is empty", 0);
+  open_header(recovery, false);
   start_replay_at(journal_start);
 }
 
-void Readonly_Journal::open_header(Recovery recovery, Offset file_size, bool is_writer) {
+void Readonly_Journal::open_header(Recovery recovery, bool is_writer) {
   std::array<char, header_size> bytes;
   file_.read_exactly(bytes.data(), bytes.size(), 0);
+  const Offset file_size =
+      file_.get_size();  // only now: what the words claim was there before them
   Header header = decode_header(bytes);
   if (std::string_view(header.signature.data(), header.signature.size()) != signature)
     throw Corruption_Error("missing joedb signature", signature_offset);
@@ -160,9 +161,10 @@ std::int64_t Readonly_Journal::seal_of(Offset start, Offset position) const {
 }
 
 void Readonly_Journal::read_checkpoints() {
+  const Checkpoint_Words words = read_words();
   const Offset size = file_.get_size();
   Checkpoints next = checkpoints_;
-  next.read(without_seals(read_words(), size),
+  next.read(without_seals(words, size),
             size == Abstract_File::unknown_size ? std::nullopt : std::optional<Offset>(size));
   if (size != Abstract_File::unknown_size && size < next.checkpoint)
     throw Corruption_Error("Checkpoint is bigger than file size", size);

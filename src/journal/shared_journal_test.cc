@@ -119,8 +119,8 @@ TEST_F(Shared_Journal_Test, TheCallsOfATransaction) {
   a.write("a");
   EXPECT_EQ(disk.take_calls(),
             "lock tail\n"
-            "size\n"
             "read 32@0\n"
+            "size\n"
             "size\n"
             "write 3@41\n"
             "lock head\n"
@@ -313,7 +313,7 @@ TEST_F(Shared_Journal_Test, APullReadsTheSizeBehindTheLock) {
   Readonly_Journal reader(file);
   disk.take_calls();
   reader.pull();
-  EXPECT_EQ(disk.take_calls(), "share head\nsize\nread 32@0\nunlock head\n");
+  EXPECT_EQ(disk.take_calls(), "share head\nread 32@0\nsize\nunlock head\n");
 }
 
 // A soft word that a power cut left beyond the end is believed by nobody, at no time: not when it

@@ -45,6 +45,22 @@ namespace joedb::inline v1 {
 static constexpr std::size_t first_buffer_size = std::size_t{1} << 12;
 static constexpr std::size_t full_buffer_size = std::size_t{1} << 18;
 
+namespace {
+
+// Only others who write can be in the way. Readers do not mind: what the words say is true at every
+// instant, they read them before the size of the file, and they never go back.
+class Head_Lock {
+ public:
+  explicit Head_Lock(Abstract_File& file) {
+    if (file.is_shared()) lock_.emplace(file, head_lock, File_Lock::Kind::exclusive);
+  }
+
+ private:
+  std::optional<File_Lock> lock_;
+};
+
+}  // namespace
+
 static void write_zeros(Abstract_File& file, Offset start, Offset end) {
   const std::vector<char> zeros(full_buffer_size);
   while (start < end) {
@@ -78,7 +94,7 @@ void Writable_Journal::open(Recovery recovery) {
   const Offset size = file_.get_size();
   if (size == 0 || ((size == Abstract_File::unknown_size || size == journal_start) && is_blank()))
     return create_header();
-  open_header(recovery, size, true);
+  open_header(recovery, true);
   if (had_seal()) replace_seal();
   if (size != Abstract_File::unknown_size)
     handle_tail(recovery, size);
@@ -236,7 +252,7 @@ void Writable_Journal::lock_pull() {
     // The same position in the other slot may not be on disk there.
     if (checkpoints_.hard_index != hard_index) synced_hard_checkpoint_ = journal_start;
     if (had_seal()) {
-      const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+      const Head_Lock head(file_);
       replace_seal();
     }
     if (const Offset size = file_.get_size(); size > get_checkpoint()) drop_tail(size);
@@ -358,7 +374,17 @@ void Writable_Journal::write(const char* data, std::size_t size) {
   const Offset end = flushed_ + static_cast<Offset>(size);
   make_space(end);
   out_.pwrite(data, size, flushed_);
+  keep_end(data, size);
   flushed_ = end;
+}
+
+// The last bytes of the file, for hide_false_integrity, if they are known.
+void Writable_Journal::keep_end(const char* data, std::size_t size) {
+  const std::size_t taken = std::min(size, end_.size());
+  if (taken < end_.size() && end_offset_ != flushed_) return;
+  std::memmove(end_.data(), end_.data() + taken, end_.size() - taken);
+  std::memcpy(end_.data() + end_.size() - taken, data + size - taken, taken);
+  end_offset_ = flushed_ + static_cast<Offset>(size);
 }
 
 // ---- preallocation ------------------------------------------------------------------------------
@@ -409,13 +435,13 @@ void Writable_Journal::soft_checkpoint() {
   append_integrity();
   flush();
   {
-    const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+    const Head_Lock head(file_);
     write_soft_word(get_position());
   }
   start_replay_after_checkpoint();
 }
 
-// Requires a lock on the head.
+// Requires a Head_Lock.
 void Writable_Journal::write_soft_word(Offset position) {
   sync_hard_slot();
   const int copy = checkpoints_.soft_index ^ 1;
@@ -437,7 +463,7 @@ void Writable_Journal::write_hard_checkpoint(Offset position) {
   flush();
   out_.sync();
   synced_hard_checkpoint_ = get_hard_checkpoint();
-  const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+  const Head_Lock head(file_);
   write_slot(position, position);
 }
 
@@ -451,7 +477,7 @@ void Writable_Journal::write_sealed_checkpoint(Offset position) {
     flush();
     seal = seal_of(get_hard_checkpoint(), position);
   }
-  const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+  const Head_Lock head(file_);
   write_slot(position, seal);
 }
 
@@ -546,7 +572,7 @@ void Writable_Journal::finish_hard_checkpoint() {
   claim_hard_checkpoint(done.position);
   if (!done.is_sealed) return;
   try {
-    const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+    const Head_Lock head(file_);
     write_word(checkpoints_.hard_index, 1, done.position);
   } catch (const Exception&) {
   }
@@ -588,9 +614,12 @@ void Writable_Journal::hide_false_integrity() {
   if (start >= flushed_) {
     std::memcpy(end.data(), buffer_.data() + used_ - end.size(), end.size());
   } else {
-    const std::size_t size = file_.pread(end.data(), end.size() - used_, start);
-    if (size < end.size() - used_) return;
-    std::memcpy(end.data() + size, buffer_.data(), used_);
+    if (end_offset_ != flushed_) {
+      file_.read_exactly(end_.data(), end_.size(), flushed_ - integrity_entry_size);
+      end_offset_ = flushed_;
+    }
+    std::memcpy(end.data(), end_.data() + used_, end.size() - used_);
+    std::memcpy(end.data() + end.size() - used_, buffer_.data(), used_);
   }
   const std::string_view bytes(end.data(), end.size());
   if (decode_integrity(bytes) || is_damaged_integrity(bytes)) append(Comment{""});
@@ -616,7 +645,7 @@ void Writable_Journal::append_integrity_entry() {
 // the one before it would count. So the words that are left say the same. Nothing depends on them.
 void Writable_Journal::fill_spare_words() {
   if (get_checkpoint() == journal_start || ahead_of_checkpoint() > 0) return;
-  const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);
+  const Head_Lock head(file_);
   const Checkpoint_Words words = read_words();
   const int slot = checkpoints_.next_slot();
   const auto is = [&](int copy, std::int64_t word) {

@@ -9,6 +9,7 @@
 #include "interpreter/interpreter.h"
 #include "interpreter/pack.h"
 #include "joedb/format/encoder.h"
+#include "joedb/io/mapped_file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/replica/bare_journal.h"
 #include "joedb/replica/clients.h"
@@ -42,7 +43,11 @@ class Process {
       : disk_(disk), random_(random) {
     promises().begin_epoch(io());
     try {
-      file_ = std::make_unique<Sim_File>(disk.disk, mode);
+      const bool is_alone = mode != Open_Mode::shared_write;
+      if (is_alone && random_.below(3) == 0)
+        file_ = std::make_unique<Mapped<Sim_File>>(700, disk.disk, mode);
+      else
+        file_ = std::make_unique<Sim_File>(disk.disk, mode);
       store_ = std::make_unique<Store>(*file_, recovery);
     } catch (...) {
       promises().cancel_epoch(recovery == Recovery::hard);
@@ -198,7 +203,7 @@ class Process {
     if (io() != before) throw Broken_Rule("something was written after a failure");
     if (journal().get_checkpoint() != checkpoint)
       throw Broken_Rule("the checkpoint has moved after a failure");
-    if (file_->get_size() != static_cast<Offset>(disk_.disk.content().size()))
+    if (file_->Sim_File::get_size() != static_cast<Offset>(disk_.disk.content().size()))
       throw Broken_Rule("the file cannot be read after a failure");
   }
 

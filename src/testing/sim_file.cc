@@ -294,14 +294,18 @@ std::size_t Sim_File::pread(char* data, std::size_t size, Offset offset) const {
   return disk_.content().copy(data, size, static_cast<std::size_t>(offset));
 }
 
-// Throws if the process dies, or if the fault says so. A failing write leaves its part.
-void Sim_File::change(Sim_Operation operation) {
+void Sim_File::die_if_it_is_time() {
   if (changes_left_ == 0) {
     is_killed_ = true;
     std::erase_if(disk_.locks_, [&](const auto& lock) { return lock.owner == this; });
     throw Sim_Killed();
   }
   --changes_left_;
+}
+
+// Throws if the process dies, or if the fault says so. A failing write leaves its part.
+void Sim_File::change(Sim_Operation operation) {
+  die_if_it_is_time();
   const auto kind = operation.kind == Sim_Operation::Kind::write  ? Sim_Fault::Calls::writes
                     : operation.kind == Sim_Operation::Kind::sync ? Sim_Fault::Calls::syncs
                                                                   : Sim_Fault::Calls::truncations;
@@ -330,10 +334,43 @@ void Sim_File::fail(const Sim_Operation& operation) {
   throw Io_Error("writing", get_name(), operation.offset, fault.code);
 }
 
+// The checkpoint words are stored one by one, as by File.
 void Sim_File::pwrite(const char* data, std::size_t size, Offset offset) {
   require_alive();
   disk_.calls_.push_back({"write", offset, size});
+  while (!is_shared() && size > word_size &&
+         offset + static_cast<Offset>(size) <= static_cast<Offset>(checkpoint_words_size)) {
+    change({Sim_Operation::Kind::write, offset, std::string(data, word_size)});
+    data += word_size;
+    size -= word_size;
+    offset += static_cast<Offset>(word_size);
+  }
   change({Sim_Operation::Kind::write, offset, std::string(data, size)});
+}
+
+bool Sim_File::map(Offset start, Offset end) {
+  require_alive();
+  if (start % map_page != 0 || end > static_cast<Offset>(disk_.content().size()))
+    throw std::logic_error("a map beyond the end of the file");
+  map_start_ = start;
+  map_end_ = end;
+  return true;
+}
+
+void Sim_File::store(const char* data, std::size_t size, Offset offset) {
+  require_alive();
+  const Offset end = offset + static_cast<Offset>(size);
+  if (offset < map_start_ || end > map_end_ || end > static_cast<Offset>(disk_.content().size()))
+    throw std::logic_error("a store beyond the map, or the end of the file");
+  const std::string_view bytes(data, size);
+  const std::size_t half = size / 2;
+  for (const std::size_t start : {half, std::size_t{0}}) {
+    const std::string_view part = start == half ? bytes.substr(half) : bytes.substr(0, half);
+    die_if_it_is_time();
+    disk_.change(
+        {Sim_Operation::Kind::write, offset + static_cast<Offset>(start), std::string(part)});
+    if (half == 0) return;
+  }
 }
 
 void Sim_File::sync() {

@@ -225,13 +225,24 @@ class Sim_File : public Abstract_File {
   void exclusive_lock(Offset start, Offset size) override;
   void unlock(Offset start, Offset size) noexcept override;
 
+ protected:
+  // For Mapped. A std::logic_error where the system would kill the process. A process may be killed
+  // in the middle of a copy, which has no order.
+  static constexpr Offset map_page = 64;
+  bool map(Offset start, Offset end);
+  void unmap() { map_start_ = map_end_ = 0; }
+  void store(const char* data, std::size_t size, Offset offset);
+
  private:
   void lock(Offset start, bool is_exclusive);
   void require_alive() const;
+  void die_if_it_is_time();
   void change(Sim_Operation operation);
   void fail(const Sim_Operation& operation);
 
   Sim_Disk& disk_;
+  Offset map_start_ = 0;
+  Offset map_end_ = 0;
   std::size_t changes_left_ = std::numeric_limits<std::size_t>::max();
   bool is_killed_ = false;
 };

@@ -123,6 +123,11 @@ class Ahead(Native):
         '--preallocate', '8192'
 
 
+class Mapped(Native):
+    """What is written is copied to memory; where the file cannot grow ahead, it is written."""
+    arguments = '--rows', '45', '--per-commit', '20', '--level', 'mixed', '--seed', '10', '--mapped'
+
+
 class Pieces(Native):
     """Transactions that reach the file in several writes, and some of them are rolled back."""
     arguments = '--rows', '45', '--per-commit', '20', '--level', 'mixed', '--seed', '10'
@@ -220,7 +225,7 @@ class Push(Program):
         require(after.counts == self.rows, 'pushing again has made', after.counts)
 
 
-PROGRAMS = Hard, Classic, Covered, Ahead, Pieces, Shared, Interpreter, Script, Client, Push
+PROGRAMS = Hard, Classic, Covered, Ahead, Mapped, Pieces, Shared, Interpreter, Script, Client, Push
 
 
 # ---- one run

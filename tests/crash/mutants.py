@@ -13,10 +13,11 @@ WRITER = 'src/journal/writable_journal.cc'
 READER = 'src/journal/readonly_journal.cc'
 CHECKPOINTS = 'src/journal/checkpoints.cc'
 
+MAPPED = 'include/joedb/io/mapped_file.h'
 SEAL = 'src/format/seal.cc'
 INTEGRITY = 'src/journal/integrity.cc'
 
-LOCK_HEAD = '  const File_Lock head(file_, head_lock, File_Lock::Kind::exclusive);\n'
+LOCK_HEAD = '  const Head_Lock head(file_);\n'
 
 MUTANTS = [
     # Two syncs.
@@ -137,6 +138,12 @@ MUTANTS = [
            '  set_covered(get_position());\n', '  set_covered(get_position() + 1);\n'),
     Mutant('dropped tails keep their integrity entries', WRITER,
            '    write_zeros(out_, get_checkpoint(), file_size);\n', ''),
+    # Mapped files.
+    Mutant('a map where the disk has no room', MAPPED, '      grow_to(new_end);\n', ''),
+    Mutant('a rollback leaves its bytes in the map', MAPPED,
+           '      this->store(zeros.data(), zeros.size(), size);\n', ''),
+    Mutant('a map that goes on where the file was cut off', MAPPED,
+           '    unmap();\n    if (allocated_ > size)', '    if (allocated_ > size)'),
     # Failures, and other files.
     Mutant('writing goes on after a failure', 'src/io/fail_stop_file.cc', '  has_failed_ = true;\n', ''),
     Mutant('the file grows ahead after a failure', WRITER,

@@ -112,6 +112,7 @@ class Native(Writer):
             more.append('--shared')
         else:
             more += random_.choice(([], [], ['--threads', '3']))
+            more += random_.choice(([], ['--mapped']))
             more += ['--preallocate', random_.choice(('0', '0', '4096', '70000', '1000000'))]
         super().__init__(scene, name, [
             scene.tool('crash_writer'), scene.path, '--writer', str(name), '--recovery', recovery,
@@ -257,7 +258,8 @@ FOLLOW = 'pull_every 0 0\n'
 class Follower(Reader):
     """joedb_client, which prints what others write until it is killed."""
 
-    NOISE = re.compile(r'\x1b\[36m.*?\x1b\[0m|^pulled \d+ bytes, checkpoint = \d+\n|^\n', re.M)
+    NOISE = re.compile(r'\x1b\[36m.*?\x1b\[0m|^pulled \d+ bytes, checkpoint = \d+\n', re.M)
+    EMPTY_LINE = re.compile(r'^\n', re.M)  # which may have held nothing but noise
 
     def __init__(self, scene):
         super().__init__(scene, [scene.tool('joedb_client'), '--log', 'none', '--db', 'dump',
@@ -274,7 +276,8 @@ class Follower(Reader):
 
     def check(self, log):
         text = self.text()
-        text = entries(self.NOISE.sub('', text[:text.rfind('\n') + 1]))
+        text = self.NOISE.sub('', text[:text.rfind('\n') + 1])
+        text = entries(self.EMPTY_LINE.sub('', text))
         same = len(os.path.commonprefix((log.text, text)))
         require(same == len(text), 'a follower saw', repr(text[max(0, same - 100):same + 200]),
                 'where there is', repr(log.text[max(0, same - 100):same + 200]))
@@ -403,8 +406,9 @@ class Scene:
             self.totals.kills += 1
             self.totals.in_transaction += self.sent(name) > self.acknowledged[name]
         elif code == 0:
-            require(self.acknowledged[name] == self.sent(name), 'a writer has ended without '
-                    'an acknowledgement')
+            require(self.acknowledged[name] == self.sent(name), 'this has ended without saying '
+                    f'that it has {self.sent(name)} rows, not only {self.acknowledged[name]}:',
+                    *writer.command, writer.error())
         else:
             error = writer.error()
             require(writer.may_fail(error), f'exit code {code}:', *writer.command, error)
@@ -459,9 +463,16 @@ class Scene:
         if self.random.random() < 0.9:
             return
         code, _, error = run([self.tool('joedbi'), '--log', 'none', self.path])
-        if writer.process.poll() is None:
-            require(code == 1 and 'Resource temporarily unavailable' in error,
-                    'a second writer was let in:', code, error)
+        writer.read()
+        sent = self.sent(name)
+        if writer.process.poll() is not None:
+            return
+        if code == 0:  # the first one is done, and has closed the file, or it should not have been
+            writer.process.wait(timeout=10)
+            writer.read()
+            require(sent == self.sent(name), 'a second writer was let in')
+        else:
+            require(code == 1 and 'Resource temporarily unavailable' in error, code, error)
 
     def readers(self):
         if not self.log.text or self.random.random() < 0.6:

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "joedb/base/main_wrapper.h"
+#include "joedb/io/mapped_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/replica/clients.h"
 
@@ -36,6 +37,7 @@ const char* const usage =
   --level LEVEL   of the checkpoints: soft, hard or mixed (default soft)
   --no-seals      two syncs for each hard checkpoint
   --preallocate N the file grows by so many bytes at a time (not shared)
+  --mapped        the end of the file is mapped to memory (not shared)
   --integrity     an integrity entry before each checkpoint
   --threads N     so many, which share their hard checkpoints (not shared)
   --recovery R    none, overwrite, ignore_header or hard (default none)
@@ -52,6 +54,7 @@ struct Options {
   std::int64_t per_commit = 1;
   Level level = Level::soft;
   bool has_seals = true;
+  bool is_mapped = false;
   bool has_integrity = false;
   joedb::Offset preallocation = 0;
   int threads = 0;
@@ -78,9 +81,10 @@ Options parse(const joedb::Arguments& arguments) {
   options.file = arguments[1];
   for (int i = 2; i < arguments.size(); ++i) {
     const std::string_view name = arguments[i];
-    if (name == "--shared" || name == "--no-seals" || name == "--integrity") {
+    if (name == "--shared" || name == "--no-seals" || name == "--mapped" || name == "--integrity") {
       options.is_shared |= name == "--shared";
       options.has_seals &= name != "--no-seals";
+      options.is_mapped |= name == "--mapped";
       options.has_integrity |= name == "--integrity";
       continue;
     }
@@ -193,10 +197,14 @@ class Writer {
   explicit Writer(const Options& options) : options_(options), random_(options.seed) {}
 
   void run() {
-    if (options_.is_shared)
-      run_shared();
-    else
-      run_alone();
+    if (options_.is_shared) return run_shared();
+    if (options_.is_mapped) {
+      joedb::Mapped_File file(options_.file, mode, map_step);
+      run_alone(file);
+    } else {
+      joedb::File file(options_.file, mode);
+      run_alone(file);
+    }
   }
 
  private:
@@ -206,6 +214,8 @@ class Writer {
     if (options_.has_integrity) db.enable_integrity();
   }
 
+  static constexpr auto mode = joedb::Open_Mode::write_existing_or_create_new;
+  static constexpr joedb::Offset map_step = 1 << 16;
   struct Forget {};
 
   bool choose(unsigned one_in) { return random_() % one_in == 0; }
@@ -238,8 +248,7 @@ class Writer {
     }
   }
 
-  void run_alone() {
-    joedb::File file(options_.file, joedb::Open_Mode::write_existing_or_create_new);
+  void run_alone(joedb::Abstract_File& file) {
     joedb::Writable_Database db(file, options_.recovery);
     if (count_rows(db.get_database(), nobody) > 0)
       throw std::runtime_error("a tail to be rolled back was taken in");

@@ -89,8 +89,9 @@ class Abstract_File {
   Open_Mode mode_;
 };
 
-// What the two locks of a journal file cover. The head is held while checkpoints are read or
-// written, the tail by whoever may append.
+// What the two locks of a journal file cover. The tail is held by whoever may append: a writer that
+// is alone from opening to closing, others for a transaction. The head is held while checkpoints
+// are read, and by writers that are not alone while they write them.
 struct Lock_Range {
   Offset start;
   Offset size;

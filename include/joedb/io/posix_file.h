@@ -1,6 +1,7 @@
 #ifndef JOEDB_IO_POSIX_FILE_H
 #define JOEDB_IO_POSIX_FILE_H
 
+#include <cstring>
 #include <string>
 
 #include "joedb/io/file.h"
@@ -37,13 +38,29 @@ class File : public Abstract_File {
   // Where a file or device ends.
   Offset find_end() const;
 
+  // For Mapped: one map of the file, from a multiple of map_page to `end`, where the file must not
+  // end earlier. False if this file cannot be mapped. A store is a write in it.
+  static constexpr Offset map_page = 4096;
+  bool map(Offset start, Offset end);
+  void unmap();
+  void store(const char* data, std::size_t size, Offset offset) {
+    std::memcpy(map_ + (offset - map_start_), data, size);
+  }
+
  private:
   void lock(int command, short type, Offset start, Offset size) const;
   void open_directory();
   void sync_directory();
+  void map_words();
+  bool store_words(const char* data, std::size_t size, Offset offset);
 
   int descriptor_ = -1;
-  int directory_ = -1;  // until it is synced
+  int directory_ = -1;   // until it is synced
+  bool may_map_ = true;  // not tried yet
+  char* map_ = nullptr;
+  Offset map_start_ = 0;
+  std::size_t map_size_ = 0;
+  std::int64_t* words_ = nullptr;  // the mapped start of the file
 };
 
 // A part of an open file, to be read: a database that is packed in another file. Locks do nothing.

@@ -85,8 +85,9 @@ class Readonly_Journal {
   void replay_range(Handler& handler, Offset limit, Offset end);
 
   // Requires a lock on the head.
-  void open_header(Recovery recovery, Offset file_size, bool is_writer);
-  // Re-reads the 32 bytes of checkpoints.
+  void open_header(Recovery recovery, bool is_writer);
+  // Re-reads the 32 bytes of checkpoints, then the size: a writer that is alone may go on
+  // meanwhile.
   void read_checkpoints();
   // As they stand in the file.
   Checkpoint_Words read_words() const;

@@ -2,6 +2,7 @@
 #define JOEDB_JOURNAL_WRITABLE_JOURNAL_H
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -236,6 +237,7 @@ class Writable_Journal : public Readonly_Journal {
   void wait_for_sync(std::uint64_t number);
   void finish_hard_checkpoint();
   void write(const char* data, std::size_t size);
+  void keep_end(const char* data, std::size_t size);
   void make_space(Offset end);
   void replace_seal();
   void append_integrity();
@@ -288,6 +290,10 @@ class Writable_Journal : public Readonly_Journal {
   std::condition_variable sync_done_;
   std::uint64_t done_number_ = 0;
   std::exception_ptr sync_error_;
+
+  // The last bytes before end_offset_, if this is flushed_.
+  std::array<char, integrity_entry_size> end_;
+  Offset end_offset_ = 0;
 
   Offset preallocation_ = 0;  // the step
   Offset allocated_ = 0;      // where the file ends

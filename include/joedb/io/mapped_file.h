@@ -1,0 +1,149 @@
+#ifndef JOEDB_IO_MAPPED_FILE_H
+#define JOEDB_IO_MAPPED_FILE_H
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "joedb/base/log.h"
+#include "joedb/io/posix_file.h"
+
+namespace joedb::inline v1 {
+
+// A file whose end is mapped to memory, for a writer that is alone: what is written there is
+// copied, without a system call. A soft checkpoint then costs some nanoseconds, and survives a
+// killed process all the same; syncs are those of the file.
+//
+//   joedb::Mapped_File file("cities.joedb");
+//   my::Writable_Database db(file);
+//
+// The file grows ahead by `step` bytes of zeros at a time, for a store to a page that the disk has
+// no room for would kill the process. The object does not show them, and cuts them off when it is
+// destroyed. After a crash they stay, and the next writer cuts them off.
+//
+// Where a map is not safe (see can_map in posix_file.cc: not on a network), it is a plain File.
+//
+// Base is File, or what a test puts in its place: it has map_page, map, unmap and store.
+template <class Base>
+class Mapped : public Base {
+ public:
+  static constexpr Offset default_step = Offset{1} << 24;
+
+  // `base` are the arguments of the constructor of Base: for File a name and a mode. Throws what it
+  // throws, and Exception for modes in which the writer is not alone.
+  template <class... Arguments>
+  explicit Mapped(Offset step, Arguments&&... base)
+      : Base(std::forward<Arguments>(base)...), step_(step), size_(Base::get_size()) {
+    if (this->is_readonly() || this->is_shared())
+      throw Exception(this->get_name() + ": only a file that is opened alone can be mapped");
+    if (step < 1 || step > max_step)
+      throw Exception("a mapped file grows by 1 to " + std::to_string(max_step) +
+                      " bytes at a time, not " + std::to_string(step));
+    allocated_ = size_;
+  }
+
+  ~Mapped() override {
+    try {
+      cut_to(size_);
+    } catch (const std::exception& error) {  // zeros stay behind, as after a crash
+      Destructor_Logger::warning(error.what());
+    }
+  }
+
+  Offset get_size() const override { return size_; }
+
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+    const Offset rest = std::max<Offset>(size_ - offset, 0);
+    return Base::pread(data, std::min(size, static_cast<std::size_t>(rest)), offset);
+  }
+
+  void pwrite(const char* data, std::size_t size, Offset offset) override {
+    const Offset end = offset + static_cast<Offset>(size);
+    const bool is_mapped = offset >= map_start_ && end <= map_end_;
+    if (is_mapped || (offset > 0 && offset >= size_ && map_from(offset, end))) [[likely]] {
+      this->store(data, size, offset);
+    } else {
+      Base::pwrite(data, size, offset);
+      allocated_ = std::max(allocated_, end);
+    }
+    size_ = std::max(size_, end);
+  }
+
+  // What a rollback takes back becomes zeros again.
+  bool truncate(Offset size) override {
+    if (size >= map_start_ && size < size_ && size_ <= map_end_) {
+      const std::vector<char> zeros(static_cast<std::size_t>(size_ - size));
+      this->store(zeros.data(), zeros.size(), size);
+    } else {
+      cut_to(size);
+    }
+    size_ = size;
+    return true;
+  }
+
+ private:
+  static constexpr Offset max_step = Offset{1} << 30;
+
+  // Makes the map hold [offset, end), which is behind the end of the file. False if there is no
+  // room on the disk, or this cannot be mapped: then a write says what is wrong, if anything is.
+  bool map_from(Offset offset, Offset end) {
+    unmap();
+    if (!may_map_) return false;
+    const Offset start = offset / Base::map_page * Base::map_page;
+    const Offset new_end = (end / step_ + 1) * step_;
+    try {
+      grow_to(new_end);
+      may_map_ = this->map(start, new_end);
+    } catch (const Io_Error&) {
+      may_map_ = false;
+    }
+    if (!may_map_) {
+      cut_to(size_);
+      return false;
+    }
+    map_start_ = offset;  // the words of the header have stores of their own
+    map_end_ = new_end;
+    return true;
+  }
+
+  // With zeros, for room that is only reserved costs more at the next sync.
+  void grow_to(Offset end) {
+    const std::vector<char> zeros(std::size_t{1} << 18);
+    while (allocated_ < end) {
+      const auto size = std::min<Offset>(static_cast<Offset>(zeros.size()), end - allocated_);
+      Base::pwrite(zeros.data(), static_cast<std::size_t>(size), allocated_);
+      allocated_ += size;
+    }
+  }
+
+  void cut_to(Offset size) {
+    unmap();
+    if (allocated_ > size) Base::truncate(size);
+    allocated_ = size;
+  }
+
+  void unmap() {
+    this->Base::unmap();
+    map_start_ = map_end_ = 0;
+  }
+
+  const Offset step_;
+  Offset size_;           // without the zeros ahead
+  Offset allocated_ = 0;  // with them
+  Offset map_start_ = 0;
+  Offset map_end_ = 0;
+  bool may_map_ = true;
+};
+
+class Mapped_File : public Mapped<File> {
+ public:
+  explicit Mapped_File(const std::string& name,
+                       Open_Mode mode = Open_Mode::write_existing_or_create_new,
+                       Offset step = default_step)
+      : Mapped(step, name, mode) {}
+};
+
+}  // namespace joedb::inline v1
+
+#endif
