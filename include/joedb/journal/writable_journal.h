@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "joedb/format/encoder.h"
@@ -301,9 +302,17 @@ class Writable_Journal : public Readonly_Journal {
 
 template <class Lock>
 void Writable_Journal::wait(Offset position, Lock& lock) {
-  while (!is_durable(position)) {
+  for (bool has_let_others_in = false; !is_durable(position);) {
     require_position(position);
     const bool is_first = !pending_;
+    if (is_first &&
+        !has_let_others_in) {  // who were woken by the last sync, and have more to write
+      has_let_others_in = true;
+      lock.unlock();
+      std::this_thread::yield();
+      lock.lock();
+      continue;
+    }
     if (is_first) begin_hard_checkpoint();
     const std::uint64_t number = sync_number_;
     lock.unlock();
