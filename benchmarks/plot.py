@@ -56,9 +56,10 @@ def svg(results):
             parts += panel(results[group], title, names, MARGIN + column * COLUMN, bottoms[column])
             bottoms[column] += TITLE + STEP * len(names)
     width, height = 2 * MARGIN + COLUMN + WIDTH, max(bottoms) + 20
-    parts.append(f'<text x="{MARGIN}" y="{height - 12}">Whole processes, best of some rounds; shorter is better.</text>')
+    parts.append(f'<text x="{MARGIN}" y="{height - 12}">'
+                 'Whole processes, best of some rounds; shorter is better.</text>')
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-            f'height="{height}" role="img" aria-label="joedb and other databases: times">\n'
+            f'height="{height}"\n role="img" aria-label="joedb and other databases: times">\n'
             f'<style>text {{ font: 12px system-ui, sans-serif; fill: {TEXT} }}\n'
             f'.title {{ font-weight: 600; font-size: 13px }} .ours {{ fill: {OURS}; font-weight: 600 }}'
             '</style>\n' + '\n'.join(parts) + '\n</svg>\n')
