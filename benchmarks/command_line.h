@@ -7,7 +7,11 @@
 #include <cstring>
 #include <exception>
 #include <span>
+#include <stdexcept>
 #include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 // One thing to measure: makes, or reads, the database FILE with `rows` rows.
 struct Case {
@@ -33,11 +37,22 @@ inline int run_case(std::span<const Case> cases, int argc, char** argv) {
   return 2;
 }
 
-// Texts that are all different and in no order: the same 16 characters for the same number.
-inline std::string text_of(std::int64_t number) {
+// A row of a store that has keys and values: its key is its number.
+struct [[gnu::packed]] Row_Value {
+  char name[4] = {'T', 'O', 'T', 'O'};
+  std::int64_t number = 0;
+};
+
+// Another number for each number, in no order.
+inline std::uint64_t mix(std::int64_t number) {
   auto z = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15;  // splitmix64
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return (z ^ (z >> 27)) * 0x94d049bb133111eb;
+}
+
+// Texts that are all different and in no order: the same 16 characters for the same number.
+inline std::string text_of(std::int64_t number) {
+  std::uint64_t z = mix(number);
   std::string text(16, 0);
   for (char& c : text) {
     c = "0123456789abcdef"[z & 15];
@@ -48,6 +63,24 @@ inline std::string text_of(std::int64_t number) {
 
 // Goes through 1 … rows, each once, in jumps. Requires that 7919 does not divide rows.
 inline std::int64_t jump(std::int64_t i, std::int64_t rows) { return i * 7919 % rows + 1; }
+
+// A row in no order, to be changed: some come twice, others never.
+inline std::int64_t random_row(std::int64_t i, std::int64_t rows) {
+  return static_cast<std::int64_t>(mix(i) % static_cast<std::uint64_t>(rows)) + 1;
+}
+
+// Runs half of the rows in each of two processes. The first one makes the file.
+inline void in_two_processes(void (*run)(std::int64_t, const char*), std::int64_t rows,
+                             const char* file) {
+  run(0, file);
+  for (int i = 0; i < 2; ++i)
+    if (fork() == 0) {
+      run(rows / 2, file);
+      std::_Exit(0);
+    }
+  for (int status; wait(&status) > 0;)
+    if (status != 0) throw std::runtime_error("a process failed");
+}
 
 // The rows are numbered from 1: a case that reads them must come to this sum.
 inline void require_sum(std::int64_t rows, std::int64_t sum) {

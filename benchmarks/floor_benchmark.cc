@@ -2,12 +2,16 @@
 // sizes are known, there is no schema. A database cannot be faster.
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -160,8 +164,136 @@ static void open_and_sum(std::int64_t rows, const char* file) {
   require_sum(rows, sum);
 }
 
-// ---- words: a std::map, and a file with its content
-// ------------------------------------------------
+// ---- a file that insert_rows made ---------------------------------------------------------------
+
+struct Columns {
+  Short_String* names;
+  std::int64_t* values;
+};
+
+static Columns read_rows(std::int64_t rows, const char* file) {
+  const auto count = static_cast<std::size_t>(rows);
+  constexpr std::size_t block_size = (std::size_t{1} << 20) / sizeof(Row_Entry);
+  Raw_File in(file, O_RDONLY);
+  const Columns columns{allocate<Short_String>(count), allocate<std::int64_t>(count)};
+  std::vector<Row_Entry> block(block_size);
+  for (std::size_t i = 0; i < count;) {
+    const std::size_t n = std::min(block_size, count - i);
+    in.read(block.data(), n * sizeof(Row_Entry));
+    for (std::size_t j = 0; j < n; ++i, ++j) {
+      columns.names[i].size = static_cast<std::uint8_t>(block[j].start[3]);
+      std::memcpy(columns.names[i].bytes, block[j].start + 4, 4);
+      columns.values[i] = block[j].value;
+    }
+  }
+  return columns;
+}
+
+static void open_rows_and_sum(std::int64_t rows, const char* file) {
+  const Columns columns = read_rows(rows, file);
+  require_sum(rows, std::accumulate(columns.values, columns.values + rows, std::int64_t{0}));
+}
+
+// The same of a file that insert_vectors made.
+static void open_vectors_and_sum(std::int64_t rows, const char* file) {
+  const auto count = static_cast<std::size_t>(rows);
+  constexpr std::size_t block_size = std::size_t{1} << 18;
+  Raw_File in(file, O_RDONLY);
+  const Columns columns{allocate<Short_String>(count), allocate<std::int64_t>(count)};
+  std::vector<char> block(5 * block_size);
+  for (std::size_t i = 0; i < count;) {
+    const std::size_t n = std::min(block_size, count - i);
+    in.read(block.data(), 5 * n);
+    for (std::size_t j = 0; j < n; ++i, ++j) {
+      columns.names[i].size = static_cast<std::uint8_t>(block[5 * j]);
+      std::memcpy(columns.names[i].bytes, &block[5 * j + 1], 4);
+    }
+  }
+  in.read(columns.values, count * sizeof(std::int64_t));
+  require_sum(rows, std::accumulate(columns.values, columns.values + rows, std::int64_t{0}));
+}
+
+// Appends `count` entries of Entry, each made by change(column, i), to the file.
+template <class Entry, class Change>
+static void change_rows(std::int64_t rows, const char* file, std::int64_t count, Change change) {
+  const Columns columns = read_rows(rows, file);
+  std::vector<Entry> entries;
+  entries.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) entries.push_back(change(columns, i));
+  Raw_File out(file, O_WRONLY | O_APPEND);
+  out.write(entries.data(), entries.size() * sizeof(Entry));
+  out.sync();
+}
+
+struct [[gnu::packed]] Update_Entry {
+  char start = '\x07';
+  std::uint32_t row;
+  std::int64_t value;
+};
+
+static void update_rows(std::int64_t rows, const char* file) {
+  change_rows<Update_Entry>(rows, file, rows / 10, [rows](const Columns& columns, std::int64_t i) {
+    const std::int64_t row = random_row(i, rows) - 1;
+    columns.values[row] = i;
+    return Update_Entry{.row = static_cast<std::uint32_t>(row), .value = i};
+  });
+}
+
+struct [[gnu::packed]] Delete_Entry {
+  char start[2] = {'\x05', '\x01'};
+  std::uint32_t row;
+};
+
+static void delete_rows(std::int64_t rows, const char* file) {
+  change_rows<Delete_Entry>(rows, file, rows, [rows](const Columns& columns, std::int64_t i) {
+    const std::int64_t row = jump(i, rows) - 1;
+    columns.names[row] = {};
+    columns.values[row] = 0;
+    return Delete_Entry{.row = static_cast<std::uint32_t>(row)};
+  });
+}
+
+// ---- one file, several processes ----------------------------------------------------------------
+
+// Under a lock: reads where the end is, writes behind it, then writes where the end is now.
+static void share(std::int64_t rows, const char* file) {
+  Raw_File out(file, O_CREAT | O_RDWR);
+  Row_Entry entry;
+  for (std::int64_t i = 1; i <= rows; ++i) {
+    require(flock(out.descriptor(), LOCK_EX) == 0);
+    off_t end = 0;
+    if (pread(out.descriptor(), &end, sizeof end, 0) == 0) end = sizeof end;
+    entry.value = i;
+    out.pwrite(&entry, sizeof entry, end);
+    end += off_t{sizeof entry};
+    out.pwrite(&end, sizeof end, 0);
+    require(flock(out.descriptor(), LOCK_UN) == 0);
+  }
+}
+
+static void share_by_two(std::int64_t rows, const char* file) {
+  in_two_processes(share, rows, file);
+}
+
+// ---- texts for the tools ------------------------------------------------------------------------
+
+static void write_commands(std::int64_t rows, const char* file) {
+  std::ofstream out(file);
+  out << "echo off\ncreate_table benchmark\nadd_field benchmark name string\n"
+         "add_field benchmark value int64\n";
+  for (std::int64_t i = 1; i <= rows; ++i)
+    out << "insert_into benchmark " << i - 1 << " \"TOTO\" " << i << '\n';
+}
+
+static void write_sql(std::int64_t rows, const char* file) {
+  std::ofstream out(file);
+  out << "BEGIN TRANSACTION;\nCREATE TABLE BENCHMARK(NAME TEXT, VALUE INTEGER);\n";
+  for (std::int64_t i = 1; i <= rows; ++i)
+    out << "INSERT INTO BENCHMARK VALUES('TOTO', " << i << ");\n";
+  out << "COMMIT;\n";
+}
+
+// ---- words: a std::map, and a file with its content ---------------------------------------------
 
 struct Word {
   char text[16];
@@ -213,6 +345,14 @@ int main(int argc, char** argv) {
       {"append_and_datasync_per_row", append_and_datasync_per_row},
       {"two_writes_per_row", two_writes_per_row},
       {"open_and_sum", open_and_sum},
+      {"open_rows_and_sum", open_rows_and_sum},
+      {"open_vectors_and_sum", open_vectors_and_sum},
+      {"update_rows", update_rows},
+      {"delete_rows", delete_rows},
+      {"share", share},
+      {"share_by_two", share_by_two},
+      {"write_commands", write_commands},
+      {"write_sql", write_sql},
       {"insert_words", insert_words},
       {"open_and_find", open_and_find},
       {"open_and_walk", open_and_walk},

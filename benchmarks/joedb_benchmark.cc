@@ -123,6 +123,55 @@ static void open_and_walk(std::int64_t N, const char* file) {
   require_sum(N, sum);
 }
 
+// ---- changes of a file that insert_rows made ---------------------------------------------------
+
+static void update_rows(std::int64_t N, const char* file) {
+  bench::File_Database db(file);
+  for (std::int64_t i = 0; i < N / 10; i++)
+    db.set_value(bench::id_of_benchmark{random_row(i, N) - 1}, i);
+  db.hard_checkpoint();
+}
+
+static void delete_rows(std::int64_t N, const char* file) {
+  bench::File_Database db(file);
+  for (std::int64_t i = 0; i < N; i++) db.delete_benchmark(bench::id_of_benchmark{jump(i, N) - 1});
+  db.hard_checkpoint();
+}
+
+// Leaves one row of ten.
+static void make_holes(std::int64_t N, const char* file) {
+  bench::File_Database db(file);
+  for (std::int64_t i = 1; i <= N; i++) db.new_benchmark("TOTO", i);
+  for (std::int64_t i = 0; i < N; i++)
+    if (const auto row = jump(i, N) - 1; row % 10 != 0)
+      db.delete_benchmark(bench::id_of_benchmark{row});
+  db.hard_checkpoint();
+}
+
+static void open_and_sum_between_holes(std::int64_t N, const char* file) {
+  const bench::Readonly_Database db(file);
+  std::int64_t count = 0;
+  for (const auto id : db.get_benchmark_table()) count += db.get_value(id) % 10;
+  if (count != (N + 9) / 10) throw joedb::Exception("wrong sum");
+}
+
+// Each row takes the place of the one that was just deleted.
+static void insert_and_delete(std::int64_t N, const char* file) {
+  bench::File_Database db(file);
+  for (std::int64_t i = 1; i <= N; i++) db.delete_benchmark(db.new_benchmark("TOTO", i));
+  db.hard_checkpoint();
+}
+
+// ---- one file, several processes ----------------------------------------------------------------
+
+static void share(std::int64_t N, const char* file) {
+  bench::File_Client client(file);
+  for (std::int64_t i = 1; i <= N; i++)
+    client.transaction([i](bench::Writable_Database& db) { db.new_benchmark("TOTO", i); });
+}
+
+static void share_by_two(std::int64_t N, const char* file) { in_two_processes(share, N, file); }
+
 int main(int argc, char** argv) {
   constexpr Case cases[] = {
       {"insert_rows", insert_rows},
@@ -137,6 +186,13 @@ int main(int argc, char** argv) {
       {"insert_words", insert_words},
       {"open_and_find", open_and_find},
       {"open_and_walk", open_and_walk},
+      {"update_rows", update_rows},
+      {"delete_rows", delete_rows},
+      {"make_holes", make_holes},
+      {"open_and_sum_between_holes", open_and_sum_between_holes},
+      {"insert_and_delete", insert_and_delete},
+      {"share", share},
+      {"share_by_two", share_by_two},
   };
   return run_case(cases, argc, argv);
 }

@@ -23,12 +23,18 @@ class Sqlite {
   void prepare(const char* sql) { require(sqlite3_prepare_v2(db_, sql, -1, &statement_, nullptr)); }
   void prepare_insert() { prepare("INSERT INTO BENCHMARK VALUES('TOTO', ?1)"); }
   void insert(std::int64_t value) {
-    sqlite3_bind_int64(statement_, 1, value);
-    sqlite3_step(statement_);
-    require(sqlite3_reset(statement_));
+    bind_number(1, value);
+    step();
   }
   void bind_text(const std::string& text) {
     sqlite3_bind_text(statement_, 2, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+  }
+  void bind_number(int parameter, std::int64_t number) {
+    sqlite3_bind_int64(statement_, parameter, number);
+  }
+  void step() {
+    sqlite3_step(statement_);
+    require(sqlite3_reset(statement_));
   }
   void reset() { require(sqlite3_reset(statement_)); }
   std::int64_t number() {
@@ -109,6 +115,49 @@ static void open_and_walk(std::int64_t rows, const char* file) {
   require_sum(rows, sum);
 }
 
+// ---- changes of a file that insert_rows made ---------------------------------------------------
+
+static void update_rows(std::int64_t rows, const char* file) {
+  Sqlite db(file);
+  db.execute("BEGIN TRANSACTION");
+  db.prepare("UPDATE BENCHMARK SET VALUE = ?1 WHERE ROWID = ?2");
+  for (std::int64_t i = 0; i < rows / 10; i++) {
+    db.bind_number(1, i);
+    db.bind_number(2, random_row(i, rows));
+    db.step();
+  }
+  db.execute("END TRANSACTION");
+}
+
+static void delete_rows(std::int64_t rows, const char* file) {
+  Sqlite db(file);
+  db.execute("BEGIN TRANSACTION");
+  db.prepare("DELETE FROM BENCHMARK WHERE ROWID = ?1");
+  for (std::int64_t i = 0; i < rows; i++) {
+    db.bind_number(1, jump(i, rows));
+    db.step();
+  }
+  db.execute("END TRANSACTION");
+}
+
+// ---- one file, several processes ----------------------------------------------------------------
+
+static void share(std::int64_t rows, const char* file) {
+  Sqlite db(file);
+  db.execute("PRAGMA busy_timeout=100000; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
+  db.execute("CREATE TABLE IF NOT EXISTS BENCHMARK(NAME TEXT, VALUE INTEGER)");
+  db.prepare_insert();
+  for (std::int64_t i = 1; i <= rows; i++) {
+    db.execute("BEGIN IMMEDIATE");
+    db.insert(i);
+    db.execute("COMMIT");
+  }
+}
+
+static void share_by_two(std::int64_t rows, const char* file) {
+  in_two_processes(share, rows, file);
+}
+
 int main(int argc, char** argv) {
   constexpr Case cases[] = {
       {"insert_rows", insert_rows},
@@ -118,6 +167,10 @@ int main(int argc, char** argv) {
       {"insert_words", insert_words},
       {"open_and_find", open_and_find},
       {"open_and_walk", open_and_walk},
+      {"update_rows", update_rows},
+      {"delete_rows", delete_rows},
+      {"share", share},
+      {"share_by_two", share_by_two},
   };
   return run_case(cases, argc, argv);
 }

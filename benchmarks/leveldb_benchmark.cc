@@ -1,0 +1,6 @@
+#include <leveldb/db.h>
+#include <leveldb/write_batch.h>
+
+namespace store = leveldb;
+
+#include "lsm_benchmark.h"
