@@ -41,6 +41,7 @@ GOALS = [
          'joedb, hard checkpoint', 1, 1 / 5),
     # 0.533 M commits in a second; two writes without locks took 0.37 of that time
     Goal('soft commit', 'soft', 'joedb, soft checkpoint', TWO_WRITES, 1 / 0.37, 1 / 4),
+    Goal('soft commit, mapped', 'soft', 'joedb, mapped file', TWO_WRITES, 1 / 0.37, 1 / 20),
 ]
 
 

@@ -89,6 +89,7 @@ GROUPS = {
         Case('no database, append + fdatasync', FLOOR, 'append_and_datasync_per_row')]),
     'soft': Group('rows, each in a commit that survives a killed process', 50, [
         Case('joedb, soft checkpoint', JOEDB, 'soft_checkpoint_per_row'),
+        Case('joedb, mapped file', JOEDB, 'soft_checkpoint_per_row_mapped'),
         Case('SQLite, WAL, synchronous=NORMAL', SQLITE, 'commit_per_row_wal_normal'),
         *peers('commit_per_row_without_sync'),
         Case('no database, two writes', FLOOR, 'two_writes_per_row')]),
