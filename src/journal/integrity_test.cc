@@ -223,6 +223,21 @@ TEST_F(Integrity_Test, ATextThatEndsLikeAnEntryIsNotTakenForOne) {
   EXPECT_THROW(process.journal().append_blob(form.substr(2)), Data_Error);
 }
 
+TEST_F(Integrity_Test, ATextThatWasRolledBackIsNotTakenForTheEnd) {
+  const auto entry = encode_integrity({41, 0});
+  Journal_Process process(disk);
+  process.append(std::string(entry.begin(), entry.end()));
+  process.journal().flush();
+  process.journal().rollback();
+  process.replay();
+  for (const char* const half : {"12 letters 1", "12 letters 2"}) {
+    process.append(half);
+    process.journal().flush();
+  }
+  process.journal().soft_checkpoint();
+  EXPECT_EQ(words_in(disk.content()), "12 letters 1 12 letters 2 ");
+}
+
 TEST_F(Integrity_Test, IsForgottenByARollback) {
   Journal_Process process(disk);
   process.journal().enable_integrity();

@@ -80,7 +80,7 @@ Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
   if (is_shared()) tail.emplace(file, tail_lock, File_Lock::Kind::exclusive);
   const File_Lock head(file, head_lock, File_Lock::Kind::exclusive);
   open(recovery);
-  flushed_ = get_checkpoint();
+  go_to(get_checkpoint());
   has_integrity_ = has_integrity_ || is_covered();
   committed_covered_ = get_covered();
   start_replay_at(journal_start);
@@ -256,7 +256,7 @@ void Writable_Journal::lock_pull() {
       replace_seal();
     }
     if (const Offset size = file_.get_size(); size > get_checkpoint()) drop_tail(size);
-    flushed_ = get_checkpoint();
+    go_to(get_checkpoint());
     has_integrity_ = has_integrity_ || is_covered();
     committed_covered_ = get_covered();
   } catch (...) {
@@ -345,7 +345,7 @@ void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
     if (!out_.has_failed()) cut_to(flushed_);
     throw;
   }
-  flushed_ = std::max(flushed_, end);
+  go_to(std::max(flushed_, end));
   is_ready_ = false;
 }
 
@@ -376,6 +376,12 @@ void Writable_Journal::write(const char* data, std::size_t size) {
   out_.pwrite(data, size, flushed_);
   keep_end(data, size);
   flushed_ = end;
+}
+
+// The buffer will be written at `offset`; what stands before it may be new.
+void Writable_Journal::go_to(Offset offset) noexcept {
+  flushed_ = offset;
+  end_offset_ = 0;
 }
 
 // The last bytes of the file, for hide_false_integrity, if they are known.
@@ -703,7 +709,7 @@ void Writable_Journal::rollback() {
     if (!tail || !has_tail_been_overtaken()) cut_to(get_checkpoint());
   }
   used_ = 0;
-  flushed_ = get_checkpoint();
+  go_to(get_checkpoint());
   set_covered(committed_covered_);
   is_ready_ = false;
   rewind();
@@ -723,7 +729,7 @@ void Writable_Journal::forget_after(Offset position, const Context& context) noe
   try {
     if (flushed_ > position && !out_.has_failed()) {
       out_.truncate(position);
-      flushed_ = position;
+      go_to(position);
       allocated_ = 0;
     }
   } catch (const std::exception&) {  // what is being thrown says more

@@ -238,6 +238,7 @@ class Writable_Journal : public Readonly_Journal {
   void wait_for_sync(std::uint64_t number);
   void finish_hard_checkpoint();
   void write(const char* data, std::size_t size);
+  void go_to(Offset offset) noexcept;
   void keep_end(const char* data, std::size_t size);
   void make_space(Offset end);
   void replace_seal();
