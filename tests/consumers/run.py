@@ -81,7 +81,7 @@ class Project:
         return ' '.join(output.split())
 
     def build(self):
-        run(self.folder, 'cmake', '--build', 'build', '--parallel', '1')
+        run(self.folder, 'cmake', '--build', 'build', '--parallel', '2')
 
 
 class Consumers(unittest.TestCase):
