@@ -407,7 +407,8 @@ class Scene:
             self.totals.kills += 1
             self.totals.in_transaction += self.sent(name) > self.acknowledged[name]
         elif code == 0:
-            require(self.acknowledged[name] == self.sent(name) or not writer.has_begun, 'this has ended without saying '
+            require(self.acknowledged[name] == self.sent(name) or not writer.has_begun,
+                    'this has ended without saying '
                     f'that it has {self.sent(name)} rows, not only {self.acknowledged[name]}:',
                     *writer.command, writer.error())
         else:
