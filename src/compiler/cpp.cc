@@ -732,9 +732,7 @@ std::vector<Generated_File> generate_cpp(const Model& model) {
     files.push_back({name + "/" + std::string(header_name) + ".h", forward("../", name)});
 
   Initial_Literals initial;
-  Memory_Decoder_Input input(model.initial_values);
-  Context context;
-  while (input.remaining() > 0) decode_entry(input, context, initial);
+  decode_entries(model.initial_values, initial);
   for (const Model_Table& table : model.tables)
     files.push_back({name + "/tables/" + table.name + "_introspection.h",
                      introspection_text(model, table, initial)});

@@ -19,9 +19,7 @@ std::vector<std::string> find_customs(const std::string& schema_entries) {
     }
     std::vector<std::string> names;
   } handler;
-  Memory_Decoder_Input input(schema_entries);
-  Context context;
-  while (input.remaining() > 0) decode_entry(input, context, handler);
+  decode_entries(schema_entries, handler);
   return handler.names;
 }
 

@@ -18,9 +18,7 @@ void Merged_Database::add(const std::string& name, const Database& added) {
 }
 
 void Merged_Database::take_schema(const Database& from) {
-  Memory_Decoder_Input in(from.schema_entries());
-  Context context;
-  while (in.remaining() > 0) decode_entry(in, context, database_);
+  decode_entries(from.schema_entries(), database_);
   shifts_.resize(from.tables().size() + 1);
   has_schema_ = true;
 }

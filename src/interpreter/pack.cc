@@ -5,15 +5,11 @@
 namespace joedb::inline v1 {
 
 static void pack_schema(const Database& database, Writable_Journal& journal) {
-  Memory_Decoder_Input in(database.schema_entries());
-  Context context;
-  while (in.remaining() > 0) {
-    decode_entry(in, context, [&]<class Entry>(const Entry& entry) {
-      // There are no others in the schema.
-      if constexpr (!std::is_same_v<Entry, Blob_Data> && !requires { entry.values; })
-        journal.append(entry);
-    });
-  }
+  decode_entries(database.schema_entries(), [&]<class Entry>(const Entry& entry) {
+    // There are no others in the schema.
+    if constexpr (!std::is_same_v<Entry, Blob_Data> && !requires { entry.values; })
+      journal.append(entry);
+  });
 }
 
 static void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal) {

@@ -111,7 +111,7 @@ Offset Readonly_Journal::end_of_entries(Offset file_size) const {
   Context context;
   input.start(journal_start, file_size);
   try {
-    while (input.position() < file_size) decode_entry(input, context, Ignore_Entries());
+    decode_entries(input, context, Ignore_Entries(), file_size);
   } catch (const Corruption_Error&) {
     if (is_zero(input.entry_offset(), file_size)) return input.entry_offset();
   }

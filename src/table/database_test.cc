@@ -8,6 +8,7 @@
 #include "joedb/table/load.h"
 #include "testing/database_text.h"
 #include "testing/journal_of.h"
+#include "testing/random.h"
 
 namespace joedb {
 namespace {
@@ -408,6 +409,140 @@ TEST_F(Database_Test, AWriterIsToldWhatCouldNotBeReadBack) {
   database(Insert_Vector{first, id(5), 20'000'000});
   EXPECT_THROW(database.require_readable_from(1000), Data_Error);
   database.require_readable_from(21'000'000);
+}
+
+// ---- runs of entries ----------------------------------------------------------------------------
+
+// Two tables with a field of each type, whose id is that of the type; texts of the second one are
+// in an index.
+class Run_Test : public Database_Test {
+ protected:
+  Run_Test() : random_(testing::first_seed()) { start_again(); }
+
+  void start_again() {
+    model_ = empty_database();
+    context_ = Context();
+    bytes_.clear();
+    for (const Table_Id table : {first, second}) {
+      keep_if_it_fits(Create_Table{table == first ? "one" : "two"});
+      for (std::uint16_t code = 1; code <= type_count; ++code)
+        keep_if_it_fits(Add_Field{table,
+                                  testing::keep("f" + std::to_string(code)),
+                                  {static_cast<Type_Code>(code), first}});
+    }
+  }
+
+  static Database empty_database() {
+    Database database(Deleted_Values::reset);
+    database.add_index({"by_text", second, {Field_Id(1)}});
+    database.limit_to_journal_of(1 << 20);
+    return database;
+  }
+
+  // Rows with some of their values, now and then something else; and whatever the writer could
+  // have put into the file, and much that it could not.
+  void write_rows(int count) {
+    for (int i = 0; i < count; ++i) {
+      const Table_Id table = random_.below(8) > 0 ? first : second;
+      const index_t size = model_.table(table).records().size();
+      const std::size_t what = random_.below(40);
+      if (what == 0) keep_if_it_fits(Delete{table, any_record(size)});
+      if (what == 1) keep_if_it_fits(Insert_Vector{table, id(size), 5});
+      if (what == 2) keep_if_it_fits(Comment{"a comment"});
+      if (what == 3) keep_if_it_fits(Insert{table, any_record(size + 3)});
+      if (what != 4) keep_if_it_fits(Insert{table, id(size)});
+      for (std::uint16_t code = 1; code <= type_count; ++code)
+        if (random_.below(3) > 0)
+          update(table, random_.below(9) > 0 ? id(size) : any_record(size), code);
+    }
+  }
+
+  void update(Table_Id table, Record_Id record, std::uint16_t code) {
+    visit_type(static_cast<Type_Code>(code), [&]<class T>(std::type_identity<T>) {
+      const Field_Id field(code);
+      if (random_.below(20) == 0)
+        for (index_t i = 0; i < 3; ++i)
+          keep_if_it_fits(Update<T>{table, record + i, field, any_value<T>()});
+      keep_if_it_fits(Update<T>{table, record, field, any_value<T>()});
+    });
+  }
+
+  template <class T>
+  T any_value() {
+    const std::uint64_t bits = random_.next() >> random_.below(64);
+    if constexpr (std::is_same_v<T, std::string_view>)
+      return testing::keep(std::string(random_.below(random_.below(5) > 0 ? 14 : 300), 'x'));
+    else if constexpr (std::is_same_v<T, Record_Id>)
+      return Record_Id(static_cast<index_t>(bits >> 4) - 1);
+    else if constexpr (std::is_same_v<T, Blob>)
+      return Blob(static_cast<std::int64_t>(bits >> 4), 300);
+    else
+      return static_cast<T>(bits);
+  }
+
+  Record_Id any_record(index_t size) {
+    return id(static_cast<index_t>(random_.below(static_cast<std::size_t>(size) + 1)));
+  }
+
+  template <class Entry>
+  void keep_if_it_fits(const Entry& entry) {
+    try {
+      model_(entry);
+    } catch (const Data_Error&) {
+      if (random_.below(1000) > 0) return;
+    }
+    append_encoded(bytes_, context_, entry);
+  }
+
+  void flip_a_bit() {
+    char& byte = bytes_[random_.below(bytes_.size())];
+    byte = static_cast<char>(byte ^ (1 << random_.below(8)));
+  }
+
+  // What replaying the bytes leaves: the content, the error, the place. `decode` is called with
+  // more and more of the journal.
+  template <class Decode>
+  std::string outcome(Decode decode) const {
+    Database database = empty_database();
+    Memory_Decoder_Input in(bytes_, journal_start);
+    Context context;
+    std::string error = "no error";
+    try {
+      for (const Offset part : {3, 2, 1}) decode(in, context, database, in.limit() / part);
+    } catch (const Exception& e) {
+      error = e.what() + in.entry_description();
+    }
+    return testing::text_of(database) + error + " at " + std::to_string(in.position());
+  }
+  std::string outcome_of_runs() const {
+    return outcome([](auto& in, auto& context, auto& database, Offset end) {
+      decode_entries(in, context, database, end);
+    });
+  }
+  std::string outcome_of_entries() const {
+    return outcome([](auto& in, auto& context, auto& database, Offset end) {
+      while (in.position() < end) decode_entry(in, context, database);
+    });
+  }
+
+  testing::Random random_;
+  Database model_;
+  Context context_;
+  std::string bytes_;
+};
+
+TEST_F(Run_Test, ReadsTheSameAsOneEntryAtATime) {
+  write_rows(2000);
+  EXPECT_EQ(outcome_of_runs(), outcome_of_entries());
+}
+
+TEST_F(Run_Test, FindsTheSameDamageAsOneEntryAtATime) {
+  for (int i = 0; i < 300; ++i) {
+    start_again();
+    write_rows(10);
+    flip_a_bit();
+    EXPECT_EQ(outcome_of_runs(), outcome_of_entries()) << i;
+  }
 }
 
 }  // namespace

@@ -36,10 +36,10 @@ class Upgrade {
       : database_(database), program_(program), write_(write) {}
 
   void run() {
-    handle_all(program_.entries.substr(database_.schema_entries().size()), *this);
+    decode_entries(program_.entries.substr(database_.schema_entries().size()), *this);
     for (const Table_Id table : program_.single_rows)
       if (new_tables_.contains(table)) write_(Insert{table, Record_Id(0)});
-    handle_all(program_.initial_values, Initial_Values{*this});
+    decode_entries(program_.initial_values, Initial_Values{*this});
   }
 
   // The names of the new custom entries.
@@ -70,13 +70,6 @@ class Upgrade {
     }
     Upgrade& upgrade;
   };
-
-  template <class Handler>
-  static void handle_all(std::string_view entries, Handler&& handler) {
-    Memory_Decoder_Input input(entries);
-    Context context;
-    while (input.remaining() > 0) decode_entry(input, context, handler);
-  }
 
   const Database& database_;
   const Program_Schema& program_;

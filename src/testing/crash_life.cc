@@ -21,11 +21,7 @@ namespace {
 
 // What short forms refer to, behind these bytes of a file.
 Context context_behind(std::string_view file) {
-  Memory_Decoder_Input in(file.substr(header_size), journal_start);
-  Context context;
-  Ignore_Entries ignore;
-  while (in.remaining() > 0) decode_entry(in, context, ignore);
-  return context;
+  return decode_entries(file.substr(header_size), Ignore_Entries(), journal_start);
 }
 
 // ---- a process ----------------------------------------------------------------------------------
@@ -549,10 +545,8 @@ void require_clear(const std::exception& error, const Sim_Fault& fault) {
 std::string tables_of(std::string_view image, Offset position) {
   Database database;
   database.limit_to_journal_of(position);
-  Memory_Decoder_Input in(
-      image.substr(header_size, static_cast<std::size_t>(position) - header_size), journal_start);
-  Context context;
-  while (in.remaining() > 0) decode_entry(in, context, database);
+  decode_entries(image.substr(header_size, static_cast<std::size_t>(position) - header_size),
+                 database, journal_start);
   return text_of(database);
 }
 

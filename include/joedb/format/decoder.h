@@ -36,6 +36,13 @@ class Decoder_Input {
     return result;
   }
 
+  // The bytes from position() to `end` that are in memory: as many as there are without reading.
+  std::string_view window(Offset end) const {
+    return window().substr(0, static_cast<std::size_t>(std::max<Offset>(end - position(), 0)));
+  }
+  // Moves to an address in the window.
+  void move_to(const char* address) { current_ = address; }
+
   // Moves past `size` bytes, which are in the journal but need not be in memory.
   void skip(Offset size);
 
@@ -313,6 +320,28 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
       return handler(Custom{in.take_string()});
   }
   in.fail("Unexpected operation: get_position() = " + std::to_string(in.position()));
+}
+
+// Decodes all entries that begin before `end`. A handler may do a run of them itself, those it
+// knows best: handler.take_run(in, context, end) may move `in` and `context` past some of them.
+template <class Handler>
+void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end) {
+  while (in.position() < end) {
+    if constexpr (requires { handler.take_run(in, context, end); }) {
+      handler.take_run(in, context, end);
+      if (in.position() >= end) break;
+    }
+    decode_entry(in, context, handler);
+  }
+}
+
+// Decodes these bytes, which stand at `offset` in the file, and returns what is the context then.
+template <class Handler>
+Context decode_entries(std::string_view bytes, Handler&& handler, Offset offset = 0) {
+  Memory_Decoder_Input in(bytes, offset);
+  Context context;
+  decode_entries(in, context, handler, in.limit());
+  return context;
 }
 
 // A handler for those who need only some of the entries: takes any of them and does nothing.

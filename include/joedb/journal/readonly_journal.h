@@ -138,7 +138,7 @@ void Readonly_Journal::replay_range(Handler& handler, Offset limit, Offset end) 
   if (input_.limit() != limit) input_.start(input_.position(), limit);
   is_broken_ = true;
   try {
-    while (input_.position() < end) decode_entry(input_, context_, handler);
+    decode_entries(input_, context_, handler, end);
   } catch (const Data_Error& error) {
     fail_replay(error.what());
   }

@@ -105,6 +105,10 @@ class Database {
     t.set(column, e.field, e.record, e.value);
   }
 
+  // Of decode_entries: rows at the end of dense tables, and values in columns that are in no index,
+  // as long as nothing is unusual about them. Most journals are little else.
+  void take_run(Decoder_Input& in, Context& context, Offset end);
+
   void prepare(const Create_Table& e) const;
   void prepare(const Drop_Table& e) const;
   void prepare(const Rename_Table& e) const;

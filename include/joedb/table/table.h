@@ -67,6 +67,14 @@ class Table {
     }
     throw_bad_field(field, code_of<T>);
   }
+  // Null for any other field, and for part of the key of an index.
+  Column_Base* find_plain_column(Field_Id field, Type_Code type) const {
+    const std::size_t index = field.value() - std::size_t{1};
+    if (index >= fields_.size()) return nullptr;
+    Column_Base* const column = fields_[index].column.get();
+    const bool is_plain = column != nullptr && column->type().code == type && !column->is_indexed();
+    return is_plain ? column : nullptr;
+  }
   template <Field_Value T>
   const Column<T>& column(Field_Id field) const {
     return const_cast<Table*>(this)->column<T>(field);
@@ -114,6 +122,11 @@ class Table {
     } else {
       prepare_unusual_insert(id, budget);
     }
+  }
+  // Whether this is the next row of a dense table, and needs no memory.
+  bool has_room_for(Record_Id record) const {
+    const index_t id = record.value();
+    return records_.is_dense() && id == records_.size() && static_cast<std::size_t>(id) < capacity_;
   }
   // Unless all values are about to be set: back to default values.
   void insert(Record_Id record, bool has_values = false) {
