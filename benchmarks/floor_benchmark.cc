@@ -134,15 +134,35 @@ static void append_and_datasync_per_row(std::int64_t rows, const char* file) {
   }
 }
 
-static void two_writes_per_row(std::int64_t rows, const char* file) {
-  Raw_File out(file, O_CREAT | O_TRUNC | O_WRONLY);
+// A row behind the others, and at the start of the file where they end.
+template <class After_Each>
+static void write_rows_and_ends(Raw_File& out, std::int64_t rows, After_Each after_each) {
   Row_Entry entry;
   for (std::int64_t i = 1; i <= rows; ++i) {
     entry.value = i;
     const auto offset = static_cast<off_t>(41 + (i - 1) * std::int64_t{sizeof entry});
     out.pwrite(&entry, sizeof entry, offset);
     out.pwrite(&offset, sizeof offset, 0);
+    after_each();
   }
+}
+
+static void two_writes_per_row(std::int64_t rows, const char* file) {
+  Raw_File out(file, O_CREAT | O_TRUNC | O_WRONLY);
+  write_rows_and_ends(out, rows, [] {});
+}
+
+static void two_writes_and_datasync_per_row(std::int64_t rows, const char* file) {
+  Raw_File out(file, O_CREAT | O_TRUNC | O_WRONLY);
+  write_rows_and_ends(out, rows, [&] { out.datasync(); });
+}
+
+static void two_writes_to_zeros_and_datasync_per_row(std::int64_t rows, const char* file) {
+  Raw_File out(file, O_CREAT | O_TRUNC | O_WRONLY);
+  const std::vector<char> zeros(41 + static_cast<std::size_t>(rows) * sizeof(Row_Entry));
+  out.write(zeros.data(), zeros.size());
+  out.datasync();
+  write_rows_and_ends(out, rows, [&] { out.datasync(); });
 }
 
 // Of a file made by insert_vectors: the column of values is at its end.
@@ -344,6 +364,8 @@ int main(int argc, char** argv) {
       {"insert_vectors", insert_vectors},
       {"append_and_datasync_per_row", append_and_datasync_per_row},
       {"two_writes_per_row", two_writes_per_row},
+      {"two_writes_and_datasync_per_row", two_writes_and_datasync_per_row},
+      {"two_writes_to_zeros_and_datasync_per_row", two_writes_to_zeros_and_datasync_per_row},
       {"open_and_sum", open_and_sum},
       {"open_rows_and_sum", open_rows_and_sum},
       {"open_vectors_and_sum", open_vectors_and_sum},

@@ -86,8 +86,10 @@ GROUPS = {
         Case('joedb, with two syncs', JOEDB, 'hard_checkpoint_per_row_without_seals'),
         Case('SQLite, WAL, synchronous=FULL', SQLITE, 'commit_per_row_wal_full'),
         *peers('durable_commit_per_row'),
-        Case('no database, append + fdatasync', FLOOR, 'append_and_datasync_per_row')]),
-    'soft': Group('rows, each in a commit that survives a killed process', 50, [
+        Case('no database, append + fdatasync', FLOOR, 'append_and_datasync_per_row'),
+        Case('no database, row + end + fdatasync', FLOOR, 'two_writes_and_datasync_per_row'),
+        Case('no database, the same in a file of zeros', FLOOR, 'two_writes_to_zeros_and_datasync_per_row')]),
+    'soft': Group('rows, each in a commit that survives a killed process', 20, [
         Case('joedb, soft checkpoint', JOEDB, 'soft_checkpoint_per_row'),
         Case('joedb, mapped file', JOEDB, 'soft_checkpoint_per_row_mapped'),
         Case('SQLite, WAL, synchronous=NORMAL', SQLITE, 'commit_per_row_wal_normal'),

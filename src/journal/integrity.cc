@@ -32,7 +32,7 @@ bool Integrity_Reader::is_damaged_before(Offset end) {
   if (start < journal_start) return false;
   const std::string_view entry = bytes(start, end);
   return entry.size() == static_cast<std::size_t>(integrity_entry_size) &&
-         is_damaged_integrity(entry);
+         resembles_integrity(entry) && !decode_integrity(entry);
 }
 
 std::optional<std::uint64_t> Integrity_Reader::hash(Offset start, Offset end) {

@@ -73,7 +73,7 @@ static void write_zeros(Abstract_File& file, Offset start, Offset end) {
 Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
     : Readonly_Journal(file, Unopened()),
       out_(file, [this] { is_ready_ = false; }),
-      buffer_(first_buffer_size) {
+      buffer_(before_size + first_buffer_size) {
   if (file.is_readonly())
     throw Exception(file.get_name() + " is opened for reading only and cannot be written");
   std::optional<File_Lock> tail;
@@ -301,9 +301,9 @@ void Writable_Journal::get_ready() {
 // Between entries the buffer holds whole entries, so that is what a flush writes.
 void Writable_Journal::make_room(std::size_t size) {
   flush_buffer();
-  if (buffer_.size() < full_buffer_size)
-    buffer_.resize(std::min(full_buffer_size, 4 * buffer_.size()));
-  if (buffer_.size() < size) buffer_.resize(size);
+  const std::size_t old = buffer_.size() - before_size;
+  const std::size_t wanted = std::max(size, std::min(full_buffer_size, 4 * old));
+  if (wanted > old) buffer_.resize(before_size + wanted);
 }
 
 void Writable_Journal::append_bytes(const char* data, std::size_t size) {
@@ -319,8 +319,7 @@ void Writable_Journal::append_bytes(const char* data, std::size_t size) {
 
 Blob Writable_Journal::begin_blob(std::int64_t size) {
   char* const out = reserve(entry_size_limit);
-  used_ =
-      static_cast<std::size_t>(encode_blob(out, static_cast<std::size_t>(size)) - buffer_.data());
+  use_to(encode_blob(out, static_cast<std::size_t>(size)));
   return {get_position(), size};
 }
 
@@ -366,7 +365,7 @@ void Writable_Journal::flush_buffer() {
 }
 
 void Writable_Journal::write_buffer() {
-  write(buffer_.data(), used_);
+  write(body(), used_);
   used_ = 0;
 }
 
@@ -374,23 +373,19 @@ void Writable_Journal::write(const char* data, std::size_t size) {
   const Offset end = flushed_ + static_cast<Offset>(size);
   make_space(end);
   out_.pwrite(data, size, flushed_);
-  keep_end(data, size);
   flushed_ = end;
+  if (data == body()) {
+    std::memmove(buffer_.data(), buffer_.data() + size, before_size);
+    knows_before_ = knows_before_ || size >= before_size;
+  } else {
+    knows_before_ = false;
+  }
 }
 
 // The buffer will be written at `offset`; what stands before it may be new.
 void Writable_Journal::go_to(Offset offset) noexcept {
   flushed_ = offset;
-  end_offset_ = 0;
-}
-
-// The last bytes of the file, for hide_false_integrity, if they are known.
-void Writable_Journal::keep_end(const char* data, std::size_t size) {
-  const std::size_t taken = std::min(size, end_.size());
-  if (taken < end_.size() && end_offset_ != flushed_) return;
-  std::memmove(end_.data(), end_.data() + taken, end_.size() - taken);
-  std::memcpy(end_.data() + end_.size() - taken, data + size - taken, taken);
-  end_offset_ = flushed_ + static_cast<Offset>(size);
+  knows_before_ = false;
 }
 
 // ---- preallocation ------------------------------------------------------------------------------
@@ -477,7 +472,7 @@ void Writable_Journal::write_hard_checkpoint(Offset position) {
 void Writable_Journal::write_sealed_checkpoint(Offset position) {
   std::int64_t seal;
   if (flushed_ == get_hard_checkpoint()) {
-    seal = make_seal({buffer_.data(), used_}, position);
+    seal = make_seal({body(), used_}, position);
     flush();
   } else {
     flush();
@@ -614,21 +609,12 @@ void Writable_Journal::append_integrity() {
 
 // A text that ends like an integrity entry must not be taken for one.
 void Writable_Journal::hide_false_integrity() {
-  const Offset start = get_position() - integrity_entry_size;
-  if (!is_ready_ || start < journal_start) return;
-  std::array<char, integrity_entry_size> end;
-  if (start >= flushed_) {
-    std::memcpy(end.data(), buffer_.data() + used_ - end.size(), end.size());
-  } else {
-    if (end_offset_ != flushed_) {
-      file_.read_exactly(end_.data(), end_.size(), flushed_ - integrity_entry_size);
-      end_offset_ = flushed_;
-    }
-    std::memcpy(end.data(), end_.data() + used_, end.size() - used_);
-    std::memcpy(end.data() + end.size() - used_, buffer_.data(), used_);
+  if (!is_ready_ || get_position() < journal_start + integrity_entry_size) return;
+  if (!knows_before_ && used_ < before_size) {
+    file_.read_exactly(buffer_.data(), before_size, flushed_ - integrity_entry_size);
+    knows_before_ = true;
   }
-  const std::string_view bytes(end.data(), end.size());
-  if (decode_integrity(bytes) || is_damaged_integrity(bytes)) append(Comment{""});
+  if (resembles_integrity({buffer_.data() + used_, before_size})) append(Comment{""});
 }
 
 void Writable_Journal::append_integrity_entry() {
@@ -636,7 +622,7 @@ void Writable_Journal::append_integrity_entry() {
   std::uint64_t hash;
   if (start >= flushed_) {
     hash = integrity_hash(
-        std::string_view(buffer_.data(), used_).substr(static_cast<std::size_t>(start - flushed_)),
+        std::string_view(body(), used_).substr(static_cast<std::size_t>(start - flushed_)),
         static_cast<std::uint64_t>(start));
   } else {
     flush();

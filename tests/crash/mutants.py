@@ -44,8 +44,8 @@ MUTANTS = [
            '  synced_hard_checkpoint_ = get_hard_checkpoint();\n}'),
     # Seals.
     Mutant('a seal over one byte too few', WRITER,
-           'seal = make_seal({buffer_.data(), used_}, position);',
-           'seal = make_seal({buffer_.data() + 1, used_ - 1}, position);'),
+           'seal = make_seal({body(), used_}, position);',
+           'seal = make_seal({body() + 1, used_ - 1}, position);'),
     Mutant('a seal that is made of other bytes', SEAL,
            'hash_of(body, static_cast<std::uint64_t>(position))', 'hash_of({}, static_cast<std::uint64_t>(position))'),
     Mutant('a seal over bytes behind a checkpoint that is not synced', WRITER,

@@ -38,8 +38,8 @@ std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& e
 // Nothing if these integrity_entry_size bytes are something else.
 std::optional<Integrity_Entry> decode_integrity(std::string_view bytes);
 std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes);
-// Whether they are something else, but only by a few bits.
-bool is_damaged_integrity(std::string_view bytes);
+// Whether they are such an entry, or only a few bits from being one.
+bool resembles_integrity(std::string_view bytes);
 
 // XXH3-64 of blocks of integrity_block_size bytes, the last one shorter: the first is seeded with
 // its offset, each other one with the hash of the one before. So the hash of long ranges can be

@@ -62,7 +62,7 @@ class Writable_Journal : public Readonly_Journal {
       get_ready();
     char* out = reserve((encoded_size_limit(entries) + ...));
     ((out = encode(out, context_, entries)), ...);
-    used_ = static_cast<std::size_t>(out - buffer_.data());
+    use_to(out);
   }
 
   // Throws what append would throw before it does anything: the journal has not been replayed, is
@@ -214,10 +214,13 @@ class Writable_Journal : public Readonly_Journal {
   };
   void require_no_blob() const;
   char* reserve(std::size_t size) {
-    if (buffer_.size() - used_ < size) [[unlikely]]
+    if (buffer_.size() - before_size - used_ < size) [[unlikely]]
       make_room(size);
-    return buffer_.data() + used_;
+    return body() + used_;
   }
+  char* body() { return buffer_.data() + before_size; }
+  // Entries have been encoded up to there.
+  void use_to(const char* end) { used_ = static_cast<std::size_t>(end - body()); }
   void require_lock() const;
   void get_ready();
   void make_room(std::size_t size);
@@ -239,7 +242,6 @@ class Writable_Journal : public Readonly_Journal {
   void finish_hard_checkpoint();
   void write(const char* data, std::size_t size);
   void go_to(Offset offset) noexcept;
-  void keep_end(const char* data, std::size_t size);
   void make_space(Offset end);
   void replace_seal();
   void append_integrity();
@@ -266,7 +268,10 @@ class Writable_Journal : public Readonly_Journal {
   bool has_tail_been_overtaken();
 
   Fail_Stop_File out_;
+  // The last bytes before flushed_, for hide_false_integrity; then what is not written yet.
+  static constexpr std::size_t before_size = integrity_entry_size;
   std::vector<char> buffer_;
+  bool knows_before_ = false;
   std::size_t used_ = 0;
   Offset flushed_ = journal_start;      // where the buffer will be written
   std::atomic<bool> is_ready_ = false;  // replayed, and locked
@@ -293,10 +298,6 @@ class Writable_Journal : public Readonly_Journal {
   std::uint64_t done_number_ = 0;
   std::exception_ptr sync_error_;
 
-  // The last bytes before end_offset_, if this is flushed_.
-  std::array<char, integrity_entry_size> end_;
-  Offset end_offset_ = 0;
-
   Offset preallocation_ = 0;  // the step
   Offset allocated_ = 0;      // where the file ends
 };
@@ -306,8 +307,8 @@ void Writable_Journal::wait(Offset position, Lock& lock) {
   for (bool has_let_others_in = false; !is_durable(position);) {
     require_position(position);
     const bool is_first = !pending_;
-    if (is_first &&
-        !has_let_others_in) {  // who were woken by the last sync, and have more to write
+    // Those who were woken by the last sync have more to write.
+    if (is_first && !has_let_others_in) {
       has_let_others_in = true;
       lock.unlock();
       std::this_thread::yield();
@@ -348,7 +349,7 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
     char* const out = reserve(entry_size_limit);
     const char* const end = encode_update_vector<T>(out, context_, table, record, field,
                                                     static_cast<std::int64_t>(values.size()));
-    used_ = static_cast<std::size_t>(end - buffer_.data());
+    use_to(end);
     append_bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   });
 }
@@ -381,11 +382,11 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
   append_whole([&] {
     char* out = reserve(entry_size_limit);
     out = encode_update_vector<T>(out, context_, table, record, field, size);
-    used_ = static_cast<std::size_t>(out - buffer_.data());
+    use_to(out);
     for (std::int64_t i = 0; i < size; ++i) {
       const T value = get(i);
       out = reserve(value_size_limit(value));
-      used_ = static_cast<std::size_t>(encode_value(out, value) - buffer_.data());
+      use_to(encode_value(out, value));
     }
   });
 }
