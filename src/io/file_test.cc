@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "joedb/io/memory_file.h"
+#include "testing/error_of.h"
 #include "testing/sim_file.h"
 
 // What all files have in common.
@@ -10,19 +11,11 @@
 namespace joedb {
 namespace {
 
+using testing::error_of;
+
 class Abstract_File_Test : public ::testing::Test {
  protected:
   Abstract_File_Test() { file.pwrite("0123456789", 10, 0); }
-
-  template <class Error = Corruption_Error>
-  static std::string error_of(auto f) {
-    try {
-      f();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  }
 
   Memory_File file;
 };

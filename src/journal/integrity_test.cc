@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "joedb/io/memory_file.h"
+#include "testing/error_of.h"
 #include "testing/journal_process.h"
 
 // Entries that vouch for the bytes before them.
@@ -10,20 +11,13 @@
 namespace joedb {
 namespace {
 
+using testing::error_of;
 using testing::Journal_Process;
 using testing::Sim_Disk;
 using testing::words_in;
 
 class Integrity_Test : public ::testing::Test {
  protected:
-  static std::string error_of(auto f) {
-    try {
-      f();
-    } catch (const Exception& error) {
-      return error.what();
-    }
-    return "no error";
-  }
   static void write(Writable_Journal& journal, std::string_view word) {
     journal.append(Comment{word});
     journal.soft_checkpoint();

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "testing/error_of.h"
 #include "testing/journal_process.h"
 
 // Files that grow ahead, filled with zeros.
@@ -7,6 +8,7 @@
 namespace joedb {
 namespace {
 
+using testing::error_of;
 using testing::Journal_Process;
 using testing::Sim_Disk;
 using testing::words_in;
@@ -14,15 +16,6 @@ using testing::words_in;
 class Preallocation_Test : public ::testing::Test {
  protected:
   static constexpr Offset step = 4096;
-
-  static std::string error_of(auto f) {
-    try {
-      f();
-    } catch (const Exception& error) {
-      return error.what();
-    }
-    return "no error";
-  }
 
   Sim_Disk disk;
   testing::Destructor_Warnings warnings;

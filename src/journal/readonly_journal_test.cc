@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "joedb/io/memory_file.h"
+#include "testing/error_of.h"
 #include "testing/journal_process.h"
 
 namespace joedb {
 namespace {
 
 using testing::Any_Entry;
+using testing::error_of;
 using testing::Journal_Process;
 using testing::Sim_Disk;
 using testing::Sim_File;
@@ -40,15 +42,6 @@ class Readonly_Journal_Test : public ::testing::Test {
     const auto end = static_cast<Offset>(header_size + body.size() - left_out);
     const auto header = encode_header({.checkpoints = {41, 41, end, end}});
     return std::string(header.begin(), header.end()).append(body);
-  }
-
-  static std::string error_of(auto f) {
-    try {
-      f();
-    } catch (const Exception& error) {
-      return error.what();
-    }
-    return "no error";
   }
 
   testing::Destructor_Warnings warnings;

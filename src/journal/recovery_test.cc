@@ -2,6 +2,7 @@
 
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
+#include "testing/error_of.h"
 #include "testing/journal_process.h"
 
 // What becomes of a file when it is opened: the three recovery modes, and files that are refused.
@@ -9,6 +10,7 @@
 namespace joedb {
 namespace {
 
+using testing::error_of;
 using testing::Journal_Process;
 using testing::Sim_Disk;
 using testing::words_in;
@@ -27,15 +29,6 @@ class Recovery_Test : public ::testing::Test {
     return file.append(tail);
   }
   static std::string entry(char word) { return std::string("\x0a\x01") + word; }
-
-  static std::string error_of(auto f) {
-    try {
-      f();
-    } catch (const Exception& error) {
-      return error.what();
-    }
-    return "no error";
-  }
 
   // What opening for writing, and nothing else, makes of a file.
   static std::string opened(const std::string& file, Recovery recovery) {

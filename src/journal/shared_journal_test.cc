@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "testing/error_of.h"
 #include "testing/journal_process.h"
 
 // Several processes that write one file, one transaction at a time, and readers that follow them.
@@ -10,6 +11,7 @@
 namespace joedb {
 namespace {
 
+using testing::error_of;
 using testing::Journal_Process;
 using testing::Sim_Disk;
 using testing::Sim_File;
@@ -31,15 +33,6 @@ class Shared_Process : public Journal_Process {
 
 class Shared_Journal_Test : public ::testing::Test {
  protected:
-  static std::string error_of(auto f) {
-    try {
-      f();
-    } catch (const Exception& error) {
-      return error.what();
-    }
-    return "no error";
-  }
-
   Sim_Disk disk;
   testing::Destructor_Warnings warnings;
 };

@@ -7,12 +7,14 @@
 #include <stdexcept>
 
 #include "joedb/io/memory_file.h"
+#include "testing/error_of.h"
 #include "testing/journal_process.h"
 
 namespace joedb {
 namespace {
 
 using testing::Any_Entry;
+using testing::error_of;
 using testing::Journal_Process;
 using testing::Sim_Disk;
 using testing::Sim_Fault;
@@ -37,15 +39,6 @@ class Writable_Journal_Test : public ::testing::Test {
     return keeper.entries();
   }
   std::string body() const { return disk.content().substr(header_size); }
-
-  static std::string error_of(auto f) {
-    try {
-      f();
-    } catch (const std::exception& error) {
-      return error.what();
-    }
-    return "no error";
-  }
 
   Sim_Disk disk;
   testing::Destructor_Warnings warnings;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "testing/database_text.h"
+#include "testing/error_of.h"
 #include "testing/journal_process.h"
 #include "testing/random.h"
 #include "testing/sim_file.h"
@@ -13,6 +14,7 @@ namespace joedb {
 namespace {
 
 using testing::Destructor_Warnings;
+using testing::error_of;
 using testing::Random;
 using testing::Sim_Disk;
 using testing::Sim_Fault;
@@ -352,15 +354,6 @@ class Twins {
 
 class Writable_Database_Test : public ::testing::Test {
  protected:
-  static std::string error_of(auto f) {
-    try {
-      f();
-    } catch (const std::exception& error) {
-      return error.what();
-    }
-    return "no error";
-  }
-
   Sim_Disk disk;
   Destructor_Warnings warnings;
 };

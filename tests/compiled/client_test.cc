@@ -9,22 +9,14 @@
 #include "geo_1.h"
 #include "geo_2.h"
 #include "joedb/base/log.h"
+#include "testing/error_of.h"
 #include "testing/temporary_directory.h"
 
 namespace {
 
+using joedb::testing::error_of;
 using joedb::testing::Temporary_Directory;
 using namespace geo_2;
-
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const joedb::Exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // Two clients, each with a file of its own, and the file between them.
 class Two_Clients : public ::testing::Test {

@@ -16,6 +16,7 @@
 #include "shop_1.h"
 #include "shop_2.h"
 #include "shop_other.h"
+#include "testing/error_of.h"
 #include "testing/golden.h"
 #include "testing/temporary_directory.h"
 
@@ -30,6 +31,7 @@ void Writable_Database::upgrade(Writable_Database&) {}
 namespace {
 
 using namespace joedb;
+using joedb::testing::error_of;
 using joedb::testing::Temporary_Directory;
 using test::everything::container_of_city;
 using test::everything::File_Database;
@@ -48,16 +50,6 @@ std::string appended_by(Memory_Database& db, Action action) {
   db.flush();
   return std::string(db.get_data().begin() + static_cast<std::ptrdiff_t>(start),
                      db.get_data().end());
-}
-
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 template <class Container>

@@ -9,6 +9,7 @@
 
 #include "geo_1.h"
 #include "geo_2.h"
+#include "testing/error_of.h"
 #include "testing/property.h"
 #include "testing/temporary_directory.h"
 
@@ -24,18 +25,9 @@ void geo_2::Writable_Database::capitalise(geo_2::Writable_Database& db) {
 
 namespace {
 
+using joedb::testing::error_of;
 using joedb::testing::Temporary_Directory;
 using namespace geo_2;
-
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const joedb::Exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class Index_Of_Cities : public ::testing::Test {
  protected:

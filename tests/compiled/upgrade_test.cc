@@ -12,22 +12,14 @@
 #include "geo_2/print_table.h"
 #include "geo_2/writable.h"
 #include "joedb/io/upgradable_file.h"
+#include "testing/error_of.h"
 #include "testing/temporary_directory.h"
 
 namespace {
 
+using joedb::testing::error_of;
 using joedb::testing::Temporary_Directory;
 using namespace geo_2;
-
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const joedb::Exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class Upgrade : public ::testing::Test {
  protected:

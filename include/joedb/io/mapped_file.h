@@ -28,8 +28,6 @@ namespace joedb::inline v1 {
 template <class Base>
 class Mapped : public Base {
  public:
-  static constexpr Offset default_step = Offset{1} << 24;
-
   // `base` are the arguments of the constructor of Base: for File a name and a mode. Throws what it
   // throws, and Exception for modes in which the writer is not alone.
   template <class... Arguments>
@@ -89,16 +87,16 @@ class Mapped : public Base {
   // room on the disk, or this cannot be mapped: then a write says what is wrong, if anything is.
   bool map_from(Offset offset, Offset end) {
     unmap();
-    if (!may_map_) return false;
+    if (!is_mappable_) return false;
     const Offset start = offset / Base::map_page * Base::map_page;
     const Offset new_end = (end / step_ + 1) * step_;
     try {
       grow_to(new_end);
-      may_map_ = this->map(start, new_end);
+      is_mappable_ = this->map(start, new_end);
     } catch (const Io_Error&) {
-      may_map_ = false;
+      is_mappable_ = false;
     }
-    if (!may_map_) {
+    if (!is_mappable_) {
       cut_to(size_);
       return false;
     }
@@ -133,11 +131,13 @@ class Mapped : public Base {
   Offset allocated_ = 0;  // with them
   Offset map_start_ = 0;
   Offset map_end_ = 0;
-  bool may_map_ = true;
+  bool is_mappable_ = true;
 };
 
 class Mapped_File : public Mapped<File> {
  public:
+  static constexpr Offset default_step = Offset{1} << 24;
+
   explicit Mapped_File(const std::string& name,
                        Open_Mode mode = Open_Mode::write_existing_or_create_new,
                        Offset step = default_step)

@@ -51,12 +51,16 @@ class File : public Abstract_File {
   void lock(int command, short type, Offset start, Offset size) const;
   void open_directory();
   void sync_directory();
+  void send_to_disk(Offset start, Offset end);
   void map_words();
   bool store_words(const char* data, std::size_t size, Offset offset);
 
   int descriptor_ = -1;
-  int directory_ = -1;   // until it is synced
-  bool may_map_ = true;  // not tried yet
+  int directory_ = -1;  // until it is synced
+  // Bytes that were written one after the other since the disk was last told to write.
+  Offset unsent_start_ = 0;
+  Offset unsent_end_ = 0;
+  bool may_map_words_ = true;  // not tried yet
   char* map_ = nullptr;
   Offset map_start_ = 0;
   std::size_t map_size_ = 0;
