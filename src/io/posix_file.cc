@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "joedb/base/bytes.h"
+
 namespace joedb::inline v1 {
 
 namespace {
@@ -33,8 +35,13 @@ int open_file(const std::string& name, int flags) {
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 
 // The words at the start of a file that a map is for.
-constexpr std::size_t mapped_words = 4;
-constexpr std::size_t mapped_size = mapped_words * sizeof(std::int64_t);
+constexpr std::size_t word_size = sizeof(std::int64_t);
+constexpr std::size_t mapped_size = 4 * word_size;
+
+bool are_words(std::size_t size, Offset offset) {
+  return offset >= 0 && offset % static_cast<Offset>(word_size) == 0 && size % word_size == 0 &&
+         size <= mapped_size && offset <= static_cast<Offset>(mapped_size - size);
+}
 
 // File systems where a store to a mapped page that is in the file can only fail as a write does: at
 // the next sync. XFS_SUPER_MAGIC is not in every magic.h.
@@ -122,6 +129,10 @@ static std::size_t read_all(int descriptor, const std::string& name, char* data,
 }
 
 std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
+  if (words_ && are_words(size, offset)) {
+    load_words(data, size, offset);
+    return size;
+  }
   return read_all(descriptor_, get_name(), data, size, offset);
 }
 
@@ -154,7 +165,7 @@ void File::unmap() {
 
 void File::map_words() {
   may_map_words_ = false;
-  if (is_shared() || !can_map(descriptor_, static_cast<Offset>(mapped_size))) return;
+  if (!can_map(descriptor_, static_cast<Offset>(mapped_size))) return;
   void* const start = ::mmap(nullptr, mapped_size, PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_POPULATE, descriptor_, 0);
   if (start == MAP_FAILED) return;
@@ -164,25 +175,24 @@ void File::map_words() {
 
 // In their order, each as a whole, and after all that was written before: a killed process leaves
 // the first of them.
-bool File::store_words(const char* data, std::size_t size, Offset offset) {
-  if (offset + static_cast<Offset>(size) > static_cast<Offset>(mapped_size) ||
-      offset % static_cast<Offset>(sizeof *words_) != 0 || size % sizeof *words_ != 0)
-    return false;
-  if (may_map_words_) map_words();
-  if (!words_) return false;
-  for (std::int64_t* word = words_ + offset / static_cast<Offset>(sizeof *words_); size > 0;
-       ++word) {
-    std::int64_t value;
-    std::memcpy(&value, data, sizeof value);
-    std::atomic_ref(*word).store(value, std::memory_order_release);
-    data += sizeof value;
-    size -= sizeof value;
-  }
-  return true;
+void File::store_words(const char* data, std::size_t size, Offset offset) {
+  for (std::size_t i = 0; i < size; i += word_size)
+    std::atomic_ref(word(offset + static_cast<Offset>(i)))
+        .store(load<std::int64_t>(data + i), std::memory_order_release);
+}
+
+void File::load_words(char* data, std::size_t size, Offset offset) const {
+  for (std::size_t i = 0; i < size; i += word_size)
+    joedb::store(
+        data + i,
+        std::atomic_ref(word(offset + static_cast<Offset>(i))).load(std::memory_order_acquire));
 }
 
 void File::pwrite(const char* data, std::size_t size, Offset offset) {
-  if (store_words(data, size, offset)) return;
+  if (are_words(size, offset)) {
+    if (may_map_words_) map_words();
+    if (words_) return store_words(data, size, offset);
+  }
   std::size_t done = 0;
   while (done < size) {
     const Offset at = offset + static_cast<Offset>(done);

@@ -160,7 +160,7 @@ std::int64_t Readonly_Journal::seal_of(Offset start, Offset position) const {
   return make_seal(body, position);
 }
 
-void Readonly_Journal::read_checkpoints() {
+Offset Readonly_Journal::read_checkpoints() {
   const Checkpoint_Words words = read_words();
   const Offset size = file_.get_size();
   Checkpoints next = checkpoints_;
@@ -168,7 +168,7 @@ void Readonly_Journal::read_checkpoints() {
             size == Abstract_File::unknown_size ? std::nullopt : std::optional<Offset>(size));
   if (size != Abstract_File::unknown_size && size < next.checkpoint)
     throw Corruption_Error("Checkpoint is bigger than file size", size);
-  if (next == checkpoints_) return;
+  if (next == checkpoints_) return size;
   const Checkpoints old = std::exchange(checkpoints_, next);
   try {
     check_integrity();
@@ -176,6 +176,7 @@ void Readonly_Journal::read_checkpoints() {
     checkpoints_ = old;
     throw;
   }
+  return size;
 }
 
 Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail) {

@@ -114,11 +114,8 @@ TEST_F(Shared_Journal_Test, TheCallsOfATransaction) {
             "lock tail\n"
             "read 32@0\n"
             "size\n"
-            "size\n"
             "write 3@41\n"
-            "lock head\n"
             "write 8@8\n"
-            "unlock head\n"
             "unlock tail\n");
 }
 

@@ -21,6 +21,10 @@
 //    bytes.
 // 5. Memory claims a checkpoint only after the file has it.
 //
+// Whoever writes words has locked the tail of the file. Readers need no lock against that: what the
+// words say is true at every instant, they read them before the size of the file, and they never go
+// back.
+//
 // A sealed hard checkpoint at X (format/seal.h): entries and (X, seal) are written, then synced
 // once, in any order. What is true then:
 //
@@ -32,8 +36,7 @@
 //    (finish_hard_checkpoint). If the power fails earlier, either the seal fits, or the slot before
 //    counts.
 // 8. The seal gives way to X only after a sync that covers both: our own, or that of whoever finds
-// it
-//    (replace_seal). So two equal copies mean the same for programs that do not know seals.
+//    it (replace_seal). So two equal copies mean the same for programs that do not know seals.
 // 9. A seal that does not fit is buried like a soft word beyond the end (4), for it is larger than
 //    any file: the bytes that will stand there cannot make it fit.
 //
@@ -44,22 +47,6 @@ namespace joedb::inline v1 {
 
 static constexpr std::size_t first_buffer_size = std::size_t{1} << 12;
 static constexpr std::size_t full_buffer_size = std::size_t{1} << 18;
-
-namespace {
-
-// Only others who write can be in the way. Readers do not mind: what the words say is true at every
-// instant, they read them before the size of the file, and they never go back.
-class Head_Lock {
- public:
-  explicit Head_Lock(Abstract_File& file) {
-    if (file.is_shared()) lock_.emplace(file, head_lock, File_Lock::Kind::exclusive);
-  }
-
- private:
-  std::optional<File_Lock> lock_;
-};
-
-}  // namespace
 
 static void write_zeros(Abstract_File& file, Offset start, Offset end) {
   const std::vector<char> zeros(full_buffer_size);
@@ -204,8 +191,7 @@ Writable_Journal::~Writable_Journal() {
 // Requires the tail lock: has another process written where our buffer would go?
 bool Writable_Journal::has_tail_been_overtaken() {
   const Offset old = get_checkpoint();
-  read_checkpoints();
-  return get_checkpoint() != old || file_.get_size() != flushed_;
+  return read_checkpoints() != flushed_ || get_checkpoint() != old;
 }
 
 // A tail that was taken in is not checkpointed: another process may have cut it off since.
@@ -248,15 +234,12 @@ void Writable_Journal::lock_pull() {
   try {
     require_tail();
     const int hard_index = checkpoints_.hard_index;
-    read_checkpoints();
+    const Offset size = read_checkpoints();
     // The same position in the other slot may not be on disk there.
     if (checkpoints_.hard_index != hard_index) synced_hard_checkpoint_ = journal_start;
-    if (had_seal()) {
-      const Head_Lock head(file_);
-      replace_seal();
-    }
-    if (const Offset size = file_.get_size(); size > get_checkpoint()) drop_tail(size);
-    go_to(get_checkpoint());
+    if (had_seal()) replace_seal();
+    if (size > get_checkpoint()) drop_tail(size);
+    if (flushed_ != get_checkpoint()) go_to(get_checkpoint());
     has_integrity_ = has_integrity_ || is_covered();
     committed_covered_ = get_covered();
   } catch (...) {
@@ -435,14 +418,10 @@ void Writable_Journal::soft_checkpoint() {
   require_lock();
   append_integrity();
   flush();
-  {
-    const Head_Lock head(file_);
-    write_soft_word(get_position());
-  }
+  write_soft_word(get_position());
   start_replay_after_checkpoint();
 }
 
-// Requires a Head_Lock.
 void Writable_Journal::write_soft_word(Offset position) {
   sync_hard_slot();
   const int copy = checkpoints_.soft_index ^ 1;
@@ -464,7 +443,6 @@ void Writable_Journal::write_hard_checkpoint(Offset position) {
   flush();
   out_.sync();
   synced_hard_checkpoint_ = get_hard_checkpoint();
-  const Head_Lock head(file_);
   write_slot(position, position);
 }
 
@@ -478,7 +456,6 @@ void Writable_Journal::write_sealed_checkpoint(Offset position) {
     flush();
     seal = seal_of(get_hard_checkpoint(), position);
   }
-  const Head_Lock head(file_);
   write_slot(position, seal);
 }
 
@@ -573,7 +550,6 @@ void Writable_Journal::finish_hard_checkpoint() {
   claim_hard_checkpoint(done.position);
   if (!done.is_sealed) return;
   try {
-    const Head_Lock head(file_);
     write_word(checkpoints_.hard_index, 1, done.position);
   } catch (const Exception&) {
   }
@@ -637,7 +613,6 @@ void Writable_Journal::append_integrity_entry() {
 // the one before it would count. So the words that are left say the same. Nothing depends on them.
 void Writable_Journal::fill_spare_words() {
   if (get_checkpoint() == journal_start || ahead_of_checkpoint() > 0) return;
-  const Head_Lock head(file_);
   const Checkpoint_Words words = read_words();
   const int slot = checkpoints_.next_slot();
   const auto is = [&](int copy, std::int64_t word) {

@@ -17,18 +17,16 @@ MAPPED = 'include/joedb/io/mapped_file.h'
 SEAL = 'src/format/seal.cc'
 INTEGRITY = 'src/journal/integrity.cc'
 
-LOCK_HEAD = '  const Head_Lock head(file_);\n'
-
 MUTANTS = [
     # Two syncs.
     Mutant('first sync of a hard checkpoint left out', WRITER,
-           '  out_.sync();\n  synced_hard_checkpoint_ = get_hard_checkpoint();\n' + LOCK_HEAD,
-           '  synced_hard_checkpoint_ = get_hard_checkpoint();\n' + LOCK_HEAD),
+           '  out_.sync();\n  synced_hard_checkpoint_ = get_hard_checkpoint();\n  write_slot(position, position);\n',
+           '  synced_hard_checkpoint_ = get_hard_checkpoint();\n  write_slot(position, position);\n'),
     Mutant('last sync left out', WRITER, '  try {\n    out_.datasync();\n', '  try {\n'),
     Mutant('both copies written before the first sync', WRITER,
-           '  flush();\n  out_.sync();\n  synced_hard_checkpoint_ = get_hard_checkpoint();\n' + LOCK_HEAD
-           + '  write_slot(position, position);\n',
-           '  flush();\n' + LOCK_HEAD + '  write_slot(position, position);\n  out_.sync();\n'
+           '  flush();\n  out_.sync();\n  synced_hard_checkpoint_ = get_hard_checkpoint();\n'
+           '  write_slot(position, position);\n',
+           '  flush();\n  write_slot(position, position);\n  out_.sync();\n'
            '  synced_hard_checkpoint_ = get_hard_checkpoint();\n'),
     Mutant('the copy that holds the soft word written first', WRITER,
            'words[first] < words[first + 1]', 'words[first] > words[first + 1]'),
@@ -82,17 +80,15 @@ MUTANTS = [
            '  const int copy = checkpoints_.soft_index ^ 1;\n  write_word(checkpoints_.hard_index, copy, -position);'),
     # Soft words.
     Mutant('memory claims a soft checkpoint first', WRITER,
-           '  require_lock();\n  append_integrity();\n  flush();\n  {\n',
-           '  require_lock();\n  append_integrity();\n  checkpoints_.checkpoint = get_position();\n  flush();\n  {\n'),
+           '  require_lock();\n  append_integrity();\n  flush();\n  write_soft',
+           '  require_lock();\n  append_integrity();\n  checkpoints_.checkpoint = get_position();\n  flush();\n  write_soft'),
     Mutant('memory claims a hard checkpoint first', WRITER,
            '  if (get_hard_checkpoint() >= get_position()) return sync_hard_slot();\n  begin',
            '  if (get_hard_checkpoint() >= get_position()) return sync_hard_slot();\n'
            '  checkpoints_.checkpoint = get_position();\n  begin'),
     Mutant('soft word written before the entries', WRITER,
-           '  append_integrity();\n  flush();\n  {\n' + LOCK_HEAD.replace('  const', '    const')
-           + '    write_soft_word(get_position());\n  }\n',
-           '  append_integrity();\n  {\n' + LOCK_HEAD.replace('  const', '    const')
-           + '    write_soft_word(get_position());\n  }\n  flush();\n'),
+           '  append_integrity();\n  flush();\n  write_soft_word(get_position());\n',
+           '  append_integrity();\n  write_soft_word(get_position());\n  flush();\n'),
     Mutant('soft word believed beyond the end', CHECKPOINTS,
            ' && (!file_size || -word <= *file_size)', ' && (file_size || !file_size)'),
     Mutant('one copy of a hard checkpoint is enough', CHECKPOINTS,
@@ -115,9 +111,9 @@ MUTANTS = [
     Mutant('any tail is dropped without a question', READER,
            'size < wanted ||\n        std::any_of', 'size < wanted ||\n        !std::any_of'),
     Mutant('tail of a dead writer not cut', WRITER,
-           '    if (const Offset size = file_.get_size(); size > get_checkpoint()) drop_tail(size);\n', ''),
+           '    if (size > get_checkpoint()) drop_tail(size);\n', ''),
     Mutant('a transaction does not read the checkpoints', WRITER,
-           '    read_checkpoints();\n    // The same', '    // The same'),
+           '    const Offset size = read_checkpoints();\n', '    const Offset size = file_.get_size();\n'),
     Mutant('rollback does not cut', WRITER,
            'if (!tail || !has_tail_been_overtaken()) cut_to(get_checkpoint());', ';'),
     Mutant('rollback keeps the buffer', WRITER,

@@ -53,7 +53,11 @@ class File : public Abstract_File {
   void sync_directory();
   void send_to_disk(Offset start, Offset end);
   void map_words();
-  bool store_words(const char* data, std::size_t size, Offset offset);
+  std::int64_t& word(Offset offset) const {
+    return words_[offset / static_cast<Offset>(sizeof *words_)];
+  }
+  void store_words(const char* data, std::size_t size, Offset offset);
+  void load_words(char* data, std::size_t size, Offset offset) const;
 
   int descriptor_ = -1;
   int directory_ = -1;  // until it is synced

@@ -86,9 +86,9 @@ class Readonly_Journal {
 
   // Requires a lock on the head.
   void open_header(Recovery recovery, bool is_writer);
-  // Re-reads the 32 bytes of checkpoints, then the size: a writer that is alone may go on
+  // Re-reads the 32 bytes of checkpoints, then the size, which it returns: a writer may go on
   // meanwhile.
-  void read_checkpoints();
+  Offset read_checkpoints();
   // As they stand in the file.
   Checkpoint_Words read_words() const;
   // Where a seal fits, the position that it vouches for stands in its place. `file_size` may be
