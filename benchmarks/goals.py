@@ -22,7 +22,6 @@ class Goal(NamedTuple):
 SQLITE_FULL = 'SQLite, WAL, synchronous=FULL'
 DATASYNC = 'no database, append + fdatasync'
 TWO_WRITES = 'no database, two writes'
-SHELL = 'sqlite3'
 
 GOALS = [
     # 1.108 s (one by one), 0.446 s (vectors), SQLite 5.433 s for 10 M rows; 586 MB at the peak

@@ -72,6 +72,14 @@ TEST_F(Lock_Test, ASharedLockWaitsForAnExclusiveOneAndTheOtherWayRound) {
                [&] { reader.unlock(head_lock.start, head_lock.size); });
 }
 
+// This file is too short to be mapped.
+TEST_F(Lock_Test, CheckpointWordsThatAreNotMappedAreWrittenWithTheHeadLocked) {
+  File writer(name, Open_Mode::write_existing), reader(name, Open_Mode::read_existing);
+  reader.shared_lock(head_lock.start, head_lock.size);
+  expect_waits([&] { writer.pwrite("12345678", 8, 8); },
+               [&] { reader.unlock(head_lock.start, head_lock.size); });
+}
+
 TEST_F(Lock_Test, HeadAndTailAreLockedApart) {
   File a(name, Open_Mode::shared_write), b(name, Open_Mode::shared_write);
   a.exclusive_lock(tail_lock.start, tail_lock.size);

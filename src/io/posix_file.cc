@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "joedb/base/bytes.h"
 
@@ -94,7 +95,7 @@ File::File(const std::string& name, Open_Mode mode) : Abstract_File(name, mode) 
 
 File::~File() {
   unmap();
-  if (words_) ::munmap(words_, mapped_size);
+  unmap_words();
   ::close(directory_);
   ::close(descriptor_);  // releases the locks
 }
@@ -173,25 +174,33 @@ void File::map_words() {
   ::mlock(start, mapped_size);  // it need not be read again, then; a limit may forbid it
 }
 
+void File::unmap_words() {
+  if (words_) ::munmap(words_, mapped_size);
+  words_ = nullptr;
+}
+
 // In their order, each as a whole, and after all that was written before: a killed process leaves
 // the first of them.
 void File::store_words(const char* data, std::size_t size, Offset offset) {
+  std::int64_t* word = words_ + offset / static_cast<Offset>(word_size);
   for (std::size_t i = 0; i < size; i += word_size)
-    std::atomic_ref(word(offset + static_cast<Offset>(i)))
-        .store(load<std::int64_t>(data + i), std::memory_order_release);
+    std::atomic_ref(*word++).store(load<std::int64_t>(data + i), std::memory_order_release);
 }
 
 void File::load_words(char* data, std::size_t size, Offset offset) const {
+  std::int64_t* word = words_ + offset / static_cast<Offset>(word_size);
   for (std::size_t i = 0; i < size; i += word_size)
-    joedb::store(
-        data + i,
-        std::atomic_ref(word(offset + static_cast<Offset>(i))).load(std::memory_order_acquire));
+    joedb::store(data + i, std::atomic_ref(*word++).load(std::memory_order_acquire));
 }
 
+// Where words are not mapped, they are written with the head locked: network file systems send
+// what was written before they grant a lock, so nobody sees a word before what it claims.
 void File::pwrite(const char* data, std::size_t size, Offset offset) {
+  std::optional<File_Lock> head;
   if (are_words(size, offset)) {
     if (may_map_words_) map_words();
     if (words_) return store_words(data, size, offset);
+    head.emplace(*this, head_lock, File_Lock::Kind::exclusive);
   }
   std::size_t done = 0;
   while (done < size) {
@@ -202,20 +211,11 @@ void File::pwrite(const char* data, std::size_t size, Offset offset) {
     if (n <= 0) throw Io_Error("writing", get_name(), at, n < 0 ? errno : ENOSPC);
     done += static_cast<std::size_t>(n);
   }
-  send_to_disk(offset, offset + static_cast<Offset>(size));
 }
 
-// Of much that is written one after the other, the disk writes the first part while we make the
-// next; else it would all be left to the sync. What fails here fails again at the sync, which says
-// so. Idea: bytes_per_sync of RocksDB.
-void File::send_to_disk(Offset start, Offset end) {
-  constexpr Offset step = Offset{1} << 23;
-  if (start != unsent_end_) unsent_start_ = start;
-  unsent_end_ = end;
-  if (unsent_end_ - unsent_start_ < step) return;
-  const Offset last_page = unsent_end_ / map_page * map_page;  // more will be written to it
-  ::sync_file_range(descriptor_, unsent_start_, last_page - unsent_start_, SYNC_FILE_RANGE_WRITE);
-  unsent_start_ = last_page;
+// Idea: bytes_per_sync of RocksDB.
+void File::start_writeback(Offset start, Offset end) noexcept {
+  ::sync_file_range(descriptor_, start, end - start, SYNC_FILE_RANGE_WRITE);
 }
 
 // A sync is not tried again: after a failure the kernel may have dropped the dirty pages, and the
@@ -247,6 +247,10 @@ void File::sync_directory() {
 }
 
 bool File::truncate(Offset size) {
+  if (size < static_cast<Offset>(mapped_size)) {
+    unmap_words();
+    may_map_words_ = true;
+  }
   if (retry([&] { return ::ftruncate(descriptor_, size); }) != 0)
     throw Io_Error("truncating", get_name(), size, errno);
   return true;

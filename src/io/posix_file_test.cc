@@ -127,6 +127,17 @@ TEST_F(File_Test, IsCutAndGrows) {
   EXPECT_EQ(directory.read("a.joedb"), std::string("ab\0\0", 4));
 }
 
+TEST_F(File_Test, ThatIsEmptiedHasNoWordsLeft) {
+  File file(name(), Open_Mode::write_existing_or_create_new);
+  file.pwrite(std::string(64, 'x').data(), 64, 0);
+  file.pwrite("12345678", 8, 8);  // through the map
+  file.truncate(0);
+  char bytes[8];
+  EXPECT_EQ(file.pread(bytes, 8, 8), 0u);
+  file.pwrite("12345678", 8, 8);
+  EXPECT_EQ(file.pread(bytes, 8, 8), 8u);
+}
+
 TEST_F(File_Test, ThatIsReadOnlyCannotBeWritten) {
   directory.write("a.joedb", "content");
   File file(name(), Open_Mode::read_existing);

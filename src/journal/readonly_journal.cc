@@ -47,9 +47,10 @@ Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery, bool 
 void Readonly_Journal::open_header(Recovery recovery, bool is_writer) {
   std::array<char, header_size> bytes;
   file_.read_exactly(bytes.data(), bytes.size(), 0);
-  const Offset file_size =
-      file_.get_size();  // only now: what the words claim was there before them
   Header header = decode_header(bytes);
+  if (!is_writer) header.checkpoints = settled(header.checkpoints);
+  // Only now: what the words claim was there before them.
+  const Offset file_size = file_.get_size();
   if (std::string_view(header.signature.data(), header.signature.size()) != signature)
     throw Corruption_Error("missing joedb signature", signature_offset);
   const bool size_is_known = file_size != Abstract_File::unknown_size;
@@ -160,8 +161,19 @@ std::int64_t Readonly_Journal::seal_of(Offset start, Offset position) const {
   return make_seal(body, position);
 }
 
-Offset Readonly_Journal::read_checkpoints() {
-  const Checkpoint_Words words = read_words();
+// A writer may store words while they are read: a mixture of old and new ones can say less than
+// was acknowledged. The same words never come back, so what was read twice stood there at once.
+Checkpoint_Words Readonly_Journal::settled(Checkpoint_Words words) const {
+  constexpr int most_tries = 100;  // somebody may write checkpoints without a pause
+  for (int i = 0; i < most_tries; ++i) {
+    const Checkpoint_Words again = read_words();
+    if (again == words) break;
+    words = again;
+  }
+  return words;
+}
+
+Offset Readonly_Journal::read_checkpoints(const Checkpoint_Words& words) {
   const Offset size = file_.get_size();
   Checkpoints next = checkpoints_;
   next.read(without_seals(words, size),
@@ -193,7 +205,7 @@ Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail) {
 Offset Readonly_Journal::pull() {
   const Offset old = get_checkpoint();
   const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
-  read_checkpoints();
+  read_checkpoints(settled(read_words()));
   return get_checkpoint() - old;
 }
 

@@ -79,6 +79,30 @@ TEST_F(Readonly_Journal_Test, ReadsEntriesLargerThanABlock) {
   }
 }
 
+// A writer stores the last word while it is read.
+TEST_F(Readonly_Journal_Test, ReadsWordsThatChangeAgain) {
+  class Changing_File : public Readonly_Memory_File {
+   public:
+    using Readonly_Memory_File::Readonly_Memory_File;
+    std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+      const std::size_t result = Readonly_Memory_File::pread(data, size, offset);
+      if (std::exchange(changes, false)) store(data + checkpoint_word_offset(1, 1), journal_start);
+      return result;
+    }
+    mutable bool changes = false;
+  };
+  const std::string content = file_of({Comment{"a"}});
+  Changing_File file(content);
+  file.changes = true;
+  Readonly_Journal journal(file);
+  EXPECT_EQ(journal.get_checkpoint(), journal_start + 3);
+
+  Readonly_Journal follower(file);
+  file.changes = true;
+  EXPECT_EQ(follower.pull(), 0);
+  EXPECT_FALSE(file.changes);
+}
+
 TEST_F(Readonly_Journal_Test, ReadsInBlocks) {
   Sim_Disk disk(file_of(std::vector<Any_Entry>(200'000, Comment{"123456"})));
   Sim_File file(disk, Open_Mode::read_existing);

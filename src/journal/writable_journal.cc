@@ -47,6 +47,7 @@ namespace joedb::inline v1 {
 
 static constexpr std::size_t first_buffer_size = std::size_t{1} << 12;
 static constexpr std::size_t full_buffer_size = std::size_t{1} << 18;
+static constexpr Offset writeback_step = Offset{1} << 23;
 
 static void write_zeros(Abstract_File& file, Offset start, Offset end) {
   const std::vector<char> zeros(full_buffer_size);
@@ -191,7 +192,7 @@ Writable_Journal::~Writable_Journal() {
 // Requires the tail lock: has another process written where our buffer would go?
 bool Writable_Journal::has_tail_been_overtaken() {
   const Offset old = get_checkpoint();
-  return read_checkpoints() != flushed_ || get_checkpoint() != old;
+  return read_checkpoints(read_words()) != flushed_ || get_checkpoint() != old;
 }
 
 // A tail that was taken in is not checkpointed: another process may have cut it off since.
@@ -234,7 +235,7 @@ void Writable_Journal::lock_pull() {
   try {
     require_tail();
     const int hard_index = checkpoints_.hard_index;
-    const Offset size = read_checkpoints();
+    const Offset size = read_checkpoints(read_words());
     // The same position in the other slot may not be on disk there.
     if (checkpoints_.hard_index != hard_index) synced_hard_checkpoint_ = journal_start;
     if (had_seal()) replace_seal();
@@ -357,6 +358,10 @@ void Writable_Journal::write(const char* data, std::size_t size) {
   make_space(end);
   out_.pwrite(data, size, flushed_);
   flushed_ = end;
+  if (flushed_ - sent_ >= writeback_step) {
+    out_.start_writeback(sent_, flushed_);
+    sent_ = flushed_;
+  }
   if (data == body()) {
     std::memmove(buffer_.data(), buffer_.data() + size, before_size);
     knows_before_ = knows_before_ || size >= before_size;
@@ -367,7 +372,7 @@ void Writable_Journal::write(const char* data, std::size_t size) {
 
 // The buffer will be written at `offset`; what stands before it may be new.
 void Writable_Journal::go_to(Offset offset) noexcept {
-  flushed_ = offset;
+  flushed_ = sent_ = offset;
   knows_before_ = false;
 }
 

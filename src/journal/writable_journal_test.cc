@@ -247,7 +247,7 @@ TEST_F(Writable_Journal_Test, ForgetsAVectorWhoseGetterThrows) {
         if (i == good) throw std::runtime_error("the getter's own");
         return std::string_view("some text");
       };
-      EXPECT_EQ(error_of([&] {
+      EXPECT_EQ(error_of<std::exception>([&] {
                   process.journal().append_vector<std::string_view>(Table_Id(7), Record_Id(7),
                                                                     Field_Id(7), good + 1, get);
                 }),

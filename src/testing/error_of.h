@@ -1,13 +1,14 @@
 #ifndef TESTING_ERROR_OF_H
 #define TESTING_ERROR_OF_H
 
-#include <exception>
 #include <string>
+
+#include "joedb/base/error.h"
 
 namespace joedb::testing {
 
-// What the exception that f throws says; "no error" if it throws none.
-template <class Error = std::exception, class F>
+// What the exception of this class says that f throws; "no error" if it throws none.
+template <class Error = Exception, class F>
 std::string error_of(F f) {
   try {
     f();

@@ -81,7 +81,8 @@ MUTANTS = [
     # Soft words.
     Mutant('memory claims a soft checkpoint first', WRITER,
            '  require_lock();\n  append_integrity();\n  flush();\n  write_soft',
-           '  require_lock();\n  append_integrity();\n  checkpoints_.checkpoint = get_position();\n  flush();\n  write_soft'),
+           '  require_lock();\n  append_integrity();\n  checkpoints_.checkpoint = get_position();\n'
+           '  flush();\n  write_soft'),
     Mutant('memory claims a hard checkpoint first', WRITER,
            '  if (get_hard_checkpoint() >= get_position()) return sync_hard_slot();\n  begin',
            '  if (get_hard_checkpoint() >= get_position()) return sync_hard_slot();\n'
@@ -113,7 +114,7 @@ MUTANTS = [
     Mutant('tail of a dead writer not cut', WRITER,
            '    if (size > get_checkpoint()) drop_tail(size);\n', ''),
     Mutant('a transaction does not read the checkpoints', WRITER,
-           '    const Offset size = read_checkpoints();\n', '    const Offset size = file_.get_size();\n'),
+           '    const Offset size = read_checkpoints(read_words());\n', '    const Offset size = file_.get_size();\n'),
     Mutant('rollback does not cut', WRITER,
            'if (!tail || !has_tail_been_overtaken()) cut_to(get_checkpoint());', ';'),
     Mutant('rollback keeps the buffer', WRITER,

@@ -326,11 +326,10 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
 // knows best: handler.take_run(in, context, end) may move `in` and `context` past some of them.
 template <class Handler>
 void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end) {
-  while (in.position() < end) {
-    if constexpr (requires { handler.take_run(in, context, end); }) {
+  for (;;) {
+    if constexpr (requires { handler.take_run(in, context, end); })
       handler.take_run(in, context, end);
-      if (in.position() >= end) break;
-    }
+    if (in.position() >= end) return;
     decode_entry(in, context, handler);
   }
 }

@@ -38,6 +38,9 @@ class Fail_Stop_File : public Abstract_File {
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void sync() override;
   void datasync() override;
+  void start_writeback(Offset start, Offset end) noexcept override {
+    file_.start_writeback(start, end);
+  }
   bool truncate(Offset size) override;
   void shared_lock(Offset start, Offset size) override { file_.shared_lock(start, size); }
   void exclusive_lock(Offset start, Offset size) override { file_.exclusive_lock(start, size); }

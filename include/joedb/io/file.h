@@ -59,6 +59,10 @@ class Abstract_File {
   virtual void sync() = 0;
   virtual void datasync() = 0;
 
+  // These bytes, which have been written, will not change soon: the disk may begin with them now,
+  // so that it has less to do in the next sync. What fails then, fails again there.
+  virtual void start_writeback(Offset /*start*/, Offset /*end*/) noexcept {}
+
   // Cuts the file to `size` bytes. False if this kind of file cannot be cut.
   virtual bool truncate(Offset /*size*/) { return false; }
 
@@ -91,7 +95,7 @@ class Abstract_File {
 
 // What the two locks of a journal file cover. The tail is held by whoever may append: a writer that
 // is alone from opening to closing, others for a transaction. The head is held while checkpoints
-// are read, and by writers that are not alone while they write them.
+// are read, and while a writer opens the file.
 struct Lock_Range {
   Offset start;
   Offset size;

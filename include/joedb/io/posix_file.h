@@ -26,6 +26,7 @@ class File : public Abstract_File {
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void sync() override;
   void datasync() override;
+  void start_writeback(Offset start, Offset end) noexcept override;
   bool truncate(Offset size) override;
   void shared_lock(Offset start, Offset size) override;
   void exclusive_lock(Offset start, Offset size) override;
@@ -51,19 +52,13 @@ class File : public Abstract_File {
   void lock(int command, short type, Offset start, Offset size) const;
   void open_directory();
   void sync_directory();
-  void send_to_disk(Offset start, Offset end);
   void map_words();
-  std::int64_t& word(Offset offset) const {
-    return words_[offset / static_cast<Offset>(sizeof *words_)];
-  }
+  void unmap_words();
   void store_words(const char* data, std::size_t size, Offset offset);
   void load_words(char* data, std::size_t size, Offset offset) const;
 
   int descriptor_ = -1;
-  int directory_ = -1;  // until it is synced
-  // Bytes that were written one after the other since the disk was last told to write.
-  Offset unsent_start_ = 0;
-  Offset unsent_end_ = 0;
+  int directory_ = -1;         // until it is synced
   bool may_map_words_ = true;  // not tried yet
   char* map_ = nullptr;
   Offset map_start_ = 0;

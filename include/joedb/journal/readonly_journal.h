@@ -86,11 +86,13 @@ class Readonly_Journal {
 
   // Requires a lock on the head.
   void open_header(Recovery recovery, bool is_writer);
-  // Re-reads the 32 bytes of checkpoints, then the size, which it returns: a writer may go on
-  // meanwhile.
-  Offset read_checkpoints();
+  // Takes the checkpoints from words that were just read, and then reads the size, which it
+  // returns.
+  Offset read_checkpoints(const Checkpoint_Words& words);
   // As they stand in the file.
   Checkpoint_Words read_words() const;
+  // For readers, after `words`.
+  Checkpoint_Words settled(Checkpoint_Words words) const;
   // Where a seal fits, the position that it vouches for stands in its place. `file_size` may be
   // unknown_size.
   Checkpoint_Words without_seals(Checkpoint_Words words, Offset file_size);

@@ -2,7 +2,6 @@
 #define JOEDB_JOURNAL_WRITABLE_JOURNAL_H
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -274,6 +273,7 @@ class Writable_Journal : public Readonly_Journal {
   bool knows_before_ = false;
   std::size_t used_ = 0;
   Offset flushed_ = journal_start;      // where the buffer will be written
+  Offset sent_ = journal_start;         // up to here the disk may have begun to write
   std::atomic<bool> is_ready_ = false;  // replayed, and locked
   bool is_locked_ = false;              // shared files only
   bool is_in_blob_ = false;

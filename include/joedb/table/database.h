@@ -106,7 +106,8 @@ class Database {
   }
 
   // Of decode_entries: rows at the end of dense tables, and values in columns that are in no index,
-  // as long as nothing is unusual about them. Most journals are little else.
+  // as long as nothing is unusual about them. Most journals are little else. Whoever derives from
+  // this class and has another operator() for Insert or Update must hide this function, too.
   void take_run(Decoder_Input& in, Context& context, Offset end);
 
   void prepare(const Create_Table& e) const;
