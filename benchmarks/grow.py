@@ -91,9 +91,11 @@ def run(runner, series, size, rounds):
     return best
 
 
-def measure_growth(runner, rounds, large):
-    """Prints a table for each series."""
+def measure_growth(runner, rounds, large, only):
+    """Prints a table for each series; if there are texts in `only`, of those with one in their name."""
     for series in SERIES:
+        if only and not any(text in series.text for text in only):
+            continue
         sizes = series.sizes + (series.more if large else [])
         figures = {}
         for size in [1, *sizes]:
