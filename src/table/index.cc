@@ -169,6 +169,13 @@ struct Index::Tree {
       : set(Less{&index, is_exact}, Pool_Allocator<Entry>(pool)) {}
   Node_Pool pool;
   Set set;
+  // Where prepare() has found that a record would go. Good until the tree changes.
+  struct Place {
+    index_t id = no_record;
+    std::uint64_t changes = 0;
+    Set::const_iterator iterator;
+  } prepared;
+  std::vector<Key_Part> new_key;  // of prepare(): so it needs no memory each time
 };
 
 Index::Index(Index_Definition definition, const Table& table)
@@ -250,10 +257,14 @@ Index::Cursor Index::at(Record_Id record) const {
   return cursor(std::as_const(tree_->set).find(entry(record.value())));
 }
 
+// Most keys differ in their number, and then their texts need not be read.
+bool Index::has_key(const Entry& e, Key key) const {
+  return (key.empty() || e.number == key[0].number) && compare(e.id, key) == 0;
+}
+
 Record_Id Index::find(Key key) const {
   const auto found = tree_->set.lower_bound(Bound{key, no_record});
-  return found == tree_->set.end() || compare(found->id, key) != 0 ? Record_Id()
-                                                                   : Record_Id(found->id);
+  return found != tree_->set.end() && has_key(*found, key) ? Record_Id(found->id) : Record_Id();
 }
 
 Index::Cursor Index::next_with(Key key, const Cursor& old) const {
@@ -329,14 +340,17 @@ void Index::reserve(index_t size) {
 void Index::require_unique(index_t id, std::span<const New_Value> values) const {
   const auto is_trigger = [&](const New_Value& v) { return triggers(v.field); };
   if (state(id) == State::absent && std::none_of(values.begin(), values.end(), is_trigger)) return;
-  std::vector<Key_Part> key;
+  std::vector<Key_Part>& key = tree_->new_key;
+  key.clear();
   for (const Key_Column& column : columns_) {
     const auto given = std::find_if(values.begin(), values.end(),
                                     [&](const New_Value& v) { return v.field == column.field; });
     key.push_back(given != values.end() ? given->value : column.read(*column.column, id));
   }
-  const Record_Id other = find(key);
-  if (other.is_not_null() && other.value() != id) throw_violation(id, other.value());
+  const auto place = tree_->set.lower_bound(Bound{key, no_record});
+  if (place != tree_->set.end() && place->id != id && has_key(*place, key))
+    throw_violation(id, place->id);
+  tree_->prepared = {id, changes_, place};
 }
 
 // The values are those of the record that has them already.
@@ -363,11 +377,22 @@ void Index::put_in(index_t id) {
     return set_state(id, State::waiting);
   }
   tree_->pool.reserve();
+  const Tree::Set& set = tree_->set;
   const Entry added = entry(id);
-  const auto place = tree_->set.lower_bound(added);
+  const auto fits = [&](Tree::Set::const_iterator place) {
+    return (place == set.end() || set.key_comp()(added, *place)) &&
+           (place == set.begin() || set.key_comp()(*std::prev(place), added));
+  };
+  const Tree::Place& prepared = tree_->prepared;
+  const bool is_known =
+      prepared.id == id && prepared.changes == changes_ && fits(prepared.iterator);
+  const auto place = is_known ? prepared.iterator : set.lower_bound(added);
   if (definition_.is_unique) {
-    if (place != tree_->set.end() && compare(place->id, id) == 0) throw_violation(id, place->id);
-    if (place != tree_->set.begin() && compare(std::prev(place)->id, id) == 0)
+    const auto has_same_key = [&](const Entry& e) {
+      return e.number == added.number && compare(e.id, id) == 0;
+    };
+    if (place != set.end() && has_same_key(*place)) throw_violation(id, place->id);
+    if (place != set.begin() && has_same_key(*std::prev(place)))
       throw_violation(id, std::prev(place)->id);
   }
   tree_->set.insert(place, added);

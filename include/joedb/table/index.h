@@ -181,6 +181,7 @@ class Index {
   Entry entry(index_t id) const;
   int compare(index_t a, index_t b) const;
   int compare(index_t id, Key key) const;
+  bool has_key(const Entry& e, Key key) const;
   void require_unique(index_t id, std::span<const New_Value> values) const;
   void sort(std::vector<Entry>& entries) const;
   void build();
