@@ -211,7 +211,7 @@ template <Field_Value T>
 static bool take_value(Column<T>& column, index_t id, const char*& in, const char* end) {
   if constexpr (std::is_same_v<T, std::string_view>) {
     const std::uint64_t size = take_compact(in);
-    if (size > std::min<std::uint64_t>(end - in, Column<T>::max_size)) return false;
+    if (size > std::min(static_cast<std::size_t>(end - in), Column<T>::max_size)) return false;
     const std::string_view text(in, size);
     column.prepare(text);
     column.set(id, text);
