@@ -610,7 +610,8 @@ void Life::run_processes(Life_Disk& disk) {
         break;
       } catch (const Exception& error) {
         // A tail, which may be a piece of an entry; or the fault.
-        if (disk.disk.has_failed() && !had_failed) require_clear(error, fault_->fault);
+        if (disk.disk.has_failed() && !had_failed && !disk.disk.has_failed_in_unwinding())
+          require_clear(error, fault_->fault);
         if (has_lost_pages(disk)) return;
       }
     }

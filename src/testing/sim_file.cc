@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <exception>
 
 #include "joedb/format/header.h"
 
@@ -226,6 +227,7 @@ bool Sim_Disk::fails(Sim_Fault::Calls calls) {
   if (!fault_ || fault_->calls != calls) return false;
   const bool result = fault_->lasts ? number >= fault_->number : number == fault_->number;
   has_failed_ = has_failed_ || result;
+  if (result) has_failed_in_unwinding_ = std::uncaught_exceptions() > 0;
   return result;
 }
 

@@ -161,6 +161,8 @@ class Sim_Disk {
   void lie() { is_lying_ = true; }
   // Whether the fault has happened.
   bool has_failed() const { return has_failed_; }
+  // The last time in a destructor, after something else had been thrown.
+  bool has_failed_in_unwinding() const { return has_failed_in_unwinding_; }
 
   // The number of calls of a kind so far.
   std::size_t count(Sim_Fault::Calls calls) const {
@@ -196,6 +198,7 @@ class Sim_Disk {
   Sim_History history_;
   std::optional<Sim_Fault> fault_;
   bool has_failed_ = false;
+  bool has_failed_in_unwinding_ = false;
   bool is_lying_ = false;
   std::array<std::size_t, Sim_Fault::calls_count> counts_{};
   std::vector<Lock> locks_;
