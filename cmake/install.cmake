@@ -4,9 +4,8 @@ include(GNUInstallDirs)
 
 # The library and its headers.
 set(classic_directory ${CMAKE_INSTALL_INCLUDEDIR}/joedb_classic)
-target_include_directories(joedb INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_include_directories(joedb_classic INTERFACE $<INSTALL_INTERFACE:${classic_directory}>)
-install(TARGETS joedb joedb_classic EXPORT joedbTargets)
+install(TARGETS joedb joedb_classic joedb_io EXPORT joedbTargets)
 install(DIRECTORY include/joedb TYPE INCLUDE)
 install(DIRECTORY classic/joedb DESTINATION ${classic_directory})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/joedb RENAME copyright)
@@ -26,12 +25,19 @@ install(FILES cmake/joedbConfig.cmake cmake/JoedbGenerate.cmake
               ${PROJECT_BINARY_DIR}/joedbConfigVersion.cmake
         DESTINATION ${config_directory})
 
-# pkg-config. The paths in joedb.pc begin where it stands, so that the whole can be moved. There is
+# pkg-config. The paths in these files begin where they stand, so that the whole can be moved. There is
 # no shared library: what the static one needs is required always, not only with --static.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
            BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE pc_to_prefix)
-configure_file(cmake/joedb.pc.in joedb.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/joedb.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(pc_files joedb.pc)
+if(TARGET joedb_wal)
+  install(TARGETS joedb_wal EXPORT joedbTargets)
+  list(APPEND pc_files joedb_wal.pc)
+endif()
+foreach(pc IN LISTS pc_files)
+  configure_file(cmake/${pc}.in ${pc} @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()  # the package is another project's
@@ -43,4 +49,5 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS libabsl-dev)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libisal-dev)
 include(CPack)

@@ -1,0 +1,11 @@
+#ifndef JOEDB_WAL_H
+#define JOEDB_WAL_H
+
+// The write-ahead-log library: everything of it. Link joedb::wal; no database is needed.
+
+#include "joedb/wal/log.h"
+#include "joedb/wal/reader.h"
+#include "joedb/wal/recover.h"
+#include "joedb/wal/writer.h"
+
+#endif

@@ -1,0 +1,207 @@
+#include "joedb/wal/reader.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "joedb/base/bytes.h"
+#include "joedb/io/posix_file.h"
+#include "wal/checksum.h"
+#include "wal/format.h"
+#include "wal/source.h"
+
+namespace joedb::inline v1::wal {
+
+struct Reader::State {
+  std::unique_ptr<Source> source;
+  bool has_begun = false;
+  Header header;
+  std::uint32_t epoch = 0;                // its CRC
+  std::optional<std::uint32_t> previous;  // the CRC of the last entry; after a seek: any
+  Offset not_zero = 0;                    // of format `cwal`: from there on, a search was made
+};
+
+Reader::Reader(std::unique_ptr<Source> source) : state_(std::make_unique<State>()) {
+  state_->source = std::move(source);
+  state_->source->refresh();
+  begin();
+}
+
+Reader::Reader(const Abstract_File& file) : Reader(std::make_unique<File_Source>(file)) {}
+
+Reader::Reader(const std::string& file)
+    : Reader(
+          std::make_unique<File_Source>(std::make_unique<File>(file, Open_Mode::read_existing))) {}
+
+Reader Reader::map(const std::string& file) { return Reader(std::make_unique<Map_Source>(file)); }
+
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+std::uint64_t Reader::log_id() const { return state_->header.log_id; }
+std::uint64_t Reader::epoch() const { return state_->header.epoch; }
+std::uint32_t Reader::last_crc() const { return state_->previous.value_or(0); }
+
+// False if the file is not a log yet.
+bool Reader::begin() {
+  State& s = *state_;
+  if (s.has_begun) return true;
+  const Abstract_File& file = s.source->file();
+  if (const auto found = read_header(file)) {
+    format_ = Format::checked;
+    s.header = found->header;
+    s.epoch = epoch_crc(s.header);
+    s.previous = s.epoch;
+    next_ = {s.header.first_sequence, log_start};
+  } else {
+    if (is_blank(file)) return false;
+    format_ = Format::cwal;
+    next_ = {1, 0};
+  }
+  return s.has_begun = true;
+}
+
+void Reader::seek_first() {
+  State& s = *state_;
+  s.source->refresh();
+  s.has_begun = false;
+  s.not_zero = 0;
+  if (!begin()) next_ = {1, 0};
+}
+
+// False if entries are missing.
+bool Reader::follow_rotation() {
+  State& s = *state_;
+  if (format_ != Format::checked) return true;
+  const auto found = read_header(s.source->file());
+  if (!found || found->header.epoch <= s.header.epoch) return true;
+  if (found->header.log_id != s.header.log_id || found->header.first_sequence != next_.sequence)
+    return false;
+  s.has_begun = false;
+  begin();
+  return true;
+}
+
+std::optional<Entry> Reader::stop(Stop reason) {
+  state_->source->require_intact();
+  end_ = {reason, next_};
+  return std::nullopt;
+}
+
+std::optional<Entry> Reader::next() {
+  State& s = *state_;
+  const auto take = [&] { return format_ == Format::checked ? take_checked() : take_cwal(); };
+  if (s.has_begun)
+    if (auto entry = take()) return entry;
+  // There may be more in the file by now.
+  s.source->refresh();
+  if (!begin()) return stop(Stop::clean);
+  if (!follow_rotation()) return stop(Stop::overwritten);
+  if (s.source->size() < next_.offset)  // of CWal: that is how it begins again
+    return stop(format_ == Format::checked ? Stop::torn : Stop::overwritten);
+  return take();
+}
+
+std::optional<Entry> Reader::wait_for_next(std::chrono::milliseconds timeout) {
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  for (auto pause = std::chrono::milliseconds(1);;) {
+    if (auto entry = next()) return entry;
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= until || end_.stop == Stop::overwritten) return std::nullopt;
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, until - now));
+    pause = std::min(2 * pause, std::chrono::milliseconds(16));
+  }
+}
+
+static bool is_zero(std::string_view bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
+}
+
+std::optional<Entry> Reader::take_checked() {
+  State& s = *state_;
+  std::string_view bytes = s.source->view(next_.offset, entry_header_size);
+  if (is_zero(bytes)) return stop(Stop::clean);
+  if (bytes.size() < entry_header_size) return stop(Stop::torn);
+  const auto header = load<Entry_Header>(bytes.data());
+  if (header.sequence != 0 && header.sequence < s.header.first_sequence)
+    return stop(Stop::wrong_epoch);
+  const std::size_t size = entry_header_size + header.length;
+  if (static_cast<Offset>(size) > s.source->size() - next_.offset)
+    return stop(header.sequence == next_.sequence ? Stop::torn : Stop::checksum);
+  bytes = s.source->view(next_.offset, size);
+  if (bytes.size() < size) return stop(Stop::torn);
+  const bool is_good = entry_crc(bytes, s.epoch) == header.crc;
+  s.source->require_intact();
+  if (!is_good) return stop(Stop::checksum);
+  if (header.sequence != next_.sequence || (s.previous && header.previous != *s.previous))
+    return stop(Stop::wrong_order);
+  const Entry entry{next_, bytes.substr(entry_header_size)};
+  s.previous = header.crc;
+  next_ = {next_.sequence + 1, next_.offset + static_cast<Offset>(padded_size(header.length))};
+  return entry;
+}
+
+// Zeros are empty entries in this format; those up to the end of the file are taken for no entries,
+// for a power cut may leave them.
+std::optional<Entry> Reader::take_cwal() {
+  State& s = *state_;
+  constexpr std::size_t length_size = sizeof(std::uint64_t);
+  std::string_view bytes = s.source->view(next_.offset, cwal_overhead);
+  if (is_zero(bytes)) {
+    Offset& at = s.not_zero = std::max(s.not_zero, next_.offset);
+    while (at < s.source->size()) {
+      const std::string_view block = s.source->view(at, std::size_t{1} << 16);
+      const std::size_t good = block.find_first_not_of('\0');
+      at += static_cast<Offset>(std::min(good, block.size()));
+      if (good != block.npos || block.empty()) break;
+    }
+    if (at >= s.source->size()) {
+      at = 0;
+      return stop(Stop::clean);
+    }
+    bytes = s.source->view(next_.offset, cwal_overhead);
+  }
+  if (bytes.size() < cwal_overhead) return stop(Stop::torn);
+  const auto length = load<std::uint64_t>(bytes.data());
+  const auto left = static_cast<std::uint64_t>(s.source->size() - next_.offset) - cwal_overhead;
+  if (length > left) return stop(Stop::torn);
+  const std::size_t size = cwal_overhead + static_cast<std::size_t>(length);
+  bytes = s.source->view(next_.offset, size);
+  if (bytes.size() < size) return stop(Stop::torn);
+  const std::string_view text = bytes.substr(length_size, size - cwal_overhead);
+  const auto crc = load<std::uint32_t>(text.data() + text.size());
+  const bool is_good = crc32(text) == crc;
+  s.source->require_intact();
+  if (!is_good) return stop(Stop::checksum);
+  const Entry entry{next_, text};
+  next_ = {next_.sequence + 1, next_.offset + static_cast<Offset>(size)};
+  return entry;
+}
+
+void Reader::seek(Position position) {
+  State& s = *state_;
+  if (position == next_) return;
+  const Position next_before = next_;
+  const auto previous_before = s.previous;
+  const auto refuse = [&] {
+    next_ = next_before;
+    s.previous = previous_before;
+    throw Exception(s.source->file().get_name() + ": there is no good entry " +
+                    std::to_string(position.sequence) + " at offset " +
+                    std::to_string(position.offset));
+  };
+  s.source->refresh();
+  const Offset start = format_ == Format::checked ? log_start : 0;
+  const bool is_aligned = format_ != Format::checked || position.offset % 8 == 0;
+  if (!begin() || position.offset < start || position.offset >= s.source->size() || !is_aligned)
+    refuse();
+  next_ = position;
+  s.previous.reset();
+  s.not_zero = 0;
+  const auto entry = format_ == Format::checked ? take_checked() : take_cwal();
+  if (!entry) refuse();
+  next_ = position;
+  s.previous.reset();
+}
+
+}  // namespace joedb::inline v1::wal

@@ -1,0 +1,143 @@
+#include "joedb/wal/recover.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "joedb/base/bytes.h"
+#include "joedb/wal/reader.h"
+#include "wal/recovery.h"
+
+namespace joedb::inline v1::wal {
+
+std::string Report::text() const {
+  std::string text = std::to_string(entries) + (entries == 1 ? " entry" : " entries");
+  if (entries > 0)
+    text += ", " + std::to_string(first_sequence) + " to " + std::to_string(last_sequence());
+  text += "; at offset " + std::to_string(end.position.offset) + ": " + end.text();
+  if (later_entries > 0)
+    text += "; behind it, from offset " + std::to_string(later_offset) + ", " +
+            std::to_string(later_entries) + " good " + (later_entries == 1 ? "entry" : "entries");
+  if (later_entries > 0)
+    text += is_damaged() ? ": entries that were durable are damaged"
+                         : ": what a power cut leaves of entries that were not durable yet";
+  return text;
+}
+
+// Whether the entry with this position is good, whatever stands before it.
+static bool is_good(Source& source, const Header& header, Offset offset, Entry_Header& entry) {
+  entry = load<Entry_Header>(source.view(offset, entry_header_size).data());
+  const std::size_t size = entry_header_size + entry.length;
+  if (static_cast<Offset>(size) > source.size() - offset) return false;
+  const std::string_view bytes = source.view(offset, size);
+  return bytes.size() == size && entry_crc(bytes, epoch_crc(header)) == entry.crc;
+}
+
+std::vector<Later_Entry> find_later_entries(const Abstract_File& file, const Header& header,
+                                            Position end) {
+  File_Source source(file);
+  source.refresh();
+  std::vector<Later_Entry> result;
+  const Offset last = source.size() - static_cast<Offset>(entry_header_size);
+  const auto most = static_cast<std::uint64_t>(std::max<Offset>(last - end.offset, 0)) / 8 + 1;
+  // Where everything looks like an entry, but is none, somebody has made it so.
+  std::uint64_t budget = 64 * (most + (std::uint64_t{1} << 20));
+  for (Offset offset = end.offset; offset <= last;) {
+    const std::string_view bytes = source.view(offset, entry_header_size);
+    if (bytes.size() < entry_header_size) break;
+    const auto sequence = load<std::uint64_t>(bytes.data() + 16);
+    const auto length = load<std::uint32_t>(bytes.data() + 8);
+    Entry_Header entry;
+    if (sequence < end.sequence || sequence - end.sequence > most ||
+        static_cast<Offset>(length) > last - offset) {
+      offset += 8;
+    } else if (is_good(source, header, offset, entry)) {
+      result.push_back({offset, entry});
+      offset += static_cast<Offset>(padded_size(entry.length));
+    } else {
+      if (budget < length)
+        throw Corruption_Error(file.get_name() + ": there is too much that looks like entries",
+                               offset);
+      budget -= length;
+      offset += 8;
+    }
+  }
+  return result;
+}
+
+static void find_later(const Abstract_File& file, Report& report) {
+  if (report.format == Format::cwal) {
+    // Where only the bytes of an entry are wrong, the next one is good.
+    if (report.end.stop != Stop::checksum) return;
+    std::array<char, 8> bytes;
+    file.read_exactly(bytes.data(), bytes.size(), report.end.position.offset);
+    const Offset next = report.end.position.offset + static_cast<Offset>(cwal_overhead) +
+                        static_cast<Offset>(load<std::uint64_t>(bytes.data()));
+    Reader reader(file);
+    try {
+      reader.seek({report.end.position.sequence + 1, next});
+    } catch (const Exception&) {
+      return;
+    }
+    report.later_offset = next;
+    while (reader.next()) ++report.later_entries;
+    return;
+  }
+  const auto found = read_header(file);
+  if (!found) return;
+  const auto later = find_later_entries(file, found->header, report.end.position);
+  if (later.empty()) return;
+  report.later_entries = later.size();
+  report.later_offset = later.front().offset;
+  for (const Later_Entry& entry : later)
+    report.known_durable = std::max(report.known_durable, durable_before(entry.header));
+}
+
+Report examine(const Abstract_File& file) {
+  Reader reader(file);
+  Report report;
+  report.first_sequence = reader.position().sequence;
+  while (const auto entry = reader.next()) {
+    ++report.entries;
+    report.bytes += entry->bytes.size();
+  }
+  report.format = reader.format();
+  report.log_id = reader.log_id();
+  report.epoch = reader.epoch();
+  report.last_crc = reader.last_crc();
+  report.end = reader.end();
+  report.file_size = file.get_size();
+  find_later(file, report);
+  return report;
+}
+
+void write_zeros(Abstract_File& file, Offset start, Offset end) {
+  const std::vector<char> zeros(
+      static_cast<std::size_t>(std::clamp<Offset>(end - start, 0, Offset{1} << 18)));
+  while (start < end) {
+    const Offset size = std::min(end - start, static_cast<Offset>(zeros.size()));
+    file.pwrite(zeros.data(), static_cast<std::size_t>(size), start);
+    start += size;
+  }
+}
+
+void require_log(const Abstract_File& file, const Report& report) {
+  if (report.end.position.offset == 0 && report.end.stop != Stop::clean)
+    throw Corruption_Error(file.get_name() +
+                               " is no log: it begins neither with a header of this "
+                               "library nor with a good entry of CWal",
+                           0);
+}
+
+Report recover(Abstract_File& file, Tail tail) {
+  Report report = examine(file);
+  const Offset end = report.end.position.offset;
+  if (tail == Tail::keep || end >= report.file_size) return report;
+  require_log(file, report);
+  if (end == 0) return report;  // a new file
+  if (tail == Tail::zero || !file.truncate(end)) write_zeros(file, end, report.file_size);
+  file.datasync();
+  return report;
+}
+
+}  // namespace joedb::inline v1::wal

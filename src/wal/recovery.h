@@ -1,0 +1,29 @@
+#ifndef WAL_RECOVERY_H
+#define WAL_RECOVERY_H
+
+#include <vector>
+
+#include "joedb/wal/recover.h"
+#include "wal/format.h"
+#include "wal/source.h"
+
+namespace joedb::inline v1::wal {
+
+// A good entry of the epoch, behind the end of the good entries.
+struct Later_Entry {
+  Offset offset;
+  Entry_Header header;
+};
+
+// All of them, in their order. Throws Corruption_Error if the search takes too long.
+std::vector<Later_Entry> find_later_entries(const Abstract_File& file, const Header& header,
+                                            Position end);
+
+// Throws Corruption_Error if there is something in the file, but not the beginning of a log.
+void require_log(const Abstract_File& file, const Report& report);
+
+void write_zeros(Abstract_File& file, Offset start, Offset end);
+
+}  // namespace joedb::inline v1::wal
+
+#endif

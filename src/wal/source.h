@@ -1,0 +1,75 @@
+#ifndef WAL_SOURCE_H
+#define WAL_SOURCE_H
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joedb/io/file.h"
+#include "joedb/io/file_map.h"
+#include "joedb/io/posix_file.h"
+
+namespace joedb::inline v1::wal {
+
+// Where a Reader has its bytes from.
+class Source {
+ public:
+  virtual ~Source() = default;
+  // The bytes [offset, offset + size), fewer only at the end of the file. Valid until the next call
+  // or longer. They may be old until refresh is called.
+  virtual std::string_view view(Offset offset, std::size_t size) = 0;
+  // Looks at the file again. Returns its size.
+  virtual Offset refresh() = 0;
+  // The size at the last refresh.
+  virtual Offset size() const = 0;
+  // Throws if bytes that were handed out are not those of the file any more.
+  virtual void require_intact() const = 0;
+  virtual const Abstract_File& file() const = 0;
+};
+
+// Copies blocks of a file.
+class File_Source : public Source {
+ public:
+  explicit File_Source(const Abstract_File& file) : file_(file) {}
+  explicit File_Source(std::unique_ptr<Abstract_File> file)
+      : owned_(std::move(file)), file_(*owned_) {}
+
+  std::string_view view(Offset offset, std::size_t size) override;
+  Offset refresh() override;
+  Offset size() const override { return size_; }
+  void require_intact() const override {}
+  const Abstract_File& file() const override { return file_; }
+
+ private:
+  static constexpr std::size_t block_size = std::size_t{1} << 18;
+  const std::unique_ptr<Abstract_File> owned_;
+  const Abstract_File& file_;
+  std::vector<char> buffer_;
+  Offset start_ = 0;      // of the buffer, in the file
+  std::size_t used_ = 0;  // of the buffer
+  Offset size_ = 0;
+};
+
+// Shows the file itself.
+class Map_Source : public Source {
+ public:
+  explicit Map_Source(const std::string& name)
+      : file_(name, Open_Mode::read_existing), map_(name) {}
+
+  std::string_view view(Offset offset, std::size_t size) override {
+    return map_.view(offset, size);
+  }
+  Offset refresh() override { return map_.refresh(); }
+  Offset size() const override { return map_.size(); }
+  void require_intact() const override { map_.require_intact(); }
+  const Abstract_File& file() const override { return file_; }
+
+ private:
+  File file_;
+  File_Map map_;
+};
+
+}  // namespace joedb::inline v1::wal
+
+#endif

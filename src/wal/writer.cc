@@ -1,0 +1,447 @@
+#include "joedb/wal/writer.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "joedb/base/bytes.h"
+#include "joedb/base/log.h"
+#include "joedb/io/fail_stop_file.h"
+#include "joedb/io/posix_file.h"
+#include "wal/checksum.h"
+#include "wal/recovery.h"
+
+// Invariants of a log of format `checked`:
+//
+// 1. Entries are written only after the header they belong to is durable: no entry of an epoch is
+//    overwritten before the next epoch is in force, and no sequence is used twice in an epoch.
+// 2. Entries are acknowledged only after a sync that began when they were in the file.
+// 3. When a writer appends, no good entry of its epoch stands behind the end: what was lost there
+//    cannot come back between new entries.
+// 4. A file that is not cut behind its last entry has zeros there, where a reader looks next.
+
+namespace joedb::inline v1::wal {
+
+namespace {
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+void require_sense(const Options& options) {
+  constexpr std::size_t most = std::size_t{1} << 30;
+  if (options.buffer_size < 1 || options.buffer_size > most)
+    throw Exception("the buffer of a log has 1 to 2^30 bytes");
+  if (options.preallocate < 0 || options.preallocate > static_cast<Offset>(most))
+    throw Exception("a log grows ahead by at most 2^30 bytes");
+  if (options.batch_size < 0) throw Exception("a batch cannot have less than 0 bytes");
+}
+
+}  // namespace
+
+class Writer::Implementation {
+ public:
+  Implementation(std::unique_ptr<Abstract_File> owned, Abstract_File& file, Options options)
+      : owned_(std::move(owned)), file_(file), options_(std::move(options)) {
+    require_sense(options_);
+    if (file.is_readonly() || file.is_shared())
+      throw Exception(file.get_name() + ": the writer of a log must be alone");
+    open(file);
+    buffer_ = std::make_unique<char[]>(options_.buffer_size + terminator_size);
+    if (options_.sync.time.count() > 0)
+      timer_ = std::jthread([this](std::stop_token token) { run_timer(token); });
+  }
+
+  ~Implementation() { stop_timer(); }
+
+  Position append(std::string_view bytes) {
+    const auto lock = take_lock();
+    file_.require_no_failure();
+    if (bytes.size() > max_entry_size)
+      throw Exception("an entry of a log has at most " + std::to_string(max_entry_size) +
+                      " bytes, not " + std::to_string(bytes.size()));
+    const std::size_t size = size_of(bytes.size());
+    if (options_.batch_size > 0) begin_batch(size);
+    char* const place = reserve(size);
+    encode(place, bytes, size);
+    const Position position = next_;
+    next_ = {position.sequence + 1, position.offset + static_cast<Offset>(size)};
+    if (place == large_.data()) write_large();
+    sync_if_it_is_time();
+    return position;
+  }
+
+  void flush() {
+    const auto lock = take_lock();
+    file_.require_no_failure();
+    write_buffer();
+  }
+
+  void sync() {
+    const auto lock = take_lock();
+    file_.require_no_failure();
+    sync_all();
+  }
+
+  void rotate() {
+    const auto lock = take_lock();
+    file_.require_no_failure();
+    begin_again(header_.epoch + 1, next_.sequence, next_.sequence);
+  }
+
+  void stop_timer() {
+    if (!timer_.joinable()) return;
+    timer_.request_stop();
+    { const std::lock_guard lock(mutex_); }
+    wake_.notify_all();
+    timer_.join();
+  }
+
+  void close() {
+    stop_timer();
+    file_.require_no_failure();
+    write_buffer();
+    const Sync_Policy& policy = options_.sync;
+    if (policy.entries > 0 || policy.bytes > 0 || policy.time.count() > 0) sync_all();
+  }
+
+  Position position() const {
+    const auto lock = take_lock();
+    return next_;
+  }
+  std::uint64_t durable() const {
+    const auto lock = take_lock();
+    return durable_;
+  }
+  Format format() const { return found_.format; }
+  const Header& header() const { return header_; }
+  const Report& found() const { return found_; }
+
+  // For Segmented_Writer: what was in this file is not needed any more; it goes on with these.
+  void begin_again(std::uint64_t epoch, std::uint64_t first_sequence, std::uint64_t oldest) {
+    buffer_used_ = 0;
+    next_.sequence = first_sequence;
+    durable_ = first_sequence - 1;
+    if (format() == Format::cwal) return begin_again_cwal();
+    if (!is_header_durable_) sync_header();  // the other slot must stay as it is
+    header_ = {header_.log_id, epoch, first_sequence, oldest};
+    slot_ = 1 - slot_;
+    is_header_durable_ = false;
+    write_header(file_, header_, slot_);
+    begin_epoch();
+    durable_offset_ = next_.offset = written_ = log_start;
+  }
+
+ private:
+  static constexpr std::size_t terminator_size = entry_header_size;
+
+  std::unique_lock<std::mutex> take_lock() const {
+    if (options_.sync.time.count() > 0) return std::unique_lock(mutex_);
+    return {};
+  }
+
+  // ---- opening ----------------------------------------------------------------------------------
+
+  void open(Abstract_File& file) {
+    const bool is_new = file.get_size() <= 0 || (!read_header(file) && is_blank(file));
+    if (is_new) return create();
+    found_ = examine(file);
+    require_log(file, found_);
+    if (found_.is_damaged())
+      throw Corruption_Error(file.get_name() + ": " + found_.text() +
+                                 ". Nothing is written to it; joedb wal repair can cut it",
+                             found_.end.position.offset);
+    if (const auto header = read_header(file)) {
+      header_ = header->header;
+      slot_ = header->slot;
+    }
+    is_header_durable_ = true;
+    next_ = found_.end.position;
+    written_ = next_.offset;
+    file_end_ = found_.file_size;
+    remove_tail();
+    not_zeros_ = file_end_;
+    file_.datasync();
+    durable_ = found_.last_sequence();
+    durable_offset_ = next_.offset;
+    begin_epoch();
+    if (found_.entries > 0) previous_ = found_.last_crc;
+  }
+
+  void create() {
+    found_.format = options_.format;
+    if (format() == Format::cwal) {
+      if (options_.preallocate > 0)
+        throw Exception("a log in the format of CWal cannot grow ahead: zeros are entries there");
+      file_.truncate(0);
+      is_header_durable_ = true;
+      return;
+    }
+    header_.log_id = random_number();
+    header_.epoch = 1;
+    write_header(file_, header_, slot_);
+    file_end_ = std::max(file_.get_size(), Offset{0});
+    durable_offset_ = next_.offset = written_ = log_start;
+    sync_header();
+    begin_epoch();
+    found_.log_id = header_.log_id;
+    found_.epoch = header_.epoch;
+    found_.end.position = next_;
+  }
+
+  void remove_tail() {
+    if (format() == Format::cwal) {
+      if (file_end_ > written_) file_.truncate(written_);
+      file_end_ = written_;
+      return;
+    }
+    // Invariant 3. Without their headers they are no entries.
+    if (found_.later_entries > 0)
+      for (const Later_Entry& entry : find_later_entries(file_, header_, next_))
+        write_zeros(file_, entry.offset, entry.offset + static_cast<Offset>(entry_header_size));
+    if (options_.preallocate == 0 && file_end_ > written_ && file_.truncate(written_))
+      file_end_ = written_;
+  }
+
+  void begin_epoch() { previous_ = epoch_ = epoch_crc(header_); }
+
+  void begin_again_cwal() {
+    file_.truncate(0);
+    file_.datasync();
+    durable_offset_ = next_.offset = written_ = file_end_ = 0;
+  }
+
+  // ---- entries ----------------------------------------------------------------------------------
+
+  std::size_t size_of(std::size_t length) const {
+    if (format() == Format::checked) return padded_size(length);
+    if (length == 0)
+      throw Exception("the format of CWal has no empty entries: they look like zeros");
+    return length + cwal_overhead;
+  }
+
+  // Where the entry goes: in the buffer, or, if it is too large for that, in memory of its own.
+  char* reserve(std::size_t size) {
+    if (size > options_.buffer_size - buffer_used_) {
+      write_buffer();
+      if (size > options_.buffer_size) {
+        large_.resize(size + terminator_size);
+        return large_.data();
+      }
+    }
+    char* const place = buffer_.get() + buffer_used_;
+    buffer_used_ += size;
+    return place;
+  }
+
+  void encode(char* place, std::string_view bytes, std::size_t size) {
+    if (format() == Format::cwal) {
+      char* const text = store(place, static_cast<std::uint64_t>(bytes.size()));
+      std::memcpy(text, bytes.data(), bytes.size());
+      store(text + bytes.size(), crc32(bytes));
+      return;
+    }
+    const std::uint64_t unsynced = next_.sequence - 1 - durable_;
+    Entry_Header header;
+    header.previous = previous_;
+    header.length = static_cast<std::uint32_t>(bytes.size());
+    header.unsynced =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(unsynced, nothing_durable));
+    header.sequence = next_.sequence;
+    char* const text = store(place, header);
+    if (!bytes.empty()) std::memcpy(text, bytes.data(), bytes.size());
+    const std::size_t used = entry_header_size + bytes.size();
+    std::memset(place + used, 0, size - used);
+    previous_ = entry_crc({place, used}, epoch_);
+    store(place, previous_);
+  }
+
+  void begin_batch(std::size_t size) {
+    const Offset end = next_.offset + static_cast<Offset>(size);
+    const bool is_empty = next_.offset == (format() == Format::checked ? log_start : 0);
+    if (end <= options_.batch_size || is_empty) return;
+    write_buffer();
+    if (options_.on_batch) options_.on_batch();
+    begin_again(header_.epoch + 1, next_.sequence, next_.sequence);
+  }
+
+  // ---- the file ---------------------------------------------------------------------------------
+
+  void write_buffer() {
+    if (buffer_used_ == 0) return;
+    write(buffer_.get(), buffer_used_);
+    buffer_used_ = 0;
+  }
+
+  void write_large() {
+    write(large_.data(), large_.size() - terminator_size);
+    large_ = {};
+  }
+
+  // Behind `size` bytes there is room for the zeros of invariant 4.
+  void write(char* data, std::size_t size) {
+    if (!is_header_durable_) sync_header();  // invariant 1
+    const Offset end = written_ + static_cast<Offset>(size);
+    if (options_.preallocate > 0) grow(end);
+    if (format() == Format::checked && end < not_zeros_) {
+      std::memset(data + size, 0, terminator_size);
+      size += terminator_size;
+    }
+    file_.pwrite(data, size, written_);
+    file_end_ = std::max(file_end_, written_ + static_cast<Offset>(size));
+    written_ = end;
+    not_zeros_ = std::max(not_zeros_, end);
+  }
+
+  void grow(Offset end) {
+    if (end <= file_end_) return;
+    const Offset step = options_.preallocate;
+    const Offset new_end = (end + step - 1) / step * step;
+    write_zeros(file_, file_end_, new_end);
+    file_end_ = new_end;
+  }
+
+  void sync_header() {
+    file_.datasync();
+    is_header_durable_ = true;
+  }
+
+  void sync_all() {
+    write_buffer();
+    if (!is_header_durable_) sync_header();
+    if (durable_ + 1 == next_.sequence) return;
+    file_.datasync();
+    durable_ = next_.sequence - 1;
+    durable_offset_ = next_.offset;
+  }
+
+  // The same, but others may append meanwhile.
+  void sync_unlocked(std::unique_lock<std::mutex>& lock) {
+    write_buffer();
+    const Position end = next_;
+    const std::uint64_t epoch = header_.epoch;
+    lock.unlock();
+    file_.datasync();
+    lock.lock();
+    durable_ = std::max(durable_, end.sequence - 1);
+    if (header_.epoch == epoch) durable_offset_ = std::max(durable_offset_, end.offset);
+    if (durable_ + 1 < next_.sequence)
+      deadline_ = std::chrono::steady_clock::now() + options_.sync.time;
+  }
+
+  // ---- policy -----------------------------------------------------------------------------------
+
+  void sync_if_it_is_time() {
+    const Sync_Policy& policy = options_.sync;
+    const std::uint64_t entries = next_.sequence - 1 - durable_;
+    if ((policy.entries > 0 && entries >= policy.entries) ||
+        (policy.bytes > 0 &&
+         static_cast<std::uint64_t>(next_.offset - durable_offset_) >= policy.bytes))
+      return sync_all();
+    if (policy.time.count() > 0 && entries == 1) {
+      deadline_ = std::chrono::steady_clock::now() + policy.time;
+      wake_.notify_all();
+    }
+  }
+
+  void run_timer(const std::stop_token& token) {
+    std::unique_lock lock(mutex_);
+    while (!token.stop_requested()) {
+      if (durable_ + 1 == next_.sequence || file_.has_failed()) {
+        wake_.wait(lock);
+      } else if (std::chrono::steady_clock::now() < deadline_) {
+        wake_.wait_until(lock, deadline_);
+      } else {
+        try {
+          sync_unlocked(lock);
+        } catch (const std::exception&) {  // file_ remembers it
+          if (!lock.owns_lock()) lock.lock();
+        }
+      }
+    }
+  }
+
+  std::unique_ptr<Abstract_File> owned_;
+  Fail_Stop_File file_;
+  const Options options_;
+  Report found_;
+
+  Header header_;
+  int slot_ = 0;
+  bool is_header_durable_ = false;
+  std::uint32_t epoch_ = 0;     // its CRC
+  std::uint32_t previous_ = 0;  // CRC of the last entry
+
+  Position next_{1, 0};
+  std::uint64_t durable_ = 0;
+  Offset durable_offset_ = 0;
+  Offset written_ = 0;    // up to there entries are in the file
+  Offset file_end_ = 0;   // with the zeros ahead
+  Offset not_zeros_ = 0;  // from there to file_end_ there are only zeros
+  std::unique_ptr<char[]> buffer_;
+  std::size_t buffer_used_ = 0;
+  std::vector<char> large_;  // an entry that does not fit in the buffer
+
+  mutable std::mutex mutex_;  // only if there is a timer
+  std::condition_variable wake_;
+  std::chrono::steady_clock::time_point deadline_;
+  std::jthread timer_;
+};
+
+// ---- Writer -------------------------------------------------------------------------------------
+
+Writer::Writer(std::unique_ptr<Abstract_File> file, Options options) {
+  Abstract_File& open = *file;
+  implementation_ = std::make_unique<Implementation>(std::move(file), open, std::move(options));
+}
+
+Writer::Writer(Abstract_File& file, Options options)
+    : implementation_(std::make_unique<Implementation>(nullptr, file, std::move(options))) {}
+
+Writer::Writer(const std::string& file, Options options)
+    : Writer(std::make_unique<File>(file, Open_Mode::write_existing_or_create_new),
+             std::move(options)) {}
+
+Writer::Writer(Writer&&) noexcept = default;
+
+Writer& Writer::operator=(Writer&& other) noexcept {
+  Writer old(std::move(*this));
+  implementation_ = std::move(other.implementation_);
+  return *this;
+}
+
+Writer::~Writer() {
+  try {
+    close();
+  } catch (const std::exception& error) {
+    Destructor_Logger::warning(error.what());
+  }
+}
+
+void Writer::close() {
+  if (const auto closed = std::move(implementation_)) closed->close();
+}
+
+Writer::Implementation& Writer::open() const {
+  if (!implementation_) throw Exception("this log is closed");
+  return *implementation_;
+}
+
+Position Writer::append(std::string_view bytes) { return open().append(bytes); }
+void Writer::flush() { open().flush(); }
+void Writer::sync() { open().sync(); }
+void Writer::rotate() { open().rotate(); }
+Position Writer::position() const { return open().position(); }
+std::uint64_t Writer::durable_sequence() const { return open().durable(); }
+Offset Writer::size() const { return position().offset; }
+Format Writer::format() const { return open().found().format; }
+std::uint64_t Writer::log_id() const { return open().header().log_id; }
+std::uint64_t Writer::epoch() const { return open().header().epoch; }
+const Report& Writer::found() const { return open().found(); }
+
+}  // namespace joedb::inline v1::wal

@@ -1,0 +1,346 @@
+#include "joedb/wal/writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "joedb/io/memory_file.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/wal/reader.h"
+#include "testing/error_of.h"
+#include "testing/sim_file.h"
+#include "testing/temporary_directory.h"
+#include "wal/format.h"
+
+namespace joedb::wal {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::IsEmpty;
+
+std::vector<std::string> entries_of(const Abstract_File& file) {
+  std::vector<std::string> entries;
+  Reader reader(file);
+  while (const auto entry = reader.next()) entries.emplace_back(entry->text());
+  return entries;
+}
+
+class Wal_Writer : public ::testing::Test {
+ protected:
+  void open(Options options = {}) {
+    log_.reset();
+    log_.emplace(file_, std::move(options));
+  }
+  void append(std::initializer_list<std::string_view> entries) {
+    for (const std::string_view entry : entries) log_->append(entry);
+  }
+  void close() { log_.reset(); }
+  std::vector<std::string> entries() const { return entries_of(file_); }
+  Stop stop() const {
+    Reader reader(file_);
+    while (reader.next()) {
+    }
+    return reader.end().stop;
+  }
+
+  Memory_File file_;
+  std::optional<Writer> log_;
+};
+
+TEST_F(Wal_Writer, AppendsWhatAReaderFinds) {
+  open();
+  append({"one", "", std::string_view("\0\xff", 2)});
+  close();
+  EXPECT_THAT(entries(), ElementsAre("one", "", std::string("\0\xff", 2)));
+  EXPECT_EQ(Stop::clean, stop());
+}
+
+TEST_F(Wal_Writer, GoesOnWhereTheLogEnds) {
+  open();
+  append({"one", "two"});
+  open();
+  EXPECT_EQ(2U, log_->found().entries);
+  EXPECT_EQ(3U, log_->position().sequence);
+  append({"three"});
+  close();
+  EXPECT_THAT(entries(), ElementsAre("one", "two", "three"));
+}
+
+TEST_F(Wal_Writer, SaysWhereAnEntryIs) {
+  open();
+  const Position one = log_->append("one");
+  const Position two = log_->append("two");
+  EXPECT_EQ((Position{1, log_start}), one);
+  EXPECT_EQ((Position{2, log_start + 32}), two);
+  log_->flush();
+  Reader reader(file_);
+  reader.seek(two);
+  EXPECT_EQ("two", reader.next()->text());
+}
+
+TEST_F(Wal_Writer, WritesEntriesThatAreLargerThanItsBuffer) {
+  open({.buffer_size = 100});
+  const std::string large(1000, 'x');
+  append({"one", large, "two", std::string(60, 'y'), std::string(70, 'z')});
+  close();
+  EXPECT_THAT(entries(),
+              ElementsAre("one", large, "two", std::string(60, 'y'), std::string(70, 'z')));
+}
+
+TEST_F(Wal_Writer, KeepsEntriesInMemoryUntilTheyAreFlushed) {
+  open();
+  append({"one"});
+  EXPECT_THAT(entries(), IsEmpty());
+  log_->flush();
+  EXPECT_THAT(entries(), ElementsAre("one"));
+}
+
+TEST_F(Wal_Writer, BeginsAgainWhenItIsRotated) {
+  open();
+  append({"one", "two", "three"});
+  log_->rotate();
+  append({"four"});
+  EXPECT_EQ(5U, log_->position().sequence) << "sequences go on";
+  log_->sync();
+  EXPECT_THAT(entries(), ElementsAre("four"));
+  EXPECT_EQ(Stop::clean, stop()) << "there are zeros before the old entries";
+  open();
+  append({"five"});
+  close();
+  EXPECT_THAT(entries(), ElementsAre("four", "five"));
+}
+
+TEST_F(Wal_Writer, ShowsNoOldEntriesOfTheSameSizes) {
+  open();
+  append({"aa", "bb", "cc", "dd"});
+  log_->rotate();
+  append({"ee", "ff"});
+  log_->sync();
+  EXPECT_THAT(entries(), ElementsAre("ee", "ff"));
+  log_->rotate();
+  log_->sync();
+  EXPECT_THAT(entries(), IsEmpty());
+}
+
+TEST_F(Wal_Writer, RotatesSeveralTimesWithoutEntries) {
+  open();
+  append({"one"});
+  for (int i = 0; i < 5; ++i) log_->rotate();
+  append({"two"});
+  close();
+  EXPECT_THAT(entries(), ElementsAre("two"));
+}
+
+TEST_F(Wal_Writer, BeginsAgainWhenABatchIsFull) {
+  std::vector<std::size_t> batches;
+  open({.batch_size = log_start + 100, .on_batch = [&] { batches.push_back(entries().size()); }});
+  for (int i = 0; i < 10; ++i) log_->append("0123456789");  // 40 bytes each
+  EXPECT_THAT(batches, ElementsAre(2, 2, 2, 2)) << "all of the batch is in the file";
+  log_->flush();
+  EXPECT_EQ(2U, entries().size());
+}
+
+TEST_F(Wal_Writer, AppendsNothingIfABatchCannotBeSaved) {
+  open({.batch_size = log_start + 100,
+        .on_batch = [] { throw Exception("the other disk is full"); }});
+  append({"0123456789", "0123456789"});
+  EXPECT_EQ("the other disk is full", error_of([&] { log_->append("0123456789"); }));
+  EXPECT_EQ(3U, log_->position().sequence);
+  EXPECT_EQ(2U, entries().size());
+}
+
+TEST_F(Wal_Writer, GrowsAheadWithZeros) {
+  open({.preallocate = 1 << 16});
+  append({"one"});
+  log_->sync();
+  EXPECT_EQ(1 << 16, file_.get_size());
+  append({"two"});
+  log_->sync();
+  EXPECT_EQ(1 << 16, file_.get_size());
+  append({std::string(1 << 16, 'x')});
+  log_->sync();
+  EXPECT_EQ(2 << 16, file_.get_size());
+  EXPECT_EQ(3U, entries().size());
+  EXPECT_EQ(Stop::clean, stop());
+}
+
+TEST_F(Wal_Writer, RefusesWhatMakesNoSense) {
+  EXPECT_EQ("the buffer of a log has 1 to 2^30 bytes", error_of([&] { open({.buffer_size = 0}); }));
+  EXPECT_EQ("a log grows ahead by at most 2^30 bytes",
+            error_of([&] { open({.preallocate = -1}); }));
+  EXPECT_EQ("a log in the format of CWal cannot grow ahead: zeros are entries there",
+            error_of([&] { open({.preallocate = 1, .format = Format::cwal}); }));
+  const std::string garbage(10000, 'x');
+  file_.pwrite(garbage.data(), garbage.size(), 0);
+  EXPECT_EQ(
+      "memory is no log: it begins neither with a header of this library nor with a good entry "
+      "of CWal",
+      error_of([&] { open(); }));
+}
+
+TEST_F(Wal_Writer, CannotBeUsedWhenItIsClosed) {
+  open();
+  log_->close();
+  log_->close();
+  EXPECT_EQ("this log is closed", error_of([&] { log_->append("one"); }));
+}
+
+TEST_F(Wal_Writer, CanBeMoved) {
+  open();
+  append({"one"});
+  Writer other = std::move(*log_);
+  other.append("two");
+  *log_ = std::move(other);
+  log_->append("three");
+  close();
+  EXPECT_THAT(entries(), ElementsAre("one", "two", "three"));
+}
+
+// ---- the format of CWal -------------------------------------------------------------------------
+
+TEST_F(Wal_Writer, WritesTheBytesOfCWal) {
+  open({.format = Format::cwal});
+  append({"123456789"});
+  close();
+  const auto& data = file_.get_data();
+  EXPECT_EQ(std::string("\x09\0\0\0\0\0\0\0"
+                        "123456789"
+                        "\x26\x39\xf4\xcb",
+                        21),
+            std::string(data.begin(), data.end()));
+}
+
+TEST_F(Wal_Writer, GoesOnInTheFormatOfTheFile) {
+  open({.format = Format::cwal});
+  append({"one"});
+  open();
+  EXPECT_EQ(Format::cwal, log_->format());
+  append({"two"});
+  close();
+  EXPECT_THAT(entries(), ElementsAre("one", "two"));
+}
+
+TEST_F(Wal_Writer, CutsAFileOfCWalWhenItIsRotated) {
+  open({.format = Format::cwal});
+  append({"one", "two"});
+  log_->rotate();
+  append({"three"});
+  close();
+  EXPECT_THAT(entries(), ElementsAre("three"));
+  EXPECT_EQ("the format of CWal has no empty entries: they look like zeros",
+            error_of([&] { open(), append({""}); }));
+}
+
+// ---- syncs --------------------------------------------------------------------------------------
+
+class Wal_Syncs : public ::testing::Test {
+ protected:
+  void open(Options options) {
+    file_.emplace(disk_);
+    log_.emplace(*file_, std::move(options));
+    disk_.take_calls();
+  }
+  // Appends entries of 8 bytes, 32 in the file, and returns after which ones a sync came.
+  std::vector<int> syncs_of(int entries) {
+    std::vector<int> result;
+    for (int i = 1; i <= entries; ++i) {
+      log_->append("12345678");
+      if (disk_.take_calls().find("datasync") != std::string::npos) result.push_back(i);
+    }
+    return result;
+  }
+
+  testing::Sim_Disk disk_;
+  std::optional<testing::Sim_File> file_;
+  std::optional<Writer> log_;
+};
+
+TEST_F(Wal_Syncs, NeverComeByDefault) {
+  open({});
+  EXPECT_THAT(syncs_of(20), IsEmpty());
+}
+
+TEST_F(Wal_Syncs, ComeAfterEveryEntry) {
+  open({.sync = Sync_Policy::every_entry()});
+  EXPECT_THAT(syncs_of(3), ElementsAre(1, 2, 3));
+}
+
+TEST_F(Wal_Syncs, ComeAfterSomeEntries) {
+  open({.sync = Sync_Policy::every_entries(3)});
+  EXPECT_THAT(syncs_of(10), ElementsAre(3, 6, 9));
+}
+
+TEST_F(Wal_Syncs, ComeAfterSomeBytes) {
+  open({.sync = Sync_Policy::every_bytes(100)});
+  EXPECT_THAT(syncs_of(10), ElementsAre(4, 8));
+}
+
+TEST_F(Wal_Syncs, AreOneCallEach) {
+  open({.preallocate = 4096});
+  log_->append("one");
+  log_->sync();
+  log_->append("two");
+  disk_.take_calls();
+  log_->sync();
+  EXPECT_EQ("write 32@8224\ndatasync\n", disk_.take_calls());
+}
+
+TEST_F(Wal_Syncs, SayWhatIsDurable) {
+  open({});
+  EXPECT_EQ(0U, log_->durable_sequence());
+  log_->append("one");
+  log_->flush();
+  EXPECT_EQ(0U, log_->durable_sequence());
+  log_->sync();
+  EXPECT_EQ(1U, log_->durable_sequence());
+}
+
+TEST_F(Wal_Syncs, EndAllWritingWhenTheyFail) {
+  open({});
+  log_->append("one");
+  log_->sync();
+  log_->append("two");
+  disk_.set_fault(
+      {testing::Sim_Fault::Calls::syncs, disk_.count(testing::Sim_Fault::Calls::syncs)});
+  EXPECT_EQ("syncing sim: Input/output error", error_of([&] { log_->sync(); }));
+  EXPECT_EQ(1U, log_->durable_sequence());
+  const std::size_t changes = disk_.io_count();
+  const std::string refusal =
+      "sim is not written to any more, after an earlier failure: syncing sim: Input/output error. "
+      "Close it and open it again.";
+  EXPECT_EQ(refusal, error_of([&] { log_->append("three"); }));
+  EXPECT_EQ(refusal, error_of([&] { log_->sync(); }));
+  EXPECT_EQ(refusal, error_of([&] { log_->rotate(); }));
+  EXPECT_EQ(refusal, error_of([&] { log_->close(); }));
+  EXPECT_EQ(changes, disk_.io_count());
+}
+
+// ---- files --------------------------------------------------------------------------------------
+
+TEST(Wal_Files, HaveOneWriter) {
+  const testing::Temporary_Directory directory;
+  Writer log(directory.file("a.wal"));
+  EXPECT_THROW(Writer(directory.file("a.wal")), Io_Error);
+  File shared(directory.file("b.wal"), Open_Mode::shared_write);
+  EXPECT_EQ(directory.file("b.wal") + ": the writer of a log must be alone",
+            error_of([&] { Writer log2(shared); }));
+}
+
+TEST(Wal_Files, AreReadWhileTheyAreWritten) {
+  const testing::Temporary_Directory directory;
+  Writer log(directory.file("a.wal"));
+  Reader reader(directory.file("a.wal"));
+  Reader map = Reader::map(directory.file("a.wal"));
+  EXPECT_FALSE(reader.next());
+  for (int i = 0; i < 10; ++i) {
+    const std::string text = "entry " + std::to_string(i);
+    log.append(text);
+    log.flush();
+    EXPECT_EQ(text, reader.next()->text());
+    EXPECT_EQ(text, map.next()->text());
+    EXPECT_FALSE(reader.next());
+  }
+}
+
+}  // namespace
+}  // namespace joedb::wal
