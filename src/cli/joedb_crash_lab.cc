@@ -117,6 +117,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
                       {"power", Attack::power},
                       {"error", Attack::error}},
                      "what is done to the workload");
+  options.add_flag("--wal", settings.has_logs, "write-ahead logs (joedb wal) instead of databases");
   options.add("--cut", settings.cut, "of a failure: after which I/O operation; or which error");
   options.add("--image", settings.image, "of a failure: what the crash left");
   auto words = options.parse(std::move(arguments));

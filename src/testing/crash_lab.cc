@@ -13,6 +13,7 @@
 #include "joedb/io/memory_file.h"
 #include "testing/crash_life.h"
 #include "testing/distinct_states.h"
+#include "testing/wal_lab.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -623,6 +624,17 @@ class Explorer {
   std::optional<Lab_Failure> failure_;
 };
 
+std::optional<Lab_Failure> explore(const Lab_Settings& settings, std::uint64_t seed,
+                                   Lab_Counts& counts, State_Set& states) {
+  if (settings.has_logs)
+    return explore_log(seed, settings.attacks, settings.effort, counts, states);
+  Explorer explorer(settings, seed);
+  explorer.run();
+  counts = explorer.counts();
+  states = explorer.states();
+  return explorer.failure();
+}
+
 }  // namespace
 
 Lab_Counts& Lab_Counts::operator+=(const Lab_Counts& other) {
@@ -653,13 +665,13 @@ Lab_Report run_crash_lab(const Lab_Settings& settings) {
       if (number >= settings.seeds) return;
       if (settings.seconds > 0 && seconds() >= settings.seconds) return;
       try {
-        Explorer explorer(settings, settings.first_seed + number);
-        explorer.run();
-        const std::size_t states = all_states.insert(explorer.states());
+        State_Set seen;
+        Lab_Counts counts;
+        const auto failure = explore(settings, settings.first_seed + number, counts, seen);
+        const std::size_t states = all_states.insert(seen);
         const std::lock_guard lock(mutex);
-        report.counts += explorer.counts();
+        report.counts += counts;
         report.counts.states += states;
-        const auto& failure = explorer.failure();
         if (failure) {
           stops = true;
           if (!report.failure || failure->seed < report.failure->seed) report.failure = failure;

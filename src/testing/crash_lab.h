@@ -59,6 +59,7 @@ struct Lab_Settings {
   Attacks attacks = {};
   Lab_Effort effort = {};
   bool has_lying_disk = false;  // which forgets to sync: a self-test
+  bool has_logs = false;        // write-ahead logs instead of databases
   std::string script = {};      // commands of joedbi, instead of random lives
   // Only what --cut and --image of a failure say; empty: everything.
   std::string cut = {};

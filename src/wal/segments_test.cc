@@ -163,9 +163,7 @@ TEST_F(Wal_Segments, OfDifferentLogsAreNotMixed) {
   append_up_to(2);
   log_.reset();
   Writer(name_ + "/00000009.wal").append("other");
-  EXPECT_EQ(
-      name_ + ": 00000001.wal and 00000009.wal belong to different logs",
-      error_of([&] { open(); }).replace(name_.size() + 2, 29, "00000001.wal and 00000009.wal"));
+  EXPECT_THAT(error_of([&] { open(); }), ::testing::EndsWith("belong to different logs"));
 }
 
 TEST_F(Wal_Segments, HaveOneWriter) {

@@ -190,7 +190,7 @@ class Writer::Implementation {
     is_header_durable_ = true;
     next_ = found_.end.position;
     written_ = next_.offset;
-    file_end_ = found_.file_size;
+    file_end_ = std::max(found_.file_size, written_);
     remove_tail();
     not_zeros_ = file_end_;
     file_.datasync();
@@ -206,7 +206,7 @@ class Writer::Implementation {
     header_ = header->header;
     slot_ = header->slot;
     is_header_durable_ = true;
-    not_zeros_ = file_end_ = file.get_size();
+    not_zeros_ = file_end_ = std::max(file.get_size(), log_start);
     begin_again(start.epoch, start.first_sequence, start.oldest);
   }
 
@@ -219,9 +219,12 @@ class Writer::Implementation {
       is_header_durable_ = true;
       return;
     }
+    // First what says that it is a log, so that nobody takes a torn header for something else.
+    file_.pwrite(magic.data(), magic.size(), 0);
+    file_.datasync();
     header_ = header;
     write_header(file_, header_, slot_);
-    file_end_ = file_.get_size();
+    file_end_ = log_start;  // what is before that belongs to the headers
     next_.sequence = header_.first_sequence;
     durable_ = header_.first_sequence - 1;
     durable_offset_ = next_.offset = written_ = log_start;

@@ -1,0 +1,800 @@
+#include "testing/wal_lab.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "joedb/wal.h"
+#include "testing/random.h"
+#include "testing/sim_file.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace joedb::testing {
+
+namespace {
+
+using wal::Format;
+
+// ---- disks --------------------------------------------------------------------------------------
+
+// What a crash leaves: the files by their names.
+using Image = std::map<std::string, std::string>;
+
+// A number of files, and the order of all that happens to them.
+class World {
+ public:
+  struct File {
+    std::string name;
+    Sim_Disk disk;
+    std::size_t made = 0;  // after how many operations; a file that was there: 0
+    std::size_t removed = std::size_t(-1);
+  };
+
+  explicit World(const Image& image) {
+    for (const auto& [name, content] : image)
+      files_.push_back(std::make_unique<File>(File{name, Sim_Disk(content)}));
+  }
+
+  std::size_t time() const { return order_.size(); }
+  const std::vector<std::unique_ptr<File>>& files() const { return files_; }
+  // Which file each operation was of.
+  const std::vector<std::size_t>& order() const { return order_; }
+
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) {
+    std::size_t index = find(name);
+    if (index == files_.size()) {
+      if (mode == Open_Mode::read_existing || mode == Open_Mode::write_existing)
+        throw Io_Error("opening", name, -1, ENOENT);
+      files_.push_back(std::make_unique<File>(File{name, Sim_Disk(), time()}));
+      if (fault_ && fault_index_ == index) files_[index]->disk.set_fault(*fault_);
+    } else if (mode == Open_Mode::create_new) {
+      throw Io_Error("opening", name, -1, EEXIST);
+    }
+    return std::make_unique<Open_File>(*this, index, mode);
+  }
+  std::vector<std::string> list() const {
+    std::vector<std::string> names;
+    for (const auto& file : files_)
+      if (file->removed > time()) names.push_back(file->name);
+    return names;
+  }
+  // It has no time of its own: it is gone with the next operation at the latest.
+  void remove(const std::string& name) {
+    const std::size_t index = find(name);
+    if (index < files_.size()) files_[index]->removed = time();
+  }
+
+  void set_fault(std::size_t index, Sim_Fault fault) {
+    fault_index_ = index;
+    fault_ = fault;
+    if (index < files_.size()) files_[index]->disk.set_fault(fault);
+  }
+  void remove_fault() {
+    fault_.reset();
+    for (const auto& file : files_) file->disk.remove_fault();
+  }
+  bool has_failed() const {
+    return std::any_of(files_.begin(), files_.end(),
+                       [](const auto& file) { return file->disk.has_failed(); });
+  }
+
+ private:
+  class Open_File : public Sim_File {
+   public:
+    Open_File(World& world, std::size_t index, Open_Mode mode)
+        : Sim_File(world.files_[index]->disk, mode), world_(world), index_(index) {}
+    void pwrite(const char* data, std::size_t size, Offset offset) override {
+      const Note note{*this};
+      Sim_File::pwrite(data, size, offset);
+    }
+    void datasync() override {
+      const Note note{*this};
+      Sim_File::datasync();
+    }
+    bool truncate(Offset size) override {
+      const Note note{*this};
+      return Sim_File::truncate(size);
+    }
+
+   private:
+    // Also of what fails.
+    struct Note {
+      Open_File& file;
+      ~Note() {
+        World& world = file.world_;
+        const std::size_t count = world.files_[file.index_]->disk.io_count();
+        const auto known = std::count(world.order_.begin(), world.order_.end(), file.index_);
+        world.order_.insert(world.order_.end(), count - static_cast<std::size_t>(known),
+                            file.index_);
+      }
+    };
+    World& world_;
+    const std::size_t index_;
+  };
+
+  std::size_t find(const std::string& name) const {
+    std::size_t index = files_.size();
+    for (std::size_t i = 0; i < files_.size(); ++i)
+      if (files_[i]->name == name && files_[i]->removed > time()) index = i;
+    return index;
+  }
+
+  std::vector<std::unique_ptr<File>> files_;
+  std::vector<std::size_t> order_;
+  std::optional<Sim_Fault> fault_;
+  std::size_t fault_index_ = 0;
+};
+
+class World_Directory : public Abstract_Directory {
+ public:
+  explicit World_Directory(World& world) : world_(world) {}
+  const std::string& get_name() const override { return name_; }
+  std::vector<std::string> list() const override { return world_.list(); }
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
+    return world_.open(name, mode);
+  }
+  void remove(const std::string& name) override { world_.remove(name); }
+
+ private:
+  World& world_;
+  const std::string name_ = "world";
+};
+
+// ---- promises -----------------------------------------------------------------------------------
+
+// What was asked of a log, and what was acknowledged, by time: the number of operations so far.
+class Promises_Of_Log {
+ public:
+  enum Mark {
+    appended,         // entries up to this one were handed over
+    flushed,          // acknowledged: a killed process does not lose them
+    durable,          // acknowledged: nor does a power cut
+    rotation_asked,   // entries before this one are not needed any more
+    rotation_done,    // … and no reader shows them after the process was killed
+    rotation_durable  // … or after a power cut
+  };
+
+  // A log that begins with these entries, all of them durable.
+  Promises_Of_Log(std::uint64_t first, std::vector<std::string> entries)
+      : first_(first), entries_(std::move(entries)) {
+    const std::uint64_t last = first + entries_.size() - 1;
+    for (const Mark mark : {appended, flushed, durable}) note(mark, last, 0);
+    for (const Mark mark : {rotation_asked, rotation_done, rotation_durable}) note(mark, first, 0);
+  }
+
+  void append(std::string entry) { entries_.push_back(std::move(entry)); }
+  std::uint64_t last() const { return first_ + entries_.size() - 1; }
+  const std::string* entry(std::uint64_t sequence) const {
+    return sequence >= first_ && sequence <= last() ? &entries_[sequence - first_] : nullptr;
+  }
+
+  void note(Mark mark, std::uint64_t value, std::size_t time) {
+    marks_[mark].push_back({time, value});
+  }
+  std::uint64_t at(Mark mark, std::size_t time) const {
+    std::uint64_t value = 0;
+    for (const auto& [t, v] : marks_[mark])
+      if (t <= time) value = std::max(value, v);
+    return value;
+  }
+
+ private:
+  const std::uint64_t first_;
+  std::vector<std::string> entries_;
+  std::array<std::vector<std::pair<std::size_t, std::uint64_t>>, 6> marks_;
+};
+
+// What a reader shows.
+struct Shown {
+  std::uint64_t first = 1;  // the sequence it begins with
+  std::vector<std::string> entries;
+  std::string refusal;  // why there is no reader
+  std::uint64_t last() const { return first + entries.size() - 1; }
+};
+
+// ---- workloads ----------------------------------------------------------------------------------
+
+enum class Kind { file, async, copies, segments };
+
+struct Setup {
+  Kind kind = Kind::file;
+  wal::Options options;
+  wal::Segment_Options segments;
+  std::size_t copies = 3;
+  std::size_t needed = 2;
+  std::size_t sector = 512;
+};
+
+constexpr const char* kind_names[] = {"file", "async", "copies", "segments"};
+constexpr const char* file_name = "log";
+
+std::string copy_name(std::size_t i) { return "copy " + std::to_string(i); }
+
+Setup choose_setup(Random& random) {
+  Setup setup;
+  setup.kind = static_cast<Kind>(random.below(4));
+  constexpr std::size_t buffers[] = {1, 100, 1000, 4096, 65536};
+  setup.options.buffer_size = buffers[random.below(5)];
+  constexpr Offset steps[] = {0, 0, 512, 4096, 10000};
+  setup.options.preallocate = steps[random.below(5)];
+  constexpr std::size_t sectors[] = {64, 512, 4096};
+  setup.sector = sectors[random.below(3)];
+  setup.segments = {.segment_size = static_cast<Offset>(8192 + 100 + random.below(3000)),
+                    .spare_segments = random.below(3)};
+  if (setup.kind == Kind::copies) setup.needed = 1 + random.below(3);
+  if (setup.kind == Kind::file || setup.kind == Kind::copies) {
+    if (random.below(4) == 0)
+      setup.options.sync = wal::Sync_Policy::every_entries(1 + random.below(3));
+    if (random.below(4) == 0) setup.options.sync.bytes = 50 + random.below(1000);
+    if (random.below(4) == 0)
+      setup.options.batch_size = static_cast<Offset>(8192 + 100 + random.below(2000));
+  }
+  if (setup.kind == Kind::file && random.below(4) == 0) {
+    setup.options.format = Format::cwal;
+    setup.options.preallocate = 0;
+  }
+  return setup;
+}
+
+std::string text_of(const Setup& setup) {
+  const wal::Options& options = setup.options;
+  std::string text = options.format == Format::cwal ? "format of CWal, buffer " : "buffer ";
+  text += std::to_string(options.buffer_size) + ", preallocate " +
+          std::to_string(options.preallocate) + ", batches " + std::to_string(options.batch_size) +
+          ", sector " + std::to_string(setup.sector);
+  if (setup.kind == Kind::copies) text += ", needed " + std::to_string(setup.needed);
+  if (setup.kind == Kind::segments)
+    text += ", segments " + std::to_string(setup.segments.segment_size) + ", spare " +
+            std::to_string(setup.segments.spare_segments);
+  return text;
+}
+
+// Often of the same size, and the same bytes.
+std::string choose_entry(Random& random, std::size_t least) {
+  constexpr std::size_t sizes[] = {0, 1, 8, 8, 8, 40, 40, 100, 600, 2000};
+  std::size_t size = sizes[random.below(10)];
+  if (random.below(8) == 0) size = random.below(200);
+  std::string entry(std::max(size, least), random.flip() ? 'a' : static_cast<char>(random.next()));
+  if (random.flip())
+    for (char& c : entry) c = static_cast<char>(random.next());
+  return entry;
+}
+
+std::unique_ptr<Abstract_File> open_copies(World& world, const Setup& setup, Open_Mode mode,
+                                           std::uint64_t missing) {
+  std::vector<std::unique_ptr<Abstract_File>> files;
+  for (std::size_t i = 0; i < setup.copies; ++i) {
+    if ((missing >> i & 1) != 0) {
+      files.push_back(nullptr);
+      continue;
+    }
+    try {
+      files.push_back(world.open(copy_name(i), mode));
+    } catch (const Io_Error&) {
+      files.push_back(nullptr);
+    }
+  }
+  return std::make_unique<wal::Copies>(
+      std::move(files), mode, wal::Copies_Options{.needed = setup.needed, .has_threads = false});
+}
+
+template <class Reader>
+void read_all(Reader& reader, Shown& shown) {
+  shown.first = reader.position().sequence;
+  while (const auto entry = reader.next()) {
+    if (entry->position.sequence != shown.last() + 1)
+      throw std::runtime_error("a reader shows entry " + std::to_string(entry->position.sequence) +
+                               " after entry " + std::to_string(shown.last()));
+    shown.entries.emplace_back(entry->text());
+  }
+}
+
+// `missing`: copies that cannot be opened.
+Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
+  World world(image);
+  Shown shown;
+  try {
+    if (setup.kind == Kind::segments) {
+      World_Directory directory(world);
+      wal::Segmented_Reader reader(directory);
+      read_all(reader, shown);
+    } else if (setup.kind == Kind::copies) {
+      // A new log exists when all its files do.
+      const auto file = open_copies(world, setup, Open_Mode::read_existing, missing);
+      wal::Reader reader(*file);
+      read_all(reader, shown);
+    } else {
+      if (image.empty()) return shown;
+      const auto file = world.open(file_name, Open_Mode::read_existing);
+      wal::Reader reader(*file);
+      read_all(reader, shown);
+    }
+  } catch (const Exception& error) {
+    shown.refusal = error.what();
+  }
+  return shown;
+}
+
+// One process with a log: it opens it, does random things, and ends.
+class Life_Of_Log {
+ public:
+  Life_Of_Log(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random)
+      : world_(world), setup_(setup), promises_(promises), random_(random) {}
+
+  // Throws what the log throws, also std::runtime_error for a broken rule.
+  void run(std::size_t steps) {
+    switch (setup_.kind) {
+      case Kind::file: {
+        wal::Options options = setup_.options;
+        options.on_batch = [this] { ask_rotation(promises_.last()); };
+        wal::Writer log(world_.open(file_name, Open_Mode::write_existing_or_create_new), options);
+        return run(log, steps);
+      }
+      case Kind::copies: {
+        wal::Options options = setup_.options;
+        options.on_batch = [this] { ask_rotation(promises_.last()); };
+        wal::Writer log(open_copies(world_, setup_, Open_Mode::write_existing_or_create_new, 0),
+                        options);
+        return run(log, steps);
+      }
+      case Kind::segments: {
+        World_Directory directory(world_);
+        wal::Segmented_Writer log(directory, setup_.options, setup_.segments);
+        return run(log, steps);
+      }
+      case Kind::async: {
+        wal::Async_Writer log(wal::Writer(
+            world_.open(file_name, Open_Mode::write_existing_or_create_new), setup_.options));
+        return run_async(log, steps);
+      }
+    }
+  }
+
+ private:
+  using P = Promises_Of_Log;
+
+  void ask_rotation(std::uint64_t first) {
+    promises_.note(P::rotation_asked, first, world_.time());
+  }
+
+  template <class Log>
+  void run(Log& log, std::size_t steps) {
+    if (log.position().sequence != promises_.last() + 1)
+      throw std::runtime_error("a writer begins with entry " +
+                               std::to_string(log.position().sequence) + ", and a reader finds " +
+                               std::to_string(promises_.last()) + " entries");
+    promises_.note(P::durable, log.durable_sequence(), world_.time());
+    try {
+      for (; steps > 0; --steps) {
+        step(log);
+        promises_.note(P::durable, log.durable_sequence(), world_.time());
+      }
+      if (random_.flip()) {
+        log.close();
+        promises_.note(P::flushed, promises_.last(), world_.time());
+      }
+    } catch (const Exception& error) {
+      require_stopped(log, error);
+      throw;
+    }
+  }
+
+  template <class Log>
+  void step(Log& log) {
+    const std::size_t choice = random_.below(16);
+    if (choice < 10) {
+      std::string entry = choose_entry(random_, setup_.options.format == Format::cwal ? 1 : 0);
+      promises_.append(entry);
+      promises_.note(P::appended, promises_.last(), world_.time());
+      const std::uint64_t oldest = oldest_of(log);
+      const wal::Position position = log.append(entry);
+      if (position.sequence != promises_.last())
+        throw std::runtime_error("a wrong position was returned");
+      if (oldest_of(log) != oldest)
+        promises_.note(P::rotation_done, position.sequence, world_.time());
+    } else if (choice < 12) {
+      log.flush();
+      promises_.note(P::flushed, promises_.last(), world_.time());
+    } else if (choice < 15) {
+      log.sync();
+      promises_.note(P::flushed, promises_.last(), world_.time());
+      if (log.durable_sequence() != promises_.last())
+        throw std::runtime_error("after a sync not everything is durable");
+      promises_.note(P::rotation_durable, promises_.at(P::rotation_done, world_.time()),
+                     world_.time());
+    } else {
+      rotate(log);
+    }
+  }
+
+  // What changes when a batch is full.
+  static std::uint64_t oldest_of(const wal::Writer& log) { return log.epoch(); }
+  static std::uint64_t oldest_of(const wal::Segmented_Writer&) { return 0; }
+
+  void rotate(wal::Writer& log) {
+    ask_rotation(promises_.last() + 1);
+    log.rotate();
+    promises_.note(P::rotation_done, promises_.last() + 1, world_.time());
+  }
+  void rotate(wal::Segmented_Writer& log) {
+    if (random_.below(4) == 0) {
+      ask_rotation(promises_.last() + 1);
+      return log.rotate();
+    }
+    const std::uint64_t least = log.oldest_sequence();
+    const std::uint64_t sequence = least + random_.below(promises_.last() + 2 - least);
+    ask_rotation(std::min(sequence, promises_.last()) + 1);
+    log.release(sequence);
+  }
+
+  // After a failure of the disk nothing is written any more.
+  template <class Log>
+  void require_stopped(Log& log, const Exception& error) {
+    if (!world_.has_failed()) return;
+    const std::size_t time = world_.time();
+    bool has_thrown = false;
+    for (const auto& call : {std::function<void()>([&] { log.append("more"); }),
+                             std::function<void()>([&] { log.sync(); })}) {
+      try {
+        call();
+      } catch (const Exception&) {
+        has_thrown = true;
+      }
+    }
+    if (!has_thrown)
+      throw std::runtime_error(std::string("the log goes on after: ") + error.what());
+    if (world_.time() != time)
+      throw std::runtime_error(std::string("something was written after: ") + error.what());
+  }
+
+  // All I/O is made by the thread of the log, which calls back.
+  void run_async(wal::Async_Writer& log, std::size_t steps) {
+    std::mutex mutex;
+    std::string wrong;
+    bool has_failed = false;
+    try {
+      push_all(log, steps, mutex, wrong, has_failed);
+    } catch (...) {
+      try {
+        log.close();  // nobody is called back afterwards
+      } catch (const Exception&) {
+      }
+      throw;
+    }
+    log.close();
+    if (!wrong.empty()) throw std::runtime_error(wrong);
+  }
+
+  void push_all(wal::Async_Writer& log, std::size_t steps, std::mutex& mutex, std::string& wrong,
+                bool& has_failed) {
+    for (; steps > 0; --steps) {
+      std::string entry = choose_entry(random_, 0);
+      const std::uint64_t sequence = promises_.last() + 1;
+      {
+        const std::lock_guard lock(mutex);
+        promises_.append(entry);
+        promises_.note(P::appended, sequence, 0);
+      }
+      log.append_async(std::move(entry),
+                       [&, sequence](wal::Position position, const std::exception_ptr& error) {
+                         const std::lock_guard lock(mutex);
+                         if (error) {
+                           has_failed = true;
+                           return;
+                         }
+                         if (has_failed || position.sequence != sequence)
+                           wrong = "the order of callbacks is wrong";
+                         promises_.note(P::durable, sequence, world_.time());
+                       });
+      if (random_.below(6) == 0) log.wait();
+    }
+  }
+
+  World& world_;
+  const Setup& setup_;
+  Promises_Of_Log& promises_;
+  Random& random_;
+};
+
+// ---- one seed -----------------------------------------------------------------------------------
+
+class Log_Explorer {
+ public:
+  Log_Explorer(std::uint64_t seed, const Attacks& attacks, const Lab_Effort& effort,
+               Lab_Counts& counts, State_Set& states)
+      : seed_(seed),
+        attacks_(attacks),
+        effort_(effort),
+        counts_(counts),
+        states_(states),
+        random_(seed) {}
+
+  std::optional<Lab_Failure> run() {
+    try {
+      setup_ = choose_setup(random_);
+      const std::uint64_t life_seed = random_.next();
+      World world({});
+      Promises_Of_Log promises(1, {});
+      live(world, promises, life_seed);
+      if (attacks_.has_kill || attacks_.has_power) explore(world, promises, 1);
+      if (attacks_.has_error) fail_calls(world, life_seed);
+    } catch (const std::exception& error) {
+      where_ += "\n" + text_of(setup_) + "\n";
+      return Lab_Failure{seed_,
+                         "seed " + std::to_string(seed_) +
+                             " (log: " + kind_names[static_cast<int>(setup_.kind)] +
+                             "): " + error.what() + "\n" + where_,
+                         "--wal --seed " + std::to_string(seed_)};
+    }
+    ++counts_.seeds;
+    return std::nullopt;
+  }
+
+ private:
+  // Several processes, one after the other.
+  void live(World& world, Promises_Of_Log& promises, std::uint64_t seed) {
+    Random random(seed);
+    const bool counts_from_1 = setup_.options.format == Format::cwal;
+    const std::size_t processes = counts_from_1 ? 1 : 1 + random.below(2);
+    for (std::size_t i = 0; i < processes; ++i) {
+      Life_Of_Log(world, setup_, promises, random).run(4 + random.below(24));
+      promises.note(Promises_Of_Log::flushed, promises.last(), world.time());  // the destructor
+      judge(kill_image(world), promises, world.time(), false);
+    }
+  }
+
+  Image kill_image(const World& world) const {
+    Image image;
+    for (const auto& file : world.files())
+      if (file->removed > world.time()) image[file->name] = file->disk.content();
+    return image;
+  }
+
+  // ---- crashes ----------------------------------------------------------------------------------
+
+  void explore(const World& world, const Promises_Of_Log& promises, int depth) {
+    std::vector<Sim_State> states;
+    for (const auto& file : world.files()) states.push_back(file->disk.start());
+    for (std::size_t time = 0; time <= world.time(); ++time) {
+      if (time > 0) {
+        const std::size_t index = world.order()[time - 1];
+        states[index].advance(world.files()[index]->disk.history());
+      }
+      ++counts_.cuts;
+      if (attacks_.has_kill) {
+        Image image;
+        for (std::size_t i = 0; i < states.size(); ++i)
+          if (world.files()[i]->made <= time && world.files()[i]->removed > time)
+            image[world.files()[i]->name] = states[i].content();
+        where_ = "killed after I/O " + std::to_string(time) + ", depth " + std::to_string(depth);
+        check(image, promises, time, false, depth);
+      }
+      if (attacks_.has_power) cut_power(world, promises, states, time, depth);
+    }
+  }
+
+  void cut_power(const World& world, const Promises_Of_Log& promises,
+                 const std::vector<Sim_State>& states, std::size_t time, int depth) {
+    std::vector<std::vector<Sim_Unit>> units;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      units.push_back(states[i].units(world.files()[i]->disk.history(), setup_.sector));
+      count += units.back().size();
+    }
+    const bool is_all = count <= effort_.all_subsets_up_to && states.size() == 1;
+    const std::size_t images = is_all ? std::size_t{1} << count : effort_.random_subsets;
+    for (std::size_t n = 0; n < images; ++n) {
+      Image image;
+      const std::size_t share = n < 2 ? 8 * n : 1 + random_.below(7);
+      for (std::size_t i = 0; i < states.size(); ++i) {
+        const World::File& file = *world.files()[i];
+        if (file.made > time) continue;
+        if (file.removed <= time && random_.flip()) continue;
+        if (!states[i].has_durable_name() && (n == 0 || random_.below(8) == 0)) continue;
+        Sim_Mask mask(is_all ? n : 0);
+        if (!is_all)
+          for (std::size_t unit = 0; unit < units[i].size(); ++unit)
+            if (random_.below(8) < share) mask.add(unit);
+        // Where a log was just made, a disk shows zeros where nothing was written.
+        const bool may_fill = states[i].durable().size() > 2048;
+        const auto fill = static_cast<Sim_Fill>(may_fill ? random_.below(sim_fill_count) : 0);
+        states[i].power_cut(units[i], mask, fill, image[file.name]);
+      }
+      where_ = "power cut after I/O " + std::to_string(time) + ", image " + std::to_string(n) +
+               ", depth " + std::to_string(depth);
+      check(image, promises, time, true, depth);
+    }
+  }
+
+  // ---- what is left -----------------------------------------------------------------------------
+
+  static State_Hash hash_of(const Image& image) {
+    std::string all;
+    for (const auto& [name, content] : image)
+      all += name + '\0' + std::to_string(content.size()) + '\0' + content;
+    const XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
+    return {hash.low64, hash.high64};
+  }
+
+  // What a reader shows, after it was found to be what was promised.
+  Shown judge(const Image& image, const Promises_Of_Log& promises, std::size_t time, bool is_power,
+              std::uint64_t missing = 0) {
+    using P = Promises_Of_Log;
+    const Shown shown = read(image, setup_, missing);
+    const std::uint64_t least =
+        is_power ? promises.at(P::durable, time)
+                 : std::max(promises.at(P::flushed, time), promises.at(P::durable, time));
+    const std::uint64_t asked = promises.at(P::rotation_asked, time);
+    const bool has_promises = least >= asked && least > 0;
+    if (!shown.refusal.empty()) {
+      if (has_promises) throw std::runtime_error("a reader is refused: " + shown.refusal);
+      return shown;
+    }
+    const std::uint64_t appended = promises.at(P::appended, time);
+    const bool counts_from_1 = setup_.options.format == Format::cwal;
+    if (counts_from_1) return judge_cwal(shown, promises, least, asked, appended);
+    for (std::uint64_t s = shown.first; s <= shown.last(); ++s) {
+      if (s > appended)
+        throw std::runtime_error("entry " + std::to_string(s) + " is shown, " +
+                                 std::to_string(appended) + " were appended");
+      const std::string* const entry = promises.entry(s);
+      if (entry == nullptr || *entry != shown.entries[s - shown.first])
+        throw std::runtime_error("entry " + std::to_string(s) +
+                                 " is not the one that was appended");
+    }
+    const std::uint64_t oldest =
+        promises.at(is_power ? P::rotation_durable : P::rotation_done, time);
+    if (setup_.kind != Kind::segments && !shown.entries.empty() && shown.first < oldest)
+      throw std::runtime_error("entry " + std::to_string(shown.first) +
+                               " is shown, from before a rotation to entry " +
+                               std::to_string(oldest));
+    if (has_promises && (shown.first > asked || shown.last() < least))
+      throw std::runtime_error("entries " + std::to_string(asked) + " to " + std::to_string(least) +
+                               " were promised, " + std::to_string(shown.first) + " to " +
+                               std::to_string(shown.last()) + " are there");
+    return shown;
+  }
+
+  // There, sequences are counted from the start of the file: some rotation was the last.
+  Shown judge_cwal(const Shown& shown, const Promises_Of_Log& promises, std::uint64_t least,
+                   std::uint64_t asked, std::uint64_t appended) const {
+    for (std::uint64_t first = 1; first <= appended + 1; ++first) {
+      const std::uint64_t last = first + shown.entries.size() - 1;
+      if (last > appended || (least >= asked && least > 0 && (first > asked || last < least)))
+        continue;
+      bool is_same = true;
+      for (std::size_t i = 0; i < shown.entries.size() && is_same; ++i) {
+        const std::string* const entry = promises.entry(first + i);
+        is_same = entry != nullptr && *entry == shown.entries[i];
+      }
+      if (is_same) return shown;
+    }
+    throw std::runtime_error(
+        "the entries that are shown were not appended in this order, or some "
+        "that were promised are missing");
+  }
+
+  void check(const Image& image, const Promises_Of_Log& promises, std::size_t time, bool is_power,
+             int depth) {
+    ++counts_.images;
+    State_Hash hash = hash_of(image);
+    hash.low ^= promises.at(Promises_Of_Log::durable, time) * 0x9e3779b97f4a7c15;
+    hash.high ^= promises.at(Promises_Of_Log::rotation_asked, time) * 31 + (is_power ? 1 : 2);
+    if (!states_.insert(hash)) return;
+    const Shown shown = judge(image, promises, time, is_power);
+    // What a recovery has found may stand in one copy only until it is repaired.
+    if (setup_.kind == Kind::copies && depth == 1) check_copies(image, promises, time, is_power);
+    recover(image, shown, promises, time, is_power, depth);
+  }
+
+  // Without some of the copies: as many as may be lost.
+  void check_copies(const Image& image, const Promises_Of_Log& promises, std::size_t time,
+                    bool is_power) {
+    const std::uint64_t missing = 1 + random_.below((std::size_t{1} << setup_.copies) - 1);
+    std::size_t lost = 0;
+    for (std::size_t i = 0; i < setup_.copies; ++i) {
+      const auto copy = image.find(copy_name(i));
+      if ((missing >> i & 1) != 0 || copy == image.end() || copy->second.empty()) ++lost;
+    }
+    if (lost >= setup_.needed) return;
+    judge(image, promises, time, is_power, missing);
+  }
+
+  // A writer opens what was left, and goes on.
+  void recover(const Image& image, const Shown& before, const Promises_Of_Log& promises,
+               std::size_t time, bool is_power, int depth) {
+    ++counts_.recoveries;
+    World world(image);
+    Promises_Of_Log next(before.first, before.entries);
+    Random random(seed_ ^ counts_.recoveries);
+    const std::string where = where_;
+    try {
+      Life_Of_Log(world, setup_, next, random).run(2 + random.below(5));
+    } catch (const Exception& error) {
+      // CWal's format cannot tell what a power cut leaves from damage; a log whose making was cut
+      // off may be refused if it held nothing.
+      const bool may_refuse = setup_.options.format == Format::cwal || !before.refusal.empty();
+      if (!may_refuse)
+        throw std::runtime_error(std::string("a writer is refused: ") + error.what());
+      judge(kill_image(world), promises, time, is_power);
+      return;
+    }
+    judge(kill_image(world), next, world.time(), false);
+    if (depth < 2 && random.below(24) == 0) {
+      const Lab_Effort effort = effort_;
+      effort_ = {.all_subsets_up_to = 6, .random_subsets = 12, .depth = 2};
+      explore(world, next, depth + 1);
+      effort_ = effort;
+    }
+    where_ = where;
+  }
+
+  // ---- errors -----------------------------------------------------------------------------------
+
+  // Each call of the life fails, once and for ever.
+  void fail_calls(const World& whole, std::uint64_t seed) {
+    constexpr int codes[] = {EIO, ENOSPC, EDQUOT, EROFS};
+    for (std::size_t index = 0; index < whole.files().size(); ++index)
+      for (const auto calls :
+           {Sim_Fault::Calls::writes, Sim_Fault::Calls::syncs, Sim_Fault::Calls::truncations,
+            Sim_Fault::Calls::reads, Sim_Fault::Calls::opens, Sim_Fault::Calls::sizes}) {
+        const std::size_t count = whole.files()[index]->disk.count(calls);
+        for (std::size_t number = 0; number < count; ++number)
+          for (const bool lasts : {false, true})
+            fail_call(index,
+                      {calls, number, codes[number % std::size(codes)], lasts,
+                       static_cast<double>(random_.below(3)) / 2},
+                      seed);
+      }
+  }
+
+  void fail_call(std::size_t index, const Sim_Fault& fault, std::uint64_t seed) {
+    ++counts_.faults;
+    where_ = "fault: file " + std::to_string(index) + ", kind of call " +
+             std::to_string(static_cast<int>(fault.calls)) + ", number " +
+             std::to_string(fault.number) + (fault.lasts ? ", for ever" : ", once");
+    World world({});
+    Promises_Of_Log promises(1, {});
+    world.set_fault(index, fault);
+    try {
+      live(world, promises, seed);
+    } catch (const Exception&) {
+      if (!world.has_failed()) throw;
+    }
+    world.remove_fault();
+    const std::string where = where_;
+    std::vector<Sim_State> states;
+    for (const auto& file : world.files()) states.push_back(file->disk.state());
+    where_ = where + "; killed";
+    check(kill_image(world), promises, world.time(), false, 2);
+    const Lab_Effort effort = effort_;
+    effort_ = {.all_subsets_up_to = 4, .random_subsets = 6, .depth = 2};
+    cut_power(world, promises, states, world.time(), 2);
+    effort_ = effort;
+  }
+
+  const std::uint64_t seed_;
+  const Attacks attacks_;
+  Lab_Effort effort_;
+  Lab_Counts& counts_;
+  State_Set& states_;
+  Random random_;
+  Setup setup_;
+  std::string where_;
+};
+
+}  // namespace
+
+std::optional<Lab_Failure> explore_log(std::uint64_t seed, const Attacks& attacks,
+                                       const Lab_Effort& effort, Lab_Counts& counts,
+                                       State_Set& states) {
+  return Log_Explorer(seed, attacks, effort, counts, states).run();
+}
+
+}  // namespace joedb::testing
