@@ -6,6 +6,7 @@
 #include "joedb/wal/log.h"
 #include "joedb/wal/reader.h"
 #include "joedb/wal/recover.h"
+#include "joedb/wal/text.h"
 #include "joedb/wal/writer.h"
 
 #endif
