@@ -5,7 +5,6 @@
 #include <limits>
 #include <optional>
 
-#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/stop_signal.h"
@@ -81,7 +80,8 @@ int run_dump(std::vector<std::string> arguments) {
       {"joedb wal dump [options] FILE", "Prints the entries of a log as text, one in a line.",
        std::string(text_details) +
            R"(This is what joedb wal load reads. Where an entry is not good, the output ends, a warning says
-why and where, and the exit code is 1. A log may be written meanwhile.
+why and where, and the exit code is 1. It also ends at zeros, where a log that has grown ahead
+does: joedb wal verify finds good entries behind them. A log may be written meanwhile.
 )",
        "  joedb wal dump orders.wal\n"
        "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
@@ -95,8 +95,7 @@ why and where, and the exit code is 1. A log may be written meanwhile.
                    "number and offset before each entry; load does not read this");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const std::string name = words->take();
-  words->require_end();
+  const std::string name = take_log(*words);
   Printer printer(sequence_of(from, 0, *words), with_positions);
   const std::uint64_t last = sequence_of(until, std::numeric_limits<std::uint64_t>::max(), *words);
 
@@ -120,15 +119,11 @@ why and where, and the exit code is 1. A log may be written meanwhile.
 
 // ---- load ---------------------------------------------------------------------------------------
 
-enum class Wanted_Format { any, checked, cwal };
-
-wal::Writer open_log(const std::string& name, Wanted_Format wanted) {
-  wal::Options options;
-  if (wanted == Wanted_Format::cwal) options.format = wal::Format::cwal;
-  wal::Writer log(name, options);
-  if (wanted != Wanted_Format::any && log.format() != options.format)
-    throw Exception(name + " exists, and has the other format: leave --format away to append to " +
-                    "it, or give the name of a new file");
+wal::Writer open_log(const std::string& name, wal::Format format) {
+  wal::Writer log(name, {.format = format});
+  if (format == wal::Format::cwal && log.format() != format)
+    throw Exception(name + " exists, and is not in the format of CWal: leave --format away to " +
+                    "append to it, or give the name of a new file");
   return log;
 }
 
@@ -142,14 +137,13 @@ int run_load(std::vector<std::string> arguments) {
 )",
        "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
        "  echo '\"one coffee\"' | joedb wal load orders.wal\n"});
-  Wanted_Format format = Wanted_Format::any;
+  wal::Format format = wal::Format::checked;
   options.add_choice("--format", format,
-                     {{"checked", Wanted_Format::checked}, {"cwal", Wanted_Format::cwal}},
-                     "of a new log; cwal is that of the library CWal (default: checked)");
+                     {{"checked", wal::Format::checked}, {"cwal", wal::Format::cwal}},
+                     "of a new log; cwal is that of the library CWal");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const std::string name = words->take();
-  words->require_end();
+  const std::string name = take_log(*words);
 
   wal::Writer log = open_log(name, format);
   const std::uint64_t first = log.position().sequence;
@@ -161,14 +155,15 @@ int run_load(std::vector<std::string> arguments) {
       throw;
     } catch (const Exception& error) {
       log.sync();
-      throw Exception("line " + std::to_string(number) + ", " + error.what() + ". The " +
-                      std::to_string(number - 1) + " entries before it are in " + name);
+      throw Exception("line " + std::to_string(number) + ": " + error.what() + "; before it, " +
+                      counted(number - 1) + (number == 2 ? " was" : " were") + " appended to " +
+                      name);
     }
   }
   if (std::cin.bad()) throw Exception("reading standard input failed");
   log.sync();
   const std::uint64_t count = log.position().sequence - first;
-  std::cout << name << ": " << count << (count == 1 ? " entry" : " entries") << " appended";
+  std::cout << name << ": " << counted(count) << " appended";
   if (count > 0) std::cout << ", " << first << " to " << log.position().sequence - 1;
   std::cout << '\n';
   finish_standard_output();
@@ -223,9 +218,9 @@ class Follower {
            " on may be missed");
       printer_.forget_from();
     } else if (first > next) {
-      warn(name_ + ": rotated before " + std::to_string(first - next) +
-           (first - next == 1 ? " entry was" : " entries were") + " read: " + std::to_string(next) +
-           " to " + std::to_string(first - 1));
+      warn(name_ + ": rotated before " + counted(first - next) +
+           (first - next == 1 ? " was" : " were") + " read: " + std::to_string(next) + " to " +
+           std::to_string(first - 1));
     }
   }
 
@@ -275,8 +270,7 @@ entries that are there.
   options.add_flag("--positions", with_positions, "number and offset before each entry");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const std::string name = words->take();
-  words->require_end();
+  const std::string name = take_log(*words);
   if (all && from != 0) words->fail("--from and --all exclude each other");
   Printer printer(sequence_of(from, 0, *words), with_positions);
   Follower(name, printer).run(all || from != 0);

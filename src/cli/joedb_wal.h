@@ -1,9 +1,12 @@
 #ifndef JOEDB_CLI_JOEDB_WAL_H
 #define JOEDB_CLI_JOEDB_WAL_H
 
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/progress.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal.h"
@@ -18,6 +21,26 @@ int run_wal_bench(std::vector<std::string> arguments);
 // Nothing is wrong with a log that ends so.
 inline bool ends_well(wal::Stop stop) {
   return stop == wal::Stop::clean || stop == wal::Stop::wrong_epoch;
+}
+
+// "1 entry", "2 entries"
+inline std::string counted(std::uint64_t entries) {
+  return std::to_string(entries) + (entries == 1 ? " entry" : " entries");
+}
+
+// The only word that is left: the name of a log.
+inline std::string take_log(Words& words) {
+  if (words.peek().starts_with("--")) words.fail("unknown option: " + std::string(words.peek()));
+  std::string name = words.take();
+  words.require_end();
+  return name;
+}
+
+// Opens a file that does not exist yet.
+inline std::unique_ptr<File> make_file(const std::string& name) {
+  if (std::filesystem::exists(name))
+    throw Exception(name + " exists: give the name of a new file, or remove it");
+  return std::make_unique<File>(name, Open_Mode::create_new);
 }
 
 // Another file, which is only read, with progress.

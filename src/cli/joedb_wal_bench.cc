@@ -5,10 +5,8 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <thread>
 
-#include "cli/arguments.h"
 #include "cli/joedb_wal.h"
 #include "cli/stop_signal.h"
 #include "joedb/base/bytes.h"
@@ -130,7 +128,7 @@ class Temporary {
 };
 
 Result run(const std::string& name, const Settings& settings, bool keep) {
-  auto file = std::make_unique<File>(name, Open_Mode::create_new);
+  auto file = make_file(name);
   const Temporary temporary(name, keep);
   wal::Options options;
   options.preallocate = settings.preallocate;
@@ -205,8 +203,7 @@ thread waits until an entry of its own is durable.
   options.add_flag("--keep", keep, "do not remove the file");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const std::string name = words->take();
-  words->require_end();
+  const std::string name = take_log(*words);
   settings.every = entries_of_sync(sync, *words);
   if (settings.entries < 1) words->fail("--entries: at least 1");
   if (settings.size < 0 || settings.size > static_cast<std::int64_t>(wal::max_entry_size))

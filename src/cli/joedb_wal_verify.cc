@@ -1,8 +1,6 @@
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 
-#include "cli/arguments.h"
 #include "cli/joedb_wal.h"
 #include "cli/output.h"
 #include "wal/recovery.h"
@@ -21,10 +19,6 @@ Report examine(const File& file) {
 
 bool is_good(const Report& report) {
   return ends_well(report.end.stop) && report.later_entries == 0;
-}
-
-std::string counted(std::uint64_t count) {
-  return std::to_string(count) + (count == 1 ? " entry" : " entries");
 }
 
 // ---- verify -------------------------------------------------------------------------------------
@@ -92,8 +86,7 @@ behind the end. Nothing is changed.
        "  joedb wal verify orders.wal\n"});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const std::string name = words->take();
-  words->require_end();
+  const std::string name = take_log(*words);
 
   const File file(name, Open_Mode::read_existing);
   const Report report = examine(file);
@@ -109,15 +102,15 @@ namespace {
 
 // Writes what is behind `start` to a new file. If anything fails, there is no file again.
 void copy_tail(const File& file, Offset start, const std::string& name) {
-  File copy(name, Open_Mode::create_new);
+  const auto copy = make_file(name);
   try {
     std::vector<char> block(std::size_t{1} << 18);
     Offset done = 0;
     while (const std::size_t size = file.pread(block.data(), block.size(), start + done)) {
-      copy.pwrite(block.data(), size, done);
+      copy->pwrite(block.data(), size, done);
       done += static_cast<Offset>(size);
     }
-    copy.sync();
+    copy->sync();
   } catch (...) {
     std::error_code ignored;
     std::filesystem::remove(name, ignored);
@@ -155,8 +148,7 @@ for writing.
                    "also if good entries are lost that stand behind damaged ones");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const std::string name = words->take();
-  words->require_end();
+  const std::string name = take_log(*words);
 
   File file(name, Open_Mode::write_existing);
   const Report report = examine(file);

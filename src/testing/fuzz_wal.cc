@@ -48,10 +48,14 @@ void check_report(const wal::Report& report, const Content& content) {
 }
 
 // What is good stays, and nothing stands behind it.
-void check_recovery(std::string_view input, const Content& content, wal::Tail tail) {
+void check_recovery(std::string_view input, Content content, wal::Tail tail) {
   Memory_File file;
   try {
-    check_report(wal::recover(fill(file, input), tail), content);
+    const wal::Report report = wal::recover(fill(file, input), tail);
+    check_report(report, content);
+    // There, zeros are empty entries, but not where only they are left.
+    if (report.format == wal::Format::cwal)
+      while (!content.entries.empty() && content.entries.back().empty()) content.entries.pop_back();
   } catch (const Corruption_Error&) {
     require(std::string_view(file.get_data().data(), file.get_data().size()) == input,
             "a recovery that fails has changed the file");
