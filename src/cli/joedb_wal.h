@@ -9,7 +9,10 @@
 #include "cli/arguments.h"
 #include "cli/progress.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/wal.h"
+#include "joedb/wal/reader.h"
+#include "joedb/wal/recover.h"
+#include "joedb/wal/text.h"
+#include "joedb/wal/writer.h"
 
 namespace joedb {
 

@@ -3,7 +3,9 @@
 
 #include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
-#include "joedb/wal.h"
+#include "joedb/wal/reader.h"
+#include "joedb/wal/recover.h"
+#include "joedb/wal/writer.h"
 #include "testing/file_uses.h"
 #include "testing/fuzzers.h"
 
