@@ -5,19 +5,50 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "joedb/base/error.h"
 #include "joedb/base/log.h"
+#include "joedb/wal/segments.h"
 #include "joedb/wal/writer.h"
 
 namespace joedb::inline v1::wal {
 
+// A log of either kind.
+class Async_Writer::Log {
+ public:
+  virtual ~Log() = default;
+  virtual void require_size(std::size_t bytes) const = 0;
+  virtual Position append(std::string_view bytes) = 0;
+  virtual void sync() = 0;
+  virtual void rotate() = 0;
+  virtual void release(std::uint64_t sequence) = 0;
+  virtual void close() = 0;
+};
+
+template <class Kind>
+class Async_Writer::Log_Of : public Log {
+ public:
+  explicit Log_Of(Kind log) : log_(std::move(log)) {}
+  void require_size(std::size_t bytes) const override { log_.require_size(bytes); }
+  Position append(std::string_view bytes) override { return log_.append(bytes); }
+  void sync() override { log_.sync(); }
+  void rotate() override { log_.rotate(); }
+  void release(std::uint64_t sequence) override {
+    if constexpr (std::is_same_v<Kind, Segmented_Writer>) log_.release(sequence);
+  }
+  void close() override { log_.close(); }
+
+ private:
+  Kind log_;
+};
+
 class Async_Writer::Implementation {
  public:
-  Implementation(Writer log, Async_Options options)
+  Implementation(std::unique_ptr<Log> log, Async_Options options)
       : options_(options), log_(std::move(log)), thread_([this] { run(); }) {
     writing_thread_ = thread_.get_id();
   }
@@ -33,10 +64,11 @@ class Async_Writer::Implementation {
     append(Item{.bytes = std::move(bytes), .listener = std::move(callback)});
   }
 
-  void rotate() {
+  // Whatever is to be done with the log behind what was appended before.
+  void run_in_order(std::function<void(Log&)> task) {
     std::promise<Position> promise;
     std::future<Position> done = promise.get_future();
-    push({.bytes = {}, .listener = std::move(promise), .is_rotation = true});
+    push({.bytes = {}, .listener = std::move(promise), .task = std::move(task)});
     done.get();
   }
 
@@ -56,7 +88,7 @@ class Async_Writer::Implementation {
     }
     thread_.join();
     if (failure_) std::rethrow_exception(failure_);
-    log_.close();
+    log_->close();
   }
 
   std::uint64_t syncs() const {
@@ -69,12 +101,12 @@ class Async_Writer::Implementation {
     std::string bytes;
     std::variant<std::promise<Position>, Callback> listener;
     Position position = {};
-    bool is_rotation = false;
+    std::function<void(Log&)> task = {};  // instead of an entry
   };
   using Clock = std::chrono::steady_clock;
 
   void append(Item item) {
-    log_.require_size(item.bytes.size());
+    log_->require_size(item.bytes.size());
     push(std::move(item));
   }
 
@@ -135,11 +167,11 @@ class Async_Writer::Implementation {
   std::exception_ptr write(std::vector<Item>& items) {
     try {
       for (Item& item : items) {
-        if (item.is_rotation) {
+        if (item.task) {
           sync();
-          log_.rotate();
+          item.task(*log_);
         } else {
-          item.position = log_.append(item.bytes);
+          item.position = log_->append(item.bytes);
         }
       }
       sync();
@@ -150,7 +182,7 @@ class Async_Writer::Implementation {
   }
 
   void sync() {
-    log_.sync();
+    log_->sync();
     const std::lock_guard lock(mutex_);
     ++syncs_;
   }
@@ -168,7 +200,7 @@ class Async_Writer::Implementation {
   }
 
   const Async_Options options_;
-  Writer log_;  // of the thread, but for its limits
+  const std::unique_ptr<Log> log_;  // of the thread, but for its limits
 
   mutable std::mutex mutex_;      // for all below
   std::condition_variable come_;  // something waits, or the log is closed
@@ -188,7 +220,12 @@ class Async_Writer::Implementation {
 };
 
 Async_Writer::Async_Writer(Writer log, Async_Options options)
-    : implementation_(std::make_unique<Implementation>(std::move(log), options)) {}
+    : implementation_(std::make_unique<Implementation>(
+          std::make_unique<Log_Of<Writer>>(std::move(log)), options)) {}
+
+Async_Writer::Async_Writer(Segmented_Writer log, Async_Options options)
+    : implementation_(std::make_unique<Implementation>(
+          std::make_unique<Log_Of<Segmented_Writer>>(std::move(log)), options)) {}
 
 Async_Writer::~Async_Writer() {
   try {
@@ -207,7 +244,12 @@ void Async_Writer::append_async(std::string bytes, Callback callback) {
 }
 
 void Async_Writer::wait() { implementation_->wait(); }
-void Async_Writer::rotate() { implementation_->rotate(); }
+void Async_Writer::rotate() {
+  implementation_->run_in_order([](Log& log) { log.rotate(); });
+}
+void Async_Writer::release(std::uint64_t sequence) {
+  implementation_->run_in_order([sequence](Log& log) { log.release(sequence); });
+}
 void Async_Writer::close() { implementation_->close(); }
 std::uint64_t Async_Writer::syncs() const { return implementation_->syncs(); }
 

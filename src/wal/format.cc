@@ -1,6 +1,7 @@
 #include "wal/format.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "joedb/base/bytes.h"
 #include "wal/checksum.h"
@@ -80,6 +81,10 @@ bool is_of_later_version(std::string_view bytes) {
 
 }  // namespace
 
+bool is_later(const Header& a, const Header& b) {
+  return std::pair(a.epoch, a.oldest) > std::pair(b.epoch, b.oldest);
+}
+
 std::optional<Found_Header> read_header(const Abstract_File& file) {
   const std::string slots = read_slots(file);
   std::optional<Found_Header> best;
@@ -89,7 +94,7 @@ std::optional<Found_Header> read_header(const Abstract_File& file) {
       const std::string_view bytes = copy_of(slots, slot, copy);
       has_magic = has_magic || bytes.starts_with(magic);
       const auto header = decode_header(bytes);
-      if (header && (!best || header->epoch > best->header.epoch)) best = {*header, slot};
+      if (header && (!best || is_later(*header, best->header))) best = {*header, slot};
       if (is_of_later_version(bytes))
         throw Corruption_Error(file.get_name() + " is a log of a later version of its format", 0);
     }

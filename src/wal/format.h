@@ -14,8 +14,8 @@ namespace joedb::inline v1::wal {
 
 // ---- header -------------------------------------------------------------------------------------
 
-// A file has two slots for a header, one page each, so that a rotation does not touch what is in
-// force; the valid one with the larger epoch counts. A slot holds two copies.
+// A file has two slots for a header, one page each, so that a new one does not touch what is in
+// force; the later valid one counts. A slot holds two copies.
 struct Header {
   std::uint64_t log_id = 0;          // random: entries of another log are never taken for ours
   std::uint64_t epoch = 0;           // how often the file was begun again
@@ -34,6 +34,9 @@ inline constexpr Offset log_start = 2 * slot_size;
 using Header_Bytes = std::array<char, header_bytes>;
 Header_Bytes encode_header(const Header& header);
 std::optional<Header> decode_header(std::string_view bytes);
+
+// By epoch, then by what is the oldest entry.
+bool is_later(const Header& a, const Header& b);
 
 struct Found_Header {
   Header header;

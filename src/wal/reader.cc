@@ -1,13 +1,13 @@
 #include "joedb/wal/reader.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "joedb/base/bytes.h"
 #include "joedb/io/posix_file.h"
 #include "wal/checksum.h"
 #include "wal/format.h"
 #include "wal/source.h"
+#include "wal/wait.h"
 
 namespace joedb::inline v1::wal {
 
@@ -105,14 +105,7 @@ std::optional<Entry> Reader::next() {
 }
 
 std::optional<Entry> Reader::wait_for_next(std::chrono::milliseconds timeout) {
-  const auto until = std::chrono::steady_clock::now() + timeout;
-  for (auto pause = std::chrono::milliseconds(1);;) {
-    if (auto entry = next()) return entry;
-    const auto now = std::chrono::steady_clock::now();
-    if (now >= until || end_.stop == Stop::overwritten) return std::nullopt;
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, until - now));
-    pause = std::min(2 * pause, std::chrono::milliseconds(16));
-  }
+  return wait_for(*this, timeout);
 }
 
 static bool is_zero(std::string_view bytes) {

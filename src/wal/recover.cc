@@ -24,19 +24,24 @@ std::string Report::text() const {
   return text;
 }
 
-// Whether the entry with this position is good, whatever stands before it.
-static bool is_good(Source& source, const Header& header, Offset offset, Entry_Header& entry) {
-  entry = load<Entry_Header>(source.view(offset, entry_header_size).data());
-  const std::size_t size = entry_header_size + entry.length;
-  if (static_cast<Offset>(size) > source.size() - offset) return false;
-  const std::string_view bytes = source.view(offset, size);
-  return bytes.size() == size && entry_crc(bytes, epoch_crc(header)) == entry.crc;
+std::optional<std::string_view> read_good_entry(Source& source, Offset offset, std::uint32_t epoch,
+                                                Entry_Header& header) {
+  std::string_view bytes = source.view(offset, entry_header_size);
+  if (bytes.size() < entry_header_size) return std::nullopt;
+  header = load<Entry_Header>(bytes.data());
+  const std::size_t size = entry_header_size + header.length;
+  if (header.sequence == 0 || static_cast<Offset>(size) > source.size() - offset)
+    return std::nullopt;
+  bytes = source.view(offset, size);
+  if (bytes.size() < size || entry_crc(bytes, epoch) != header.crc) return std::nullopt;
+  return bytes;
 }
 
 std::vector<Later_Entry> find_later_entries(const Abstract_File& file, const Header& header,
                                             Position end) {
   File_Source source(file);
   source.refresh();
+  const std::uint32_t epoch = epoch_crc(header);
   std::vector<Later_Entry> result;
   const Offset last = source.size() - static_cast<Offset>(entry_header_size);
   const auto most = static_cast<std::uint64_t>(std::max<Offset>(last - end.offset, 0)) / 8 + 1;
@@ -51,7 +56,7 @@ std::vector<Later_Entry> find_later_entries(const Abstract_File& file, const Hea
     if (sequence < end.sequence || sequence - end.sequence > most ||
         static_cast<Offset>(length) > last - offset) {
       offset += 8;
-    } else if (is_good(source, header, offset, entry)) {
+    } else if (read_good_entry(source, offset, epoch, entry)) {
       result.push_back({offset, entry});
       offset += static_cast<Offset>(padded_size(entry.length));
     } else {

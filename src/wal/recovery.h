@@ -1,6 +1,8 @@
 #ifndef WAL_RECOVERY_H
 #define WAL_RECOVERY_H
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "joedb/wal/recover.h"
@@ -8,6 +10,10 @@
 #include "wal/source.h"
 
 namespace joedb::inline v1::wal {
+
+// The entry that stands there, header and bytes, if its checksum is right; it may follow any other.
+std::optional<std::string_view> read_good_entry(Source& source, Offset offset, std::uint32_t epoch,
+                                                Entry_Header& header);
 
 // A good entry of the epoch, behind the end of the good entries.
 struct Later_Entry {

@@ -46,12 +46,17 @@ void require_sense(const Options& options) {
 
 class Writer::Implementation {
  public:
-  Implementation(std::unique_ptr<Abstract_File> owned, Abstract_File& file, Options options)
+  // `start`: the header with which the file is to begin again; null: it goes on.
+  Implementation(std::unique_ptr<Abstract_File> owned, Abstract_File& file, Options options,
+                 const Header* start = nullptr)
       : owned_(std::move(owned)), file_(file), options_(std::move(options)) {
     require_sense(options_);
     if (file.is_readonly() || file.is_shared())
       throw Exception(file.get_name() + ": the writer of a log must be alone");
-    open(file);
+    if (start != nullptr)
+      open_again(file, *start);
+    else
+      open(file);
     buffer_ = std::make_unique<char[]>(options_.buffer_size + terminator_size);
     if (options_.sync.time.count() > 0)
       timer_ = std::jthread([this](std::stop_token token) { run_timer(token); });
@@ -131,19 +136,12 @@ class Writer::Implementation {
   const Header& header() const { return header_; }
   const Report& found() const { return found_; }
 
-  // For Segmented_Writer: what was in this file is not needed any more; it goes on with these.
-  void begin_again(std::uint64_t epoch, std::uint64_t first_sequence, std::uint64_t oldest) {
-    buffer_used_ = 0;
-    next_.sequence = first_sequence;
-    durable_ = first_sequence - 1;
-    if (format() == Format::cwal) return begin_again_cwal();
-    if (!is_header_durable_) sync_header();  // the other slot must stay as it is
-    header_ = {header_.log_id, epoch, first_sequence, oldest};
-    slot_ = 1 - slot_;
-    is_header_durable_ = false;
-    write_header(file_, header_, slot_);
-    begin_epoch();
-    durable_offset_ = next_.offset = written_ = log_start;
+  void set_oldest(std::uint64_t sequence) {
+    const auto lock = take_lock();
+    file_.require_no_failure();
+    header_.oldest = sequence;
+    write_next_header();
+    sync_header();
   }
 
  private:
@@ -154,11 +152,31 @@ class Writer::Implementation {
     return {};
   }
 
+  // What was in the file is not needed any more.
+  void begin_again(std::uint64_t epoch, std::uint64_t first_sequence, std::uint64_t oldest) {
+    buffer_used_ = 0;
+    next_.sequence = first_sequence;
+    durable_ = first_sequence - 1;
+    if (format() == Format::cwal) return begin_again_cwal();
+    header_ = {header_.log_id, epoch, first_sequence, oldest};
+    write_next_header();
+    begin_epoch();
+    durable_offset_ = next_.offset = written_ = log_start;
+  }
+
+  // The slot of the header before stays as it is until this one is durable.
+  void write_next_header() {
+    if (!is_header_durable_) sync_header();
+    slot_ = 1 - slot_;
+    is_header_durable_ = false;
+    write_header(file_, header_, slot_);
+  }
+
   // ---- opening ----------------------------------------------------------------------------------
 
   void open(Abstract_File& file) {
     const bool is_new = file.get_size() <= 0 || (!read_header(file) && is_blank(file));
-    if (is_new) return create();
+    if (is_new) return create({.log_id = random_number(), .epoch = 1});
     found_ = examine(file);
     require_log(file, found_);
     if (found_.is_damaged())
@@ -182,7 +200,17 @@ class Writer::Implementation {
     if (found_.entries > 0) previous_ = found_.last_crc;
   }
 
-  void create() {
+  void open_again(Abstract_File& file, const Header& start) {
+    const auto header = read_header(file);
+    if (!header) return create(start);
+    header_ = header->header;
+    slot_ = header->slot;
+    is_header_durable_ = true;
+    not_zeros_ = file_end_ = file.get_size();
+    begin_again(start.epoch, start.first_sequence, start.oldest);
+  }
+
+  void create(const Header& header) {
     found_.format = options_.format;
     if (format() == Format::cwal) {
       if (options_.preallocate > 0)
@@ -191,15 +219,17 @@ class Writer::Implementation {
       is_header_durable_ = true;
       return;
     }
-    header_.log_id = random_number();
-    header_.epoch = 1;
+    header_ = header;
     write_header(file_, header_, slot_);
-    file_end_ = std::max(file_.get_size(), Offset{0});
+    file_end_ = file_.get_size();
+    next_.sequence = header_.first_sequence;
+    durable_ = header_.first_sequence - 1;
     durable_offset_ = next_.offset = written_ = log_start;
     sync_header();
     begin_epoch();
     found_.log_id = header_.log_id;
     found_.epoch = header_.epoch;
+    found_.first_sequence = header_.first_sequence;
     found_.end.position = next_;
   }
 
@@ -406,6 +436,14 @@ Writer::Writer(std::unique_ptr<Abstract_File> file, Options options) {
   Abstract_File& open = *file;
   implementation_ = std::make_unique<Implementation>(std::move(file), open, std::move(options));
 }
+
+Writer::Writer(std::unique_ptr<Abstract_File> file, Options options, const Header& start) {
+  Abstract_File& open = *file;
+  implementation_ =
+      std::make_unique<Implementation>(std::move(file), open, std::move(options), &start);
+}
+
+void Writer::set_oldest(std::uint64_t sequence) { open().set_oldest(sequence); }
 
 Writer::Writer(Abstract_File& file, Options options)
     : implementation_(std::make_unique<Implementation>(nullptr, file, std::move(options))) {}

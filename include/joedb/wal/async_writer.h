@@ -12,6 +12,7 @@
 
 namespace joedb::inline v1::wal {
 
+class Segmented_Writer;
 class Writer;
 
 struct Async_Options {
@@ -42,6 +43,7 @@ class Async_Writer {
 
   // The policy of `log` should be `never`: this syncs whenever something waits.
   explicit Async_Writer(Writer log, Async_Options options = {});
+  explicit Async_Writer(Segmented_Writer log, Async_Options options = {});
   // close(), but what goes wrong is told to Destructor_Logger.
   ~Async_Writer();
   Async_Writer(const Async_Writer&) = delete;
@@ -61,6 +63,10 @@ class Async_Writer {
   // The same; then the log begins again, as by Writer::rotate.
   void rotate();
 
+  // The same; then entries up to this one are not needed any more, as by Segmented_Writer::release.
+  // Without segments: does nothing.
+  void release(std::uint64_t sequence);
+
   // wait(); then the log is closed.
   void close();
 
@@ -68,6 +74,9 @@ class Async_Writer {
   std::uint64_t syncs() const;
 
  private:
+  class Log;
+  template <class Kind>
+  class Log_Of;
   class Implementation;
   const std::unique_ptr<Implementation> implementation_;
 };

@@ -14,6 +14,8 @@
 
 namespace joedb::inline v1::wal {
 
+struct Header;
+
 // When a Writer syncs by itself: as soon as one of these is reached. By default: never.
 struct Sync_Policy {
   std::uint64_t entries = 0;            // that are not durable; 0: no limit
@@ -118,6 +120,10 @@ class Writer {
 
  private:
   friend class Segmented_Writer;
+  // The file, new or of this log, begins again with this header.
+  Writer(std::unique_ptr<Abstract_File> file, Options options, const Header& start);
+  void set_oldest(std::uint64_t sequence);
+
   class Implementation;
   Implementation& open() const;
   std::unique_ptr<Implementation> implementation_;

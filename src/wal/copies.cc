@@ -1,0 +1,417 @@
+#include "joedb/wal/copies.h"
+
+#include <algorithm>
+#include <deque>
+#include <exception>
+#include <future>
+#include <optional>
+
+#include "joedb/io/posix_file.h"
+#include "wal/recovery.h"
+
+namespace joedb::inline v1::wal {
+
+namespace {
+
+std::string name_of(const std::vector<std::unique_ptr<Abstract_File>>& files) {
+  std::string name;
+  for (const auto& file : files)
+    name += (name.empty() ? "" : ", ") + (file ? file->get_name() : std::string("a missing copy"));
+  return name;
+}
+
+std::string counted(std::uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+}  // namespace
+
+// ---- Merge --------------------------------------------------------------------------------------
+
+// Finds the log that the copies hold together, and makes each of them hold it.
+class Copies::Merge {
+ public:
+  explicit Merge(Copies& copies) : copies_(copies) {}
+
+  void run() {
+    find_headers();
+    if (!best_) return begin_log();
+    walk();
+    require_evidence();
+    look_behind_the_end();
+    if (copies_.is_readonly()) {
+      copies_.read_size_ = end_.offset;
+    } else {
+      repair();
+      copies_.pieces_ = {{0, first_used()}};
+    }
+  }
+
+ private:
+  struct Copy {
+    Copy(std::size_t i, const Abstract_File& f) : index(i), file(f), source(f) { source.refresh(); }
+
+    std::size_t index;
+    const Abstract_File& file;
+    File_Source source;
+    std::optional<Found_Header> header = {};
+    bool is_damaged = false;   // it has a header, but none that is good
+    bool is_followed = false;  // its entries are of the last epoch, and agree with those taken
+  };
+  // Bytes that one copy gets from another.
+  struct Repair {
+    std::size_t to, from;
+    Offset start, end;
+  };
+
+  std::size_t first_used() const {
+    for (std::size_t i = 0; i < copies_.files_.size(); ++i)
+      if (copies_.status_[i].is_used) return i;
+    return 0;
+  }
+
+  void find_headers() {
+    for (std::size_t i = 0; i < copies_.files_.size(); ++i) {
+      if (!copies_.status_[i].is_used) continue;
+      const Abstract_File& file = *copies_.files_[i];
+      try {
+        Copy& copy = all_.emplace_back(i, file);
+        try {
+          copy.header = read_header(file);
+        } catch (const Corruption_Error& error) {
+          copies_.report(error.what());
+          copy.is_damaged = true;
+        }
+        if (!copy.header && !copy.is_damaged && !is_blank(file))
+          throw Exception(file.get_name() + " is no copy of a log of format `checked`");
+        if (copy.header && (!best_ || is_later(copy.header->header, best_->header))) {
+          best_ = copy.header;
+          reference_ = i;
+        }
+      } catch (const Io_Error& error) {
+        if (!all_.empty() && all_.back().index == i) all_.pop_back();
+        copies_.drop(i, error.what());
+      }
+    }
+    for (const Copy& copy : all_)
+      if (copy.header && copy.header->header.log_id != best_->header.log_id)
+        throw Corruption_Error(copy.file.get_name() + " and " +
+                                   copies_.files_[reference_]->get_name() +
+                                   " are copies of different logs",
+                               0);
+    if (best_)
+      for (Copy& copy : all_)
+        copy.is_followed = copy.header && copy.header->header.epoch == best_->header.epoch;
+  }
+
+  void begin_log() {
+    if (std::any_of(all_.begin(), all_.end(), [](const Copy& copy) { return copy.is_damaged; }))
+      throw Corruption_Error(copies_.get_name() + ": no header of any copy is good", 0);
+    if (all_.size() < copies_.files_.size())
+      throw Exception(copies_.get_name() +
+                      ": no copy holds a log; to make a new one, all copies must be there");
+    copies_.pieces_ = {{0, first_used()}};
+  }
+
+  // The good entry that is next in this copy: its header and bytes. Nothing also if it cannot be
+  // read.
+  std::optional<std::string_view> next_of(Copy& copy, Entry_Header& header) {
+    try {
+      const auto entry = read_good_entry(copy.source, end_.offset, epoch_, header);
+      if (entry && header.sequence == end_.sequence && header.previous == previous_) return entry;
+    } catch (const Io_Error& error) {
+      copies_.report(error.what());
+    }
+    return std::nullopt;
+  }
+
+  void walk() {
+    epoch_ = previous_ = epoch_crc(best_->header);
+    end_ = {best_->header.first_sequence, log_start};
+    copies_.pieces_ = {{0, reference_}};
+    for (;;) {
+      const std::optional<std::string_view> entry = choose();
+      if (!entry) return;
+      const std::size_t size = padded_size(entry->size() - entry_header_size);
+      const Offset next = end_.offset + static_cast<Offset>(size);
+      for (const Copy& copy : all_)
+        if (std::find(good_.begin(), good_.end(), copy.index) == good_.end()) {
+          add_repair({copy.index, source_, end_.offset, next});
+          ++copies_.status_[copy.index].repaired_entries;
+        }
+      if (copies_.pieces_.back().copy != source_) copies_.pieces_.push_back({end_.offset, source_});
+      end_ = {end_.sequence + 1, next};
+    }
+  }
+
+  // The next entry; sets good_, source_ and previous_.
+  std::optional<std::string_view> choose() {
+    struct Candidate {
+      std::string_view entry;
+      std::uint32_t crc;
+      std::vector<std::size_t> copies;
+    };
+    std::vector<Candidate> candidates;
+    for (Copy& copy : all_) {
+      if (!copy.is_followed) continue;
+      Entry_Header header;
+      const auto entry = next_of(copy, header);
+      if (!entry) continue;
+      const auto same = std::find_if(candidates.begin(), candidates.end(),
+                                     [&](const Candidate& c) { return c.entry == *entry; });
+      if (same != candidates.end())
+        same->copies.push_back(copy.index);
+      else
+        candidates.push_back({*entry, header.crc, {copy.index}});
+    }
+    if (candidates.empty()) return std::nullopt;
+    std::stable_sort(
+        candidates.begin(), candidates.end(),
+        [](const Candidate& a, const Candidate& b) { return a.copies.size() > b.copies.size(); });
+    if (candidates.size() > 1) {
+      const std::size_t needed = copies_.needed_;
+      if (candidates[0].copies.size() < needed || candidates[1].copies.size() >= needed)
+        throw Corruption_Error("entry " + std::to_string(end_.sequence) + " is good in " +
+                                   name(candidates[0].copies[0]) + " and in " +
+                                   name(candidates[1].copies[0]) +
+                                   ", but not the same. Remove the copy that shall not count",
+                               end_.offset);
+      for (std::size_t i = 1; i < candidates.size(); ++i)
+        for (const std::size_t loser : candidates[i].copies) {
+          copies_.report(name(loser) + " has another entry " + std::to_string(end_.sequence) +
+                         " than " + name(candidates[0].copies[0]) + ", which counts");
+          for (Copy& copy : all_)
+            if (copy.index == loser) copy.is_followed = false;
+        }
+    }
+    good_ = candidates[0].copies;
+    if (std::find(good_.begin(), good_.end(), copies_.pieces_.back().copy) != good_.end())
+      source_ = copies_.pieces_.back().copy;
+    else
+      source_ = good_[0];
+    previous_ = candidates[0].crc;
+    return candidates[0].entry;
+  }
+
+  void add_repair(const Repair& repair) {
+    for (auto last = repairs_.rbegin(); last != repairs_.rend(); ++last) {
+      if (last->to != repair.to) continue;
+      if (last->from != repair.from || last->end != repair.start) break;
+      last->end = repair.end;
+      return;
+    }
+    repairs_.push_back(repair);
+  }
+
+  // A durable entry stands in as many copies as are needed, so in one of those that are there if
+  // fewer than that are missing. A copy without a header is missing; but a log that was never more
+  // than a header may have been made just now.
+  void require_evidence() const {
+    std::size_t count = 0;
+    for (const Copy& copy : all_) count += copy.header.has_value();
+    const std::size_t all = copies_.files_.size();
+    const bool is_new = best_->header.epoch == 1 && end_.sequence == 1 && all_.size() == all;
+    if (count + copies_.needed_ > all || is_new) return;
+    throw Exception(copies_.get_name() + ": only " + std::to_string(count) + " of " +
+                    std::to_string(all) + " copies hold the log; " +
+                    std::to_string(all - copies_.needed_ + 1) +
+                    " are needed to be sure that no entry is missing");
+  }
+
+  // What is behind the end must be what a power cut has left, and goes.
+  void look_behind_the_end() {
+    for (const Copy& copy : all_) {
+      if (!copy.is_followed) continue;
+      const auto later = find_later_entries(copy.file, best_->header, end_);
+      for (const Later_Entry& entry : later)
+        if (durable_before(entry.header) >= end_.sequence)
+          throw Corruption_Error("entry " + std::to_string(end_.sequence) +
+                                     " was durable, and is good in no copy; " + name(copy.index) +
+                                     " has good entries behind it",
+                                 end_.offset);
+      has_later_ = has_later_ || !later.empty();
+    }
+  }
+
+  void repair() {
+    const Offset size = all_.front().source.size();
+    bool is_same = repairs_.empty() && !has_later_;
+    for (const Copy& copy : all_) is_same = is_same && copy.source.size() == size;
+    for (const Copy& copy : all_) {
+      const bool has_header =
+          copy.header && copy.header->header == best_->header && copy.header->slot == best_->slot;
+      if (is_same && has_header) continue;
+      try {
+        repair(copy, has_header);
+      } catch (const Io_Error& error) {
+        copies_.drop(copy.index, error.what());
+      }
+    }
+    copies_.require_enough();
+  }
+
+  // The header comes last: before, this copy has not what the header says.
+  void repair(const Copy& copy, bool has_header) {
+    Abstract_File& file = *copies_.files_[copy.index];
+    for (const Repair& repair : repairs_)
+      if (repair.to == copy.index) transfer(*copies_.files_[repair.from], file, repair);
+    if (copy.source.size() > end_.offset && !file.truncate(end_.offset))
+      write_zeros(file, end_.offset, copy.source.size());
+    file.datasync();
+    if (!has_header) {
+      write_header(file, best_->header, best_->slot);
+      file.datasync();
+    }
+    const std::uint64_t entries = copies_.status_[copy.index].repaired_entries;
+    if (entries > 0 || !has_header)
+      copies_.report(file.get_name() + " was repaired: " + counted(entries, "entry", "entries") +
+                     (has_header ? "" : " and the header"));
+  }
+
+  static void transfer(const Abstract_File& from, Abstract_File& to, const Repair& repair) {
+    std::vector<char> bytes(
+        static_cast<std::size_t>(std::min<Offset>(repair.end - repair.start, Offset{1} << 20)));
+    for (Offset at = repair.start; at < repair.end;) {
+      const Offset size = std::min(repair.end - at, static_cast<Offset>(bytes.size()));
+      from.read_exactly(bytes.data(), static_cast<std::size_t>(size), at);
+      to.pwrite(bytes.data(), static_cast<std::size_t>(size), at);
+      at += size;
+    }
+  }
+
+  const std::string& name(std::size_t copy) const { return copies_.status_[copy].name; }
+
+  Copies& copies_;
+  std::deque<Copy> all_;  // that can be read
+  std::optional<Found_Header> best_;
+  std::size_t reference_ = 0;  // has it
+  Position end_;               // of the entries so far
+  std::uint32_t epoch_ = 0;
+  std::uint32_t previous_ = 0;
+  std::vector<std::size_t> good_;  // copies that have the entry
+  std::size_t source_ = 0;         // one of them
+  std::vector<Repair> repairs_;
+  bool has_later_ = false;
+};
+
+// ---- Copies -------------------------------------------------------------------------------------
+
+Copies::Copies(std::vector<std::unique_ptr<Abstract_File>> files, Open_Mode mode,
+               Copies_Options options)
+    : Abstract_File(name_of(files), mode),
+      files_(std::move(files)),
+      options_(std::move(options)),
+      needed_(options_.needed == 0 ? files_.size() : options_.needed) {
+  if (files_.empty() || needed_ > files_.size())
+    throw Exception("of " + std::to_string(files_.size()) + " copies, " + std::to_string(needed_) +
+                    " cannot be needed");
+  if (is_shared()) throw Exception("copies of a log cannot be shared");
+  for (const auto& file : files_)
+    status_.push_back({file ? file->get_name() : "", file != nullptr, 0, ""});
+  Merge(*this).run();
+  if (!is_readonly()) require_enough();
+}
+
+std::unique_ptr<Copies> Copies::open(const std::vector<std::string>& names, Open_Mode mode,
+                                     Copies_Options options) {
+  std::vector<std::unique_ptr<Abstract_File>> files;
+  for (const std::string& name : names) {
+    try {
+      files.push_back(std::make_unique<File>(name, mode));
+    } catch (const Io_Error& error) {
+      if (error.code == EAGAIN) throw;  // somebody else writes to it
+      if (options.on_report) options.on_report(error.what());
+      files.push_back(nullptr);
+    }
+  }
+  return std::make_unique<Copies>(std::move(files), mode, std::move(options));
+}
+
+std::size_t Copies::used() const {
+  return static_cast<std::size_t>(
+      std::count_if(status_.begin(), status_.end(), [](const Status& s) { return s.is_used; }));
+}
+
+void Copies::report(const std::string& text) const {
+  if (options_.on_report) options_.on_report(text);
+}
+
+void Copies::drop(std::size_t copy, const std::string& failure) {
+  status_[copy].is_used = false;
+  status_[copy].failure = failure;
+  report(status_[copy].name + " is not used any more: " + failure);
+}
+
+void Copies::require_enough() const {
+  if (used() >= needed_) return;
+  std::string failures;
+  for (const Status& status : status_)
+    if (!status.failure.empty()) failures += "; " + status.failure;
+  throw Exception(get_name() + ": only " + std::to_string(used()) + " of " +
+                  std::to_string(files_.size()) + " copies can be written; " +
+                  std::to_string(needed_) + " are needed" + failures);
+}
+
+template <class F>
+void Copies::for_each_used(F f) {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (!status_[i].is_used) continue;
+    try {
+      f(*files_[i]);
+    } catch (const Io_Error& error) {
+      drop(i, error.what());
+    }
+  }
+  require_enough();
+}
+
+Offset Copies::get_size() const {
+  return is_readonly() ? read_size_ : files_[pieces_.front().copy]->get_size();
+}
+
+// While the log is opened for writing, and only then, somebody reads from copies that are written.
+std::size_t Copies::pread(char* data, std::size_t size, Offset offset) const {
+  if (is_readonly())
+    size = std::min(size, static_cast<std::size_t>(std::max<Offset>(read_size_ - offset, 0)));
+  std::size_t done = 0;
+  while (done < size) {
+    const Offset at = offset + static_cast<Offset>(done);
+    const auto next =
+        std::upper_bound(pieces_.begin(), pieces_.end(), at,
+                         [](Offset o, const Piece& piece) { return o < piece.start; });
+    std::size_t part = size - done;
+    if (next != pieces_.end()) part = std::min(part, static_cast<std::size_t>(next->start - at));
+    const std::size_t read = files_[std::prev(next)->copy]->pread(data + done, part, at);
+    done += read;
+    if (read < part) break;
+  }
+  return done;
+}
+
+void Copies::pwrite(const char* data, std::size_t size, Offset offset) {
+  for_each_used([&](Abstract_File& file) { file.pwrite(data, size, offset); });
+}
+
+bool Copies::truncate(Offset size) {
+  bool is_cut = true;
+  for_each_used([&](Abstract_File& file) { is_cut = file.truncate(size) && is_cut; });
+  return is_cut;
+}
+
+void Copies::sync() { datasync(); }
+
+void Copies::datasync() {
+  if (!options_.has_threads || used() < 2)
+    return for_each_used([](Abstract_File& file) { file.datasync(); });
+  std::vector<std::future<void>> others(files_.size());
+  for (std::size_t i = 1; i < files_.size(); ++i)
+    if (status_[i].is_used)
+      others[i] = std::async(std::launch::async, [file = files_[i].get()] { file->datasync(); });
+  for_each_used([&](Abstract_File& file) {
+    for (std::size_t i = 1; i < files_.size(); ++i)
+      if (files_[i].get() == &file) return others[i].get();
+    file.datasync();
+  });
+}
+
+}  // namespace joedb::inline v1::wal
