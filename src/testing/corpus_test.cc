@@ -27,6 +27,7 @@ TEST(Corpus, OfJournalsBreaksNothing) { replay("journal", testing::use_file, 100
 TEST(Corpus, OfHeadersBreaksNothing) { replay("header", testing::fuzz_header, 20); }
 TEST(Corpus, OfCommandsBreaksNothing) { replay("interpreter", testing::fuzz_interpreter, 20); }
 TEST(Corpus, OfSchemasBreaksNothing) { replay("compiler", testing::fuzz_compiler, 5); }
+TEST(Corpus, OfLogsBreaksNothing) { replay("wal", testing::fuzz_wal, 15); }
 
 }  // namespace
 }  // namespace joedb

@@ -20,6 +20,10 @@ void fuzz_interpreter(std::string_view input);
 // A schema, a zero byte, and the text of a .joedbc file: they give an error or code.
 void fuzz_compiler(std::string_view input);
 
+// A write-ahead log: what is good is read, stays when the rest is removed, and is still there when
+// a writer has gone on.
+void fuzz_wal(std::string_view input);
+
 }  // namespace joedb::testing
 
 #endif

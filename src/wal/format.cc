@@ -50,6 +50,10 @@ std::optional<Header> decode_header(std::string_view bytes) {
   const Header_Bytes expected = encode_header(header);
   if (bytes.substr(0, header_bytes) != std::string_view(expected.data(), expected.size()))
     return std::nullopt;
+  // No log gets so far; those who count on from here need not look for an overflow.
+  constexpr std::uint64_t most = std::uint64_t{1} << 63;
+  if (header.epoch > most || header.first_sequence > most || header.first_sequence == 0)
+    return std::nullopt;
   return header;
 }
 

@@ -28,6 +28,18 @@ TEST(Wal_Header, ComesBackFromItsBytes) {
   EXPECT_EQ(header, decode_header({bytes.data(), bytes.size()}));
 }
 
+TEST(Wal_Header, IsRefusedWithNumbersThatNoLogReaches) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 63;
+  const auto is_header = [](const Header& header) {
+    const Header_Bytes bytes = encode_header(header);
+    return decode_header({bytes.data(), bytes.size()}).has_value();
+  };
+  EXPECT_TRUE(is_header({1, most, most, 1}));
+  EXPECT_FALSE(is_header({1, most + 1, 1, 1}));
+  EXPECT_FALSE(is_header({1, 1, most + 1, 1}));
+  EXPECT_FALSE(is_header({1, 1, 0, 0}));
+}
+
 TEST(Wal_Header, IsRefusedWithAnyBitFlipped) {
   Header_Bytes bytes = encode_header({17, 3, 400, 200});
   for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {

@@ -51,6 +51,12 @@ TEST_F(Wal_Reader, OfANewFileFindsNothing) {
   EXPECT_THAT(read(), ElementsAre("the end of the log 1"));
 }
 
+TEST_F(Wal_Reader, OfALogWithoutEntriesFindsNothing) {
+  write({});
+  EXPECT_LT(file_.get_size(), log_start);
+  EXPECT_THAT(read(), ElementsAre("the end of the log 1"));
+}
+
 TEST_F(Wal_Reader, StopsAtTheEnd) {
   write({"one", "two"});
   EXPECT_THAT(read(), ElementsAre("one", "two", "the end of the log 3"));

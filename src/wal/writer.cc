@@ -341,7 +341,8 @@ class Writer::Implementation {
     if (end <= file_end_) return;
     const Offset step = options_.preallocate;
     const Offset new_end = (end + step - 1) / step * step;
-    write_zeros(file_, file_end_, new_end);
+    // A file without entries may end before the second slot, which a rotation has written since.
+    write_zeros(file_, std::max(file_end_, log_start), new_end);
     file_end_ = new_end;
   }
 

@@ -164,6 +164,19 @@ TEST_F(Wal_Writer, GrowsAheadWithZeros) {
   EXPECT_EQ(Stop::clean, stop());
 }
 
+// The header of the second epoch is where the file has not been yet.
+TEST_F(Wal_Writer, GrowsAheadBehindItsHeaders) {
+  for (const bool opens_again : {false, true}) {
+    file_.truncate(0);
+    open({.preallocate = 256});
+    if (opens_again) open({.preallocate = 256});
+    log_->rotate();
+    append({"one"});
+    close();
+    EXPECT_THAT(entries(), ElementsAre("one"));
+  }
+}
+
 TEST_F(Wal_Writer, RefusesWhatMakesNoSense) {
   EXPECT_EQ("the buffer of a log has 1 to 2^30 bytes", error_of([&] { open({.buffer_size = 0}); }));
   EXPECT_EQ("a log grows ahead by at most 2^30 bytes",

@@ -1,0 +1,333 @@
+#include "cli/joedb_wal.h"
+
+#include <chrono>
+#include <iostream>
+#include <limits>
+#include <optional>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/stop_signal.h"
+#include "wal/recovery.h"
+
+namespace joedb {
+
+namespace {
+
+using wal::Entry;
+using wal::Reader;
+using wal::Stop;
+
+// Standard output comes first, so that a warning stands behind the entries it is about.
+void warn(const std::string& text) {
+  std::cout.flush();
+  std::cerr << "warning: " << text << '\n';
+}
+
+// A sequence of the command line; `value` if there is none.
+std::uint64_t sequence_of(std::int64_t given, std::uint64_t value, const Words& words) {
+  if (given < 0) words.fail("entries are counted from 1");
+  return given == 0 ? value : static_cast<std::uint64_t>(given);
+}
+
+// Prints entries to standard output, one in a line.
+class Printer {
+ public:
+  Printer(std::uint64_t from, bool with_positions) : from_(from), with_positions_(with_positions) {}
+
+  // Of a reader that stands before the first entry.
+  void warn_if_gone(const Reader& reader, const std::string& name) const {
+    const std::uint64_t first = reader.position().sequence;
+    if (from_ > 0 && from_ < first)
+      warn(name + ": begins with entry " + std::to_string(first) +
+           "; what was before it was removed by a rotation");
+  }
+
+  void print(const Entry& entry) {
+    if (entry.position.sequence < from_) return;
+    line_.clear();
+    if (with_positions_)
+      line_ = std::to_string(entry.position.sequence) + ' ' +
+              std::to_string(entry.position.offset) + ' ';
+    wal::append_text(line_, entry.text());
+    line_ += '\n';
+    std::cout.write(line_.data(), static_cast<std::streamsize>(line_.size()));
+  }
+
+  // The log counts from 1 again.
+  void forget_from() { from_ = 0; }
+
+ private:
+  std::uint64_t from_;
+  const bool with_positions_;
+  std::string line_;
+};
+
+std::string text_of_end(const std::string& name, const wal::End& end) {
+  return name + ": no good entry " + std::to_string(end.position.sequence) + " at offset " +
+         std::to_string(end.position.offset) + ": " + end.text() + "; see joedb wal verify";
+}
+
+const char* const text_details =
+    R"(An entry is any bytes, in double quotes: behind \ stand three octal digits for one byte, x and two
+hexadecimal digits, or a character that is neither letter nor digit and stands for itself.
+)";
+
+// ---- dump ---------------------------------------------------------------------------------------
+
+int run_dump(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb wal dump [options] FILE", "Prints the entries of a log as text, one in a line.",
+       std::string(text_details) +
+           R"(This is what joedb wal load reads. Where an entry is not good, the output ends, a warning says
+why and where, and the exit code is 1. It also ends at zeros, where a log that has grown ahead
+does: joedb wal verify finds good entries behind them. A log may be written meanwhile.
+)",
+       "  joedb wal dump orders.wal\n"
+       "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
+       "  joedb wal dump --from 1000 --until 1010 --positions orders.wal\n"});
+  std::int64_t from = 0;
+  std::int64_t until = 0;
+  bool with_positions = false;
+  options.add("--from", from, "begin with this entry; the first of a new log is 1");
+  options.add("--until", until, "end with this entry");
+  options.add_flag("--positions", with_positions,
+                   "number and offset before each entry; load does not read this");
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const std::string name = take_log(*words);
+  Printer printer(sequence_of(from, 0, *words), with_positions);
+  const std::uint64_t last = sequence_of(until, std::numeric_limits<std::uint64_t>::max(), *words);
+
+  const File file(name, Open_Mode::read_existing);
+  const Watched_File watched(file);
+  Reader reader(watched);
+  printer.warn_if_gone(reader, name);
+  bool is_complete = false;
+  while (!is_complete) {
+    const auto entry = reader.next();
+    if (!entry) break;
+    if (entry->position.sequence <= last) printer.print(*entry);
+    is_complete = entry->position.sequence >= last;
+  }
+  finish_standard_output();
+  if (is_complete || ends_well(reader.end().stop)) return 0;
+  wal::require_log(file, {.end = reader.end()});
+  warn(text_of_end(name, reader.end()));
+  return 1;
+}
+
+// ---- load ---------------------------------------------------------------------------------------
+
+wal::Writer open_log(const std::string& name, wal::Format format) {
+  wal::Writer log(name, {.format = format});
+  if (format == wal::Format::cwal && log.format() != format)
+    throw Exception(name + " exists, and is not in the format of CWal: leave --format away to " +
+                    "append to it, or give the name of a new file");
+  return log;
+}
+
+int run_load(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb wal load [options] FILE < TEXT",
+       "Appends entries to a log, which is made if there is none.",
+       "Standard input has one entry in a line, as joedb wal dump prints them.\n" +
+           std::string(text_details) +
+           R"(They are durable when the command has ended; also those before a line that is wrong.
+)",
+       "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
+       "  echo '\"one coffee\"' | joedb wal load orders.wal\n"});
+  wal::Format format = wal::Format::checked;
+  options.add_choice("--format", format,
+                     {{"checked", wal::Format::checked}, {"cwal", wal::Format::cwal}},
+                     "of a new log; cwal is that of the library CWal");
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const std::string name = take_log(*words);
+
+  wal::Writer log = open_log(name, format);
+  const std::uint64_t first = log.position().sequence;
+  std::string line;
+  for (std::uint64_t number = 1; std::getline(std::cin, line); ++number) {
+    try {
+      log.append(wal::parse_text(line));
+    } catch (const Io_Error&) {
+      throw;
+    } catch (const Exception& error) {
+      log.sync();
+      throw Exception("line " + std::to_string(number) + ": " + error.what() + "; before it, " +
+                      counted(number - 1) + (number == 2 ? " was" : " were") + " appended to " +
+                      name);
+    }
+  }
+  if (std::cin.bad()) throw Exception("reading standard input failed");
+  log.sync();
+  const std::uint64_t count = log.position().sequence - first;
+  std::cout << name << ": " << counted(count) << " appended";
+  if (count > 0) std::cout << ", " << first << " to " << log.position().sequence - 1;
+  std::cout << '\n';
+  finish_standard_output();
+  return 0;
+}
+
+// ---- tail ---------------------------------------------------------------------------------------
+
+class Follower {
+ public:
+  Follower(const std::string& name, Printer& printer)
+      : name_(name), file_(name, Open_Mode::read_existing), reader_(file_), printer_(printer) {}
+
+  // From the first entry on, or from what is appended from here on.
+  void run(bool from_the_first) {
+    if (from_the_first)
+      printer_.warn_if_gone(reader_, name_);
+    else
+      skip();
+    while (!stop_.has_come()) {
+      auto entry = reader_.next();
+      if (!entry) {
+        finish_standard_output();
+        entry = reader_.wait_for_next(std::chrono::milliseconds(100));
+      }
+      if (entry)
+        printer_.print(*entry);
+      else if (reader_.end().stop == Stop::overwritten)
+        begin_again();
+      else
+        notice_end();
+    }
+    finish_standard_output();
+  }
+
+ private:
+  void skip() {
+    while (!stop_.has_come() && reader_.next()) continue;
+  }
+
+  void begin_again() {
+    const std::uint64_t next = reader_.position().sequence;
+    const std::uint64_t id = reader_.log_id();
+    reader_.seek_first();
+    const std::uint64_t first = reader_.position().sequence;
+    if (reader_.format() == wal::Format::cwal) {
+      warn(name_ + ": was begun again; entries from " + std::to_string(next) +
+           " on may be missed, and are counted from 1 again");
+      printer_.forget_from();
+    } else if (reader_.log_id() != id) {
+      warn(name_ + ": another log begins in this file; entries from " + std::to_string(next) +
+           " on may be missed");
+      printer_.forget_from();
+    } else if (first > next) {
+      warn(name_ + ": rotated before " + counted(first - next) +
+           (first - next == 1 ? " was" : " were") + " read: " + std::to_string(next) + " to " +
+           std::to_string(first - 1));
+    }
+  }
+
+  // Half an entry may be there for a moment; what stays so is damage.
+  void notice_end() {
+    using Clock = std::chrono::steady_clock;
+    const wal::End& end = reader_.end();
+    if (ends_well(end.stop)) {
+      bad_end_.reset();
+    } else if (!bad_end_ || !(bad_end_->position == end.position)) {
+      bad_end_ = {end.position, Clock::now(), false};
+    } else if (!bad_end_->is_told && Clock::now() - bad_end_->since > std::chrono::seconds(1)) {
+      warn(text_of_end(name_, end));
+      bad_end_->is_told = true;
+    }
+  }
+
+  struct Bad_End {
+    wal::Position position;
+    std::chrono::steady_clock::time_point since;
+    bool is_told;
+  };
+
+  const std::string name_;
+  const File file_;
+  Reader reader_;
+  Printer& printer_;
+  Stop_Signal stop_;
+  std::optional<Bad_End> bad_end_;
+};
+
+int run_tail(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb wal tail [options] FILE",
+       "Prints the entries that are appended to a log, as they come, until SIGINT or SIGTERM.",
+       R"(They look as joedb wal dump prints them. When the log is rotated, this goes on with the new
+entries; if some were missed, a warning says how many. Without options, it begins behind the
+entries that are there.
+)",
+       "  joedb wal tail orders.wal\n"
+       "  joedb wal tail --all orders.wal | grep coffee\n"});
+  std::int64_t from = 0;
+  bool all = false;
+  bool with_positions = false;
+  options.add("--from", from, "begin with this entry, if it is there already");
+  options.add_flag("--all", all, "begin with the first entry that is in the log");
+  options.add_flag("--positions", with_positions, "number and offset before each entry");
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const std::string name = take_log(*words);
+  if (all && from != 0) words->fail("--from and --all exclude each other");
+  Printer printer(sequence_of(from, 0, *words), with_positions);
+  Follower(name, printer).run(all || from != 0);
+  return 0;
+}
+
+// ---- all of them --------------------------------------------------------------------------------
+
+struct Subcommand {
+  const char* name;
+  const char* arguments;
+  const char* help;
+  int (*run)(std::vector<std::string> arguments);
+};
+
+constexpr Subcommand subcommands[] = {
+    {"dump", "[--from N] [--until N] [--positions] FILE",
+     "Prints the entries of a log as text, one in a line.", run_dump},
+    {"load", "[--format checked|cwal] FILE < TEXT",
+     "Appends entries to a log, which is made if there is none.", run_load},
+    {"tail", "[--from N | --all] [--positions] FILE",
+     "Prints the entries that are appended to a log, as they come.", run_tail},
+    {"verify", "FILE", "Says what is in a log, where it ends, and what is damaged.",
+     run_wal_verify},
+    {"repair", "[--zero] [--copy OUT] [--drop-good-entries] FILE",
+     "Removes what stands behind the last good entry.", run_wal_repair},
+    {"bench",
+     "[--entries N] [--size N] [--sync never|each|N]\n"
+     "             [--preallocate N] [--threads N] [--keep] FILE",
+     "Measures how fast a new log is written here.", run_wal_bench},
+};
+
+void print_help() {
+  std::cout << "Write-ahead logs: prints, checks, repairs and follows them.\n\n"
+               "usage: joedb wal COMMAND [options] FILE\n\n"
+               "Commands:\n";
+  for (const Subcommand& command : subcommands)
+    std::cout << "  " << command.name << ' ' << command.arguments << "\n      " << command.help
+              << '\n';
+  std::cout << "\nLogs are those of the library joedb::wal, and of CWal: each command knows by the "
+               "bytes\nwhich one it has. More is shown by joedb wal COMMAND --help.\n";
+  finish_standard_output();
+}
+
+}  // namespace
+
+int run_wal(std::vector<std::string> arguments) {
+  if (arguments.empty())
+    throw Usage_Error("usage: joedb wal COMMAND [options] FILE; see joedb wal --help");
+  const std::string name = arguments.front();
+  arguments.erase(arguments.begin());
+  for (const Subcommand& command : subcommands)
+    if (name == command.name) return command.run(std::move(arguments));
+  if (name != "--help" && name != "-h" && name != "help")
+    throw Usage_Error("unknown command: " + name + "; see joedb wal --help");
+  print_help();
+  return 0;
+}
+
+}  // namespace joedb

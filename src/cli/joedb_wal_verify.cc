@@ -1,0 +1,179 @@
+#include <cstdio>
+#include <iostream>
+
+#include "cli/joedb_wal.h"
+#include "cli/output.h"
+#include "wal/recovery.h"
+
+namespace joedb {
+
+namespace {
+
+using wal::Report;
+
+Report examine(const File& file) {
+  const Report report = wal::examine(Watched_File(file));
+  wal::require_log(file, report);
+  return report;
+}
+
+bool is_good(const Report& report) {
+  return ends_well(report.end.stop) && report.later_entries == 0;
+}
+
+// ---- verify -------------------------------------------------------------------------------------
+
+const char* state_of(const Report& report) {
+  if (is_good(report)) return "good";
+  return report.is_damaged() ? "damaged" : "not good behind the last entry";
+}
+
+void print(const std::string& name, const Report& report) {
+  std::cout << name << ": " << state_of(report) << '\n';
+  if (report.end.position.offset == 0) {
+    std::cout << "format:        none yet: a writer can begin a log here\n";
+  } else if (report.format == wal::Format::checked) {
+    char id[17];
+    std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(report.log_id));
+    std::cout << "format:        checked\n"
+              << "log id:        " << id << '\n'
+              << "epoch:         " << report.epoch << '\n';
+  } else {
+    std::cout << "format:        cwal\n";
+  }
+  std::cout << "entries:       " << report.entries;
+  if (report.entries > 0)
+    std::cout << ", " << report.first_sequence << " to " << report.last_sequence();
+  std::cout << "\nbytes:         " << report.bytes << ", in a file of " << report.file_size
+            << "\nend:           offset " << report.end.position.offset << ": " << report.end.text()
+            << '\n';
+}
+
+// What is behind the end, and what can be done about it.
+void print_advice(const std::string& name, const Report& report) {
+  if (report.later_entries > 0) {
+    std::cout << "later entries: " << report.later_entries << " good, from offset "
+              << report.later_offset << ": ";
+    if (!report.is_damaged())
+      std::cout << "a power cut leaves them, if they were not durable yet\n";
+    else if (report.format == wal::Format::cwal)
+      std::cout << "an entry before them is damaged\n";
+    else
+      std::cout << "they know that entries up to " << report.known_durable
+                << " were durable; these are damaged\n";
+  }
+  if (!report.is_damaged())
+    std::cout << "A power cut or a killed process leaves a log like this, and so does damage of "
+                 "the last\nentries. The next writer removes what is behind the end. To do it "
+                 "now:\n";
+  else
+    std::cout << "To remove what is behind the end, with " << counted(report.later_entries)
+              << " that " << (report.later_entries == 1 ? "is" : "are") << " good:\n";
+  std::cout << "  joedb wal repair --copy REMOVED "
+            << (report.is_damaged() ? "--drop-good-entries " : "") << name << '\n';
+}
+
+}  // namespace
+
+int run_wal_verify(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb wal verify FILE",
+       "Says what is in a log, where it ends and why, and whether it is damaged.",
+       R"(All entries are read; each proves its bytes, and its place in the log. Exit code 1 if the log
+does not end as its writer left it: an entry is not whole or not good, or good entries stand
+behind the end. Nothing is changed.
+)",
+       "  joedb wal verify orders.wal\n"});
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const std::string name = take_log(*words);
+
+  const File file(name, Open_Mode::read_existing);
+  const Report report = examine(file);
+  print(name, report);
+  if (!is_good(report)) print_advice(name, report);
+  finish_standard_output();
+  return is_good(report) ? 0 : 1;
+}
+
+// ---- repair -------------------------------------------------------------------------------------
+
+namespace {
+
+// Writes what is behind `start` to a new file. If anything fails, there is no file again.
+void copy_tail(const File& file, Offset start, const std::string& name) {
+  const auto copy = make_file(name);
+  try {
+    std::vector<char> block(std::size_t{1} << 18);
+    Offset done = 0;
+    while (const std::size_t size = file.pread(block.data(), block.size(), start + done)) {
+      copy->pwrite(block.data(), size, done);
+      done += static_cast<Offset>(size);
+    }
+    copy->sync();
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(name, ignored);
+    throw;
+  }
+}
+
+[[noreturn]] void refuse(const std::string& name, const Report& report) {
+  throw Exception(
+      name + ": nothing was changed: at offset " + std::to_string(report.end.position.offset) +
+      " entries that were durable are damaged, and " + counted(report.later_entries) +
+      " behind them would be lost, though good. To do it: joedb wal repair --copy REMOVED "
+      "--drop-good-entries " +
+      name);
+}
+
+}  // namespace
+
+int run_wal_repair(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb wal repair [options] FILE",
+       "Removes what stands behind the last good entry of a log.",
+       R"(The file is cut there and synced. Where entries that were durable are damaged, and good ones
+stand behind them, nothing is changed without --drop-good-entries. Nobody may have the log open
+for writing.
+)",
+       "  joedb wal repair orders.wal\n"
+       "  joedb wal repair --copy removed orders.wal\n"});
+  bool zero = false;
+  bool drop = false;
+  std::string copy;
+  options.add_flag("--zero", zero, "the file keeps its size: write zeros instead of cutting it");
+  options.add("--copy", copy, "first write what is removed to this new file");
+  options.add_flag("--drop-good-entries", drop,
+                   "also if good entries are lost that stand behind damaged ones");
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const std::string name = take_log(*words);
+
+  File file(name, Open_Mode::write_existing);
+  const Report report = examine(file);
+  if (is_good(report)) {
+    std::cout << name << ": nothing to repair: " << report.text() << '\n';
+    finish_standard_output();
+    return 0;
+  }
+  if (report.is_damaged() && !drop) refuse(name, report);
+  const Offset end = report.end.position.offset;
+  if (!copy.empty()) copy_tail(file, end, copy);
+  wal::recover(file, zero ? wal::Tail::zero : wal::Tail::truncate);
+  std::cout << name << ": " << (zero ? "zeros for " : "removed ") << report.file_size - end
+            << " bytes from offset " << end << ": " << report.end.text() << '\n';
+  if (report.later_entries > 0)
+    std::cout << "lost:   " << counted(report.later_entries) << " that "
+              << (report.later_entries == 1 ? "was" : "were") << " good, from offset "
+              << report.later_offset << '\n';
+  if (!copy.empty()) std::cout << "copied: to " << copy << '\n';
+  std::cout << "left:   " << counted(report.entries);
+  if (report.entries > 0)
+    std::cout << ", " << report.first_sequence << " to " << report.last_sequence();
+  std::cout << '\n';
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb
