@@ -6,6 +6,7 @@
 #include <future>
 #include <optional>
 
+#include "joedb/base/bytes.h"
 #include "joedb/io/posix_file.h"
 #include "wal/recovery.h"
 
@@ -111,6 +112,7 @@ class Copies::Merge {
       throw Exception(copies_.get_name() +
                       ": no copy holds a log; to make a new one, all copies must be there");
     copies_.pieces_ = {{0, first_used()}};
+    copies_.is_new_ = !copies_.is_readonly();
   }
 
   // The good entry that is next in this copy: its header and bytes. Nothing also if it cannot be
@@ -134,13 +136,14 @@ class Copies::Merge {
       if (!entry) return;
       const std::size_t size = padded_size(entry->size() - entry_header_size);
       const Offset next = end_.offset + static_cast<Offset>(size);
+      const std::uint64_t count = is_marker(load<Entry_Header>(entry->data())) ? 0 : 1;
       for (const Copy& copy : all_)
         if (std::find(good_.begin(), good_.end(), copy.index) == good_.end()) {
           add_repair({copy.index, source_, end_.offset, next});
-          ++copies_.status_[copy.index].repaired_entries;
+          copies_.status_[copy.index].repaired_entries += count;
         }
       if (copies_.pieces_.back().copy != source_) copies_.pieces_.push_back({end_.offset, source_});
-      end_ = {end_.sequence + 1, next};
+      end_ = {end_.sequence + count, next};
     }
   }
 
@@ -222,27 +225,19 @@ class Copies::Merge {
   void look_behind_the_end() {
     for (const Copy& copy : all_) {
       if (!copy.is_followed) continue;
-      const auto later = find_later_entries(copy.file, best_->header, end_);
-      for (const Later_Entry& entry : later)
+      for (const Later_Entry& entry : find_later_entries(copy.file, best_->header, end_))
         if (durable_before(entry.header) >= end_.sequence)
           throw Corruption_Error("entry " + std::to_string(end_.sequence) +
                                      " was durable, and is good in no copy; " + name(copy.index) +
                                      " has good entries behind it",
                                  end_.offset);
-      has_later_ = has_later_ || !later.empty();
     }
   }
 
   void repair() {
-    const Offset size = all_.front().source.size();
-    bool is_same = repairs_.empty() && !has_later_;
-    for (const Copy& copy : all_) is_same = is_same && copy.source.size() == size;
     for (const Copy& copy : all_) {
-      const bool has_header =
-          copy.header && copy.header->header == best_->header && copy.header->slot == best_->slot;
-      if (is_same && has_header) continue;
       try {
-        repair(copy, has_header);
+        repair(copy);
       } catch (const Io_Error& error) {
         copies_.drop(copy.index, error.what());
       }
@@ -251,14 +246,15 @@ class Copies::Merge {
   }
 
   // The header comes last: before, this copy has not what the header says.
-  void repair(const Copy& copy, bool has_header) {
+  void repair(const Copy& copy) {
     Abstract_File& file = *copies_.files_[copy.index];
+    const bool has_header =
+        copy.header && copy.header->header == best_->header && copy.header->slot == best_->slot;
     for (const Repair& repair : repairs_)
       if (repair.to == copy.index) transfer(*copies_.files_[repair.from], file, repair);
-    if (copy.source.size() > end_.offset && !file.truncate(end_.offset))
-      write_zeros(file, end_.offset, copy.source.size());
-    file.datasync();
+    clear_tail(file, best_->header, end_);
     if (!has_header) {
+      file.datasync();
       write_header(file, best_->header, best_->slot);
       file.datasync();
     }
@@ -291,7 +287,6 @@ class Copies::Merge {
   std::vector<std::size_t> good_;  // copies that have the entry
   std::size_t source_ = 0;         // one of them
   std::vector<Repair> repairs_;
-  bool has_later_ = false;
 };
 
 // ---- Copies -------------------------------------------------------------------------------------
@@ -343,13 +338,14 @@ void Copies::drop(std::size_t copy, const std::string& failure) {
 }
 
 void Copies::require_enough() const {
-  if (used() >= needed_) return;
+  const std::size_t needed = is_new_ ? files_.size() : needed_;
+  if (used() >= needed) return;
   std::string failures;
   for (const Status& status : status_)
     if (!status.failure.empty()) failures += "; " + status.failure;
   throw Exception(get_name() + ": only " + std::to_string(used()) + " of " +
                   std::to_string(files_.size()) + " copies can be written; " +
-                  std::to_string(needed_) + " are needed" + failures);
+                  std::to_string(needed) + " are needed" + failures);
 }
 
 template <class F>
@@ -366,7 +362,11 @@ void Copies::for_each_used(F f) {
 }
 
 Offset Copies::get_size() const {
-  return is_readonly() ? read_size_ : files_[pieces_.front().copy]->get_size();
+  if (is_readonly()) return read_size_;
+  Offset size = 0;
+  for (std::size_t i = 0; i < files_.size(); ++i)
+    if (status_[i].is_used) size = std::max(size, files_[i]->get_size());
+  return size;
 }
 
 // While the log is opened for writing, and only then, somebody reads from copies that are written.
@@ -389,6 +389,7 @@ std::size_t Copies::pread(char* data, std::size_t size, Offset offset) const {
 }
 
 void Copies::pwrite(const char* data, std::size_t size, Offset offset) {
+  if (offset >= log_start) is_new_ = false;
   for_each_used([&](Abstract_File& file) { file.pwrite(data, size, offset); });
 }
 

@@ -64,6 +64,15 @@ inline constexpr std::size_t entry_header_size = 24;
 static_assert(sizeof(Entry_Header) == entry_header_size);
 inline constexpr std::uint32_t nothing_durable = 0xffffffff;
 
+// A length with this bit is of a marker, which is no entry: 8 random bytes, before the first entry
+// that a writer appends to a log that it found. It has the sequence of that entry. What the writer
+// before it has left behind the end follows other checksums, so that it is never taken for a
+// successor of new entries.
+inline constexpr std::uint32_t marker_bit = 0x80000000;
+inline constexpr std::size_t marker_size = sizeof(std::uint64_t);
+inline bool is_marker(const Entry_Header& header) { return (header.length & marker_bit) != 0; }
+inline std::size_t length_of(const Entry_Header& header) { return header.length & ~marker_bit; }
+
 inline std::size_t padded_size(std::size_t length) {
   return (entry_header_size + length + 7) / 8 * 8;
 }

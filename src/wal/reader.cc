@@ -114,26 +114,30 @@ static bool is_zero(std::string_view bytes) {
 
 std::optional<Entry> Reader::take_checked() {
   State& s = *state_;
-  std::string_view bytes = s.source->view(next_.offset, entry_header_size);
-  if (is_zero(bytes)) return stop(Stop::clean);
-  if (bytes.size() < entry_header_size) return stop(Stop::torn);
-  const auto header = load<Entry_Header>(bytes.data());
-  if (header.sequence != 0 && header.sequence < s.header.first_sequence)
-    return stop(Stop::wrong_epoch);
-  const std::size_t size = entry_header_size + header.length;
-  if (static_cast<Offset>(size) > s.source->size() - next_.offset)
-    return stop(header.sequence == next_.sequence ? Stop::torn : Stop::checksum);
-  bytes = s.source->view(next_.offset, size);
-  if (bytes.size() < size) return stop(Stop::torn);
-  const bool is_good = entry_crc(bytes, s.epoch) == header.crc;
-  s.source->require_intact();
-  if (!is_good) return stop(Stop::checksum);
-  if (header.sequence != next_.sequence || (s.previous && header.previous != *s.previous))
-    return stop(Stop::wrong_order);
-  const Entry entry{next_, bytes.substr(entry_header_size)};
-  s.previous = header.crc;
-  next_ = {next_.sequence + 1, next_.offset + static_cast<Offset>(padded_size(header.length))};
-  return entry;
+  for (;;) {
+    std::string_view bytes = s.source->view(next_.offset, entry_header_size);
+    if (is_zero(bytes)) return stop(Stop::clean);
+    if (bytes.size() < entry_header_size) return stop(Stop::torn);
+    const auto header = load<Entry_Header>(bytes.data());
+    if (header.sequence != 0 && header.sequence < s.header.first_sequence)
+      return stop(Stop::wrong_epoch);
+    const std::size_t size = entry_header_size + length_of(header);
+    if (static_cast<Offset>(size) > s.source->size() - next_.offset)
+      return stop(header.sequence == next_.sequence ? Stop::torn : Stop::checksum);
+    bytes = s.source->view(next_.offset, size);
+    if (bytes.size() < size) return stop(Stop::torn);
+    const bool is_good = entry_crc(bytes, s.epoch) == header.crc;
+    s.source->require_intact();
+    if (!is_good) return stop(Stop::checksum);
+    if (header.sequence != next_.sequence || (s.previous && header.previous != *s.previous))
+      return stop(Stop::wrong_order);
+    const Entry entry{next_, bytes.substr(entry_header_size)};
+    s.previous = header.crc;
+    next_.offset += static_cast<Offset>(padded_size(length_of(header)));
+    if (is_marker(header)) continue;
+    ++next_.sequence;
+    return entry;
+  }
 }
 
 // Zeros are empty entries in this format; those up to the end of the file are taken for no entries,

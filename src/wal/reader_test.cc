@@ -103,11 +103,11 @@ TEST_F(Wal_Reader, NoticesEntriesThatChangedPlaces) {
 }
 
 TEST_F(Wal_Reader, NoticesAnEntryOfAnotherHistory) {
-  write({"one", "two", "three"});
+  write({"one", "two", "three", "four"});
   const std::vector<char> first = data();
   cut(place(1));
-  write({"TWO", "three"});
-  std::copy(first.begin() + place(2), first.end(), data().begin() + place(2));
+  write({"TWO", "three"});  // behind a marker of the size of an entry
+  std::copy(first.begin() + place(3), first.end(), data().begin() + place(3));
   EXPECT_THAT(read(), ElementsAre("one", "TWO", "wrong order 3"));
 }
 
@@ -277,7 +277,7 @@ TEST_F(Wal_Reader, AWriterDoesNotCutOffEntriesThatWereDurable) {
   EXPECT_TRUE(report.is_damaged());
   EXPECT_EQ(
       "1 entry, 1 to 1; at offset 8224: checksum: these bytes are not those that were "
-      "written; behind it, from offset 8256, 1 good entry: entries that were durable are "
+      "written; behind it, from offset 8256, 2 good entries: entries that were durable are "
       "damaged",
       report.text());
   EXPECT_EQ("memory: " + report.text() + ". Nothing is written to it; joedb wal repair can cut it",

@@ -29,7 +29,7 @@ std::optional<std::string_view> read_good_entry(Source& source, Offset offset, s
   std::string_view bytes = source.view(offset, entry_header_size);
   if (bytes.size() < entry_header_size) return std::nullopt;
   header = load<Entry_Header>(bytes.data());
-  const std::size_t size = entry_header_size + header.length;
+  const std::size_t size = entry_header_size + length_of(header);
   if (header.sequence == 0 || static_cast<Offset>(size) > source.size() - offset)
     return std::nullopt;
   bytes = source.view(offset, size);
@@ -50,15 +50,14 @@ std::vector<Later_Entry> find_later_entries(const Abstract_File& file, const Hea
   for (Offset offset = end.offset; offset <= last;) {
     const std::string_view bytes = source.view(offset, entry_header_size);
     if (bytes.size() < entry_header_size) break;
-    const auto sequence = load<std::uint64_t>(bytes.data() + 16);
-    const auto length = load<std::uint32_t>(bytes.data() + 8);
-    Entry_Header entry;
-    if (sequence < end.sequence || sequence - end.sequence > most ||
+    Entry_Header entry = load<Entry_Header>(bytes.data());
+    const std::size_t length = length_of(entry);
+    if (entry.sequence < end.sequence || entry.sequence - end.sequence > most ||
         static_cast<Offset>(length) > last - offset) {
       offset += 8;
     } else if (read_good_entry(source, offset, epoch, entry)) {
       result.push_back({offset, entry});
-      offset += static_cast<Offset>(padded_size(entry.length));
+      offset += static_cast<Offset>(padded_size(length_of(entry)));
     } else {
       if (budget < length)
         throw Corruption_Error(file.get_name() + ": there is too much that looks like entries",
@@ -92,8 +91,8 @@ static void find_later(const Abstract_File& file, Report& report) {
   if (!found) return;
   const auto later = find_later_entries(file, found->header, report.end.position);
   if (later.empty()) return;
-  report.later_entries = later.size();
   report.later_offset = later.front().offset;
+  for (const Later_Entry& entry : later) report.later_entries += !is_marker(entry.header);
   for (const Later_Entry& entry : later)
     report.known_durable = std::max(report.known_durable, durable_before(entry.header));
 }
@@ -132,6 +131,17 @@ void require_log(const Abstract_File& file, const Report& report) {
                                " is no log: it begins neither with a header of this "
                                "library nor with a good entry of CWal",
                            0);
+}
+
+void clear_tail(Abstract_File& file, const Header& header, Position end) {
+  constexpr auto size = static_cast<Offset>(entry_header_size);
+  std::array<char, entry_header_size> bytes{};
+  file.pread(bytes.data(), bytes.size(), end.offset);
+  const auto later = find_later_entries(file, header, end);
+  const bool is_clear = std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
+  if (!is_clear) write_zeros(file, end.offset, end.offset + size);
+  for (const Later_Entry& entry : later) write_zeros(file, entry.offset, entry.offset + size);
+  if (!is_clear || !later.empty()) file.datasync();
 }
 
 Report recover(Abstract_File& file, Tail tail) {

@@ -25,6 +25,10 @@ struct Later_Entry {
 std::vector<Later_Entry> find_later_entries(const Abstract_File& file, const Header& header,
                                             Position end);
 
+// Removes what a writer of before has left behind the end, as far as it could be taken for an
+// entry: nothing can come back any more when this returns.
+void clear_tail(Abstract_File& file, const Header& header, Position end);
+
 // Throws Corruption_Error if there is something in the file, but not the beginning of a log.
 void require_log(const Abstract_File& file, const Report& report);
 

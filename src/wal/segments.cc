@@ -123,7 +123,9 @@ class Segmented_Writer::Implementation {
     while (count + 1 < segments_.size() && segments_[count + 1].header.first_sequence <= oldest_)
       ++count;
     if (count == 0) return;
-    // Nobody looks for them any more, also after a power cut that brings some of them back.
+    // Nobody looks for them any more, also after a power cut that brings some of them back. What is
+    // released must be durable: otherwise its sequence could be used again.
+    current_->sync();
     current_->set_oldest(oldest_);
     give_up(count);
   }

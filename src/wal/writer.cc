@@ -1,6 +1,7 @@
 #include "joedb/wal/writer.h"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -20,8 +21,10 @@
 // 1. Entries are written only after the header they belong to is durable: no entry of an epoch is
 //    overwritten before the next epoch is in force, and no sequence is used twice in an epoch.
 // 2. Entries are acknowledged only after a sync that began when they were in the file.
-// 3. When a writer appends, no good entry of its epoch stands behind the end: what was lost there
-//    cannot come back between new entries.
+// 3. What a writer of before has left behind the end cannot come back between new entries: where
+// the
+//    next entry comes, there are zeros, and they are durable; the first one that is written there
+//    is a marker with a random number, which all later ones follow.
 // 4. A file that is not cut behind its last entry has zeros there, where a reader looks next.
 
 namespace joedb::inline v1::wal {
@@ -70,6 +73,7 @@ class Writer::Implementation {
     require_size(bytes.size());
     const std::size_t size = size_of(bytes.size());
     if (options_.batch_size > 0) begin_batch(size);
+    if (needs_marker_) append_marker();
     char* const place = reserve(size);
     encode(place, bytes, size);
     const Position position = next_;
@@ -126,7 +130,8 @@ class Writer::Implementation {
 
   Position position() const {
     const auto lock = take_lock();
-    return next_;
+    constexpr auto marker = static_cast<Offset>(entry_header_size + marker_size);
+    return {next_.sequence, next_.offset + (needs_marker_ ? marker : 0)};
   }
   std::uint64_t durable() const {
     const auto lock = take_lock();
@@ -159,6 +164,7 @@ class Writer::Implementation {
     durable_ = first_sequence - 1;
     if (format() == Format::cwal) return begin_again_cwal();
     header_ = {header_.log_id, epoch, first_sequence, oldest};
+    needs_marker_ = false;
     write_next_header();
     begin_epoch();
     durable_offset_ = next_.offset = written_ = log_start;
@@ -197,7 +203,7 @@ class Writer::Implementation {
     durable_ = found_.last_sequence();
     durable_offset_ = next_.offset;
     begin_epoch();
-    if (found_.entries > 0) previous_ = found_.last_crc;
+    previous_ = found_.last_crc;
   }
 
   void open_again(Abstract_File& file, const Header& start) {
@@ -242,12 +248,8 @@ class Writer::Implementation {
       file_end_ = written_;
       return;
     }
-    // Invariant 3. Without their headers they are no entries.
-    if (found_.later_entries > 0)
-      for (const Later_Entry& entry : find_later_entries(file_, header_, next_))
-        write_zeros(file_, entry.offset, entry.offset + static_cast<Offset>(entry_header_size));
-    if (options_.preallocate == 0 && file_end_ > written_ && file_.truncate(written_))
-      file_end_ = written_;
+    clear_tail(file_, header_, next_);
+    needs_marker_ = true;
   }
 
   void begin_epoch() { previous_ = epoch_ = epoch_crc(header_); }
@@ -278,7 +280,18 @@ class Writer::Implementation {
     return place;
   }
 
-  void encode(char* place, std::string_view bytes, std::size_t size) {
+  void append_marker() {
+    needs_marker_ = false;
+    std::array<char, marker_size> bytes;
+    store(bytes.data(), random_number());
+    const std::size_t size = padded_size(bytes.size());
+    char* const place = reserve(size);
+    encode(place, {bytes.data(), bytes.size()}, size, marker_bit);
+    next_.offset += static_cast<Offset>(size);
+    if (place == large_.data()) write_large();
+  }
+
+  void encode(char* place, std::string_view bytes, std::size_t size, std::uint32_t bits = 0) {
     if (format() == Format::cwal) {
       char* const text = store(place, static_cast<std::uint64_t>(bytes.size()));
       std::memcpy(text, bytes.data(), bytes.size());
@@ -288,7 +301,7 @@ class Writer::Implementation {
     const std::uint64_t unsynced = next_.sequence - 1 - durable_;
     Entry_Header header;
     header.previous = previous_;
-    header.length = static_cast<std::uint32_t>(bytes.size());
+    header.length = static_cast<std::uint32_t>(bytes.size()) | bits;
     header.unsynced =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(unsynced, nothing_durable));
     header.sequence = next_.sequence;
@@ -414,6 +427,7 @@ class Writer::Implementation {
   Header header_;
   int slot_ = 0;
   bool is_header_durable_ = false;
+  bool needs_marker_ = false;   // before the next entry
   std::uint32_t epoch_ = 0;     // its CRC
   std::uint32_t previous_ = 0;  // CRC of the last entry
 

@@ -87,6 +87,7 @@ class Copies : public Abstract_File {
   std::vector<Status> status_;
   std::vector<Piece> pieces_;
   Offset read_size_ = 0;  // of a log that is only read
+  bool is_new_ = false;   // until entries are written, no copy may fail: each must have the header
 };
 
 }  // namespace joedb::inline v1::wal

@@ -65,7 +65,7 @@ class Reader {
   // Of format `checked`: the random number of the log, and how often it was rotated.
   std::uint64_t log_id() const;
   std::uint64_t epoch() const;
-  // Of the entry that next() returned last: the CRC that its successor names.
+  // What the next entry has to name as the CRC of the one before.
   std::uint32_t last_crc() const;
 
  private:

@@ -16,7 +16,7 @@ struct Report {
   std::uint64_t first_sequence = 1;
   std::uint64_t entries = 0;   // good ones, before the end
   std::uint64_t bytes = 0;     // in them
-  std::uint32_t last_crc = 0;  // of the last good entry
+  std::uint32_t last_crc = 0;  // what the next entry will name as that of the one before
   End end;
   Offset file_size = 0;
 
