@@ -3,6 +3,7 @@
 
 // The write-ahead-log library: everything of it. Link joedb::wal; no database is needed.
 
+#include "joedb/wal/async_writer.h"
 #include "joedb/wal/log.h"
 #include "joedb/wal/reader.h"
 #include "joedb/wal/recover.h"

@@ -71,7 +71,8 @@ TEST_F(Wal_Header_File, IsAnErrorIfThereAreEntriesButNoHeaderIsGood) {
   EXPECT_FALSE(read_header(file_)) << "a power cut while the log was made";
   EXPECT_TRUE(is_blank(file_));
   grow();
-  EXPECT_EQ("memory: no header of this log is good", testing::error_of([&] { read_header(file_); }));
+  EXPECT_EQ("memory: no header of this log is good",
+            testing::error_of([&] { read_header(file_); }));
 }
 
 TEST_F(Wal_Header_File, OfALaterVersionIsRefused) {

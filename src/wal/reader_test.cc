@@ -138,8 +138,8 @@ TEST_F(Wal_Reader, StaysWhereItIsIfThereIsNoSuchEntry) {
   reader.next();
   for (const Position position : {Position{2, place(2)}, Position{3, place(2) + 8}, Position{1, 0},
                                   Position{9, 1 << 20}, Position{2, -8}, Position{3, place(2) + 1}})
-    EXPECT_EQ("memory: there is no good entry " + std::to_string(position.sequence) + " at offset " +
-                  std::to_string(position.offset),
+    EXPECT_EQ("memory: there is no good entry " + std::to_string(position.sequence) +
+                  " at offset " + std::to_string(position.offset),
               error_of([&] { reader.seek(position); }));
   EXPECT_EQ("two", reader.next()->text());
 }

@@ -62,9 +62,7 @@ class Writer::Implementation {
   Position append(std::string_view bytes) {
     const auto lock = take_lock();
     file_.require_no_failure();
-    if (bytes.size() > max_entry_size)
-      throw Exception("an entry of a log has at most " + std::to_string(max_entry_size) +
-                      " bytes, not " + std::to_string(bytes.size()));
+    require_size(bytes.size());
     const std::size_t size = size_of(bytes.size());
     if (options_.batch_size > 0) begin_batch(size);
     char* const place = reserve(size);
@@ -74,6 +72,14 @@ class Writer::Implementation {
     if (place == large_.data()) write_large();
     sync_if_it_is_time();
     return position;
+  }
+
+  void require_size(std::size_t bytes) const {
+    if (bytes > max_entry_size)
+      throw Exception("an entry of a log has at most " + std::to_string(max_entry_size) +
+                      " bytes, not " + std::to_string(bytes));
+    if (bytes == 0 && format() == Format::cwal)
+      throw Exception("the format of CWal has no empty entries: they look like zeros");
   }
 
   void flush() {
@@ -109,6 +115,9 @@ class Writer::Implementation {
     const Sync_Policy& policy = options_.sync;
     if (policy.entries > 0 || policy.bytes > 0 || policy.time.count() > 0) sync_all();
   }
+
+  // What the timer could not do, nobody may have heard of.
+  bool has_told_failure() const { return file_.has_failed() && !timer_.joinable(); }
 
   Position position() const {
     const auto lock = take_lock();
@@ -219,10 +228,7 @@ class Writer::Implementation {
   // ---- entries ----------------------------------------------------------------------------------
 
   std::size_t size_of(std::size_t length) const {
-    if (format() == Format::checked) return padded_size(length);
-    if (length == 0)
-      throw Exception("the format of CWal has no empty entries: they look like zeros");
-    return length + cwal_overhead;
+    return format() == Format::checked ? padded_size(length) : length + cwal_overhead;
   }
 
   // Where the entry goes: in the buffer, or, if it is too large for that, in memory of its own.
@@ -417,7 +423,7 @@ Writer& Writer::operator=(Writer&& other) noexcept {
 
 Writer::~Writer() {
   try {
-    close();
+    if (!implementation_ || !implementation_->has_told_failure()) close();
   } catch (const std::exception& error) {
     Destructor_Logger::warning(error.what());
   }
@@ -433,6 +439,7 @@ Writer::Implementation& Writer::open() const {
 }
 
 Position Writer::append(std::string_view bytes) { return open().append(bytes); }
+void Writer::require_size(std::size_t bytes) const { open().require_size(bytes); }
 void Writer::flush() { open().flush(); }
 void Writer::sync() { open().sync(); }
 void Writer::rotate() { open().rotate(); }

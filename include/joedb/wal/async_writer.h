@@ -31,8 +31,8 @@ struct Async_Options {
 // One thread of its own writes. Entries stand in the log in the order in which append_async was
 // called. All functions may be called by all threads.
 //
-// After a failure all that waits is told, in its order, and all later calls throw the same. What was
-// told to have failed may be in the log all the same; what was told to be durable is.
+// After a failure all that waits is told, in its order, and all later calls throw the same. What
+// was told to have failed may be in the log all the same; what was told to be durable is.
 class Async_Writer {
  public:
   // Called in the writing thread, in the order of the entries. It must not throw, and should be
@@ -47,8 +47,8 @@ class Async_Writer {
   Async_Writer(const Async_Writer&) = delete;
   Async_Writer& operator=(const Async_Writer&) = delete;
 
-  // Waits while too much waits to be written. Throws Exception for an entry that is too large, or if
-  // the log is closed, and what went wrong earlier; then nothing is appended, nor called back.
+  // Waits while too much waits to be written. Throws Exception for an entry that is too large, or
+  // if the log is closed, and what went wrong earlier; then nothing is appended, nor called back.
   std::future<Position> append_async(std::string bytes);
   void append_async(std::string bytes, Callback callback);
 

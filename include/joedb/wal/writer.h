@@ -87,6 +87,9 @@ class Writer {
     return append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
 
+  // Throws Exception if no entry can have this size. May be called while others append.
+  void require_size(std::size_t bytes) const;
+
   // Writes what is in memory to the file.
   void flush();
   // Makes everything durable that was appended.
