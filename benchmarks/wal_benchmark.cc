@@ -1,9 +1,15 @@
 // joedb::wal, as a program would use it.
 
-#include "joedb/wal/writer.h"
+#include <semaphore>
+#include <string>
+#include <thread>
+#include <vector>
 
+#include "joedb/wal/async_writer.h"
+#include "joedb/wal/writer.h"
 #include "log_entry.h"
 
+using joedb::wal::Async_Writer;
 using joedb::wal::Options;
 using joedb::wal::Sync_Policy;
 using joedb::wal::Writer;
@@ -67,6 +73,48 @@ static void rotate_batches(std::int64_t entries, const char* file) {
   if (batches != (entries - 1) / batch) throw std::runtime_error("batches of another size");
 }
 
+// ---- threads ------------------------------------------------------------------------------------
+
+// work(log, entries) in each of so many threads, which share the entries.
+template <class Work>
+static void in_threads(int threads, joedb::Offset preallocate, std::int64_t entries,
+                       const char* file, Work work) {
+  Async_Writer log(Writer(file, {.preallocate = preallocate}));
+  {
+    std::vector<std::jthread> running;
+    for (int i = 0; i < threads; ++i) running.emplace_back([&] { work(log, entries / threads); });
+  }
+  log.close();
+}
+
+// Each thread waits for an entry before it appends the next one.
+template <int threads, joedb::Offset preallocate>
+static void append_and_wait(std::int64_t entries, const char* file) {
+  in_threads(threads, preallocate, entries, file, [](Async_Writer& log, std::int64_t count) {
+    Log_Entry entry;
+    for (std::int64_t i = 1; i <= count; ++i) log.append(std::string(entry.text(i)));
+  });
+}
+
+// Each thread waits when 16 of its entries are not durable.
+template <int threads, joedb::Offset preallocate>
+static void append_with_callbacks(std::int64_t entries, const char* file) {
+  in_threads(threads, preallocate, entries, file, [](Async_Writer& log, std::int64_t count) {
+    constexpr int most = 16;
+    std::counting_semaphore<most> room(most);
+    Log_Entry entry;
+    for (std::int64_t i = 1; i <= count; ++i) {
+      room.acquire();
+      log.append_async(std::string(entry.text(i)),
+                       [&](joedb::wal::Position, const std::exception_ptr& error) {
+                         if (error) std::abort();
+                         room.release();
+                       });
+    }
+    log.wait();  // nobody is in `room` any more
+  });
+}
+
 int main(int argc, char** argv) {
   constexpr Case cases[] = {
       {"append", append},
@@ -79,6 +127,12 @@ int main(int argc, char** argv) {
       {"sync_batches_of_10", sync_batches<10, 0>},
       {"rotate_batches_of_31", rotate_batches<31>},
       {"rotate_batches_of_10", rotate_batches<10>},
+      {"one_thread_waits", append_and_wait<1, 0>},
+      {"one_thread_waits_preallocated", append_and_wait<1, growth>},
+      {"8_threads_wait", append_and_wait<8, 0>},
+      {"8_threads_wait_preallocated", append_and_wait<8, growth>},
+      {"8_threads_with_callbacks", append_with_callbacks<8, 0>},
+      {"8_threads_with_callbacks_preallocated", append_with_callbacks<8, growth>},
   };
   return run_case(cases, argc, argv);
 }
