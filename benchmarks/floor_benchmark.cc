@@ -1,60 +1,20 @@
 // What the machine itself needs for the same bytes, without any database: nothing is checked, all
 // sizes are known, there is no schema. A database cannot be faster.
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <numeric>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "command_line.h"
-
-static void require(bool condition) {
-  if (!condition) throw std::runtime_error(std::strerror(errno));
-}
-
-class Raw_File {
- public:
-  Raw_File(const char* name, int flags) : descriptor_(open(name, flags, 0644)) {
-    require(descriptor_ >= 0);
-  }
-  ~Raw_File() { close(descriptor_); }
-  Raw_File(const Raw_File&) = delete;
-  Raw_File& operator=(const Raw_File&) = delete;
-
-  void write(const void* data, std::size_t size) {
-    for (std::size_t done = 0; done < size;) {
-      const ssize_t n = ::write(descriptor_, static_cast<const char*>(data) + done, size - done);
-      require(n > 0);
-      done += static_cast<std::size_t>(n);
-    }
-  }
-  void read(void* data, std::size_t size) {
-    for (std::size_t done = 0; done < size;) {
-      const ssize_t n = ::read(descriptor_, static_cast<char*>(data) + done, size - done);
-      require(n > 0);
-      done += static_cast<std::size_t>(n);
-    }
-  }
-  void pwrite(const void* data, std::size_t size, off_t offset) {
-    require(::pwrite(descriptor_, data, size, offset) == static_cast<ssize_t>(size));
-  }
-  void sync() { require(fsync(descriptor_) == 0); }
-  void datasync() { require(fdatasync(descriptor_) == 0); }
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
+#include "raw_file.h"
 
 // Zeroed memory in huge pages, as a column needs it.
 template <class T>

@@ -26,6 +26,13 @@ CASES = [
     ('joedb, soft checkpoint', 'joedb_benchmark', 'soft_checkpoint_per_row'),
     ('SQLite, WAL, synchronous=FULL', 'sqlite_benchmark', 'commit_per_row_wal_full'),
     ('no database, append + fdatasync', 'floor_benchmark', 'append_and_datasync_per_row'),
+    ('log, each synced', 'wal_benchmark', 'append_and_sync_each'),
+    ('log, each synced, preallocated', 'wal_benchmark', 'append_and_sync_each_preallocated'),
+    ('log, 8 threads', 'wal_benchmark', '8_threads_wait'),
+    ('log, batches of 10, synced', 'wal_benchmark', 'sync_batches_of_10'),
+    ('log, batches of 10, with on_batch', 'wal_benchmark', 'rotate_batches_of_10'),
+    ('no library, write + fsync', 'wal_floor_benchmark', 'append_and_sync_each'),
+    ('no library, zeros, pwrite + fdatasync', 'wal_floor_benchmark', 'write_to_zeros_and_datasync_each'),
 ]
 
 

@@ -22,6 +22,7 @@ class Goal(NamedTuple):
 SQLITE_FULL = 'SQLite, WAL, synchronous=FULL'
 DATASYNC = 'no database, append + fdatasync'
 TWO_WRITES = 'no database, two writes'
+CWAL = 'model of CWal: byte-wise CRC-32, buffered'
 
 GOALS = [
     # 1.108 s (one by one), 0.446 s (vectors), SQLite 5.433 s for 10 M rows; 586 MB at the peak
@@ -52,6 +53,17 @@ GOALS = [
     Goal('dump', 'dump', 'joedb_logdump', 'sqlite3', 0.76 / 3.21, 1, reference_group='import'),
     Goal('JSON', 'json', 'joedb_to_json', 'sqlite3', 0.44 / 3.21, 1, reference_group='import'),
     Goal('pack', 'pack', 'joedb_pack', 'sqlite3', 0.19 / 3.21, 1, reference_group='import'),
+    # joedb 10.4.2 has no log: these are shares of what is named. CWal itself: 0.26 M entries in a second
+    Goal('log: 1.2 M entries in a second', 'log_large', 'joedb', None, 1 / 1.2e6, 1, 'min_per_row'),
+    Goal('log, beside a plain buffer', 'log_large', 'joedb', 'no library, a buffer', 1, 1.3),
+    Goal('log, beside the model of CWal', 'log_large', 'joedb', CWAL, 1, 1 / 4.5),
+    Goal('log, each synced, beside write + fsync', 'log_sync', 'joedb, preallocated',
+         'no library, write + fsync', 1, 1 / 1.4),
+    Goal('log, each synced, beside write + fsync, 100 times as many', 'log_sync_large', 'joedb, preallocated',
+         'no library, write + fsync', 1, 1 / 1.4),
+    Goal('log, 8 threads, beside one', 'log_threads', 'joedb, 8 threads', 'joedb, 1 thread', 1, 1 / 5),
+    Goal('log, 8 threads, preallocated, beside one', 'log_threads', 'joedb, 8 threads, preallocated',
+         'joedb, 1 thread, preallocated', 1, 1 / 5),
 ]
 
 

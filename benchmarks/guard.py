@@ -9,7 +9,7 @@ import os
 import statistics
 import subprocess
 
-from suite import FLOOR, JOEDB, ROOT, Case, say
+from suite import FLOOR, JOEDB, ROOT, WAL, WAL_FLOOR, Case, say
 
 EXPECTED = os.path.join(ROOT, 'benchmarks/expected.json')
 TOLERANCE = 1.25
@@ -18,6 +18,9 @@ ROUNDS = 4, 4, 6  # what seems slow is measured again
 # The header of a file is mapped to memory only on some file systems (can_map in src/io/posix_file.cc).
 SOFT = 'soft commit'
 MAPPED = ['ext2/ext3', 'xfs', 'overlayfs', 'tmpfs']
+
+# It has programs of its own.
+LOG = 'log, buffered'
 
 # Name: rows, case of joedb, case of the floor, and the case that made the file both read. What is
 # measured takes 0.1 s or more, so that starting a process does not count.
@@ -30,6 +33,7 @@ CHECKS = {
     SOFT: (100_000, 'soft_checkpoint_per_row', 'two_writes_per_row', None),
     'index': (200_000, 'insert_words', 'insert_words', None),
     'find': (200_000, 'open_and_find', 'open_and_find', 'insert_words'),
+    LOG: (400_000, 'append', 'append', None),
 }
 
 
@@ -37,8 +41,10 @@ class Check:
     def __init__(self, name):
         self.name = name
         self.rows, ours, floor, made_by = CHECKS[name]
-        self.cases = [Case('', program, what, made_by and f'{program} {made_by}', changes=what == 'update_rows')
-                      for program, what in ((JOEDB, ours), (FLOOR, floor))]
+        programs = (WAL, WAL_FLOOR) if name == LOG else (JOEDB, FLOOR)
+        self.cases = [Case('', program, what, made_by and f'{program} {made_by}', changes=what == 'update_rows',
+                           removes=name == LOG)
+                      for program, what in zip(programs, (ours, floor))]
         self.best = [float('inf')] * 2
 
     def floor(self):
@@ -55,13 +61,11 @@ class Check:
         return self.ratio()
 
 
-def run_checks(runner, update):
+def run_checks(runner, update, only):
     """Compares with what is expected, or writes that; returns the exit code."""
-    expected = {}
-    if not update:
-        with open(EXPECTED, encoding='utf-8') as f:
-            expected = json.load(f)
-    checks = [Check(name) for name in CHECKS]
+    with open(EXPECTED, encoding='utf-8') as f:
+        expected = json.load(f)
+    checks = [Check(name) for name in CHECKS if not only or any(text in name for text in only)]
     failed = 0
     print('  ratio  expected')
     kind = subprocess.run(['stat', '-f', '-c', '%T', runner.directory], capture_output=True, text=True,

@@ -11,14 +11,17 @@
 #include <string>
 
 #include "command_line.h"
+#include "log_entry.h"
 
 static void require(const store::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
 }
 
-static std::unique_ptr<store::DB> open_database(const char* file) {
+static std::unique_ptr<store::DB> open_database(
+    const char* file, std::size_t memtable = store::Options().write_buffer_size) {
   store::Options options;
   options.create_if_missing = true;
+  options.write_buffer_size = memtable;
   store::DB* db = nullptr;
   require(store::DB::Open(options, file, &db));
   return std::unique_ptr<store::DB>(db);
@@ -93,6 +96,24 @@ static void commit_per_row_without_sync(std::int64_t rows, const char* file) {
   commit_per_row(rows, file, false);
 }
 
+// A log of entries, each with its number as its key. The memtable is so large that nothing but the
+// log is written: entries of 200 MB fit. Who wants a log has the memtable all the same.
+static void append(std::int64_t entries, const char* file, bool sync) {
+  const auto db = open_database(file, std::size_t{1} << 28);
+  Log_Entry entry;
+  for (std::int64_t i = 1; i <= entries; ++i) {
+    const Row key(i);
+    const std::string_view text = entry.text(i);
+    require(db->Put(with_sync(sync), key.key(), store::Slice(text.data(), text.size())));
+  }
+}
+
+static void append_entries(std::int64_t entries, const char* file) { append(entries, file, false); }
+
+static void append_and_sync_each(std::int64_t entries, const char* file) {
+  append(entries, file, true);
+}
+
 // In the order of the keys: of rows and of words.
 static void open_and_walk(std::int64_t rows, const char* file) {
   const auto db = open_database(file);
@@ -123,6 +144,8 @@ int main(int argc, char** argv) {
       {"insert_words", insert_words},
       {"open_and_find", open_and_find},
       {"open_and_walk", open_and_walk},
+      {"append", append_entries},
+      {"append_and_sync_each", append_and_sync_each},
   };
   return run_case(cases, argc, argv);
 }

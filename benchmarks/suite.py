@@ -19,6 +19,7 @@ class Case(NamedTuple):
     what: str           # the program's case; or, if it has {}, a command for the shell
     reads: str = ''     # program and case that made the file it reads
     changes: bool = False  # it changes that file: it gets a copy of its own
+    removes: bool = False  # its file is removed at once: nothing of it stays in memory
 
 
 class Group(NamedTuple):
@@ -28,8 +29,9 @@ class Group(NamedTuple):
     cases: list
 
 
-JOEDB, SQLITE, LMDB, LEVELDB, ROCKSDB, FLOOR = (
-    name + '_benchmark' for name in ('joedb', 'sqlite', 'lmdb', 'leveldb', 'rocksdb', 'floor'))
+JOEDB, SQLITE, LMDB, LEVELDB, ROCKSDB, FLOOR, WAL, WAL_FLOOR = (
+    name + '_benchmark'
+    for name in ('joedb', 'sqlite', 'lmdb', 'leveldb', 'rocksdb', 'floor', 'wal', 'wal_floor'))
 
 # The Debian packages of what a machine can do without.
 PACKAGES = {LMDB: 'liblmdb-dev', LEVELDB: 'libleveldb-dev', ROCKSDB: 'librocksdb-dev', 'sqlite3': 'sqlite3'}
@@ -51,6 +53,33 @@ def changed(what):
     return [Case(name, program, what, f'{program} insert_rows', changes=True)
             for name, program in (('joedb', JOEDB), ('SQLite', SQLITE), ('no database', FLOOR))]
 
+
+def log_case(name, program, what):
+    return Case(name, program, what, removes=True)
+
+
+def logs_of_stores(what):
+    return [log_case(f'{name} (log + memtable)', program, what)
+            for name, program in (('LevelDB', LEVELDB), ('RocksDB', ROCKSDB))]
+
+
+BUFFERED_LOGS = [
+    log_case('joedb', WAL, 'append'),
+    log_case('joedb, flush of each', WAL, 'append_and_flush_each'),
+    log_case('no library, a buffer', WAL_FLOOR, 'append'),
+    log_case('no library, a write for each', WAL_FLOOR, 'append_and_write_each'),
+    log_case('model of CWal: byte-wise CRC-32, buffered', WAL_FLOOR, 'model_of_cwal')]
+SYNCED_LOGS = [
+    log_case('joedb', WAL, 'append_and_sync_each'),
+    log_case('joedb, preallocated', WAL, 'append_and_sync_each_preallocated'),
+    log_case('no library, write + fsync', WAL_FLOOR, 'append_and_sync_each'),
+    log_case('no library, write + fdatasync', WAL_FLOOR, 'append_and_datasync_each'),
+    log_case('no library, zeros, pwrite + fdatasync', WAL_FLOOR, 'write_to_zeros_and_datasync_each'),
+    log_case('joedb, every 10', WAL, 'append_and_sync_every_10'),
+    log_case('joedb, every 10, preallocated', WAL, 'append_and_sync_every_10_preallocated'),
+    log_case('no library, every 10, write + fdatasync', WAL_FLOOR, 'append_and_datasync_every_10'),
+    log_case('no library, every 10, zeros, pwrite + fdatasync', WAL_FLOOR,
+             'write_to_zeros_and_datasync_every_10')]
 
 GROUPS = {
     'insert': Group('rows ("TOTO", i) inserted, one durable commit', 1, [
@@ -103,6 +132,25 @@ GROUPS = {
         Case('LMDB, two processes', LMDB, 'share_by_two'),
         Case('LMDB, one process', LMDB, 'share'),
         Case('no database, two processes, lock + read + two writes', FLOOR, 'share_by_two')]),
+    'log': Group('entries of 1,000 bytes appended to a log, no sync', 100, [
+        *BUFFERED_LOGS, *logs_of_stores('append')]),
+    'log_large': Group('entries of 1,000 bytes appended to a log, no sync', 10, BUFFERED_LOGS),
+    'log_sync': Group('entries of 1,000 bytes appended to a log, each or every tenth synced', 10000, [
+        *SYNCED_LOGS, *logs_of_stores('append_and_sync_each')]),
+    'log_sync_large': Group('entries of 1,000 bytes appended to a log, each or every tenth synced', 100,
+                            SYNCED_LOGS),
+    'log_batches': Group('entries of 1,000 bytes in a log that begins again after some of them, synced', 100, [
+        case for size in (31, 10) for case in (
+            log_case(f'joedb, batches of {size}', WAL, f'sync_batches_of_{size}'),
+            log_case(f'joedb, batches of {size}, with on_batch', WAL, f'rotate_batches_of_{size}'),
+            log_case(f'no library, {size} in place', WAL_FLOOR, f'overwrite_batches_of_{size}'),
+            log_case(f'no library, {size}, the file cut', WAL_FLOOR, f'cut_and_write_batches_of_{size}'))]),
+    'log_threads': Group('entries of 1,000 bytes appended to a log by threads, each durable', 1000, [
+        case for suffix, what in (('', ''), (', preallocated', '_preallocated')) for case in (
+            log_case(f'joedb, 8 threads{suffix}', WAL, f'8_threads_wait{what}'),
+            log_case(f'joedb, 8 threads, 16 callbacks each{suffix}', WAL, f'8_threads_with_callbacks{what}'),
+            log_case(f'joedb, 1 thread{suffix}', WAL, f'one_thread_waits{what}'))] + [
+        log_case('no library, 1 thread, write + fdatasync', WAL_FLOOR, 'append_and_datasync_each')]),
     'import': Group('rows: a text of commands made a file', 10, [
         Case('joedbi', 'joedbi', 'joedbi --log none {file} < {reads}', f'{FLOOR} write_commands'),
         Case('sqlite3', 'sqlite3', 'sqlite3 {file} < {reads}', f'{FLOOR} write_sql'),
@@ -122,6 +170,7 @@ GROUPS = {
         Case('copying the file', 'cat', 'cat {reads} > {file}', f'{JOEDB} insert_rows')]),
 }
 TOOLS = ['import', 'dump', 'json', 'pack']
+LOGS = [name for name in GROUPS if name.startswith('log')]
 
 
 def say(text):
@@ -189,7 +238,10 @@ class Runner:
         figures = self.measure(command)
         if not reads:
             self.made[path] = rows
-        return {**figures, 'file_mb': size_of(path) / 1e6}
+        figures['file_mb'] = size_of(path) / 1e6
+        if case.removes:
+            remove(path)
+        return figures
 
     def measure(self, command):
         result = os.path.join(self.directory, 'result')
@@ -213,7 +265,7 @@ class Runner:
 
     def bytes_per_row(self, case, figures, rows):
         """What a row takes of memory, at the peak: what the program needs without rows is not its."""
-        if not case.program.endswith('_benchmark'):
+        if not case.program.endswith('_benchmark') or case.removes:
             return None
         if case.program not in self.empty_memory:
             path = self.path(case.program, 'empty')
@@ -240,6 +292,7 @@ def measure(runner, cases, rows, rounds, title):
             result['missing'] = PACKAGES.get(case.program, case.program)
             continue
         result['min'] = min(figure['seconds'] for figure in figures)
+        result['min_per_row'] = result['min'] / rows
         for key in figures[0]:
             result['median' if key == 'seconds' else key] = statistics.median(f[key] for f in figures)
         result['bytes_per_row'] = runner.bytes_per_row(case, result, rows)
