@@ -1,5 +1,6 @@
 #include "joedb/wal/async_writer.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -64,6 +65,17 @@ class Async_Writer::Implementation {
     append(Item{.bytes = std::move(bytes), .listener = std::move(callback)});
   }
 
+  Position append_and_wait(std::string bytes) {
+    Waiter waiter;
+    append(Item{.bytes = std::move(bytes), .listener = &waiter});
+    while (!waiter.is_told.load(std::memory_order_acquire)) {
+      const unsigned round = round_;
+      if (!waiter.is_told.load(std::memory_order_acquire)) round_.wait(round);
+    }
+    if (waiter.error) std::rethrow_exception(waiter.error);
+    return waiter.position;
+  }
+
   // Whatever is to be done with the log behind what was appended before.
   void run_in_order(std::function<void(Log&)> task) {
     std::promise<Position> promise;
@@ -97,9 +109,15 @@ class Async_Writer::Implementation {
   }
 
  private:
+  // Who waits for an entry: it is gone as soon as is_told is true.
+  struct Waiter {
+    Position position;
+    std::exception_ptr error;
+    std::atomic<bool> is_told = false;
+  };
   struct Item {
     std::string bytes;
-    std::variant<std::promise<Position>, Callback> listener;
+    std::variant<std::promise<Position>, Callback, Waiter*> listener;
     Position position = {};
     std::function<void(Log&)> task = {};  // instead of an entry
   };
@@ -155,6 +173,8 @@ class Async_Writer::Implementation {
         lock.unlock();
       }
       for (Item& item : items) tell(item, failure);
+      ++round_;
+      round_.notify_all();
       lock.lock();
       told_ += items.size();
       items.clear();
@@ -192,6 +212,12 @@ class Async_Writer::Implementation {
       (*callback)(item.position, failure);
       return;
     }
+    if (auto* const waiter = std::get_if<Waiter*>(&item.listener)) {
+      (*waiter)->position = item.position;
+      (*waiter)->error = failure;
+      (*waiter)->is_told.store(true, std::memory_order_release);
+      return;
+    }
     auto& promise = std::get<std::promise<Position>>(item.listener);
     if (failure)
       promise.set_exception(failure);
@@ -200,7 +226,8 @@ class Async_Writer::Implementation {
   }
 
   const Async_Options options_;
-  const std::unique_ptr<Log> log_;  // of the thread, but for its limits
+  std::atomic<unsigned> round_ = 0;  // of telling: waking all that wait at once is cheaper
+  const std::unique_ptr<Log> log_;   // of the thread, but for its limits
 
   mutable std::mutex mutex_;      // for all below
   std::condition_variable come_;  // something waits, or the log is closed
@@ -241,6 +268,10 @@ std::future<Position> Async_Writer::append_async(std::string bytes) {
 
 void Async_Writer::append_async(std::string bytes, Callback callback) {
   implementation_->append(std::move(bytes), std::move(callback));
+}
+
+Position Async_Writer::append(std::string bytes) {
+  return implementation_->append_and_wait(std::move(bytes));
 }
 
 void Async_Writer::wait() { implementation_->wait(); }

@@ -4,7 +4,25 @@
 
 #include <algorithm>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace joedb::inline v1::wal {
+
+namespace {
+
+// ISA-L leaves the upper halves of vector registers as they are, and then every SSE instruction
+// waits for them: 0.4 us for an entry of 1,000 bytes.
+#if defined(__x86_64__)
+[[gnu::target("avx")]] void clear_upper_halves() { _mm256_zeroupper(); }
+const bool has_upper_halves = __builtin_cpu_supports("avx");
+#else
+void clear_upper_halves() {}
+constexpr bool has_upper_halves = false;
+#endif
+
+}  // namespace
 
 // crc32_iscsi neither begins nor ends with an inversion, takes an int for the size, and does not
 // change the bytes that it gets without const.
@@ -17,11 +35,15 @@ std::uint32_t crc32c(std::string_view bytes, std::uint32_t before) {
     crc = crc32_iscsi(data, static_cast<int>(size), crc);
     bytes.remove_prefix(size);
   }
+  if (has_upper_halves) clear_upper_halves();
   return ~crc;
 }
 
 std::uint32_t crc32(std::string_view bytes) {
-  return crc32_gzip_refl(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  const auto* const data = reinterpret_cast<const unsigned char*>(bytes.data());
+  const std::uint32_t crc = crc32_gzip_refl(0, data, bytes.size());
+  if (has_upper_halves) clear_upper_halves();
+  return crc;
 }
 
 }  // namespace joedb::inline v1::wal

@@ -269,7 +269,8 @@ class Writer::Implementation {
   // Where the entry goes: in the buffer, or, if it is too large for that, in memory of its own.
   char* reserve(std::size_t size) {
     if (size > options_.buffer_size - buffer_used_) {
-      write_buffer();
+      write_blocks();
+      if (size > options_.buffer_size - buffer_used_) write_buffer();
       if (size > options_.buffer_size) {
         large_.resize(size + terminator_size);
         return large_.data();
@@ -335,17 +336,27 @@ class Writer::Implementation {
     large_ = {};
   }
 
-  // Behind `size` bytes there is room for the zeros of invariant 4.
-  void write(char* data, std::size_t size) {
+  // Writes of whole blocks, at multiples of their size, let the system have large pages for them:
+  // the rest waits, also if the last entry is in both.
+  void write_blocks() {
+    constexpr Offset block = Offset{1} << 16;
+    const Offset end = (written_ + static_cast<Offset>(buffer_used_)) / block * block;
+    if (end <= written_) return;
+    const auto size = static_cast<std::size_t>(end - written_);
+    write(buffer_.get(), size, 0);
+    buffer_used_ -= size;
+    std::memmove(buffer_.get(), buffer_.get() + size, buffer_used_);
+  }
+
+  // Behind the entries, and `size` bytes, there is room for the zeros of invariant 4.
+  void write(char* data, std::size_t size, std::size_t room = terminator_size) {
     if (!is_header_durable_) sync_header();  // invariant 1
     const Offset end = written_ + static_cast<Offset>(size);
     if (options_.preallocate > 0) grow(end);
-    if (format() == Format::checked && end < not_zeros_) {
-      std::memset(data + size, 0, terminator_size);
-      size += terminator_size;
-    }
-    file_.pwrite(data, size, written_);
-    file_end_ = std::max(file_end_, written_ + static_cast<Offset>(size));
+    if (format() == Format::cwal || end >= not_zeros_) room = 0;
+    std::memset(data + size, 0, room);
+    file_.pwrite(data, size + room, written_);
+    file_end_ = std::max(file_end_, end + static_cast<Offset>(room));
     written_ = end;
     not_zeros_ = std::max(not_zeros_, end);
   }

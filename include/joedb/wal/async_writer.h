@@ -55,7 +55,7 @@ class Async_Writer {
   void append_async(std::string bytes, Callback callback);
 
   // The same, and waits until it is durable.
-  Position append(std::string bytes) { return append_async(std::move(bytes)).get(); }
+  Position append(std::string bytes);
 
   // Waits until everything is durable that was appended before.
   void wait();
