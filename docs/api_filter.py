@@ -85,7 +85,7 @@ def filtered(name, lines):
             scopes.read(line)
             if trailing and scopes.is_open():
                 line = f'{trailing[1]}///< {escaped(trailing[2])}'
-            yield line.replace('namespace joedb::inline v1 {', 'namespace joedb {')
+            yield line.replace('namespace joedb::inline v1', 'namespace joedb')
         else:
             is_first = kind is None
             kind = kind or kind_of_comment(scopes, lines, i)

@@ -70,11 +70,11 @@ def build(mutant, number):
     return output
 
 
-def attack(program, kind, seconds):
+def attack(program, kind, seconds, of_logs):
     """What the laboratory says: (how many seeds, how many states), or None if it finds nothing."""
     try:
         result = subprocess.run([program, 'crash-lab', '--attack', kind, '--jobs', '1',
-                                 '--seconds', str(seconds)],
+                                 '--seconds', str(seconds), *(['--wal'] if of_logs else [])],
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                 timeout=2 * seconds + 60)
     except subprocess.TimeoutExpired:
@@ -102,7 +102,8 @@ def main():
         if arguments and not any(a in mutant.name for a in arguments):
             continue
         program = build(mutant, number)
-        results = [attack(program, kind, seconds) for kind in ATTACKS]
+        of_logs = mutant.file.startswith('src/wal/')
+        results = [attack(program, kind, seconds, of_logs) for kind in ATTACKS]
         cells = [cell for result in results for cell in result or ('-', '-')]
         print(f'| {mutant.name} | ' + ' | '.join(cells) + ' |', flush=True)
         missed += all(result is None for result in results)

@@ -72,6 +72,17 @@ TEST_F(Crash_Lab_Test, AFailedCallCostsNothingThatWasPromised) {
   EXPECT_GT(report.counts.faults, 5'000 / share);
 }
 
+TEST_F(Crash_Lab_Test, LogsLoseNothingThatWasAcknowledged) {
+  Lab_Settings settings;
+  settings.first_seed = first_seed();
+  settings.seeds = 40 / share;
+  settings.has_logs = true;
+  settings.effort.random_subsets = 400;
+  const Lab_Report report = expect_none(settings);
+  EXPECT_GT(report.counts.states, 50'000 / share);
+  EXPECT_GT(report.counts.faults, 3'000 / share);
+}
+
 TEST_F(Crash_Lab_Test, TheCommandsOfAUserAreAWorkload) {
   Lab_Settings settings;
   settings.script =

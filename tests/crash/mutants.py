@@ -16,6 +16,7 @@ CHECKPOINTS = 'src/journal/checkpoints.cc'
 MAPPED = 'include/joedb/io/mapped_file.h'
 SEAL = 'src/format/seal.cc'
 INTEGRITY = 'src/journal/integrity.cc'
+LOG = 'src/wal/writer.cc'
 
 MUTANTS = [
     # Two syncs.
@@ -148,4 +149,40 @@ MUTANTS = [
     Mutant('a push makes soft what was to be hard', 'src/replica/connection.cc',
            '  writer_->checkpoint(level);\n',
            '  writer_->checkpoint(Checkpoint_Level::soft);\n  static_cast<void>(level);\n'),
+
+    # Write-ahead logs.
+    Mutant('log: entries of a new epoch before its header is durable', LOG,
+           '    if (!is_header_durable_) sync_header();  // invariant 1\n', ''),
+    Mutant('log: no sync', LOG, '    file_.datasync();\n    durable_ = next_.sequence - 1;\n',
+           '    durable_ = next_.sequence - 1;\n'),
+    Mutant('log: what was found is not synced', LOG, '    file_.datasync();\n    durable_ = found_.last_sequence();\n',
+           '    durable_ = found_.last_sequence();\n'),
+    Mutant('log: a new header over the one in force', LOG, '    slot_ = 1 - slot_;\n', ''),
+    Mutant('log: a new header before the one before is durable', LOG,
+           '    if (!is_header_durable_) sync_header();\n    slot_ =', '    slot_ ='),
+    Mutant('log: no marker', LOG, '    needs_marker_ = true;\n', ''),
+    Mutant('log: the place of the next entry not cleared', LOG, '    clear_tail(file_, header_, next_);\n', ''),
+    Mutant('log: the place of the next entry cleared, but not synced', 'src/wal/recover.cc',
+           '  if (!is_clear || !later.empty()) file.datasync();\n', ''),
+    Mutant('log: the epoch not in the checksum', 'src/wal/format.cc',
+           'store(store(bytes.data(), header.log_id), header.epoch);',
+           'store(store(bytes.data(), header.log_id), std::uint64_t{0});'),
+    Mutant('log: any good entry follows', 'src/wal/reader.cc',
+           '(s.previous && header.previous != *s.previous)', 'false'),
+    Mutant('log: a new header torn for something else', LOG,
+           '    file_.pwrite(magic.data(), magic.size(), 0);\n    file_.datasync();\n', ''),
+    Mutant('log: called back before the sync', 'src/wal/async_writer.cc',
+           '      sync();\n      return nullptr;\n', '      return nullptr;\n'),
+    Mutant('copies: one is enough', 'src/wal/copies.cc', '  if (used() >= needed) return;\n',
+           '  if (used() >= 1) return;\n'),
+    Mutant('copies: not repaired', 'src/wal/copies.cc',
+           '      if (repair.to == copy.index) transfer(', '      if (false) transfer('),
+    Mutant('copies: a new one may miss the header', 'src/wal/copies.cc',
+           'is_new_ ? files_.size() : needed_', 'needed_'),
+    Mutant('segments: the next one begins before this one is durable', 'src/wal/segments.cc',
+           '      current_->sync();\n      const std::uint64_t first', '      const std::uint64_t first'),
+    Mutant('segments: what is released is not noted', 'src/wal/segments.cc',
+           '    current_->set_oldest(oldest_);\n', ''),
+    Mutant('segments: what is released may be lost', 'src/wal/segments.cc',
+           '    current_->sync();\n    current_->set_oldest', '    current_->set_oldest'),
 ]

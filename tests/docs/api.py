@@ -109,7 +109,8 @@ class Api_Documentation(unittest.TestCase):
                                   *compound.iterfind('.//memberdef/name'),
                                   *compound.iterfind('.//memberdef/enumvalue/name')]}
         members |= {f'{enum.findtext("name")}::{value.findtext("name")}'
-                    for enum in self.compounds['joedb'].iterfind('.//memberdef[@kind="enum"]')
+                    for compound in self.compounds.values()
+                    for enum in compound.iterfind('.//memberdef[@kind="enum"]')
                     for value in enum.iterfind('enumvalue')}
         named = {name for compound in self.compounds.values()
                  for kind in ('briefdescription', 'detaileddescription')
