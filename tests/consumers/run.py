@@ -3,8 +3,8 @@
 
 usage: run.py SOURCE_DIR BUILD_DIR          (everything happens in BUILD_DIR/consumers)
 
-Each folder here is such a project. With examples/hello it has a program and a schema; what it has
-itself comes first.
+Each folder here is such a project. With an example, mostly examples/hello, it has a program and a schema;
+what it has itself comes first.
 """
 import glob
 import os
@@ -57,11 +57,11 @@ def changed(path):
 class Project:
     """A consumer, copied to the work folder."""
 
-    def __init__(self, name):
+    def __init__(self, name, example='hello'):
         self.folder = os.path.join(WORK, name)
         self.build_folder = os.path.join(self.folder, 'build')
         shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.copytree(os.path.join(SOURCE, 'examples/hello'), self.folder)
+        shutil.copytree(os.path.join(SOURCE, 'examples', example), self.folder)
         shutil.copytree(os.path.join(HERE, name), self.folder, dirs_exist_ok=True)
 
     def path(self, name):
@@ -82,6 +82,10 @@ class Project:
 
     def build(self):
         run(self.folder, 'cmake', '--build', 'build', '--parallel', '2')
+
+    def linked(self, program):
+        """The command that links a program; only for Ninja."""
+        return run(self.build_folder, 'ninja', '-t', 'commands', program).splitlines()[-1]
 
 
 class Consumers(unittest.TestCase):
@@ -127,6 +131,7 @@ class Consumers(unittest.TestCase):
         project = Project('find_package')
         project.configure(compiler=CLANG)
         self.check_cmake_project(project)
+        self.assertNotIn('isal', project.linked('hello'), 'who needs no log needs no libisal-dev')
 
     def test_classic(self):
         project = Project('classic')
@@ -159,6 +164,54 @@ class Consumers(unittest.TestCase):
             os.utime(project.path(file))
             run(project.folder, 'make')
             self.assertLess(built, built := changed(project.path('hello')), file)
+
+    def check_log_program(self, folder):
+        """It does what examples/wal does, and has nothing of the database."""
+        for file in glob.glob(os.path.join(folder, '*.wal')):
+            os.remove(file)
+        shutil.rmtree(os.path.join(folder, 'parcels'), ignore_errors=True)
+        first, expected = read(os.path.join(SOURCE, 'examples/wal/wal.txt')).split('\n', 1)
+        self.assertEqual('$ wal', first)
+        self.assertEqual(expected, run(folder, './shop'))
+        symbols = run(folder, 'nm', '-C', 'shop')
+        self.assertIn('joedb::v1::wal::Writer::append', symbols)
+        self.assertNotRegex(symbols, r'\babsl::|joedb::v1::\w*(Journal|Database)')
+
+    def check_log_libraries(self, project):
+        self.assertEqual({'libjoedb_wal.a', 'libjoedb_io.a'},
+                         set(re.findall(r'libjoedb\w*\.a', project.linked('shop'))))
+
+    def test_only_the_log_find_package(self):
+        project = Project('wal_find_package', 'wal')
+        for compiler in 'g++', CLANG:
+            with self.subTest(compiler=compiler):
+                shutil.rmtree(project.build_folder, ignore_errors=True)
+                project.configure(compiler=compiler)
+                project.build()
+                self.check_log_program(project.build_folder)
+                self.check_log_libraries(project)
+
+    def test_only_the_log_add_subdirectory(self):
+        """Without a compiler of schemas; and nothing else is built."""
+        project = Project('wal_add_subdirectory', 'wal')
+        os.symlink(SOURCE, project.path('joedb'))
+        project.configure()
+        project.build()
+        self.check_log_program(project.build_folder)
+        self.check_log_libraries(project)
+        self.assertEqual(['libjoedb_io.a', 'libjoedb_wal.a'],
+                         [os.path.basename(file) for file in files_below(project.build_folder)
+                          if file.endswith('.a')])
+
+    def test_only_the_log_pkg_config(self):
+        project = Project('wal_pkg_config', 'wal')
+        for compiler in 'g++', CLANG:
+            with self.subTest(compiler=compiler):
+                run(project.folder, 'make', '-B', f'CXX={compiler}', f'CXXFLAGS={STRICT}')
+                self.check_log_program(project.folder)
+        libraries = run(project.folder, 'pkg-config', '--libs-only-l', 'joedb_wal').split()
+        self.assertEqual({'-ljoedb_wal', '-ljoedb_io', '-lisal'}, set(libraries))
+        self.assertNotIn('-lisal', run(project.folder, 'pkg-config', '--libs', 'joedb').split())
 
     def test_a_missing_compiler_of_schemas(self):
         project = Project('add_subdirectory')
