@@ -41,9 +41,9 @@ struct File_Map::Range {
   }
 
   void release() {
-    ::munmap(start, size);
+    char* const begin = start.exchange(nullptr);  // before somebody else gets the addresses
+    ::munmap(begin, size);
     size = 0;
-    start = nullptr;
     was_cut = false;
     is_used = false;
   }
@@ -64,7 +64,8 @@ struct File_Map::Range {
   // mmap is a system call and nothing else on Linux, so that a handler may call it.
   static void handle(int signal, siginfo_t* info, void* context) {
     const int error = errno;
-    for (Range* range = all; range != nullptr; range = range->next)
+    const bool is_access = info->si_code > 0;  // nobody has sent it
+    for (Range* range = all; is_access && range != nullptr; range = range->next)
       if (range->cover(static_cast<char*>(info->si_addr))) {
         errno = error;
         return;
@@ -141,7 +142,7 @@ std::string_view File_Map::view(Offset offset, std::size_t size) const {
 void File_Map::require_intact() const {
   for (const Range* range : ranges_)
     if (range->was_cut)
-      throw Io_Error("reading through a map (it was cut meanwhile)", name_, -1, EIO);
+      throw Io_Error("reading through a map (it was cut, or cannot be read)", name_, -1, EIO);
 }
 
 }  // namespace joedb::inline v1

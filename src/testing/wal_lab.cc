@@ -8,9 +8,12 @@
 #include <memory>
 #include <mutex>
 
-#include "joedb/wal.h"
+#include "joedb/wal/async_writer.h"
+#include "joedb/wal/copies.h"
+#include "joedb/wal/segments.h"
 #include "testing/random.h"
 #include "testing/sim_file.h"
+#include "wal/format.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -225,7 +228,7 @@ Setup choose_setup(Random& random) {
   setup.options.preallocate = steps[random.below(5)];
   constexpr std::size_t sectors[] = {64, 512, 4096};
   setup.sector = sectors[random.below(3)];
-  setup.segments = {.segment_size = static_cast<Offset>(8192 + 100 + random.below(3000)),
+  setup.segments = {.segment_size = wal::log_start + static_cast<Offset>(100 + random.below(3000)),
                     .spare_segments = random.below(3)};
   if (setup.kind == Kind::copies) setup.needed = 1 + random.below(3);
   if (setup.kind == Kind::file || setup.kind == Kind::copies) {
@@ -233,7 +236,7 @@ Setup choose_setup(Random& random) {
       setup.options.sync = wal::Sync_Policy::every_entries(1 + random.below(3));
     if (random.below(4) == 0) setup.options.sync.bytes = 50 + random.below(1000);
     if (random.below(4) == 0)
-      setup.options.batch_size = static_cast<Offset>(8192 + 100 + random.below(2000));
+      setup.options.batch_size = wal::log_start + static_cast<Offset>(100 + random.below(2000));
   }
   if (setup.kind == Kind::file && random.below(4) == 0) {
     setup.options.format = Format::cwal;
@@ -324,8 +327,10 @@ Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
 // One process with a log: it opens it, does random things, and ends.
 class Life_Of_Log {
  public:
-  Life_Of_Log(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random)
-      : world_(world), setup_(setup), promises_(promises), random_(random) {}
+  // `missing`: copies that cannot be opened.
+  Life_Of_Log(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random,
+              std::uint64_t missing = 0)
+      : world_(world), setup_(setup), promises_(promises), random_(random), missing_(missing) {}
 
   // Throws what the log throws, also std::runtime_error for a broken rule.
   void run(std::size_t steps) {
@@ -339,8 +344,9 @@ class Life_Of_Log {
       case Kind::copies: {
         wal::Options options = setup_.options;
         options.on_batch = [this] { ask_rotation(promises_.last()); };
-        wal::Writer log(open_copies(world_, setup_, Open_Mode::write_existing_or_create_new, 0),
-                        options);
+        wal::Writer log(
+            open_copies(world_, setup_, Open_Mode::write_existing_or_create_new, missing_),
+            options);
         return run(log, steps);
       }
       case Kind::segments: {
@@ -500,6 +506,7 @@ class Life_Of_Log {
   const Setup& setup_;
   Promises_Of_Log& promises_;
   Random& random_;
+  const std::uint64_t missing_;
 };
 
 // ---- one seed -----------------------------------------------------------------------------------
@@ -607,7 +614,7 @@ class Log_Explorer {
           for (std::size_t unit = 0; unit < units[i].size(); ++unit)
             if (random_.below(8) < share) mask.add(unit);
         // Where a log was just made, a disk shows zeros where nothing was written.
-        const bool may_fill = states[i].durable().size() > 2048 && !is_whole;
+        const bool may_fill = states[i].durable().size() >= 8 && !is_whole;
         const auto fill = static_cast<Sim_Fill>(may_fill ? random_.below(sim_fill_count) : 0);
         states[i].power_cut(units[i], mask, fill, image[file.name]);
       }
@@ -724,6 +731,7 @@ class Log_Explorer {
     const std::string where = where_;
     try {
       Life_Of_Log(world, setup_, next, random).run(2 + random.below(5));
+      go_on_without(world, next, random);
     } catch (const Exception& error) {
       // CWal's format cannot tell what a power cut leaves from damage; a log whose making was cut
       // off may be refused if it held nothing.
@@ -741,6 +749,14 @@ class Log_Explorer {
       effort_ = effort;
     }
     where_ = where;
+  }
+
+  // One copy cannot be opened by the next process, if the others may be enough, and is back then.
+  void go_on_without(World& world, Promises_Of_Log& promises, Random& random) const {
+    if (setup_.kind != Kind::copies || setup_.needed != 2) return;
+    promises.note(Promises_Of_Log::flushed, promises.last(), world.time());  // by the destructor
+    const std::uint64_t missing = std::uint64_t{1} << random.below(setup_.copies);
+    Life_Of_Log(world, setup_, promises, random, missing).run(2 + random.below(5));
   }
 
   // ---- errors -----------------------------------------------------------------------------------

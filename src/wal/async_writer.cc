@@ -1,5 +1,6 @@
 #include "joedb/wal/async_writer.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -15,6 +16,7 @@
 #include "joedb/base/log.h"
 #include "joedb/wal/segments.h"
 #include "joedb/wal/writer.h"
+#include "wal/format.h"
 
 namespace joedb::inline v1::wal {
 
@@ -22,7 +24,7 @@ namespace joedb::inline v1::wal {
 class Async_Writer::Log {
  public:
   virtual ~Log() = default;
-  virtual void require_size(std::size_t bytes) const = 0;
+  virtual Format format() const = 0;
   virtual Position append(std::string_view bytes) = 0;
   virtual void sync() = 0;
   virtual void rotate() = 0;
@@ -34,7 +36,12 @@ template <class Kind>
 class Async_Writer::Log_Of : public Log {
  public:
   explicit Log_Of(Kind log) : log_(std::move(log)) {}
-  void require_size(std::size_t bytes) const override { log_.require_size(bytes); }
+  Format format() const override {
+    if constexpr (std::is_same_v<Kind, Segmented_Writer>)
+      return Format::checked;
+    else
+      return log_.format();
+  }
   Position append(std::string_view bytes) override { return log_.append(bytes); }
   void sync() override { log_.sync(); }
   void rotate() override { log_.rotate(); }
@@ -50,7 +57,10 @@ class Async_Writer::Log_Of : public Log {
 class Async_Writer::Implementation {
  public:
   Implementation(std::unique_ptr<Log> log, Async_Options options)
-      : options_(options), log_(std::move(log)), thread_([this] { run(); }) {
+      : options_(options),
+        log_(std::move(log)),
+        format_(log_->format()),
+        thread_([this] { run(); }) {
     writing_thread_ = thread_.get_id();
   }
 
@@ -66,6 +76,7 @@ class Async_Writer::Implementation {
   }
 
   Position append_and_wait(std::string bytes) {
+    require_other_thread();
     Waiter waiter;
     append(Item{.bytes = std::move(bytes), .listener = &waiter});
     while (!waiter.is_told.load(std::memory_order_acquire)) {
@@ -78,6 +89,7 @@ class Async_Writer::Implementation {
 
   // Whatever is to be done with the log behind what was appended before.
   void run_in_order(std::function<void(Log&)> task) {
+    require_other_thread();
     std::promise<Position> promise;
     std::future<Position> done = promise.get_future();
     push({.bytes = {}, .listener = std::move(promise), .task = std::move(task)});
@@ -85,6 +97,7 @@ class Async_Writer::Implementation {
   }
 
   void wait() {
+    require_other_thread();
     std::unique_lock lock(mutex_);
     const std::uint64_t last = pushed_;
     done_.wait(lock, [&] { return told_ >= last || failure_; });
@@ -92,12 +105,14 @@ class Async_Writer::Implementation {
   }
 
   void close() {
+    require_other_thread();
+    const std::lock_guard closing(closing_);  // a second caller waits, too
     {
       const std::lock_guard lock(mutex_);
-      if (is_closed_) return;
       is_closed_ = true;
       come_.notify_all();
     }
+    if (!thread_.joinable()) return;
     thread_.join();
     if (failure_) std::rethrow_exception(failure_);
     log_->close();
@@ -124,21 +139,28 @@ class Async_Writer::Implementation {
   using Clock = std::chrono::steady_clock;
 
   void append(Item item) {
-    log_->require_size(item.bytes.size());
+    require_entry_size(item.bytes.size(), format_);
     push(std::move(item));
   }
 
   void push(Item item) {
     std::unique_lock lock(mutex_);
-    // Who appends in a callback cannot wait for the thread that runs it.
-    if (std::this_thread::get_id() != writing_thread_)
+    // Who appends in a callback cannot wait for the thread that runs it, and must not throw: it is
+    // called back, also with a failure, or while the log is being closed.
+    if (std::this_thread::get_id() != writing_thread_) {
       room_.wait(lock, [&] { return has_room(item.bytes.size()) || failure_ || is_closed_; });
-    if (failure_) std::rethrow_exception(failure_);
-    if (is_closed_) throw Exception("this log is closed");
+      if (failure_) std::rethrow_exception(failure_);
+      if (is_closed_) throw Exception("this log is closed");
+    }
     waiting_bytes_ += item.bytes.size();
     waiting_.push_back(std::move(item));
     ++pushed_;
     if (waiting_.size() == 1 || waiting_.size() == expected_) come_.notify_one();
+  }
+
+  void require_other_thread() const {
+    if (std::this_thread::get_id() == writing_thread_)
+      throw Exception("a callback of a log cannot wait for the log");
   }
 
   bool has_room(std::size_t bytes) const {
@@ -164,9 +186,8 @@ class Async_Writer::Implementation {
       room_.notify_all();
       std::exception_ptr failure = failure_;
       lock.unlock();
-      const auto start = Clock::now();
       if (!failure) failure = write(items);
-      pause = (Clock::now() - start) / 2;
+      pause = std::min<Clock::duration>(sync_time_ / 2, std::chrono::milliseconds(1));
       if (failure) {
         lock.lock();
         failure_ = failure;  // before anybody is told: what is appended from here on is refused
@@ -175,9 +196,10 @@ class Async_Writer::Implementation {
       for (Item& item : items) tell(item, failure);
       ++round_;
       round_.notify_all();
+      const std::size_t count = items.size();
+      items.clear();  // what a callback holds may end here, and append
       lock.lock();
-      told_ += items.size();
-      items.clear();
+      told_ += count;
       done_.notify_all();
       if (failure) room_.notify_all();
     }
@@ -202,7 +224,9 @@ class Async_Writer::Implementation {
   }
 
   void sync() {
+    const auto start = Clock::now();
     log_->sync();
+    sync_time_ = Clock::now() - start;
     const std::lock_guard lock(mutex_);
     ++syncs_;
   }
@@ -227,8 +251,12 @@ class Async_Writer::Implementation {
 
   const Async_Options options_;
   std::atomic<unsigned> round_ = 0;  // of telling: waking all that wait at once is cheaper
-  const std::unique_ptr<Log> log_;   // of the thread, but for its limits
+  const std::unique_ptr<Log> log_;   // of the thread
+  const Format format_;
 
+  Clock::duration sync_time_{};  // of the thread: how long the last one took
+
+  std::mutex closing_;
   mutable std::mutex mutex_;      // for all below
   std::condition_variable come_;  // something waits, or the log is closed
   std::condition_variable room_;  // there is room for more

@@ -142,6 +142,29 @@ TEST_F(Wal_Async, LetsACallbackAppend) {
   EXPECT_THAT(entries(), ElementsAre("one", "more", "more", "more", "last"));
 }
 
+TEST_F(Wal_Async, LetsACallbackAppendWhileItIsClosed) {
+  open();
+  log_->append_async("one", [&](Position, const std::exception_ptr&) {
+    log_->append_async("two",
+                       [&](Position, const std::exception_ptr& error) { EXPECT_FALSE(error); });
+    EXPECT_EQ("a callback of a log cannot wait for the log", error_of([&] { log_->wait(); }));
+  });
+  log_->close();
+  EXPECT_THAT(entries(), ElementsAre("one", "two"));
+}
+
+TEST_F(Wal_Async, LetsACallbackAppendWhenItIsDestroyed) {
+  open();
+  const auto append = [this](int*) {
+    log_->append_async("two", [](Position, std::exception_ptr) {});
+  };
+  int dummy = 0;
+  log_->append_async(
+      "one", [held = std::shared_ptr<int>(&dummy, append)](Position, const std::exception_ptr&) {});
+  log_->close();
+  EXPECT_THAT(entries(), ElementsAre("one", "two"));
+}
+
 TEST_F(Wal_Async, TellsAllThatWaitAboutAFailure) {
   open();
   log_->append("one");
@@ -199,17 +222,6 @@ TEST(Wal_Timer, SyncsWithoutACall) {
     log.append("entry");
     while (log.durable_sequence() < i) std::this_thread::yield();
   }
-}
-
-TEST(Wal_Timer, LetsOthersAppendWhileItSyncs) {
-  testing::Sim_Disk disk;
-  Slow_File file(disk);
-  Writer log(file, {.sync = Sync_Policy::every(std::chrono::milliseconds(1))});
-  file.is_slow = true;
-  log.append("one");
-  log.append("two");
-  file.let_go();
-  while (log.durable_sequence() < 2) std::this_thread::yield();
 }
 
 TEST(Wal_Timer, TellsTheNextCallAboutAFailure) {

@@ -8,6 +8,7 @@
 
 #include "joedb/base/bytes.h"
 #include "joedb/io/posix_file.h"
+#include "joedb/wal/reader.h"
 #include "wal/recovery.h"
 
 namespace joedb::inline v1::wal {
@@ -100,9 +101,47 @@ class Copies::Merge {
                                    copies_.files_[reference_]->get_name() +
                                    " are copies of different logs",
                                0);
-    if (best_)
-      for (Copy& copy : all_)
-        copy.is_followed = copy.header && copy.header->header.epoch == best_->header.epoch;
+    if (!best_) return;
+    choose_history();
+    for (Copy& copy : all_) copy.is_followed = copy.header && is_same_history(*copy.header, *best_);
+  }
+
+  static bool is_same_history(const Found_Header& a, const Found_Header& b) {
+    return a.header.epoch == b.header.epoch && a.header.first_sequence == b.header.first_sequence;
+  }
+
+  // The last rotation counts, unless copies have gone on without it: those that missed it because
+  // it was never acknowledged. Then the header that as many copies have as are needed counts.
+  void choose_history() {
+    const Found_Header last = *best_;
+    for (Copy& copy : all_) {
+      if (!copy.header || is_same_history(*copy.header, last)) continue;
+      Reader reader(copy.file);
+      while (reader.next()) {
+      }
+      const bool has_gone_on = copy.header->header.epoch == last.header.epoch ||
+                               reader.position().sequence > last.header.first_sequence;
+      if (!has_gone_on) continue;
+      const bool is_enough = count(*copy.header) >= copies_.needed_;
+      if (is_enough == (count(last) >= copies_.needed_))
+        throw Corruption_Error(
+            name(copy.index) + " and " + name(reference_) +
+                " have different histories. Remove the copy that shall not count",
+            0);
+      if (is_enough) {
+        copies_.report("a rotation in " + name(reference_) +
+                       " does not count: " + name(copy.index) + " has gone on without it");
+        best_ = copy.header;
+        reference_ = copy.index;
+        return;
+      }
+    }
+  }
+
+  std::size_t count(const Found_Header& header) const {
+    return static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), [&](const Copy& copy) {
+      return copy.header && is_same_history(*copy.header, header);
+    }));
   }
 
   void begin_log() {
@@ -213,7 +252,9 @@ class Copies::Merge {
     std::size_t count = 0;
     for (const Copy& copy : all_) count += copy.header.has_value();
     const std::size_t all = copies_.files_.size();
-    const bool is_new = best_->header.epoch == 1 && end_.sequence == 1 && all_.size() == all;
+    const bool is_new = best_->header.epoch == 1 && end_.sequence == 1 && all_.size() == all &&
+                        std::all_of(all_.begin(), all_.end(),
+                                    [](const Copy& copy) { return begins_as_log(copy.file); });
     if (count + copies_.needed_ > all || is_new) return;
     throw Exception(copies_.get_name() + ": only " + std::to_string(count) + " of " +
                     std::to_string(all) + " copies hold the log; " +
@@ -225,12 +266,13 @@ class Copies::Merge {
   void look_behind_the_end() {
     for (const Copy& copy : all_) {
       if (!copy.is_followed) continue;
-      for (const Later_Entry& entry : find_later_entries(copy.file, best_->header, end_))
+      find_later_entries(copy.file, best_->header, end_, [&](const Later_Entry& entry) {
         if (durable_before(entry.header) >= end_.sequence)
           throw Corruption_Error("entry " + std::to_string(end_.sequence) +
                                      " was durable, and is good in no copy; " + name(copy.index) +
                                      " has good entries behind it",
                                  end_.offset);
+      });
     }
   }
 
@@ -254,6 +296,9 @@ class Copies::Merge {
       if (repair.to == copy.index) transfer(*copies_.files_[repair.from], file, repair);
     clear_tail(file, best_->header, end_);
     if (!has_header) {
+      const int other = 1 - best_->slot;  // it may be of a rotation that does not count
+      for (const Offset half : {Offset{0}, copy_offset})
+        write_zeros(file, other * slot_size + half, other * slot_size + half + slot_size);
       file.datasync();
       write_header(file, best_->header, best_->slot);
       file.datasync();

@@ -259,6 +259,28 @@ TEST_F(Wal_Copies, WithDifferentHistoriesAreNotMixed) {
       error_of([&] { open(); }));
 }
 
+// A process was killed in a rotation, and the next one could not open the copy that had it.
+TEST_F(Wal_Copies, TakeNoRotationThatOthersHaveGoneOnWithout) {
+  open();
+  append({"one", "two"});
+  const std::deque<Sim_Disk> before = snapshot();
+  log_->rotate();
+  log_->sync();
+  close();
+  const Sim_Disk rotated = snapshot()[0];
+  disks_ = before;
+  open({0});
+  append({"three"});
+  close();
+  disks_[0] = rotated;
+  EXPECT_THAT(entries(), ElementsAre("one", "two", "three"));
+  open();
+  append({"four"});
+  close();
+  for (std::size_t copy = 0; copy < 3; ++copy)
+    EXPECT_THAT(entries_of(copy), ElementsAre("one", "two", "three", "four"));
+}
+
 // An entry that was never durable stands in one copy; the others went on without it.
 TEST_F(Wal_Copies, TakeWhatIsDurableWhereTheyDiffer) {
   open();

@@ -85,6 +85,13 @@ bool is_later(const Header& a, const Header& b) {
   return std::pair(a.epoch, a.oldest) > std::pair(b.epoch, b.oldest);
 }
 
+// Whether something stands where the first entry does.
+static bool has_entries(const Abstract_File& file) {
+  std::array<char, entry_header_size> bytes{};
+  file.pread(bytes.data(), bytes.size(), log_start);
+  return std::any_of(bytes.begin(), bytes.end(), [](char c) { return c != '\0'; });
+}
+
 std::optional<Found_Header> read_header(const Abstract_File& file) {
   const std::string slots = read_slots(file);
   std::optional<Found_Header> best;
@@ -99,9 +106,16 @@ std::optional<Found_Header> read_header(const Abstract_File& file) {
         throw Corruption_Error(file.get_name() + " is a log of a later version of its format", 0);
     }
   // Entries are written only after a header is durable.
-  if (!best && has_magic && file.get_size() > log_start)
+  const bool has_zeros = slots.find_first_not_of('\0') == slots.npos;
+  if (!best && (has_magic || has_zeros) && has_entries(file))
     throw Corruption_Error(file.get_name() + ": no header of this log is good", 0);
   return best;
+}
+
+bool begins_as_log(const Abstract_File& file) {
+  std::array<char, magic.size()> bytes{};
+  file.pread(bytes.data(), bytes.size(), 0);
+  return std::string_view(bytes.data(), bytes.size()) == magic;
 }
 
 bool is_blank(const Abstract_File& file) {
@@ -109,13 +123,21 @@ bool is_blank(const Abstract_File& file) {
   for (int slot = 0; slot < 2; ++slot)
     for (int copy = 0; copy < 2; ++copy)
       if (copy_of(slots, slot, copy).starts_with(magic)) return true;
-  return std::all_of(slots.begin(), slots.end(), [](char c) { return c == '\0'; });
+  return slots.find_first_not_of('\0') == slots.npos;
 }
 
 void write_header(Abstract_File& file, const Header& header, int slot) {
   const Header_Bytes bytes = encode_header(header);
   for (const Offset copy : {Offset{0}, copy_offset})
     file.pwrite(bytes.data(), bytes.size(), slot * slot_size + copy);
+}
+
+void require_entry_size(std::size_t bytes, Format format) {
+  if (bytes > max_entry_size)
+    throw Exception("an entry of a log has at most " + std::to_string(max_entry_size) +
+                    " bytes, not " + std::to_string(bytes));
+  if (bytes == 0 && format == Format::cwal)
+    throw Exception("the format of CWal has no empty entries: they look like zeros");
 }
 
 // ---- entries ------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ namespace joedb::inline v1::wal {
 
 // ---- header -------------------------------------------------------------------------------------
 
-// A file has two slots for a header, one page each, so that a new one does not touch what is in
-// force; the later valid one counts. A slot holds two copies.
+// A file has two slots for a header, so that a new one does not touch what is in force; the later
+// valid one counts. A slot has two copies. Each copy has a page of its own: losing one loses
+// nothing.
 struct Header {
   std::uint64_t log_id = 0;          // random: entries of another log are never taken for ours
   std::uint64_t epoch = 0;           // how often the file was begun again
@@ -28,8 +29,8 @@ inline constexpr std::string_view magic = "joedbwal";
 inline constexpr std::uint32_t version = 1;
 inline constexpr std::size_t header_bytes = 64;
 inline constexpr Offset slot_size = 4096;
-inline constexpr Offset copy_offset = 2048;  // of the second copy in a slot
-inline constexpr Offset log_start = 2 * slot_size;
+inline constexpr Offset copy_offset = 2 * slot_size;  // from the first copy of a slot to the second
+inline constexpr Offset log_start = 4 * slot_size;
 
 using Header_Bytes = std::array<char, header_bytes>;
 Header_Bytes encode_header(const Header& header);
@@ -45,9 +46,11 @@ struct Found_Header {
 // Nothing if this is no log of format `checked`, or not yet. Throws Corruption_Error if it is one,
 // but no header is good, or of a version to come.
 std::optional<Found_Header> read_header(const Abstract_File& file);
-// Where there is no header: whether the file is new, or a power cut has left it without one.
-// Otherwise it is of format `cwal`.
+// Where there is no header: whether the file is new, or a power cut has left it without one before
+// there were entries. Otherwise it is of format `cwal`.
 bool is_blank(const Abstract_File& file);
+// Whether it has the first bytes of a log of format `checked`.
+bool begins_as_log(const Abstract_File& file);
 void write_header(Abstract_File& file, const Header& header, int slot);
 
 // ---- entries of format `checked` ----------------------------------------------------------------
@@ -84,6 +87,9 @@ std::uint32_t entry_crc(std::string_view entry, std::uint32_t epoch);
 
 // The last entry that was durable when this one was written, as far as is known.
 std::uint64_t durable_before(const Entry_Header& entry);
+
+// Throws Exception if no entry can have so many bytes.
+void require_entry_size(std::size_t bytes, Format format);
 
 // ---- entries of format `cwal` -------------------------------------------------------------------
 

@@ -74,9 +74,10 @@ bool Reader::follow_rotation() {
   State& s = *state_;
   if (format_ != Format::checked) return true;
   const auto found = read_header(s.source->file());
-  if (!found || found->header.epoch <= s.header.epoch) return true;
-  if (found->header.log_id != s.header.log_id || found->header.first_sequence != next_.sequence)
-    return false;
+  if (!found) return true;
+  const bool is_same_log = found->header.log_id == s.header.log_id;
+  if (is_same_log && found->header.epoch <= s.header.epoch) return true;
+  if (!is_same_log || found->header.first_sequence != next_.sequence) return false;
   s.has_begun = false;
   begin();
   return true;
@@ -95,6 +96,7 @@ std::optional<Entry> Reader::next() {
     if (auto entry = take()) return entry;
   // There may be more in the file by now.
   s.source->refresh();
+  s.not_zero = 0;
   if (!begin()) return stop(Stop::clean);
   if (!follow_rotation()) return stop(Stop::overwritten);
   // A header may be all there is. Of CWal: that is how it begins again.
@@ -122,6 +124,7 @@ std::optional<Entry> Reader::take_checked() {
     if (header.sequence != 0 && header.sequence < s.header.first_sequence)
       return stop(Stop::wrong_epoch);
     const std::size_t size = entry_header_size + length_of(header);
+    if (length_of(header) > max_entry_size) return stop(Stop::checksum);
     if (static_cast<Offset>(size) > s.source->size() - next_.offset)
       return stop(header.sequence == next_.sequence ? Stop::torn : Stop::checksum);
     bytes = s.source->view(next_.offset, size);
@@ -140,6 +143,17 @@ std::optional<Entry> Reader::take_checked() {
   }
 }
 
+// The next byte that is not zero, or the end.
+void Reader::find_not_zero() {
+  State& s = *state_;
+  for (s.not_zero = next_.offset; s.not_zero < s.source->size();) {
+    const std::string_view block = s.source->view(s.not_zero, std::size_t{1} << 16);
+    const std::size_t zeros = std::min(block.find_first_not_of('\0'), block.size());
+    s.not_zero += static_cast<Offset>(zeros);
+    if (zeros < block.size() || block.empty()) return;
+  }
+}
+
 // Zeros are empty entries in this format; those up to the end of the file are taken for no entries,
 // for a power cut may leave them.
 std::optional<Entry> Reader::take_cwal() {
@@ -147,15 +161,9 @@ std::optional<Entry> Reader::take_cwal() {
   constexpr std::size_t length_size = sizeof(std::uint64_t);
   std::string_view bytes = s.source->view(next_.offset, cwal_overhead);
   if (is_zero(bytes)) {
-    Offset& at = s.not_zero = std::max(s.not_zero, next_.offset);
-    while (at < s.source->size()) {
-      const std::string_view block = s.source->view(at, std::size_t{1} << 16);
-      const std::size_t good = block.find_first_not_of('\0');
-      at += static_cast<Offset>(std::min(good, block.size()));
-      if (good != block.npos || block.empty()) break;
-    }
-    if (at >= s.source->size()) {
-      at = 0;
+    if (s.not_zero <= next_.offset) find_not_zero();
+    if (s.not_zero >= s.source->size()) {
+      s.not_zero = 0;
       return stop(Stop::clean);
     }
     bytes = s.source->view(next_.offset, cwal_overhead);
@@ -163,7 +171,7 @@ std::optional<Entry> Reader::take_cwal() {
   if (bytes.size() < cwal_overhead) return stop(Stop::torn);
   const auto length = load<std::uint64_t>(bytes.data());
   const auto left = static_cast<std::uint64_t>(s.source->size() - next_.offset) - cwal_overhead;
-  if (length > left) return stop(Stop::torn);
+  if (length > left || length > max_entry_size) return stop(Stop::torn);
   const std::size_t size = cwal_overhead + static_cast<std::size_t>(length);
   bytes = s.source->view(next_.offset, size);
   if (bytes.size() < size) return stop(Stop::torn);
@@ -180,6 +188,11 @@ std::optional<Entry> Reader::take_cwal() {
 void Reader::seek(Position position) {
   State& s = *state_;
   if (position == next_) return;
+  s.source->refresh();
+  // The log may have begun, or begun again, since it was looked at.
+  const auto found = read_header(s.source->file());
+  if (found && found->header != s.header) s.has_begun = false;
+  const bool is_log = begin();
   const Position next_before = next_;
   const auto previous_before = s.previous;
   const auto refuse = [&] {
@@ -189,10 +202,9 @@ void Reader::seek(Position position) {
                     std::to_string(position.sequence) + " at offset " +
                     std::to_string(position.offset));
   };
-  s.source->refresh();
   const Offset start = format_ == Format::checked ? log_start : 0;
   const bool is_aligned = format_ != Format::checked || position.offset % 8 == 0;
-  if (!begin() || position.offset < start || position.offset >= s.source->size() || !is_aligned)
+  if (!is_log || position.offset < start || position.offset >= s.source->size() || !is_aligned)
     refuse();
   next_ = position;
   s.previous.reset();

@@ -37,12 +37,11 @@ std::optional<std::string_view> read_good_entry(Source& source, Offset offset, s
   return bytes;
 }
 
-std::vector<Later_Entry> find_later_entries(const Abstract_File& file, const Header& header,
-                                            Position end) {
+void find_later_entries(const Abstract_File& file, const Header& header, Position end,
+                        const std::function<void(const Later_Entry&)>& f) {
   File_Source source(file);
   source.refresh();
   const std::uint32_t epoch = epoch_crc(header);
-  std::vector<Later_Entry> result;
   const Offset last = source.size() - static_cast<Offset>(entry_header_size);
   const auto most = static_cast<std::uint64_t>(std::max<Offset>(last - end.offset, 0)) / 8 + 1;
   // Where everything looks like an entry, but is none, somebody has made it so.
@@ -56,17 +55,14 @@ std::vector<Later_Entry> find_later_entries(const Abstract_File& file, const Hea
         static_cast<Offset>(length) > last - offset) {
       offset += 8;
     } else if (read_good_entry(source, offset, epoch, entry)) {
-      result.push_back({offset, entry});
+      f({offset, entry});
       offset += static_cast<Offset>(padded_size(length_of(entry)));
     } else {
-      if (budget < length)
-        throw Corruption_Error(file.get_name() + ": there is too much that looks like entries",
-                               offset);
+      if (budget < length) return;
       budget -= length;
       offset += 8;
     }
   }
-  return result;
 }
 
 static void find_later(const Abstract_File& file, Report& report) {
@@ -89,12 +85,11 @@ static void find_later(const Abstract_File& file, Report& report) {
   }
   const auto found = read_header(file);
   if (!found) return;
-  const auto later = find_later_entries(file, found->header, report.end.position);
-  if (later.empty()) return;
-  report.later_offset = later.front().offset;
-  for (const Later_Entry& entry : later) report.later_entries += !is_marker(entry.header);
-  for (const Later_Entry& entry : later)
+  find_later_entries(file, found->header, report.end.position, [&](const Later_Entry& entry) {
+    if (report.later_offset == 0) report.later_offset = entry.offset;
+    report.later_entries += !is_marker(entry.header);
     report.known_durable = std::max(report.known_durable, durable_before(entry.header));
+  });
 }
 
 Report examine(const Abstract_File& file) {
@@ -137,11 +132,13 @@ void clear_tail(Abstract_File& file, const Header& header, Position end) {
   constexpr auto size = static_cast<Offset>(entry_header_size);
   std::array<char, entry_header_size> bytes{};
   file.pread(bytes.data(), bytes.size(), end.offset);
-  const auto later = find_later_entries(file, header, end);
-  const bool is_clear = std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
+  bool is_clear = std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
   if (!is_clear) write_zeros(file, end.offset, end.offset + size);
-  for (const Later_Entry& entry : later) write_zeros(file, entry.offset, entry.offset + size);
-  if (!is_clear || !later.empty()) file.datasync();
+  find_later_entries(file, header, end, [&](const Later_Entry& entry) {
+    is_clear = false;
+    write_zeros(file, entry.offset, entry.offset + size);
+  });
+  if (!is_clear) file.datasync();
 }
 
 Report recover(Abstract_File& file, Tail tail) {

@@ -1,9 +1,9 @@
 #ifndef WAL_RECOVERY_H
 #define WAL_RECOVERY_H
 
+#include <functional>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "joedb/wal/recover.h"
 #include "wal/format.h"
@@ -21,9 +21,10 @@ struct Later_Entry {
   Entry_Header header;
 };
 
-// All of them, in their order. Throws Corruption_Error if the search takes too long.
-std::vector<Later_Entry> find_later_entries(const Abstract_File& file, const Header& header,
-                                            Position end);
+// Calls f(Later_Entry) for all of them, in their order. Gives up where so much looks like entries,
+// but is none, that the search would take too long.
+void find_later_entries(const Abstract_File& file, const Header& header, Position end,
+                        const std::function<void(const Later_Entry&)>& f);
 
 // Removes what a writer of before has left behind the end, as far as it could be taken for an
 // entry: nothing can come back any more when this returns.

@@ -89,8 +89,8 @@ class Segmented_Writer::Implementation {
     if (segment_options_.segment_size <= log_start)
       throw Exception("a segment has more than " + std::to_string(log_start) + " bytes");
     const Listing found = list(directory_);
-    for (const std::string& name : found.blank) directory_.remove(name);
     if (found.segments.empty()) {
+      remove_blank(found);
       segments_.push_back({name_of(1), {}});
       current_.emplace(directory_.open(name_of(1), Open_Mode::create_new), options_);
       segments_.back().header = {current_->log_id(), current_->epoch()};
@@ -102,6 +102,7 @@ class Segmented_Writer::Implementation {
     const auto now = list(directory_).segments;
     if (now.empty() || now.back().name != last.name)
       throw Io_Error("locking", directory_.get_name(), -1, EAGAIN);
+    remove_blank(found);
     last_epoch_ = last.header.epoch;
     oldest_ = last.header.oldest;
     segments_.assign(found.segments.begin(), found.segments.end());
@@ -110,7 +111,7 @@ class Segmented_Writer::Implementation {
 
   Position append(std::string_view bytes) {
     require_no_failure();
-    require_size(bytes.size());
+    require_entry_size(bytes.size(), Format::checked);
     const Offset end = current_->size() + static_cast<Offset>(padded_size(bytes.size()));
     if (end > segment_options_.segment_size && current_->size() > log_start) begin_segment();
     return current_->append(bytes);
@@ -141,7 +142,6 @@ class Segmented_Writer::Implementation {
     current_->close();
   }
 
-  void require_size(std::size_t bytes) const { current_->require_size(bytes); }
   Writer& current() {
     require_no_failure();
     return *current_;
@@ -151,6 +151,14 @@ class Segmented_Writer::Implementation {
   std::size_t segments() const { return segments_.size(); }
 
  private:
+  // Files that were to become segments. Who is just making one has it locked.
+  void remove_blank(const Listing& found) {
+    for (const std::string& name : found.blank) {
+      const auto file = directory_.open(name, Open_Mode::write_existing);
+      directory_.remove(name);
+    }
+  }
+
   void require_no_failure() const {
     if (!failure_.empty())
       throw Exception(directory_.get_name() +
@@ -230,7 +238,6 @@ void Segmented_Writer::close() {
 }
 
 Position Segmented_Writer::append(std::string_view bytes) { return open().append(bytes); }
-void Segmented_Writer::require_size(std::size_t bytes) const { open().require_size(bytes); }
 void Segmented_Writer::flush() { open().current().flush(); }
 void Segmented_Writer::sync() { open().current().sync(); }
 void Segmented_Writer::release(std::uint64_t sequence) { open().release(sequence); }
@@ -283,17 +290,18 @@ class Segmented_Reader::Implementation {
   Position position() const { return reader_ ? reader_->position() : Position{1, 0}; }
 
   void seek_first() {
-    reader_.reset();
-    const auto segments = list(directory_).segments;
-    if (!segments.empty()) open(segments[first_needed(segments)]);
+    for (;;) {
+      const auto segments = list(directory_).segments;
+      if (segments.empty()) return reader_.reset();
+      if (open(segments[first_needed(segments)])) return;
+    }
   }
 
   void seek(std::uint64_t sequence) {
     const auto segments = list(directory_).segments;
     for (std::size_t i = segments.size(); i-- > 0;)
       if (segments[i].header.first_sequence <= sequence) {
-        if (i < first_needed(segments)) break;
-        open(segments[i]);
+        if (i < first_needed(segments) || !open(segments[i])) break;
         while (position().sequence < sequence && next()) {
         }
         break;
@@ -307,17 +315,19 @@ class Segmented_Reader::Implementation {
   }
 
  private:
-  // False if it has been removed, or written again, since it was listed.
+  // False, and all is as before, if it has been removed, or written again, since it was listed.
   bool open(const Segment& segment) {
     try {
       auto file = directory_.open(segment.name, Open_Mode::read_existing);
-      reader_.emplace(*file);
+      Reader reader(*file);
+      if (reader.position().sequence != segment.header.first_sequence) return false;
+      reader_ = std::move(reader);
       file_ = std::move(file);
+      return true;
     } catch (const Io_Error& error) {
       if (error.code != ENOENT) throw;
       return false;
     }
-    return reader_->position().sequence == segment.header.first_sequence;
   }
 
   // The segment behind the one that is read.

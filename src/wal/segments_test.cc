@@ -111,7 +111,7 @@ TEST_F(Wal_Segments, AreSought) {
   open();
   append_up_to(8);
   Segmented_Reader reader(name_);
-  for (const std::uint64_t sequence : {5, 1, 8, 3, 4}) {
+  for (const std::uint64_t sequence : {5U, 1U, 8U, 3U, 4U}) {
     reader.seek(sequence);
     EXPECT_EQ(sequence, reader.next()->position.sequence);
   }
@@ -193,7 +193,8 @@ TEST_F(Wal_Segments, CanBeWrittenByManyThreads) {
 }
 
 TEST_F(Wal_Segments, RefuseWhatMakesNoSense) {
-  EXPECT_EQ("a segment has more than 8192 bytes", error_of([&] { open({.segment_size = 8192}); }));
+  EXPECT_EQ("a segment has more than 16384 bytes",
+            error_of([&] { open({.segment_size = 16384}); }));
   EXPECT_EQ("a log of segments has the format `checked`, and no batches",
             error_of([&] { Segmented_Writer(name_, {.batch_size = 100000}); }));
   EXPECT_THROW(Segmented_Reader(directory_.file("none")), Io_Error);

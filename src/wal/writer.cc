@@ -70,7 +70,7 @@ class Writer::Implementation {
   Position append(std::string_view bytes) {
     const auto lock = take_lock();
     file_.require_no_failure();
-    require_size(bytes.size());
+    require_entry_size(bytes.size(), format());
     const std::size_t size = size_of(bytes.size());
     if (options_.batch_size > 0) begin_batch(size);
     if (needs_marker_) append_marker();
@@ -81,14 +81,6 @@ class Writer::Implementation {
     if (place == large_.data()) write_large();
     sync_if_it_is_time();
     return position;
-  }
-
-  void require_size(std::size_t bytes) const {
-    if (bytes > max_entry_size)
-      throw Exception("an entry of a log has at most " + std::to_string(max_entry_size) +
-                      " bytes, not " + std::to_string(bytes));
-    if (bytes == 0 && format() == Format::cwal)
-      throw Exception("the format of CWal has no empty entries: they look like zeros");
   }
 
   void flush() {
@@ -384,20 +376,6 @@ class Writer::Implementation {
     durable_offset_ = next_.offset;
   }
 
-  // The same, but others may append meanwhile.
-  void sync_unlocked(std::unique_lock<std::mutex>& lock) {
-    write_buffer();
-    const Position end = next_;
-    const std::uint64_t epoch = header_.epoch;
-    lock.unlock();
-    file_.datasync();
-    lock.lock();
-    durable_ = std::max(durable_, end.sequence - 1);
-    if (header_.epoch == epoch) durable_offset_ = std::max(durable_offset_, end.offset);
-    if (durable_ + 1 < next_.sequence)
-      deadline_ = std::chrono::steady_clock::now() + options_.sync.time;
-  }
-
   // ---- policy -----------------------------------------------------------------------------------
 
   void sync_if_it_is_time() {
@@ -422,9 +400,9 @@ class Writer::Implementation {
         wake_.wait_until(lock, deadline_);
       } else {
         try {
-          sync_unlocked(lock);
-        } catch (const std::exception&) {  // file_ remembers it
-          if (!lock.owns_lock()) lock.lock();
+          sync_all();
+        } catch (const std::exception&) {  // file_ remembers it; anything else is tried again
+          deadline_ = std::chrono::steady_clock::now() + options_.sync.time;
         }
       }
     }
@@ -506,7 +484,6 @@ Writer::Implementation& Writer::open() const {
 }
 
 Position Writer::append(std::string_view bytes) { return open().append(bytes); }
-void Writer::require_size(std::size_t bytes) const { open().require_size(bytes); }
 void Writer::flush() { open().flush(); }
 void Writer::sync() { open().sync(); }
 void Writer::rotate() { open().rotate(); }

@@ -209,6 +209,42 @@ TEST_F(Wal_Writer, CanBeMoved) {
   EXPECT_THAT(entries(), ElementsAre("one", "two", "three"));
 }
 
+TEST_F(Wal_Writer, LosesNothingIfAPageOfAHeaderIsLost) {
+  open();
+  append({"one"});
+  log_->rotate();
+  append({"two"});
+  close();
+  for (int page = 0; page < 4; ++page) {
+    const std::vector<char> good = file_.get_data();
+    std::fill_n(file_.get_data().begin() + page * slot_size, slot_size, '\xff');
+    EXPECT_THAT(entries(), ElementsAre("two")) << page;
+    file_.get_data() = good;
+  }
+}
+
+TEST_F(Wal_Writer, TakesNoLogWithoutAHeaderForANewOne) {
+  open();
+  append({"one"});
+  close();
+  std::fill_n(file_.get_data().begin(), log_start, '\0');
+  const std::string refusal = "memory: no header of this log is good";
+  EXPECT_EQ(refusal, error_of([&] { open(); }));
+  EXPECT_EQ(refusal, error_of([&] { entries(); }));
+}
+
+TEST_F(Wal_Writer, OpensALogThatHeldWhatLooksLikeEntries) {
+  std::vector<std::uint64_t> numbers(std::size_t{1} << 17, 100'000);
+  open();
+  for (int i = 0; i < 8; ++i) log_->append(std::as_bytes(std::span(numbers)));
+  log_->rotate();
+  append({"one"});
+  open();
+  append({"two"});
+  close();
+  EXPECT_THAT(entries(), ElementsAre("one", "two"));
+}
+
 // ---- the format of CWal -------------------------------------------------------------------------
 
 TEST_F(Wal_Writer, WritesTheBytesOfCWal) {
@@ -295,7 +331,7 @@ TEST_F(Wal_Syncs, AreOneCallEach) {
   log_->append("two");
   disk_.take_calls();
   log_->sync();
-  EXPECT_EQ("write 32@8224\ndatasync\n", disk_.take_calls());
+  EXPECT_EQ("write 32@16416\ndatasync\n", disk_.take_calls());
 }
 
 TEST_F(Wal_Syncs, SayWhatIsDurable) {

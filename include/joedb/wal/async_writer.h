@@ -38,7 +38,8 @@ class Async_Writer {
  public:
   // Called in the writing thread, in the order of the entries. It must not throw, and should be
   // short: while it runs, nothing is written. `error` is null if the entry is durable; otherwise
-  // nothing is known of it. It may append more.
+  // nothing is known of it. It may call append_async: who does that after an error, or while the
+  // log is closed, is called back, too. Whatever waits throws here.
   using Callback = std::function<void(Position position, std::exception_ptr error)>;
 
   // The policy of `log` should be `never`: this syncs whenever something waits.

@@ -55,7 +55,7 @@ class Reader {
   Position position() const { return next_; }
 
   // Goes to an entry, for next() to return it. Throws Exception, and stays where it was, if the
-  // entry with this sequence is not there, or is not good.
+  // entry with this sequence is not there, or is not good. position() is always accepted.
   void seek(Position position);
   // The same for the first entry that is still in the log.
   void seek_first();
@@ -75,6 +75,7 @@ class Reader {
   bool follow_rotation();
   std::optional<Entry> take_checked();
   std::optional<Entry> take_cwal();
+  void find_not_zero();
   std::optional<Entry> stop(Stop reason);
 
   std::unique_ptr<State> state_;

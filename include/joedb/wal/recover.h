@@ -29,7 +29,7 @@ struct Report {
   // No power cut explains this: entries that were durable are damaged. (In format `cwal`, which
   // cannot tell, whenever there are later entries.)
   bool is_damaged() const {
-    return later_entries > 0 && (format == Format::cwal || known_durable >= end.position.sequence);
+    return format == Format::cwal ? later_entries > 0 : known_durable >= end.position.sequence;
   }
   std::uint64_t last_sequence() const { return end.position.sequence - 1; }
 

@@ -54,7 +54,6 @@ class Segmented_Writer {
 
   // As those of Writer; the offset of a position is one in its segment.
   Position append(std::string_view bytes);
-  void require_size(std::size_t bytes) const;
   void flush();
   void sync();
   void close();

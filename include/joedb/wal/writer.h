@@ -89,18 +89,15 @@ class Writer {
     return append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
 
-  // Throws Exception if no entry can have this size. May be called while others append.
-  void require_size(std::size_t bytes) const;
-
   // Writes what is in memory to the file.
   void flush();
   // Makes everything durable that was appended.
   void sync();
 
   // Begins the log again, from the start of the file: entries before this are not needed any more,
-  // whether durable or not, and no reader will show them after the next sync; until then a power
-  // cut may bring back those that were durable. Sequences go on. (In format `cwal` the file is cut,
-  // and a reader counts from 1 again.)
+  // whether durable or not, and no reader that begins after the next sync will show them; until
+  // then a power cut may bring back those that were durable. Sequences go on. (In format `cwal` the
+  // file is cut, and a reader counts from 1 again.)
   void rotate();
 
   // flush, and sync if the policy is not `never`. The Writer cannot be used any more.
