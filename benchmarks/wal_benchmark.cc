@@ -66,10 +66,9 @@ static void sync_batches(std::int64_t entries, const char* file) {
 // here.
 template <int batch>
 static void rotate_batches(std::int64_t entries, const char* file) {
-  constexpr joedb::Offset headers = 8192, entry = 1024;
+  constexpr joedb::Offset entry = 1024;
   std::int64_t batches = 0;
-  append_with({.batch_size = headers + batch * entry, .on_batch = [&] { ++batches; }}, entries,
-              file);
+  append_with({.batch_size = batch * entry, .on_batch = [&] { ++batches; }}, entries, file);
   if (batches != (entries - 1) / batch) throw std::runtime_error("batches of another size");
 }
 

@@ -45,7 +45,7 @@ static void save_batches() {
     archive.sync();
     std::cout << archive.durable_sequence() << " sales are in the archive\n";
   };
-  joedb::wal::Writer log("sales.wal", {.batch_size = 10'000, .on_batch = save});
+  joedb::wal::Writer log("sales.wal", {.batch_size = 3'000, .on_batch = save});
   for (int i = 1; i <= 150; ++i) log.append("sale " + std::to_string(i));
   log.sync();
 }
@@ -68,10 +68,10 @@ static void serve_customers() {
   log.wait();
 }
 
-// A log in several files of 16 KiB. Those that hold only entries which nobody needs any more are
+// A log in several files of 32 KiB. Those that hold only entries which nobody needs any more are
 // written again, while entries are appended to the last one.
 static void send_parcels() {
-  joedb::wal::Segmented_Writer log("parcels", {}, {.segment_size = 1 << 14});
+  joedb::wal::Segmented_Writer log("parcels", {}, {.segment_size = 1 << 15});
   for (int i = 1; i <= 1000; ++i) log.append("parcel " + std::to_string(i));
   log.sync();
   std::cout << log.segments() << " segments\n";

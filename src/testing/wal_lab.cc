@@ -236,7 +236,7 @@ Setup choose_setup(Random& random) {
       setup.options.sync = wal::Sync_Policy::every_entries(1 + random.below(3));
     if (random.below(4) == 0) setup.options.sync.bytes = 50 + random.below(1000);
     if (random.below(4) == 0)
-      setup.options.batch_size = wal::log_start + static_cast<Offset>(100 + random.below(2000));
+      setup.options.batch_size = static_cast<Offset>(100 + random.below(2000));
   }
   if (setup.kind == Kind::file && random.below(4) == 0) {
     setup.options.format = Format::cwal;

@@ -99,9 +99,7 @@ std::optional<Entry> Reader::next() {
   s.not_zero = 0;
   if (!begin()) return stop(Stop::clean);
   if (!follow_rotation()) return stop(Stop::overwritten);
-  // A header may be all there is. Of CWal: that is how it begins again.
-  const bool has_entries = format_ == Format::cwal || next_.offset > log_start;
-  if (has_entries && s.source->size() < next_.offset)
+  if (s.source->size() < next_.offset)  // of CWal: that is how it begins again
     return stop(format_ == Format::checked ? Stop::torn : Stop::overwritten);
   return take();
 }

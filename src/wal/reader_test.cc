@@ -53,8 +53,10 @@ TEST_F(Wal_Reader, OfANewFileFindsNothing) {
 
 TEST_F(Wal_Reader, OfALogWithoutEntriesFindsNothing) {
   write({});
-  EXPECT_LT(file_.get_size(), log_start);
+  EXPECT_EQ(log_start, file_.get_size());
   EXPECT_THAT(read(), ElementsAre("the end of the log 1"));
+  cut(log_start - 1);
+  EXPECT_THAT(read(), ElementsAre("torn 1"));
 }
 
 TEST_F(Wal_Reader, StopsAtTheEnd) {

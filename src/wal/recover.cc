@@ -133,7 +133,12 @@ void clear_tail(Abstract_File& file, const Header& header, Position end) {
   std::array<char, entry_header_size> bytes{};
   file.pread(bytes.data(), bytes.size(), end.offset);
   bool is_clear = std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
-  if (!is_clear) write_zeros(file, end.offset, end.offset + size);
+  if (file.get_size() < end.offset) {  // it was cut in its header
+    write_zeros(file, file.get_size(), end.offset);
+    is_clear = false;
+  } else if (!is_clear) {
+    write_zeros(file, end.offset, end.offset + size);
+  }
   find_later_entries(file, header, end, [&](const Later_Entry& entry) {
     is_clear = false;
     write_zeros(file, entry.offset, entry.offset + size);
@@ -144,10 +149,13 @@ void clear_tail(Abstract_File& file, const Header& header, Position end) {
 Report recover(Abstract_File& file, Tail tail) {
   Report report = examine(file);
   const Offset end = report.end.position.offset;
-  if (tail == Tail::keep || end >= report.file_size) return report;
+  if (tail == Tail::keep || end == report.file_size) return report;
   require_log(file, report);
   if (end == 0) return report;  // a new file
-  if (tail == Tail::zero || !file.truncate(end)) write_zeros(file, end, report.file_size);
+  if (end > report.file_size)
+    write_zeros(file, report.file_size, end);  // it was cut in its header
+  else if (tail == Tail::zero || !file.truncate(end))
+    write_zeros(file, end, report.file_size);
   file.datasync();
   return report;
 }

@@ -218,7 +218,9 @@ class Writer::Implementation {
       return;
     }
     // First what says that it is a log, so that nobody takes a torn header for something else.
+    // A file with a header is never shorter than this: what is, has been cut.
     file_.pwrite(magic.data(), magic.size(), 0);
+    write_zeros(file_, log_start - 8, log_start);
     file_.datasync();
     header_ = header;
     write_header(file_, header_, slot_);
@@ -307,9 +309,8 @@ class Writer::Implementation {
   }
 
   void begin_batch(std::size_t size) {
-    const Offset end = next_.offset + static_cast<Offset>(size);
-    const bool is_empty = next_.offset == (format() == Format::checked ? log_start : 0);
-    if (end <= options_.batch_size || is_empty) return;
+    const Offset used = next_.offset - (format() == Format::checked ? log_start : 0);
+    if (used == 0 || used + static_cast<Offset>(size) <= options_.batch_size) return;
     write_buffer();
     if (options_.on_batch) options_.on_batch();
     begin_again(header_.epoch + 1, next_.sequence, next_.sequence);

@@ -133,7 +133,7 @@ TEST_F(Wal_Writer, RotatesSeveralTimesWithoutEntries) {
 
 TEST_F(Wal_Writer, BeginsAgainWhenABatchIsFull) {
   std::vector<std::size_t> batches;
-  open({.batch_size = log_start + 100, .on_batch = [&] { batches.push_back(entries().size()); }});
+  open({.batch_size = 100, .on_batch = [&] { batches.push_back(entries().size()); }});
   for (int i = 0; i < 10; ++i) log_->append("0123456789");  // 40 bytes each
   EXPECT_THAT(batches, ElementsAre(2, 2, 2, 2)) << "all of the batch is in the file";
   log_->flush();
@@ -141,8 +141,7 @@ TEST_F(Wal_Writer, BeginsAgainWhenABatchIsFull) {
 }
 
 TEST_F(Wal_Writer, AppendsNothingIfABatchCannotBeSaved) {
-  open({.batch_size = log_start + 100,
-        .on_batch = [] { throw Exception("the other disk is full"); }});
+  open({.batch_size = 100, .on_batch = [] { throw Exception("the other disk is full"); }});
   append({"0123456789", "0123456789"});
   EXPECT_EQ("the other disk is full", error_of([&] { log_->append("0123456789"); }));
   EXPECT_EQ(3U, log_->position().sequence);

@@ -40,10 +40,10 @@ struct Options {
   // write; 0: it grows with its entries. Not in format `cwal`, where zeros are entries.
   Offset preallocate = 0;
 
-  // The log is begun again from the start of the file before it would become larger than this, as
-  // CWal does with its batches; 0: never. `on_batch` is called before, when all entries of the
-  // batch are in the file: it makes the data safe elsewhere, or throws, and then nothing is
-  // appended. It must not call this Writer.
+  // The log is begun again from the start of the file before its entries would take more bytes of
+  // it than this, as CWal does with its batches; 0: never. `on_batch` is called before, when all
+  // entries of the batch are in the file: it makes the data safe elsewhere, or throws, and then
+  // nothing is appended. It must not call this Writer.
   Offset batch_size = 0;
   std::function<void()> on_batch = {};
 
