@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -68,8 +69,11 @@ void check_recovery(std::string_view input, Content content, wal::Tail tail) {
   require(after.end.stop == Stop::clean, "no clean end after a recovery");
   const wal::Report report = wal::examine(file);
   require(report.later_entries == 0, "good entries behind the end after a recovery");
+  // A file that was cut in its header gets its size again.
+  const auto end = static_cast<std::size_t>(report.end.position.offset);
   if (tail == wal::Tail::zero)
-    require(file.get_data().size() == input.size(), "a recovery with zeros has another size");
+    require(file.get_data().size() == std::max(input.size(), end),
+            "a recovery with zeros has another size");
 }
 
 // A writer refuses the file, or goes on behind what is good.

@@ -85,11 +85,14 @@ bool is_later(const Header& a, const Header& b) {
   return std::pair(a.epoch, a.oldest) > std::pair(b.epoch, b.oldest);
 }
 
-// Whether something stands where the first entry does.
+// Whether something stands behind the headers.
 static bool has_entries(const Abstract_File& file) {
-  std::array<char, entry_header_size> bytes{};
-  file.pread(bytes.data(), bytes.size(), log_start);
-  return std::any_of(bytes.begin(), bytes.end(), [](char c) { return c != '\0'; });
+  std::string block(std::size_t{1} << 16, '\0');
+  for (Offset at = log_start;; at += static_cast<Offset>(block.size())) {
+    block.resize(file.pread(block.data(), block.size(), at));
+    if (block.find_first_not_of('\0') != block.npos) return true;
+    if (block.size() < std::size_t{1} << 16) return false;
+  }
 }
 
 std::optional<Found_Header> read_header(const Abstract_File& file) {
