@@ -276,11 +276,11 @@ class Writer::Implementation {
   }
 
   void append_marker() {
-    needs_marker_ = false;
     std::array<char, marker_size> bytes;
     store(bytes.data(), random_number());
     const std::size_t size = padded_size(bytes.size());
     char* const place = reserve(size);
+    needs_marker_ = false;
     encode(place, {bytes.data(), bytes.size()}, size, marker_bit);
     next_.offset += static_cast<Offset>(size);
     if (place == large_.data()) write_large();
@@ -358,8 +358,7 @@ class Writer::Implementation {
     if (end <= file_end_) return;
     const Offset step = options_.preallocate;
     const Offset new_end = (end + step - 1) / step * step;
-    // A file without entries may end before the second slot, which a rotation has written since.
-    write_zeros(file_, std::max(file_end_, log_start), new_end);
+    write_zeros(file_, file_end_, new_end);
     file_end_ = new_end;
   }
 
