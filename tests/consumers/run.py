@@ -183,32 +183,24 @@ class Consumers(unittest.TestCase):
 
     def test_only_the_log_find_package(self):
         project = Project('wal_find_package', 'wal')
-        for compiler in 'g++', CLANG:
-            with self.subTest(compiler=compiler):
-                shutil.rmtree(project.build_folder, ignore_errors=True)
-                project.configure(compiler=compiler)
-                project.build()
-                self.check_log_program(project.build_folder)
-                self.check_log_libraries(project)
+        project.configure(compiler=CLANG)
+        project.build()
+        self.check_log_program(project.build_folder)
+        self.check_log_libraries(project)
 
     def test_only_the_log_add_subdirectory(self):
         """Without a compiler of schemas; and nothing else is built."""
         project = Project('wal_add_subdirectory', 'wal')
         os.symlink(SOURCE, project.path('joedb'))
         project.configure()
-        project.build()
-        self.check_log_program(project.build_folder)
-        self.check_log_libraries(project)
-        self.assertEqual(['libjoedb_io.a', 'libjoedb_wal.a'],
-                         [os.path.basename(file) for file in files_below(project.build_folder)
-                          if file.endswith('.a')])
+        commands = run(project.build_folder, 'ninja', '-t', 'commands', 'shop')
+        self.assertEqual({'libjoedb_io.a', 'libjoedb_wal.a'},
+                         set(re.findall(r'libjoedb\w*\.a', commands)))
 
     def test_only_the_log_pkg_config(self):
         project = Project('wal_pkg_config', 'wal')
-        for compiler in 'g++', CLANG:
-            with self.subTest(compiler=compiler):
-                run(project.folder, 'make', '-B', f'CXX={compiler}', f'CXXFLAGS={STRICT}')
-                self.check_log_program(project.folder)
+        run(project.folder, 'make', '-B', 'CXX=g++', f'CXXFLAGS={STRICT}')
+        self.check_log_program(project.folder)
         libraries = run(project.folder, 'pkg-config', '--libs-only-l', 'joedb_wal').split()
         self.assertEqual({'-ljoedb_wal', '-ljoedb_io', '-lisal'}, set(libraries))
         self.assertNotIn('-lisal', run(project.folder, 'pkg-config', '--libs', 'joedb').split())
