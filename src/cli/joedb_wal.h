@@ -39,11 +39,10 @@ inline std::string take_log(Words& words) {
   return name;
 }
 
-// Opens a file that does not exist yet.
-inline std::unique_ptr<File> make_file(const std::string& name) {
+// Throws if there is such a file.
+inline void require_new(const std::string& name) {
   if (std::filesystem::exists(name))
     throw Exception(name + " exists: give the name of a new file, or remove it");
-  return std::make_unique<File>(name, Open_Mode::create_new);
 }
 
 // Another file, which is only read, with progress.

@@ -128,7 +128,8 @@ class Temporary {
 };
 
 Result run(const std::string& name, const Settings& settings, bool keep) {
-  auto file = make_file(name);
+  require_new(name);
+  auto file = std::make_unique<File>(name, Open_Mode::create_new);
   const Temporary temporary(name, keep);
   wal::Options options;
   options.preallocate = settings.preallocate;

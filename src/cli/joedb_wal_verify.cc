@@ -100,22 +100,13 @@ behind the end. Nothing is changed.
 
 namespace {
 
-// Writes what is behind `start` to a new file. If anything fails, there is no file again.
+// Writes what is behind `start` to a new file.
 void copy_tail(const File& file, Offset start, const std::string& name) {
-  const auto copy = make_file(name);
-  try {
-    std::vector<char> block(std::size_t{1} << 18);
-    Offset done = 0;
-    while (const std::size_t size = file.pread(block.data(), block.size(), start + done)) {
-      copy->pwrite(block.data(), size, done);
-      done += static_cast<Offset>(size);
-    }
-    copy->sync();
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove(name, ignored);
-    throw;
-  }
+  require_new(name);
+  fill_new_file(name, [&](File& copy) {
+    file.copy_end_to(copy, start);
+    copy.sync();
+  });
 }
 
 [[noreturn]] void refuse(const std::string& name, const Report& report) {

@@ -14,12 +14,24 @@ namespace joedb {
 // Throws if standard output could not take everything that was printed.
 void finish_standard_output();
 
-// Makes a file that does not exist yet, lets fill(journal) append to it, and writes a soft
-// checkpoint. If anything fails, there is no file again.
+// Makes a file that does not exist yet, and calls fill(file). If anything fails, there is no file
+// again.
 template <class Fill>
-void write_new_file(const std::string& name, Fill&& fill) {
+void fill_new_file(const std::string& name, Fill&& fill) {
   File file(name, Open_Mode::create_new);
   try {
+    fill(file);
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(name, ignored);
+    throw;
+  }
+}
+
+// The same for a journal, to which fill(journal) appends; then writes a soft checkpoint.
+template <class Fill>
+void write_new_file(const std::string& name, Fill&& fill) {
+  fill_new_file(name, [&](File& file) {
     Writable_Journal journal(file);
     try {
       fill(journal);
@@ -29,11 +41,7 @@ void write_new_file(const std::string& name, Fill&& fill) {
       Destructor_Logger::remove_logger();
       throw;
     }
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove(name, ignored);
-    throw;
-  }
+  });
 }
 
 }  // namespace joedb

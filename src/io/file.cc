@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 namespace joedb::inline v1 {
 
@@ -43,6 +44,38 @@ void Abstract_File::copy_to(Abstract_File& destination, Offset start, Offset end
     const auto n = std::min(copy_buffer_size, static_cast<std::size_t>(end - start));
     read_exactly(buffer.get(), n, start);
     destination.pwrite(buffer.get(), n, start);
+    start += static_cast<Offset>(n);
+  }
+}
+
+Offset Abstract_File::copy_end_to(Abstract_File& destination, Offset start) const {
+  const auto buffer = std::make_unique<char[]>(copy_buffer_size);
+  Offset offset = start;
+  while (const std::size_t n = pread(buffer.get(), copy_buffer_size, offset)) {
+    destination.pwrite(buffer.get(), n, offset - start);
+    offset += static_cast<Offset>(n);
+  }
+  return offset - start;
+}
+
+bool Abstract_File::is_zero(Offset start, Offset end) const {
+  const auto buffer = std::make_unique<char[]>(copy_buffer_size);
+  while (start < end) {
+    const auto wanted = std::min(copy_buffer_size, static_cast<std::size_t>(end - start));
+    const std::size_t n = pread(buffer.get(), wanted, start);
+    if (n < wanted || std::any_of(&buffer[0], &buffer[n], [](char c) { return c != 0; }))
+      return false;
+    start += static_cast<Offset>(n);
+  }
+  return true;
+}
+
+void Abstract_File::write_zeros(Offset start, Offset end) {
+  constexpr Offset most = Offset{1} << 18;
+  const std::vector<char> zeros(static_cast<std::size_t>(std::clamp<Offset>(end - start, 0, most)));
+  while (start < end) {
+    const auto n = std::min(zeros.size(), static_cast<std::size_t>(end - start));
+    pwrite(zeros.data(), n, start);
     start += static_cast<Offset>(n);
   }
 }

@@ -107,30 +107,16 @@ void Readonly_Journal::check_integrity() {
 // Zeros behind the last entry are none: no entry begins with one. An error in the entries is left
 // to those who replay them.
 Offset Readonly_Journal::end_of_entries(Offset file_size) const {
-  if (file_size <= journal_start || !is_zero(file_size - 1, file_size)) return file_size;
+  if (file_size <= journal_start || !file_.is_zero(file_size - 1, file_size)) return file_size;
   File_Decoder_Input input(file_);
   Context context;
   input.start(journal_start, file_size);
   try {
     decode_entries(input, context, Ignore_Entries(), file_size);
   } catch (const Corruption_Error&) {
-    if (is_zero(input.entry_offset(), file_size)) return input.entry_offset();
+    if (file_.is_zero(input.entry_offset(), file_size)) return input.entry_offset();
   }
   return file_size;
-}
-
-bool Readonly_Journal::is_zero(Offset start, Offset end) const {
-  std::vector<char> bytes(block_size);
-  while (start < end) {
-    const auto wanted = std::min(bytes.size(), static_cast<std::size_t>(end - start));
-    const std::size_t size = file_.pread(bytes.data(), wanted, start);
-    if (size < wanted ||
-        std::any_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size),
-                    [](char c) { return c != 0; }))
-      return false;
-    start += static_cast<Offset>(size);
-  }
-  return true;
 }
 
 Checkpoint_Words Readonly_Journal::read_words() const {
@@ -193,13 +179,7 @@ Offset Readonly_Journal::read_checkpoints(const Checkpoint_Words& words) {
 
 Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail) {
   const Offset start = Readonly_Journal(file, recovery).get_checkpoint();
-  std::vector<char> bytes(block_size);
-  Offset offset = start;
-  while (const std::size_t size = file.pread(bytes.data(), bytes.size(), offset)) {
-    tail.pwrite(bytes.data(), size, offset - start);
-    offset += static_cast<Offset>(size);
-  }
-  return offset - start;
+  return file.copy_end_to(tail, start);
 }
 
 Offset Readonly_Journal::pull() {

@@ -49,15 +49,6 @@ static constexpr std::size_t first_buffer_size = std::size_t{1} << 12;
 static constexpr std::size_t full_buffer_size = std::size_t{1} << 18;
 static constexpr Offset writeback_step = Offset{1} << 23;
 
-static void write_zeros(Abstract_File& file, Offset start, Offset end) {
-  const std::vector<char> zeros(full_buffer_size);
-  while (start < end) {
-    const auto size = std::min(zeros.size(), static_cast<std::size_t>(end - start));
-    file.pwrite(zeros.data(), size, start);
-    start += static_cast<Offset>(size);
-  }
-}
-
 Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
     : Readonly_Journal(file, Unopened()),
       out_(file, [this] { is_ready_ = false; }),
@@ -91,11 +82,7 @@ void Writable_Journal::open(Recovery recovery) {
 }
 
 // A new device, or a file that was created just before a power cut.
-bool Writable_Journal::is_blank() const {
-  std::array<char, header_size> start{};
-  return file_.pread(start.data(), start.size(), 0) == start.size() &&
-         std::all_of(start.begin(), start.end(), [](char c) { return c == 0; });
-}
+bool Writable_Journal::is_blank() const { return file_.is_zero(0, header_size); }
 
 void Writable_Journal::create_header() {
   const auto bytes = encode_header(Header());
@@ -106,7 +93,7 @@ void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
   const Offset checkpoint = get_checkpoint();
   if (file_size > checkpoint) {
     if (recovery != Recovery::overwrite && recovery != Recovery::hard &&
-        !(file_size - checkpoint <= 2 * max_preallocation && is_zero(checkpoint, file_size)))
+        !(file_size - checkpoint <= 2 * max_preallocation && file_.is_zero(checkpoint, file_size)))
       throw Exception(
           "Checkpoint (" + std::to_string(checkpoint) + ") is smaller than file size (" +
           std::to_string(file_size) +
@@ -216,8 +203,8 @@ void Writable_Journal::cut_to(Offset size) {
 // position.
 void Writable_Journal::drop_tail(Offset file_size) {
   const bool is_short = file_size - get_checkpoint() <= 2 * max_preallocation;
-  if ((has_integrity_ || is_covered()) && is_short && !is_zero(get_checkpoint(), file_size)) {
-    write_zeros(out_, get_checkpoint(), file_size);
+  if ((has_integrity_ || is_covered()) && is_short && !file_.is_zero(get_checkpoint(), file_size)) {
+    out_.write_zeros(get_checkpoint(), file_size);
     out_.datasync();
   }
   cut_to(get_checkpoint());
@@ -394,7 +381,7 @@ void Writable_Journal::make_space(Offset end) {
   out_.require_no_failure();
   const Offset new_end = (end / preallocation_ + 1) * preallocation_;
   try {
-    write_zeros(file_, end, new_end);
+    file_.write_zeros(end, new_end);
     allocated_ = new_end;
   } catch (const Io_Error&) {
     preallocation_ = 0;

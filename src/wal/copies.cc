@@ -293,12 +293,13 @@ class Copies::Merge {
     const bool has_header =
         copy.header && copy.header->header == best_->header && copy.header->slot == best_->slot;
     for (const Repair& repair : repairs_)
-      if (repair.to == copy.index) transfer(*copies_.files_[repair.from], file, repair);
+      if (repair.to == copy.index)
+        copies_.files_[repair.from]->copy_to(file, repair.start, repair.end);
     clear_tail(file, best_->header, end_);
     if (!has_header) {
       const int other = 1 - best_->slot;  // it may be of a rotation that does not count
       for (const Offset half : {Offset{0}, copy_offset})
-        write_zeros(file, other * slot_size + half, other * slot_size + half + slot_size);
+        file.write_zeros(other * slot_size + half, other * slot_size + half + slot_size);
       file.datasync();
       write_header(file, best_->header, best_->slot);
       file.datasync();
@@ -307,17 +308,6 @@ class Copies::Merge {
     if (entries > 0 || !has_header)
       copies_.report(file.get_name() + " was repaired: " + counted(entries, "entry", "entries") +
                      (has_header ? "" : " and the header"));
-  }
-
-  static void transfer(const Abstract_File& from, Abstract_File& to, const Repair& repair) {
-    std::vector<char> bytes(
-        static_cast<std::size_t>(std::min<Offset>(repair.end - repair.start, Offset{1} << 20)));
-    for (Offset at = repair.start; at < repair.end;) {
-      const Offset size = std::min(repair.end - at, static_cast<Offset>(bytes.size()));
-      from.read_exactly(bytes.data(), static_cast<std::size_t>(size), at);
-      to.pwrite(bytes.data(), static_cast<std::size_t>(size), at);
-      at += size;
-    }
   }
 
   const std::string& name(std::size_t copy) const { return copies_.status_[copy].name; }

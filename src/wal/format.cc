@@ -85,16 +85,6 @@ bool is_later(const Header& a, const Header& b) {
   return std::pair(a.epoch, a.oldest) > std::pair(b.epoch, b.oldest);
 }
 
-// Whether something stands behind the headers.
-static bool has_entries(const Abstract_File& file) {
-  std::string block(std::size_t{1} << 16, '\0');
-  for (Offset at = log_start;; at += static_cast<Offset>(block.size())) {
-    block.resize(file.pread(block.data(), block.size(), at));
-    if (block.find_first_not_of('\0') != block.npos) return true;
-    if (block.size() < std::size_t{1} << 16) return false;
-  }
-}
-
 std::optional<Found_Header> read_header(const Abstract_File& file) {
   const std::string slots = read_slots(file);
   std::optional<Found_Header> best;
@@ -110,7 +100,7 @@ std::optional<Found_Header> read_header(const Abstract_File& file) {
     }
   // Entries are written only after a header is durable.
   const bool has_zeros = slots.find_first_not_of('\0') == slots.npos;
-  if (!best && (has_magic || has_zeros) && has_entries(file))
+  if (!best && (has_magic || has_zeros) && !file.is_zero(log_start, file.get_size()))
     throw Corruption_Error(file.get_name() + ": no header of this log is good", 0);
   return best;
 }

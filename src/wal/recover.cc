@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "joedb/base/bytes.h"
 #include "joedb/wal/reader.h"
@@ -110,16 +109,6 @@ Report examine(const Abstract_File& file) {
   return report;
 }
 
-void write_zeros(Abstract_File& file, Offset start, Offset end) {
-  const std::vector<char> zeros(
-      static_cast<std::size_t>(std::clamp<Offset>(end - start, 0, Offset{1} << 18)));
-  while (start < end) {
-    const Offset size = std::min(end - start, static_cast<Offset>(zeros.size()));
-    file.pwrite(zeros.data(), static_cast<std::size_t>(size), start);
-    start += size;
-  }
-}
-
 void require_log(const Abstract_File& file, const Report& report) {
   if (report.end.position.offset == 0 && report.end.stop != Stop::clean)
     throw Corruption_Error(file.get_name() +
@@ -130,18 +119,17 @@ void require_log(const Abstract_File& file, const Report& report) {
 
 void clear_tail(Abstract_File& file, const Header& header, Position end) {
   constexpr auto size = static_cast<Offset>(entry_header_size);
-  std::array<char, entry_header_size> bytes{};
-  file.pread(bytes.data(), bytes.size(), end.offset);
-  bool is_clear = std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
-  if (file.get_size() < end.offset) {  // it was cut in its header
-    write_zeros(file, file.get_size(), end.offset);
-    is_clear = false;
-  } else if (!is_clear) {
-    write_zeros(file, end.offset, end.offset + size);
-  }
+  const Offset file_size = file.get_size();
+  bool is_clear = false;
+  if (file_size < end.offset)  // it was cut in its header
+    file.write_zeros(file_size, end.offset);
+  else if (!file.is_zero(end.offset, std::min(end.offset + size, file_size)))
+    file.write_zeros(end.offset, end.offset + size);
+  else
+    is_clear = true;
   find_later_entries(file, header, end, [&](const Later_Entry& entry) {
     is_clear = false;
-    write_zeros(file, entry.offset, entry.offset + size);
+    file.write_zeros(entry.offset, entry.offset + size);
   });
   if (!is_clear) file.datasync();
 }
@@ -153,9 +141,9 @@ Report recover(Abstract_File& file, Tail tail) {
   require_log(file, report);
   if (end == 0) return report;  // a new file
   if (end > report.file_size)
-    write_zeros(file, report.file_size, end);  // it was cut in its header
+    file.write_zeros(report.file_size, end);  // it was cut in its header
   else if (tail == Tail::zero || !file.truncate(end))
-    write_zeros(file, end, report.file_size);
+    file.write_zeros(end, report.file_size);
   file.datasync();
   return report;
 }

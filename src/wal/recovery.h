@@ -33,8 +33,6 @@ void clear_tail(Abstract_File& file, const Header& header, Position end);
 // Throws Corruption_Error if there is something in the file, but not the beginning of a log.
 void require_log(const Abstract_File& file, const Report& report);
 
-void write_zeros(Abstract_File& file, Offset start, Offset end);
-
 }  // namespace joedb::inline v1::wal
 
 #endif

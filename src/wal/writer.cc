@@ -220,7 +220,7 @@ class Writer::Implementation {
     // First what says that it is a log, so that nobody takes a torn header for something else.
     // A file with a header is never shorter than this: what is, has been cut.
     file_.pwrite(magic.data(), magic.size(), 0);
-    write_zeros(file_, log_start - 8, log_start);
+    file_.write_zeros(log_start - 8, log_start);
     file_.datasync();
     header_ = header;
     write_header(file_, header_, slot_);
@@ -358,7 +358,7 @@ class Writer::Implementation {
     if (end <= file_end_) return;
     const Offset step = options_.preallocate;
     const Offset new_end = (end + step - 1) / step * step;
-    write_zeros(file_, file_end_, new_end);
+    file_.write_zeros(file_end_, new_end);
     file_end_ = new_end;
   }
 

@@ -81,6 +81,15 @@ class Abstract_File {
   // Appends [start, end) of this file to `destination` at the same offsets.
   void copy_to(Abstract_File& destination, Offset start, Offset end) const;
 
+  // Copies what is behind `start` to the beginning of `destination`. Returns how many bytes.
+  Offset copy_end_to(Abstract_File& destination, Offset start) const;
+
+  // Whether [start, end) is in the file, and zeros.
+  bool is_zero(Offset start, Offset end) const;
+
+  // Writes zeros to [start, end).
+  void write_zeros(Offset start, Offset end);
+
   // Whether [start, end) holds the same bytes in both files.
   bool equal_to(const Abstract_File& other, Offset start, Offset end) const;
 

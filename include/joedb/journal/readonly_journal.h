@@ -105,8 +105,6 @@ class Readonly_Journal {
   // Up to where integrity entries are known to vouch for the bytes.
   Offset get_covered() const { return covered_; }
   void set_covered(Offset end) { covered_ = end; }
-  // Whether [start, end) of the file are zeros.
-  bool is_zero(Offset start, Offset end) const;
   void start_replay_at(Offset offset) { input_.start(offset, get_checkpoint()); }
   bool is_replayed() const { return !is_broken_ && get_replay_position() == get_checkpoint(); }
 
