@@ -31,6 +31,11 @@ class File : public Abstract_File {
   void shared_lock(Offset start, Offset size) override;
   void exclusive_lock(Offset start, Offset size) override;
   void unlock(Offset start, Offset size) noexcept override;
+  bool try_exclusive_lock(Offset start, Offset size) override;
+  std::unique_ptr<Abstract_File> create_beside(const std::string& suffix) override;
+
+  // Whether another process, or object, may be appending to the file now: it holds the tail lock.
+  bool is_being_written() const;
 
   // Sets the modification time to now, for those who watch the file.
   void touch();
@@ -49,6 +54,7 @@ class File : public Abstract_File {
   }
 
  private:
+  bool try_lock(int command, short type, Lock_Range range) const;
   void lock(int command, short type, Offset start, Offset size) const;
   void open_directory();
   void sync_directory();
