@@ -4,8 +4,8 @@
 #include "interpreter/dump.h"
 #include "interpreter/entry_text.h"
 #include "interpreter/json.h"
+#include "io/new_file.h"
 #include "joedb/interpreter/table_text.h"
-#include "joedb/io/posix_file.h"
 
 namespace joedb::inline v1 {
 
@@ -129,7 +129,9 @@ void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read
       append_quoted(text, bytes);
       out << text << '\n';
     } else {
-      File(std::string(name), Open_Mode::create_new).pwrite(bytes.data(), bytes.size(), 0);
+      New_File file(std::string(name), New_File::Existing::refuse);
+      file.pwrite(bytes.data(), bytes.size(), 0);
+      file.publish();
     }
   };
   loop.add_group(
