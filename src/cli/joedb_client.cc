@@ -31,15 +31,18 @@ const char* const examples =
 
 class Client_Tool {
  public:
-  Client_Tool(const Client_Options& options, const std::string& options_file, Abstract_File& file,
-              Connection& connection, Tool_Log& log)
+  Client_Tool(const Client_Options& options, const Command_Loop::Settings& settings,
+              const std::string& options_file, Abstract_File& file, Connection& connection,
+              Tool_Log& log)
       : options_(options),
+        settings_(settings),
         options_file_(options_file),
         file_(file),
         connection_(connection),
         log_(log) {}
 
-  void run() {
+  // Returns the exit code.
+  int run() {
     log_.log("creating client");
     const bool is_printing =
         options_.db != Client_Options::Db::none && options_.db != Client_Options::Db::interpreted;
@@ -51,6 +54,7 @@ class Client_Tool {
       write_tables();
     else
       write_journal();
+    return exit_code_;
   }
 
  private:
@@ -124,20 +128,23 @@ class Client_Tool {
   void run_commands(Local_Copy& copy, const Client_Interpreters& interpreters) {
     Client client(copy, connection_, options_.check);
     client.settings() = {.is_hard = options_.hard_checkpoint, .now = command_options_.now};
-    Command_Loop loop({.is_prompting = true}, [&client] { return client_prompt(client); });
+    Command_Loop loop(settings_, [&client] { return client_prompt(client); });
     add_client_commands(loop, client, file_, interpreters);
     const auto input = open_standard_input(std::cout, ".joedb_client_history");
     const Command_Loop::End end = loop.run(*input, std::cout);
     finish_standard_output();
     if (end == Command_Loop::End::abort) throw Exception("aborted");
+    exit_code_ = exit_code(loop, end);
   }
 
   const Client_Options& options_;
+  const Command_Loop::Settings settings_;
   const std::string& options_file_;
   Abstract_File& file_;
   Connection& connection_;
   Tool_Log& log_;
   const Command_Options command_options_{};
+  int exit_code_ = 0;
 };
 
 }  // namespace
@@ -156,6 +163,10 @@ int run_client(std::vector<std::string> arguments) {
   options.add("--keep_tail", tail_file,
               "first copy what stands behind the checkpoint, and --recovery cuts off, to this new "
               "file");
+  Command_Loop::Settings settings{.is_prompting = true};
+  options.add_flag("--bail", settings.is_bailing,
+                   "stop at the first command that fails; a transaction is rolled back");
+  options.add_flag("--classic", settings.is_classic, "as joedb 10 (see joedbi --help)");
   add_log_options(options, log_options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -175,8 +186,7 @@ int run_client(std::vector<std::string> arguments) {
     log.log("kept a tail of " + std::to_string(size) + " bytes in " + tail_file);
   }
   Connection& connection = open.connection ? *open.connection : Connection::dummy;
-  Client_Tool(client, options_file, *file, connection, log).run();
-  return 0;
+  return Client_Tool(client, settings, options_file, *file, connection, log).run();
 }
 
 }  // namespace joedb

@@ -28,16 +28,6 @@ static std::string read_text(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// An interpreter answers an error with "Exception caught: TEXT", then "Line N: LINE".
-static compiler::Diagnostic make_diagnostic(const std::string& file, std::string_view answer) {
-  constexpr std::string_view before_text = "Exception caught: ", before_line = "\nLine ";
-  const std::size_t text = answer.find(before_text), line = answer.rfind(before_line);
-  if (text == answer.npos || line == answer.npos) return {file, 0, std::string(answer)};
-  const std::size_t start = text + before_text.size();
-  return {file, std::atoi(answer.data() + line + before_line.size()),
-          std::string(answer.substr(start, line - start))};
-}
-
 static void run_schema(Writable_Database& database, const std::string& file) {
   const std::string text = read_text(file);
   std::ostringstream out;
@@ -48,8 +38,10 @@ static void run_schema(Writable_Database& database, const std::string& file) {
   Text_Line_Source in(text, out);
   const Command_Loop::End end = loop.run(in, out);
   database.soft_checkpoint();
-  if (end == Command_Loop::End::error)
-    throw compiler::Schema_Errors({make_diagnostic(file, out.str())});
+  if (end == Command_Loop::End::error) {
+    const Command_Loop::Failures& failures = loop.failures();
+    throw compiler::Schema_Errors({{file, static_cast<int>(failures.line_number), failures.text}});
+  }
 }
 
 // In one step, so that no half-written header is ever seen, and only if something changes, so that

@@ -69,6 +69,7 @@ class Case:
         return os.path.join(self.folder, file)
 
     def shell(self, command, folder):
+        command = re.sub(r'\b(joedbi|joedb_client) ', r'\1 --classic ', command)
         code, out, err = shell.run(self.tools, command, folder)
         return code, out, re.sub(rb'(?m)^' + shell.TIME.pattern + b' ', b'<time> ', err)
 
