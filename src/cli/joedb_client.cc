@@ -31,17 +31,19 @@ const char* const examples =
 
 class Client_Tool {
  public:
-  Client_Tool(const Client_Options& options, const std::string& options_file,
-              const Moment_Options& moment, Abstract_File& file, Connection& connection,
-              Tool_Log& log)
+  Client_Tool(const Client_Options& options, const Command_Loop::Settings& settings,
+              const std::string& options_file, const Moment_Options& moment, Abstract_File& file,
+              Connection& connection, Tool_Log& log)
       : options_(options),
+        settings_(settings),
         options_file_(options_file),
         moment_(moment),
         file_(file),
         connection_(connection),
         log_(log) {}
 
-  void run() {
+  // Returns the exit code.
+  int run() {
     log_.log("creating client");
     const bool is_printing =
         options_.db != Client_Options::Db::none && options_.db != Client_Options::Db::interpreted;
@@ -55,6 +57,7 @@ class Client_Tool {
       write_tables();
     else
       write_journal();
+    return exit_code_;
   }
 
  private:
@@ -101,7 +104,7 @@ class Client_Tool {
     for (Index_Definition& index : read_indexes(options_file_, file_, options_.recovery))
       database.add_index(std::move(index));
     load(database, file_, moment_.get());
-    Command_Loop loop(loop_settings(), [] { return std::string("past"); });
+    Command_Loop loop(settings_, [] { return std::string("past"); });
     add_readonly_commands(loop, database, file_);
     run_loop(loop);
   }
@@ -139,29 +142,28 @@ class Client_Tool {
   void run_commands(Local_Copy& copy, const Client_Interpreters& interpreters) {
     Client client(copy, connection_, options_.check);
     client.settings() = {.is_hard = options_.hard_checkpoint, .now = command_options_.now};
-    Command_Loop loop(loop_settings(), [&client] { return client_prompt(client); });
+    Command_Loop loop(settings_, [&client] { return client_prompt(client); });
     add_client_commands(loop, client, file_, interpreters);
     run_loop(loop);
   }
 
-  static Command_Loop::Settings loop_settings() {
-    return {.is_prompting = is_interactive() || is_classic()};
-  }
-
-  static void run_loop(Command_Loop& loop) {
+  void run_loop(Command_Loop& loop) {
     const auto input = open_standard_input(std::cout, ".joedb_client_history");
     const Command_Loop::End end = loop.run(*input, std::cout);
     finish_standard_output();
     if (end == Command_Loop::End::abort) throw Exception("aborted");
+    exit_code_ = exit_code(loop, end);
   }
 
   const Client_Options& options_;
+  const Command_Loop::Settings settings_;
   const std::string& options_file_;
   const Moment_Options& moment_;
   Abstract_File& file_;
   Connection& connection_;
   Tool_Log& log_;
   const Command_Options command_options_{};
+  int exit_code_ = 0;
 };
 
 }  // namespace
@@ -182,6 +184,9 @@ int run_client(std::vector<std::string> arguments) {
               "file");
   Moment_Options moment;
   add_moment_options(options, moment);
+  Command_Loop::Settings settings;
+  options.add_flag("--bail", settings.is_bailing,
+                   "stop at the first command that fails; a transaction is rolled back");
   add_log_options(options, log_options);
   add_file_modes(options, file_grammar);
   add_classic_option(options);
@@ -204,10 +209,11 @@ int run_client(std::vector<std::string> arguments) {
     log.log("kept a tail of " + std::to_string(size) + " bytes in " + tail_file);
   }
   Connection& connection = open.connection ? *open.connection : Connection::dummy;
-  name_file_in_errors(file_argument.name, [&] {
-    Client_Tool(client, options_file, moment, *file, connection, log).run();
+  settings.is_classic = is_classic();
+  settings.is_prompting = is_interactive() || is_classic();
+  return name_file_in_errors(file_argument.name, [&] {
+    return Client_Tool(client, settings, options_file, moment, *file, connection, log).run();
   });
-  return 0;
 }
 
 }  // namespace joedb

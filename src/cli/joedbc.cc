@@ -29,15 +29,6 @@ static std::string read_text(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The error of a command loop is "TEXT\nLine N: LINE".
-static compiler::Diagnostic make_diagnostic(const std::string& file, std::string_view error) {
-  constexpr std::string_view before_line = "\nLine ";
-  const std::size_t line = error.rfind(before_line);
-  if (line == error.npos) return {file, 0, std::string(error)};
-  return {file, std::atoi(error.data() + line + before_line.size()),
-          std::string(error.substr(0, line))};
-}
-
 static void run_schema(Writable_Database& database, const std::string& file) {
   const std::string text = read_text(file);
   std::ostringstream out;
@@ -48,8 +39,10 @@ static void run_schema(Writable_Database& database, const std::string& file) {
   Text_Line_Source in(text, out);
   const Command_Loop::End end = loop.run(in, out);
   database.soft_checkpoint();
-  if (end == Command_Loop::End::error)
-    throw compiler::Schema_Errors({make_diagnostic(file, loop.error())});
+  if (end == Command_Loop::End::error) {
+    const Command_Loop::Failures& failures = loop.failures();
+    throw compiler::Schema_Errors({{file, static_cast<int>(failures.line_number), failures.text}});
+  }
 }
 
 // Only if something changes, so that what includes it is not compiled again.

@@ -19,8 +19,9 @@ const char* const details =
     R"(The commands come from standard input; the command help lists them. The whole session is
 one transaction: it ends with a soft checkpoint, which survives a killed process. The command
 abort ends it without, and leaves behind the checkpoint what was written; rollback forgets it.
-A command that fails is reported on standard output, and the next one is run. With --until or
---at-time, a past state is read, and nothing can be written.
+A command that fails changes nothing and is reported on standard output; the next one is run, and
+the exit code of a script is 1. With --until or --at-time, a past state is read, and nothing can be
+written.
 
 )";
 
@@ -72,10 +73,13 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
   add_commands(loop, database, options);
   const End end = run_loop(loop);
   if (end == End::abort) throw Exception("aborted");
-  if (end == End::error)
+  if (end == End::error) {
+    const bool has_written = database.ahead_of_checkpoint() > 0;
     database.rollback();
-  else
+    if (has_written) std::cerr << "everything after the last checkpoint was rolled back\n";
+  } else {
     database.soft_checkpoint();
+  }
   return end;
 }
 
@@ -90,7 +94,10 @@ int run_interpreter(std::vector<std::string> arguments) {
   options.add_flag("--bail", is_bailing,
                    "stop at the first command that fails, without a trace in the file: what came "
                    "after the last checkpoint is rolled back; exit with 1");
-  options.add("--max_record_id", max_record_id, "no record id may be larger");
+  options.add(
+      "--max_record_id", max_record_id,
+      "no record id may be larger, and no vector as large (default: 16 million rows without "
+      "values, or as many as the journal has bytes)");
   Content_Options content;
   add_index_option(options, content.options_file);
   add_recovery_option(options, content.recovery);
@@ -107,14 +114,15 @@ int run_interpreter(std::vector<std::string> arguments) {
   std::ios::sync_with_stdio(false);
   Tool_Log log(log_options);
   require_database(file_argument);
-  Command_Loop loop({.is_prompting = is_interactive(), .is_bailing = is_bailing},
-                    [] { return std::string("joedbi"); });
+  Command_Loop loop(
+      {.is_prompting = is_interactive(), .is_bailing = is_bailing, .is_classic = is_classic()},
+      [] { return std::string("joedbi"); });
   const End end = name_file_in_errors(file_argument.name, [&] {
     const auto file = open_file(file_argument, log);
     return run_on(*file, loop, {.max_record_id = max_record_id}, content);
   });
   if (end == End::abort) throw Exception("aborted");
-  return end == End::error ? 1 : 0;
+  return exit_code(loop, end);
 }
 
 }  // namespace joedb

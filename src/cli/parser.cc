@@ -262,8 +262,9 @@ static bool has_classic = false;
 
 void add_classic_option(Options& options) {
   options.add_flag("--classic", has_classic,
-                   "behave like the tool of joedb 10: messages, log lines, prompts, exit codes, "
-                   "and what a missing option means");
+                   "behave like the tool of joedb 10: what cannot be read is zero or the nearest "
+                   "value; messages, log lines, prompts, exit codes, and what a missing option "
+                   "means are also as there");
 }
 
 bool is_classic() { return has_classic; }
