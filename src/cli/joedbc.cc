@@ -15,9 +15,16 @@
 namespace joedb {
 
 static const char* const details =
-    R"(Reads BASE.joedbi (joedbi commands that make the schema) and BASE.joedbc (options):
+    R"(Reads BASE.joedbi (joedbi commands that make the schema) and BASE.joedbc (options, one in
+a line):
 
-  namespace a::b::c    where the generated code goes; its last part names the header
+  namespace a::b::c                         where the code goes; its last part names the header
+  create_unique_index NAME TABLE FIELD[,…]  an index: no two records have the same values of these
+                                            fields
+  create_index NAME TABLE FIELD[,…]         an index in which values may occur again
+  set_single_row TABLE true                 the table has exactly one row, from the beginning
+  set_table_storage …                       nothing, with a warning: for files of joedb 10
+  # text                                    nothing
 
 Writes c.h, the typed database, and the folder c with headers that include it under the names that
 joedb 10 gives them. Files that would not change are not written.
