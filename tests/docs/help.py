@@ -79,7 +79,8 @@ def check_options(top, tools):
         page = read(path)
         names = [name]
         if name == 'joedb_wal':
-            names = [f'joedb wal {word}' for word in re.findall(r'^  (\w+) ', run(tools, ['joedb', 'wal', '--help']), re.M)]
+            listed = run(tools, ['joedb', 'wal', '--help'])
+            names = [f'joedb wal {word}' for word in re.findall(r'^  (\w+) ', listed, re.M)]
         known = set()
         for tool in [Tool(tools, n, page) for n in names]:
             known |= tool.options - MODES
