@@ -59,23 +59,26 @@ bool can_map(int descriptor, Offset least_size) {
 
 }  // namespace
 
-File::File(const std::string& name, Open_Mode mode) : Abstract_File(name, mode) {
+File::File(const std::string& name, Open_Mode mode) : File(name, mode, name) {}
+
+File::File(const std::string& name, Open_Mode mode, const std::string& path)
+    : Abstract_File(name, mode) {
   constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
   switch (mode) {
     case Open_Mode::read_existing:
-      descriptor_ = open_file(name, O_RDONLY);
+      descriptor_ = open_file(path, O_RDONLY);
       break;
     case Open_Mode::write_existing:
-      descriptor_ = open_file(name, O_RDWR);
+      descriptor_ = open_file(path, O_RDWR);
       break;
     case Open_Mode::create_new:
-      descriptor_ = open_file(name, create_flags);
+      descriptor_ = open_file(path, create_flags);
       break;
     case Open_Mode::write_existing_or_create_new:
     case Open_Mode::shared_write:
     case Open_Mode::write_lock:
-      descriptor_ = open_file(name, create_flags);
-      if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_file(name, O_RDWR);
+      descriptor_ = open_file(path, create_flags);
+      if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_file(path, O_RDWR);
       break;
   }
   if (descriptor_ < 0) throw Io_Error("opening", name, -1, errno);

@@ -792,7 +792,8 @@ void Life::run_script(const std::string& script) {
       add_blob_commands(loop, [&](Blob blob) { return process.store().read_blob(blob); });
       std::ostringstream nowhere;
       Text_Line_Source lines(script, nowhere);
-      if (loop.run(lines, nowhere) == Command_Loop::End::error) throw Exception(loop.error());
+      if (loop.run(lines, nowhere) == Command_Loop::End::error)
+        throw Exception(loop.failures().message());
       process.expect_memory_is_journal();
     } catch (const Exception&) {
       if (!disk.disk.has_failed()) throw;

@@ -41,6 +41,13 @@ class File : public Abstract_File {
   void touch();
 
  protected:
+  // A file that is at `path`, in the directory of `name`.
+  File(const std::string& name, Open_Mode mode, const std::string& path);
+
+  // The next sync_directory(), which is part of the next sync, also syncs the directory.
+  void open_directory();
+  void sync_directory();
+
   // Where a file or device ends.
   Offset find_end() const;
 
@@ -56,8 +63,6 @@ class File : public Abstract_File {
  private:
   bool try_lock(int command, short type, Lock_Range range) const;
   void lock(int command, short type, Offset start, Offset size) const;
-  void open_directory();
-  void sync_directory();
   void map_words();
   void unmap_words();
   void store_words(const char* data, std::size_t size, Offset offset);
