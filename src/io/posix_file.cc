@@ -107,6 +107,10 @@ Offset File::get_size() const {
   return status.st_size;
 }
 
+std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open_Mode mode) const {
+  return std::make_unique<File>(get_name() + suffix, mode);
+}
+
 // The size of a block device is not in its status.
 Offset File::find_end() const {
   const Offset end = ::lseek(descriptor_, 0, SEEK_END);
