@@ -39,7 +39,9 @@ class World {
     Sim_Disk disk;
     std::size_t made = 0;  // after how many operations; a file that was there: 0
     std::size_t removed = std::size_t(-1);
+    std::set<Offset> blocks = {};  // that were written
   };
+  static constexpr Offset block_size = 4096;
 
   explicit World(const Image& image) {
     for (const auto& [name, content] : image)
@@ -84,6 +86,8 @@ class World {
     fault_.reset();
     for (const auto& file : files_) file->disk.remove_fault();
   }
+  // From now on, writes to blocks that a file does not have fail.
+  void fill() { is_full_ = true; }
   bool has_failed() const {
     return std::any_of(files_.begin(), files_.end(),
                        [](const auto& file) { return file->disk.has_failed(); });
@@ -96,6 +100,13 @@ class World {
         : Sim_File(world.files_[index]->disk, mode), world_(world), index_(index) {}
     void pwrite(const char* data, std::size_t size, Offset offset) override {
       const Note note{*this};
+      std::set<Offset>& blocks = world_.files_[index_]->blocks;
+      for (Offset block = offset / block_size;
+           block * block_size < offset + static_cast<Offset>(size); ++block) {
+        if (world_.is_full_ && blocks.count(block) == 0)
+          throw Io_Error("writing", get_name(), offset, ENOSPC);
+        blocks.insert(block);
+      }
       Sim_File::pwrite(data, size, offset);
     }
     void datasync() override {
@@ -138,6 +149,7 @@ class World {
   std::vector<std::size_t> order_;
   std::optional<Sim_Fault> fault_;
   std::size_t fault_index_ = 0;
+  bool is_full_ = false;
 };
 
 class World_Directory : public Abstract_Directory {
@@ -545,7 +557,8 @@ class Log_Explorer {
       live(world, promises, life_seed);
       if (attacks_.has_kill || attacks_.has_power) explore(world, promises, 1);
       if (attacks_.has_error) {
-        damage_entries(world);
+        damage_entries(world, promises);
+        fill_disk(life_seed);
         fail_calls(world, life_seed);
       }
     } catch (const std::exception& error) {
@@ -852,13 +865,14 @@ class Log_Explorer {
 
   // A byte of an entry changes. The next writer refuses the log, or goes on: then all other entries
   // are in the log, or in what it has saved.
-  void damage_entries(const World& world) {
+  void damage_entries(const World& world, const Promises_Of_Log& promises) {
     if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
     const Image image = kill_image(world);
     const Shown before = read(image, setup_);
     std::size_t size = 0;
     for (const auto& [name, content] : image) size = std::max(size, content.size());
     if (size <= wal::log_start || before.entries.empty()) return;
+    require_mark(image, promises);
     for (int i = 0; i < 20; ++i) {
       ++counts_.faults;
       const std::size_t offset = wal::log_start + random_.below(size - wal::log_start);
@@ -879,13 +893,47 @@ class Log_Explorer {
     }
   }
 
+  // All processes have closed the log.
+  void require_mark(const Image& image, const Promises_Of_Log& promises) const {
+    World world(image);
+    const std::uint64_t durable = promises.at(Promises_Of_Log::durable, std::size_t(-1));
+    if (wal::examine(*open_log(world)).known_durable < durable)
+      throw std::runtime_error("a closed log does not say what is durable");
+  }
+
   std::unique_ptr<Abstract_File> open_log(World& world) const {
     if (setup_.kind == Kind::copies)
       return open_copies(world, setup_, Open_Mode::write_existing, 0);
     return world.open(file_name, Open_Mode::write_existing);
   }
 
-  // All but one.
+  // ---- a full disk ------------------------------------------------------------------------------
+
+  // What needs no block goes on: to open the log, to append in the blocks it has, and to rotate it.
+  void fill_disk(std::uint64_t seed) {
+    if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
+    ++counts_.faults;
+    where_ = "full disk";
+    World world({});
+    Promises_Of_Log promises(1, {});
+    live(world, promises, seed);
+    world.fill();
+    const std::set<Offset>& blocks = world.files()[0]->blocks;
+    const auto has = [&](Offset offset) { return blocks.count(offset / World::block_size) > 0; };
+    if (!has(wal::log_start)) return;  // there never was an entry
+    wal::Options options = setup_.options;
+    options.batch_size = 0;
+    for (const bool rotates : {false, true, true}) {
+      wal::Writer log(open_log(world), options);
+      if (rotates) log.rotate();
+      const Offset offset = log.position().offset;
+      if (!has(offset) || !has(offset + 2 * static_cast<Offset>(wal::padded_size(8)))) continue;
+      log.append("12345678");
+      log.sync();
+    }
+  }
+
+  // All but one are in the log, or in what a writer has saved.
   void require_entries(const Image& image, const Shown& before) const {
     std::set<std::uint64_t> there;
     const Shown after = read(image, setup_);

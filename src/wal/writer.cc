@@ -192,16 +192,13 @@ class Writer::Implementation {
     written_ = next_.offset;
     file_end_ = std::max(found_.file_size, written_);
     if (found_.later_entries > 0) found_.saved = save_later_entries(file, found_);
-    // Where there are entries, the header was durable before them. Where there are none, what is
-    // removed may be entries of the epoch before, which then is still in force on the disk.
-    if (format() == Format::checked && next_.offset == log_start) {
-      write_header(file_, header_, slot_);
-      sync_header();
-    }
+    // What the file shows may be in memory only: after a failed sync, the system takes pages for
+    // written that are not. So all that nothing proves to be durable is written again.
+    if (format() == Format::checked) write_header(file_, header_, slot_);
+    // Without entries, what is removed may be of the epoch before, in force until this is durable.
+    if (format() == Format::checked && next_.offset == log_start) sync_header();
     remove_tail();
     not_zeros_ = file_end_;
-    // What the file shows may be in memory only: after a failed sync, the system takes pages for
-    // written that are not. So the sync covers all that nothing proves to be durable.
     file.copy_to(file_, found_.durable_offset, next_.offset);
     file_.datasync();
     durable_ = found_.last_sequence();
