@@ -321,7 +321,7 @@ struct Subcommand {
 };
 
 constexpr Subcommand subcommands[] = {
-    {"dump", "[--from N] [--until N] [--positions] FILE",
+    {"dump", "[--from N] [--until N] [--later] [--positions] FILE",
      "Prints the entries of a log as text, one in a line.", run_dump},
     {"load", "[--format checked|cwal] FILE < TEXT",
      "Appends entries to a log, which is made if there is none.", run_load},
@@ -329,8 +329,8 @@ constexpr Subcommand subcommands[] = {
      "Prints the entries that are appended to a log, as they come.", run_tail},
     {"verify", "FILE", "Says what is in a log, where it ends, and what is damaged.",
      run_wal_verify},
-    {"repair", "[--zero] [--copy OUT] [--drop-good-entries] FILE",
-     "Removes what stands behind the last good entry.", run_wal_repair},
+    {"repair", "[--zero] [--copy OUT] FILE", "Removes what stands behind the last good entry.",
+     run_wal_repair},
     {"bench",
      "[--entries N] [--size N] [--sync never|each|N]\n"
      "             [--preallocate N] [--threads N] [--keep] FILE",

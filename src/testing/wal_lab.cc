@@ -867,30 +867,46 @@ class Log_Explorer {
   // are in the log, or in what it has saved.
   void damage_entries(const World& world, const Promises_Of_Log& promises) {
     if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
-    const Image image = kill_image(world);
+    const Image closed = kill_image(world);
+    require_mark(closed, promises);
+    for (int i = 0; i < 40; ++i) {
+      ++counts_.faults;
+      damage_entry(i % 2 == 0 ? closed : image_at(world, random_.below(world.time())));
+    }
+  }
+
+  // As after a killed process.
+  Image image_at(const World& world, std::size_t time) const {
+    Image image;
+    const auto end = world.order().begin() + static_cast<std::ptrdiff_t>(time);
+    for (std::size_t i = 0; i < world.files().size(); ++i) {
+      const World::File& file = *world.files()[i];
+      const auto count = std::count(world.order().begin(), end, i);
+      if (file.made <= time && file.removed > time)
+        image[file.name] = file.disk.at(static_cast<std::size_t>(count)).content();
+    }
+    return image;
+  }
+
+  void damage_entry(Image image) {
     const Shown before = read(image, setup_);
     std::size_t size = 0;
     for (const auto& [name, content] : image) size = std::max(size, content.size());
     if (size <= wal::log_start || before.entries.empty()) return;
-    require_mark(image, promises);
-    for (int i = 0; i < 20; ++i) {
-      ++counts_.faults;
-      const std::size_t offset = wal::log_start + random_.below(size - wal::log_start);
-      const auto bits = static_cast<char>(1 + random_.below(255));
-      where_ = "byte " + std::to_string(offset) + " is damaged";
-      Image damaged = image;
-      for (auto& [name, content] : damaged)
-        if (offset < content.size()) content[offset] = static_cast<char>(content[offset] ^ bits);
-      World next(damaged);
-      try {
-        const wal::Writer log(open_log(next));
-      } catch (const Corruption_Error&) {
-        if (kill_image(next) != damaged)
-          throw std::runtime_error("a writer has changed a log that it refuses");
-        continue;
-      }
-      require_entries(kill_image(next), before);
+    const std::size_t offset = wal::log_start + random_.below(size - wal::log_start);
+    const auto bits = static_cast<char>(1 + random_.below(255));
+    where_ = "byte " + std::to_string(offset) + " is damaged";
+    for (auto& [name, content] : image)
+      if (offset < content.size()) content[offset] = static_cast<char>(content[offset] ^ bits);
+    World world(image);
+    try {
+      const wal::Writer log(open_log(world));
+    } catch (const Corruption_Error&) {
+      if (kill_image(world) != image)
+        throw std::runtime_error("a writer has changed a log that it refuses");
+      return;
     }
+    require_entries(kill_image(world), before);
   }
 
   // All processes have closed the log.
@@ -923,6 +939,7 @@ class Log_Explorer {
     if (!has(wal::log_start)) return;  // there never was an entry
     wal::Options options = setup_.options;
     options.batch_size = 0;
+    options.preallocate = 1 << 16;
     for (const bool rotates : {false, true, true}) {
       wal::Writer log(open_log(world), options);
       if (rotates) log.rotate();
