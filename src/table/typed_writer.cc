@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "table/schema_text.h"
+
 namespace joedb::inline v1 {
 
 Schema_Relation compare_schemas(std::string_view file, std::string_view program) {
@@ -15,7 +17,10 @@ namespace {
 Schema_Relation require_compatible(const Database& database, const Program_Schema& program) {
   const Schema_Relation relation = compare_schemas(database.schema_entries(), program.entries);
   if (relation == Schema_Relation::incompatible)
-    throw Exception(std::string(program.name) + ": Trying to open a file with incompatible schema");
+    throw Exception(std::string(program.name) +
+                    ": Trying to open a file with incompatible schema: " +
+                    schema_difference(database.schema_entries(), "in the file", program.entries,
+                                      "in the program"));
   return relation;
 }
 
