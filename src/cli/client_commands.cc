@@ -145,7 +145,7 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
           in.require_end();
           commands->pull(out, wait);
         }},
-       {"pull_every", "pull_every [<wait_seconds>] [<sleep_seconds>]",
+       {"pull_every", "pull_every [<wait_seconds> [<sleep_seconds>]]",
         [commands](Line_Reader& in, std::ostream& out) {
           const milliseconds wait = seconds(read_seconds(in, 1));
           const std::int64_t sleep = read_seconds(in, 0);

@@ -7,6 +7,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "compiler/cpp.h"
 #include "interpreter/commands.h"
 #include "joedb/io/memory_file.h"
@@ -14,9 +15,16 @@
 namespace joedb {
 
 static const char* const details =
-    R"(Reads BASE.joedbi (joedbi commands that make the schema) and BASE.joedbc (options):
+    R"(Reads BASE.joedbi (joedbi commands that make the schema) and BASE.joedbc (options, one in
+a line):
 
-  namespace a::b::c    where the generated code goes; its last part names the header
+  namespace a::b::c                         where the code goes; its last part names the header
+  create_unique_index NAME TABLE FIELD[,…]  an index: no two records have the same values of these
+                                            fields
+  create_index NAME TABLE FIELD[,…]         an index in which values may occur again
+  set_single_row TABLE true                 the table has exactly one row, from the beginning
+  set_table_storage …                       nothing, with a warning: for files of joedb 10
+  # text                                    nothing
 
 Writes c.h, the typed database, and the folder c with headers that include it under the names that
 joedb 10 gives them. Files that would not change are not written.
@@ -44,21 +52,15 @@ static void run_schema(Writable_Database& database, const std::string& file) {
   }
 }
 
-// In one step, so that no half-written header is ever seen, and only if something changes, so that
-// what includes it is not compiled again.
+// Only if something changes, so that what includes it is not compiled again.
 static void write_file(const std::filesystem::path& path, const std::string& content) {
   {
     std::ifstream in(path, std::ios::binary);
     if (in && std::string(std::istreambuf_iterator<char>(in), {}) == content) return;
   }
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
-  const std::filesystem::path temporary = path.string() + ".new";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << content << std::flush;
-    if (!out) throw Io_Error("writing", temporary.string(), -1, errno);
-  }
-  std::filesystem::rename(temporary, path);
+  fill_new_file(path.string(), New_File::Existing::replace,
+                [&](File& file) { file.pwrite(content.data(), content.size(), 0); });
 }
 
 static int compile(const std::string& base, const std::filesystem::path& directory) {
@@ -83,10 +85,10 @@ int run_compiler(std::vector<std::string> arguments) {
                    "  joedbc --output build geo\n"});
   std::string output = ".";
   options.add("--output", output, "directory to write to (default: the current one)");
+  add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const std::string base = words->take();
-  words->require_end();
+  const std::string base = words->take_last_name();
   try {
     return compile(base, output);
   } catch (const compiler::Schema_Errors& errors) {

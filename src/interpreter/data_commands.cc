@@ -246,7 +246,8 @@ void add_data_commands(Command_Loop& loop, Writable_Database& database,
   };
   loop.add_group(
       {"Data manipulation",
-       {{"insert_into", "insert_into <table_name> <record_id>", run(&Data_Commands::insert_into)},
+       {{"insert_into", "insert_into <table_name> [<record_id> [<value> ...]]",
+         run(&Data_Commands::insert_into)},
         {"delete_from", "delete_from <table_name> <record_id>", run(&Data_Commands::delete_from)},
         {"insert_vector", "insert_vector <table_name> <record_id> <size>",
          run(&Data_Commands::insert_vector)},

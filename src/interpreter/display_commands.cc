@@ -3,8 +3,8 @@
 #include "interpreter/entry_text.h"
 #include "interpreter/json.h"
 #include "interpreter/sql.h"
+#include "io/new_file.h"
 #include "joedb/interpreter/table_text.h"
-#include "joedb/io/posix_file.h"
 
 namespace joedb::inline v1 {
 
@@ -111,7 +111,7 @@ void add_display_commands(Command_Loop& loop, const Database& database) {
     write_json(database, out, is_base64 != 0);
   };
   loop.add_group({"Displaying data",
-                  {{"table", "table <table_name> [<max_column_width>] [start] [length]", table},
+                  {{"table", "table <table_name> [<max_column_width> [<start> [<length>]]]", table},
                    {"record", "record <table_name> [<record_id>]", record},
                    {"schema", "schema", schema},
                    {"dump", "dump", dump},
@@ -144,7 +144,9 @@ void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read
       append_quoted(text, bytes);
       out << text << '\n';
     } else {
-      File(name, Open_Mode::create_new).pwrite(bytes.data(), bytes.size(), 0);
+      New_File file(name, New_File::Existing::refuse);
+      file.pwrite(bytes.data(), bytes.size(), 0);
+      file.publish();
     }
   };
   loop.add_group(

@@ -95,7 +95,7 @@ void add_schema_commands(Command_Loop& loop, Writable_Database& database) {
                   {{"create_table", "create_table <table_name>", create_table},
                    {"drop_table", "drop_table <table_name>", drop_table},
                    {"rename_table", "rename_table <old_table_name> <new_table_name>", rename_table},
-                   {"add_field", "add_field <table_name> <field_name> <type> [default <value>]",
+                   {"add_field", "add_field <table_name> <field_name> <type> [= <value>]",
                     [&database](Line_Reader& in, std::ostream&) { add_field(in, database); }},
                    {"drop_field", "drop_field <table_name> <field_name>", drop_field},
                    {"rename_field", "rename_field <table_name> <old_field_name> <new_field_name>",

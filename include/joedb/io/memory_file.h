@@ -27,6 +27,8 @@ class Memory_File : public Abstract_File {
   void shared_lock(Offset, Offset) override {}
   void exclusive_lock(Offset, Offset) override {}
   void unlock(Offset, Offset) noexcept override {}
+  // In memory, too.
+  std::unique_ptr<Abstract_File> create_beside(const std::string& suffix) override;
 
  private:
   std::vector<char> data_;
