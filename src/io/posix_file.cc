@@ -113,6 +113,10 @@ Offset File::get_size() const {
   return status.st_size;
 }
 
+std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open_Mode mode) const {
+  return std::make_unique<File>(get_name() + suffix, mode);
+}
+
 // The size of a block device is not in its status.
 Offset File::find_end() const {
   const Offset end = ::lseek(descriptor_, 0, SEEK_END);
@@ -289,15 +293,6 @@ bool File::try_exclusive_lock(Offset start, Offset size) {
 bool File::is_being_written() const {
   struct flock argument = lock_argument(F_RDLCK, tail_lock);
   return ::fcntl(descriptor_, F_OFD_GETLK, &argument) == 0 && argument.l_type != F_UNLCK;
-}
-
-std::unique_ptr<Abstract_File> File::create_beside(const std::string& suffix) {
-  try {
-    return std::make_unique<File>(get_name() + suffix, Open_Mode::create_new);
-  } catch (const Io_Error& error) {
-    if (error.code == EEXIST) return nullptr;
-    throw;
-  }
 }
 
 void File::shared_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_RDLCK, start, size); }

@@ -176,21 +176,25 @@ void Writable_Journal::keep_tail(Offset file_size) {
   if (file_size - start <= 2 * max_preallocation && file_.is_zero(start, file_size)) return;
   constexpr int most_tails = 1000;
   const std::string suffix = ".tail-" + std::to_string(start);
-  std::unique_ptr<Abstract_File> tail = file_.create_beside(suffix);
-  for (int number = 2; !tail && number < most_tails; ++number)
-    tail = file_.create_beside(suffix + "-" + std::to_string(number));
-  if (!tail)
-    throw Exception(file_.get_name() + ": the " + std::to_string(file_size - start) +
-                    " bytes behind the checkpoint cannot be saved beside it. Recovery::overwrite "
-                    "removes them");
-  file_.copy_end_to(*tail, start);
-  tail->sync();
-  saved_tail_ = tail->get_name();
+  for (int number = 1; number <= most_tails; ++number) {
+    const auto tail =
+        file_.open_beside(number == 1 ? suffix : suffix + "-" + std::to_string(number),
+                          Open_Mode::write_existing_or_create_new);
+    if (!tail) break;
+    if (tail->get_size() > 0) continue;
+    file_.copy_end_to(*tail, start);
+    tail->sync();
+    saved_tail_ = tail->get_name();
+    return;
+  }
+  throw Exception(file_.get_name() + ": the " + std::to_string(file_size - start) +
+                  " bytes behind the checkpoint cannot be saved beside it. Recovery::overwrite "
+                  "removes them");
 }
 
-// Invariant 4. A word of 41 says no more than that the file has a header, 0 says nothing. The sync keeps the order
-// of this write and of those that make the file grow. The soft word that counts is the smallest,
-// and is invalidated last: an older one must not count meanwhile.
+// Invariant 4. A word of 41 says no more than that the file has a header, 0 says nothing. The sync
+// keeps the order of this write and of those that make the file grow. The soft word that counts is
+// the smallest, and is invalidated last: an older one must not count meanwhile.
 void Writable_Journal::invalidate_words_beyond(Offset file_size) {
   const Checkpoint_Words words = read_words();
   std::array<std::size_t, 4> order{0, 1, 2, 3};
@@ -503,9 +507,9 @@ void Writable_Journal::find_durable_end(const Checkpoint_Words& words) {
   if (end > journal_start) durable_end_ = std::max(durable_end_, end);
 }
 
-// The system may show bytes that a failed sync of another process has lost. It takes their pages for
-// clean, so that no later sync would write them. The same bytes, written again, are written by the
-// next sync, or that fails.
+// The system may show bytes that a failed sync of another process has lost. It takes their pages
+// for clean, so that no later sync would write them. The same bytes, written again, are written by
+// the next sync, or that fails.
 void Writable_Journal::rewrite(Offset start, Offset end) {
   std::vector<char> bytes(static_cast<std::size_t>(
       std::clamp<Offset>(end - start, 0, static_cast<Offset>(full_buffer_size))));

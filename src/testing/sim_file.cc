@@ -452,17 +452,18 @@ bool Sim_File::try_exclusive_lock(Offset start, Offset) {
 // A file of its own, which no fault and no power cut reaches.
 class Sim_File_Beside : public Memory_File {
  public:
-  explicit Sim_File_Beside(std::string& content) : content_(content) {}
+  explicit Sim_File_Beside(std::string& content) : content_(content) {
+    get_data().assign(content.begin(), content.end());
+  }
   void sync() override { content_.assign(get_data().begin(), get_data().end()); }
 
  private:
   std::string& content_;
 };
 
-std::unique_ptr<Abstract_File> Sim_File::create_beside(const std::string& suffix) {
+std::unique_ptr<Abstract_File> Sim_File::open_beside(const std::string& suffix, Open_Mode) const {
   require_alive();
-  const auto [file, is_new] = disk_.beside_.try_emplace(suffix);
-  return is_new ? std::make_unique<Sim_File_Beside>(file->second) : nullptr;
+  return std::make_unique<Sim_File_Beside>(disk_.beside_[suffix]);
 }
 
 std::string words_text(std::string_view file) {

@@ -235,7 +235,8 @@ class Sim_File : public Abstract_File {
   void exclusive_lock(Offset start, Offset size) override;
   void unlock(Offset start, Offset size) noexcept override;
   bool try_exclusive_lock(Offset start, Offset size) override;
-  std::unique_ptr<Abstract_File> create_beside(const std::string& suffix) override;
+  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
+                                             Open_Mode mode) const override;
 
  protected:
   // For Mapped. A std::logic_error where the system would kill the process. A process may be killed

@@ -48,9 +48,6 @@ class Fail_Stop_File : public Abstract_File {
   bool try_exclusive_lock(Offset start, Offset size) override {
     return file_.try_exclusive_lock(start, size);
   }
-  std::unique_ptr<Abstract_File> create_beside(const std::string& suffix) override {
-    return file_.create_beside(suffix);
-  }
 
  private:
   template <class F>

@@ -79,12 +79,6 @@ class Abstract_File {
     return true;
   }
 
-  // Creates a new file in the same directory, whose name is that of this file and `suffix`. Null if
-  // there is such a file, or if this kind of file is in no directory. Throws Io_Error.
-  virtual std::unique_ptr<Abstract_File> create_beside(const std::string& /*suffix*/) {
-    return nullptr;
-  }
-
   // Reads exactly [offset, offset + size) or throws Corruption_Error.
   void read_exactly(char* data, std::size_t size, Offset offset) const;
 
@@ -100,8 +94,13 @@ class Abstract_File {
   // Whether [start, end) is in the file, and zeros.
   bool is_zero(Offset start, Offset end) const;
 
-  // Writes zeros to [start, end).
-  void write_zeros(Offset start, Offset end);
+  // Writes zeros to [start, end). Where it throws, any part may have been written.
+  virtual void write_zeros(Offset start, Offset end);
+
+  // Another file whose name is that of this one, then `suffix`: for what must not be lost from this
+  // one. Null where this kind of file has no place for another. Throws Io_Error.
+  virtual std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
+                                                     Open_Mode mode) const;
 
   // Whether [start, end) holds the same bytes in both files.
   bool equal_to(const Abstract_File& other, Offset start, Offset end) const;

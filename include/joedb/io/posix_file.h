@@ -2,6 +2,7 @@
 #define JOEDB_IO_POSIX_FILE_H
 
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "joedb/io/file.h"
@@ -32,10 +33,11 @@ class File : public Abstract_File {
   void exclusive_lock(Offset start, Offset size) override;
   void unlock(Offset start, Offset size) noexcept override;
   bool try_exclusive_lock(Offset start, Offset size) override;
-  std::unique_ptr<Abstract_File> create_beside(const std::string& suffix) override;
 
   // Whether another process, or object, may be appending to the file now: it holds the tail lock.
   bool is_being_written() const;
+  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
+                                             Open_Mode mode) const override;
 
   // Sets the modification time to now, for those who watch the file.
   void touch();
@@ -113,6 +115,9 @@ class Device_File : public File {
   // A write beyond the end of the device fails as on a full disk, before anything is written.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   bool truncate(Offset) override { return false; }
+  std::unique_ptr<Abstract_File> open_beside(const std::string&, Open_Mode) const override {
+    return nullptr;
+  }
 
  private:
   const Offset capacity_;
