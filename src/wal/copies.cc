@@ -294,7 +294,7 @@ class Copies::Merge {
         copy.header && copy.header->header == best_->header && copy.header->slot == best_->slot;
     for (const Repair& repair : repairs_)
       if (repair.to == copy.index)
-        copies_.files_[repair.from]->copy_to(file, repair.start, repair.end);
+        copies_.files_[repair.from]->copy_to(file, repair.start, repair.end - repair.start);
     clear_tail(file, best_->header, end_);
     if (!has_header) {
       const int other = 1 - best_->slot;  // it may be of a rotation that does not count
