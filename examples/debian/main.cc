@@ -54,25 +54,17 @@ static std::int64_t count_rows(const debian::Database& db) {
       db.get_dependency_table().get_size());
 }
 
-// Ends a transaction. Nothing is written if nothing has changed.
-static void soft_checkpoint(debian::Writable_Database& db) {
-  if (db.ahead_of_checkpoint() == 0) return;
-  db.write_timestamp();
-  db.soft_checkpoint();
-}
-
 static void load_index(debian::Writable_Database& db, Loader& loader) {
   std::ios::sync_with_stdio(false);
   Index_Reader reader(std::cin);
   Progress progress(input_size());
   while (const Paragraph* const paragraph = reader.next()) {
     loader.load(*paragraph);
-    if (loader.counts().read % versions_per_transaction == 0) soft_checkpoint(db);
+    if (loader.counts().read % versions_per_transaction == 0) db.soft_checkpoint();
     progress.show(reader.bytes_read(), loader.counts().read);
   }
   if (loader.counts().read == 0) throw Index_Error(1, "this index is empty");
   loader.delete_unmentioned();
-  soft_checkpoint(db);
   db.hard_checkpoint();
 }
 
