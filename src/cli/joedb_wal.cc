@@ -73,6 +73,30 @@ const char* const text_details =
 hexadecimal digits, or a character that is neither letter nor digit and stands for itself.
 )";
 
+// The good entries behind the end of a log.
+void print_later(const Abstract_File& file, Printer& printer, std::uint64_t last) {
+  const wal::Report report = wal::examine(file);
+  wal::require_log(file, report);
+  if (report.format == wal::Format::cwal) {
+    if (report.later_entries == 0) return;
+    Reader reader(file);
+    reader.seek({report.end.position.sequence + 1, report.later_offset});
+    while (const auto entry = reader.next())
+      if (entry->position.sequence <= last) printer.print(*entry);
+    return;
+  }
+  const auto found = wal::read_header(file);
+  if (!found) return;
+  wal::find_later_entries(
+      file, found->header, report.end.position, [&](const wal::Later_Entry& entry) {
+        if (is_marker(entry.header) || entry.header.sequence > last) return;
+        std::vector<char> bytes(length_of(entry.header));
+        file.read_exactly(bytes.data(), bytes.size(),
+                          entry.offset + static_cast<Offset>(wal::entry_header_size));
+        printer.print({{entry.header.sequence, entry.offset}, bytes});
+      });
+}
+
 // ---- dump ---------------------------------------------------------------------------------------
 
 int run_dump(std::vector<std::string> arguments) {
@@ -81,7 +105,8 @@ int run_dump(std::vector<std::string> arguments) {
        std::string(text_details) +
            R"(This is what joedb wal load reads. Where an entry is not good, the output ends, a warning says
 why and where, and the exit code is 1. It also ends at zeros, where a log that has grown ahead
-does: joedb wal verify finds good entries behind them. A log may be written meanwhile.
+does: joedb wal verify finds good entries behind them, and --later prints them. A log may be
+written meanwhile.
 )",
        "  joedb wal dump orders.wal\n"
        "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
@@ -93,6 +118,8 @@ does: joedb wal verify finds good entries behind them. A log may be written mean
   options.add("--until", until, "end with this entry");
   options.add_flag("--positions", with_positions,
                    "number and offset before each entry; load does not read this");
+  bool only_later = false;
+  options.add_flag("--later", only_later, "only good entries behind the first that is not");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
@@ -101,6 +128,11 @@ does: joedb wal verify finds good entries behind them. A log may be written mean
 
   const File file(name, Open_Mode::read_existing);
   const Watched_File watched(file);
+  if (only_later) {
+    print_later(watched, printer, last);
+    finish_standard_output();
+    return 0;
+  }
   Reader reader(watched);
   printer.warn_if_gone(reader, name);
   bool is_complete = false;
@@ -147,6 +179,7 @@ int run_load(std::vector<std::string> arguments) {
 
   std::ios::sync_with_stdio(false);  // four times as fast
   wal::Writer log = open_log(name, format);
+  if (!log.found().saved.empty()) warn(name + ": " + log.found().text());
   const std::uint64_t first = log.position().sequence;
   std::string line;
   for (std::uint64_t number = 1; std::getline(std::cin, line); ++number) {
@@ -288,7 +321,7 @@ struct Subcommand {
 };
 
 constexpr Subcommand subcommands[] = {
-    {"dump", "[--from N] [--until N] [--positions] FILE",
+    {"dump", "[--from N] [--until N] [--later] [--positions] FILE",
      "Prints the entries of a log as text, one in a line.", run_dump},
     {"load", "[--format checked|cwal] FILE < TEXT",
      "Appends entries to a log, which is made if there is none.", run_load},
@@ -296,8 +329,8 @@ constexpr Subcommand subcommands[] = {
      "Prints the entries that are appended to a log, as they come.", run_tail},
     {"verify", "FILE", "Says what is in a log, where it ends, and what is damaged.",
      run_wal_verify},
-    {"repair", "[--zero] [--copy OUT] [--drop-good-entries] FILE",
-     "Removes what stands behind the last good entry.", run_wal_repair},
+    {"repair", "[--zero] [--copy OUT] FILE", "Removes what stands behind the last good entry.",
+     run_wal_repair},
     {"bench",
      "[--entries N] [--size N] [--sync never|each|N]\n"
      "             [--preallocate N] [--threads N] [--keep] FILE",

@@ -18,7 +18,7 @@ Report examine(const File& file) {
 }
 
 bool is_good(const Report& report) {
-  return ends_well(report.end.stop) && report.later_entries == 0;
+  return ends_well(report.end.stop) && report.later_entries == 0 && !report.is_damaged();
 }
 
 // ---- verify -------------------------------------------------------------------------------------
@@ -51,26 +51,33 @@ void print(const std::string& name, const Report& report) {
 
 // What is behind the end, and what can be done about it.
 void print_advice(const std::string& name, const Report& report) {
-  if (report.later_entries > 0) {
+  const std::string first_bad = std::to_string(report.end.position.sequence);
+  if (report.later_entries > 0)
     std::cout << "later entries: " << report.later_entries << " good, from offset "
-              << report.later_offset << ": ";
-    if (!report.is_damaged())
-      std::cout << "a power cut leaves them, if they were not durable yet\n";
-    else if (report.format == wal::Format::cwal)
-      std::cout << "an entry before them is damaged\n";
-    else
-      std::cout << "they know that entries up to " << report.known_durable
-                << " were durable; these are damaged\n";
+              << report.later_offset << '\n';
+  if (report.is_damaged()) {
+    std::cout << "durable:       "
+              << (report.format == wal::Format::cwal
+                      ? "unknown in this format"
+                      : "entries up to " + std::to_string(report.known_durable))
+              << "; entry " << first_bad << " is damaged\n"
+              << "A writer refuses this log. A copy of it may have the damaged entries. To go on "
+                 "without them"
+              << (report.later_entries > 0
+                      ? ",\nwith the good ones behind them in a file of their own"
+                      : "")
+              << ":\n";
+  } else if (report.later_entries > 0) {
+    std::cout
+        << "A power cut leaves a log like this, if these entries were not durable yet; so does "
+           "damage. The\nnext writer saves them in a file of their own. To do it now:\n";
+  } else {
+    std::cout
+        << "A power cut or a killed process leaves a log like this, and so does damage of the "
+           "last\nentries. The next writer removes what is behind the end. To do it now:\n";
   }
-  if (!report.is_damaged())
-    std::cout << "A power cut or a killed process leaves a log like this, and so does damage of "
-                 "the last\nentries. The next writer removes what is behind the end. To do it "
-                 "now:\n";
-  else
-    std::cout << "To remove what is behind the end, with " << counted(report.later_entries)
-              << " that " << (report.later_entries == 1 ? "is" : "are") << " good:\n";
-  std::cout << "  joedb wal repair --copy REMOVED "
-            << (report.is_damaged() ? "--drop-good-entries " : "") << name << '\n';
+  std::cout << "  joedb wal repair " << (report.later_entries > 0 ? "" : "--copy REMOVED ") << name
+            << '\n';
 }
 
 }  // namespace
@@ -109,34 +116,22 @@ void copy_tail(const File& file, Offset start, const std::string& name) {
   });
 }
 
-[[noreturn]] void refuse(const std::string& name, const Report& report) {
-  throw Exception(
-      name + ": nothing was changed: at offset " + std::to_string(report.end.position.offset) +
-      " entries that were durable are damaged, and " + counted(report.later_entries) +
-      " behind them would be lost, though good. To do it: joedb wal repair --copy REMOVED "
-      "--drop-good-entries " +
-      name);
-}
-
 }  // namespace
 
 int run_wal_repair(std::vector<std::string> arguments) {
   Options options(
       {"joedb wal repair [options] FILE",
        "Removes what stands behind the last good entry of a log.",
-       R"(The file is cut there and synced. Where entries that were durable are damaged, and good ones
-stand behind them, nothing is changed without --drop-good-entries. Nobody may have the log open
-for writing.
+       R"(The file is cut there and synced. Good entries that stand behind one that is not are first saved
+in a file FILE.tail-OFFSET: joedb wal dump --later prints them. Nobody may have the log open for
+writing.
 )",
        "  joedb wal repair orders.wal\n"
        "  joedb wal repair --copy removed orders.wal\n"});
   bool zero = false;
-  bool drop = false;
   std::string copy;
   options.add_flag("--zero", zero, "the file keeps its size: write zeros instead of cutting it");
   options.add("--copy", copy, "first write what is removed to this new file");
-  options.add_flag("--drop-good-entries", drop,
-                   "also if good entries are lost that stand behind damaged ones");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
@@ -148,16 +143,14 @@ for writing.
     finish_standard_output();
     return 0;
   }
-  if (report.is_damaged() && !drop) refuse(name, report);
   const Offset end = report.end.position.offset;
   if (!copy.empty()) copy_tail(file, end, copy);
-  wal::recover(file, zero ? wal::Tail::zero : wal::Tail::truncate);
+  const Report done = wal::recover(file, zero ? wal::Tail::zero : wal::Tail::truncate);
   std::cout << name << ": " << (zero ? "zeros for " : "removed ") << report.file_size - end
             << " bytes from offset " << end << ": " << report.end.text() << '\n';
   if (report.later_entries > 0)
-    std::cout << "lost:   " << counted(report.later_entries) << " that "
-              << (report.later_entries == 1 ? "was" : "were") << " good, from offset "
-              << report.later_offset << '\n';
+    std::cout << "saved:  " << counted(report.later_entries) << " that "
+              << (report.later_entries == 1 ? "was" : "were") << " good, in " << done.saved << '\n';
   if (!copy.empty()) std::cout << "copied: to " << copy << '\n';
   std::cout << "left:   " << counted(report.entries);
   if (report.entries > 0)
