@@ -53,13 +53,6 @@ static std::int64_t count_rows(const debian::Database& db) {
       db.get_dependency_table().get_size());
 }
 
-// Ends a transaction. Nothing is written if nothing has changed.
-static void soft_checkpoint(debian::Writable_Database& db) {
-  if (db.ahead_of_checkpoint() == 0) return;
-  db.write_timestamp();
-  db.soft_checkpoint();
-}
-
 // With `is_telling`, what stands on standard output is safe: it is printed after its checkpoint.
 static void load_index(debian::Writable_Database& db, Loader& loader, bool is_telling) {
   std::ios::sync_with_stdio(false);
@@ -68,7 +61,7 @@ static void load_index(debian::Writable_Database& db, Loader& loader, bool is_te
   while (const Paragraph* const paragraph = reader.next()) {
     loader.load(*paragraph);
     if (loader.counts().read % versions_per_transaction == 0) {
-      soft_checkpoint(db);
+      db.soft_checkpoint();
       if (is_telling) {
         std::printf("%zu versions are safe\n", db.get_version_table().get_size());
         std::fflush(stdout);
@@ -78,7 +71,6 @@ static void load_index(debian::Writable_Database& db, Loader& loader, bool is_te
   }
   if (loader.counts().read == 0) throw Index_Error(1, "this index is empty");
   loader.delete_unmentioned();
-  soft_checkpoint(db);
   db.hard_checkpoint();
 }
 

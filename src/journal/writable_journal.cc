@@ -410,7 +410,7 @@ void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   flush();
   make_space(end);
   try {
-    source.copy_to(out_, flushed_, end);
+    source.copy_to(out_, flushed_, end - flushed_);
   } catch (...) {
     if (!out_.has_failed()) cut_to(flushed_);
     throw;

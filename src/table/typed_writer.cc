@@ -1,6 +1,7 @@
 #include "joedb/table/typed_writer.h"
 
 #include <algorithm>
+#include <ctime>
 #include <set>
 
 #include "table/schema_text.h"
@@ -109,6 +110,11 @@ void read_file(Database& database, Abstract_File& file, std::optional<Moment> mo
   require_same_schema(database, program);
 }
 
+void throw_above_limit(const char* entry, index_t value, index_t limit) {
+  throw Data_Error(std::string(entry) + ": too big: " + std::to_string(value) +
+                   ", set_max_record_id allows less than " + std::to_string(limit));
+}
+
 void upgrade_schema(Writable_Database& database, const Program_Schema& program,
                     const std::function<void()>& bind,
                     const std::function<void(std::string_view)>& run_custom) {
@@ -127,6 +133,7 @@ void upgrade_schema(Writable_Database& database, const Program_Schema& program,
     for (const std::string& name : upgrade.customs()) run_custom(name);
     require_single_rows(database.get_database(), program);
     database.write(Valid_Data{});
+    if (program.has_timestamps) database.write(Timestamp{std::time(nullptr)});
   } catch (...) {
     database.rollback();
     throw;

@@ -326,9 +326,10 @@ class Copies::Merge {
                      save_later_entries(file, copy.later));
     for (const Repair& repair : repairs_)
       if (repair.to == copy.index)
-        copies_.files_[repair.from]->copy_to(file, repair.start, repair.end);
+        copies_.files_[repair.from]->copy_to(file, repair.start, repair.end - repair.start);
     // What nothing proves to be on its disk: see Durable_Part.
-    file.copy_to(file, copy.durable.end(copy.known_durable), end_.offset);
+    const Offset known_end = copy.durable.end(copy.known_durable);
+    file.copy_to(file, known_end, end_.offset - known_end);
     clear_tail(file, best_->header, end_, !copy.is_followed || copy.later.later_offset > 0);
     // At no time this copy is without a header: it would count as missing. That in the other slot
     // may be of a rotation that does not count.
