@@ -14,6 +14,7 @@
 #include "testing/random.h"
 #include "testing/sim_file.h"
 #include "wal/format.h"
+#include "wal/segment_list.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -530,6 +531,7 @@ class Log_Explorer {
       Promises_Of_Log promises(1, {});
       live(world, promises, life_seed);
       if (attacks_.has_kill || attacks_.has_power) explore(world, promises, 1);
+      if (attacks_.has_error && setup_.kind == Kind::segments) damage_segments(world);
       if (attacks_.has_error) fail_calls(world, life_seed);
     } catch (const std::exception& error) {
       where_ += "\n" + text_of(setup_) + "\n";
@@ -757,6 +759,53 @@ class Log_Explorer {
     promises.note(Promises_Of_Log::flushed, promises.last(), world.time());  // by the destructor
     const std::uint64_t missing = std::uint64_t{1} << random.below(setup_.copies);
     Life_Of_Log(world, setup_, promises, random, missing).run(2 + random.below(5));
+  }
+
+  // ---- damage -----------------------------------------------------------------------------------
+
+  // Each segment in turn is lost, or damaged: nobody reads or writes over the gap.
+  void damage_segments(const World& whole) {
+    Random random(seed_ + 1);
+    const Image image = kill_image(whole);
+    const Shown before = read(image, setup_);
+    const std::string newest = newest_segment(image);
+    for (const auto& [name, content] : image) {
+      Image damaged = image;
+      damaged.erase(name);
+      where_ = name + " was removed";
+      if (name != newest) check_gap(damaged, before, false);  // otherwise nothing can tell
+      if (content.size() <= wal::log_start) continue;
+      damaged[name] = content;
+      damaged[name][wal::log_start + random.below(content.size() - wal::log_start)] ^= 1;
+      where_ = name + " was damaged";
+      check_gap(damaged, before, name == newest);
+    }
+  }
+
+  static std::string newest_segment(const Image& image) {
+    World world(image);
+    World_Directory directory(world);
+    return wal::list_segments(directory).segments.back().name;
+  }
+
+  void check_gap(const Image& image, const Shown& before, bool is_newest) const {
+    const Shown shown = read(image, setup_);
+    if (!shown.refusal.empty()) return;
+    const std::size_t count = shown.entries.size();
+    if (count > 0 && shown.first != before.first)
+      throw std::runtime_error("a reader begins behind a gap");
+    if (count > before.entries.size() ||
+        !std::equal(shown.entries.begin(), shown.entries.end(), before.entries.begin()))
+      throw std::runtime_error("a reader goes on behind a gap");
+    if (is_newest || count == before.entries.size()) return;
+    try {
+      World world(image);
+      World_Directory directory(world);
+      wal::Segmented_Writer(directory, setup_.options, setup_.segments);
+    } catch (const Corruption_Error&) {
+      return;
+    }
+    throw std::runtime_error("a writer goes on behind a gap");
   }
 
   // ---- errors -----------------------------------------------------------------------------------
