@@ -12,10 +12,10 @@ namespace {
 constexpr std::string_view suffix = ".wal";
 constexpr std::size_t number_size = 8;  // of digits, at least
 
-// "entry 4 is", "entries 4 to 6 are"
+// "entry 4", "entries 4 to 6"
 std::string entries_text(std::uint64_t first, std::uint64_t end) {
-  if (end == first + 1) return "entry " + std::to_string(first) + " is";
-  return "entries " + std::to_string(first) + " to " + std::to_string(end - 1) + " are";
+  if (end == first + 1) return "entry " + std::to_string(first);
+  return "entries " + std::to_string(first) + " to " + std::to_string(end - 1);
 }
 
 std::string advice(const Abstract_Directory& directory) {
@@ -110,14 +110,16 @@ std::string Segment_Gap::text() const {
     return behind + " begins with entry " + std::to_string(next) + ", but " + before +
            " before it ends with entry " + std::to_string(first - 1);
   const std::string entries = entries_text(first, next);
+  const std::string verb = next == first + 1 ? " is" : " are";
   if (before.empty())
-    return entries + " missing: the first segment is " + behind + ", and begins with entry " +
-           std::to_string(next);
+    return entries + verb + " missing: the first segment is " + behind +
+           ", and begins with entry " + std::to_string(next);
   if (!is_whole)
-    return (first == next ? "a segment is" : entries) + " missing, between " + before + " and " +
-           behind;
-  return entries + " damaged, in " + before + " at offset " + std::to_string(end.position.offset) +
-         " (" + end.text() + "); " + behind + " begins with entry " + std::to_string(next);
+    return (first == next ? "a segment is" : entries + verb) + " missing, between " + before +
+           " and " + behind;
+  return entries + " cannot be read: " + before + " is damaged at offset " +
+         std::to_string(end.position.offset) + " (" + end.text() + "), and " + behind +
+         " begins with entry " + std::to_string(next);
 }
 
 Segment_Content read_all(Abstract_Directory& directory, const Segment& segment) {

@@ -230,18 +230,19 @@ TEST_F(Wal_Segments, RefuseAWriterWhereTheFirstIsMissing) {
 TEST_F(Wal_Segments, RefuseAWriterWhereOneIsDamaged) {
   write_three_segments();
   damage("00000002.wal", 1);
-  EXPECT_EQ(name_ +
-                ": entries 5 to 6 are damaged, in 00000002.wal at offset 17408 (checksum: these "
-                "bytes are not those that were written); 00000003.wal begins with entry 7",
-            why_a_writer_is_refused());
+  EXPECT_EQ(
+      name_ +
+          ": entries 5 to 6 cannot be read: 00000002.wal is damaged at offset 17408 (checksum: "
+          "these bytes are not those that were written), and 00000003.wal begins with entry 7",
+      why_a_writer_is_refused());
 }
 
 TEST_F(Wal_Segments, RefuseAWriterWhereOneWasCut) {
   write_three_segments();
   std::filesystem::resize_file(name_ + "/00000002.wal", log_start + 2 * 1024);
   EXPECT_EQ(name_ +
-                ": entry 6 is damaged, in 00000002.wal at offset 18432 (the end of the log); "
-                "00000003.wal begins with entry 7",
+                ": entry 6 cannot be read: 00000002.wal is damaged at offset 18432 (the end of the "
+                "log), and 00000003.wal begins with entry 7",
             why_a_writer_is_refused());
 }
 
@@ -252,10 +253,11 @@ TEST_F(Wal_Segments, RefuseAWriterWhereOneIsAnOlderCopy) {
   append_up_to(8);
   log_.reset();
   directory_.write("log/00000002.wal", old);
-  EXPECT_EQ(name_ +
-                ": entries 5 to 6 are damaged, in 00000002.wal at offset 17408 (the end of the "
-                "log); 00000003.wal begins with entry 7",
-            why_a_writer_is_refused());
+  EXPECT_EQ(
+      name_ +
+          ": entries 5 to 6 cannot be read: 00000002.wal is damaged at offset 17408 (the end of "
+          "the log), and 00000003.wal begins with entry 7",
+      why_a_writer_is_refused());
 }
 
 TEST_F(Wal_Segments, RefuseAWriterWhereOneIsThereTwice) {
