@@ -48,12 +48,11 @@ class Printer {
            "; what was before it was removed by a rotation");
   }
 
-  template <class Log_Reader>
-  void print(const Log_Reader& reader, const Entry& entry) {
+  // `segment`: the file of the entry in a directory.
+  void print(const Entry& entry, const std::string& segment = {}) {
     if (entry.position.sequence < from_) return;
     line_.clear();
     if (with_positions_) {
-      const std::string segment = segment_of(reader);
       line_ = std::to_string(entry.position.sequence) + ' ' + segment +
               (segment.empty() ? "" : ":") + std::to_string(entry.position.offset) + ' ';
     }
@@ -86,6 +85,30 @@ const char* const text_details =
 hexadecimal digits, or a character that is neither letter nor digit and stands for itself.
 )";
 
+// The good entries behind the end of a log.
+void print_later(const Abstract_File& file, Printer& printer, std::uint64_t last) {
+  const wal::Report report = wal::examine(file);
+  wal::require_log(file, report);
+  if (report.format == wal::Format::cwal) {
+    if (report.later_entries == 0) return;
+    Reader reader(file);
+    reader.seek({report.end.position.sequence + 1, report.later_offset});
+    while (const auto entry = reader.next())
+      if (entry->position.sequence <= last) printer.print(*entry);
+    return;
+  }
+  const auto found = wal::read_header(file);
+  if (!found) return;
+  wal::find_later_entries(
+      file, found->header, report.end.position, [&](const wal::Later_Entry& entry) {
+        if (is_marker(entry.header) || entry.header.sequence > last) return;
+        std::vector<char> bytes(length_of(entry.header));
+        file.read_exactly(bytes.data(), bytes.size(),
+                          entry.offset + static_cast<Offset>(wal::entry_header_size));
+        printer.print({{entry.header.sequence, entry.offset}, bytes});
+      });
+}
+
 // ---- dump ---------------------------------------------------------------------------------------
 
 void require_log(const Reader& reader, const std::string& name) {
@@ -110,7 +133,7 @@ int dump(Log_Reader& reader, const std::string& name, Printer& printer, std::uin
   while (!is_complete) {
     const auto entry = reader.next();
     if (!entry) break;
-    if (entry->position.sequence <= last) printer.print(reader, *entry);
+    if (entry->position.sequence <= last) printer.print(*entry, segment_of(reader));
     is_complete = entry->position.sequence >= last;
   }
   finish_standard_output();
@@ -126,9 +149,9 @@ int run_dump(std::vector<std::string> arguments) {
        std::string(text_details) +
            R"(This is what joedb wal load reads. Where an entry is not good, the output ends, a warning says
 why and where, and the exit code is 1. It also ends at zeros, where a log that has grown ahead
-does: joedb wal verify finds good entries behind them. A log may be written meanwhile. FILE may be
-a directory with segments; positions name the segment then. With --from, it is looked for where
-entries before it are missing, too.
+does: joedb wal verify finds good entries behind them, and --later prints them. A log may be
+written meanwhile. FILE may be a directory with segments; positions name the segment then. With
+--from, it is looked for where entries before it are missing, too.
 )",
        "  joedb wal dump orders.wal\n"
        "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
@@ -140,6 +163,8 @@ entries before it are missing, too.
   options.add("--until", until, "end with this entry");
   options.add_flag("--positions", with_positions,
                    "number and offset before each entry; load does not read this");
+  bool only_later = false;
+  options.add_flag("--later", only_later, "only good entries behind the first that is not");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
@@ -147,12 +172,18 @@ entries before it are missing, too.
   const std::uint64_t last = sequence_of(until, std::numeric_limits<std::uint64_t>::max(), *words);
 
   if (std::filesystem::is_directory(name)) {
+    if (only_later) words->fail("--later is for one file: give the segment");
     Watched_Directory directory(name);
     wal::Segmented_Reader reader(directory);
     return dump(reader, name, printer, last);
   }
   const File file(name, Open_Mode::read_existing);
   const Watched_File watched(file);
+  if (only_later) {
+    print_later(watched, printer, last);
+    finish_standard_output();
+    return 0;
+  }
   Reader reader(watched);
   return dump(reader, name, printer, last);
 }
@@ -219,6 +250,7 @@ directory, they go into its segments.
   std::ios::sync_with_stdio(false);  // four times as fast
   if (!std::filesystem::is_directory(name) && segment_size == 0) {
     wal::Writer log = open_log(name, format);
+    if (!log.found().saved.empty()) warn(name + ": " + log.found().text());
     return load(log, name);
   }
   if (format != wal::Format::checked)
@@ -271,7 +303,7 @@ class Follower {
         entry = reader_.wait_for_next(std::chrono::milliseconds(100));
       }
       if (entry)
-        printer_.print(reader_, *entry);
+        printer_.print(*entry, segment_of(reader_));
       else if (reader_.end().stop == Stop::overwritten)
         begin_again();
       else
@@ -367,7 +399,7 @@ struct Subcommand {
 };
 
 constexpr Subcommand subcommands[] = {
-    {"dump", "[--from N] [--until N] [--positions] FILE",
+    {"dump", "[--from N] [--until N] [--later] [--positions] FILE",
      "Prints the entries of a log as text, one in a line.", run_dump},
     {"load", "[--format checked|cwal] [--segment-size BYTES] FILE < TEXT",
      "Appends entries to a log, which is made if there is none.", run_load},
@@ -375,7 +407,7 @@ constexpr Subcommand subcommands[] = {
      "Prints the entries that are appended to a log, as they come.", run_tail},
     {"verify", "FILE", "Says what is in a log, where it ends, and what is damaged.",
      run_wal_verify},
-    {"repair", "[--zero] [--copy OUT] [--drop-good-entries | --keep-later] FILE",
+    {"repair", "[--zero] [--copy OUT] [--keep-later] FILE",
      "Removes what stands behind the last good entry.", run_wal_repair},
     {"bench",
      "[--entries N] [--size N] [--sync never|each|N]\n"

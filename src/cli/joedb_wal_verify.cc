@@ -48,30 +48,37 @@ void print(const std::string& name, const Report& report) {
 }  // namespace
 
 bool is_good(const Report& report) {
-  return ends_well(report.end.stop) && report.later_entries == 0;
+  return ends_well(report.end.stop) && report.later_entries == 0 && !report.is_damaged();
 }
 
 void print_advice(const std::string& name, const Report& report) {
-  if (report.later_entries > 0) {
+  const std::string first_bad = std::to_string(report.end.position.sequence);
+  if (report.later_entries > 0)
     std::cout << "later entries: " << report.later_entries << " good, from offset "
-              << report.later_offset << ": ";
-    if (!report.is_damaged())
-      std::cout << "a power cut leaves them, if they were not durable yet\n";
-    else if (report.format == wal::Format::cwal)
-      std::cout << "an entry before them is damaged\n";
-    else
-      std::cout << "they know that entries up to " << report.known_durable
-                << " were durable; these are damaged\n";
+              << report.later_offset << '\n';
+  if (report.is_damaged()) {
+    std::cout << "durable:       "
+              << (report.format == wal::Format::cwal
+                      ? "unknown in this format"
+                      : "entries up to " + std::to_string(report.known_durable))
+              << "; entry " << first_bad << " is damaged\n"
+              << "A writer refuses this log. A copy of it may have the damaged entries. To go on "
+                 "without them"
+              << (report.later_entries > 0
+                      ? ",\nwith the good ones behind them in a file of their own"
+                      : "")
+              << ":\n";
+  } else if (report.later_entries > 0) {
+    std::cout
+        << "A power cut leaves a log like this, if these entries were not durable yet; so does "
+           "damage. The\nnext writer saves them in a file of their own. To do it now:\n";
+  } else {
+    std::cout
+        << "A power cut or a killed process leaves a log like this, and so does damage of the "
+           "last\nentries. The next writer removes what is behind the end. To do it now:\n";
   }
-  if (!report.is_damaged())
-    std::cout << "A power cut or a killed process leaves a log like this, and so does damage of "
-                 "the last\nentries. The next writer removes what is behind the end. To do it "
-                 "now:\n";
-  else
-    std::cout << "To remove what is behind the end, with " << counted(report.later_entries)
-              << " that " << (report.later_entries == 1 ? "is" : "are") << " good:\n";
-  std::cout << "  joedb wal repair --copy REMOVED "
-            << (report.is_damaged() ? "--drop-good-entries " : "") << name << '\n';
+  std::cout << "  joedb wal repair " << (report.later_entries > 0 ? "" : "--copy REMOVED ") << name
+            << '\n';
 }
 
 int run_wal_verify(std::vector<std::string> arguments) {
@@ -109,26 +116,17 @@ void copy_tail(const File& file, Offset start, const std::string& name) {
   });
 }
 
-[[noreturn]] void refuse(const std::string& name, const Report& report) {
-  throw Exception(
-      name + ": nothing was changed: at offset " + std::to_string(report.end.position.offset) +
-      " entries that were durable are damaged, and " + counted(report.later_entries) +
-      " behind them would be lost, though good. To do it: joedb wal repair --copy REMOVED "
-      "--drop-good-entries " +
-      name);
-}
-
 }  // namespace
 
 int run_wal_repair(std::vector<std::string> arguments) {
   Options options(
       {"joedb wal repair [options] FILE",
        "Removes what stands behind the last good entry of a log.",
-       R"(The file is cut there and synced. Where entries that were durable are damaged, and good ones
-stand behind them, nothing is changed without --drop-good-entries. Nobody may have the log open
-for writing. Of a directory with segments, this is the last one. Where segments are missing or
-damaged, the entries before this gap are kept with --drop-good-entries, those behind it with
---keep-later.
+       R"(The file is cut there and synced. Good entries that stand behind one that is not are first saved
+in a file FILE.tail-OFFSET: joedb wal dump --later prints them. Nobody may have the log open for
+writing. Of a directory with segments, this is the last one. Where segments are missing or damaged,
+those behind this gap are removed, with --keep-later those before it; they are first saved in a
+directory FILE.tail-SEQUENCE.
 )",
        "  joedb wal repair orders.wal\n"
        "  joedb wal repair --copy removed orders.wal\n"});
@@ -137,15 +135,11 @@ damaged, the entries before this gap are kept with --drop-good-entries, those be
                    "the file keeps its size: write zeros instead of cutting it");
   options.add("--copy", repair.copy,
               "first write what is removed to this new file; of segments: directory");
-  options.add_flag("--drop-good-entries", repair.drops_good_entries,
-                   "also if good entries are lost that stand behind damaged ones");
   options.add_flag("--keep-later", repair.keeps_later,
                    "of segments: remove what is before damaged or missing entries, not behind");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
-  if (repair.drops_good_entries && repair.keeps_later)
-    words->fail("--drop-good-entries and --keep-later exclude each other");
   if (std::filesystem::is_directory(name)) return repair_segments(name, repair);
   if (repair.keeps_later) words->fail("--keep-later is for a directory with segments");
   return repair_file(name, repair);
@@ -159,17 +153,15 @@ int repair_file(const std::string& name, const Repair& repair) {
     finish_standard_output();
     return 0;
   }
-  if (report.is_damaged() && !repair.drops_good_entries) refuse(name, report);
   const Offset end = report.end.position.offset;
   if (!repair.copy.empty()) copy_tail(file, end, repair.copy);
-  wal::recover(file, repair.has_zeros ? wal::Tail::zero : wal::Tail::truncate);
+  const Report done = wal::recover(file, repair.has_zeros ? wal::Tail::zero : wal::Tail::truncate);
   std::cout << name << ": " << (repair.has_zeros ? "zeros for " : "removed ")
             << report.file_size - end << " bytes from offset " << end << ": " << report.end.text()
             << '\n';
   if (report.later_entries > 0)
-    std::cout << "lost:   " << counted(report.later_entries) << " that "
-              << (report.later_entries == 1 ? "was" : "were") << " good, from offset "
-              << report.later_offset << '\n';
+    std::cout << "saved:  " << counted(report.later_entries) << " that "
+              << (report.later_entries == 1 ? "was" : "were") << " good, in " << done.saved << '\n';
   if (!repair.copy.empty()) std::cout << "copied: to " << repair.copy << '\n';
   std::cout << "left:   " << counted(report.entries);
   if (report.entries > 0)

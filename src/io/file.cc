@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/zeros.h"
+
 namespace joedb::inline v1 {
 
 static constexpr std::size_t copy_buffer_size = std::size_t{1} << 16;
@@ -63,11 +65,14 @@ bool Abstract_File::is_zero(Offset start, Offset end) const {
   while (start < end) {
     const auto wanted = std::min(copy_buffer_size, static_cast<std::size_t>(end - start));
     const std::size_t n = pread(buffer.get(), wanted, start);
-    if (n < wanted || std::any_of(&buffer[0], &buffer[n], [](char c) { return c != 0; }))
-      return false;
+    if (n < wanted || !are_zeros({buffer.get(), n})) return false;
     start += static_cast<Offset>(n);
   }
   return true;
+}
+
+std::unique_ptr<Abstract_File> Abstract_File::open_beside(const std::string&, Open_Mode) const {
+  return nullptr;
 }
 
 void Abstract_File::write_zeros(Offset start, Offset end) {

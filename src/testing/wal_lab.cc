@@ -7,13 +7,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
+#include "joedb/io/memory_file.h"
 #include "joedb/wal/async_writer.h"
 #include "joedb/wal/copies.h"
 #include "joedb/wal/segments.h"
 #include "testing/random.h"
 #include "testing/sim_file.h"
-#include "wal/format.h"
+#include "wal/recovery.h"
 #include "wal/segment_list.h"
 
 #define XXH_INLINE_ALL
@@ -38,7 +40,9 @@ class World {
     Sim_Disk disk;
     std::size_t made = 0;  // after how many operations; a file that was there: 0
     std::size_t removed = std::size_t(-1);
+    std::set<Offset> blocks = {};  // that were written
   };
+  static constexpr Offset block_size = 4096;
 
   explicit World(const Image& image) {
     for (const auto& [name, content] : image)
@@ -83,6 +87,8 @@ class World {
     fault_.reset();
     for (const auto& file : files_) file->disk.remove_fault();
   }
+  // From now on, writes to blocks that a file does not have fail.
+  void fill() { is_full_ = true; }
   bool has_failed() const {
     return std::any_of(files_.begin(), files_.end(),
                        [](const auto& file) { return file->disk.has_failed(); });
@@ -95,6 +101,13 @@ class World {
         : Sim_File(world.files_[index]->disk, mode), world_(world), index_(index) {}
     void pwrite(const char* data, std::size_t size, Offset offset) override {
       const Note note{*this};
+      std::set<Offset>& blocks = world_.files_[index_]->blocks;
+      for (Offset block = offset / block_size;
+           block * block_size < offset + static_cast<Offset>(size); ++block) {
+        if (world_.is_full_ && blocks.count(block) == 0)
+          throw Io_Error("writing", get_name(), offset, ENOSPC);
+        blocks.insert(block);
+      }
       Sim_File::pwrite(data, size, offset);
     }
     void datasync() override {
@@ -104,6 +117,10 @@ class World {
     bool truncate(Offset size) override {
       const Note note{*this};
       return Sim_File::truncate(size);
+    }
+    std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
+                                               Open_Mode mode) const override {
+      return world_.open(world_.files_[index_]->name + suffix, mode);
     }
 
    private:
@@ -133,6 +150,7 @@ class World {
   std::vector<std::size_t> order_;
   std::optional<Sim_Fault> fault_;
   std::size_t fault_index_ = 0;
+  bool is_full_ = false;
 };
 
 class World_Directory : public Abstract_Directory {
@@ -172,6 +190,14 @@ class Promises_Of_Log {
     for (const Mark mark : {rotation_asked, rotation_done, rotation_durable}) note(mark, first, 0);
   }
 
+  // Of the process that goes on behind entry `last`, of which more was lost than was promised.
+  Promises_Of_Log after_crash(std::uint64_t last) const {
+    Promises_Of_Log next = *this;
+    next.entries_.resize(std::min(entries_.size(), last + 1 - first_));
+    for (auto& [time, value] : next.marks_[appended]) value = std::min(value, next.last());
+    return next;
+  }
+
   void append(std::string entry) { entries_.push_back(std::move(entry)); }
   std::uint64_t last() const { return first_ + entries_.size() - 1; }
   const std::string* entry(std::uint64_t sequence) const {
@@ -189,7 +215,7 @@ class Promises_Of_Log {
   }
 
  private:
-  const std::uint64_t first_;
+  std::uint64_t first_;
   std::vector<std::string> entries_;
   std::array<std::vector<std::pair<std::size_t, std::uint64_t>>, 6> marks_;
 };
@@ -546,8 +572,12 @@ class Log_Explorer {
       Promises_Of_Log promises(1, {});
       live(world, promises, life_seed);
       if (attacks_.has_kill || attacks_.has_power) explore(world, promises, 1);
-      if (attacks_.has_error && setup_.kind == Kind::segments) damage_segments(world, promises);
-      if (attacks_.has_error) fail_calls(world, life_seed);
+      if (attacks_.has_error) {
+        damage_entries(world, promises);
+        if (setup_.kind == Kind::segments) damage_segments(world, promises);
+        fill_disk(life_seed);
+        fail_calls(world, life_seed);
+      }
     } catch (const std::exception& error) {
       where_ += "\n" + text_of(setup_) + "\n";
       return Lab_Failure{seed_,
@@ -597,7 +627,8 @@ class Log_Explorer {
         for (std::size_t i = 0; i < states.size(); ++i)
           if (world.files()[i]->made <= time && world.files()[i]->removed > time)
             image[world.files()[i]->name] = states[i].content();
-        where_ = "killed after I/O " + std::to_string(time) + ", depth " + std::to_string(depth);
+        where_ = fault_ + "killed after I/O " + std::to_string(time) + ", depth " +
+                 std::to_string(depth);
         check(image, promises, time, false, depth);
       }
       if (attacks_.has_power) cut_power(world, promises, states, time, depth);
@@ -635,8 +666,8 @@ class Log_Explorer {
         const auto fill = static_cast<Sim_Fill>(may_fill ? random_.below(sim_fill_count) : 0);
         states[i].power_cut(units[i], mask, fill, image[file.name]);
       }
-      where_ = "power cut after I/O " + std::to_string(time) + ", image " + std::to_string(n) +
-               ", depth " + std::to_string(depth);
+      where_ = fault_ + "power cut after I/O " + std::to_string(time) + ", image " +
+               std::to_string(n) + ", depth " + std::to_string(depth);
       check(image, promises, time, true, depth);
     }
   }
@@ -846,9 +877,10 @@ class Log_Explorer {
 
   void fail_call(std::size_t index, const Sim_Fault& fault, std::uint64_t seed) {
     ++counts_.faults;
-    where_ = "fault: file " + std::to_string(index) + ", kind of call " +
+    fault_ = "fault: file " + std::to_string(index) + ", kind of call " +
              std::to_string(static_cast<int>(fault.calls)) + ", number " +
-             std::to_string(fault.number) + (fault.lasts ? ", for ever" : ", once");
+             std::to_string(fault.number) + (fault.lasts ? ", for ever; " : ", once; ");
+    where_ = fault_;
     World world({});
     Promises_Of_Log promises(1, {});
     world.set_fault(index, fault);
@@ -858,17 +890,151 @@ class Log_Explorer {
       if (!world.has_failed()) throw;
     }
     world.remove_fault();
-    const std::string where = where_;
     std::vector<Sim_State> states;
     for (const auto& file : world.files()) states.push_back(file->disk.state());
-    where_ = where + "; killed";
+    where_ = fault_ + "killed";
     check(kill_image(world), promises, world.time(), false, 2);
-    if (setup_.options.format == Format::cwal) return;  // a failed sync leaves pieces
-    where_ = where + "; power cut";
+    if (setup_.options.format == Format::cwal)
+      return fault_.clear();  // a failed sync leaves pieces
     const Lab_Effort effort = effort_;
     effort_ = {.all_subsets_up_to = 4, .random_subsets = 100, .depth = 2};
     cut_power(world, promises, states, world.time(), 2);
+    effort_ = {.all_subsets_up_to = 2, .random_subsets = 20, .depth = 2};
+    if (fault.calls == Sim_Fault::Calls::syncs || fault.calls == Sim_Fault::Calls::writes)
+      go_on_without_reboot(world, promises, std::move(states));
     effort_ = effort;
+    fault_.clear();
+  }
+
+  // The next process opens the log while the system still shows what it could not write, and takes
+  // it for written. Then the power fails.
+  void go_on_without_reboot(World& world, const Promises_Of_Log& promises,
+                            std::vector<Sim_State> states) {
+    const Shown shown = read(kill_image(world), setup_);
+    if (!shown.refusal.empty()) return;
+    Promises_Of_Log next = promises.after_crash(shown.last());
+    const std::size_t start = world.time();
+    Random random(seed_ ^ ++counts_.recoveries);
+    fault_ += "opened again without a reboot; ";
+    where_ = fault_;
+    Life_Of_Log(world, setup_, next, random).run(2 + random.below(4));
+    for (std::size_t i = states.size(); i < world.files().size(); ++i)
+      states.push_back(world.files()[i]->disk.start());
+    for (std::size_t time = start + 1; time <= world.time(); ++time) {
+      const std::size_t index = world.order()[time - 1];
+      states[index].advance(world.files()[index]->disk.history());
+      cut_power(world, next, states, time, 2);
+    }
+  }
+
+  // ---- damage -----------------------------------------------------------------------------------
+
+  // A byte of an entry changes. The next writer refuses the log, or goes on: then all other entries
+  // are in the log, or in what it has saved.
+  void damage_entries(const World& world, const Promises_Of_Log& promises) {
+    if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
+    const Image closed = kill_image(world);
+    require_mark(closed, promises);
+    for (int i = 0; i < 40; ++i) {
+      ++counts_.faults;
+      damage_entry(i % 2 == 0 ? closed : image_at(world, random_.below(world.time())));
+    }
+  }
+
+  // As after a killed process.
+  Image image_at(const World& world, std::size_t time) const {
+    Image image;
+    const auto end = world.order().begin() + static_cast<std::ptrdiff_t>(time);
+    for (std::size_t i = 0; i < world.files().size(); ++i) {
+      const World::File& file = *world.files()[i];
+      const auto count = std::count(world.order().begin(), end, i);
+      if (file.made <= time && file.removed > time)
+        image[file.name] = file.disk.at(static_cast<std::size_t>(count)).content();
+    }
+    return image;
+  }
+
+  void damage_entry(Image image) {
+    const Shown before = read(image, setup_);
+    std::size_t size = 0;
+    for (const auto& [name, content] : image) size = std::max(size, content.size());
+    if (size <= wal::log_start || before.entries.empty()) return;
+    const std::size_t offset = wal::log_start + random_.below(size - wal::log_start);
+    const auto bits = static_cast<char>(1 + random_.below(255));
+    where_ = "byte " + std::to_string(offset) + " is damaged";
+    for (auto& [name, content] : image)
+      if (offset < content.size()) content[offset] = static_cast<char>(content[offset] ^ bits);
+    World world(image);
+    try {
+      const wal::Writer log(open_log(world));
+    } catch (const Corruption_Error&) {
+      if (kill_image(world) != image)
+        throw std::runtime_error("a writer has changed a log that it refuses");
+      return;
+    }
+    require_entries(kill_image(world), before);
+  }
+
+  // All processes have closed the log.
+  void require_mark(const Image& image, const Promises_Of_Log& promises) const {
+    World world(image);
+    const std::uint64_t durable = promises.at(Promises_Of_Log::durable, std::size_t(-1));
+    if (wal::examine(*open_log(world)).known_durable < durable)
+      throw std::runtime_error("a closed log does not say what is durable");
+  }
+
+  std::unique_ptr<Abstract_File> open_log(World& world) const {
+    if (setup_.kind == Kind::copies)
+      return open_copies(world, setup_, Open_Mode::write_existing, 0);
+    return world.open(file_name, Open_Mode::write_existing);
+  }
+
+  // ---- a full disk ------------------------------------------------------------------------------
+
+  // What needs no block goes on: to open the log, to append in the blocks it has, and to rotate it.
+  void fill_disk(std::uint64_t seed) {
+    if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
+    ++counts_.faults;
+    where_ = "full disk";
+    World world({});
+    Promises_Of_Log promises(1, {});
+    live(world, promises, seed);
+    world.fill();
+    const std::set<Offset>& blocks = world.files()[0]->blocks;
+    const auto has = [&](Offset offset) { return blocks.count(offset / World::block_size) > 0; };
+    if (!has(wal::log_start)) return;  // there never was an entry
+    wal::Options options = setup_.options;
+    options.batch_size = 0;
+    options.preallocate = 1 << 16;
+    for (const bool rotates : {false, true, true}) {
+      wal::Writer log(open_log(world), options);
+      if (rotates) log.rotate();
+      const Offset offset = log.position().offset;
+      if (!has(offset) || !has(offset + 2 * static_cast<Offset>(wal::padded_size(8)))) continue;
+      log.append("12345678");
+      log.sync();
+    }
+  }
+
+  // All but one are in the log, or in what a writer has saved.
+  void require_entries(const Image& image, const Shown& before) const {
+    std::set<std::uint64_t> there;
+    const Shown after = read(image, setup_);
+    for (std::uint64_t s = after.first; s <= after.last(); ++s) there.insert(s);
+    for (const auto& [name, content] : image) {
+      if (name.find(".tail-") == name.npos) continue;
+      const Readonly_Memory_File file(content);
+      if (const auto found = wal::read_header(file))
+        wal::find_later_entries(file, found->header, wal::examine(file).end.position,
+                                [&](const wal::Later_Entry& entry) {
+                                  if (!is_marker(entry.header)) there.insert(entry.header.sequence);
+                                });
+    }
+    std::size_t missing = 0;
+    for (std::uint64_t s = before.first; s <= before.last(); ++s) missing += there.count(s) == 0;
+    if (missing > 1)
+      throw std::runtime_error("a writer has erased " + std::to_string(missing - 1) +
+                               " good entries behind one that was damaged");
   }
 
   const std::uint64_t seed_;
@@ -878,6 +1044,7 @@ class Log_Explorer {
   State_Set& states_;
   Random random_;
   Setup setup_;
+  std::string fault_;  // what happened before where_
   std::string where_;
 };
 

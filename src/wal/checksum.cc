@@ -1,5 +1,7 @@
 #include "wal/checksum.h"
 
+#ifdef JOEDB_HAS_ISAL
+
 #include <isa-l/crc.h>
 
 #include <algorithm>
@@ -47,3 +49,19 @@ std::uint32_t crc32(std::string_view bytes) {
 }
 
 }  // namespace joedb::inline v1::wal
+
+#else
+
+#include "wal/portable_checksum.h"
+
+namespace joedb::inline v1::wal {
+
+std::uint32_t crc32c(std::string_view bytes, std::uint32_t before) {
+  return portable::crc32c(bytes, before);
+}
+
+std::uint32_t crc32(std::string_view bytes) { return portable::crc32(bytes); }
+
+}  // namespace joedb::inline v1::wal
+
+#endif

@@ -59,6 +59,11 @@ class Copies::Merge {
     std::optional<Found_Header> header = {};
     bool is_damaged = false;   // it has a header, but none that is good
     bool is_followed = false;  // its entries are of the last epoch, and agree with those taken
+    // As far as its own entries say. A copy gets an entry that says so only after its sync; or it
+    // was late, and as many others as are needed were synced: see Copy_Queues.
+    std::uint64_t known_durable = 0;
+    Durable_Part durable{log_start};
+    Report later = {};  // what is behind the end
   };
   // Bytes that one copy gets from another.
   struct Repair {
@@ -169,12 +174,17 @@ class Copies::Merge {
       if (!entry) return;
       const std::size_t size = padded_size(entry->size() - entry_header_size);
       const Offset next = end_.offset + static_cast<Offset>(size);
-      const std::uint64_t count = is_marker(load<Entry_Header>(entry->data())) ? 0 : 1;
-      for (const Copy& copy : all_)
-        if (std::find(good_.begin(), good_.end(), copy.index) == good_.end()) {
+      const auto header = load<Entry_Header>(entry->data());
+      const std::uint64_t count = is_marker(header) ? 0 : 1;
+      for (Copy& copy : all_) {
+        if (std::find(good_.begin(), good_.end(), copy.index) != good_.end()) {
+          copy.known_durable = std::max(copy.known_durable, durable_before(header));
+          if (count > 0) copy.durable.add(end_, next, copy.known_durable);
+        } else {
           add_repair({copy.index, source_, end_.offset, next});
           copies_.status_[copy.index].repaired_entries += count;
         }
+      }
       if (copies_.pieces_.back().copy != source_) copies_.pieces_.push_back({end_.offset, source_});
       end_ = {end_.sequence + count, next};
     }
@@ -256,62 +266,83 @@ class Copies::Merge {
                     " are needed to be sure that no entry is missing");
   }
 
-  // What is behind the end must be what a power cut has left, and goes.
+  // What is behind the end must be what a power cut has left.
   void look_behind_the_end() {
-    for (const Copy& copy : all_) {
+    for (Copy& copy : all_) {
       if (!copy.is_followed) continue;
+      Report& later = copy.later;
+      later.log_id = best_->header.log_id;
+      later.epoch = best_->header.epoch;
+      later.end = {Stop::checksum, end_};
       find_later_entries(copy.file, best_->header, end_, [&](const Later_Entry& entry) {
         if (durable_before(entry.header) >= end_.sequence)
           throw Corruption_Error("entry " + std::to_string(end_.sequence) +
                                      " was durable, and is good in no copy; " + name(copy.index) +
                                      " has good entries behind it",
                                  end_.offset);
+        add_later(later, entry);
       });
     }
   }
 
+  bool has_header(const Copy& copy) const {
+    return copy.header && copy.header->header == best_->header && copy.header->slot == best_->slot;
+  }
+
   void repair() {
+    // Where there are no entries, what is removed may be entries of the epoch before, which then is
+    // still in force on the disk.
+    for_each([&](const Copy& copy, Abstract_File& file) {
+      if (!has_header(copy)) return;
+      write_header(file, best_->header, best_->slot);
+      if (end_.offset == log_start) file.datasync();
+    });
+    for_each([&](const Copy& copy, Abstract_File& file) { repair(copy, file); });
+    copies_.require_enough();
+  }
+
+  template <class F>
+  void for_each(F f) {
     for (const Copy& copy : all_) {
+      if (!copies_.status_[copy.index].is_used) continue;
       try {
-        repair(copy);
+        f(copy, *copies_.files_[copy.index]);
       } catch (const Io_Error& error) {
         copies_.drop(copy.index, error.what());
       }
     }
-    copies_.require_enough();
   }
 
-  // The header comes last: before, this copy has not what the header says.
-  void repair(const Copy& copy) {
-    Abstract_File& file = *copies_.files_[copy.index];
-    const bool has_header =
-        copy.header && copy.header->header == best_->header && copy.header->slot == best_->slot;
+  // The header comes last: before, this copy has not what the header says. The Writer syncs.
+  void repair(const Copy& copy, Abstract_File& file) {
+    if (copy.later.later_entries > 0)
+      copies_.report(counted(copy.later.later_entries, "good entry", "good entries") +
+                     " behind the end of " + file.get_name() + " were saved in " +
+                     save_later_entries(file, copy.later));
     for (const Repair& repair : repairs_)
       if (repair.to == copy.index)
         copies_.files_[repair.from]->copy_to(file, repair.start, repair.end);
-    clear_tail(file, best_->header, end_);
-    if (!has_header) repair_header(file, copy);
-    const std::uint64_t entries = copies_.status_[copy.index].repaired_entries;
-    if (entries > 0 || !has_header)
-      copies_.report(file.get_name() + " was repaired: " + counted(entries, "entry", "entries") +
-                     (has_header ? "" : " and the header"));
-  }
-
-  // There is a good header at each moment: a copy without one does not count when the log is
-  // opened.
-  void repair_header(Abstract_File& file, const Copy& copy) const {
-    const int other = 1 - best_->slot;
-    file.datasync();  // what the header says is durable before it
-    if (copy.header && copy.header->slot == best_->slot) {
-      write_header(file, best_->header, other);
+    // What nothing proves to be on its disk: see Durable_Part.
+    file.copy_to(file, copy.durable.end(copy.known_durable), end_.offset);
+    clear_tail(file, best_->header, end_, !copy.is_followed || copy.later.later_offset > 0);
+    // At no time this copy is without a header: it would count as missing. That in the other slot
+    // may be of a rotation that does not count.
+    if (!has_header(copy)) {
+      if (copy.header && copy.header->slot == best_->slot) {
+        file.datasync();
+        write_header(file, best_->header, 1 - best_->slot);
+      }
       file.datasync();
+      write_header(file, best_->header, best_->slot);
+      file.datasync();
+      const Offset other = (1 - best_->slot) * slot_size;
+      for (const Offset half : {other, other + copy_offset})
+        file.write_zeros(half, half + slot_size);
     }
-    write_header(file, best_->header, best_->slot);
-    file.datasync();
-    for (const Offset half :
-         {Offset{0}, copy_offset})  // it may be of a rotation that does not count
-      file.write_zeros(other * slot_size + half, other * slot_size + half + slot_size);
-    file.datasync();
+    const std::uint64_t entries = copies_.status_[copy.index].repaired_entries;
+    if (entries > 0 || !has_header(copy))
+      copies_.report(file.get_name() + " was repaired: " + counted(entries, "entry", "entries") +
+                     (has_header(copy) ? "" : " and the header"));
   }
 
   const std::string& name(std::size_t copy) const { return copies_.status_[copy].name; }
@@ -471,6 +502,12 @@ std::size_t Copies::pread(char* data, std::size_t size, Offset offset) const {
 void Copies::pwrite(const char* data, std::size_t size, Offset offset) {
   if (offset >= log_start) is_new_ = false;
   queues_->write(data, size, offset, least());
+  report_news();
+  require_enough();
+}
+
+void Copies::write_zeros(Offset start, Offset end) {
+  queues_->write_zeros(start, end, least());
   report_news();
   require_enough();
 }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "wal/format.h"
@@ -15,13 +16,15 @@ using Clock = std::chrono::steady_clock;
 using Lock = std::unique_lock<std::mutex>;
 
 struct Copy_Queues::Operation {
-  std::shared_ptr<const std::string> bytes;  // null: a sync
+  std::shared_ptr<const std::string> bytes;  // null: zeros, or a sync
   Offset offset = 0;
-  std::uint64_t number = 0;       // operations are counted from 1
-  std::uint64_t sync_number = 0;  // so are syncs
+  Offset zeros_end = 0;                                // 0: these are no zeros
+  std::shared_ptr<std::optional<Io_Error>> no_room{};  // for zeros
+  std::uint64_t number = 0;                            // operations are counted from 1
+  std::uint64_t sync_number = 0;                       // so are syncs
 
-  bool is_sync() const { return !bytes; }
-  bool is_header() const { return bytes && offset < log_start; }
+  bool is_sync() const { return !bytes && zeros_end == 0; }
+  bool is_header() const { return !is_sync() && offset < log_start; }
   std::size_t size() const { return bytes ? bytes->size() : 0; }
 };
 
@@ -94,21 +97,34 @@ struct Copy_Queues::State {
     copy.is_busy = true;
     lock.unlock();
     std::string failure;
+    std::optional<Io_Error> no_room;
     try {
       if (operation.is_sync())
         copy.file->datasync();
-      else
+      else if (operation.bytes)
         copy.file->pwrite(operation.bytes->data(), operation.size(), operation.offset);
+      else
+        write_zeros(*copy.file, operation, no_room);
     } catch (const std::exception& error) {
       failure = error.what();
     }
     lock.lock();
     copy.is_busy = false;
+    if (no_room) operation.no_room->emplace(*no_room);
     if (!failure.empty())
       drop(copy, failure);
     else if (copy.is_used)
       note_done(copy, operation);
     done.notify_all();
+  }
+
+  static void write_zeros(Abstract_File& file, const Operation& operation,
+                          std::optional<Io_Error>& no_room) {
+    try {
+      file.write_zeros(operation.offset, operation.zeros_end);
+    } catch (const Io_Error& error) {
+      no_room.emplace(error);
+    }
   }
 
   static void note_done(Copy& copy, const Operation& operation) {
@@ -220,6 +236,17 @@ void Copy_Queues::write(const char* data, std::size_t size, Offset offset, std::
 }
 
 void Copy_Queues::sync(std::size_t needed) { run({}, needed); }
+
+void Copy_Queues::write_zeros(Offset start, Offset end, std::size_t needed) {
+  const auto no_room = std::make_shared<std::optional<Io_Error>>();
+  Operation operation;
+  operation.offset = start;
+  operation.zeros_end = end;
+  operation.no_room = no_room;
+  run(std::move(operation), needed);
+  const Lock lock(state_->mutex);
+  if (*no_room) throw Io_Error(**no_room);
+}
 
 void Copy_Queues::run(Operation operation, std::size_t needed) {
   State& s = *state_;

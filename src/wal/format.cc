@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/zeros.h"
 #include "joedb/base/bytes.h"
 #include "wal/checksum.h"
 
@@ -101,8 +102,7 @@ std::optional<Found_Header> read_header(const Abstract_File& file) {
         throw Corruption_Error(file.get_name() + " is a log of a later version of its format", 0);
     }
   // Entries are written only after a header is durable.
-  const bool has_zeros = slots.find_first_not_of('\0') == slots.npos;
-  if (!best && (has_magic || has_zeros) && !file.is_zero(log_start, file.get_size()))
+  if (!best && (has_magic || are_zeros(slots)) && !file.is_zero(log_start, file.get_size()))
     throw Corruption_Error(file.get_name() + ": no header of this log is good", 0);
   return best;
 }
@@ -118,7 +118,7 @@ bool is_blank(const Abstract_File& file) {
   for (int slot = 0; slot < 2; ++slot)
     for (int copy = 0; copy < 2; ++copy)
       if (copy_of(slots, slot, copy).starts_with(magic)) return true;
-  return slots.find_first_not_of('\0') == slots.npos;
+  return are_zeros(slots);
 }
 
 void write_header(Abstract_File& file, const Header& header, int slot) {

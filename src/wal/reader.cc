@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/zeros.h"
 #include "joedb/base/bytes.h"
 #include "joedb/io/posix_file.h"
 #include "wal/checksum.h"
@@ -17,7 +18,8 @@ struct Reader::State {
   Header header;
   std::uint32_t epoch = 0;                // its CRC
   std::optional<std::uint32_t> previous;  // the CRC of the last entry; after a seek: any
-  Offset not_zero = 0;                    // of format `cwal`: from there on, a search was made
+  std::uint64_t known_durable = 0;
+  Offset not_zero = 0;  // of format `cwal`: from there on, a search was made
 };
 
 Reader::Reader(std::unique_ptr<Source> source) : state_(std::make_unique<State>()) {
@@ -40,6 +42,7 @@ Reader::~Reader() = default;
 
 std::uint64_t Reader::log_id() const { return state_->header.log_id; }
 std::uint64_t Reader::epoch() const { return state_->header.epoch; }
+std::uint64_t Reader::known_durable() const { return state_->known_durable; }
 std::uint32_t Reader::last_crc() const { return state_->previous.value_or(0); }
 
 // False if the file is not a log yet.
@@ -52,6 +55,7 @@ bool Reader::begin() {
     s.header = found->header;
     s.epoch = epoch_crc(s.header);
     s.previous = s.epoch;
+    s.known_durable = 0;
     next_ = {s.header.first_sequence, log_start};
   } else {
     if (is_blank(file)) return false;
@@ -108,15 +112,11 @@ std::optional<Entry> Reader::wait_for_next(std::chrono::milliseconds timeout) {
   return wait_for(*this, timeout);
 }
 
-static bool is_zero(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
-}
-
 std::optional<Entry> Reader::take_checked() {
   State& s = *state_;
   for (;;) {
     std::string_view bytes = s.source->view(next_.offset, entry_header_size);
-    if (is_zero(bytes)) return stop(Stop::clean);
+    if (are_zeros(bytes)) return stop(Stop::clean);
     if (bytes.size() < entry_header_size) return stop(Stop::torn);
     const auto header = load<Entry_Header>(bytes.data());
     if (header.sequence != 0 && header.sequence < s.header.first_sequence)
@@ -134,6 +134,7 @@ std::optional<Entry> Reader::take_checked() {
       return stop(Stop::wrong_order);
     const Entry entry{next_, bytes.substr(entry_header_size)};
     s.previous = header.crc;
+    s.known_durable = std::max(s.known_durable, durable_before(header));
     next_.offset += static_cast<Offset>(padded_size(length_of(header)));
     if (is_marker(header)) continue;
     ++next_.sequence;
@@ -146,7 +147,7 @@ void Reader::find_not_zero() {
   State& s = *state_;
   for (s.not_zero = next_.offset; s.not_zero < s.source->size();) {
     const std::string_view block = s.source->view(s.not_zero, std::size_t{1} << 16);
-    const std::size_t zeros = std::min(block.find_first_not_of('\0'), block.size());
+    const std::size_t zeros = count_zeros(block);
     s.not_zero += static_cast<Offset>(zeros);
     if (zeros < block.size() || block.empty()) return;
   }
@@ -158,7 +159,7 @@ std::optional<Entry> Reader::take_cwal() {
   State& s = *state_;
   constexpr std::size_t length_size = sizeof(std::uint64_t);
   std::string_view bytes = s.source->view(next_.offset, cwal_overhead);
-  if (is_zero(bytes)) {
+  if (are_zeros(bytes)) {
     if (s.not_zero <= next_.offset) find_not_zero();
     if (s.not_zero >= s.source->size()) {
       s.not_zero = 0;

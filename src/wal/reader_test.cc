@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
@@ -12,6 +14,7 @@
 #include "testing/error_of.h"
 #include "testing/temporary_directory.h"
 #include "wal/format.h"
+#include "wal/recovery.h"
 
 namespace joedb::wal {
 namespace {
@@ -261,11 +264,11 @@ TEST_F(Wal_Map, DoesNotMindACutBehindWhatItReads) {
 
 TEST_F(Wal_Reader, RecoverRemovesWhatIsBehindTheEnd) {
   write({"one", "two", "three"});
-  damage(place(2) + 24);
-  EXPECT_EQ(Stop::checksum, recover(file_).end.stop);
-  EXPECT_EQ(place(3), file_.get_size());
+  cut(place(2) + 24);
+  EXPECT_EQ(Stop::torn, recover(file_).end.stop);
+  EXPECT_EQ(place(2) + 24, file_.get_size());
   recover(file_, Tail::zero);
-  EXPECT_EQ(place(3), file_.get_size());
+  EXPECT_EQ(place(2) + 24, file_.get_size());
   EXPECT_THAT(read(), ElementsAre("one", "two", "the end of the log 3"));
   recover(file_, Tail::truncate);
   EXPECT_EQ(place(2), file_.get_size());
@@ -275,25 +278,151 @@ TEST_F(Wal_Reader, AWriterDoesNotCutOffEntriesThatWereDurable) {
   write({"one"});
   write({"two"});
   write({"three"});
-  damage(place(1) + 24);
+  damage(place(1) + 24 + 64);  // behind a mark, and a marker
   const Report report = examine(file_);
   EXPECT_TRUE(report.is_damaged());
   EXPECT_EQ(
-      "1 entry, 1 to 1; at offset 16416: checksum: these bytes are not those that were "
-      "written; behind it, from offset 16448, 2 good entries: entries that were durable are "
-      "damaged",
+      "1 entry, 1 to 1; at offset 16480: checksum: these bytes are not those that were written; "
+      "behind it, from offset 16512, 1 good entry; entry 2 was durable and is damaged",
       report.text());
-  EXPECT_EQ("memory: " + report.text() + ". Nothing is written to it; joedb wal repair can cut it",
+  EXPECT_EQ("memory: " + report.text() +
+                ". Nothing was changed. joedb wal verify memory shows what is there; joedb wal "
+                "repair memory cuts the log before the damaged entry, and saves the good ones "
+                "behind it in a file",
             error_of([&] { Writer log(file_); }));
 }
 
-TEST_F(Wal_Reader, AWriterRemovesEntriesThatAPowerCutLeftBehindALostOne) {
-  write({"one", "two", "three"});  // in one sync
-  damage(place(1) + 24);
-  EXPECT_FALSE(examine(file_).is_damaged());
-  EXPECT_EQ(1U, examine(file_).later_entries);
-  write({"TWO"});
-  EXPECT_THAT(read(), ElementsAre("one", "TWO", "the end of the log 3"));
+// Each byte of a hundred entries that were synced once, when the log was closed.
+TEST_F(Wal_Reader, AClosedLogKnowsThatItsLastEntriesWereDurable) {
+  {
+    Writer log(file_);
+    for (int i = 0; i < 100; ++i) log.append(std::to_string(i));
+    log.sync();
+  }
+  const std::vector<char> good = data();
+  for (Offset offset = place(0); offset < place(100); offset += 7) {
+    const Offset in_entry = (offset - log_start) % 32;
+    if (in_entry >= 25) continue;  // what fills an entry up
+    damage(offset);
+    EXPECT_THROW(Writer(file_, {}), Corruption_Error) << offset;
+    EXPECT_EQ(100U, examine(file_).known_durable);
+    data() = good;
+  }
+}
+
+TEST_F(Wal_Reader, SaysWhatIsKnownToBeDurable) {
+  Writer log(file_);
+  for (int i = 0; i < 3; ++i) log.append("12345678");
+  log.flush();
+  EXPECT_EQ(0U, examine(file_).known_durable);
+  EXPECT_EQ(log_start, examine(file_).durable_offset);
+  log.sync();
+  log.append("four");
+  log.flush();
+  EXPECT_EQ(3U, examine(file_).known_durable) << "the next entry says so";
+  log.sync();
+  log.close();
+  const Report report = examine(file_);
+  EXPECT_EQ(4U, report.known_durable) << "a mark says so";
+  EXPECT_EQ(place(4), report.durable_offset);
+  EXPECT_EQ(place(5), report.end.position.offset) << "the mark itself may be lost";
+}
+
+// ---- good entries behind one that is not --------------------------------------------------------
+
+class Wal_Later : public ::testing::Test {
+ protected:
+  // A log of a process that was killed before it could say what was durable.
+  void write(int entries) {
+    Memory_File memory;
+    Writer log(memory);
+    for (int i = 1; i <= entries; ++i) log.append(std::to_string(i));
+    log.sync();
+    File file(name_, Open_Mode::write_existing_or_create_new);
+    file.truncate(0);
+    memory.copy_end_to(file, 0);
+  }
+  void damage(int entry) {
+    File(name_, Open_Mode::write_existing).pwrite("X", 1, log_start + 32 * (entry - 1) + 24);
+  }
+  std::string saved(int number = 1) const {
+    return name_ + ".tail-16448" + (number == 1 ? "" : "-" + std::to_string(number));
+  }
+  static std::vector<std::uint64_t> later(const std::string& name) {
+    const File file(name, Open_Mode::read_existing);
+    std::vector<std::uint64_t> result;
+    find_later_entries(file, read_header(file)->header, examine(file).end.position,
+                       [&](const Later_Entry& entry) { result.push_back(entry.header.sequence); });
+    return result;
+  }
+
+  const testing::Temporary_Directory directory_;
+  const std::string name_ = directory_.file("a.wal");
+};
+
+TEST_F(Wal_Later, AWriterSavesThemBeforeItGoesOn) {
+  write(6);
+  damage(3);
+  EXPECT_FALSE(examine(File(name_, Open_Mode::read_existing)).is_damaged());
+  Writer log(name_);
+  EXPECT_EQ(saved(), log.found().saved);
+  EXPECT_EQ(3U, log.append("new").sequence);
+  log.sync();
+  EXPECT_THAT(later(saved()), ElementsAre(4, 5, 6));
+  EXPECT_THAT(later(name_), ElementsAre());
+  EXPECT_EQ(3U, examine(File(saved(), Open_Mode::read_existing)).end.position.sequence);
+}
+
+TEST_F(Wal_Later, ArePutBesideWhatWasSavedBefore) {
+  for (const int entries : {5, 6, 6}) {
+    write(entries);
+    damage(3);
+    Writer log(name_);
+  }
+  EXPECT_THAT(later(saved()), ElementsAre(4, 5));
+  EXPECT_THAT(later(saved(2)), ElementsAre(4, 5, 6)) << "another log of the same name";
+  EXPECT_TRUE(std::filesystem::exists(saved(3)));
+}
+
+TEST_F(Wal_Later, AreSavedOnceIfTheFirstAttemptWasCutOff) {
+  write(6);
+  damage(3);
+  recover(*std::make_unique<File>(name_, Open_Mode::write_existing), Tail::keep);
+  std::ofstream(saved(), std::ios::binary) << "joedbwal";
+  EXPECT_EQ(saved(), Writer(name_).found().saved);
+  EXPECT_THAT(later(saved()), ElementsAre(4, 5, 6));
+}
+
+TEST_F(Wal_Later, AreNotRemovedWhereTheyCannotBeSaved) {
+  Memory_File file;
+  {
+    Writer log(file);
+    for (int i = 1; i <= 6; ++i) log.append(std::to_string(i));
+    log.flush();
+    Memory_File killed;
+    file.copy_end_to(killed, 0);
+    killed.get_data()[static_cast<std::size_t>(log_start) + 32 + 24] ^= 1;
+    const std::vector<char> before = killed.get_data();
+    EXPECT_THROW(Writer(killed, {}), Corruption_Error);
+    EXPECT_THROW(recover(killed, Tail::truncate), Corruption_Error);
+    EXPECT_EQ(before, killed.get_data());
+  }
+}
+
+TEST_F(Wal_Later, OfCWalAreALogOfTheirOwn) {
+  {
+    Writer log(name_, {.format = Format::cwal});
+    for (const char* const entry : {"one", "two", "three", "four"}) log.append(entry);
+  }
+  File file(name_, Open_Mode::write_existing);
+  file.pwrite("X", 1, 15 + 8);
+  const Report report = recover(file, Tail::truncate);
+  EXPECT_EQ(2U, report.later_entries);
+  EXPECT_EQ(15, file.get_size());
+  Reader reader(report.saved);
+  EXPECT_EQ("three", reader.next()->text());
+  EXPECT_EQ("four", reader.next()->text());
+  EXPECT_FALSE(reader.next());
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
+#include "base/zeros.h"
 #include "joedb/base/bytes.h"
 #include "joedb/wal/reader.h"
 #include "wal/recovery.h"
@@ -17,9 +19,13 @@ std::string Report::text() const {
   if (later_entries > 0)
     text += "; behind it, from offset " + std::to_string(later_offset) + ", " +
             std::to_string(later_entries) + " good " + (later_entries == 1 ? "entry" : "entries");
-  if (later_entries > 0)
-    text += is_damaged() ? ": entries that were durable are damaged"
-                         : ": what a power cut leaves of entries that were not durable yet";
+  if (is_damaged() && format == Format::checked)
+    text += "; entry " + std::to_string(end.position.sequence) + " was durable and is damaged";
+  else if (is_damaged())
+    text += "; entry " + std::to_string(end.position.sequence) + " is damaged";
+  else if (later_entries > 0)
+    text += ", as a power cut leaves them if they were not durable";
+  if (!saved.empty()) text += "; saved in " + saved;
   return text;
 }
 
@@ -36,6 +42,15 @@ std::optional<std::string_view> read_good_entry(Source& source, Offset offset, s
   return bytes;
 }
 
+// How many bytes from there on are zeros, in which no entry begins: those of its header are not all
+// zeros. A multiple of 8.
+static Offset zeros_without_entries(Source& source, Offset offset) {
+  constexpr std::size_t most = std::size_t{1} << 18;
+  const std::size_t zeros = count_zeros(source.view(offset, most));
+  if (zeros < entry_header_size) return 0;
+  return static_cast<Offset>((zeros - entry_header_size) / 8 * 8 + 8);
+}
+
 void find_later_entries(const Abstract_File& file, const Header& header, Position end,
                         const std::function<void(const Later_Entry&)>& f) {
   File_Source source(file);
@@ -50,8 +65,10 @@ void find_later_entries(const Abstract_File& file, const Header& header, Positio
     if (bytes.size() < entry_header_size) break;
     Entry_Header entry = load<Entry_Header>(bytes.data());
     const std::size_t length = length_of(entry);
-    if (entry.sequence < end.sequence || entry.sequence - end.sequence > most ||
-        static_cast<Offset>(length) > last - offset) {
+    if (are_zeros(bytes)) {
+      offset += zeros_without_entries(source, offset);
+    } else if (entry.sequence < end.sequence || entry.sequence - end.sequence > most ||
+               static_cast<Offset>(length) > last - offset) {
       offset += 8;
     } else if (read_good_entry(source, offset, epoch, entry)) {
       f({offset, entry});
@@ -62,6 +79,32 @@ void find_later_entries(const Abstract_File& file, const Header& header, Positio
       offset += 8;
     }
   }
+}
+
+// ---- what is durable ----------------------------------------------------------------------------
+
+void Durable_Part::add(Position entry, Offset next, std::uint64_t known_durable) {
+  if (entry.offset >= starts_.back().offset + step) starts_.push_back(entry);
+  next_ = {entry.sequence, next};
+  while (starts_.size() > 1 && starts_[1].sequence <= known_durable) starts_.pop_front();
+}
+
+// A mark between a durable entry and the next one is perhaps not durable: the part ends with an
+// entry that is.
+Offset Durable_Part::end(std::uint64_t known_durable) const {
+  if (known_durable >= next_.sequence) return next_.offset;
+  const auto after = std::upper_bound(
+      starts_.begin() + 1, starts_.end(), known_durable,
+      [](std::uint64_t known, const Position& start) { return known < start.sequence; });
+  return std::prev(after)->offset;
+}
+
+// ---- examine ------------------------------------------------------------------------------------
+
+void add_later(Report& report, const Later_Entry& entry) {
+  if (report.later_offset == 0) report.later_offset = entry.offset;
+  report.later_end = entry.offset + static_cast<Offset>(padded_size(length_of(entry.header)));
+  report.later_entries += !is_marker(entry.header);
 }
 
 static void find_later(const Abstract_File& file, Report& report) {
@@ -80,13 +123,13 @@ static void find_later(const Abstract_File& file, Report& report) {
     }
     report.later_offset = next;
     while (reader.next()) ++report.later_entries;
+    report.later_end = reader.position().offset;
     return;
   }
   const auto found = read_header(file);
   if (!found) return;
   find_later_entries(file, found->header, report.end.position, [&](const Later_Entry& entry) {
-    if (report.later_offset == 0) report.later_offset = entry.offset;
-    report.later_entries += !is_marker(entry.header);
+    add_later(report, entry);
     report.known_durable = std::max(report.known_durable, durable_before(entry.header));
   });
 }
@@ -95,9 +138,15 @@ Report examine(const Abstract_File& file) {
   Reader reader(file);
   Report report;
   report.first_sequence = reader.position().sequence;
+  const bool is_checked = reader.format() == Format::checked;
+  Durable_Part durable(reader.position().offset);
   while (const auto entry = reader.next()) {
     ++report.entries;
     report.bytes += entry->bytes.size();
+    if (is_checked)
+      durable.add(entry->position,
+                  entry->position.offset + static_cast<Offset>(padded_size(entry->bytes.size())),
+                  reader.known_durable());
   }
   report.format = reader.format();
   report.log_id = reader.log_id();
@@ -105,6 +154,8 @@ Report examine(const Abstract_File& file) {
   report.last_crc = reader.last_crc();
   report.end = reader.end();
   report.file_size = file.get_size();
+  report.known_durable = reader.known_durable();
+  report.durable_offset = durable.end(report.known_durable);
   find_later(file, report);
   return report;
 }
@@ -117,7 +168,9 @@ void require_log(const Abstract_File& file, const Report& report) {
                            0);
 }
 
-void clear_tail(Abstract_File& file, const Header& header, Position end) {
+// ---- what is behind the end ---------------------------------------------------------------------
+
+void clear_tail(Abstract_File& file, const Header& header, Position end, bool may_have_later) {
   constexpr auto size = static_cast<Offset>(entry_header_size);
   const Offset file_size = file.get_size();
   bool is_clear = false;
@@ -127,11 +180,104 @@ void clear_tail(Abstract_File& file, const Header& header, Position end) {
     file.write_zeros(end.offset, end.offset + size);
   else
     is_clear = true;
-  find_later_entries(file, header, end, [&](const Later_Entry& entry) {
-    is_clear = false;
-    file.write_zeros(entry.offset, entry.offset + size);
-  });
+  if (may_have_later)
+    find_later_entries(file, header, end, [&](const Later_Entry& entry) {
+      is_clear = false;
+      file.write_zeros(entry.offset, entry.offset + size);
+    });
   if (!is_clear) file.datasync();
+}
+
+namespace {
+
+// A part of a log that is saved in a file: a log with the same header, whose first entry is missing
+// or damaged. In format `cwal`: only entries that are good.
+struct Saved_Part {
+  const Abstract_File& log;
+  Offset start, end;
+  std::optional<Header> header;
+
+  Offset shift() const { return (header ? log_start : 0) - start; }
+
+  // Calls f(bytes, offset in the file where they are saved).
+  template <class F>
+  void for_each_block(F f) const {
+    std::vector<char> block(std::size_t{1} << 16);
+    for (Offset offset = start; offset < end;) {
+      const auto size = std::min(block.size(), static_cast<std::size_t>(end - offset));
+      log.read_exactly(block.data(), size, offset);
+      f(std::string_view(block.data(), size), offset + shift());
+      offset += static_cast<Offset>(size);
+    }
+  }
+
+  bool is_in(const Abstract_File& file) const {
+    if (file.get_size() != end + shift()) return false;
+    if (header) {
+      const auto found = read_header(file);
+      if (!found || found->header != *header) return false;
+    }
+    bool is_same = true;
+    std::vector<char> other;
+    for_each_block([&](std::string_view bytes, Offset offset) {
+      other.resize(bytes.size());
+      file.read_exactly(other.data(), other.size(), offset);
+      is_same = is_same && bytes == std::string_view(other.data(), other.size());
+    });
+    return is_same;
+  }
+
+  // The header comes last: without it, the file is not complete. What is there already may be in
+  // memory only, so it is written again.
+  void write_to(Abstract_File& file) const {
+    if (header) {
+      file.pwrite(magic.data(), magic.size(), 0);
+      file.write_zeros(static_cast<Offset>(magic.size()), log_start);
+    }
+    for_each_block([&](std::string_view bytes, Offset offset) {
+      file.pwrite(bytes.data(), bytes.size(), offset);
+    });
+    file.datasync();
+    if (!header) return;
+    write_header(file, *header, 0);
+    file.datasync();
+  }
+};
+
+// Empty, or what a crash has left of a saved part.
+bool is_free(const Abstract_File& file) {
+  if (file.get_size() == 0) return true;
+  try {
+    return !read_header(file) && is_blank(file);
+  } catch (const Corruption_Error&) {  // a part without a header
+    return is_blank(file);
+  }
+}
+
+}  // namespace
+
+std::string save_later_entries(const Abstract_File& file, const Report& report) {
+  // Where the file was cut, the zeros that fill up the last entry may be missing.
+  Saved_Part part{file, report.later_offset, std::min(report.later_end, file.get_size()), {}};
+  if (report.format == Format::checked) {
+    part.start = report.end.position.offset;
+    part.header = {report.log_id, report.epoch, report.end.position.sequence,
+                   report.end.position.sequence};
+  }
+  const std::string suffix = ".tail-" + std::to_string(report.end.position.offset);
+  constexpr int most = 100;
+  for (int i = 1; i <= most; ++i) {
+    const auto saved = file.open_beside(i == 1 ? suffix : suffix + "-" + std::to_string(i),
+                                        Open_Mode::write_existing_or_create_new);
+    if (!saved) break;
+    if (!is_free(*saved) && !part.is_in(*saved)) continue;
+    saved->truncate(part.end + part.shift());
+    part.write_to(*saved);
+    return saved->get_name();
+  }
+  throw Corruption_Error(file.get_name() + ": " + report.text() +
+                             "; there is no place to save them, and nothing was changed",
+                         report.end.position.offset);
 }
 
 Report recover(Abstract_File& file, Tail tail) {
@@ -140,6 +286,7 @@ Report recover(Abstract_File& file, Tail tail) {
   if (tail == Tail::keep || end == report.file_size) return report;
   require_log(file, report);
   if (end == 0) return report;  // a new file
+  if (report.later_entries > 0) report.saved = save_later_entries(file, report);
   if (end > report.file_size)
     file.write_zeros(report.file_size, end);  // it was cut in its header
   else if (tail == Tail::zero || !file.truncate(end))

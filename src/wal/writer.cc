@@ -52,7 +52,11 @@ class Writer::Implementation {
   // `start`: the header with which the file is to begin again; null: it goes on.
   Implementation(std::unique_ptr<Abstract_File> owned, Abstract_File& file, Options options,
                  const Header* start = nullptr)
-      : owned_(std::move(owned)), file_(file), options_(std::move(options)) {
+      : owned_(std::move(owned)),
+        raw_file_(file),
+        file_(file),
+        options_(std::move(options)),
+        may_preallocate_(options_.preallocate > 0) {
     require_sense(options_);
     if (file.is_readonly() || file.is_shared())
       throw Exception(file.get_name() + ": the writer of a log must be alone");
@@ -115,6 +119,7 @@ class Writer::Implementation {
     write_buffer();
     const Sync_Policy& policy = options_.sync;
     if (policy.entries > 0 || policy.bytes > 0 || policy.time.count() > 0) sync_all();
+    write_mark();
   }
 
   // What the timer could not do, nobody may have heard of.
@@ -153,7 +158,7 @@ class Writer::Implementation {
   void begin_again(std::uint64_t epoch, std::uint64_t first_sequence, std::uint64_t oldest) {
     buffer_used_ = 0;
     next_.sequence = first_sequence;
-    durable_ = first_sequence - 1;
+    durable_ = marked_ = first_sequence - 1;
     if (format() == Format::cwal) return begin_again_cwal();
     header_ = {header_.log_id, epoch, first_sequence, oldest};
     needs_marker_ = false;
@@ -177,10 +182,7 @@ class Writer::Implementation {
     if (is_new) return create({.log_id = random_number(), .epoch = 1});
     found_ = examine(file);
     require_log(file, found_);
-    if (found_.is_damaged())
-      throw Corruption_Error(file.get_name() + ": " + found_.text() +
-                                 ". Nothing is written to it; joedb wal repair can cut it",
-                             found_.end.position.offset);
+    if (found_.is_damaged()) refuse(file);
     if (const auto header = read_header(file)) {
       header_ = header->header;
       slot_ = header->slot;
@@ -189,13 +191,31 @@ class Writer::Implementation {
     next_ = found_.end.position;
     written_ = next_.offset;
     file_end_ = std::max(found_.file_size, written_);
+    if (found_.later_entries > 0) found_.saved = save_later_entries(file, found_);
+    // What the file shows may be in memory only: after a failed sync, the system takes pages for
+    // written that are not. So all that nothing proves to be durable is written again.
+    if (format() == Format::checked) write_header(file_, header_, slot_);
+    // Without entries, what is removed may be of the epoch before, in force until this is durable.
+    if (format() == Format::checked && next_.offset == log_start) sync_header();
     remove_tail();
     not_zeros_ = file_end_;
+    file.copy_to(file_, found_.durable_offset, next_.offset);
     file_.datasync();
     durable_ = found_.last_sequence();
+    marked_ = found_.known_durable;
     durable_offset_ = next_.offset;
     begin_epoch();
     previous_ = found_.last_crc;
+  }
+
+  [[noreturn]] void refuse(const Abstract_File& file) const {
+    const std::string& name = file.get_name();
+    throw Corruption_Error(
+        name + ": " + found_.text() + ". Nothing was changed. joedb wal verify " + name +
+            " shows what is there; joedb wal repair " + name +
+            " cuts the log before the damaged entry" +
+            (found_.later_entries > 0 ? ", and saves the good ones behind it in a file" : ""),
+        found_.end.position.offset);
   }
 
   void open_again(Abstract_File& file, const Header& start) {
@@ -217,16 +237,21 @@ class Writer::Implementation {
       is_header_durable_ = true;
       return;
     }
-    // First what says that it is a log, so that nobody takes a torn header for something else.
-    // A file with a header is never shorter than this: what is, has been cut.
+    // First what says that it is a log, so that nobody takes a torn header for something else. In a
+    // file that was there this must be durable before the file grows: a power cut may leave other
+    // bytes where it has grown, and without this they could be read as entries of CWal.
+    const bool was_there = file_.get_size() > 0;
     file_.pwrite(magic.data(), magic.size(), 0);
-    file_.write_zeros(log_start - 8, log_start);
+    if (was_there) file_.datasync();
+    // All pages of the headers get their blocks now, so that a rotation needs none on a full disk.
+    // A file with a header is never shorter than this: what is, has been cut.
+    file_.write_zeros(static_cast<Offset>(magic.size()), log_start);
     file_.datasync();
     header_ = header;
     write_header(file_, header_, slot_);
     file_end_ = log_start;  // what is before that belongs to the headers
     next_.sequence = header_.first_sequence;
-    durable_ = header_.first_sequence - 1;
+    durable_ = marked_ = header_.first_sequence - 1;
     durable_offset_ = next_.offset = written_ = log_start;
     sync_header();
     begin_epoch();
@@ -242,7 +267,7 @@ class Writer::Implementation {
       file_end_ = written_;
       return;
     }
-    clear_tail(file_, header_, next_);
+    clear_tail(file_, header_, next_, found_.later_offset > 0);
     needs_marker_ = true;
   }
 
@@ -275,6 +300,19 @@ class Writer::Implementation {
     return place;
   }
 
+  // Says what is durable, where no entry in the file says it yet. Without a sync, and where it
+  // fails, nobody has lost anything: then damage of these entries looks like what a power cut
+  // leaves.
+  void write_mark() {
+    if (format() == Format::cwal || durable_ <= marked_) return;
+    may_preallocate_ = false;
+    try {
+      append_marker();
+      write_buffer();
+    } catch (const Exception&) {
+    }
+  }
+
   void append_marker() {
     std::array<char, marker_size> bytes;
     store(bytes.data(), random_number());
@@ -295,6 +333,7 @@ class Writer::Implementation {
     }
     const std::uint64_t unsynced = next_.sequence - 1 - durable_;
     Entry_Header header;
+    marked_ = durable_;
     header.previous = previous_;
     header.length = static_cast<std::uint32_t>(bytes.size()) | bits;
     header.unsynced =
@@ -345,7 +384,7 @@ class Writer::Implementation {
   void write(char* data, std::size_t size, std::size_t room = terminator_size) {
     if (!is_header_durable_) sync_header();  // invariant 1
     const Offset end = written_ + static_cast<Offset>(size);
-    if (options_.preallocate > 0) grow(end);
+    if (may_preallocate_) preallocate(end);
     if (format() == Format::cwal || end >= not_zeros_) room = 0;
     std::memset(data + size, 0, room);
     file_.pwrite(data, size + room, written_);
@@ -354,12 +393,19 @@ class Writer::Implementation {
     not_zeros_ = std::max(not_zeros_, end);
   }
 
-  void grow(Offset end) {
+  // Where there is no room for the zeros, there may be some for the entries. A part of the zeros
+  // may be there, and is used.
+  void preallocate(Offset end) {
     if (end <= file_end_) return;
+    file_.require_no_failure();
     const Offset step = options_.preallocate;
     const Offset new_end = (end + step - 1) / step * step;
-    file_.write_zeros(file_end_, new_end);
-    file_end_ = new_end;
+    try {
+      raw_file_.write_zeros(file_end_, new_end);
+      file_end_ = new_end;
+    } catch (const Io_Error&) {
+      may_preallocate_ = false;
+    }
   }
 
   void sync_header() {
@@ -409,6 +455,7 @@ class Writer::Implementation {
   }
 
   std::unique_ptr<Abstract_File> owned_;
+  Abstract_File& raw_file_;
   Fail_Stop_File file_;
   const Options options_;
   Report found_;
@@ -416,12 +463,14 @@ class Writer::Implementation {
   Header header_;
   int slot_ = 0;
   bool is_header_durable_ = false;
+  bool may_preallocate_;
   bool needs_marker_ = false;   // before the next entry
   std::uint32_t epoch_ = 0;     // its CRC
   std::uint32_t previous_ = 0;  // CRC of the last entry
 
   Position next_{1, 0};
   std::uint64_t durable_ = 0;
+  std::uint64_t marked_ = 0;  // that an entry in the file, or the buffer, says to be durable
   Offset durable_offset_ = 0;
   Offset written_ = 0;    // up to there entries are in the file
   Offset file_end_ = 0;   // with the zeros ahead

@@ -3,10 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <functional>
+#include <set>
+
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/reader.h"
 #include "testing/error_of.h"
+#include "testing/random.h"
 #include "testing/sim_file.h"
 #include "testing/temporary_directory.h"
 #include "wal/format.h"
@@ -361,6 +366,158 @@ TEST_F(Wal_Syncs, EndAllWritingWhenTheyFail) {
   EXPECT_EQ(refusal, error_of([&] { log_->rotate(); }));
   EXPECT_EQ(refusal, error_of([&] { log_->close(); }));
   EXPECT_EQ(changes, disk_.io_count());
+}
+
+TEST_F(Wal_Syncs, AreNotNeededForTheMarkOfAClosedLog) {
+  open({});
+  log_->append("one");
+  log_->sync();
+  disk_.take_calls();
+  log_->close();
+  EXPECT_EQ("write 32@16416\n", disk_.take_calls());
+  log_.reset();
+  open({});
+  log_->close();
+  EXPECT_EQ("", disk_.take_calls()) << "it is there";
+}
+
+// After a failed sync the system shows what is not on the disk, and does not write it any more.
+TEST_F(Wal_Syncs, CoverWhatAnEarlierFailedSyncDidNotWrite) {
+  using testing::Sim_Fault;
+  for (std::uint64_t size = 1; size < 3000; size += 100) {
+    disk_ = testing::Sim_Disk();
+    open({});
+    for (int i = 0; i < 10; ++i) log_->append(std::string(size, 'a'));
+    log_->sync();
+    for (int i = 0; i < 200; ++i) log_->append(std::string(size, 'b'));
+    disk_.set_fault({Sim_Fault::Calls::syncs, disk_.count(Sim_Fault::Calls::syncs)});
+    EXPECT_THROW(log_->sync(), Io_Error);
+    log_.reset();
+    file_.reset();
+    open({});
+    EXPECT_EQ(210U, log_->durable_sequence());
+    EXPECT_EQ(210U, entries_of(Readonly_Memory_File(disk_.durable())).size()) << size;
+    log_.reset();
+    file_.reset();
+  }
+}
+
+// ---- full disks ---------------------------------------------------------------------------------
+
+// A file on a disk with so many free blocks. What was never written has none.
+class Full_Disk_File : public Memory_File {
+ public:
+  void pwrite(const char* data, std::size_t size, Offset offset) override {
+    for (const char* const end = data + size; data < end;) {
+      const Offset block = offset / block_size;
+      const Offset part = std::min<Offset>((block + 1) * block_size - offset, end - data);
+      if (blocks_.count(block) == 0) {
+        if (free_blocks == 0) throw Io_Error("writing", get_name(), offset, ENOSPC);
+        --free_blocks;
+        blocks_.insert(block);
+      }
+      Memory_File::pwrite(data, static_cast<std::size_t>(part), offset);
+      data += part;
+      offset += part;
+    }
+  }
+  std::size_t free_blocks = 1000;
+
+ private:
+  static constexpr Offset block_size = 4096;
+  std::set<Offset> blocks_;
+};
+
+class Wal_On_A_Full_Disk : public ::testing::Test {
+ protected:
+  void open(Options options = {}) {
+    log_.reset();
+    log_.emplace(file_, std::move(options));
+  }
+  // Appends until there is no room. Returns how many entries are durable.
+  std::uint64_t fill() {
+    EXPECT_THROW(
+        for (;;) {
+          log_->append(std::string(1000, 'x'));
+          log_->sync();
+        },
+        Io_Error);
+    return log_->durable_sequence();
+  }
+
+  Full_Disk_File file_;
+  std::optional<Writer> log_;
+};
+
+TEST_F(Wal_On_A_Full_Disk, TheFirstRotationNeedsNoBlock) {
+  open();
+  file_.free_blocks = 4;
+  const std::uint64_t entries = fill();
+  EXPECT_GE(entries, 14U);
+  for (int i = 0; i < 5; ++i) {
+    open();
+    log_->rotate();
+    for (int n = 0; n < 10; ++n) log_->append(std::string(1000, 'y'));
+    log_->sync();
+    EXPECT_EQ(10U, entries_of(file_).size());
+  }
+}
+
+TEST_F(Wal_On_A_Full_Disk, PreallocationEndsBeforeWritingDoes) {
+  for (const Offset step : {5000, 1 << 20}) {
+    Full_Disk_File file;
+    log_.emplace(file, Options{.preallocate = step});
+    file.free_blocks = 4;
+    EXPECT_GE(fill(), 14U) << step;
+    EXPECT_GE(entries_of(file).size(), 14U);
+    log_.reset();
+  }
+}
+
+// ---- crashes while a log is made ----------------------------------------------------------------
+
+class Wal_Making : public ::testing::Test {
+ protected:
+  // What a power cut may leave after each of the first writes, and syncs, of a new log.
+  void for_each_power_cut(testing::Sim_Disk disk, const std::function<void(std::string)>& f) {
+    {
+      testing::Sim_File file(disk);
+      const Writer log(file);
+    }
+    testing::Sim_State state = disk.start();
+    for (; state.io_count() < disk.io_count(); state.advance(disk.history()))
+      for (const auto fill : {Fill::zeros, Fill::old_bytes, Fill::noise}) {
+        const auto units = state.units(disk.history(), 512);
+        testing::Random random(state.io_count());
+        for (int i = 0; i < 16; ++i) {
+          testing::Sim_Mask mask;
+          for (std::size_t unit = 0; unit < units.size(); ++unit)
+            if (random.flip()) mask.add(unit);
+          std::string image;
+          // A disk shows zeros in a file that has grown before its first sync.
+          state.power_cut(units, mask, state.durable().empty() ? Fill::zeros : fill, image);
+          f(std::move(image));
+        }
+      }
+  }
+  using Fill = testing::Sim_Fill;
+};
+
+TEST_F(Wal_Making, ShowsNoEntriesAfterAPowerCut) {
+  for (const std::size_t zeros : {0, 8, 16, 10000, 20000})
+    for_each_power_cut(testing::Sim_Disk(std::string(zeros, '\0')), [&](const std::string& image) {
+      EXPECT_THAT(entries_of(Readonly_Memory_File(image)), IsEmpty()) << zeros << " zeros";
+    });
+}
+
+TEST_F(Wal_Making, CanBeRepeatedAfterAPowerCut) {
+  std::set<std::string> images;
+  for_each_power_cut(testing::Sim_Disk(), [&](std::string image) {
+    if (!images.insert(image).second) return;
+    for_each_power_cut(testing::Sim_Disk(std::move(image)), [&](const std::string& again) {
+      EXPECT_THAT(entries_of(Readonly_Memory_File(again)), IsEmpty());
+    });
+  });
 }
 
 // ---- files --------------------------------------------------------------------------------------

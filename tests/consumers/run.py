@@ -197,6 +197,14 @@ class Consumers(unittest.TestCase):
         self.assertEqual({'libjoedb_io.a', 'libjoedb_wal.a'},
                          set(re.findall(r'libjoedb\w*\.a', commands)))
 
+    def test_only_the_log_without_isal(self):
+        project = Project('wal_add_subdirectory', 'wal')
+        os.symlink(SOURCE, project.path('joedb'))
+        project.configure('-DJOEDB_USE_ISAL=OFF')
+        project.build()
+        self.check_log_program(project.build_folder)
+        self.assertNotIn('isal', project.linked('shop'))
+
     def test_only_the_log_pkg_config(self):
         project = Project('wal_pkg_config', 'wal')
         run(project.folder, 'make', '-B', 'CXX=g++', f'CXXFLAGS={STRICT}')

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -71,6 +72,12 @@ class Abstract_File {
   virtual void shared_lock(Offset start, Offset size) = 0;
   virtual void exclusive_lock(Offset start, Offset size) = 0;
   virtual void unlock(Offset start, Offset size) noexcept = 0;
+  // The same as exclusive_lock, but returns false instead of waiting. Without an implementation of
+  // its own, a kind of file waits.
+  virtual bool try_exclusive_lock(Offset start, Offset size) {
+    exclusive_lock(start, size);
+    return true;
+  }
 
   // Reads exactly [offset, offset + size) or throws Corruption_Error.
   void read_exactly(char* data, std::size_t size, Offset offset) const;
@@ -87,8 +94,13 @@ class Abstract_File {
   // Whether [start, end) is in the file, and zeros.
   bool is_zero(Offset start, Offset end) const;
 
-  // Writes zeros to [start, end).
-  void write_zeros(Offset start, Offset end);
+  // Writes zeros to [start, end). Where it throws, any part may have been written.
+  virtual void write_zeros(Offset start, Offset end);
+
+  // Another file whose name is that of this one, then `suffix`: for what must not be lost from this
+  // one. Null where this kind of file has no place for another. Throws Io_Error.
+  virtual std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
+                                                     Open_Mode mode) const;
 
   // Whether [start, end) holds the same bytes in both files.
   bool equal_to(const Abstract_File& other, Offset start, Offset end) const;
@@ -102,15 +114,18 @@ class Abstract_File {
   Open_Mode mode_;
 };
 
-// What the two locks of a journal file cover. The tail is held by whoever may append: a writer that
-// is alone from opening to closing, others for a transaction. The head is held while checkpoints
-// are read, and while a writer opens the file.
+// The locks of a journal file. A process that may append holds the tail lock: an exclusive writer
+// from opening to closing, other writers for a transaction. The head lock is held while checkpoints
+// are read, and while a writer opens the file. Each open file holds the presence lock, shared; a
+// writer that holds it exclusively knows that no other process has the file open. (joedb 10 has no
+// presence lock.)
 struct Lock_Range {
   Offset start;
   Offset size;
 };
 inline constexpr Lock_Range head_lock{0, 1};
 inline constexpr Lock_Range tail_lock{std::numeric_limits<Offset>::max(), 1};
+inline constexpr Lock_Range presence_lock{std::numeric_limits<Offset>::max() - 1, 1};
 
 // Holds one lock while it lives.
 class File_Lock {

@@ -2,6 +2,7 @@
 #define JOEDB_IO_POSIX_FILE_H
 
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "joedb/io/file.h"
@@ -31,11 +32,24 @@ class File : public Abstract_File {
   void shared_lock(Offset start, Offset size) override;
   void exclusive_lock(Offset start, Offset size) override;
   void unlock(Offset start, Offset size) noexcept override;
+  bool try_exclusive_lock(Offset start, Offset size) override;
+
+  // Whether another process, or object, may be appending to the file now: it holds the tail lock.
+  bool is_being_written() const;
+  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
+                                             Open_Mode mode) const override;
 
   // Sets the modification time to now, for those who watch the file.
   void touch();
 
  protected:
+  // A file that is at `path`, in the directory of `name`.
+  File(const std::string& name, Open_Mode mode, const std::string& path);
+
+  // The next sync_directory(), which is part of the next sync, also syncs the directory.
+  void open_directory();
+  void sync_directory();
+
   // Where a file or device ends.
   Offset find_end() const;
 
@@ -49,9 +63,8 @@ class File : public Abstract_File {
   }
 
  private:
+  bool try_lock(int command, short type, Lock_Range range) const;
   void lock(int command, short type, Offset start, Offset size) const;
-  void open_directory();
-  void sync_directory();
   void map_words();
   void unmap_words();
   void store_words(const char* data, std::size_t size, Offset offset);
@@ -102,6 +115,9 @@ class Device_File : public File {
   // A write beyond the end of the device fails as on a full disk, before anything is written.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   bool truncate(Offset) override { return false; }
+  std::unique_ptr<Abstract_File> open_beside(const std::string&, Open_Mode) const override {
+    return nullptr;
+  }
 
  private:
   const Offset capacity_;

@@ -89,6 +89,8 @@ class Copies : public Abstract_File {
   void sync() override;
   void datasync() override;
   bool truncate(Offset size) override;
+  // Throws Io_Error if one of the copies has no room for them, and goes on using it.
+  void write_zeros(Offset start, Offset end) override;
   // Each copy was locked when it was opened; these do nothing.
   void shared_lock(Offset, Offset) override {}
   void exclusive_lock(Offset, Offset) override {}

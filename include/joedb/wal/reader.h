@@ -65,6 +65,8 @@ class Reader {
   // Of format `checked`: the random number of the log, and how often it was rotated.
   std::uint64_t log_id() const;
   std::uint64_t epoch() const;
+  // The last entry that is durable, as far as the entries that were read say; 0: none of them says.
+  std::uint64_t known_durable() const;
   // What the next entry has to name as the CRC of the one before.
   std::uint32_t last_crc() const;
 

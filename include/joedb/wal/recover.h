@@ -20,12 +20,20 @@ struct Report {
   End end;
   Offset file_size = 0;
 
+  // The last entry that is known to have been durable, because another one, or a mark, was written
+  // later and says so; 0: none says. Where none does, entries may be durable all the same.
+  std::uint64_t known_durable = 0;
+  // Up to there, all entries are known to be durable, and perhaps some of those behind.
+  Offset durable_offset = 0;
+
   // Good entries behind the end. A power cut leaves them where it has lost an entry that was not
   // durable yet; so does damage.
   std::uint64_t later_entries = 0;
-  Offset later_offset = 0;  // of the first
-  // The last entry that one of them knows to have been durable when it was written; 0 if none does.
-  std::uint64_t known_durable = 0;
+  Offset later_offset = 0;  // of the first of them, or a mark
+  Offset later_end = 0;     // of the last
+  // Where they were saved before they were removed: the name of a file; empty: nowhere.
+  std::string saved = {};
+
   // No power cut explains this: entries that were durable are damaged. (In format `cwal`, which
   // cannot tell, whenever there are later entries.)
   bool is_damaged() const {
@@ -45,8 +53,12 @@ enum class Tail {
 };
 
 // Finds the last good entry of a log. Reads the whole file, in blocks. With `truncate` and `zero`
-// all that is behind it is removed, also good entries behind a damaged one, and the file is synced.
-// Throws Io_Error, and Corruption_Error if no header is good.
+// what is behind it is removed, and the file is synced. Good entries are among it (later_entries)
+// where one before them is damaged, or was lost in a power cut: they are saved first, in a file
+// NAME.tail-OFFSET beside the log, which is a log itself: `joedb wal dump --later` prints them.
+//
+// Throws Io_Error; Corruption_Error if no header is good, or good entries cannot be saved, because
+// the log is in format `cwal`, or not in a file of the system: then nothing was changed.
 //
 // A Writer does this by itself when it opens a log, unless is_damaged().
 Report recover(Abstract_File& file, Tail tail = Tail::keep);

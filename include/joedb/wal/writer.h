@@ -37,7 +37,8 @@ struct Options {
   std::size_t buffer_size = std::size_t{1} << 16;
 
   // The file grows ahead by so many bytes of zeros at a time, so that a sync has no metadata to
-  // write; 0: it grows with its entries. Not in format `cwal`, where zeros are entries.
+  // write; 0: it grows with its entries. Where the disk has no room for that, it does so from then
+  // on. Not in format `cwal`, where zeros are entries.
   Offset preallocate = 0;
 
   // The log is begun again from the start of the file before its entries would take more bytes of
@@ -69,9 +70,11 @@ struct Options {
 class Writer {
  public:
   // Opens a log, or makes a new one. Entries that are there stay; all of them are durable
-  // afterwards. What a crash has left behind them is removed. Throws Io_Error; Corruption_Error if
-  // the file is no log, or entries that were durable are damaged (see recover); and Exception for
-  // options that make no sense, or a file that is not opened alone.
+  // afterwards: what nothing proves to be durable is written again. What a crash has left behind
+  // them is removed; good entries among it are saved first, see recover and found(). Throws
+  // Io_Error; Corruption_Error if the file is no log, if entries that were durable are damaged, or
+  // if entries cannot be saved; and Exception for options that make no sense, or a file that is not
+  // opened alone.
   explicit Writer(const std::string& file, Options options = {});
   // `file` must outlive this object.
   explicit Writer(Abstract_File& file, Options options = {});
@@ -100,7 +103,8 @@ class Writer {
   // file is cut, and a reader counts from 1 again.)
   void rotate();
 
-  // flush, and sync if the policy is not `never`. The Writer cannot be used any more.
+  // flush, and sync if the policy is not `never`. Then a mark is written that says what is durable,
+  // without a sync. The Writer cannot be used any more.
   void close();
 
   // Of the entry that is appended next.

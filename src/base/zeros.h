@@ -1,0 +1,24 @@
+#ifndef BASE_ZEROS_H
+#define BASE_ZEROS_H
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace joedb::inline v1 {
+
+// How many zeros `bytes` begin with. Faster than reading the bytes: memcmp uses vector registers.
+inline std::size_t count_zeros(std::string_view bytes) {
+  static constexpr char zeros[1024] = {};
+  std::size_t count = 0;
+  while (bytes.size() - count >= sizeof zeros &&
+         std::memcmp(bytes.data() + count, zeros, sizeof zeros) == 0)
+    count += sizeof zeros;
+  return std::min(bytes.find_first_not_of('\0', count), bytes.size());
+}
+
+inline bool are_zeros(std::string_view bytes) { return count_zeros(bytes) == bytes.size(); }
+
+}  // namespace joedb::inline v1
+
+#endif
