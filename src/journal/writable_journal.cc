@@ -255,15 +255,19 @@ Writable_Journal::~Writable_Journal() {
   unlock();
 }
 
-// After a failed write, or a sync, the program knows that its transaction has failed: a piece of it
-// that stayed in the file would only make the next writer refuse the file. What a checkpoint of the
-// header claims stays. In a shared file, the next transaction does this.
+// After a failed write or sync, the program knows that its transaction has failed: a piece of it that
+// stayed in the file would only make the next writer refuse the file. What a checkpoint of the
+// header claims stays; so does what is behind the checkpoint of another process.
 void Writable_Journal::cut_after_failure() noexcept {
-  if (is_shared() || !is_recovered_) return;
+  if (!is_recovered_) return;
   try {
-    read_checkpoints(read_words());
+    std::optional<File_Lock> tail;
+    if (is_shared() && !is_locked_) tail.emplace(file_, tail_lock, File_Lock::Kind::exclusive);
+    const Offset old = get_checkpoint();
+    const Offset size = read_checkpoints(read_words());
+    if (is_shared() && get_checkpoint() != old) return;
     const Offset end = std::max(get_checkpoint(), header_checkpoint_ ? flushed_ : journal_start);
-    if (file_.get_size() > end) file_.truncate(end);
+    if (size > end) file_.truncate(end);
   } catch (const std::exception& error) {
     Destructor_Logger::warning(error.what());
   }
