@@ -18,17 +18,21 @@ using wal::Entry;
 using wal::Reader;
 using wal::Stop;
 
+// A sequence of the command line; `value` if there is none.
+std::uint64_t sequence_of(std::int64_t given, std::uint64_t value, const Words& words) {
+  if (given < 0) words.fail("entries are counted from 1");
+  return given == 0 ? value : static_cast<std::uint64_t>(given);
+}
+
 // Standard output comes first, so that a warning stands behind the entries it is about.
 void warn(const std::string& text) {
   std::cout.flush();
   std::cerr << "warning: " << text << '\n';
 }
 
-// A sequence of the command line; `value` if there is none.
-std::uint64_t sequence_of(std::int64_t given, std::uint64_t value, const Words& words) {
-  if (given < 0) words.fail("entries are counted from 1");
-  return given == 0 ? value : static_cast<std::uint64_t>(given);
-}
+// The file of an entry, as it stands before the offset; nothing for a log of one file.
+std::string segment_of(const Reader&) { return {}; }
+std::string segment_of(const wal::Segmented_Reader& reader) { return reader.segment(); }
 
 // Prints entries to standard output, one in a line.
 class Printer {
@@ -36,19 +40,23 @@ class Printer {
   Printer(std::uint64_t from, bool with_positions) : from_(from), with_positions_(with_positions) {}
 
   // Of a reader that stands before the first entry.
-  void warn_if_gone(const Reader& reader, const std::string& name) const {
+  template <class Log_Reader>
+  void warn_if_gone(const Log_Reader& reader, const std::string& name) const {
     const std::uint64_t first = reader.position().sequence;
     if (from_ > 0 && from_ < first)
       warn(name + ": begins with entry " + std::to_string(first) +
            "; what was before it was removed by a rotation");
   }
 
-  void print(const Entry& entry) {
+  template <class Log_Reader>
+  void print(const Log_Reader& reader, const Entry& entry) {
     if (entry.position.sequence < from_) return;
     line_.clear();
-    if (with_positions_)
-      line_ = std::to_string(entry.position.sequence) + ' ' +
-              std::to_string(entry.position.offset) + ' ';
+    if (with_positions_) {
+      const std::string segment = segment_of(reader);
+      line_ = std::to_string(entry.position.sequence) + ' ' + segment +
+              (segment.empty() ? "" : ":") + std::to_string(entry.position.offset) + ' ';
+    }
     wal::append_text(line_, entry.text());
     line_ += '\n';
     std::cout.write(line_.data(), static_cast<std::streamsize>(line_.size()));
@@ -56,6 +64,7 @@ class Printer {
 
   // The log counts from 1 again.
   void forget_from() { from_ = 0; }
+  std::uint64_t from() const { return from_; }
 
  private:
   std::uint64_t from_;
@@ -63,8 +72,12 @@ class Printer {
   std::string line_;
 };
 
-std::string text_of_end(const std::string& name, const wal::End& end) {
-  return name + ": no good entry " + std::to_string(end.position.sequence) + " at offset " +
+template <class Log_Reader>
+std::string text_of_end(const std::string& name, const Log_Reader& reader) {
+  const wal::End& end = reader.end();
+  const std::string segment = segment_of(reader);
+  return name + (segment.empty() ? "" : "/") + segment + ": no good entry " +
+         std::to_string(end.position.sequence) + " at offset " +
          std::to_string(end.position.offset) + ": " + end.text() + "; see joedb wal verify";
 }
 
@@ -77,12 +90,12 @@ hexadecimal digits, or a character that is neither letter nor digit and stands f
 void print_later(const Abstract_File& file, Printer& printer, std::uint64_t last) {
   const wal::Report report = wal::examine(file);
   wal::require_log(file, report);
+  Reader reader(file);
   if (report.format == wal::Format::cwal) {
     if (report.later_entries == 0) return;
-    Reader reader(file);
     reader.seek({report.end.position.sequence + 1, report.later_offset});
     while (const auto entry = reader.next())
-      if (entry->position.sequence <= last) printer.print(*entry);
+      if (entry->position.sequence <= last) printer.print(reader, *entry);
     return;
   }
   const auto found = wal::read_header(file);
@@ -93,11 +106,43 @@ void print_later(const Abstract_File& file, Printer& printer, std::uint64_t last
         std::vector<char> bytes(length_of(entry.header));
         file.read_exactly(bytes.data(), bytes.size(),
                           entry.offset + static_cast<Offset>(wal::entry_header_size));
-        printer.print({{entry.header.sequence, entry.offset}, bytes});
+        printer.print(reader, {{entry.header.sequence, entry.offset}, bytes});
       });
 }
 
 // ---- dump ---------------------------------------------------------------------------------------
+
+void require_log(const Reader& reader, const std::string& name) {
+  wal::require_log(File(name, Open_Mode::read_existing), {.end = reader.end()});
+}
+void require_log(const wal::Segmented_Reader&, const std::string&) {}
+
+// Goes to the first entry that is printed, if there is a faster way than to read those before.
+void skip_to(Reader&, std::uint64_t) {}
+void skip_to(wal::Segmented_Reader& reader, std::uint64_t sequence) {
+  try {
+    if (sequence > reader.position().sequence) reader.seek(sequence);
+  } catch (const Exception&) {  // it is not there: all entries are read, to say what is
+  }
+}
+
+template <class Log_Reader>
+int dump(Log_Reader& reader, const std::string& name, Printer& printer, std::uint64_t last) {
+  printer.warn_if_gone(reader, name);
+  skip_to(reader, printer.from());
+  bool is_complete = false;
+  while (!is_complete) {
+    const auto entry = reader.next();
+    if (!entry) break;
+    if (entry->position.sequence <= last) printer.print(reader, *entry);
+    is_complete = entry->position.sequence >= last;
+  }
+  finish_standard_output();
+  if (is_complete || ends_well(reader.end().stop)) return 0;
+  require_log(reader, name);
+  warn(text_of_end(name, reader));
+  return 1;
+}
 
 int run_dump(std::vector<std::string> arguments) {
   Options options(
@@ -106,7 +151,8 @@ int run_dump(std::vector<std::string> arguments) {
            R"(This is what joedb wal load reads. Where an entry is not good, the output ends, a warning says
 why and where, and the exit code is 1. It also ends at zeros, where a log that has grown ahead
 does: joedb wal verify finds good entries behind them, and --later prints them. A log may be
-written meanwhile.
+written meanwhile. FILE may be a directory with segments; positions name the segment then. With
+--from, it is looked for where entries before it are missing, too.
 )",
        "  joedb wal dump orders.wal\n"
        "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
@@ -126,6 +172,11 @@ written meanwhile.
   Printer printer(sequence_of(from, 0, *words), with_positions);
   const std::uint64_t last = sequence_of(until, std::numeric_limits<std::uint64_t>::max(), *words);
 
+  if (std::filesystem::is_directory(name)) {
+    Watched_Directory directory(name);
+    wal::Segmented_Reader reader(directory);
+    return dump(reader, name, printer, last);
+  }
   const File file(name, Open_Mode::read_existing);
   const Watched_File watched(file);
   if (only_later) {
@@ -134,19 +185,7 @@ written meanwhile.
     return 0;
   }
   Reader reader(watched);
-  printer.warn_if_gone(reader, name);
-  bool is_complete = false;
-  while (!is_complete) {
-    const auto entry = reader.next();
-    if (!entry) break;
-    if (entry->position.sequence <= last) printer.print(*entry);
-    is_complete = entry->position.sequence >= last;
-  }
-  finish_standard_output();
-  if (is_complete || ends_well(reader.end().stop)) return 0;
-  wal::require_log(file, {.end = reader.end()});
-  warn(text_of_end(name, reader.end()));
-  return 1;
+  return dump(reader, name, printer, last);
 }
 
 // ---- load ---------------------------------------------------------------------------------------
@@ -159,27 +198,8 @@ wal::Writer open_log(const std::string& name, wal::Format format) {
   return log;
 }
 
-int run_load(std::vector<std::string> arguments) {
-  Options options(
-      {"joedb wal load [options] FILE < TEXT",
-       "Appends entries to a log, which is made if there is none.",
-       "Standard input has one entry in a line, as joedb wal dump prints them.\n" +
-           std::string(text_details) +
-           R"(They are durable when the command has ended; also those before a line that is wrong.
-)",
-       "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
-       "  echo '\"one coffee\"' | joedb wal load orders.wal\n"});
-  wal::Format format = wal::Format::checked;
-  options.add_choice("--format", format,
-                     {{"checked", wal::Format::checked}, {"cwal", wal::Format::cwal}},
-                     "of a new log; cwal is that of the library CWal");
-  auto words = options.parse(std::move(arguments));
-  if (!words) return 0;
-  const std::string name = take_log(*words);
-
-  std::ios::sync_with_stdio(false);  // four times as fast
-  wal::Writer log = open_log(name, format);
-  if (!log.found().saved.empty()) warn(name + ": " + log.found().text());
+template <class Log>
+int load(Log& log, const std::string& name) {
   const std::uint64_t first = log.position().sequence;
   std::string line;
   for (std::uint64_t number = 1; std::getline(std::cin, line); ++number) {
@@ -204,12 +224,71 @@ int run_load(std::vector<std::string> arguments) {
   return 0;
 }
 
+int run_load(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb wal load [options] FILE < TEXT",
+       "Appends entries to a log, which is made if there is none.",
+       "Standard input has one entry in a line, as joedb wal dump prints them.\n" +
+           std::string(text_details) +
+           R"(They are durable when the command has ended; also those before a line that is wrong. If FILE is a
+directory, they go into its segments.
+)",
+       "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
+       "  echo '\"one coffee\"' | joedb wal load orders.wal\n"});
+  wal::Format format = wal::Format::checked;
+  std::int64_t segment_size = 0;
+  options.add_choice("--format", format,
+                     {{"checked", wal::Format::checked}, {"cwal", wal::Format::cwal}},
+                     "of a new log; cwal is that of the library CWal");
+  options.add("--segment-size", segment_size,
+              "FILE becomes a directory, with segments of this many bytes");
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const std::string name = take_log(*words);
+  if (segment_size < 0) words->fail("--segment-size: more than 0");
+
+  std::ios::sync_with_stdio(false);  // four times as fast
+  if (!std::filesystem::is_directory(name) && segment_size == 0) {
+    wal::Writer log = open_log(name, format);
+    if (!log.found().saved.empty()) warn(name + ": " + log.found().text());
+    return load(log, name);
+  }
+  if (format != wal::Format::checked)
+    throw Exception(name + ": segments are not in the format of CWal: leave --format away");
+  wal::Segment_Options segments;
+  if (segment_size != 0) segments.segment_size = segment_size;
+  wal::Segmented_Writer log(name, {}, segments);
+  return load(log, name);
+}
+
 // ---- tail ---------------------------------------------------------------------------------------
 
+// Whether another log, or the same, counts from 1 again, which is told.
+bool has_begun_again(const std::string& name, const Reader& reader, std::uint64_t id_before,
+                     std::uint64_t next) {
+  const std::string missed =
+      std::to_string(next) + " on may be missed" +
+      (reader.format() == wal::Format::cwal ? ", and are counted from 1 again" : "");
+  if (reader.format() == wal::Format::cwal)
+    warn(name + ": was begun again; entries from " + missed);
+  else if (reader.log_id() != id_before)
+    warn(name + ": another log begins in this file; entries from " + missed);
+  else
+    return false;
+  return true;
+}
+bool has_begun_again(const std::string&, const wal::Segmented_Reader&, std::uint64_t,
+                     std::uint64_t) {
+  return false;
+}
+std::uint64_t id_of(const Reader& reader) { return reader.log_id(); }
+std::uint64_t id_of(const wal::Segmented_Reader&) { return 0; }
+
+template <class Log_Reader>
 class Follower {
  public:
-  Follower(const std::string& name, Printer& printer)
-      : name_(name), file_(name, Open_Mode::read_existing), reader_(file_), printer_(printer) {}
+  Follower(const std::string& name, Log_Reader& reader, Printer& printer)
+      : name_(name), reader_(reader), printer_(printer) {}
 
   // From the first entry on, or from what is appended from here on.
   void run(bool from_the_first) {
@@ -224,7 +303,7 @@ class Follower {
         entry = reader_.wait_for_next(std::chrono::milliseconds(100));
       }
       if (entry)
-        printer_.print(*entry);
+        printer_.print(reader_, *entry);
       else if (reader_.end().stop == Stop::overwritten)
         begin_again();
       else
@@ -240,22 +319,15 @@ class Follower {
 
   void begin_again() {
     const std::uint64_t next = reader_.position().sequence;
-    const std::uint64_t id = reader_.log_id();
+    const std::uint64_t id = id_of(reader_);
     reader_.seek_first();
     const std::uint64_t first = reader_.position().sequence;
-    if (reader_.format() == wal::Format::cwal) {
-      warn(name_ + ": was begun again; entries from " + std::to_string(next) +
-           " on may be missed, and are counted from 1 again");
+    if (has_begun_again(name_, reader_, id, next))
       printer_.forget_from();
-    } else if (reader_.log_id() != id) {
-      warn(name_ + ": another log begins in this file; entries from " + std::to_string(next) +
-           " on may be missed");
-      printer_.forget_from();
-    } else if (first > next) {
+    else if (first > next)
       warn(name_ + ": rotated before " + counted(first - next) +
            (first - next == 1 ? " was" : " were") + " read: " + std::to_string(next) + " to " +
            std::to_string(first - 1));
-    }
   }
 
   // Half an entry may be there for a moment; what stays so is damage.
@@ -267,7 +339,7 @@ class Follower {
     } else if (!bad_end_ || !(bad_end_->position == end.position)) {
       bad_end_ = {end.position, Clock::now(), false};
     } else if (!bad_end_->is_told && Clock::now() - bad_end_->since > std::chrono::seconds(1)) {
-      warn(text_of_end(name_, end));
+      warn(text_of_end(name_, reader_));
       bad_end_->is_told = true;
     }
   }
@@ -279,8 +351,7 @@ class Follower {
   };
 
   const std::string name_;
-  const File file_;
-  Reader reader_;
+  Log_Reader& reader_;
   Printer& printer_;
   Stop_Signal stop_;
   std::optional<Bad_End> bad_end_;
@@ -292,7 +363,7 @@ int run_tail(std::vector<std::string> arguments) {
        "Prints the entries that are appended to a log, as they come, until SIGINT or SIGTERM.",
        R"(They look as joedb wal dump prints them. When the log is rotated, this goes on with the new
 entries; if some were missed, a warning says how many. Without options, it begins behind the
-entries that are there.
+entries that are there. FILE may be a directory with segments.
 )",
        "  joedb wal tail orders.wal\n"
        "  joedb wal tail --all orders.wal | grep coffee\n"});
@@ -307,7 +378,14 @@ entries that are there.
   const std::string name = take_log(*words);
   if (all && from != 0) words->fail("--from and --all exclude each other");
   Printer printer(sequence_of(from, 0, *words), with_positions);
-  Follower(name, printer).run(all || from != 0);
+  if (std::filesystem::is_directory(name)) {
+    wal::Segmented_Reader reader(name);
+    Follower(name, reader, printer).run(all || from != 0);
+  } else {
+    const File file(name, Open_Mode::read_existing);
+    Reader reader(file);
+    Follower(name, reader, printer).run(all || from != 0);
+  }
   return 0;
 }
 
@@ -323,14 +401,14 @@ struct Subcommand {
 constexpr Subcommand subcommands[] = {
     {"dump", "[--from N] [--until N] [--later] [--positions] FILE",
      "Prints the entries of a log as text, one in a line.", run_dump},
-    {"load", "[--format checked|cwal] FILE < TEXT",
+    {"load", "[--format checked|cwal] [--segment-size BYTES] FILE < TEXT",
      "Appends entries to a log, which is made if there is none.", run_load},
     {"tail", "[--from N | --all] [--positions] FILE",
      "Prints the entries that are appended to a log, as they come.", run_tail},
     {"verify", "FILE", "Says what is in a log, where it ends, and what is damaged.",
      run_wal_verify},
-    {"repair", "[--zero] [--copy OUT] FILE", "Removes what stands behind the last good entry.",
-     run_wal_repair},
+    {"repair", "[--zero] [--copy OUT] [--drop-good-entries | --keep-later] FILE",
+     "Removes what stands behind the last good entry.", run_wal_repair},
     {"bench",
      "[--entries N] [--size N] [--sync never|each|N]\n"
      "             [--preallocate N] [--threads N] [--keep] FILE",
@@ -345,7 +423,9 @@ void print_help() {
     std::cout << "  " << command.name << ' ' << command.arguments << "\n      " << command.help
               << '\n';
   std::cout << "\nLogs are those of the library joedb::wal, and of CWal: each command knows by the "
-               "bytes\nwhich one it has. More is shown by joedb wal COMMAND --help.\n";
+               "bytes\nwhich one it has. FILE may be a directory with segments. More is shown by "
+               "joedb wal "
+               "COMMAND\n--help.\n";
   finish_standard_output();
 }
 

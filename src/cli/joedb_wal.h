@@ -1,16 +1,20 @@
 #ifndef JOEDB_CLI_JOEDB_WAL_H
 #define JOEDB_CLI_JOEDB_WAL_H
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/arguments.h"
 #include "cli/progress.h"
+#include "joedb/io/directory.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/reader.h"
 #include "joedb/wal/recover.h"
+#include "joedb/wal/segments.h"
 #include "joedb/wal/text.h"
 #include "joedb/wal/writer.h"
 
@@ -20,6 +24,21 @@ namespace joedb {
 int run_wal_verify(std::vector<std::string> arguments);
 int run_wal_repair(std::vector<std::string> arguments);
 int run_wal_bench(std::vector<std::string> arguments);
+
+// Of logs in a directory.
+int verify_segments(const std::string& directory);
+struct Repair {
+  bool has_zeros = false;
+  bool drops_good_entries = false;
+  bool keeps_later = false;
+  std::string copy;
+};
+int repair_segments(const std::string& directory, const Repair& repair);
+int repair_file(const std::string& name, const Repair& repair);
+// What is behind the end of a file, and what can be done about it.
+void print_advice(const std::string& name, const wal::Report& report);
+// Nothing is wrong.
+bool is_good(const wal::Report& report);
 
 // Nothing is wrong with a log that ends so.
 inline bool ends_well(wal::Stop stop) {
@@ -45,17 +64,26 @@ inline void require_new(const std::string& name) {
     throw Exception(name + " exists: give the name of a new file, or remove it");
 }
 
-// Another file, which is only read, with progress.
+// Another file, which is only read; f(offset, size) is called before each read.
 class Watched_File : public Abstract_File {
  public:
+  using Watch = std::function<void(Offset offset, std::size_t size)>;
+
+  // With progress. `file` must outlive this object.
   explicit Watched_File(const Abstract_File& file)
+      : Watched_File(
+            nullptr, file,
+            [progress = std::make_shared<Progress>("reading " + file.get_name(), file.get_size())](
+                Offset offset, std::size_t) { progress->update(offset); }) {}
+  Watched_File(std::unique_ptr<Abstract_File> owned, const Abstract_File& file, Watch watch)
       : Abstract_File(file.get_name(), Open_Mode::read_existing),
+        owned_(std::move(owned)),
         file_(file),
-        progress_("reading " + file.get_name(), file.get_size()) {}
+        watch_(std::move(watch)) {}
 
   Offset get_size() const override { return file_.get_size(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
-    progress_.update(offset);
+    watch_(offset, size);
     return file_.pread(data, size, offset);
   }
   [[noreturn]] void pwrite(const char*, std::size_t, Offset) override { refuse(); }
@@ -68,8 +96,41 @@ class Watched_File : public Abstract_File {
  private:
   [[noreturn]] void refuse() const { throw Exception(get_name() + " is only read"); }
 
+  const std::unique_ptr<Abstract_File> owned_;
   const Abstract_File& file_;
-  mutable Progress progress_;
+  const Watch watch_;
+};
+
+// A directory whose files are only read, with progress.
+class Watched_Directory : public Abstract_Directory {
+ public:
+  explicit Watched_Directory(const std::string& name)
+      : directory_(name), progress_("reading " + name, size_of(name)) {}
+
+  const std::string& get_name() const override { return directory_.get_name(); }
+  std::vector<std::string> list() const override { return directory_.list(); }
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
+    auto file = directory_.open(name, mode);
+    const Abstract_File& open_file = *file;
+    return std::make_unique<Watched_File>(std::move(file), open_file,
+                                          [this](Offset, std::size_t size) {
+                                            done_ += static_cast<Offset>(size);
+                                            progress_.update(std::min(done_, size_));
+                                          });
+  }
+  void remove(const std::string&) override { throw Exception(get_name() + " is only read"); }
+
+ private:
+  Offset size_of(const std::string& name) {
+    for (const auto& entry : std::filesystem::directory_iterator(name))
+      if (entry.is_regular_file()) size_ += static_cast<Offset>(entry.file_size());
+    return size_;
+  }
+
+  Directory directory_;
+  Offset size_ = 0;  // before progress_
+  Offset done_ = 0;
+  Progress progress_;
 };
 
 }  // namespace joedb

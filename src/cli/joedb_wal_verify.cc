@@ -17,10 +17,6 @@ Report examine(const File& file) {
   return report;
 }
 
-bool is_good(const Report& report) {
-  return ends_well(report.end.stop) && report.later_entries == 0 && !report.is_damaged();
-}
-
 // ---- verify -------------------------------------------------------------------------------------
 
 const char* state_of(const Report& report) {
@@ -49,7 +45,12 @@ void print(const std::string& name, const Report& report) {
             << '\n';
 }
 
-// What is behind the end, and what can be done about it.
+}  // namespace
+
+bool is_good(const Report& report) {
+  return ends_well(report.end.stop) && report.later_entries == 0 && !report.is_damaged();
+}
+
 void print_advice(const std::string& name, const Report& report) {
   const std::string first_bad = std::to_string(report.end.position.sequence);
   if (report.later_entries > 0)
@@ -80,20 +81,19 @@ void print_advice(const std::string& name, const Report& report) {
             << '\n';
 }
 
-}  // namespace
-
 int run_wal_verify(std::vector<std::string> arguments) {
   Options options(
       {"joedb wal verify FILE",
        "Says what is in a log, where it ends and why, and whether it is damaged.",
        R"(All entries are read; each proves its bytes, and its place in the log. Exit code 1 if the log
 does not end as its writer left it: an entry is not whole or not good, or good entries stand
-behind the end. Nothing is changed.
+behind the end. Of a directory with segments: also if some are missing. Nothing is changed.
 )",
        "  joedb wal verify orders.wal\n"});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
+  if (std::filesystem::is_directory(name)) return verify_segments(name);
 
   const File file(name, Open_Mode::read_existing);
   const Report report = examine(file);
@@ -124,18 +124,32 @@ int run_wal_repair(std::vector<std::string> arguments) {
        "Removes what stands behind the last good entry of a log.",
        R"(The file is cut there and synced. Good entries that stand behind one that is not are first saved
 in a file FILE.tail-OFFSET: joedb wal dump --later prints them. Nobody may have the log open for
-writing.
+writing. Of a directory with segments, this is the last one. Where segments are missing or
+damaged, the entries before this gap are kept with --drop-good-entries, those behind it with
+--keep-later.
 )",
        "  joedb wal repair orders.wal\n"
        "  joedb wal repair --copy removed orders.wal\n"});
-  bool zero = false;
-  std::string copy;
-  options.add_flag("--zero", zero, "the file keeps its size: write zeros instead of cutting it");
-  options.add("--copy", copy, "first write what is removed to this new file");
+  Repair repair;
+  options.add_flag("--zero", repair.has_zeros,
+                   "the file keeps its size: write zeros instead of cutting it");
+  options.add("--copy", repair.copy,
+              "first write what is removed to this new file; of segments: directory");
+  options.add_flag("--drop-good-entries", repair.drops_good_entries,
+                   "of segments: remove what is behind damaged or missing entries");
+  options.add_flag("--keep-later", repair.keeps_later,
+                   "of segments: remove what is before them, not behind");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
+  if (repair.drops_good_entries && repair.keeps_later)
+    words->fail("--drop-good-entries and --keep-later exclude each other");
+  if (std::filesystem::is_directory(name)) return repair_segments(name, repair);
+  if (repair.keeps_later) words->fail("--keep-later is for a directory with segments");
+  return repair_file(name, repair);
+}
 
+int repair_file(const std::string& name, const Repair& repair) {
   File file(name, Open_Mode::write_existing);
   const Report report = examine(file);
   if (is_good(report)) {
@@ -144,14 +158,15 @@ writing.
     return 0;
   }
   const Offset end = report.end.position.offset;
-  if (!copy.empty()) copy_tail(file, end, copy);
-  const Report done = wal::recover(file, zero ? wal::Tail::zero : wal::Tail::truncate);
-  std::cout << name << ": " << (zero ? "zeros for " : "removed ") << report.file_size - end
-            << " bytes from offset " << end << ": " << report.end.text() << '\n';
+  if (!repair.copy.empty()) copy_tail(file, end, repair.copy);
+  const Report done = wal::recover(file, repair.has_zeros ? wal::Tail::zero : wal::Tail::truncate);
+  std::cout << name << ": " << (repair.has_zeros ? "zeros for " : "removed ")
+            << report.file_size - end << " bytes from offset " << end << ": " << report.end.text()
+            << '\n';
   if (report.later_entries > 0)
     std::cout << "saved:  " << counted(report.later_entries) << " that "
               << (report.later_entries == 1 ? "was" : "were") << " good, in " << done.saved << '\n';
-  if (!copy.empty()) std::cout << "copied: to " << copy << '\n';
+  if (!repair.copy.empty()) std::cout << "copied: to " << repair.copy << '\n';
   std::cout << "left:   " << counted(report.entries);
   if (report.entries > 0)
     std::cout << ", " << report.first_sequence << " to " << report.last_sequence();

@@ -16,6 +16,7 @@
 #include "testing/random.h"
 #include "testing/sim_file.h"
 #include "wal/recovery.h"
+#include "wal/segment_list.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -237,6 +238,7 @@ struct Setup {
   wal::Segment_Options segments;
   std::size_t copies = 3;
   std::size_t needed = 2;
+  std::uint64_t slowness = 0;  // seed of when copies are slow; 0: never
   std::size_t sector = 512;
 };
 
@@ -278,6 +280,7 @@ std::string text_of(const Setup& setup) {
           std::to_string(options.preallocate) + ", batches " + std::to_string(options.batch_size) +
           ", sector " + std::to_string(setup.sector);
   if (setup.kind == Kind::copies) text += ", needed " + std::to_string(setup.needed);
+  if (setup.kind == Kind::copies && setup.slowness != 0) text += ", slow copies";
   if (setup.kind == Kind::segments)
     text += ", segments " + std::to_string(setup.segments.segment_size) + ", spare " +
             std::to_string(setup.segments.spare_segments);
@@ -295,6 +298,14 @@ std::string choose_entry(Random& random, std::size_t least) {
   return entry;
 }
 
+// Each copy is slow for some operations, then fast for some.
+std::function<bool(std::size_t)> choose_slow_copies(std::uint64_t seed) {
+  return [random = Random(seed), slow = std::uint64_t{0}](std::size_t copy) mutable {
+    if (random.below(6) == 0) slow ^= std::uint64_t{1} << copy;
+    return (slow >> copy & 1) != 0;
+  };
+}
+
 std::unique_ptr<Abstract_File> open_copies(World& world, const Setup& setup, Open_Mode mode,
                                            std::uint64_t missing) {
   std::vector<std::unique_ptr<Abstract_File>> files;
@@ -309,8 +320,12 @@ std::unique_ptr<Abstract_File> open_copies(World& world, const Setup& setup, Ope
       files.push_back(nullptr);
     }
   }
-  return std::make_unique<wal::Copies>(
-      std::move(files), mode, wal::Copies_Options{.needed = setup.needed, .has_threads = false});
+  wal::Copies_Options options{.needed = setup.needed, .has_threads = false};
+  if (setup.slowness != 0) {
+    options.max_lag_bytes = 3000;
+    options.is_slow = choose_slow_copies(setup.slowness + world.time());
+  }
+  return std::make_unique<wal::Copies>(std::move(files), mode, std::move(options));
 }
 
 template <class Reader>
@@ -551,12 +566,14 @@ class Log_Explorer {
   std::optional<Lab_Failure> run() {
     try {
       setup_ = choose_setup(random_);
+      if (seed_ % 4 != 0) setup_.slowness = seed_;
       const std::uint64_t life_seed = random_.next();
       World world({});
       Promises_Of_Log promises(1, {});
       live(world, promises, life_seed);
       if (attacks_.has_kill || attacks_.has_power) explore(world, promises, 1);
       if (attacks_.has_error) {
+        if (setup_.kind == Kind::segments) damage_segments(world, promises);
         damage_entries(world, promises);
         fill_disk(life_seed);
         fail_calls(world, life_seed);
@@ -790,6 +807,55 @@ class Log_Explorer {
     Life_Of_Log(world, setup_, promises, random, missing).run(2 + random.below(5));
   }
 
+  // ---- damage -----------------------------------------------------------------------------------
+
+  // Each segment in turn is lost, or damaged: nobody reads or writes over the gap.
+  void damage_segments(const World& whole, const Promises_Of_Log& promises) {
+    Random random(seed_ + 1);
+    const Image image = kill_image(whole);
+    const Shown before = read(image, setup_);
+    const std::string newest = newest_segment(image);
+    for (const auto& [name, content] : image) {
+      Image damaged = image;
+      damaged.erase(name);
+      where_ = name + " was removed";
+      if (name != newest)
+        check_gap(damaged, before, promises, false);  // otherwise nothing can tell
+      if (content.size() <= wal::log_start) continue;
+      damaged[name] = content;
+      damaged[name][wal::log_start + random.below(content.size() - wal::log_start)] ^= 1;
+      where_ = name + " was damaged";
+      check_gap(damaged, before, promises, name == newest);
+    }
+  }
+
+  static std::string newest_segment(const Image& image) {
+    World world(image);
+    World_Directory directory(world);
+    return wal::list_segments(directory).segments.back().name;
+  }
+
+  void check_gap(const Image& image, const Shown& before, const Promises_Of_Log& promises,
+                 bool is_newest) const {
+    const Shown shown = read(image, setup_);  // throws if an entry does not follow
+    if (!shown.refusal.empty()) return;
+    if (!shown.entries.empty() && shown.first > before.first)
+      throw std::runtime_error("a reader begins behind a gap");
+    for (std::uint64_t s = shown.first; s <= shown.last(); ++s)
+      if (const auto* const entry = promises.entry(s);
+          entry == nullptr || *entry != shown.entries[s - shown.first])
+        throw std::runtime_error("a reader shows a damaged entry");
+    if (is_newest || shown.last() >= before.last()) return;
+    try {
+      World world(image);
+      World_Directory directory(world);
+      wal::Segmented_Writer(directory, setup_.options, setup_.segments);
+    } catch (const Corruption_Error&) {
+      return;
+    }
+    throw std::runtime_error("a writer goes on behind a gap");
+  }
+
   // ---- errors -----------------------------------------------------------------------------------
 
   // Each call of the life fails, once and for ever.
@@ -913,7 +979,8 @@ class Log_Explorer {
   void require_mark(const Image& image, const Promises_Of_Log& promises) const {
     World world(image);
     const std::uint64_t durable = promises.at(Promises_Of_Log::durable, std::size_t(-1));
-    if (wal::examine(*open_log(world)).known_durable < durable)
+    const wal::Report report = wal::examine(*open_log(world));
+    if (std::max(report.known_durable, report.first_sequence - 1) < durable)
       throw std::runtime_error("a closed log does not say what is durable");
   }
 

@@ -1,14 +1,16 @@
 #include "joedb/wal/copies.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <exception>
-#include <future>
 #include <optional>
 
 #include "joedb/base/bytes.h"
+#include "joedb/base/log.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/reader.h"
+#include "wal/copy_queues.h"
 #include "wal/recovery.h"
 
 namespace joedb::inline v1::wal {
@@ -45,7 +47,6 @@ class Copies::Merge {
       copies_.read_size_ = end_.offset;
     } else {
       repair();
-      copies_.pieces_ = {{0, first_used()}};
     }
   }
 
@@ -59,7 +60,9 @@ class Copies::Merge {
     std::optional<Found_Header> header = {};
     bool is_damaged = false;   // it has a header, but none that is good
     bool is_followed = false;  // its entries are of the last epoch, and agree with those taken
-    // As far as its own entries say. A copy gets an entry that says so only after its sync.
+    // It ends with the mark of a log that was closed: this copy got it after its last sync. Without
+    // it, entries that say what is durable say it of as many copies as are needed, not of this one.
+    bool is_closed = false;
     std::uint64_t known_durable = 0;
     Durable_Part durable{log_start};
     Report later = {};  // what is behind the end
@@ -69,12 +72,6 @@ class Copies::Merge {
     std::size_t to, from;
     Offset start, end;
   };
-
-  std::size_t first_used() const {
-    for (std::size_t i = 0; i < copies_.files_.size(); ++i)
-      if (copies_.status_[i].is_used) return i;
-    return 0;
-  }
 
   void find_headers() {
     for (std::size_t i = 0; i < copies_.files_.size(); ++i) {
@@ -154,7 +151,7 @@ class Copies::Merge {
     if (all_.size() < copies_.files_.size())
       throw Exception(copies_.get_name() +
                       ": no copy holds a log; to make a new one, all copies must be there");
-    copies_.pieces_ = {{0, first_used()}};
+    copies_.pieces_ = {{0, 0}};
     copies_.is_new_ = !copies_.is_readonly();
   }
 
@@ -183,9 +180,11 @@ class Copies::Merge {
       const std::uint64_t count = is_marker(header) ? 0 : 1;
       for (Copy& copy : all_) {
         if (std::find(good_.begin(), good_.end(), copy.index) != good_.end()) {
+          copy.is_closed = count == 0;
           copy.known_durable = std::max(copy.known_durable, durable_before(header));
           if (count > 0) copy.durable.add(end_, next, copy.known_durable);
         } else {
+          copy.is_closed = false;
           add_repair({copy.index, source_, end_.offset, next});
           copies_.status_[copy.index].repaired_entries += count;
         }
@@ -306,6 +305,10 @@ class Copies::Merge {
     copies_.require_enough();
   }
 
+  Offset durable_end(const Copy& copy) const {
+    return copy.is_closed ? copy.durable.end(copy.known_durable) : log_start;
+  }
+
   template <class F>
   void for_each(F f) {
     for (const Copy& copy : all_) {
@@ -328,22 +331,30 @@ class Copies::Merge {
       if (repair.to == copy.index)
         copies_.files_[repair.from]->copy_to(file, repair.start, repair.end);
     // What nothing proves to be on its disk: see Durable_Part.
-    file.copy_to(file, copy.durable.end(copy.known_durable), end_.offset);
+    file.copy_to(file, durable_end(copy), end_.offset);
     clear_tail(file, best_->header, end_, !copy.is_followed || copy.later.later_offset > 0);
-    // At no time this copy is without a header: it would count as missing. That in the other slot
-    // may be of a rotation that does not count.
-    if (!has_header(copy)) {
-      file.datasync();
-      write_header(file, best_->header, best_->slot);
-      file.datasync();
-      const Offset other = (1 - best_->slot) * slot_size;
-      for (const Offset half : {other, other + copy_offset})
-        file.write_zeros(half, half + slot_size);
-    }
+    if (!has_header(copy)) repair_header(file, copy);
     const std::uint64_t entries = copies_.status_[copy.index].repaired_entries;
     if (entries > 0 || !has_header(copy))
       copies_.report(file.get_name() + " was repaired: " + counted(entries, "entry", "entries") +
                      (has_header(copy) ? "" : " and the header"));
+  }
+
+  // There is a good header at each moment: a copy without one does not count when the log is
+  // opened.
+  void repair_header(Abstract_File& file, const Copy& copy) const {
+    const int other = 1 - best_->slot;
+    file.datasync();  // what the header says is durable before it
+    if (copy.header && copy.header->slot == best_->slot) {
+      write_header(file, best_->header, other);
+      file.datasync();
+    }
+    write_header(file, best_->header, best_->slot);
+    file.datasync();
+    for (const Offset half :
+         {Offset{0}, copy_offset})  // it may be of a rotation that does not count
+      file.write_zeros(other * slot_size + half, other * slot_size + half + slot_size);
+    file.datasync();
   }
 
   const std::string& name(std::size_t copy) const { return copies_.status_[copy].name; }
@@ -365,7 +376,7 @@ class Copies::Merge {
 Copies::Copies(std::vector<std::unique_ptr<Abstract_File>> files, Open_Mode mode,
                Copies_Options options)
     : Abstract_File(name_of(files), mode),
-      files_(std::move(files)),
+      files_(std::make_move_iterator(files.begin()), std::make_move_iterator(files.end())),
       options_(std::move(options)),
       needed_(options_.needed == 0 ? files_.size() : options_.needed) {
   if (files_.empty() || needed_ > files_.size())
@@ -375,7 +386,27 @@ Copies::Copies(std::vector<std::unique_ptr<Abstract_File>> files, Open_Mode mode
   for (const auto& file : files_)
     status_.push_back({file ? file->get_name() : "", file != nullptr, 0, ""});
   Merge(*this).run();
-  if (!is_readonly()) require_enough();
+  if (!is_readonly()) begin_writing();
+}
+
+void Copies::begin_writing() {
+  require_enough();
+  std::vector<std::shared_ptr<Abstract_File>> files;
+  for (std::size_t i = 0; i < files_.size(); ++i)
+    files.push_back(status_[i].is_used ? files_[i] : nullptr);
+  queues_ = std::make_unique<Copy_Queues>(
+      std::move(files), Copy_Queues::Options{options_.has_threads, options_.max_lag_bytes,
+                                             options_.patience, options_.is_slow, needed_});
+}
+
+Copies::~Copies() {
+  if (!queues_) return;
+  queues_->close();
+  try {
+    report_news();
+  } catch (const std::exception& error) {
+    Destructor_Logger::warning(error.what());
+  }
 }
 
 std::unique_ptr<Copies> Copies::open(const std::vector<std::string>& names, Open_Mode mode,
@@ -394,56 +425,77 @@ std::unique_ptr<Copies> Copies::open(const std::vector<std::string>& names, Open
 }
 
 std::size_t Copies::used() const {
+  if (queues_) return queues_->used();
   return static_cast<std::size_t>(
       std::count_if(status_.begin(), status_.end(), [](const Status& s) { return s.is_used; }));
+}
+
+std::vector<Copies::Status> Copies::status() const {
+  std::vector<Status> result = status_;
+  for (std::size_t i = 0; queues_ && i < result.size(); ++i) {
+    if (!status_[i].is_used) continue;
+    const Copy_Queues::Status now = queues_->status(i);
+    result[i].is_used = now.is_used;
+    result[i].failure = now.failure;
+    result[i].lag_bytes = now.lag_bytes;
+    result[i].lag_syncs = now.lag_syncs;
+  }
+  return result;
+}
+
+std::size_t Copies::first_used() const {
+  for (std::size_t i = 0; i < files_.size(); ++i)
+    if (status_[i].is_used && queues_->status(i).is_used) return i;
+  require_enough();
+  return 0;
+}
+
+void Copies::report_news() const {
+  for (const std::string& text : queues_->take_reports()) report(text);
 }
 
 void Copies::report(const std::string& text) const {
   if (options_.on_report) options_.on_report(text);
 }
 
+// Before anything is written.
 void Copies::drop(std::size_t copy, const std::string& failure) {
   status_[copy].is_used = false;
   status_[copy].failure = failure;
   report(status_[copy].name + " is not used any more: " + failure);
 }
 
+// How many copies must do something before it is done.
+std::size_t Copies::least() const { return is_new_ ? files_.size() : needed_; }
+
 void Copies::require_enough() const {
-  const std::size_t needed = is_new_ ? files_.size() : needed_;
-  if (used() >= needed) return;
+  if (used() >= least()) return;
   std::string failures;
-  for (const Status& status : status_)
+  for (const Status& status : status())
     if (!status.failure.empty()) failures += "; " + status.failure;
   throw Exception(get_name() + ": only " + std::to_string(used()) + " of " +
                   std::to_string(files_.size()) + " copies can be written; " +
-                  std::to_string(needed) + " are needed" + failures);
-}
-
-template <class F>
-void Copies::for_each_used(F f) {
-  for (std::size_t i = 0; i < files_.size(); ++i) {
-    if (!status_[i].is_used) continue;
-    try {
-      f(*files_[i]);
-    } catch (const Io_Error& error) {
-      drop(i, error.what());
-    }
-  }
-  require_enough();
+                  std::to_string(least()) + " are needed" + failures);
 }
 
 Offset Copies::get_size() const {
   if (is_readonly()) return read_size_;
+  queues_->drain();
   Offset size = 0;
   for (std::size_t i = 0; i < files_.size(); ++i)
-    if (status_[i].is_used) size = std::max(size, files_[i]->get_size());
+    if (status_[i].is_used && queues_->status(i).is_used)
+      size = std::max(size, files_[i]->get_size());
   return size;
 }
 
-// While the log is opened for writing, and only then, somebody reads from copies that are written.
+// A log that is written is read only while it is opened. All copies that are used are the same
+// then.
 std::size_t Copies::pread(char* data, std::size_t size, Offset offset) const {
-  if (is_readonly())
-    size = std::min(size, static_cast<std::size_t>(std::max<Offset>(read_size_ - offset, 0)));
+  if (!is_readonly()) {
+    queues_->drain();
+    return files_[first_used()]->pread(data, size, offset);
+  }
+  size = std::min(size, static_cast<std::size_t>(std::max<Offset>(read_size_ - offset, 0)));
   std::size_t done = 0;
   while (done < size) {
     const Offset at = offset + static_cast<Offset>(done);
@@ -461,43 +513,43 @@ std::size_t Copies::pread(char* data, std::size_t size, Offset offset) const {
 
 void Copies::pwrite(const char* data, std::size_t size, Offset offset) {
   if (offset >= log_start) is_new_ = false;
-  for_each_used([&](Abstract_File& file) { file.pwrite(data, size, offset); });
+  queues_->write(data, size, offset, least());
+  report_news();
+  require_enough();
 }
 
 // Where there is no room for zeros, there may be some for entries: no copy is dropped.
 void Copies::write_zeros(Offset start, Offset end) {
-  std::optional<Io_Error> failure;
-  for (std::size_t i = 0; i < files_.size(); ++i) {
-    if (!status_[i].is_used) continue;
-    try {
-      files_[i]->write_zeros(start, end);
-    } catch (const Io_Error& error) {
-      failure.emplace(error);
-    }
+  const std::string zeros(std::size_t{1} << 18, '\0');
+  for (; start < end; start += static_cast<Offset>(zeros.size())) {
+    const auto size = std::min(zeros.size(), static_cast<std::size_t>(end - start));
+    if (!queues_->try_write(zeros.data(), size, start, least()))
+      throw Io_Error("writing", get_name(), start, ENOSPC);
   }
-  if (failure) throw Io_Error(*failure);
 }
 
 bool Copies::truncate(Offset size) {
+  queues_->drain();
   bool is_cut = true;
-  for_each_used([&](Abstract_File& file) { is_cut = file.truncate(size) && is_cut; });
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (!status_[i].is_used || !queues_->status(i).is_used) continue;
+    try {
+      is_cut = files_[i]->truncate(size) && is_cut;
+    } catch (const Io_Error& error) {
+      queues_->drop(i, error.what());
+    }
+  }
+  report_news();
+  require_enough();
   return is_cut;
 }
 
 void Copies::sync() { datasync(); }
 
 void Copies::datasync() {
-  if (!options_.has_threads || used() < 2)
-    return for_each_used([](Abstract_File& file) { file.datasync(); });
-  std::vector<std::future<void>> others(files_.size());
-  for (std::size_t i = 1; i < files_.size(); ++i)
-    if (status_[i].is_used)
-      others[i] = std::async(std::launch::async, [file = files_[i].get()] { file->datasync(); });
-  for_each_used([&](Abstract_File& file) {
-    for (std::size_t i = 1; i < files_.size(); ++i)
-      if (files_[i].get() == &file) return others[i].get();
-    file.datasync();
-  });
+  queues_->sync(least());
+  report_news();
+  require_enough();
 }
 
 }  // namespace joedb::inline v1::wal

@@ -9,7 +9,6 @@
 #include "joedb/wal/writer.h"
 #include "testing/error_of.h"
 #include "testing/sim_file.h"
-#include "testing/temporary_directory.h"
 #include "wal/format.h"
 
 namespace joedb::wal {
@@ -334,28 +333,6 @@ TEST_F(Wal_Copies, MustAllBeThereForANewLog) {
 }
 
 TEST_F(Wal_Copies, OfNothingHoldNothing) { EXPECT_THAT(entries(), IsEmpty()); }
-
-TEST(Wal_Copies_Files, AreSyncedTogether) {
-  const testing::Temporary_Directory directory;
-  const std::vector<std::string> names{directory.file("a"), directory.file("b"),
-                                       directory.file("none/c")};
-  std::vector<std::string> reports;
-  const auto open = [&] {
-    return Copies::open(
-        names, Open_Mode::write_existing_or_create_new,
-        {.needed = 2, .on_report = [&](std::string_view text) { reports.emplace_back(text); }});
-  };
-  EXPECT_THAT(error_of([&] { open(); }), HasSubstr("to make a new one, all copies must be there"));
-  EXPECT_THAT(reports, ElementsAre("opening " + names[2] + ": No such file or directory"));
-  std::filesystem::create_directory(directory.file("none"));
-  Writer log(open());
-  EXPECT_THROW(open(), Io_Error) << "there is a writer";
-  for (int i = 0; i < 10; ++i) {
-    log.append("entry");
-    log.sync();
-  }
-  EXPECT_EQ(directory.read("a"), directory.read("none/c"));
-}
 
 }  // namespace
 }  // namespace joedb::wal

@@ -23,6 +23,8 @@ std::string End::text() const {
       return "wrong order: a good entry, but not the next one";
     case Stop::overwritten:
       return "overwritten: the log was rotated before this entry was read";
+    case Stop::missing:
+      return "missing: the segment with this entry is not there, but a later one is";
   }
   return "";
 }

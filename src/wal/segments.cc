@@ -3,76 +3,21 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "wal/format.h"
+#include "wal/segment_list.h"
 #include "wal/wait.h"
 
+// Invariants of a log of segments:
+//
+// 1. The header of a segment is written only after all entries of the segment before it are
+// durable.
+//    So a power cut damages only the last segment.
+// 2. The epoch of a segment is that of the segment before it plus 1, and its first sequence is the
+//    one behind the last entry of that segment.
+// 3. Before a segment is recycled or removed, the newest header says, and is durable, that its
+//    entries are not needed (`oldest`). Segments that are needed are there, without a gap.
+// 4. A segment is made in a recycled file, or else in a new file that has the name of its epoch.
+
 namespace joedb::inline v1::wal {
-
-namespace {
-
-// A file of the log. Its name says when it was made, not which entries it has: those begin again.
-struct Segment {
-  std::string name;
-  Header header;
-};
-
-constexpr std::string_view suffix = ".wal";
-constexpr std::size_t number_size = 8;  // of digits, at least
-
-std::string name_of(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  if (digits.size() < number_size) digits.insert(0, number_size - digits.size(), '0');
-  return digits + std::string(suffix);
-}
-
-bool is_segment(std::string_view name) {
-  if (!name.ends_with(suffix)) return false;
-  name.remove_suffix(suffix.size());
-  return name.size() >= number_size && name.find_first_not_of("0123456789") == name.npos;
-}
-
-// What is in a directory: segments in their order, and files that were to become some.
-struct Listing {
-  std::vector<Segment> segments;
-  std::vector<std::string> blank;
-};
-
-Listing list(Abstract_Directory& directory) {
-  Listing result;
-  for (const std::string& name : directory.list()) {
-    if (!is_segment(name)) continue;
-    try {
-      const auto file = directory.open(name, Open_Mode::read_existing);
-      if (const auto found = read_header(*file))
-        result.segments.push_back({name, found->header});
-      else if (is_blank(*file))
-        result.blank.push_back(name);
-      else
-        throw Corruption_Error(file->get_name() + " is no segment of a log", 0);
-    } catch (const Io_Error& error) {
-      if (error.code != ENOENT) throw;  // it has just been removed
-    }
-  }
-  std::vector<Segment>& all = result.segments;
-  std::sort(all.begin(), all.end(),
-            [](const Segment& a, const Segment& b) { return is_later(b.header, a.header); });
-  for (const Segment& segment : all)
-    if (segment.header.log_id != all.back().header.log_id)
-      throw Corruption_Error(directory.get_name() + ": " + segment.name + " and " +
-                                 all.back().name + " belong to different logs",
-                             0);
-  return result;
-}
-
-// The first segment that is needed: it, or none before it, has the oldest entry.
-std::size_t first_needed(const std::vector<Segment>& segments) {
-  const std::uint64_t oldest = segments.back().header.oldest;
-  std::size_t first = segments.size() - 1;
-  while (first > 0 && segments[first].header.first_sequence > oldest) --first;
-  return first;
-}
-
-}  // namespace
 
 // ---- Segmented_Writer ---------------------------------------------------------------------------
 
@@ -88,25 +33,12 @@ class Segmented_Writer::Implementation {
       throw Exception("a log of segments has the format `checked`, and no batches");
     if (segment_options_.segment_size <= log_start)
       throw Exception("a segment has more than " + std::to_string(log_start) + " bytes");
-    const Listing found = list(directory_);
-    if (found.segments.empty()) {
-      remove_blank(found);
-      segments_.push_back({name_of(1), {}});
-      current_.emplace(directory_.open(name_of(1), Open_Mode::create_new), options_);
-      segments_.back().header = {current_->log_id(), current_->epoch()};
-      last_epoch_ = current_->epoch();
-      return;
-    }
-    const Segment& last = found.segments.back();
-    current_.emplace(directory_.open(last.name, Open_Mode::write_existing), options_);
-    const auto now = list(directory_).segments;
-    if (now.empty() || now.back().name != last.name)
-      throw Io_Error("locking", directory_.get_name(), -1, EAGAIN);
-    remove_blank(found);
-    last_epoch_ = last.header.epoch;
-    oldest_ = last.header.oldest;
-    segments_.assign(found.segments.begin(), found.segments.end());
-    give_up(first_needed(found.segments));
+    const Segment_List found = list_segments(directory_);
+    found.require_headers(directory_);
+    if (found.segments.empty())
+      create(found);
+    else
+      open(found.segments.back());
   }
 
   Position append(std::string_view bytes) {
@@ -151,8 +83,44 @@ class Segmented_Writer::Implementation {
   std::size_t segments() const { return segments_.size(); }
 
  private:
+  void create(const Segment_List& found) {
+    remove_blank(found);
+    const std::string name = segment_name(1);
+    current_.emplace(directory_.open(name, Open_Mode::create_new), options_);
+    segments_.push_back({name, {current_->log_id(), current_->epoch()}});
+    last_epoch_ = current_->epoch();
+  }
+
+  // No other writer has the last segment from here on.
+  void open(const Segment& last) {
+    auto file = directory_.open(last.name, Open_Mode::write_existing);
+    const Segment_List found = list_segments(directory_);
+    found.require_headers(directory_);
+    if (found.segments.empty() || found.segments.back().name != last.name)
+      throw Io_Error("locking", directory_.get_name(), -1, EAGAIN);
+    require_no_gap(found);
+    current_.emplace(std::move(file), options_);
+    remove_blank(found);
+    last_epoch_ = found.segments.back().header.epoch;
+    oldest_ = found.oldest();
+    segments_.assign(found.segments.begin(), found.segments.end());
+    give_up(found.first_needed());
+  }
+
+  // Invariants 2 and 3.
+  void require_no_gap(const Segment_List& found) {
+    if (const auto gap = gap_at_start(found)) refuse(directory_, *gap);
+    for (std::size_t i = found.first_needed(); i + 1 < found.segments.size(); ++i) {
+      const Segment& segment = found.segments[i];
+      const Segment& next = found.segments[i + 1];
+      if (!segment_options_.check_entries && is_next(segment, next)) continue;
+      const End end = read_all(directory_, segment).end;
+      if (const auto gap = gap_between(segment, end, next)) refuse(directory_, *gap);
+    }
+  }
+
   // Files that were to become segments. Who is just making one has it locked.
-  void remove_blank(const Listing& found) {
+  void remove_blank(const Segment_List& found) {
     for (const std::string& name : found.blank) {
       const auto file = directory_.open(name, Open_Mode::write_existing);
       directory_.remove(name);
@@ -166,15 +134,15 @@ class Segmented_Writer::Implementation {
                       ". Close it and open it again.");
   }
 
-  // After a failure there may be a new segment already: what were appended to the old one would be
-  // lost.
+  // After a failure there may be a new segment already: entries that are appended to the old one
+  // would be lost.
   void begin_segment() {
     try {
       current_->sync();
       const std::uint64_t first = current_->position().sequence;
       const Header start{current_->log_id(), ++last_epoch_, first, oldest_};
       const bool is_spare = !spare_.empty();
-      const std::string name = is_spare ? spare_.front() : name_of(last_epoch_);
+      const std::string name = is_spare ? spare_.front() : segment_name(last_epoch_);
       Writer next(
           directory_.open(name, is_spare ? Open_Mode::write_existing : Open_Mode::create_new),
           options_, start);
@@ -261,68 +229,83 @@ class Segmented_Reader::Implementation {
   }
 
   std::optional<Entry> next() {
-    if (!reader_) seek_first();
-    for (bool has_looked = false; reader_;) {
+    if (!reader_ && !is_at_gap_) seek_first();
+    while (reader_ && !is_at_gap_) {
+      // Nothing is appended to a segment any more when there is a next one.
+      const bool was_complete = !later_.empty();
       if (auto entry = reader_->next()) return entry;
       end_ = reader_->end();
-      if (end_.stop == Stop::overwritten || !find_next()) return std::nullopt;
-      if (next_.header.first_sequence == end_.position.sequence) {
-        if (!open(next_)) {
-          end_.stop = Stop::overwritten;
-          return std::nullopt;
-        }
-        has_looked = false;
-      } else if (has_looked) {
-        if (next_.header.oldest > end_.position.sequence)
-          end_.stop = Stop::overwritten;
-        else if (end_.stop == Stop::clean)
-          end_.stop = Stop::wrong_order;
-        return std::nullopt;
-      } else {
-        has_looked = true;  // more may have come here before the next segment began
-      }
+      if (end_.stop == Stop::overwritten) return std::nullopt;
+      if (was_complete ? !go_on() : !find_later()) return std::nullopt;
     }
-    end_ = {};
+    if (!is_at_gap_) end_ = no_log;
     return std::nullopt;
   }
 
   const End& end() const { return end_; }
-  Position position() const { return reader_ ? reader_->position() : Position{1, 0}; }
+  Position position() const { return reader_ ? reader_->position() : end_.position; }
+  const std::string& segment() const { return current_.name; }
 
   void seek_first() {
+    is_at_gap_ = false;
+    reader_.reset();
+    end_ = no_log;
     for (;;) {
-      const auto segments = list(directory_).segments;
-      if (segments.empty()) return reader_.reset();
-      if (open(segments[first_needed(segments)])) return;
+      const Segment_List list = list_segments(directory_);
+      list.require_headers(directory_);
+      if (list.segments.empty()) return;
+      if (const auto gap = gap_at_start(list)) {
+        current_ = {};
+        end_ = {.stop = Stop::missing, .position = {gap->first, 0}};
+        is_at_gap_ = true;
+        return;
+      }
+      if (open(list.segments[list.first_needed()])) return take_others(list);
     }
   }
 
   void seek(std::uint64_t sequence) {
-    const auto segments = list(directory_).segments;
-    for (std::size_t i = segments.size(); i-- > 0;)
-      if (segments[i].header.first_sequence <= sequence) {
-        if (i < first_needed(segments) || !open(segments[i])) break;
-        while (position().sequence < sequence && next()) {
-        }
-        break;
-      }
-    if (position().sequence == sequence) {
-      const Position found = reader_->position();
-      if (next()) return reader_->seek(found);
-    }
+    const Segment_List list = list_segments(directory_);
+    list.require_headers(directory_);
+    if (go_to(list, sequence)) return;
     seek_first();
     throw Exception(directory_.get_name() + ": there is no good entry " + std::to_string(sequence));
   }
 
  private:
-  // False, and all is as before, if it has been removed, or written again, since it was listed.
+  bool go_to(const Segment_List& list, std::uint64_t sequence) {
+    const auto& all = list.segments;
+    const auto behind = std::upper_bound(
+        all.begin(), all.end(), sequence,
+        [](std::uint64_t s, const Segment& segment) { return s < segment.header.first_sequence; });
+    if (behind == all.begin() || !is_needed(list, std::prev(behind)) || !open(*std::prev(behind)))
+      return false;
+    take_others(list);
+    is_at_gap_ = false;
+    while (position().sequence < sequence)
+      if (!next()) return false;
+    if (position().sequence != sequence) return false;
+    const Position found = reader_->position();
+    if (!next()) return false;
+    reader_->seek(found);
+    return true;
+  }
+
+  static bool is_needed(const Segment_List& list, std::vector<Segment>::const_iterator segment) {
+    return segment - list.segments.begin() >= static_cast<std::ptrdiff_t>(list.first_needed());
+  }
+
+  // False, and all is as before, if it has been removed or recycled since its header was read.
   bool open(const Segment& segment) {
     try {
       auto file = directory_.open(segment.name, Open_Mode::read_existing);
       Reader reader(*file);
-      if (reader.position().sequence != segment.header.first_sequence) return false;
+      if (reader.epoch() != segment.header.epoch ||
+          reader.position().sequence != segment.header.first_sequence)
+        return false;
       reader_ = std::move(reader);
       file_ = std::move(file);
+      current_ = segment;
       return true;
     } catch (const Io_Error& error) {
       if (error.code != ENOENT) throw;
@@ -330,22 +313,98 @@ class Segmented_Reader::Implementation {
     }
   }
 
-  // The segment behind the one that is read.
-  bool find_next() {
-    for (const Segment& segment : list(directory_).segments)
-      if (segment.header.epoch > reader_->epoch()) {
-        next_ = segment;
+  // The segments before and behind the current one.
+  void take_others(const Segment_List& list) {
+    earlier_.clear();
+    later_.clear();
+    for (const Segment& segment : list.segments)
+      if (segment.header.epoch < reader_->epoch())
+        earlier_.push_back(segment);
+      else if (segment.header.epoch > reader_->epoch())
+        later_.push_back(segment);
+  }
+
+  // Begins with the next segment, if the entries go on there. The segments may have changed since
+  // they were listed: there is a gap only if it is there again while no new segment has begun.
+  bool go_on() {
+    for (;;) {
+      const std::uint64_t newest = later_.back().header.epoch;
+      if (later_.front().header.first_sequence == end_.position.sequence && open_next())
         return true;
+      const Segment_List list = list_segments(directory_);
+      list.require_headers(directory_);
+      take_others(list);
+      if (later_.empty()) return false;  // somebody has removed them
+      if (later_.front().header.first_sequence == end_.position.sequence) continue;
+      if (list.oldest() > end_.position.sequence) {
+        end_.stop = Stop::overwritten;
+        return false;
       }
+      if (later_.back().header.epoch == newest) break;
+    }
+    const bool is_behind = later_.front().header.first_sequence > end_.position.sequence;
+    if (ends_well(end_.stop)) end_.stop = is_behind ? Stop::missing : Stop::wrong_order;
+    is_at_gap_ = true;
     return false;
+  }
+
+  static constexpr End no_log{Stop::clean, {1, 0}};
+  static bool ends_well(Stop stop) { return stop == Stop::clean || stop == Stop::wrong_epoch; }
+
+  bool open_next() {
+    Segment before = current_;
+    if (!open(later_.front())) return false;
+    earlier_.push_back(std::move(before));
+    later_.pop_front();
+    return true;
+  }
+
+  // Looks where invariant 4 lets the next segment appear: this takes no listing.
+  bool find_later() {
+    if (reader_->epoch() != current_.header.epoch) {  // it was recycled, and none was missed
+      const Segment_List list = list_segments(directory_);
+      list.require_headers(directory_);
+      take_others(list);
+      for (const Segment& segment : list.segments)
+        if (segment.header.epoch == reader_->epoch()) current_ = segment;
+      return !later_.empty();
+    }
+    if (take_later(segment_name(current_.header.epoch + 1))) return true;
+    const auto header = read_header(*file_);
+    const std::uint64_t oldest = header ? header->header.oldest : 1;
+    for (std::size_t i = 0; i < earlier_.size();) {
+      const Segment& next = i + 1 < earlier_.size() ? earlier_[i + 1] : current_;
+      if (next.header.first_sequence > oldest) break;  // this one is needed, so are the others
+      const auto at = earlier_.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto found = read_segment(directory_, at->name);
+      if (found && found->header.epoch == at->header.epoch) {
+        ++i;
+        continue;
+      }
+      earlier_.erase(at);
+      if (found && take_later(found->name)) return true;
+    }
+    return false;
+  }
+
+  bool take_later(const std::string& name) {
+    const auto found = read_segment(directory_, name);
+    if (!found || found->header.log_id != current_.header.log_id ||
+        found->header.epoch <= current_.header.epoch)
+      return false;
+    later_.push_back(*found);
+    return true;
   }
 
   const std::unique_ptr<Abstract_Directory> owned_;
   Abstract_Directory& directory_;
+  Segment current_;
   std::unique_ptr<Abstract_File> file_;
-  std::optional<Reader> reader_;
-  Segment next_;
-  End end_;
+  std::optional<Reader> reader_;  // of the current segment
+  std::vector<Segment> earlier_;  // in their order: some of them may be recycled
+  std::deque<Segment> later_;     // in their order, as far as they are known
+  bool is_at_gap_ = false;        // until the next seek: what is missing does not come back
+  End end_ = no_log;
 };
 
 Segmented_Reader::Segmented_Reader(const std::string& directory) {
@@ -364,6 +423,7 @@ Segmented_Reader::~Segmented_Reader() = default;
 std::optional<Entry> Segmented_Reader::next() { return implementation_->next(); }
 const End& Segmented_Reader::end() const { return implementation_->end(); }
 Position Segmented_Reader::position() const { return implementation_->position(); }
+const std::string& Segmented_Reader::segment() const { return implementation_->segment(); }
 void Segmented_Reader::seek(std::uint64_t sequence) { implementation_->seek(sequence); }
 void Segmented_Reader::seek_first() { implementation_->seek_first(); }
 

@@ -49,6 +49,27 @@ class Wal_Segments : public ::testing::Test {
     return names;
   }
 
+  // Flips a bit in the entry with this number, from 0, of a segment.
+  void damage(const std::string& segment, std::size_t entry) {
+    std::string content = directory_.read("log/" + segment);
+    content[static_cast<std::size_t>(log_start) + entry * 1024 + 500] ^= 1;
+    directory_.write("log/" + segment, content);
+  }
+  void remove(const std::string& segment) { std::filesystem::remove(name_ + "/" + segment); }
+  // Eight entries in three segments, which begin with 1, 4 and 7.
+  void write_three_segments() {
+    open();
+    append_up_to(8);
+    log_.reset();
+  }
+  std::string why_a_writer_is_refused() {
+    std::string refusal = error_of([&] { open(); });
+    log_.reset();
+    const auto advice = refusal.find(". Nothing is written to this log.");
+    EXPECT_NE(advice, refusal.npos) << refusal;
+    return refusal.substr(0, advice);
+  }
+
   const testing::Temporary_Directory directory_;
   const std::string name_ = directory_.file("log");
   std::optional<Segmented_Writer> log_;
@@ -146,18 +167,6 @@ TEST_F(Wal_Segments, SayWhichEntriesWereReleasedBeforeTheyWereRead) {
   EXPECT_EQ(19U, reader.next()->position.sequence);
 }
 
-TEST_F(Wal_Segments, NoticeThatOneIsMissing) {
-  open();
-  append_up_to(8);
-  log_.reset();
-  std::filesystem::remove(name_ + "/00000002.wal");
-  Segmented_Reader reader(name_);
-  for (int i = 1; i <= 3; ++i) EXPECT_TRUE(reader.next());
-  EXPECT_FALSE(reader.next());
-  EXPECT_EQ(Stop::wrong_order, reader.end().stop);
-  EXPECT_EQ(4U, reader.end().position.sequence);
-}
-
 TEST_F(Wal_Segments, OfDifferentLogsAreNotMixed) {
   open();
   append_up_to(2);
@@ -198,6 +207,203 @@ TEST_F(Wal_Segments, RefuseWhatMakesNoSense) {
   EXPECT_EQ("a log of segments has the format `checked`, and no batches",
             error_of([&] { Segmented_Writer(name_, {.batch_size = 100000}); }));
   EXPECT_THROW(Segmented_Reader(directory_.file("none")), Io_Error);
+}
+
+// ---- what is missing or damaged -----------------------------------------------------------------
+
+TEST_F(Wal_Segments, RefuseAWriterWhereOneIsMissing) {
+  write_three_segments();
+  remove("00000002.wal");
+  EXPECT_EQ(name_ + ": entries 4 to 6 are missing, between 00000001.wal and 00000003.wal",
+            why_a_writer_is_refused());
+}
+
+TEST_F(Wal_Segments, RefuseAWriterWhereTheFirstIsMissing) {
+  write_three_segments();
+  remove("00000001.wal");
+  EXPECT_EQ(name_ +
+                ": entries 1 to 3 are missing: the first segment is 00000002.wal, and begins with "
+                "entry 4",
+            why_a_writer_is_refused());
+}
+
+TEST_F(Wal_Segments, RefuseAWriterWhereOneIsDamaged) {
+  write_three_segments();
+  damage("00000002.wal", 1);
+  EXPECT_EQ(
+      name_ +
+          ": entries 5 to 6 cannot be read: 00000002.wal is damaged at offset 17408 (checksum: "
+          "these bytes are not those that were written), and 00000003.wal begins with entry 7",
+      why_a_writer_is_refused());
+}
+
+TEST_F(Wal_Segments, RefuseAWriterWhereOneWasCut) {
+  write_three_segments();
+  std::filesystem::resize_file(name_ + "/00000002.wal", log_start + 2 * 1024);
+  EXPECT_EQ(name_ +
+                ": entry 6 cannot be read: 00000002.wal is damaged at offset 18432 (the end of the "
+                "log), and 00000003.wal begins with entry 7",
+            why_a_writer_is_refused());
+}
+
+TEST_F(Wal_Segments, RefuseAWriterWhereOneIsAnOlderCopy) {
+  open();
+  append_up_to(4);
+  const std::string old = directory_.read("log/00000002.wal");
+  append_up_to(8);
+  log_.reset();
+  directory_.write("log/00000002.wal", old);
+  EXPECT_EQ(
+      name_ +
+          ": entries 5 to 6 cannot be read: 00000002.wal is damaged at offset 17408 (the end of "
+          "the log), and 00000003.wal begins with entry 7",
+      why_a_writer_is_refused());
+}
+
+TEST_F(Wal_Segments, RefuseAWriterWhereOneIsThereTwice) {
+  write_three_segments();
+  std::filesystem::copy(name_ + "/00000002.wal", name_ + "/00000009.wal");
+  EXPECT_EQ(name_ +
+                ": 00000009.wal begins with entry 4, but 00000002.wal before it ends with "
+                "entry 6",
+            why_a_writer_is_refused());
+}
+
+TEST_F(Wal_Segments, RefuseAWriterWhereAHeaderIsDamaged) {
+  write_three_segments();
+  std::string content = directory_.read("log/00000002.wal");
+  content[20] ^= 1;
+  content[static_cast<std::size_t>(copy_offset) + 20] ^= 1;
+  directory_.write("log/00000002.wal", content);
+  EXPECT_EQ(name_ + "/00000002.wal: no header of this log is good", why_a_writer_is_refused());
+  EXPECT_THROW(Segmented_Reader{name_}, Corruption_Error);
+}
+
+// All ways to damage an entry, or to lose a segment.
+TEST_F(Wal_Segments, AreNeverReadOverAGap) {
+  write_three_segments();
+  const std::string backup = directory_.file("backup");
+  std::filesystem::copy(name_, backup);
+  for (std::size_t entry = 0; entry < 6; ++entry)
+    for (const bool is_removed : {false, true}) {
+      const std::string segment = entry < 3 ? "00000001.wal" : "00000002.wal";
+      if (is_removed)
+        remove(segment);
+      else
+        damage(segment, entry % 3);
+      const std::size_t good = is_removed ? entry / 3 * 3 : entry;
+      EXPECT_THAT(entries(), SizeIs(good));
+      EXPECT_THROW(open(), Corruption_Error);
+      std::filesystem::copy(backup, name_,
+                            std::filesystem::copy_options::recursive |
+                                std::filesystem::copy_options::overwrite_existing);
+      EXPECT_THAT(entries(), SizeIs(8));
+    }
+}
+
+TEST_F(Wal_Segments, SayWhyTheyAreNotReadOn) {
+  write_three_segments();
+  damage("00000002.wal", 1);
+  Segmented_Reader reader(name_);
+  for (int i = 1; i <= 4; ++i) EXPECT_TRUE(reader.next());
+  for (int i = 0; i < 2; ++i) {  // it stays there
+    EXPECT_FALSE(reader.next());
+    EXPECT_EQ(Stop::checksum, reader.end().stop);
+    EXPECT_EQ((Position{5, 17408}), reader.end().position);
+    EXPECT_EQ("00000002.wal", reader.segment());
+  }
+  remove("00000002.wal");
+  reader.seek_first();
+  for (int i = 1; i <= 3; ++i) EXPECT_TRUE(reader.next());
+  EXPECT_FALSE(reader.next());
+  EXPECT_EQ(Stop::missing, reader.end().stop);
+  EXPECT_EQ(4U, reader.end().position.sequence);
+
+  reader.seek(7);  // the caller may skip entries, the reader does not
+  EXPECT_EQ(7U, reader.next()->position.sequence);
+  EXPECT_EQ("00000003.wal", reader.segment());
+
+  remove("00000001.wal");
+  reader.seek_first();
+  EXPECT_FALSE(reader.next());
+  EXPECT_EQ(Stop::missing, reader.end().stop);
+  EXPECT_EQ(1U, reader.position().sequence);
+}
+
+TEST_F(Wal_Segments, MayBeOpenedWithoutReadingAll) {
+  constexpr Segment_Options headers_only{
+      .segment_size = three_entries.segment_size, .spare_segments = 1, .check_entries = false};
+  write_three_segments();
+  damage("00000001.wal", 1);
+  open(headers_only);
+  append_up_to(9);
+  log_.reset();
+  remove("00000002.wal");
+  EXPECT_THROW(open(headers_only), Corruption_Error);
+}
+
+TEST_F(Wal_Segments, ThatAreNotNeededMayBeMissingOrDamaged) {
+  open({.segment_size = three_entries.segment_size, .spare_segments = 3});
+  append_up_to(14);
+  log_->release(9);
+  log_.reset();
+  damage("00000003.wal", 1);
+  remove("00000002.wal");
+  EXPECT_THAT(entries(), ElementsAre(10, 11, 12, 13, 14));
+  open();
+  append_up_to(22);  // two of them are recycled
+  EXPECT_THAT(entries(), SizeIs(13));
+}
+
+// ---- how often files are opened -----------------------------------------------------------------
+
+// Counts what is asked of a directory.
+class Counting_Directory : public Abstract_Directory {
+ public:
+  explicit Counting_Directory(const std::string& name) : directory_(name) {}
+  const std::string& get_name() const override { return directory_.get_name(); }
+  std::vector<std::string> list() const override {
+    ++lists;
+    return directory_.list();
+  }
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
+    ++opens;
+    return directory_.open(name, mode);
+  }
+  void remove(const std::string& name) override { directory_.remove(name); }
+
+  mutable int lists = 0;
+  int opens = 0;
+
+ private:
+  Directory directory_;
+};
+
+TEST_F(Wal_Segments, AreOpenedTwiceToBeRead) {
+  open();
+  append_up_to(60);
+  Counting_Directory directory(name_);
+  Segmented_Reader reader(directory);
+  for (int i = 1; i <= 60; ++i) EXPECT_TRUE(reader.next());
+  EXPECT_EQ(1, directory.lists);
+  EXPECT_EQ(40, directory.opens) << "20 segments: once for the header, once for the entries";
+}
+
+TEST_F(Wal_Segments, AreNotListedByAReaderThatWaits) {
+  open();
+  append_up_to(60);
+  log_->release(30);  // one is kept to be recycled
+  Counting_Directory directory(name_);
+  Segmented_Reader reader(directory);
+  while (reader.next()) {
+  }
+  directory.lists = directory.opens = 0;
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(reader.next());
+  EXPECT_EQ(0, directory.lists);
+  EXPECT_LE(directory.opens, 10 * 2) << "the name of the next one, and the one that is kept";
+  append_up_to(66);  // in the one that is kept, then in a new file
+  for (std::uint64_t i = 61; i <= 66; ++i) EXPECT_EQ(i, reader.next()->position.sequence);
+  EXPECT_EQ(0, directory.lists);
 }
 
 }  // namespace

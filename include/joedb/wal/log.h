@@ -44,7 +44,8 @@ enum class Stop {
   checksum,     // these bytes are not those that were written
   wrong_epoch,  // an entry from before a rotation
   wrong_order,  // a good entry, but one that does not follow the entry before it
-  overwritten   // rotated while it was read: the entries here are lost for this reader
+  overwritten,  // rotated while it was read: the entries here are lost for this reader
+  missing       // of segments: a later one is there, but not the one with this entry
 };
 
 // Where the good entries end.

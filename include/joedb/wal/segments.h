@@ -24,9 +24,12 @@ struct Segment_Options {
   // An entry that does not fit in the rest of a segment begins a new one; one that fits in none has
   // a larger one for itself.
   Offset segment_size = Offset{1} << 26;
-  // So many segments that are not needed any more are kept, to be written again: they have their
-  // size, so that a sync writes no metadata. Others are removed.
+  // So many segments that are not needed any more are kept, to be recycled: they have their size,
+  // so that a sync writes no metadata. Others are removed.
   std::size_t spare_segments = 2;
+  // On opening, all entries of all segments are read, so that a damaged one is noticed. Without
+  // this, only those of the last segment are; a segment that is missing is noticed all the same.
+  bool check_entries = true;
 };
 
 // Appends entries to a log of segments.
@@ -38,11 +41,13 @@ struct Segment_Options {
 //   log.release(position.sequence);  // saved elsewhere
 //
 // Promises, failures and threads are those of Writer. A segment is durable before the next one
-// begins; so only the last one may be torn.
+// begins; so a power cut tears only the last one.
 class Segmented_Writer {
  public:
   // Opens a log, or makes a new one, and the directory if there is none. `options` has no
-  // batch_size, and format `checked`. Throws what Writer throws.
+  // batch_size, and format `checked`. Throws what Writer throws; and Corruption_Error, which names
+  // file and entries, if a segment is missing or damaged, so that the entries have a gap. Nothing
+  // has changed then. (That the newest segment is missing, nothing can tell: the log ends earlier.)
   explicit Segmented_Writer(const std::string& directory, Options options = {},
                             Segment_Options segments = {});
   // `directory` must outlive this object.
@@ -81,7 +86,7 @@ class Segmented_Writer {
 // Reads a log of segments, as Reader does a file: also while it is written.
 class Segmented_Reader {
  public:
-  // Throws Io_Error if there is no such directory.
+  // Throws Io_Error if there is no such directory; Corruption_Error for a damaged header.
   explicit Segmented_Reader(const std::string& directory);
   // `directory` must outlive this object.
   explicit Segmented_Reader(Abstract_Directory& directory);
@@ -90,14 +95,17 @@ class Segmented_Reader {
   ~Segmented_Reader();
 
   // As those of Reader. Entries that were released are not shown, as far as their segments are
-  // gone; Stop::overwritten if they were released while this read.
+  // gone; Stop::overwritten if they were released while this read. Where a segment is missing or
+  // damaged, this stops, and stays there until the next seek: it never skips entries by itself.
   std::optional<Entry> next();
   std::optional<Entry> wait_for_next(std::chrono::milliseconds timeout);
   const End& end() const;
   Position position() const;
+  // The file of the entry that next() has returned, or of end(); empty if there is none.
+  const std::string& segment() const;
 
-  // Goes to the entry with this sequence, for next() to return it. Throws Exception if it is not
-  // there, and is at the first entry then.
+  // Goes to the entry with this sequence, for next() to return it: also to one behind a gap. Throws
+  // Exception if it is not there, and is at the first entry then.
   void seek(std::uint64_t sequence);
   void seek_first();
 

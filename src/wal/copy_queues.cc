@@ -1,0 +1,312 @@
+#include "wal/copy_queues.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "wal/format.h"
+
+namespace joedb::inline v1::wal {
+
+using Clock = std::chrono::steady_clock;
+using Lock = std::unique_lock<std::mutex>;
+
+struct Copy_Queues::Operation {
+  std::shared_ptr<const std::string> bytes;  // null: a sync
+  Offset offset = 0;
+  std::uint64_t number = 0;       // operations are counted from 1
+  std::uint64_t sync_number = 0;  // so are syncs
+  bool may_fail = false;
+
+  bool is_sync() const { return !bytes; }
+  bool is_header() const { return bytes && offset < log_start; }
+  std::size_t size() const { return bytes ? bytes->size() : 0; }
+};
+
+struct Copy_Queues::Copy {
+  std::shared_ptr<Abstract_File> file;
+  bool is_used = false;
+  std::string failure;
+  std::deque<Operation> queue;
+  std::size_t waiting_bytes = 0;  // with those of the operation that is performed
+  bool is_busy = false;           // an operation is performed
+  bool has_new_header = false;    // that is not durable
+  std::uint64_t written = 0;      // the number of the last operation
+  std::uint64_t synced = 0;       // and of the last that a sync has covered
+  std::uint64_t syncs = 0;        // the number of that sync
+  bool is_waited_for = false;     // which was reported
+  Clock::time_point last_progress = Clock::now();
+  std::condition_variable work;  // there is an operation, or the thread shall end
+
+  bool is_idle() const { return queue.empty() && !is_busy; }
+  bool has_done(const Operation& operation) const {
+    return (operation.is_sync() ? synced : written) >= operation.number;
+  }
+
+  // Of the sync that was taken from the queue: invariant 2.
+  bool can_skip_sync() const {
+    if (has_new_header) return false;
+    for (const Operation& operation : queue) {
+      if (operation.is_sync()) return true;
+      if (operation.is_header()) return false;
+    }
+    return false;
+  }
+
+  bool has_room(std::size_t size, std::size_t most) const {
+    constexpr std::size_t cost_of_operation = 128;
+    return queue.empty() || waiting_bytes + size + queue.size() * cost_of_operation <= most;
+  }
+};
+
+struct Copy_Queues::State {
+  explicit State(Options o) : options(std::move(o)) {}
+
+  std::size_t used() const {
+    return static_cast<std::size_t>(
+        std::count_if(copies.begin(), copies.end(), [](const Copy& copy) { return copy.is_used; }));
+  }
+
+  std::size_t count_done(const Operation& operation) const {
+    return static_cast<std::size_t>(
+        std::count_if(copies.begin(), copies.end(),
+                      [&](const Copy& copy) { return copy.is_used && copy.has_done(operation); }));
+  }
+
+  void drop(Copy& copy, const std::string& failure) {
+    if (!copy.is_used) return;
+    copy.is_used = false;
+    copy.failure = failure;
+    copy.queue.clear();
+    copy.waiting_bytes = 0;
+    reports.push_back(copy.file->get_name() + " is not used any more: " + failure);
+    copy.work.notify_all();
+    done.notify_all();
+  }
+
+  // The first operation that waits. The mutex is free meanwhile.
+  void perform_one(Lock& lock, Copy& copy) {
+    const Operation operation = std::move(copy.queue.front());
+    copy.queue.pop_front();
+    if (operation.is_sync() && copy.can_skip_sync()) return;
+    copy.is_busy = true;
+    lock.unlock();
+    std::string failure;
+    try {
+      if (operation.is_sync())
+        copy.file->datasync();
+      else
+        copy.file->pwrite(operation.bytes->data(), operation.size(), operation.offset);
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+    lock.lock();
+    copy.is_busy = false;
+    if (!failure.empty() && operation.may_fail) refused = operation.number;
+    if (!failure.empty() && !operation.may_fail)
+      drop(copy, failure);
+    else if (copy.is_used)
+      note_done(copy, operation);
+    done.notify_all();
+  }
+
+  static void note_done(Copy& copy, const Operation& operation) {
+    copy.written = operation.number;
+    copy.waiting_bytes -= operation.size();
+    copy.last_progress = Clock::now();
+    if (operation.is_sync()) {
+      copy.synced = operation.number;
+      copy.syncs = operation.sync_number;
+      copy.has_new_header = false;
+    } else if (operation.is_header()) {
+      copy.has_new_header = true;
+    }
+    if (copy.queue.empty()) copy.is_waited_for = false;
+  }
+
+  // Without threads.
+  void perform_all(Lock& lock, Copy& copy) {
+    while (!copy.queue.empty()) perform_one(lock, copy);
+  }
+
+  void perform_without_threads(Lock& lock, const Operation& operation, std::size_t needed) {
+    for (std::size_t i = 0; i < copies.size(); ++i)
+      if (!options.is_slow || !options.is_slow(i)) perform_all(lock, copies[i]);
+    for (Copy& copy : copies)
+      if (count_done(operation) < needed) perform_all(lock, copy);
+  }
+
+  // Waits until no copy has more than max_lag_bytes waiting.
+  void make_room(Lock& lock, std::size_t size) {
+    const auto start = Clock::now();
+    for (;;) {
+      const auto slow = std::find_if(copies.begin(), copies.end(), [&](const Copy& copy) {
+        return copy.is_used && !copy.has_room(size, options.max_lag_bytes);
+      });
+      if (slow == copies.end()) return;
+      if (!options.has_threads) {
+        perform_all(lock, *slow);
+        continue;
+      }
+      if (!std::exchange(slow->is_waited_for, true))
+        reports.push_back("the log waits for " + slow->file->get_name() + ", which is " +
+                          lag_text(*slow));
+      wait_for(lock, *slow, start, used() > options.least);
+    }
+  }
+
+  // Waits for a change. If there was none for too long, the copy is dropped.
+  void wait_for(Lock& lock, Copy& copy, Clock::time_point start, bool may_drop) {
+    if (!may_drop) return done.wait(lock);
+    const auto end = std::max(start, copy.last_progress) + options.patience;
+    if (Clock::now() < end)
+      done.wait_until(lock, end);
+    else
+      drop(copy, "it is " + lag_text(copy) + ", and has done nothing for " +
+                     std::to_string(options.patience.count()) + " ms");
+  }
+
+  std::string lag_text(const Copy& copy) const {
+    const std::uint64_t syncs_behind = syncs - copy.syncs;
+    return std::to_string(copy.waiting_bytes) + " bytes and " + std::to_string(syncs_behind) +
+           (syncs_behind == 1 ? " sync" : " syncs") + " behind";
+  }
+
+  const Options options;
+  mutable std::mutex mutex;      // for all below
+  std::condition_variable done;  // an operation was performed, or a copy dropped
+  std::deque<Copy> copies;
+  std::uint64_t operations = 0;
+  std::uint64_t syncs = 0;
+  std::uint64_t refused = 0;  // the last write that may fail and did
+  bool is_closed = false;
+  std::vector<std::string> reports;
+};
+
+Copy_Queues::Copy_Queues(std::vector<std::shared_ptr<Abstract_File>> files, Options options)
+    : state_(std::make_shared<State>(std::move(options))) {
+  for (std::shared_ptr<Abstract_File>& file : files) {
+    Copy& copy = state_->copies.emplace_back();
+    copy.is_used = file != nullptr;
+    copy.file = std::move(file);
+  }
+  if (!state_->options.has_threads) return;
+  try {
+    for (std::size_t i = 0; i < state_->copies.size(); ++i)
+      threads_.emplace_back(&Copy_Queues::run_thread, state_, i);
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+Copy_Queues::~Copy_Queues() { close(); }
+
+void Copy_Queues::run_thread(const std::shared_ptr<State>& state, std::size_t index) {
+  Lock lock(state->mutex);
+  Copy& copy = state->copies[index];
+  for (;;) {
+    copy.work.wait(lock, [&] { return !copy.queue.empty() || state->is_closed || !copy.is_used; });
+    if (copy.queue.empty()) return;
+    state->perform_one(lock, copy);
+  }
+}
+
+void Copy_Queues::write(const char* data, std::size_t size, Offset offset, std::size_t needed) {
+  Operation operation;
+  operation.bytes = std::make_shared<const std::string>(data, size);
+  operation.offset = offset;
+  run(std::move(operation), needed);
+}
+
+bool Copy_Queues::try_write(const char* data, std::size_t size, Offset offset, std::size_t needed) {
+  Operation operation;
+  operation.bytes = std::make_shared<const std::string>(data, size);
+  operation.offset = offset;
+  operation.may_fail = true;
+  run(std::move(operation), needed);
+  const Lock lock(state_->mutex);
+  return state_->refused < state_->operations;
+}
+
+void Copy_Queues::sync(std::size_t needed) { run({}, needed); }
+
+void Copy_Queues::run(Operation operation, std::size_t needed) {
+  State& s = *state_;
+  Lock lock(s.mutex);
+  s.make_room(lock, operation.size());
+  operation.number = ++s.operations;
+  if (operation.is_sync()) operation.sync_number = ++s.syncs;
+  for (Copy& copy : s.copies) {
+    if (!copy.is_used) continue;
+    copy.waiting_bytes += operation.size();
+    copy.queue.push_back(operation);
+    copy.work.notify_one();
+  }
+  if (!s.options.has_threads) return s.perform_without_threads(lock, operation, needed);
+  s.done.wait(lock, [&] { return s.count_done(operation) >= needed || s.used() < needed; });
+}
+
+void Copy_Queues::drain() {
+  State& s = *state_;
+  Lock lock(s.mutex);
+  if (!s.options.has_threads)
+    for (Copy& copy : s.copies) s.perform_all(lock, copy);
+  s.done.wait(lock, [&] {
+    return std::all_of(s.copies.begin(), s.copies.end(),
+                       [](const Copy& copy) { return !copy.is_used || copy.is_idle(); });
+  });
+}
+
+void Copy_Queues::close() {
+  State& s = *state_;
+  Lock lock(s.mutex);
+  if (std::exchange(s.is_closed, true)) return;
+  const auto start = Clock::now();
+  for (Copy& copy : s.copies) {
+    copy.work.notify_all();
+    if (!s.options.has_threads) s.perform_all(lock, copy);
+    while (copy.is_used && !copy.is_idle()) s.wait_for(lock, copy, start, true);
+  }
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    Copy& copy = s.copies[i];
+    if (copy.is_busy) {  // it was given up, and its thread closes the file when the call returns
+      threads_[i].detach();
+      continue;
+    }
+    lock.unlock();
+    threads_[i].join();
+    lock.lock();
+    copy.file.reset();  // a thread that is left behind does not keep it open
+  }
+}
+
+void Copy_Queues::drop(std::size_t copy, const std::string& failure) {
+  const Lock lock(state_->mutex);
+  state_->drop(state_->copies[copy], failure);
+}
+
+Copy_Queues::Status Copy_Queues::status(std::size_t index) const {
+  const Lock lock(state_->mutex);
+  const Copy& copy = state_->copies[index];
+  if (!copy.is_used) return {.is_used = false, .failure = copy.failure};
+  return {.is_used = true,
+          .failure = {},
+          .lag_bytes = copy.waiting_bytes,
+          .lag_syncs = state_->syncs - copy.syncs};
+}
+
+std::size_t Copy_Queues::used() const {
+  const Lock lock(state_->mutex);
+  return state_->used();
+}
+
+std::vector<std::string> Copy_Queues::take_reports() {
+  const Lock lock(state_->mutex);
+  return std::exchange(state_->reports, {});
+}
+
+}  // namespace joedb::inline v1::wal
