@@ -37,9 +37,9 @@ def case(name):
     return f'joedb_benchmark {name} {{size}} {{file}}'
 
 
-OPEN = 'joedbi --log none {file} < /dev/null'
+OPEN = 'joedbi {file} < /dev/null'
 OF_SCHEMAS = {
-    'joedbi makes the file': 'joedbi --log none {file} < {text}.commands',
+    'joedbi makes the file': 'joedbi --new {file} < {text}.commands',
     'joedbi opens it': OPEN,
     'joedb_logdump': 'joedb_logdump {file} > /dev/null',
     'joedb_pack': 'joedb_pack {file} {file}-packed',

@@ -12,6 +12,19 @@ static std::string message(std::string_view action, std::string_view path, Offse
   return text.append(": ").append(std::generic_category().message(code));
 }
 
+Unfinished_Transaction::Unfinished_Transaction(std::string_view file, Offset checkpoint_position,
+                                               Offset file_size)
+    : Exception(std::string(file) + " ends with an unfinished transaction: its checkpoint is at " +
+                std::to_string(checkpoint_position) + ", the file has " +
+                std::to_string(file_size) + " bytes. No running process is writing them. 'joedb " +
+                "recover " + std::string(file) + "' (or Recovery::keep) saves the last " +
+                std::to_string(file_size - checkpoint_position) + " bytes in " +
+                std::string(file) + ".tail-" + std::to_string(checkpoint_position) +
+                ", and removes them"),
+      path(file),
+      checkpoint(checkpoint_position),
+      size(file_size) {}
+
 Io_Error::Io_Error(std::string_view action, std::string_view file, Offset at, int errno_value)
     : Exception(message(action, file, at, errno_value)),
       path(file),

@@ -1,10 +1,11 @@
 #include "cli/arguments.h"
 
-#include <CLI/CLI.hpp>
-#include <charconv>
+#include <chrono>
 #include <filesystem>
-#include <sstream>
+#include <iostream>
+#include <thread>
 
+#include "cli/standard_input.h"
 #include "joedb/base/loggers.h"
 #include "joedb/interpreter/interpreted_file.h"
 #include "joedb/io/memory_file.h"
@@ -13,161 +14,26 @@
 
 namespace joedb {
 
-// ---- words --------------------------------------------------------------------------------------
-
-std::string Words::take() {
-  if (is_empty()) fail();
-  return words_[next_++];
-}
-
-bool Words::take_if(std::string_view word) {
-  if (is_empty() || words_[next_] != word) return false;
-  ++next_;
-  return true;
-}
-
-void Words::require_end() const {
-  if (is_empty()) return;
-  const std::string_view word = peek();
-  fail((word.starts_with("--") ? "unknown option: " : "unexpected argument: ") + std::string(word));
-}
-
-void Words::fail(const std::string& what) const {
-  throw Usage_Error((what.empty() ? "" : what + "\n") + "usage: " + usage_ +
-                    "\nMore is shown by --help.");
-}
-
-// ---- options ------------------------------------------------------------------------------------
-
-namespace {
-
-// Breaks a text into lines of at most `width` characters.
-std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
-  std::vector<std::string> lines(1);
-  std::istringstream in(text);
-  for (std::string word; in >> word;) {
-    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width)
-      lines.emplace_back();
-    lines.back() += (lines.back().empty() ? "" : " ") + word;
-  }
-  return lines;
-}
-
-// Like CLI11's, but the line of usage is ours, and no line is too long for a terminal.
-class Help_Formatter : public CLI::Formatter {
- public:
-  explicit Help_Formatter(std::string usage) : usage_(std::move(usage)) {}
-
-  std::string make_usage(const CLI::App*, std::string) const override {
-    return "\nusage: " + usage_ + "\n";
-  }
-
-  std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    constexpr std::size_t column = 30;
-    constexpr std::size_t line_width = 90;
-    std::string text = "  " + make_option_name(option, is_positional) + make_option_opts(option);
-    if (text.size() >= column) text += '\n';
-    for (const std::string& line : wrapped(make_option_desc(option), line_width - column)) {
-      const std::size_t used = text.size() - (text.rfind('\n') + 1);
-      text.append(column - used, ' ').append(line) += '\n';
-    }
-    return text;
-  }
-
- private:
-  const std::string usage_;
-};
-
-std::string footer(const Tool_Help& help) {
-  std::string text = help.details;
-  if (!text.empty()) text += '\n';
-  text += (help.examples.find('\n') == help.examples.rfind('\n') ? "Example:\n" : "Examples:\n") +
-          help.examples;
-  text += "\nExit codes: 0 done; 1 something failed, or the command line is wrong.";
-  return text;
-}
-
-[[noreturn]] void throw_invalid_value(const char* name, const std::string& word) {
-  throw Exception("invalid value for option " + std::string(name) + ": " + word);
-}
-
-}  // namespace
-
-struct Options::Implementation {
-  explicit Implementation(Tool_Help tool_help) : help(std::move(tool_help)), app(help.summary) {
-    app.formatter(std::make_shared<Help_Formatter>(help.usage));
-    app.footer(footer(help));
-    app.set_help_flag("-h,--help", "show this text");
-    app.allow_extras();
-  }
-  const Tool_Help help;
-  CLI::App app;
-};
-
-Options::Options(Tool_Help help)
-    : implementation_(std::make_unique<Implementation>(std::move(help))) {}
-
-Options::~Options() = default;
-
-void Options::add_flag(const char* name, bool& value, const char* help) {
-  implementation_->app.add_flag(name, value, help);
-}
-
-void Options::add(const char* name, std::int64_t& value, const char* help) {
-  const auto read = [&value, name](const std::string& word) {
-    const char* const end = word.data() + word.size();
-    const auto [next, error] = std::from_chars(word.data(), end, value);
-    if (error != std::errc() || next != end) throw_invalid_value(name, word);
-  };
-  implementation_->app.add_option_function<std::string>(name, read, help)->option_text("N");
-}
-
-void Options::add(const char* name, std::string& value, const char* help) {
-  implementation_->app.add_option(name, value, help)->option_text("TEXT");
-}
-
-void Options::add_words(const char* name, const std::vector<std::string_view>& words,
-                        std::string_view default_word, const char* help,
-                        std::function<void(std::size_t)> set) {
-  const auto read = [name, words, set = std::move(set)](const std::string& word) {
-    const auto found = std::find(words.begin(), words.end(), word);
-    if (found == words.end()) throw_invalid_value(name, word);
-    set(static_cast<std::size_t>(found - words.begin()));
-  };
-  std::string choices;
-  for (const std::string_view word : words) choices.append(choices.empty() ? "" : "|").append(word);
-  const std::string text = std::string(help) + " (default: " + std::string(default_word) + ")";
-  implementation_->app.add_option_function<std::string>(name, read, text)->option_text(choices);
-}
-
-std::optional<Words> Options::parse(std::vector<std::string> arguments) {
-  CLI::App& app = implementation_->app;
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return std::nullopt;
-  } catch (const CLI::ParseError& error) {
-    Words({}, implementation_->help.usage).fail(error.what());
-  }
-  return Words(app.remaining(), implementation_->help.usage);
-}
-
 // ---- log ----------------------------------------------------------------------------------------
 
 void add_log_options(Options& options, Log_Options& log) {
   using Target = Log_Options::Target;
   options.add_choice("--log", log.target,
                      {{"none", Target::none}, {"clog", Target::clog}, {"system", Target::system}},
-                     "where log lines go: nowhere, to standard error, to syslog");
+                     "where log lines go: nowhere (the default), to standard error (the default "
+                     "with --classic), to syslog");
+  options.add_flag("--verbose", log.is_verbose, "the same as --log clog");
   options.add("--log_level", log.level, "0: log nothing (default: 100)");
   options.add("--log_tag", log.tag, "begins each log line");
 }
 
 Tool_Log::Tool_Log(const Log_Options& options) {
-  if (options.level <= 0 || options.target == Log_Options::Target::none) return;
-  if (options.target == Log_Options::Target::system)
+  using Target = Log_Options::Target;
+  Target target = options.target;
+  if (target == Target::unset)
+    target = options.is_verbose || is_classic() ? Target::clog : Target::none;
+  if (options.level <= 0 || target == Target::none) return;
+  if (target == Target::system)
     logger_ = std::make_unique<System_Logger>(options.tag.empty() ? "joedb" : options.tag);
   else
     logger_ = std::make_unique<CLog_Logger>(options.tag);
@@ -213,15 +79,19 @@ void add_client_options(Options& options, Client_Options& client) {
                    "end each transaction with a hard checkpoint: it survives a power cut");
   options.add_choice("--check", client.check, check_names,
                      "how much of the file is compared with that of the connection");
-  options.add_choice(
-      "--recovery", client.recovery, recovery_names,
-      "what to do with a file that goes on behind its checkpoint: refuse to write it, believe "
-      "everything up to its end, cut off what is behind the checkpoint, or behind the last hard "
-      "one, "
-      "which is what a power cut has spared for certain");
+  add_recovery_option(options, client.recovery);
   options.add_choice("--db", client.db, db_names,
                      "what to do with the journal: nothing, build tables, or print its entries as "
                      "commands or SQL (all of them, or only those that arrive later)");
+}
+
+void add_recovery_option(Options& options, Recovery& recovery) {
+  options.add_choice(
+      "--recovery", recovery, recovery_names,
+      "what to do with a file that goes on behind its checkpoint: refuse to write it, believe "
+      "everything up to its end, cut off what is behind the checkpoint, or behind the last hard "
+      "one, which is what a power cut has spared for certain; a tool that only reads changes "
+      "nothing: it stops there");
 }
 
 void log_client_options(Logger& log, const Client_Options& client) {
@@ -233,18 +103,25 @@ void log_client_options(Logger& log, const Client_Options& client) {
 
 // ---- files --------------------------------------------------------------------------------------
 
-static bool may_be_mode(std::string_view word) { return word.starts_with("--"); }
+void add_file_modes(Options& options, const File_Grammar& grammar) {
+  if (!grammar.has_modes) return;
+  for (const auto& [name, mode] : mode_names)
+    if (mode != Open_Mode::shared_write || grammar.has_shared)
+      options.allow_word("--" + std::string(name));
+}
 
-static void take_mode(Words& words, const File_Grammar& grammar, Open_Mode& mode) {
-  if (!may_be_mode(words.peek())) return;
-  const std::string word = words.take();
-  for (const auto& [name, enumerator] : mode_names) {
+static void take_mode(Words& words, const File_Grammar& grammar, File_Argument& file) {
+  if (!words.is_option()) return;
+  const std::string word(words.peek());
+  for (const auto& [name, mode] : mode_names) {
     if (word.substr(2) != name || !grammar.has_modes) continue;
-    if (enumerator == Open_Mode::shared_write && !grammar.has_shared) continue;
-    mode = enumerator;
+    if (mode == Open_Mode::shared_write && !grammar.has_shared) continue;
+    words.take();
+    file.mode = mode;
+    file.has_mode = true;
     return;
   }
-  words.fail("unknown option: " + word);
+  words.fail("unexpected option: " + word);
 }
 
 File_Argument take_file(Words& words, const File_Grammar& grammar) {
@@ -258,6 +135,7 @@ File_Argument take_file(Words& words, const File_Grammar& grammar) {
   if (words.take_if("memory")) {
     file.kind = File_Argument::Kind::memory;
     file.mode = Open_Mode::create_new;
+    file.has_mode = true;
     return file;
   }
   if (has_more && words.take_if("interpreted")) file.kind = File_Argument::Kind::interpreted;
@@ -265,9 +143,8 @@ File_Argument take_file(Words& words, const File_Grammar& grammar) {
     file.kind = File_Argument::Kind::device;
   else if (words.count() > 1)
     words.take_if("file");
-  take_mode(words, grammar, file.mode);
-  file.name = words.take();
-  if (may_be_mode(file.name)) words.fail("unknown option: " + file.name);
+  take_mode(words, grammar, file);
+  file.name = words.take_name();
   return file;
 }
 
@@ -284,14 +161,47 @@ std::string file_help(const File_Grammar& grammar) {
   text += line("memory", "nothing but memory");
   text += "A NAME that is one of these words is written as: file NAME\n";
   if (!grammar.has_modes) return text;
-  text += "MODE is one of (default: " + name_of(mode_names, grammar.default_mode) + ")\n";
-  text += line("read", "nothing is changed");
-  text += line("write", "the file must exist; fails if another writer has it");
-  text += line("new", "the file must not exist");
-  text += line("write_or_new", "write, or new if there is no such file");
-  if (grammar.has_shared) text += line("shared", "several may write, one transaction at a time");
-  text += line("lock", "waits until no other writer has the file");
+  text += "--MODE is one of (default: --" + name_of(mode_names, grammar.default_mode) +
+          ", but a new file is only made if you say so)\n";
+  text += line("--read", "nothing is changed");
+  text += line("--write", "the file must exist; fails if another writer has it");
+  text += line("--new", "the file must not exist");
+  text += line("--write_or_new", "write, or new if there is no such file");
+  if (grammar.has_shared) text += line("--shared", "several may write, one transaction at a time");
+  text += line("--lock", "waits until no other writer has the file");
   return text;
+}
+
+static void ask_whether_to_make(const std::string& name) {
+  std::cout << name << " does not exist. Create it? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer != "y" && answer != "Y" && answer != "yes")
+    throw Exception(name + ": was not created");
+}
+
+// A file that another process makes at this moment is empty for a very short time.
+static bool stays_empty(const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  for (int i = 0; i < 20; ++i) {
+    if (!fs::is_regular_file(name, ignored) || fs::file_size(name, ignored) != 0) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+void require_database(const File_Argument& file) {
+  using Kind = File_Argument::Kind;
+  if (is_classic() || file.mode == Open_Mode::read_existing) return;
+  if (file.kind == Kind::file && file.mode != Open_Mode::create_new && stays_empty(file.name))
+    throw Exception(file.name + ": the file is empty; it is not a database. Remove it to make one");
+  if (file.has_mode || (file.kind != Kind::file && file.kind != Kind::interpreted)) return;
+  std::error_code ignored;
+  if (std::filesystem::exists(file.name, ignored)) return;
+  if (is_interactive()) return ask_whether_to_make(file.name);
+  throw Exception(file.name + ": does not exist; " +
+                  (file.mode == Open_Mode::shared_write ? "--shared" : "--new") + " makes it");
 }
 
 std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log) {
@@ -329,12 +239,12 @@ const char* const connection_help =
 Connection_Argument take_connection(Words& words) {
   Connection_Argument result;
   if (words.is_empty()) return result;
-  const std::string word = words.take();
+  const std::string word = words.take_name();
   if (word == "dummy") {
     words.require_end();
   } else if (word == "file") {
-    if (words.is_empty()) throw Exception("could not create connection");
-    result.file = take_file(words, {Open_Mode::write_existing_or_create_new});
+    if (words.is_empty()) words.fail("the file of the connection is missing");
+    result.file = take_file(words, connection_grammar);
     words.require_end();
     if (result.file->mode == Open_Mode::shared_write)
       throw Exception("the file of a connection cannot be shared");
@@ -342,10 +252,8 @@ Connection_Argument take_connection(Words& words) {
     throw Exception(
         "connection type " + word +
         ": connections to a server are not part of this version. Connections: " + connections_text);
-  } else if (may_be_mode(word)) {
-    words.fail("unknown option: " + word);
   } else {
-    throw Exception("Unknown connection type: " + word + ". Connections: " + connections_text);
+    words.fail("unknown connection type: " + word + ". Connections: " + connections_text);
   }
   return result;
 }

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
+#include "testing/temporary_directory.h"
+
 namespace joedb {
 namespace {
 
@@ -19,62 +24,6 @@ File_Argument file(std::vector<std::string> w, const File_Grammar& g = grammar) 
   const File_Argument result = take_file(all, g);
   all.require_end();
   return result;
-}
-
-TEST(Words, AreTakenFromLeftToRight) {
-  Words w = words({"a", "b"});
-  EXPECT_EQ(w.count(), 2u);
-  EXPECT_FALSE(w.take_if("b"));
-  EXPECT_TRUE(w.take_if("a"));
-  EXPECT_THROW(w.require_end(), Usage_Error);
-  EXPECT_EQ(w.take(), "b");
-  w.require_end();
-  EXPECT_EQ(w.peek(), "");
-  EXPECT_THROW(w.take(), Usage_Error);
-}
-
-TEST(Options, MayStandAnywhereAndLeaveTheWords) {
-  Options options({"tool FILE", "Does something.", "", "  tool x\n"});
-  bool flag = false;
-  std::int64_t number = 0;
-  Recovery recovery = Recovery::none;
-  options.add_flag("--flag", flag, "a flag");
-  options.add("--number", number, "a number");
-  options.add_choice("--recovery", recovery,
-                     {{"none", Recovery::none}, {"overwrite", Recovery::overwrite}}, "a choice");
-  auto rest = options.parse(
-      {"a", "--flag", "--read", "b", "--number", "-5", "--recovery", "overwrite", "c"});
-  ASSERT_TRUE(rest);
-  EXPECT_TRUE(flag);
-  EXPECT_EQ(number, -5);
-  EXPECT_EQ(recovery, Recovery::overwrite);
-  EXPECT_EQ(rest->take(), "a");
-  EXPECT_EQ(rest->take(), "--read");
-  EXPECT_EQ(rest->take(), "b");
-  EXPECT_EQ(rest->take(), "c");
-  rest->require_end();
-}
-
-TEST(Options, RefuseValuesThatMakeNoSense) {
-  const auto parse = [](std::vector<std::string> arguments) {
-    Options options({"tool FILE", "Does something.", "", "  tool x\n"});
-    std::int64_t number = 0;
-    Recovery recovery = Recovery::none;
-    options.add("--number", number, "a number");
-    options.add_choice("--recovery", recovery, {{"none", Recovery::none}}, "a choice");
-    options.parse(std::move(arguments));
-  };
-  EXPECT_THAT(
-      [&] {
-        parse({"--recovery", "bogus"});
-      },
-      ThrowsMessage<Exception>("invalid value for option --recovery: bogus"));
-  EXPECT_THAT(
-      [&] {
-        parse({"--number", "5x"});
-      },
-      ThrowsMessage<Exception>("invalid value for option --number: 5x"));
-  EXPECT_THROW(parse({"--number"}), Usage_Error);
 }
 
 TEST(File_Argument, HasAKindAModeAndAName) {
@@ -100,6 +49,18 @@ TEST(File_Argument, HasAKindAModeAndAName) {
     EXPECT_EQ(argument.mode, c.mode) << c.words[0];
     EXPECT_EQ(argument.name, c.name) << c.words[0];
   }
+}
+
+TEST(File_Argument, KnowsWhetherItsModeWasGiven) {
+  EXPECT_TRUE(file({"--write_or_new", "db"}).has_mode);
+  EXPECT_FALSE(file({"db"}).has_mode);
+}
+
+TEST(File_Argument, MayLookLikeAnOptionBehindTwoDashes) {
+  Words all({"--read", "--new"}, "tool FILE", 1);
+  const File_Argument argument = take_file(all, grammar);
+  EXPECT_EQ(argument.mode, Open_Mode::read_existing);
+  EXPECT_EQ(argument.name, "--new");
 }
 
 TEST(File_Argument, IsRefusedIfItIsNotUnderstood) {
@@ -129,16 +90,52 @@ TEST(Connection_Argument, MayBeAFileOrNothing) {
   EXPECT_FALSE(connection({}).file);
   EXPECT_FALSE(connection({"dummy"}).file);
   EXPECT_EQ(connection({"file", "--read", "hub"}).file->mode, Open_Mode::read_existing);
-  EXPECT_THAT([&] { connection({"file"}); },
-              ThrowsMessage<Exception>("could not create connection"));
+  EXPECT_THROW(connection({"file"}), Usage_Error);
   EXPECT_THAT([&] { connection({"pigeon"}); },
-              ThrowsMessage<Exception>(HasSubstr("Unknown connection type: pigeon")));
+              ThrowsMessage<Usage_Error>(HasSubstr("unknown connection type: pigeon")));
   EXPECT_THAT(
       [&] {
         connection({"local", "sock"});
       },
       ThrowsMessage<Exception>(HasSubstr("not part of this version")));
   EXPECT_THROW(connection({"dummy", "more"}), Usage_Error);
+}
+
+class File_To_Open : public ::testing::Test {
+ protected:
+  File_Argument argument(const std::string& name, Open_Mode mode, bool has_mode) const {
+    return {Kind::file, mode, has_mode, directory.file(name)};
+  }
+  testing::Temporary_Directory directory;
+};
+
+TEST_F(File_To_Open, IsOnlyMadeIfTheCommandLineSaysSo) {
+  constexpr auto either = Open_Mode::write_existing_or_create_new;
+  EXPECT_THAT([&] { require_database(argument("a", either, false)); },
+              ThrowsMessage<Exception>(HasSubstr("--new makes it")));
+  EXPECT_THAT([&] { require_database(argument("a", Open_Mode::shared_write, false)); },
+              ThrowsMessage<Exception>(HasSubstr("--shared makes it")));
+  require_database(argument("a", either, true));
+  directory.write("a", "content");
+  require_database(argument("a", either, false));
+}
+
+TEST_F(File_To_Open, MustNotBeEmpty) {
+  directory.write("a", "");
+  for (const Open_Mode mode : {Open_Mode::write_existing, Open_Mode::shared_write})
+    for (const bool has_mode : {false, true})
+      EXPECT_THAT([&] { require_database(argument("a", mode, has_mode)); },
+                  ThrowsMessage<Exception>(HasSubstr("the file is empty")));
+}
+
+TEST_F(File_To_Open, MayBeEmptyWhileAnotherProcessMakesIt) {
+  directory.write("a", "");
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    directory.write("a", "content");
+  });
+  require_database(argument("a", Open_Mode::shared_write, true));
+  other.join();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <iostream>
 
 #include "cli/stop_signal.h"
 #include "joedb/base/time.h"
@@ -17,7 +18,7 @@ constexpr milliseconds poll_interval{200};
 milliseconds seconds(std::int64_t n) { return milliseconds(1000 * n); }
 
 std::int64_t read_seconds(Line_Reader& in, std::int64_t fallback) {
-  const std::int64_t n = in.read_integer_or(fallback);
+  const std::int64_t n = in.read_integer_or(fallback, "seconds", {.min = 0, .max = 1'000'000'000});
   return in.has_failed() || n < 0 || n > 1'000'000'000 ? fallback : n;
 }
 
@@ -31,7 +32,10 @@ class Client_Commands {
     Command_Loop nested(loop_.settings(),
                         [this] { return client_prompt(client_) + "/" + interpreters_.db_name; });
     interpreters_.add_db_commands(nested);
-    if (nested.run(loop_.input(), out) == Command_Loop::End::abort) throw Exception("aborted");
+    const Command_Loop::End end = nested.run(loop_.input(), out);
+    loop_.add(nested.failures());
+    if (end == Command_Loop::End::abort) throw Exception("aborted");
+    if (end == Command_Loop::End::error) loop_.end(end);
   }
 
   void transaction(std::ostream& out) {
@@ -41,9 +45,16 @@ class Client_Commands {
     });
     interpreters_.add_transaction_commands(nested);
     const Command_Loop::End end = nested.run(loop_.input(), out);
+    loop_.add(nested.failures());
     if (end == Command_Loop::End::abort) {
       lock.abandon();
       throw Exception("aborted");
+    }
+    if (end == Command_Loop::End::error) {
+      lock.unlock();
+      std::cerr << "the transaction was rolled back\n";
+      loop_.end(end);
+      return;
     }
     if (end != Command_Loop::End::rollback) lock.do_checkpoint();
     lock.push_if_ahead();
@@ -104,6 +115,7 @@ Interpreter_Command setting(std::string_view name, std::string_view help, bool& 
   return {name, help, [&value](Line_Reader& in, std::ostream&) {
             const bool wanted = in.read_value<bool>();
             if (in.has_failed()) throw Exception("true or false is needed");
+            in.require_end();
             value = wanted;
           }};
 }
@@ -126,22 +138,28 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
   const auto commands = std::make_shared<Client_Commands>(loop, client, file, interpreters);
   Command_Group reading{
       "Client",
-      {{"db", "db", [commands](Line_Reader&, std::ostream& out) { commands->db(out); }},
+      {{"db", "db", without_arguments([commands](std::ostream& out) { commands->db(out); })},
        {"pull", "pull [<wait_seconds>]",
         [commands](Line_Reader& in, std::ostream& out) {
-          commands->pull(out, seconds(read_seconds(in, 0)));
+          const milliseconds wait = seconds(read_seconds(in, 0));
+          in.require_end();
+          commands->pull(out, wait);
         }},
-       {"pull_every", "pull_every [<wait_seconds>] [<sleep_seconds>]",
+       {"pull_every", "pull_every [<wait_seconds> [<sleep_seconds>]]",
         [commands](Line_Reader& in, std::ostream& out) {
           const milliseconds wait = seconds(read_seconds(in, 1));
-          commands->pull_every(out, wait, read_seconds(in, 0));
+          const std::int64_t sleep = read_seconds(in, 0);
+          in.require_end();
+          commands->pull_every(out, wait, sleep);
         }}}};
   if (!client.is_pullonly()) {
     reading.commands.push_back(
-        {"push", "push", [&client](Line_Reader&, std::ostream&) { client.push_if_ahead(); }});
+        {"push", "push", without_arguments([&client] { client.push_if_ahead(); })});
     reading.commands.push_back({"push_every", "push_every [<sleep_seconds>]",
                                 [commands](Line_Reader& in, std::ostream& out) {
-                                  commands->push_every(out, read_seconds(in, 1));
+                                  const std::int64_t sleep = read_seconds(in, 1);
+                                  in.require_end();
+                                  commands->push_every(out, sleep);
                                 }});
   }
   loop.add_group(std::move(reading));
@@ -151,9 +169,9 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
   loop.add_group(
       {"Writable Client",
        {{"transaction", "transaction",
-         [commands](Line_Reader&, std::ostream& out) { commands->transaction(out); }},
+         without_arguments([commands](std::ostream& out) { commands->transaction(out); })},
         {"rollback", "rollback (forget what an aborted transaction has left)",
-         [&client](Line_Reader&, std::ostream&) { client.rollback(); }},
+         without_arguments([&client] { client.rollback(); })},
         setting("set_valid_data", "set_valid_data <true|false>", settings.has_valid_data),
         setting("set_timestamp", "set_timestamp <true|false>", settings.has_timestamp),
         setting("set_hard_checkpoint", "set_hard_checkpoint <true|false>", settings.is_hard)}});

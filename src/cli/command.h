@@ -11,7 +11,8 @@ struct Command {
   const char* name;   // joedb NAME …
   const char* alias;  // the name under which it is also installed
   const char* help;   // one line
-  // Gets what follows the name; returns the exit code. What it throws is printed, and 1 returned.
+  // Gets what follows the name; returns the exit code. What it throws is printed: the exit code is
+  // then 2 for a Usage_Error, else 1.
   int (*run)(std::vector<std::string> arguments);
 };
 

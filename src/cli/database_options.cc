@@ -1,9 +1,9 @@
 #include "cli/database_options.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
-#include "compiler/options.h"
 #include "interpreter/entry_text.h"
 #include "joedb/base/time.h"
 #include "joedb/table/database.h"
@@ -60,11 +60,28 @@ void add_moment_options(Options& options, Moment_Options& moment) {
 }
 
 Moment Moment_Options::get() const {
-  if (until != 0 && !time.empty()) throw Exception("--until and --at-time exclude each other");
+  if (until != 0 && !time.empty()) throw Usage_Error("--until and --at-time exclude each other");
   if (time.empty()) return at(until);
   if (const auto seconds = parse_time(time)) return at_time(*seconds);
-  throw Exception("--at-time " + time +
-                  ": expected a time like 2026-01-31 or \"2026-01-31 23:59:59\"");
+  throw Usage_Error("--at-time " + time +
+                    ": expected a time like 2026-01-31 or \"2026-01-31 23:59:59\"");
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+void add_reading_options(Options& options, Reading_Options& reading) {
+  add_recovery_option(options, reading.recovery);
+  options.add_flag("--ignore_header", reading.ignore_header,
+                   "the same as --recovery ignore_header");
+  add_moment_options(options, reading.moment);
+}
+
+Offset Reading_Options::end_of(const Readonly_Journal& journal) const {
+  const Offset checkpoint = journal.get_checkpoint();
+  if (!moment.is_given()) return checkpoint;
+  const Moment wanted = moment.get();
+  if (wanted.kind == Moment::Kind::position) return std::min(wanted.value, checkpoint);
+  return std::min(find_moment(journal.get_file(), wanted), checkpoint);
 }
 
 }  // namespace joedb

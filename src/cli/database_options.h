@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "compiler/options.h"
 #include "joedb/journal/moment.h"
 #include "joedb/table/index.h"
 
@@ -24,10 +25,42 @@ struct Moment_Options {
   std::int64_t until = 0;  // 0: not given
   std::string time;
   bool is_given() const { return until != 0 || !time.empty(); }
-  // Throws Exception if the time cannot be understood, or both are given.
+  // Throws Usage_Error if the time cannot be understood, or both are given.
   Moment get() const;
 };
 void add_moment_options(Options& options, Moment_Options& moment);
+
+// How much of a database a tool reads that changes nothing in it: --recovery, --ignore_header,
+// --until, --at-time.
+struct Reading_Options {
+  Recovery recovery = Recovery::none;
+  bool ignore_header = false;  // the same as --recovery ignore_header
+  Moment_Options moment;
+
+  Recovery get_recovery() const { return ignore_header ? Recovery::ignore_header : recovery; }
+  // Up to where entries are read that begin before. Throws like Moment_Options::get, and if the
+  // journal has no time stamp so early.
+  Offset end_of(const Readonly_Journal& journal) const;
+};
+void add_reading_options(Options& options, Reading_Options& reading);
+
+// Calls f(). An error in the content of the file gets its name in front, unless that is there.
+template <class F>
+auto name_file_in_errors(const std::string& name, F f) {
+  try {
+    return f();
+  } catch (const Usage_Error&) {
+    throw;
+  } catch (const Io_Error&) {  // has a name
+    throw;
+  } catch (const compiler::Schema_Errors&) {  // about another file
+    throw;
+  } catch (const Exception& error) {
+    const std::string text = error.what();
+    if (is_classic() || text.starts_with(name)) throw;
+    throw Exception(name + ": " + text);
+  }
+}
 
 }  // namespace joedb
 

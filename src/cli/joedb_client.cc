@@ -31,19 +31,25 @@ const char* const examples =
 
 class Client_Tool {
  public:
-  Client_Tool(const Client_Options& options, const std::string& options_file, Abstract_File& file,
+  Client_Tool(const Client_Options& options, const Command_Loop::Settings& settings,
+              const std::string& options_file, const Moment_Options& moment, Abstract_File& file,
               Connection& connection, Tool_Log& log)
       : options_(options),
+        settings_(settings),
         options_file_(options_file),
+        moment_(moment),
         file_(file),
         connection_(connection),
         log_(log) {}
 
-  void run() {
+  // Returns the exit code.
+  int run() {
     log_.log("creating client");
     const bool is_printing =
         options_.db != Client_Options::Db::none && options_.db != Client_Options::Db::interpreted;
-    if (is_printing)
+    if (moment_.is_given())
+      read_past();
+    else if (is_printing)
       print();
     else if (file_.is_readonly())
       read();
@@ -51,6 +57,7 @@ class Client_Tool {
       write_tables();
     else
       write_journal();
+    return exit_code_;
   }
 
  private:
@@ -91,6 +98,17 @@ class Client_Tool {
     run_commands(copy, interpreters);
   }
 
+  // Nothing more comes, so that there is nothing to pull.
+  void read_past() {
+    Database database(deleted_values());
+    for (Index_Definition& index : read_indexes(options_file_, file_, options_.recovery))
+      database.add_index(std::move(index));
+    load(database, file_, moment_.get());
+    Command_Loop loop(settings_, [] { return std::string("past"); });
+    add_readonly_commands(loop, database, file_);
+    run_loop(loop);
+  }
+
   void read() {
     const bool has_tables = options_.db == Client_Options::Db::interpreted;
     Readonly_Journal journal(file_, options_.recovery);
@@ -124,20 +142,28 @@ class Client_Tool {
   void run_commands(Local_Copy& copy, const Client_Interpreters& interpreters) {
     Client client(copy, connection_, options_.check);
     client.settings() = {.is_hard = options_.hard_checkpoint, .now = command_options_.now};
-    Command_Loop loop({.is_prompting = true}, [&client] { return client_prompt(client); });
+    Command_Loop loop(settings_, [&client] { return client_prompt(client); });
     add_client_commands(loop, client, file_, interpreters);
+    run_loop(loop);
+  }
+
+  void run_loop(Command_Loop& loop) {
     const auto input = open_standard_input(std::cout, ".joedb_client_history");
     const Command_Loop::End end = loop.run(*input, std::cout);
     finish_standard_output();
     if (end == Command_Loop::End::abort) throw Exception("aborted");
+    exit_code_ = exit_code(loop, end);
   }
 
   const Client_Options& options_;
+  const Command_Loop::Settings settings_;
   const std::string& options_file_;
+  const Moment_Options& moment_;
   Abstract_File& file_;
   Connection& connection_;
   Tool_Log& log_;
   const Command_Options command_options_{};
+  int exit_code_ = 0;
 };
 
 }  // namespace
@@ -156,27 +182,38 @@ int run_client(std::vector<std::string> arguments) {
   options.add("--keep_tail", tail_file,
               "first copy what stands behind the checkpoint, and --recovery cuts off, to this new "
               "file");
+  Moment_Options moment;
+  add_moment_options(options, moment);
+  Command_Loop::Settings settings;
+  options.add_flag("--bail", settings.is_bailing,
+                   "stop at the first command that fails; a transaction is rolled back");
   add_log_options(options, log_options);
+  add_file_modes(options, file_grammar);
+  add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const File_Argument file_argument = take_file(*words, file_grammar);
+  File_Argument file_argument = take_file(*words, file_grammar);
+  if (moment.is_given()) file_argument.mode = Open_Mode::read_existing;
   const Connection_Argument connection_argument = take_connection(*words);
 
   std::ios::sync_with_stdio(false);
   Tool_Log log(log_options);
   log_client_options(log, client);
+  require_database(file_argument);
   const auto file = open_file(file_argument, log);
   require_different(file_argument, connection_argument);
   const Open_Connection open = open_connection(connection_argument, log);
   if (!tail_file.empty()) {
-    File tail(tail_file, Open_Mode::create_new);
-    const Offset size = save_tail(*file, client.recovery, tail);
-    tail.sync();
+    Offset size = 0;
+    fill_new_file(tail_file, [&](File& tail) { size = save_tail(*file, client.recovery, tail); });
     log.log("kept a tail of " + std::to_string(size) + " bytes in " + tail_file);
   }
   Connection& connection = open.connection ? *open.connection : Connection::dummy;
-  Client_Tool(client, options_file, *file, connection, log).run();
-  return 0;
+  settings.is_classic = is_classic();
+  settings.is_prompting = is_interactive() || is_classic();
+  return name_file_in_errors(file_argument.name, [&] {
+    return Client_Tool(client, settings, options_file, moment, *file, connection, log).run();
+  });
 }
 
 }  // namespace joedb

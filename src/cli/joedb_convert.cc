@@ -3,9 +3,9 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/database_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "joedb/io/posix_file.h"
 
 namespace joedb {
 
@@ -66,9 +66,9 @@ class Converter {
 };
 
 const char* const details =
-    R"(OUT must not exist. It gets the entries of IN that begin before the position that --until
-gives, in the shortest form there is for them. Without --until these are none, and OUT is an
-empty database. Any position behind the checkpoint means the checkpoint.
+    R"(OUT gets the entries of IN that begin before the position that --until or --at-time gives, in the
+shortest form there is for them; all of them without these options. (With --classic and without
+--until: none, and OUT is an empty database.)
 )";
 
 }  // namespace
@@ -76,27 +76,30 @@ empty database. Any position behind the checkpoint means the checkpoint.
 int run_convert(std::vector<std::string> arguments) {
   Options options({"joedb_convert [options] IN OUT",
                    "Writes the history of a database, up to some position, to a new file.", details,
-                   "  joedb_convert --until 1000000000000 people.joedb copy.joedb\n"
+                   "  joedb_convert people.joedb copy.joedb\n"
                    "  joedb_convert --until 4711 people.joedb as_it_was.joedb\n"});
-  bool ignore_header = false;
-  std::int64_t until = 0;
-  options.add_flag("--ignore_header", ignore_header,
-                   "believe everything up to the end of IN, not only up to the checkpoint");
-  options.add("--until", until, "the position in IN; joedb_logdump --print_checkpoint shows them");
+  Reading_Options reading;
+  bool force = false;
+  add_reading_options(options, reading);
+  add_force_option(options, force);
+  add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
-  const std::string in = words->take();
-  const std::string out = words->take();
-  words->require_end();
+  const std::string in = words->take_name();
+  const std::string out = words->take_last_name();
   File file(in, Open_Mode::read_existing);
-  write_new_file(out, [&](Writable_Journal& to) {
-    Readonly_Journal journal(file, ignore_header ? Recovery::ignore_header : Recovery::none);
-    Converter converter(file, to);
-    replay_with_progress(journal, converter, "converting " + in, until);
-    if (converter.unknown_blobs() > 0)
-      std::fprintf(stderr, "warning: %lld values of blob fields are outside of all blobs\n",
-                   static_cast<long long>(converter.unknown_blobs()));
+  write_new_file(out, force, [&](Writable_Journal& to) {
+    name_file_in_errors(in, [&] {
+      Readonly_Journal journal(file, reading.get_recovery());
+      Converter converter(file, to);
+      const bool is_all = reading.moment.is_given() || !is_classic();
+      replay_with_progress(journal, converter, "converting " + in,
+                           is_all ? reading.end_of(journal) : 0);
+      if (converter.unknown_blobs() > 0)
+        std::fprintf(stderr, "warning: %lld values of blob fields are outside of all blobs\n",
+                     static_cast<long long>(converter.unknown_blobs()));
+    });
   });
   return 0;
 }

@@ -124,7 +124,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   if (!words) return 0;
   std::string workload;
   if (!words->is_empty()) {
-    workload = words->take();
+    workload = words->take_name();
     settings.script = read_file(workload);
   }
   words->require_end();

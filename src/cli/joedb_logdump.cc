@@ -8,7 +8,6 @@
 #include "cli/progress.h"
 #include "interpreter/entry_text.h"
 #include "joedb/format/header.h"
-#include "joedb/io/posix_file.h"
 
 namespace joedb {
 
@@ -19,11 +18,10 @@ struct Logdump_Options {
   bool raw = false;
   bool header = false;
   bool schema_only = false;
-  bool ignore_header = false;
   bool load = false;
   bool print_checkpoint = false;
   bool blob = false;
-  Moment_Options moment;
+  Reading_Options reading;
 };
 
 // ---- the header ---------------------------------------------------------------------------------
@@ -86,22 +84,27 @@ std::exception_ptr try_to_load(Abstract_File& file, Recovery recovery, Offset& p
 
 template <class Writer>
 void print_journal(Abstract_File& file, Writer writer, const Logdump_Options& options) {
-  const Recovery recovery = options.ignore_header ? Recovery::ignore_header : Recovery::none;
+  const Recovery recovery = options.reading.get_recovery();
   Readonly_Journal journal(file, recovery);
   if (journal.get_checkpoint() == journal_start) return;
   if constexpr (std::is_same_v<Writer, Sql_Writer>)
     writer.limit_to_journal_of(journal.get_checkpoint());
-  Offset end = journal.get_checkpoint();
-  if (options.moment.is_given()) {
-    const Moment moment = options.moment.get();
-    end =
-        moment.kind == Moment::Kind::time ? find_moment(file, moment) : std::min(end, moment.value);
-  }
+  Offset end = options.reading.end_of(journal);
   const std::exception_ptr error = options.load ? try_to_load(file, recovery, end) : nullptr;
   writer.begin(journal_start);
   replay_with_progress(journal, Printer<Writer>(writer, journal, options), file.get_name(), end);
   if (error) std::rethrow_exception(error);
   if (!options.print_checkpoint || options.sql) writer.end(journal.get_replay_position());
+}
+
+void print_as_asked(File& file, const Logdump_Options& options) {
+  const Abstract_File* const blobs = options.blob ? &file : nullptr;
+  if (options.raw)
+    print_journal(file, Raw_Writer(std::cout, file), options);
+  else if (options.sql)
+    print_journal(file, Sql_Writer(std::cout, blobs), options);
+  else
+    print_journal(file, Command_Writer(std::cout, blobs), options);
 }
 
 const char* const details =
@@ -129,27 +132,23 @@ int run_logdump(std::vector<std::string> arguments) {
   parser.add_flag("--header", options.header,
                   "print the file's size, checkpoints, version and signature, nothing else");
   parser.add_flag("--schema_only", options.schema_only, "print only changes of tables and fields");
-  parser.add_flag("--ignore_header", options.ignore_header,
-                  "believe everything up to the end of the file, not only up to the checkpoint");
   parser.add_flag("--load", options.load,
                   "also build the tables, so that records that make no sense are found");
   parser.add_flag("--print_checkpoint", options.print_checkpoint,
                   "after each entry, print its end in the file");
   parser.add_flag("--blob", options.blob, "also print the bytes of blobs");
-  add_moment_options(parser, options.moment);
+  add_reading_options(parser, options.reading);
+  add_classic_option(parser);
   auto words = parser.parse(std::move(arguments));
   if (!words) return 0;
 
-  File file(words->take(), Open_Mode::read_existing);
-  words->require_end();
-  if (options.header)
-    print_header(file);
-  else if (options.raw)
-    print_journal(file, Raw_Writer(std::cout, file), options);
-  else if (options.sql)
-    print_journal(file, Sql_Writer(std::cout, options.blob ? &file : nullptr), options);
-  else
-    print_journal(file, Command_Writer(std::cout, options.blob ? &file : nullptr), options);
+  const std::string name = words->take_last_name();
+  if (options.header) {
+    print_header(File(name, Open_Mode::read_existing));
+  } else {
+    File file(name, Open_Mode::read_existing);
+    name_file_in_errors(name, [&] { print_as_asked(file, options); });
+  }
   finish_standard_output();
   return 0;
 }

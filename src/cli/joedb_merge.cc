@@ -1,14 +1,12 @@
 #include <cstdio>
 #include <iostream>
-#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/database_options.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "interpreter/merge.h"
 #include "interpreter/pack.h"
-#include "joedb/io/posix_file.h"
 
 namespace joedb {
 
@@ -28,61 +26,81 @@ std::vector<std::string> read_lines(std::istream& in) {
   return lines;
 }
 
-void add_file(const std::string& name, Merged_Database& merged) {
+void add_file(const std::string& name, const Reading_Options& reading, Merged_Database& merged) {
   File file(name, Open_Mode::read_existing);
-  Readonly_Journal journal(file);
+  Readonly_Journal journal(file, reading.get_recovery());
   Blobless_Database database;
   database.limit_to_journal_of(journal.get_checkpoint());
-  journal.replay(database);
+  journal.replay(database, reading.end_of(journal));
   merged.add(name, database);
 }
 
+// Adds all files that can be added, and says what is wrong with the others. Returns how many were
+// skipped.
+std::size_t add_files(const std::vector<std::string>& names, const Reading_Options& reading,
+                      bool is_verbose, Merged_Database& merged) {
+  std::size_t errors = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (is_verbose) std::fprintf(stderr, "%zu / %zu: %s...", i + 1, names.size(), names[i].c_str());
+    try {
+      add_file(names[i], reading, merged);
+    } catch (const Exception& error) {
+      if (is_verbose)
+        std::fprintf(stderr, " %s", error.what());
+      else
+        std::fprintf(stderr, "joedb_merge: skipped %s: %s\n", names[i].c_str(), error.what());
+      ++errors;
+    }
+    if (is_verbose) std::fputc('\n', stderr);
+  }
+  if (is_verbose && errors > 0) std::fprintf(stderr, "Number of errors: %zu\n", errors);
+  if (errors == names.size()) throw Exception("nothing to merge");
+  return errors;
+}
+
 const char* const details =
-    R"(OUT must not exist. It gets the tables and fields of the first file, then the records of all
-files, table by table: those of the first file keep their ids, those of the next are numbered
-on, and references are changed accordingly; one to a record that never was becomes null.
+    R"(OUT gets the tables and fields of the first file, then the records of all files, table by table:
+those of the first file keep their ids, those of the next are numbered on, and references are
+changed accordingly; one to a record that never was becomes null.
 
 Files that cannot be read, that have other tables and fields, or that have blobs, are skipped
-with a message. If OUT is the only argument, the names are read from standard input.
+with a message; OUT is written all the same, and the exit code is 1 (with --classic: 0). If OUT
+is the only argument, the names are read from standard input.
 )";
 
 }  // namespace
 
 int run_merge(std::vector<std::string> arguments) {
-  Options options({"joedb_merge FILE... OUT",
+  Options options({"joedb_merge [options] FILE... OUT",
                    "Writes the records of several databases with the same tables to a new file.",
                    details,
                    "  joedb_merge monday.joedb tuesday.joedb week.joedb\n"
                    "  ls *.joedb | joedb_merge /tmp/all.joedb\n"});
+  Reading_Options reading;
+  bool force = false;
+  bool is_verbose = false;
+  add_reading_options(options, reading);
+  add_force_option(options, force);
+  options.add_flag("--verbose", is_verbose, "show which file is being read");
+  add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
   std::vector<std::string> names;
   do {
-    names.push_back(words->take());
+    names.push_back(words->take_name());
   } while (!words->is_empty());
   const std::string out = names.back();
   names.pop_back();
   if (names.empty()) names = read_lines(std::cin);
 
-  write_new_file(out, [&](Writable_Journal& journal) {
+  std::size_t errors = 0;
+  write_new_file(out, force, [&](Writable_Journal& journal) {
     Merged_Database merged;
-    std::size_t errors = 0;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      std::fprintf(stderr, "%zu / %zu: %s...", i + 1, names.size(), names[i].c_str());
-      try {
-        add_file(names[i], merged);
-      } catch (const Exception& error) {
-        std::fprintf(stderr, " %s", error.what());
-        ++errors;
-      }
-      std::fputc('\n', stderr);
-    }
-    if (errors > 0) std::fprintf(stderr, "Number of errors: %zu\n", errors);
-    if (errors == names.size()) throw Exception("nothing to merge");
+    errors = add_files(names, reading, is_verbose || is_classic(), merged);
     pack(merged.database(), journal);
   });
-  return 0;
+  return errors > 0 && !is_classic() ? 1 : 0;
 }
 
 }  // namespace joedb

@@ -85,6 +85,8 @@ int run_push(std::vector<std::string> arguments) {
   add_client_options(options, client);
   Log_Options log_options;
   add_log_options(options, log_options);
+  add_file_modes(options, connection_grammar);
+  add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const File_Argument file_argument = take_file(*words, grammar);

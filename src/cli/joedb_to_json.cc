@@ -2,10 +2,10 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/database_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "interpreter/json.h"
-#include "joedb/io/posix_file.h"
 
 namespace joedb {
 
@@ -21,15 +21,20 @@ int run_to_json(std::vector<std::string> arguments) {
                    details, "  joedb_to_json people.joedb | jq .person.age\n"});
   bool base64 = false;
   options.add_flag("--base64", base64, "write strings as base64, whatever bytes they have");
+  Reading_Options reading;
+  add_reading_options(options, reading);
+  add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
-  File file(words->take(), Open_Mode::read_existing);
-  words->require_end();
-  Readonly_Journal journal(file);
+  const std::string name = words->take_last_name();
+  File file(name, Open_Mode::read_existing);
   Database database;
-  database.limit_to_journal_of(journal.get_checkpoint());
-  replay_with_progress(journal, database, "loading " + file.get_name());
+  name_file_in_errors(name, [&] {
+    Readonly_Journal journal(file, reading.get_recovery());
+    database.limit_to_journal_of(journal.get_checkpoint());
+    replay_with_progress(journal, database, "loading " + name, reading.end_of(journal));
+  });
   write_json(database, std::cout, base64);
   finish_standard_output();
   return 0;

@@ -169,8 +169,7 @@ int run_verify(std::vector<std::string> arguments) {
                    "from then on every program that uses this library adds more of them");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const std::string name = words->take();
-  words->require_end();
+  const std::string name = words->take_last_name();
 
   bool is_good;
   {

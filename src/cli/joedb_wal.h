@@ -51,12 +51,7 @@ inline std::string counted(std::uint64_t entries) {
 }
 
 // The only word that is left: the name of a log.
-inline std::string take_log(Words& words) {
-  if (words.peek().starts_with("--")) words.fail("unknown option: " + std::string(words.peek()));
-  std::string name = words.take();
-  words.require_end();
-  return name;
-}
+inline std::string take_log(Words& words) { return words.take_last_name(); }
 
 // Throws if there is such a file.
 inline void require_new(const std::string& name) {

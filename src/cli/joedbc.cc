@@ -7,6 +7,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "compiler/cpp.h"
 #include "interpreter/commands.h"
 #include "joedb/io/memory_file.h"
@@ -14,9 +15,16 @@
 namespace joedb {
 
 static const char* const details =
-    R"(Reads BASE.joedbi (joedbi commands that make the schema) and BASE.joedbc (options):
+    R"(Reads BASE.joedbi (joedbi commands that make the schema) and BASE.joedbc (options, one in
+a line):
 
-  namespace a::b::c    where the generated code goes; its last part names the header
+  namespace a::b::c                         where the code goes; its last part names the header
+  create_unique_index NAME TABLE FIELD[,…]  an index: no two records have the same values of these
+                                            fields
+  create_index NAME TABLE FIELD[,…]         an index in which values may occur again
+  set_single_row TABLE true                 the table has exactly one row, from the beginning
+  set_table_storage …                       nothing, with a warning: for files of joedb 10
+  # text                                    nothing
 
 Writes c.h, the typed database, and the folder c with headers that include it under the names that
 joedb 10 gives them. Files that would not change are not written.
@@ -26,16 +34,6 @@ static std::string read_text(const std::string& name) {
   std::ifstream in(name, std::ios::binary);
   if (!in) throw Io_Error("opening", name, -1, errno);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-// An interpreter answers an error with "Exception caught: TEXT", then "Line N: LINE".
-static compiler::Diagnostic make_diagnostic(const std::string& file, std::string_view answer) {
-  constexpr std::string_view before_text = "Exception caught: ", before_line = "\nLine ";
-  const std::size_t text = answer.find(before_text), line = answer.rfind(before_line);
-  if (text == answer.npos || line == answer.npos) return {file, 0, std::string(answer)};
-  const std::size_t start = text + before_text.size();
-  return {file, std::atoi(answer.data() + line + before_line.size()),
-          std::string(answer.substr(start, line - start))};
 }
 
 static void run_schema(Writable_Database& database, const std::string& file) {
@@ -48,25 +46,21 @@ static void run_schema(Writable_Database& database, const std::string& file) {
   Text_Line_Source in(text, out);
   const Command_Loop::End end = loop.run(in, out);
   database.soft_checkpoint();
-  if (end == Command_Loop::End::error)
-    throw compiler::Schema_Errors({make_diagnostic(file, out.str())});
+  if (end == Command_Loop::End::error) {
+    const Command_Loop::Failures& failures = loop.failures();
+    throw compiler::Schema_Errors({{file, static_cast<int>(failures.line_number), failures.text}});
+  }
 }
 
-// In one step, so that no half-written header is ever seen, and only if something changes, so that
-// what includes it is not compiled again.
+// Only if something changes, so that what includes it is not compiled again.
 static void write_file(const std::filesystem::path& path, const std::string& content) {
   {
     std::ifstream in(path, std::ios::binary);
     if (in && std::string(std::istreambuf_iterator<char>(in), {}) == content) return;
   }
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
-  const std::filesystem::path temporary = path.string() + ".new";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << content << std::flush;
-    if (!out) throw Io_Error("writing", temporary.string(), -1, errno);
-  }
-  std::filesystem::rename(temporary, path);
+  fill_new_file(path.string(), New_File::Existing::replace,
+                [&](File& file) { file.pwrite(content.data(), content.size(), 0); });
 }
 
 static int compile(const std::string& base, const std::filesystem::path& directory) {
@@ -91,10 +85,10 @@ int run_compiler(std::vector<std::string> arguments) {
                    "  joedbc --output build geo\n"});
   std::string output = ".";
   options.add("--output", output, "directory to write to (default: the current one)");
+  add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const std::string base = words->take();
-  words->require_end();
+  const std::string base = words->take_last_name();
   try {
     return compile(base, output);
   } catch (const compiler::Schema_Errors& errors) {

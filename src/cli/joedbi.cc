@@ -19,8 +19,9 @@ const char* const details =
     R"(The commands come from standard input; the command help lists them. The whole session is
 one transaction: it ends with a soft checkpoint, which survives a killed process. The command
 abort ends it without, and leaves behind the checkpoint what was written; rollback forgets it.
-A command that fails is reported on standard output, and the next one is run. With --until or
---at-time, a past state is read, and nothing can be written.
+A command that fails changes nothing and is reported on standard output; the next one is run, and
+the exit code of a script is 1. With --until or --at-time, a past state is read, and nothing can be
+written.
 
 )";
 
@@ -42,6 +43,7 @@ End run_loop(Command_Loop& loop) {
 
 struct Content_Options {
   std::string options_file;
+  Recovery recovery = Recovery::none;
   Moment_Options moment;
   // With the indexes of a compiled program, also what it sees of records whose id is used again.
   Deleted_Values deleted_values() const {
@@ -51,12 +53,12 @@ struct Content_Options {
 
 End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options& content) {
   Database database(content.deleted_values());
-  for (Index_Definition& index : read_indexes(content.options_file, file))
+  for (Index_Definition& index : read_indexes(content.options_file, file, content.recovery))
     database.add_index(std::move(index));
   if (content.moment.is_given()) {
     load(database, file, content.moment.get());
   } else {
-    Readonly_Journal journal(file);
+    Readonly_Journal journal(file, content.recovery);
     load(database, journal);
   }
   add_readonly_commands(loop, database, file);
@@ -66,15 +68,18 @@ End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options&
 End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& options,
            const Content_Options& content) {
   if (file.is_readonly()) return run_readonly(file, loop, content);
-  Writable_Database database(file, Recovery::none, content.deleted_values(),
-                             read_indexes(content.options_file, file));
+  Writable_Database database(file, content.recovery, content.deleted_values(),
+                             read_indexes(content.options_file, file, content.recovery));
   add_commands(loop, database, options);
   const End end = run_loop(loop);
   if (end == End::abort) throw Exception("aborted");
-  if (end == End::error)
+  if (end == End::error) {
+    const bool has_written = database.ahead_of_checkpoint() > 0;
     database.rollback();
-  else
+    if (has_written) std::cerr << "everything after the last checkpoint was rolled back\n";
+  } else {
     database.soft_checkpoint();
+  }
   return end;
 }
 
@@ -89,25 +94,35 @@ int run_interpreter(std::vector<std::string> arguments) {
   options.add_flag("--bail", is_bailing,
                    "stop at the first command that fails, without a trace in the file: what came "
                    "after the last checkpoint is rolled back; exit with 1");
-  options.add("--max_record_id", max_record_id, "no record id may be larger");
+  options.add(
+      "--max_record_id", max_record_id,
+      "no record id may be larger, and no vector as large (default: 16 million rows without "
+      "values, or as many as the journal has bytes)");
   Content_Options content;
   add_index_option(options, content.options_file);
+  add_recovery_option(options, content.recovery);
   add_moment_options(options, content.moment);
   add_log_options(options, log_options);
+  add_file_modes(options, file_grammar);
+  add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   File_Argument file_argument = take_file(*words, file_grammar);
-  if (content.moment.is_given()) file_argument.mode = Open_Mode::read_existing;
   words->require_end();
+  if (content.moment.is_given()) file_argument.mode = Open_Mode::read_existing;
 
   std::ios::sync_with_stdio(false);
   Tool_Log log(log_options);
-  const auto file = open_file(file_argument, log);
-  Command_Loop loop({.is_prompting = is_interactive(), .is_bailing = is_bailing},
-                    [] { return std::string("joedbi"); });
-  const End end = run_on(*file, loop, {.max_record_id = max_record_id}, content);
+  require_database(file_argument);
+  Command_Loop loop(
+      {.is_prompting = is_interactive(), .is_bailing = is_bailing, .is_classic = is_classic()},
+      [] { return std::string("joedbi"); });
+  const End end = name_file_in_errors(file_argument.name, [&] {
+    const auto file = open_file(file_argument, log);
+    return run_on(*file, loop, {.max_record_id = max_record_id}, content);
+  });
   if (end == End::abort) throw Exception("aborted");
-  return end == End::error ? 1 : 0;
+  return exit_code(loop, end);
 }
 
 }  // namespace joedb

@@ -1,10 +1,12 @@
+#include <cerrno>
 #include <cstdio>
 #include <exception>
-#include <iterator>
+#include <new>
+#include <string>
 #include <string_view>
 
-#include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/parser.h"
 #include "joedb/base/version.h"
 
 namespace joedb {
@@ -46,37 +48,81 @@ static std::string_view last_part(std::string_view path) {
   return slash == path.npos ? path : path.substr(slash + 1);
 }
 
-static int run(std::string_view program, std::vector<std::string> arguments) {
-  const Command* command = find_command(program);
-  if (command == nullptr) {
-    if (arguments.empty())
-      throw Usage_Error("usage: joedb COMMAND [argument...]; see joedb --help");
-    const std::string name = arguments.front();
-    if (name == "--help" || name == "-h" || name == "help") return print_help(), 0;
-    if (name != "--version") {
-      command = find_command(name);
-      if (command == nullptr) throw Usage_Error("unknown command: " + name + "; see joedb --help");
-      arguments.erase(arguments.begin());
-    }
-  }
-  if (!arguments.empty() && arguments.front() == "--version") {
+// A command line, taken apart.
+struct Call {
+  std::string name;  // as it was called: "joedb_pack", "joedb pack"
+  const Command* command = nullptr;
+  std::vector<std::string> arguments;
+};
+
+static Call make_call(int argc, char** argv) {
+  Call call{argc > 0 ? std::string(last_part(argv[0])) : "joedb", nullptr, {}};
+  call.command = find_command(call.name);
+  call.arguments.assign(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (call.command != nullptr || call.arguments.empty()) return call;
+  call.command = find_command(call.arguments.front());
+  if (call.command == nullptr) return call;
+  call.name += ' ' + call.arguments.front();
+  call.arguments.erase(call.arguments.begin());
+  return call;
+}
+
+static int run(Call& call) {
+  const std::string first = call.arguments.empty() ? "" : call.arguments.front();
+  if (first == "--version") {
     std::printf("joedb %s\n", version);
     return 0;
   }
-  return command->run(std::move(arguments));
+  if (call.command != nullptr) return call.command->run(std::move(call.arguments));
+  if (first == "--help" || first == "-h" || first == "help") {
+    print_help();
+    return 0;
+  }
+  constexpr const char* usage =
+      "usage: joedb COMMAND [argument...]\nMore is shown by joedb --help.";
+  if (first.empty()) throw Usage_Error(usage);
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  const std::string meant = suggestion(first, names);
+  throw Usage_Error("unknown command: " + first +
+                    (meant.empty() ? "" : ". Did you mean " + meant + "?") + '\n' + usage);
+}
+
+// ---- errors -------------------------------------------------------------------------------------
+
+// Exceptions say what was being done. A person wants to know first which file it is about.
+static std::string text_for_people(const std::exception& error) {
+  const std::string text = error.what();
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return "out of memory";
+  const auto* const io = dynamic_cast<const Io_Error*>(&error);
+  if (io == nullptr) return text;
+  if (text.starts_with("locking ") && io->code == EAGAIN)
+    return io->path + ": another program writes it";
+  constexpr std::string_view opening = "opening ";
+  return text.starts_with(opening) ? text.substr(opening.size()) : text;
+}
+
+static void print_error(const Call& call, const std::exception& error) {
+  std::fflush(stdout);
+  const std::string text = is_classic() ? std::string("Exception caught: ") + error.what()
+                                        : call.name + ": " + text_for_people(error);
+  std::fprintf(stderr, "%s\n", text.c_str());
 }
 
 }  // namespace joedb
 
 int main(int argc, char** argv) {
+  joedb::Call call = joedb::make_call(argc, argv);
   try {
-    std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-    return joedb::run(argc > 0 ? joedb::last_part(argv[0]) : "joedb", std::move(arguments));
+    return joedb::run(call);
   } catch (const joedb::Usage_Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    const bool has_cause = !std::string_view(error.what()).starts_with("usage: ");
+    std::fprintf(stderr, "%s%s\n", has_cause ? (call.name + ": ").c_str() : "", error.what());
+    return joedb::is_classic() ? 1 : 2;
   } catch (const std::exception& error) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "Exception caught: %s\n", error.what());
+    joedb::print_error(call, error);
+    // That of joedb 10 says nothing of errors.
+    const bool is_client = call.command != nullptr && call.command->run == joedb::run_client;
+    return joedb::is_classic() && is_client ? 0 : 1;
   }
-  return 1;
 }

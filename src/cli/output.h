@@ -1,37 +1,45 @@
 #ifndef JOEDB_CLI_OUTPUT_H
 #define JOEDB_CLI_OUTPUT_H
 
-#include <filesystem>
 #include <string>
-#include <system_error>
 
+#include "cli/parser.h"
+#include "io/new_file.h"
 #include "joedb/base/log.h"
-#include "joedb/io/posix_file.h"
 #include "joedb/journal/writable_journal.h"
 
 namespace joedb {
 
+// Throws Exception if there is such a file and `force` is not set.
+void require_absent(const std::string& name, bool force);
+
 // Throws if standard output could not take everything that was printed.
 void finish_standard_output();
 
-// Makes a file that does not exist yet, and calls fill(file). If anything fails, there is no file
-// again.
+// --force
+void add_force_option(Options& options, bool& force);
+
+// Makes a file and calls fill(file). It appears under its name when it is complete and on the disk:
+// if anything fails, or a signal ends the process, nothing has changed there. Throws Io_Error
+// (EEXIST) if there is such a file and it must not be replaced.
+template <class Fill>
+void fill_new_file(const std::string& name, New_File::Existing existing, Fill&& fill) {
+  New_File file(name, existing);
+  fill(file);
+  file.publish();
+}
 template <class Fill>
 void fill_new_file(const std::string& name, Fill&& fill) {
-  File file(name, Open_Mode::create_new);
-  try {
-    fill(file);
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove(name, ignored);
-    throw;
-  }
+  fill_new_file(name, New_File::Existing::refuse, fill);
 }
 
-// The same for a journal, to which fill(journal) appends; then writes a soft checkpoint.
+// The same for a journal, to which fill(journal) appends; then writes a soft checkpoint. Throws
+// Exception if there is such a file and `force` is not set.
 template <class Fill>
-void write_new_file(const std::string& name, Fill&& fill) {
-  fill_new_file(name, [&](File& file) {
+void write_new_file(const std::string& name, bool force, Fill&& fill) {
+  require_absent(name, force);
+  const auto existing = force ? New_File::Existing::replace : New_File::Existing::refuse;
+  fill_new_file(name, existing, [&](File& file) {
     Writable_Journal journal(file);
     try {
       fill(journal);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <iostream>
 
 #include "cli/terminal.h"
 #include "joedb/base/error.h"
@@ -32,6 +33,17 @@ bool is_interactive() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FI
 std::unique_ptr<Line_Source> open_standard_input(std::ostream& out, const char* history) {
   if (is_interactive()) return std::make_unique<Terminal>(out, history);
   return std::make_unique<Standard_Input>(out);
+}
+
+int exit_code(const Command_Loop& loop, Command_Loop::End end) {
+  const Command_Loop::Failures& failures = loop.failures();
+  const bool is_error = end == Command_Loop::End::error;
+  const bool is_script = !is_interactive() && !loop.settings().is_classic;
+  if (!is_error && (failures.count == 0 || !is_script)) return 0;
+  if (is_script)
+    std::cerr << failures.count << (failures.count == 1 ? " command" : " commands")
+              << " failed, the last in line " << failures.line_number << '\n';
+  return 1;
 }
 
 }  // namespace joedb

@@ -143,8 +143,8 @@ class Interruption {
 }  // namespace
 
 // Control-C gives up the line that is being typed.
-std::optional<std::string_view> Terminal::next(const std::string& prompt,
-                                               const Completer& completer) {
+std::optional<std::string_view> Terminal::read_line(const std::string& prompt,
+                                                    const Completer& completer) {
   out_.flush();
   editor_->prompt = with_marked_colours(prompt);
   editor_->completer = &completer;

@@ -17,11 +17,11 @@ class Terminal : public Line_Source {
   Terminal(std::ostream& out, const char* history);
   ~Terminal() override;
 
-  std::optional<std::string_view> next(const std::string& prompt,
-                                       const Completer& completer) override;
-
  private:
   struct Editor;
+
+  std::optional<std::string_view> read_line(const std::string& prompt,
+                                            const Completer& completer) override;
 
   std::ostream& out_;
   std::unique_ptr<Editor> editor_;

@@ -1,5 +1,7 @@
 #include "interpreter/command_loop.h"
 
+#include <new>
+
 #include "joedb/base/error.h"
 #include "joedb/base/version.h"
 #include "joedb/format/header.h"
@@ -21,18 +23,24 @@ Command_Loop::Command_Loop(Settings settings, std::function<std::string()> promp
     : settings_(settings), prompt_(std::move(prompt)) {
   const auto switch_to = [](bool& setting) {
     return [&setting](Line_Reader& in, std::ostream&) {
-      const std::string_view word = in.read_word();
-      if (word == "on") setting = true;
-      if (word == "off") setting = false;
+      const std::string_view word = in.read_word("on or off");
+      const bool is_on = word == "on";
+      if (!is_on && word != "off") {
+        if (in.is_classic()) return;
+        throw in.unexpected("on or off");
+      }
+      in.require_end();
+      setting = is_on;
     };
   };
-  add_group({"General commands",
-             {{"about", "about", [](Line_Reader&, std::ostream& out) { out << about_text(); }},
-              {"help|?", "help|?", [this](Line_Reader&, std::ostream& out) { print_help(out); }},
-              {"quit", "quit", [this](Line_Reader&, std::ostream&) { end(End::quit); }},
-              {"abort", "abort", [this](Line_Reader&, std::ostream&) { end(End::abort); }},
-              {"echo", "echo on|off", switch_to(settings_.is_echoing)},
-              {"prompt", "prompt on|off", switch_to(settings_.is_prompting)}}});
+  add_group(
+      {"General commands",
+       {{"about", "about", without_arguments([](std::ostream& out) { out << about_text(); })},
+        {"help|?", "help|?", without_arguments([this](std::ostream& out) { print_help(out); })},
+        {"quit", "quit", without_arguments([this] { end(End::quit); })},
+        {"abort", "abort", without_arguments([this] { end(End::abort); })},
+        {"echo", "echo on|off", switch_to(settings_.is_echoing)},
+        {"prompt", "prompt on|off", switch_to(settings_.is_prompting)}}});
 }
 
 void Command_Loop::add_group(Command_Group group) {
@@ -64,34 +72,58 @@ Command_Loop::End Command_Loop::run(Line_Source& in, std::ostream& out) {
   end_ = End::end_of_input;
   const Completer completer = [this](std::string_view line) { return complete(line); };
   while (end_ == End::end_of_input) {
-    const auto line =
-        in.next(settings_.is_prompting ? prompt_text(prompt_()) : std::string(), completer);
-    if (!line) break;
-    ++line_number_;
-    line_ = trimmed(*line);  // a command may read more lines
-    run_line(line_, out);
+    const std::string prompt = settings_.is_prompting ? prompt_text(prompt_()) : std::string();
+    try {
+      const auto line = in.next(prompt, completer);
+      line_number_ = settings_.is_classic ? line_number_ + 1 : in.line_number();
+      if (!line) break;
+      run_line(trimmed(*line), out);
+    } catch (const Line_Too_Long& error) {
+      line_number_ = in.line_number();
+      fail(error.what(), "", out);
+    }
   }
   return end_;
 }
 
 void Command_Loop::run_line(std::string_view line, std::ostream& out) {
-  answer_.clear();
   try {
-    execute(line, out);
-    if (settings_.is_echoing) answer_.append("OK: ").append(line) += '\n';
+    line_ = line;  // a command may read more lines
+    execute(line_, out);
   } catch (const Exception& error) {
-    error_ = error.what();
-    error_.append("\nLine ").append(std::to_string(line_number_)).append(": ").append(line);
-    answer_.append("Exception caught: ").append(error_) += '\n';
-    if (settings_.is_bailing) end_ = End::error;
+    return fail(error.what(), line_, out);
+  } catch (const std::bad_alloc&) {
+    return fail("not enough memory", line_, out);
   }
-  out.write(answer_.data(), static_cast<std::streamsize>(answer_.size()));
+  if (settings_.is_echoing) out << "OK: " << line_ << '\n';
+}
+
+void Command_Loop::fail(std::string_view text, std::string_view line, std::ostream& out) {
+  constexpr std::size_t longest_shown = 1000;
+  ++failures_.count;
+  failures_.line_number = line_number_;
+  failures_.text = text;
+  failures_.line = line.substr(0, longest_shown);
+  if (line.size() > longest_shown) failures_.line += "…";
+  out << (settings_.is_classic ? "Exception caught: " : "Error: ") << failures_.message() << '\n';
+  if (settings_.is_bailing) end_ = End::error;
+}
+
+std::string Command_Loop::Failures::message() const {
+  return text + "\nLine " + std::to_string(line_number) + ": " + line;
+}
+
+void Command_Loop::add(const Failures& nested) {
+  const std::size_t count = failures_.count + nested.count;
+  if (nested.count > 0) failures_ = nested;
+  failures_.count = count;
 }
 
 void Command_Loop::execute(std::string_view line, std::ostream& out) {
-  Line_Reader reader(line);
-  const std::string_view name = reader.read_word();
-  if (!name.empty() && name[0] != '#') find(name).run(reader, out);
+  Line_Reader reader(line, settings_.is_classic ? Reading::classic : Reading::strict);
+  if (line.empty()) return;
+  const std::string_view name = reader.read_word("command");
+  if (!name.starts_with('#')) find(name).run(reader, out);
 }
 
 const Interpreter_Command& Command_Loop::find(std::string_view name) {
@@ -110,8 +142,7 @@ const Interpreter_Command& Command_Loop::find(std::string_view name) {
 std::vector<std::string> Command_Loop::complete(std::string_view line) const {
   std::vector<std::string_view> words;
   Line_Reader reader(line);
-  std::string_view word;
-  while (!(word = reader.read_word()).empty()) words.push_back(word);
+  while (reader.has_more()) words.push_back(reader.read_word("word"));
   std::string_view prefix;
   if (!words.empty() && words.back().end() == line.end()) {
     prefix = words.back();

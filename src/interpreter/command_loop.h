@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "interpreter/line_source.h"
-#include "schema/value_text.h"
+#include "schema/line_reader.h"
 
 namespace joedb::inline v1 {
 
@@ -18,10 +18,22 @@ namespace joedb::inline v1 {
 struct Interpreter_Command {
   std::string_view names;  // "help|?": any of them
   std::string_view help;   // "help|?": its line in the list of commands
-  // Reads its arguments from the rest of the line and prints to the stream. An Exception is shown
-  // to the user.
+  // Reads its arguments, all of them before it changes anything, and prints to the stream. An
+  // Exception is shown to the user.
   std::function<void(Line_Reader&, std::ostream&)> run;
 };
+
+// run() of a command without arguments: f() or f(stream).
+template <class F>
+auto without_arguments(F f) {
+  return [f](Line_Reader& in, [[maybe_unused]] std::ostream& out) {
+    in.require_end();
+    if constexpr (std::is_invocable_v<const F&, std::ostream&>)
+      f(out);
+    else
+      f();
+  };
+}
 
 // Commands that are shown together by help.
 struct Command_Group {
@@ -34,14 +46,18 @@ struct Command_Group {
 // says so. Which commands there are is up to the owner; those about the loop itself are built in.
 //
 // Empty lines, and lines whose first word begins with #, do nothing. A command that succeeds is
-// answered by "OK: LINE"; the text of an error is followed by "Line N: LINE", and the next line is
-// read.
+// answered by "OK: LINE"; one that fails, also for lack of memory, by "Error: TEXT" and
+// "Line N: LINE", and the next line is read.
 class Command_Loop {
  public:
   struct Settings {
     bool is_echoing = true;     // answers "OK: LINE"
     bool is_prompting = false;  // shows a prompt before each line
     bool is_bailing = false;    // ends at the first error
+    // As joedb 10: lines are read leniently (Reading::classic), errors begin with
+    // "Exception caught: ", lines are counted from the start of a nested loop, SQL is one statement
+    // for each value.
+    bool is_classic = false;
   };
 
   // Why the loop has ended.
@@ -62,8 +78,18 @@ class Command_Loop {
 
   End run(Line_Source& in, std::ostream& out);
 
-  // The last error, and the line that it is about.
-  const std::string& error() const { return error_; }
+  // The commands that failed, with those of nested loops.
+  struct Failures {
+    std::size_t count = 0;
+    std::size_t line_number = 0;  // of the last one
+    std::string text = {};        // of the last one: what was wrong
+    std::string line = {};        // its beginning
+    // "TEXT\nLine N: LINE"
+    std::string message() const;
+  };
+  const Failures& failures() const { return failures_; }
+  // For commands that have run another loop on the same input.
+  void add(const Failures& nested);
 
   // For commands: the loop ends when this one is done.
   void end(End why) { end_ = why; }
@@ -76,6 +102,7 @@ class Command_Loop {
  private:
   void run_line(std::string_view line, std::ostream& out);
   void execute(std::string_view line, std::ostream& out);
+  void fail(std::string_view text, std::string_view line, std::ostream& out);
   const Interpreter_Command& find(std::string_view name);
 
   Settings settings_;
@@ -91,8 +118,7 @@ class Command_Loop {
   End end_ = End::end_of_input;
   std::string_view last_name_;  // of the command before: there are often many of a kind
   const Interpreter_Command* last_command_ = nullptr;
-  std::string answer_;
-  std::string error_;
+  Failures failures_;
 };
 
 // What the command `about` prints.

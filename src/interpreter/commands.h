@@ -14,7 +14,9 @@
 namespace joedb::inline v1 {
 
 struct Command_Options {
-  index_t max_record_id = 0;  // 0: no limit
+  // No record id may be larger, and no vector as large. 0: what the journal allows
+  // (Database::free_rows_of_journal).
+  index_t max_record_id = 0;
   // Seconds since 1970.
   std::function<std::int64_t()> now = [] { return std::int64_t{std::time(nullptr)}; };
 };
@@ -43,11 +45,16 @@ void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read
 
 // ---- for commands -------------------------------------------------------------------------------
 
-// Reads the name of a table; throws Data_Error if there is no such table.
+// Reads the name of a table, of a field; throws Data_Error if there is no such thing.
 const Table& read_table(Line_Reader& in, const Database& database);
+Field_Id read_field(Line_Reader& in, const Table& table);
 
-// Reads a value that a journal can hold: any negative reference is null. Throws Data_Error if the
-// blob could not be written.
+// Reads the seconds of a time stamp; now() if none are given. The same time may follow as text, as
+// Command_Writer prints it.
+std::int64_t read_timestamp(Line_Reader& in, const std::function<std::int64_t()>& now);
+
+// Reads a value that a journal can hold; throws Data_Error for any other reference or blob.
+// Classic: any negative reference is null.
 template <Field_Value T>
 T read_field_value(Line_Reader& in) {
   return in.read_value<T>();
@@ -66,27 +73,30 @@ void add_journal_commands(Command_Loop& loop, Journal& journal, const Command_Op
       {"Journal",
        {{"timestamp", "timestamp [<stamp>] (if no value is given, use current time)",
          [&journal, now = options.now](Line_Reader& in, std::ostream&) {
-           const std::int64_t seconds = in.read_integer_or(0);
-           journal.write(Timestamp{in.has_failed() ? now() : seconds});
+           journal.write(Timestamp{read_timestamp(in, now)});
          }},
         {"comment", "comment \"<comment_string>\"",
          [&journal](Line_Reader& in, std::ostream&) {
-           journal.write(Comment{in.read_value<std::string_view>()});
+           const auto text = in.read_value<std::string_view>();
+           in.require_end();
+           journal.write(Comment{text});
          }},
         {"valid_data", "valid_data",
-         [&journal](Line_Reader&, std::ostream&) { journal.write(Valid_Data{}); }},
-        {"flush", "flush", [&journal](Line_Reader&, std::ostream&) { journal.flush(); }},
+         without_arguments([&journal] { journal.write(Valid_Data{}); })},
+        {"flush", "flush", without_arguments([&journal] { journal.flush(); })},
         {"soft_checkpoint|checkpoint", "[soft_]checkpoint",
-         [&journal](Line_Reader&, std::ostream&) { journal.soft_checkpoint(); }},
+         without_arguments([&journal] { journal.soft_checkpoint(); })},
         {"hard_checkpoint", "hard_checkpoint",
-         [&journal](Line_Reader&, std::ostream&) { journal.hard_checkpoint(); }},
+         without_arguments([&journal] { journal.hard_checkpoint(); })},
         {"rollback", "rollback (forget everything since the last checkpoint)",
-         [&journal, after_rollback](Line_Reader&, std::ostream&) {
+         without_arguments([&journal, after_rollback] {
            journal.rollback();
            after_rollback();
-         }},
+         })},
         {"write_blob", "write_blob <data_string>", [&journal](Line_Reader& in, std::ostream& out) {
-           const Blob blob = journal.write_blob(in.read_value<std::string_view>());
+           const auto bytes = in.read_value<std::string_view>();
+           in.require_end();
+           const Blob blob = journal.write_blob(bytes);
            out << blob.get_position() << ',' << blob.get_size() << '\n';
          }}}});
 }

@@ -1,19 +1,37 @@
 #include <algorithm>
-#include <deque>
 #include <memory>
+#include <variant>
+#include <vector>
 
 #include "interpreter/commands.h"
+#include "joedb/base/time.h"
 #include "joedb/format/compact.h"
 
 namespace joedb::inline v1 {
 
 // ---- values -------------------------------------------------------------------------------------
 
+std::int64_t read_timestamp(Line_Reader& in, const std::function<std::int64_t()>& now) {
+  const bool is_given = in.has_more();
+  const std::int64_t seconds = in.read_integer_or(0, "seconds");
+  if (!is_given || in.has_failed()) return now();
+  if (in.is_classic()) return seconds;
+  const std::string text = time_text(seconds);
+  Line_Reader expected(text);
+  while (in.has_more() && expected.has_more()) {
+    const std::string_view word = expected.read_word("word");
+    if (in.read_word(word) != word) throw in.unexpected("end of line or " + text);
+  }
+  in.require_end();
+  return seconds;
+}
+
 template <>
 Record_Id read_field_value<Record_Id>(Line_Reader& in) {
-  const std::int64_t id = in.read_value<std::int64_t>();
+  const std::int64_t id = in.read_value<Record_Id>().value();
   if (id >= static_cast<std::int64_t>(max_compact))
-    throw Data_Error("a reference is too big: " + std::to_string(id));
+    throw in.error("a reference is too big: " + std::to_string(id));
+  if (id < -1 && !in.is_classic()) throw in.unexpected("record id or -1");
   return id < 0 ? Record_Id() : Record_Id(id);
 }
 
@@ -23,13 +41,21 @@ Blob read_field_value<Blob>(Line_Reader& in) {
   constexpr auto limit = static_cast<std::int64_t>(max_compact);
   const auto is_storable = [](std::int64_t n) { return n >= 0 && n <= limit; };
   if (!is_storable(blob.get_position()) || !is_storable(blob.get_size()))
-    throw Data_Error("the position and the size of a blob can be neither negative nor that big");
+    throw in.error("the position and the size of a blob can be neither negative nor that big");
   return blob;
 }
 
 namespace {
 
 // ---- commands -----------------------------------------------------------------------------------
+
+// A value of any type, for a field of a row.
+struct Row_Value {
+  Field_Id field;
+  std::variant<std::string_view, std::int8_t, std::int16_t, std::int32_t, std::int64_t, float,
+               double, bool, Record_Id, Blob>
+      value;
+};
 
 // Remembers which table the command before was about: there are often many about the same.
 class Data_Commands {
@@ -39,47 +65,20 @@ class Data_Commands {
 
   void insert_into(Line_Reader& in) {
     const Table& table = read_table(in);
-    index_t id = in.read_integer_or(-1);
+    index_t id = in.read_integer_or(-1, "record id");
     if (id < 0) id = table.records().size();
-    if (max_record_id_ > 0 && id > max_record_id_) throw Data_Error("insert_into: too big");
+    if (max_record_id_ > 0 && id > max_record_id_) throw in.error("insert_into: too big");
     const bool has_values = in.has_more();
-    const Record_Id record(id);
-    if (has_values && !table.indexes().empty()) require_unique(in, table, record);
-    database_.write(Insert{table.id(), record});
-    if (!has_values) return;
-    std::uint16_t field_id = 0;
-    for (const Field& field : table.fields()) {
-      ++field_id;
-      if (!field.column) continue;
-      visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-        write_value<T>(in, {table.id(), record, Field_Id(field_id), {}});
-      });
-      require_read(in);
-    }
-  }
-
-  // Reads ahead, so that a row that a unique index refuses leaves no trace.
-  void require_unique(Line_Reader in, const Table& table, Record_Id record) {
-    std::deque<std::string> texts;
-    std::vector<New_Value> values;
-    std::uint16_t field_id = 0;
-    for (const Field& field : table.fields()) {
-      ++field_id;
-      if (!field.column) continue;
-      visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-        T value = read_field_value<T>(in);
-        if constexpr (std::is_same_v<T, std::string_view>) value = texts.emplace_back(value);
-        values.push_back({Field_Id(field_id), key_part(value)});
-      });
-      // What cannot be read is still written, as the default or the nearest value.
-      if (in.has_failed()) break;
-    }
-    database_.require_unique({table.id(), record}, values);
+    read_row(in, table);
+    if (id > table.records().size()) note_journal_size();
+    insert({table.id(), Record_Id(id)}, table);
+    if (has_values) require_read(in);
   }
 
   void delete_from(Line_Reader& in) {
     const Table& table = read_table(in);
     const Record_Id record = read_record(in);
+    in.require_end();
     require_read(in);
     if (!table.is_used(record))
       throw Data_Error("delete_from: table " + table.name() + " has no record " +
@@ -90,17 +89,18 @@ class Data_Commands {
   void insert_vector(Line_Reader& in) {
     const Table& table = read_table(in);
     const Record_Id record = read_record(in);
-    const std::int64_t size = in.read_integer_or(0);
+    const std::int64_t size = in.read_integer("number of records", 0);
+    in.require_end();
     require_read(in);
-    if (max_record_id_ > 0 && (record.value() >= max_record_id_ || size >= max_record_id_))
-      throw Data_Error("insert_vector: null record_id, or too big");
+    require_room(table, record.value(), size);
     database_.write(Insert_Vector{table.id(), record, size});
   }
 
   void delete_vector(Line_Reader& in) {
     const Table& table = read_table(in);
     const Record_Id record = read_record(in);
-    const std::int64_t size = in.read_integer_or(0);
+    const std::int64_t size = in.read_integer("number of records", 0);
+    in.require_end();
     require_read(in);
     database_.write(Delete_Vector{table.id(), record, size});
   }
@@ -110,7 +110,9 @@ class Data_Commands {
     const Record_Id record = read_record(in);
     const Field_Id field = read_field(in, table);
     visit_type(type_of(table, field), [&]<class T>(std::type_identity<T>) {
-      write_value<T>(in, {table.id(), record, field, {}});
+      const T value = read_field_value<T>(in);
+      in.require_end();
+      database_.write(Update<T>{table.id(), record, field, value});
     });
   }
 
@@ -118,8 +120,8 @@ class Data_Commands {
     const Table& table = read_table(in);
     const Record_Id record = read_record(in);
     const Field_Id field = read_field(in, table);
-    const std::int64_t size = in.read_integer_or(0);
-    if (max_record_id_ > 0 && size >= max_record_id_) throw Data_Error("vector is too big");
+    const std::int64_t size = in.read_integer("number of values", 0);
+    if (max_record_id_ > 0 && size >= max_record_id_) throw in.error("vector is too big");
     const index_t table_size = table.records().size();
     const index_t id = record.value();
     if (size <= 0 || id < 0 || id > table_size || size > table_size - id)
@@ -131,58 +133,107 @@ class Data_Commands {
 
  private:
   const Table& read_table(Line_Reader& in) {
-    const std::string_view name = in.read_word();
+    const std::string_view name = in.read_word("table name");
     const Table* table = database_.get_database().find_table(last_table_);
     if (table == nullptr || table->name() != name) {
       table = database_.get_database().find_table(name);
-      if (table == nullptr) throw Data_Error("No such table: " + std::string(name));
+      if (table == nullptr) throw in.error("No such table: " + std::string(name));
       last_table_ = table->id();
     }
     return *table;
   }
 
   static Record_Id read_record(Line_Reader& in) {
-    const std::int64_t id = in.read_integer_or(-1);
+    const std::int64_t id = in.read_integer("record id", -1);
     return id < 0 ? Record_Id() : Record_Id(id);
   }
 
+  // Classic: the command has done what it could.
   static void require_read(const Line_Reader& in) {
     if (in.has_failed()) throw Data_Error("failed parsing value");
-  }
-
-  static Field_Id read_field(Line_Reader& in, const Table& table) {
-    const Field_Id field = table.find_field(in.read_word());
-    if (field.is_null()) throw Data_Error("bad field");
-    return field;
   }
 
   static Type_Code type_of(const Table& table, Field_Id field) {
     return table.find_field(field)->column->type().code;
   }
 
-  template <Field_Value T>
-  void write_value(Line_Reader& in, Update<T> update) {
-    update.value = read_field_value<T>(in);
-    database_.write(update);
+  // A value for each field, or none. Classic: up to the first that cannot be read.
+  void read_row(Line_Reader& in, const Table& table) {
+    row_.clear();
+    std::uint16_t field_id = 0;
+    if (in.has_more()) {
+      for (const Field& field : table.fields()) {
+        ++field_id;
+        if (!field.column) continue;
+        visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+          row_.push_back({Field_Id(field_id), read_field_value<T>(in)});
+        });
+        if (in.has_failed()) break;
+      }
+    }
+    in.require_end();
+  }
+
+  // All of it or nothing: if there is no memory for a value, the record is deleted again.
+  void insert(const Insert& entry, const Table& table) {
+    if (!table.indexes().empty() && !row_.empty()) {
+      std::vector<New_Value> keys;
+      for (const Row_Value& v : row_)
+        keys.push_back({v.field, std::visit([](auto value) { return key_part(value); }, v.value)});
+      database_.require_unique(entry, keys);
+    }
+    database_.write(entry);
+    try {
+      for (const Row_Value& v : row_)
+        std::visit(
+            [&]<class T>(T value) {
+              database_.write(Update<T>{entry.table, entry.record, v.field, value});
+            },
+            v.value);
+    } catch (...) {
+      database_.write(Delete{entry.table, entry.record});
+      throw;
+    }
+  }
+
+  void note_journal_size() {
+    database_.get_database().note_journal_size(database_.get_journal().get_position());
+  }
+
+  // A vector of records that no values may ever follow must not be longer than the journal allows:
+  // it could not be read back. max_record_id, if given, is the limit instead.
+  void require_room(const Table& table, index_t id, index_t size) {
+    if (max_record_id_ > 0) {
+      if (id >= max_record_id_ || size >= max_record_id_)
+        throw Data_Error("insert_vector: null record_id, or too big");
+      return;
+    }
+    if (id < 0 || size < 0) return;  // another error
+    note_journal_size();
+    const index_t skipped = std::max<index_t>(id - table.records().size(), 0);
+    const index_t room = database_.get_database().budget().skip;
+    if (skipped > room || size > room - skipped)
+      throw Data_Error("insert_vector: too big: a journal of this size can have " +
+                       std::to_string(room) +
+                       " more records without values; --max_record_id sets "
+                       "another limit, if values will follow");
   }
 
   template <Field_Value T>
   void write_values(Line_Reader& in, Table_Id table, Record_Id record, Field_Id field,
                     std::size_t size) {
     const auto values = std::make_unique<T[]>(size);
-    std::deque<std::string> texts;  // the reader keeps only the last one
     std::size_t i = 0;
-    for (; i < size && !in.has_failed(); ++i) {
-      values[i] = read_field_value<T>(in);
-      if constexpr (std::is_same_v<T, std::string_view>) values[i] = texts.emplace_back(values[i]);
-    }
+    for (; i < size && !in.has_failed(); ++i) values[i] = read_field_value<T>(in);
     if (i < size) std::fill(values.get() + i, values.get() + size, read_field_value<T>(in));
+    in.require_end();
     database_.write_vector(table, record, field, std::span<const T>(values.get(), size));
   }
 
   Writable_Database& database_;
   const index_t max_record_id_;
   Table_Id last_table_;
+  std::vector<Row_Value> row_;  // of the present command
 };
 
 }  // namespace
@@ -195,7 +246,8 @@ void add_data_commands(Command_Loop& loop, Writable_Database& database,
   };
   loop.add_group(
       {"Data manipulation",
-       {{"insert_into", "insert_into <table_name> <record_id>", run(&Data_Commands::insert_into)},
+       {{"insert_into", "insert_into <table_name> [<record_id> [<value> ...]]",
+         run(&Data_Commands::insert_into)},
         {"delete_from", "delete_from <table_name> <record_id>", run(&Data_Commands::delete_from)},
         {"insert_vector", "insert_vector <table_name> <record_id> <size>",
          run(&Data_Commands::insert_vector)},

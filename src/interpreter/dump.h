@@ -1,6 +1,7 @@
 #ifndef JOEDB_INTERPRETER_DUMP_H
 #define JOEDB_INTERPRETER_DUMP_H
 
+#include <algorithm>
 #include <vector>
 
 #include "joedb/table/database.h"
@@ -10,20 +11,24 @@
 
 namespace joedb::inline v1 {
 
-// Calls f(first, size) for each run of used ids, in ascending order.
+// Calls f(first, size) for each run of used ids in [begin, end), in ascending order.
 template <class F>
-void for_each_run(const Record_Ids& records, F&& f) {
+void for_each_run(const Record_Ids& records, index_t begin, index_t end, F&& f) {
   if (records.is_dense()) {
-    if (records.size() > 0) f(index_t{0}, records.size());
+    if (begin < end) f(begin, end - begin);
     return;
   }
-  for (index_t end = 0; end < records.size();) {
-    index_t first = end;
-    while (first < records.size() && !records.is_used(first)) ++first;
-    end = first;
-    while (end < records.size() && records.is_used(end)) ++end;
-    if (first < end) f(first, end - first);
+  while (begin < end) {
+    index_t first = begin;
+    while (first < end && !records.is_used(first)) ++first;
+    begin = first;
+    while (begin < end && records.is_used(begin)) ++begin;
+    if (first < begin) f(first, begin - first);
   }
+}
+template <class F>
+void for_each_run(const Record_Ids& records, F&& f) {
+  for_each_run(records, 0, records.size(), f);
 }
 
 // The tables that are left, in the order of their ids.
@@ -61,25 +66,30 @@ void dump_schema(const Database& database, Handler&& handler) {
   }
 }
 
-// For each table all records, then, field by field, all values.
+// For each table all records, then, field by field, all values. Large tables come in parts: so many
+// records without values are never more than a journal may have (Database::free_rows_of_journal).
+inline constexpr index_t rows_of_a_part = index_t{1} << 22;
 template <class Handler>
 void dump_data(const Database& database, Handler&& handler) {
   std::uint16_t next_id = 0;
   for (const Table* table : live_tables(database)) {
     const Table_Id table_id(++next_id);
     const Record_Ids& records = table->records();
-    for_each_run(records, [&](index_t first, index_t size) {
-      handler(Insert_Vector{table_id, Record_Id(first), size});
-    });
-    for_each_live_field(*table, [&](Field_Id field_id, const Field& field) {
-      visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-        const auto& column = static_cast<const Column<T>&>(*field.column);
-        for_each_run(records, [&](index_t first, index_t size) {
-          for (index_t id = first; id < first + size; ++id)
-            handler(Update<T>{table_id, Record_Id(id), field_id, column.get(id)});
+    for (index_t begin = 0; begin < records.size(); begin += rows_of_a_part) {
+      const index_t end = std::min(begin + rows_of_a_part, records.size());
+      for_each_run(records, begin, end, [&](index_t first, index_t size) {
+        handler(Insert_Vector{table_id, Record_Id(first), size});
+      });
+      for_each_live_field(*table, [&](Field_Id field_id, const Field& field) {
+        visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+          const auto& column = static_cast<const Column<T>&>(*field.column);
+          for_each_run(records, begin, end, [&](index_t first, index_t size) {
+            for (index_t id = first; id < first + size; ++id)
+              handler(Update<T>{table_id, Record_Id(id), field_id, column.get(id)});
+          });
         });
       });
-    });
+    }
   }
 }
 

@@ -68,6 +68,34 @@ TEST(Dump, HasNoTableForAReferenceToADroppedOne) {
             "add_field a y references __unknown_table__\n");
 }
 
+// Notes sizes of vectors and runs of updates.
+struct Size_Keeper {
+  void operator()(const Insert_Vector& e) {
+    sizes.push_back(e.size);
+    is_in_run = false;
+  }
+  void operator()(const Update<bool>&) {
+    if (!is_in_run) sizes.push_back(0);
+    is_in_run = true;
+    ++sizes.back();
+  }
+  template <class Entry>
+  void operator()(const Entry&) {
+    FAIL();
+  }
+  std::vector<index_t> sizes;
+  bool is_in_run = false;
+};
+
+TEST(Dump, GivesValuesToAPartOfALargeTableBeforeTheNextPart) {
+  Size_Keeper keeper;
+  dump_data(Journal_Of({Create_Table{"a"}, Add_Field{Table_Id(1), "x", {Type_Code::boolean, {}}},
+                        Insert_Vector{Table_Id(1), Record_Id(0), rows_of_a_part + 5}})
+                .database(),
+            keeper);
+  EXPECT_THAT(keeper.sizes, ElementsAre(rows_of_a_part, rows_of_a_part, 5, 5));
+}
+
 TEST(Dump, GoesFieldByFieldThroughTheRunsOfRecords) {
   EXPECT_EQ(dump_of({Create_Table{"a"}, Add_Field{Table_Id(1), "x", int32_type},
                      Add_Field{Table_Id(1), "y", int32_type},

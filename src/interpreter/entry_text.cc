@@ -1,8 +1,8 @@
 #include "interpreter/entry_text.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "interpreter/sql.h"
 #include "joedb/base/time.h"
 
 namespace joedb::inline v1 {
@@ -216,31 +216,6 @@ void Sql_Writer::print(const Rename_Table& e) {
   out_.end_line();
 }
 
-static std::string_view sql_type(Type_Code code) {
-  switch (code) {
-    case Type_Code::string:
-      return "TEXT";
-    case Type_Code::int32:
-      return "INTEGER";
-    case Type_Code::int64:
-      return "BIGINT";
-    case Type_Code::reference:
-      return "INTEGER REFERENCES";
-    case Type_Code::boolean:
-    case Type_Code::int8:
-    case Type_Code::int16:
-      return "SMALLINT";
-    case Type_Code::float32:
-    case Type_Code::float64:
-      return "REAL";
-    case Type_Code::blob:
-      return "BLOB";
-    case Type_Code::none:
-      break;
-  }
-  return "";
-}
-
 void Sql_Writer::print(const Add_Field& e) {
   out_.add("ALTER TABLE \"", names_.table(e.table), "\" ADD ");
   add_new_name(e.name);
@@ -313,50 +288,13 @@ void Sql_Writer::require_not_too_many(std::int64_t size) const {
 
 // ---- parts of SQL
 
-// SQL has no literals for these; NULL is what SQLite makes of nan, and 9e999 is read as infinity.
-template <std::floating_point T>
-static void append_sql_float(std::string& out, T value) {
-  if (std::isnan(value))
-    out += "NULL";
-  else if (std::isinf(value))
-    out += value < 0 ? "-9e999" : "9e999";
-  else
-    append_value(out, value);
-}
-
-void Sql_Writer::add_value(float value) { append_sql_float(out_.text(), value); }
-void Sql_Writer::add_value(double value) { append_sql_float(out_.text(), value); }
-
-// In hexadecimal, which needs no escapes.
-void Sql_Writer::add_value(std::string_view value) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string& out = out_.text();
-  out += "X'";
-  const std::size_t start = out.size();
-  out.resize(start + 2 * value.size());
-  char* to = out.data() + start;
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    *to++ = digits[byte >> 4];
-    *to++ = digits[byte & 15];
-  }
-  out += '\'';
-}
-
-void Sql_Writer::add_value(Record_Id value) {
-  if (value.is_null())
-    out_.add("NULL");
-  else
-    out_.add(value.value());
-}
-
 void Sql_Writer::add_value(Blob value) {
   if (blobs_ == nullptr)
     out_.add("\"BLOB\"");
   else if (value.is_null())
     out_.add("NULL");
   else
-    add_value(std::string_view(blobs_->read_blob(value)));
+    append_sql_bytes(out_.text(), blobs_->read_blob(value));
 }
 
 // A name that an entry gives, which may be no identifier: then an error follows.

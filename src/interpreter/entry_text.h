@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "interpreter/sql.h"
 #include "interpreter/text_buffer.h"
 #include "joedb/format/decoder.h"
 #include "joedb/format/entry.h"
@@ -251,12 +252,8 @@ class Sql_Writer {
     out_.end_line();
   }
 
-  void add_value(std::integral auto value) { out_.add(value); }
-  void add_value(bool value) { out_.add(value ? '1' : '0'); }
-  void add_value(float value);
-  void add_value(double value);
-  void add_value(std::string_view value);
-  void add_value(Record_Id value);
+  void add_value(const auto& value) { append_sql(out_.text(), value); }
+  void add_value(std::string_view value) { append_sql_bytes(out_.text(), value); }
   void add_value(Blob value);
 
   void add_new_name(std::string_view name);

@@ -91,7 +91,7 @@ TEST_F(Interpreted, RefusesTextsThatDoNotEnd) {
   write("create_table t\nabort\n");
   EXPECT_EQ(error(), "aborted");
   write("create_table t\ninsert_into u\n");
-  EXPECT_EQ(error(), "No such table: u\nLine 2: insert_into u");
+  EXPECT_EQ(error(), "column 13: No such table: u\nLine 2: insert_into u");
 }
 
 }  // namespace

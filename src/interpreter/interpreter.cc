@@ -26,7 +26,7 @@ bool run_text(std::string_view text, Writable_Database& database) {
   std::ostringstream nowhere;
   Text_Line_Source lines(text, nowhere);
   const Command_Loop::End end = loop.run(lines, nowhere);
-  if (end == Command_Loop::End::error) throw Exception(loop.error());
+  if (end == Command_Loop::End::error) throw Exception(loop.failures().message());
   if (end == Command_Loop::End::abort) throw Exception("aborted");
   return end == Command_Loop::End::end_of_input;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace joedb::inline v1 {
 
@@ -9,8 +10,8 @@ static constexpr std::size_t block_size = std::size_t{1} << 16;
 
 std::string prompt_text(const std::string& text) { return "\x1b[36m" + text + "> \x1b[0m"; }
 
-std::optional<std::string_view> Block_Line_Source::next(const std::string& prompt,
-                                                        const Completer&) {
+std::optional<std::string_view> Block_Line_Source::read_line(const std::string& prompt,
+                                                             const Completer&) {
   out_ << prompt;
   std::size_t searched = 0;
   do {
@@ -34,12 +35,42 @@ bool Block_Line_Source::refill() {
   if (end_ > begin_) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
-  if (buffer_.size() - end_ < block_size) buffer_.resize(2 * buffer_.size() + block_size);
+  if (!make_room()) {
+    skip_line();
+    throw Line_Too_Long("the line is too long: there is no memory for it, or it has more than " +
+                        std::to_string(longest_line >> 20) + " MiB");
+  }
   out_.flush();
   const std::size_t n = read(buffer_.data() + end_, buffer_.size() - end_);
   end_ += n;
   is_at_end_ = n == 0;
   return !is_at_end_;
+}
+
+// For one more block. False if the line is too long.
+bool Block_Line_Source::make_room() {
+  if (buffer_.size() - end_ >= block_size) return true;
+  if (end_ > longest_line) return false;
+  try {
+    buffer_.resize(std::min(2 * buffer_.size(), longest_line + block_size) + block_size);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+// Goes behind the end of the line that fills the buffer, and gives its memory back.
+void Block_Line_Source::skip_line() {
+  buffer_.clear();
+  buffer_.shrink_to_fit();
+  buffer_.resize(block_size);
+  while (!is_at_end_) {
+    end_ = read(buffer_.data(), block_size);
+    is_at_end_ = end_ == 0;
+    const std::string_view block(buffer_.data(), end_);
+    begin_ = std::min(block.find('\n'), end_ - 1) + 1;
+    if (begin_ > 0 && block[begin_ - 1] == '\n') return;
+  }
 }
 
 std::size_t Text_Line_Source::read(char* data, std::size_t size) {

@@ -9,10 +9,18 @@
 #include <string_view>
 #include <vector>
 
+#include "joedb/base/error.h"
+
 namespace joedb::inline v1 {
 
 // Given the beginning of a line, the words that its last word may become.
 using Completer = std::function<std::vector<std::string>(std::string_view line)>;
+
+// A line that does not fit into memory. It was skipped.
+class Line_Too_Long : public Exception {
+ public:
+  using Exception::Exception;
+};
 
 // Where commands come from: a terminal, a pipe, a text.
 class Line_Source {
@@ -23,9 +31,22 @@ class Line_Source {
   Line_Source& operator=(const Line_Source&) = delete;
 
   // The next line, without its end and valid until the next call, or nothing at the end of the
-  // input. A prompt that is not empty is shown before.
-  virtual std::optional<std::string_view> next(const std::string& prompt,
-                                               const Completer& completer) = 0;
+  // input. A prompt that is not empty is shown before. Throws Line_Too_Long if the line is longer
+  // than longest_line, or than memory; the next call gives the line behind it.
+  std::optional<std::string_view> next(const std::string& prompt, const Completer& completer) {
+    ++line_number_;
+    return read_line(prompt, completer);
+  }
+  // Number of the line that was read last, from 1.
+  std::size_t line_number() const { return line_number_; }
+
+  static constexpr std::size_t longest_line = std::size_t{1} << 30;
+
+ private:
+  virtual std::optional<std::string_view> read_line(const std::string& prompt,
+                                                    const Completer& completer) = 0;
+
+  std::size_t line_number_ = 0;
 };
 
 // Cuts blocks of input into lines. Prompts go to `out`, which is flushed before more input is
@@ -33,14 +54,17 @@ class Line_Source {
 class Block_Line_Source : public Line_Source {
  public:
   explicit Block_Line_Source(std::ostream& out) : out_(out) {}
-  std::optional<std::string_view> next(const std::string& prompt, const Completer& completer) final;
 
  protected:
   // Reads at most `size` bytes, as many as are there; 0 at the end of the input.
   virtual std::size_t read(char* data, std::size_t size) = 0;
 
  private:
+  std::optional<std::string_view> read_line(const std::string& prompt,
+                                            const Completer& completer) final;
   bool refill();
+  bool make_room();
+  void skip_line();
 
   std::ostream& out_;
   std::vector<char> buffer_;

@@ -5,13 +5,13 @@ namespace joedb::inline v1 {
 namespace {
 
 Type read_type(Line_Reader& in, const Database& database) {
-  Type type{type_named(in.read_word()), {}};
+  Type type{type_named(in.read_word("type")), {}};
   if (type.code == Type_Code::reference) {
-    const Table* const referenced = database.find_table(in.read_word());
-    if (referenced == nullptr) throw Data_Error("unknown type");
+    const Table* const referenced = database.find_table(in.read_word("table name"));
+    if (referenced == nullptr) throw in.error("unknown type");
     type.referenced = referenced->id();
   }
-  if (type.code == Type_Code::none) throw Data_Error("unknown type");
+  if (type.code == Type_Code::none) throw in.error("unknown type");
   return type;
 }
 
@@ -19,6 +19,7 @@ Type read_type(Line_Reader& in, const Database& database) {
 template <Field_Value T>
 void add_field_with_value(Line_Reader& in, Writable_Database& database, const Add_Field& entry) {
   const T value = read_field_value<T>(in);
+  in.require_end();
   database.write(entry);
   const Table& table = *database.get_database().find_table(entry.table);
   const Field_Id field = table.find_field(entry.name);
@@ -29,11 +30,20 @@ void add_field_with_value(Line_Reader& in, Writable_Database& database, const Ad
 
 void add_field(Line_Reader& in, Writable_Database& database) {
   const Table_Id table = read_table(in, database.get_database()).id();
-  const std::string_view name = in.read_word();
+  const std::string_view name = in.read_word("field name");
   const Add_Field entry{table, name, read_type(in, database.get_database())};
-  if (in.read_word() != "=") return database.write(entry);
+  if (!in.has_more()) return database.write(entry);
+  if (in.read_word("=") != "=") {
+    if (!in.is_classic()) throw in.unexpected("= or end of line");
+    return database.write(entry);
+  }
   visit_type(entry.type.code,
              [&]<class T>(std::type_identity<T>) { add_field_with_value<T>(in, database, entry); });
+}
+
+// Classic: a null id if there is no such field, for the message of the entry.
+Field_Id read_changed_field(Line_Reader& in, const Table& table) {
+  return in.is_classic() ? table.find_field(in.read_word("field name")) : read_field(in, table);
 }
 
 constexpr std::string_view type_notes =
@@ -49,33 +59,43 @@ constexpr std::string_view type_notes =
 }  // namespace
 
 void add_schema_commands(Command_Loop& loop, Writable_Database& database) {
-  const auto create_table = [&database](Line_Reader& in, std::ostream&) {
-    database.write(Create_Table{in.read_word()});
+  const auto read_name = [](Line_Reader& in) {
+    const std::string_view name = in.read_word("name");
+    in.require_end();
+    return name;
+  };
+  const auto create_table = [&database, read_name](Line_Reader& in, std::ostream&) {
+    database.write(Create_Table{read_name(in)});
   };
   const auto drop_table = [&database](Line_Reader& in, std::ostream&) {
-    database.write(Drop_Table{read_table(in, database.get_database()).id()});
-  };
-  const auto rename_table = [&database](Line_Reader& in, std::ostream&) {
     const Table_Id table = read_table(in, database.get_database()).id();
-    database.write(Rename_Table{table, in.read_word()});
+    in.require_end();
+    database.write(Drop_Table{table});
+  };
+  const auto rename_table = [&database, read_name](Line_Reader& in, std::ostream&) {
+    const Table_Id table = read_table(in, database.get_database()).id();
+    database.write(Rename_Table{table, read_name(in)});
   };
   const auto drop_field = [&database](Line_Reader& in, std::ostream&) {
     const Table& table = read_table(in, database.get_database());
-    database.write(Drop_Field{table.id(), table.find_field(in.read_word())});
+    const Field_Id field = read_changed_field(in, table);
+    in.require_end();
+    database.write(Drop_Field{table.id(), field});
   };
-  const auto rename_field = [&database](Line_Reader& in, std::ostream&) {
+  const auto rename_field = [&database, read_name](Line_Reader& in, std::ostream&) {
     const Table& table = read_table(in, database.get_database());
-    const Field_Id field = table.find_field(in.read_word());
-    database.write(Rename_Field{table.id(), field, in.read_word()});
+    const Field_Id field = read_changed_field(in, table);
+    database.write(Rename_Field{table.id(), field, read_name(in)});
   };
-  const auto custom = [&database](Line_Reader& in, std::ostream&) {
-    database.write(Custom{in.read_word()});
+  const auto custom = [&database, read_name](Line_Reader& in, std::ostream&) {
+    // An empty name is possible, and printed as nothing.
+    database.write(Custom{in.has_more() ? read_name(in) : std::string_view()});
   };
   loop.add_group({"Data definition",
                   {{"create_table", "create_table <table_name>", create_table},
                    {"drop_table", "drop_table <table_name>", drop_table},
                    {"rename_table", "rename_table <old_table_name> <new_table_name>", rename_table},
-                   {"add_field", "add_field <table_name> <field_name> <type> [default <value>]",
+                   {"add_field", "add_field <table_name> <field_name> <type> [= <value>]",
                     [&database](Line_Reader& in, std::ostream&) { add_field(in, database); }},
                    {"drop_field", "drop_field <table_name> <field_name>", drop_field},
                    {"rename_field", "rename_field <table_name> <old_field_name> <new_field_name>",

@@ -59,23 +59,26 @@ bool can_map(int descriptor, Offset least_size) {
 
 }  // namespace
 
-File::File(const std::string& name, Open_Mode mode) : Abstract_File(name, mode) {
+File::File(const std::string& name, Open_Mode mode) : File(name, mode, name) {}
+
+File::File(const std::string& name, Open_Mode mode, const std::string& path)
+    : Abstract_File(name, mode) {
   constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
   switch (mode) {
     case Open_Mode::read_existing:
-      descriptor_ = open_file(name, O_RDONLY);
+      descriptor_ = open_file(path, O_RDONLY);
       break;
     case Open_Mode::write_existing:
-      descriptor_ = open_file(name, O_RDWR);
+      descriptor_ = open_file(path, O_RDWR);
       break;
     case Open_Mode::create_new:
-      descriptor_ = open_file(name, create_flags);
+      descriptor_ = open_file(path, create_flags);
       break;
     case Open_Mode::write_existing_or_create_new:
     case Open_Mode::shared_write:
     case Open_Mode::write_lock:
-      descriptor_ = open_file(name, create_flags);
-      if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_file(name, O_RDWR);
+      descriptor_ = open_file(path, create_flags);
+      if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_file(path, O_RDWR);
       break;
   }
   if (descriptor_ < 0) throw Io_Error("opening", name, -1, errno);
@@ -86,6 +89,9 @@ File::File(const std::string& name, Open_Mode mode) : Abstract_File(name, mode) 
       lock(F_OFD_SETLKW, F_WRLCK, tail_lock.start, tail_lock.size);
     else if (!is_readonly() && !is_shared())
       lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
+    // A reader needs no lock where there are none.
+    if (!try_lock(F_OFD_SETLKW, F_RDLCK, presence_lock) && !is_readonly())
+      throw Io_Error("locking", get_name(), -1, errno);
   } catch (...) {
     ::close(directory_);
     ::close(descriptor_);
@@ -260,14 +266,33 @@ bool File::truncate(Offset size) {
   return true;
 }
 
+static struct flock lock_argument(short type, Lock_Range range) {
+  struct flock argument {};
+  argument.l_type = type;
+  argument.l_whence = SEEK_SET;
+  argument.l_start = range.start;
+  argument.l_len = range.size;
+  return argument;
+}
+
+bool File::try_lock(int command, short type, Lock_Range range) const {
+  struct flock argument = lock_argument(type, range);
+  return retry([&] { return ::fcntl(descriptor_, command, &argument); }) == 0;
+}
+
 void File::lock(int command, short type, Offset start, Offset size) const {
-  struct flock range {};
-  range.l_type = type;
-  range.l_whence = SEEK_SET;
-  range.l_start = start;
-  range.l_len = size;
-  if (retry([&] { return ::fcntl(descriptor_, command, &range); }) != 0)
-    throw Io_Error("locking", get_name(), -1, errno);
+  if (!try_lock(command, type, {start, size})) throw Io_Error("locking", get_name(), -1, errno);
+}
+
+bool File::try_exclusive_lock(Offset start, Offset size) {
+  if (try_lock(F_OFD_SETLK, F_WRLCK, {start, size})) return true;
+  if (errno != EAGAIN && errno != EACCES) throw Io_Error("locking", get_name(), -1, errno);
+  return false;
+}
+
+bool File::is_being_written() const {
+  struct flock argument = lock_argument(F_RDLCK, tail_lock);
+  return ::fcntl(descriptor_, F_OFD_GETLK, &argument) == 0 && argument.l_type != F_UNLCK;
 }
 
 void File::shared_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_RDLCK, start, size); }

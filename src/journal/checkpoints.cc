@@ -10,7 +10,8 @@ namespace joedb::inline v1 {
 void Checkpoints::read(const Checkpoint_Words& words, std::optional<Offset> file_size) {
   for (int slot = 0; slot < 2; ++slot) {
     const std::size_t first = 2 * static_cast<std::size_t>(slot);
-    if (words[first] == words[first + 1] && words[first] >= hard_checkpoint) {
+    if (words[first] == words[first + 1] && words[first] >= hard_checkpoint &&
+        (!file_size || words[first] <= *file_size)) {
       hard_checkpoint = words[first];
       hard_index = slot;
     }

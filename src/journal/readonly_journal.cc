@@ -39,7 +39,7 @@ Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery, bool 
     : Readonly_Journal(file, Unopened()) {
   checks_integrity_ = checks_integrity;
   const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
-  if (file_.get_size() == 0) throw Corruption_Error("file is empty", 0);
+  if (file_.get_size() == 0) throw Corruption_Error(file_.get_name() + ": file is empty", 0);
   open_header(recovery, false);
   start_replay_at(journal_start);
 }
@@ -51,57 +51,115 @@ void Readonly_Journal::open_header(Recovery recovery, bool is_writer) {
   if (!is_writer) header.checkpoints = settled(header.checkpoints);
   // Only now: what the words claim was there before them.
   const Offset file_size = file_.get_size();
-  if (std::string_view(header.signature.data(), header.signature.size()) != signature)
-    throw Corruption_Error("missing joedb signature", signature_offset);
-  const bool size_is_known = file_size != Abstract_File::unknown_size;
+  const bool ignores_signature = recovery == Recovery::ignore_signature && !is_writer;
+  const bool ignores_header = recovery == Recovery::ignore_header || ignores_signature;
+  if (!ignores_signature &&
+      std::string_view(header.signature.data(), header.signature.size()) != signature)
+    throw Corruption_Error(file_.get_name() + ": missing joedb signature", signature_offset);
 
   // A reader may ignore the version; what a writer adds must be readable.
-  if (header.version != format_version && (recovery != Recovery::ignore_header || is_writer))
-    throw Corruption_Error("unsupported file format version",
+  if (header.version != format_version && (!ignores_header || is_writer))
+    throw Corruption_Error(file_.get_name() + ": unsupported file format version " +
+                               std::to_string(header.version),
                            static_cast<Offset>(checkpoint_words_size));
 
+  const bool size_is_known = file_size != Abstract_File::unknown_size;
   header.checkpoints = without_seals(header.checkpoints, file_size);
-  if (recovery == Recovery::ignore_header && size_is_known) {
-    // Only the place of a hard checkpoint that may still be needed is taken from the header.
-    for (int slot = 0; slot < 2; ++slot) {
-      const std::int64_t word = header.checkpoints[2 * static_cast<std::size_t>(slot)];
-      if (word == header.checkpoints[2 * static_cast<std::size_t>(slot) + 1] &&
-          word > checkpoints_.hard_checkpoint && word <= file_size) {
-        checkpoints_.hard_checkpoint = word;
-        checkpoints_.hard_index = slot;
-      }
-    }
-    checkpoints_.checkpoint = std::max(journal_start, end_of_entries(file_size));
-    checks_integrity_ = false;
-    return;
-  }
-
+  if (ignores_header && size_is_known) return take_whole_file(header.checkpoints, file_size);
   checkpoints_.read(header.checkpoints,
                     size_is_known ? std::optional<Offset>(file_size) : std::nullopt);
   if (recovery == Recovery::hard) checkpoints_.checkpoint = get_hard_checkpoint();
-  if (size_is_known && file_size < checkpoints_.checkpoint)
-    throw Corruption_Error("Checkpoint is bigger than file size", file_size);
+  if (size_is_known) require_claimed_bytes(header.checkpoints, file_size, recovery);
   check_integrity();
+}
+
+// Only the place of a hard checkpoint that may still be needed is taken from the header.
+void Readonly_Journal::take_whole_file(const Checkpoint_Words& words, Offset file_size) {
+  bool has_hard_slot = false;
+  for (int slot = 0; slot < 2; ++slot) {
+    const auto first = 2 * static_cast<std::size_t>(slot);
+    const std::int64_t word = words[first];
+    const bool is_hard =
+        word == words[first + 1] && word >= get_hard_checkpoint() && word <= file_size;
+    if (!is_hard || (has_hard_slot && word == get_hard_checkpoint())) continue;
+    checkpoints_.hard_checkpoint = word;
+    checkpoints_.hard_index = slot;
+    has_hard_slot = true;
+  }
+  if (!has_hard_slot) {  // the slot of a soft checkpoint must not be taken for that of a hard one
+    Checkpoints in_header;
+    in_header.read(words, file_size);
+    checkpoints_.hard_index = in_header.hard_index;
+    checkpoints_.soft_index = in_header.soft_index;
+  }
+  checkpoints_.checkpoint = std::max(journal_start, end_of_entries(file_size));
+  checks_integrity_ = false;
+}
+
+// A hard checkpoint is written when its bytes are on disk: where the file ends before one, the file
+// was truncated. A soft one may survive a power cut that its bytes did not survive, so that it does
+// not count; but a file that has entries is not shown as an empty one.
+void Readonly_Journal::require_claimed_bytes(const Checkpoint_Words& words, Offset file_size,
+                                             Recovery recovery) const {
+  const auto fail = [&](const std::string& what) {
+    throw Corruption_Error(file_.get_name() + " is damaged: " + what +
+                               ". The last hard checkpoint is at " +
+                               std::to_string(get_hard_checkpoint()) +
+                               ": --recovery hard opens the file there; --recovery ignore_header "
+                               "reads all entries of the file",
+                           file_size);
+  };
+  bool has_checkpoint = false;
+  std::int64_t missing = 0;
+  for (std::size_t slot = 0; slot < 4; slot += 2) {
+    const bool is_pair = words[slot] == words[slot + 1];
+    if (is_pair && words[slot] > file_size && recovery != Recovery::hard)
+      fail("its header has a hard checkpoint at " + std::to_string(words[slot]) +
+           ", and the file ends at " + std::to_string(file_size));
+    has_checkpoint = has_checkpoint || (is_pair && words[slot] >= journal_start);
+    for (const std::int64_t word : {words[slot], words[slot + 1]}) {
+      has_checkpoint = has_checkpoint || (word <= -journal_start && word >= -file_size);
+      if (word < -file_size && word > std::numeric_limits<std::int64_t>::min()) missing = -word;
+    }
+  }
+  if (recovery != Recovery::none) missing = 0;
+  if (get_checkpoint() > journal_start || (has_checkpoint && missing == 0) ||
+      file_.is_zero(journal_start, file_size))
+    return;
+  if (has_checkpoint)
+    fail("its header has a soft checkpoint at " + std::to_string(missing) +
+         ", and the file ends at " + std::to_string(file_size));
+  fail("its header has no checkpoint, and the file has " + std::to_string(file_size) + " bytes");
+}
+
+void Readonly_Journal::fail_behind_hard_checkpoint(const Corruption_Error& error) const {
+  const Offset hard = get_hard_checkpoint();
+  if (hard >= get_checkpoint()) throw error;
+  throw Corruption_Error(std::string(error.what()) + ". The last hard checkpoint is at " +
+                             std::to_string(hard) + ": --recovery hard opens the file there",
+                         error.offset);
 }
 
 // Where integrity entries are used, a checkpoint without one is a soft one whose bytes a power cut
 // has damaged, or that of a program that does not write them.
 void Readonly_Journal::check_integrity() {
   if (!checks_integrity_) return;
-  Integrity_Reader reader(file_);
-  if (reader.check(get_checkpoint(), covered_)) {
-    covered_ = get_checkpoint();
-    return;
-  }
   const Offset hard = get_hard_checkpoint();
-  if (hard < get_checkpoint() && hard > journal_start && reader.entry_before(hard))
-    throw Corruption_Error(
-        file_.get_name() + ": no integrity entry stands before the soft checkpoint at " +
-            std::to_string(get_checkpoint()) +
-            ": damaged by a power cut, or written by a program without integrity entries. The last "
-            "hard checkpoint is at " +
-            std::to_string(hard) + ": --recovery hard opens the file there",
-        get_checkpoint());
+  Integrity_Reader reader(file_);
+  try {
+    if (reader.check(get_checkpoint(), covered_)) {
+      covered_ = get_checkpoint();
+      return;
+    }
+    if (hard < get_checkpoint() && hard > journal_start && reader.entry_before(hard))
+      throw Corruption_Error(
+          file_.get_name() + ": no integrity entry stands before the soft checkpoint at " +
+              std::to_string(get_checkpoint()) +
+              ": damaged by a power cut, or written by a program without integrity entries",
+          get_checkpoint());
+  } catch (const Corruption_Error& error) {
+    fail_behind_hard_checkpoint(error);
+  }
 }
 
 // Zeros behind the last entry are none: no entry begins with one. An error in the entries is left
@@ -162,10 +220,18 @@ Checkpoint_Words Readonly_Journal::settled(Checkpoint_Words words) const {
 Offset Readonly_Journal::read_checkpoints(const Checkpoint_Words& words) {
   const Offset size = file_.get_size();
   Checkpoints next = checkpoints_;
-  next.read(without_seals(words, size),
-            size == Abstract_File::unknown_size ? std::nullopt : std::optional<Offset>(size));
-  if (size != Abstract_File::unknown_size && size < next.checkpoint)
-    throw Corruption_Error("Checkpoint is bigger than file size", size);
+  const Checkpoint_Words proved = without_seals(words, size);
+  if (size == Abstract_File::unknown_size) {
+    next.read(proved, std::nullopt);
+  } else {
+    require_claimed_bytes(proved, size, Recovery::keep);
+    next.read(proved, size);
+    if (size < next.checkpoint)
+      throw Corruption_Error(file_.get_name() + " was truncated to " + std::to_string(size) +
+                                 " bytes: its checkpoint was at " +
+                                 std::to_string(next.checkpoint),
+                             size);
+  }
   if (next == checkpoints_) return size;
   const Checkpoints old = std::exchange(checkpoints_, next);
   try {

@@ -52,13 +52,15 @@ static constexpr Offset writeback_step = Offset{1} << 23;
 Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
     : Readonly_Journal(file, Unopened()),
       out_(file, [this] { is_ready_ = false; }),
-      buffer_(before_size + first_buffer_size) {
-  if (file.is_readonly())
+      buffer_(before_size + first_buffer_size),
+      recovery_(recovery) {
+  if (file.is_readonly() || recovery == Recovery::ignore_signature)
     throw Exception(file.get_name() + " is opened for reading only and cannot be written");
+  if (recovery == Recovery::hard) require_presence_alone();
   std::optional<File_Lock> tail;
   if (is_shared()) tail.emplace(file, tail_lock, File_Lock::Kind::exclusive);
   const File_Lock head(file, head_lock, File_Lock::Kind::exclusive);
-  open(recovery);
+  open();
   go_to(get_checkpoint());
   has_integrity_ = has_integrity_ || is_covered();
   committed_covered_ = get_covered();
@@ -69,64 +71,140 @@ Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
 
 // Requires the locks: a size that was read before them may be that of another writer's half
 // transaction.
-void Writable_Journal::open(Recovery recovery) {
+void Writable_Journal::open() {
   const Offset size = file_.get_size();
-  if (size == 0 || ((size == Abstract_File::unknown_size || size == journal_start) && is_blank()))
-    return create_header();
-  open_header(recovery, true);
-  if (had_seal()) replace_seal();
-  if (size != Abstract_File::unknown_size)
-    handle_tail(recovery, size);
-  else if (recovery == Recovery::hard)
-    bury_words_beyond(get_checkpoint());
+  if (is_blank(size)) return create_header();
+  open_header(recovery_, true);
+  written_from_ = get_checkpoint();
+  find_durable_end(read_words());
+  is_recovered_ = false;
+  if (size == Abstract_File::unknown_size) return;
+  require_no_tail(size);
+  if (recovery_ == Recovery::ignore_header) note_header_checkpoint(size);
 }
 
-// A new device, or a file that was created just before a power cut.
-bool Writable_Journal::is_blank() const { return file_.is_zero(0, header_size); }
+// A new file or device; or a file that was created just before a power cut, or by a process that
+// was killed then, so that it has zeros, or a piece of a header.
+bool Writable_Journal::is_blank(Offset file_size) const {
+  if (file_size > journal_start) return false;
+  std::array<char, header_size> bytes;
+  const std::size_t size = file_.pread(bytes.data(), bytes.size(), 0);
+  const std::string_view content(bytes.data(), size);
+  if (content.find_first_not_of('\0') == content.npos)
+    return file_size != Abstract_File::unknown_size || size == header_size;
+  const auto header = encode_header(Header());
+  return size < header_size && std::string_view(header.data(), header.size()).starts_with(content);
+}
 
 void Writable_Journal::create_header() {
   const auto bytes = encode_header(Header());
   out_.pwrite(bytes.data(), bytes.size(), 0);
+  written_from_ = 0;
 }
 
-void Writable_Journal::handle_tail(Recovery recovery, Offset file_size) {
+// Others may have been told of a soft checkpoint that would be lost.
+void Writable_Journal::require_presence_alone() {
+  if (is_shared())
+    throw Exception(file_.get_name() +
+                    ": Recovery::hard may remove checkpoints that others rely on. Open the file "
+                    "alone (not shared)");
+  if (!file_.try_exclusive_lock(presence_lock.start, presence_lock.size))
+    throw Exception(file_.get_name() +
+                    ": Recovery::hard may remove checkpoints that others rely on, and other "
+                    "processes have the file open: end them first");
+}
+
+void Writable_Journal::require_no_tail(Offset file_size) const {
   const Offset checkpoint = get_checkpoint();
-  if (file_size > checkpoint) {
-    if (recovery != Recovery::overwrite && recovery != Recovery::hard &&
-        !(file_size - checkpoint <= 2 * max_preallocation && file_.is_zero(checkpoint, file_size)))
-      throw Exception(
-          "Checkpoint (" + std::to_string(checkpoint) + ") is smaller than file size (" +
-          std::to_string(file_size) +
-          "). This file may contain an aborted transaction. 'joedb_push file.joedb file "
-          "fixed.joedb' can be used to truncate it.");
-    bury_words_beyond(checkpoint);
-    drop_tail(file_size);
-  } else {
-    bury_words_beyond(checkpoint);
-  }
-  if (recovery == Recovery::ignore_header) {
-    Checkpoints in_header;
-    in_header.read(without_seals(read_words(), file_size), file_size);
-    has_integrity_ = Integrity_Reader(file_).entry_before(in_header.checkpoint).has_value();
-    if (in_header.checkpoint < checkpoint) header_checkpoint_ = in_header.checkpoint;
-  }
-  if (recovery == Recovery::overwrite && file_size == checkpoint) {  // as joedb 10 does
-    write_soft_word(checkpoint);
-  }
+  if (recovery_ == Recovery::none && file_size > checkpoint &&
+      !(file_size - checkpoint <= 2 * max_preallocation && file_.is_zero(checkpoint, file_size)))
+    throw Unfinished_Transaction(file_.get_name(), checkpoint, file_size);
 }
 
-// Invariant 4. A word of 41 says no more than that the file has a header. The sync keeps the order
-// of this write and of those that make the file grow. The soft word that counts is the smallest,
-// and the last to go: one before it shall not count meanwhile.
-void Writable_Journal::bury_words_beyond(Offset file_size) {
+void Writable_Journal::note_header_checkpoint(Offset file_size) {
+  Checkpoints in_header;
+  in_header.read(without_seals(read_words(), file_size), file_size);
+  for (const Offset end : {in_header.checkpoint, in_header.hard_checkpoint})
+    has_integrity_ = has_integrity_ || Integrity_Reader(file_).entry_before(end);
+  if (in_header.checkpoint < get_checkpoint()) header_checkpoint_ = in_header.checkpoint;
+}
+
+void Writable_Journal::finish_recovery() {
+  require_lock();
+  out_.require_no_failure();
+  sync_hard_slot();
+  if (had_seal()) replace_seal();
+  const Offset checkpoint = get_checkpoint();
+  const Offset size = file_.get_size();
+  if (size == Abstract_File::unknown_size) {
+    if (recovery_ == Recovery::hard) invalidate_words_beyond(checkpoint);
+  } else {
+    if (size > checkpoint && recovery_ == Recovery::keep) keep_tail(size);
+    create_hard_slot();
+    invalidate_words_beyond(checkpoint);
+    if (size > checkpoint) drop_tail(size);
+    if (recovery_ == Recovery::overwrite && size == checkpoint)
+      write_soft_word(checkpoint);  // as joedb 10 does
+  }
+  if (recovery_ == Recovery::hard) file_.shared_lock(presence_lock.start, presence_lock.size);
+  // From here on, only others can leave something behind the checkpoint.
+  recovery_ = Recovery::keep;
+  is_recovered_ = true;
+}
+
+// The journal has entries, and its header no checkpoint (Recovery::ignore_header). It must not look
+// like an empty database before its next checkpoint, which is the first of the header.
+bool Writable_Journal::is_header_behind(const Checkpoint_Words& words) const {
+  Checkpoints in_header;
+  in_header.read(words, get_checkpoint());
+  return in_header.checkpoint == journal_start && get_checkpoint() > journal_start;
+}
+
+// Invariant 1, where a power cut has left a header without a hard checkpoint.
+void Writable_Journal::create_hard_slot() {
+  if (get_hard_checkpoint() > journal_start) return;
+  const Checkpoint_Words words = read_words();
+  const auto first = 2 * static_cast<std::size_t>(checkpoints_.hard_index);
+  if (words[first] == journal_start && words[first + 1] == journal_start) return;
+  if (is_header_behind(words)) return;
+  for (const int copy : {0, 1}) write_word(checkpoints_.hard_index, copy, journal_start);
+  out_.datasync();
+}
+
+void Writable_Journal::keep_tail(Offset file_size) {
+  const Offset start = get_checkpoint();
+  if (file_size - start <= 2 * max_preallocation && file_.is_zero(start, file_size)) return;
+  constexpr int most_tails = 1000;
+  const std::string suffix = ".tail-" + std::to_string(start);
+  for (int number = 1; number <= most_tails; ++number) {
+    const auto tail =
+        file_.open_beside(number == 1 ? suffix : suffix + "-" + std::to_string(number),
+                          Open_Mode::write_existing_or_create_new);
+    if (!tail) break;
+    if (tail->get_size() > 0) continue;
+    file_.copy_end_to(*tail, start);
+    tail->sync();
+    saved_tail_ = tail->get_name();
+    return;
+  }
+  throw Exception(file_.get_name() + ": the " + std::to_string(file_size - start) +
+                  " bytes behind the checkpoint cannot be saved beside it. Recovery::overwrite "
+                  "removes them");
+}
+
+// Invariant 4. A word of 41 says no more than that the file has a header, 0 says nothing. The sync
+// keeps the order of this write and of those that make the file grow. The soft word that counts is
+// the smallest, and is invalidated last: an older one must not count meanwhile.
+void Writable_Journal::invalidate_words_beyond(Offset file_size) {
   const Checkpoint_Words words = read_words();
   std::array<std::size_t, 4> order{0, 1, 2, 3};
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return words[a] > words[b]; });
   bool found = false;
+  const std::int64_t invalid = is_header_behind(words) ? 0 : journal_start;
   for (const std::size_t i : order) {
     if (words[i] >= -file_size && words[i] <= file_size) continue;
-    write_word(static_cast<int>(i / 2), static_cast<int>(i % 2), journal_start);
+    write_word(static_cast<int>(i / 2), static_cast<int>(i % 2), invalid);
     found = true;
   }
   if (found) out_.datasync();
@@ -167,13 +245,28 @@ Writable_Journal::~Writable_Journal() {
       Destructor_Logger::warning(error.what());
     }
   }
+  if (out_.has_failed()) cut_after_failure();
   try {
     if (allocated_ > flushed_ && !out_.has_failed()) cut_to(flushed_);
-    if (has_integrity_ && !is_shared() && !out_.has_failed()) fill_spare_words();
+    if (has_integrity_ && is_recovered_ && !is_shared() && !out_.has_failed()) fill_spare_words();
   } catch (const std::exception& error) {
     Destructor_Logger::warning(error.what());
   }
   unlock();
+}
+
+// After a failed write, or a sync, the program knows that its transaction has failed: a piece of it
+// that stayed in the file would only make the next writer refuse the file. What a checkpoint of the
+// header claims stays. In a shared file, the next transaction does this.
+void Writable_Journal::cut_after_failure() noexcept {
+  if (is_shared() || !is_recovered_) return;
+  try {
+    read_checkpoints(read_words());
+    const Offset end = std::max(get_checkpoint(), header_checkpoint_ ? flushed_ : journal_start);
+    if (file_.get_size() > end) file_.truncate(end);
+  } catch (const std::exception& error) {
+    Destructor_Logger::warning(error.what());
+  }
 }
 
 // Requires the tail lock: has another process written where our buffer would go?
@@ -222,12 +315,16 @@ void Writable_Journal::lock_pull() {
   try {
     require_tail();
     const int hard_index = checkpoints_.hard_index;
-    const Offset size = read_checkpoints(read_words());
+    const Checkpoint_Words words = read_words();
+    const Offset size = read_checkpoints(words);
     // The same position in the other slot may not be on disk there.
     if (checkpoints_.hard_index != hard_index) synced_hard_checkpoint_ = journal_start;
-    if (had_seal()) replace_seal();
-    if (size > get_checkpoint()) drop_tail(size);
-    if (flushed_ != get_checkpoint()) go_to(get_checkpoint());
+    find_durable_end(words);
+    is_recovered_ = is_recovered_ && !had_seal() && size <= get_checkpoint();
+    if (flushed_ != get_checkpoint()) {
+      go_to(get_checkpoint());
+      written_from_ = get_checkpoint();
+    }
     has_integrity_ = has_integrity_ || is_covered();
     committed_covered_ = get_covered();
   } catch (...) {
@@ -265,6 +362,7 @@ void Writable_Journal::get_ready() {
   out_.require_no_failure();
   if (!is_replayed() || ahead_of_checkpoint() > 0)
     throw Exception(file_.get_name() + ": the journal must be replayed before it is written");
+  recover();
   is_ready_ = true;
   if (out_.has_failed()) is_ready_ = false;  // in another thread, just now
 }
@@ -307,6 +405,7 @@ Blob Writable_Journal::append_blob(std::string_view bytes) {
 
 void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   require_lock();
+  recover();
   flush();
   make_space(end);
   try {
@@ -397,17 +496,65 @@ void Writable_Journal::write_word(int slot, int copy, std::int64_t word) {
   out_.pwrite(bytes, sizeof bytes, checkpoint_word_offset(slot, copy));
 }
 
+// Invariant 1: the other slot is not written to before the hard checkpoint is on disk. So if it
+// holds something else than the hard checkpoint before, the newest one is on disk; otherwise only
+// that one is known to be.
+void Writable_Journal::find_durable_end(const Checkpoint_Words& words) {
+  const auto other = 2 * static_cast<std::size_t>(checkpoints_.next_slot());
+  const std::int64_t before = words[other];
+  const bool is_hard = before == words[other + 1] && before >= journal_start;
+  const Offset end = is_hard ? std::min(before, get_hard_checkpoint()) : get_hard_checkpoint();
+  if (end > journal_start) durable_end_ = std::max(durable_end_, end);
+}
+
+// The system may show bytes that a failed sync of another process has lost. It takes their pages
+// for clean, so that no later sync would write them. The same bytes, written again, are written by
+// the next sync, or that fails.
+void Writable_Journal::rewrite(Offset start, Offset end) {
+  std::vector<char> bytes(static_cast<std::size_t>(
+      std::clamp<Offset>(end - start, 0, static_cast<Offset>(full_buffer_size))));
+  while (start < end) {
+    const auto size = std::min(bytes.size(), static_cast<std::size_t>(end - start));
+    file_.read_exactly(bytes.data(), size, start);
+    out_.pwrite(bytes.data(), size, start);
+    start += static_cast<Offset>(size);
+  }
+}
+
+// Before a sync on which a hard checkpoint at `end`, or behind it, relies.
+void Writable_Journal::rewrite_unproven_entries(Offset end) {
+  constexpr auto words_end = static_cast<Offset>(checkpoint_words_size);
+  if (!is_header_proven()) rewrite_words();
+  rewrite(std::max(durable_end_, words_end), std::min(end, written_from_));
+  if (end >= written_from_) written_from_ = std::min(written_from_, durable_end_);
+}
+
+void Writable_Journal::rewrite_hard_slot() {
+  if (synced_hard_checkpoint_ == get_hard_checkpoint()) return;
+  rewrite_unproven_entries(get_hard_checkpoint());
+  rewrite_words();
+}
+
+void Writable_Journal::rewrite_words() {
+  const Checkpoint_Words words = read_words();
+  for (std::size_t i = 0; i < words.size(); ++i)
+    write_word(static_cast<int>(i / 2), static_cast<int>(i % 2), words[i]);
+}
+
 // Invariant 1.
 void Writable_Journal::sync_hard_slot() {
   if (synced_hard_checkpoint_ == get_hard_checkpoint()) return;
+  rewrite_hard_slot();
   out_.datasync();
   synced_hard_checkpoint_ = get_hard_checkpoint();
+  durable_end_ = std::max(durable_end_, get_hard_checkpoint());
 }
 
 void Writable_Journal::soft_checkpoint() {
   finish_hard_checkpoint();
   if (get_checkpoint() >= get_position() && !header_checkpoint_) return;
   require_lock();
+  recover();
   append_integrity();
   flush();
   write_soft_word(get_position());
@@ -433,13 +580,17 @@ void Writable_Journal::start_replay_after_checkpoint() {
 // commit before this one, which thus costs one sync each.
 void Writable_Journal::write_hard_checkpoint(Offset position) {
   flush();
+  rewrite_hard_slot();
+  rewrite_unproven_entries(position);
   out_.sync();
   synced_hard_checkpoint_ = get_hard_checkpoint();
+  durable_end_ = position;
   write_slot(position, position);
 }
 
 // Requires that the hard checkpoint is on disk, for the seal covers only what stands behind it.
 void Writable_Journal::write_sealed_checkpoint(Offset position) {
+  rewrite_unproven_entries(position);
   std::int64_t seal;
   if (flushed_ == get_hard_checkpoint()) {
     seal = make_seal({body(), used_}, position);
@@ -491,9 +642,11 @@ void Writable_Journal::require_position(Offset position) const {
 // What is done under the lock of the program: all but the last sync.
 void Writable_Journal::begin_hard_checkpoint() {
   require_lock();
+  recover();
   append_integrity();
   const Offset position = get_position();
-  const bool is_sealed = has_seals_ && synced_hard_checkpoint_ == get_hard_checkpoint() &&
+  const bool is_sealed = has_seals_ && is_header_proven() &&
+                         synced_hard_checkpoint_ == get_hard_checkpoint() &&
                          position - get_hard_checkpoint() < seal_limit;
   if (is_sealed)
     write_sealed_checkpoint(position);
@@ -536,7 +689,7 @@ void Writable_Journal::finish_hard_checkpoint() {
   const Pending done = *pending_;
   pending_.reset();
   if (sync_error_) std::rethrow_exception(std::exchange(sync_error_, nullptr));
-  synced_hard_checkpoint_ = done.position;
+  synced_hard_checkpoint_ = durable_end_ = done.position;
   // It is durable, and a soft checkpoint that stood in this slot is gone: whatever happens now,
   // this one is there. If the seal stays, whoever opens the file next replaces it.
   claim_hard_checkpoint(done.position);
@@ -551,6 +704,7 @@ void Writable_Journal::checkpoint_half_commit() {
   finish_hard_checkpoint();
   if (get_hard_checkpoint() >= get_position()) return;
   require_lock();
+  recover();
   append_integrity();
   const Offset position = get_position();
   write_hard_checkpoint(position);
@@ -641,6 +795,7 @@ void Writable_Journal::checkpoint(Checkpoint_Level level) {
 void Writable_Journal::commit() {
   finish_hard_checkpoint();
   flush();
+  rewrite_hard_slot();
   out_.sync();
   synced_hard_checkpoint_ = get_hard_checkpoint();
 }

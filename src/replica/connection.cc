@@ -46,7 +46,7 @@ File_Connection::File_Connection(Abstract_File& file) {
   if (file.is_readonly())
     reader_ = std::make_unique<Readonly_Journal>(file);
   else
-    writer_ = std::make_unique<Writable_Journal>(file);
+    writer_ = std::make_unique<Writable_Journal>(file, Recovery::keep);
 }
 
 void File_Connection::refresh() {
@@ -57,8 +57,32 @@ void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Le
   if (!can_push())
     throw Exception(content().get_name() + " is opened for reading only and cannot be pushed to");
   if (end <= get_checkpoint()) return;
+  if (!has_pushed_) prepare_push(local, end);
   writer_->copy_from(local, end);
+  try {
+    writer_->replay_copied(Ignore_Entries());
+  } catch (const Corruption_Error& error) {
+    writer_->rollback();
+    has_pushed_ = false;
+    throw Corruption_Error("nothing was pushed to " + content().get_name() + ", because the source " +
+                               local.get_name() + " is damaged, or ends in an entry: " +
+                               error.what(),
+                           error.offset);
+  }
   writer_->checkpoint(level);
+}
+
+// Entries that are copied behind other entries than those of the source would make the file
+// unreadable. Reading all entries finds what the short forms of the next ones refer to.
+void File_Connection::prepare_push(const Abstract_File& local, Offset end) {
+  const Offset start = get_checkpoint();
+  require_equal(local, content(), std::max(journal_start, start - fast_check_size), start);
+  Abstract_File& file = writer_->get_file();
+  const Offset size = file.get_size();
+  if (size > start && size <= end && local.equal_to(file, start, size)) file.truncate(start);
+  writer_->rewind();
+  writer_->replay(Ignore_Entries());
+  has_pushed_ = true;
 }
 
 }  // namespace joedb::inline v1

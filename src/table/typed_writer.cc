@@ -109,7 +109,8 @@ void upgrade_schema(Writable_Database& database, const Program_Schema& program,
                     const std::function<void(std::string_view)>& run_custom) {
   if (require_compatible(database.get_database(), program) == Schema_Relation::equal) {
     require_single_rows(database.get_database(), program);
-    return bind();
+    bind();
+    return database.recover();
   }
   try {
     const Writable_Database::No_Checkpoints guard(database);

@@ -142,8 +142,8 @@ State_Hash hash_of(const In_Force& promises) {
   // The last of each file: the bytes before it are those of the others.
   std::map<const std::string*, Offset> ends;
   for (const Allowed& a : promises.allowed) {
-    words.push_back(static_cast<std::uint64_t>(a.position) << 1 | (a.is_hard ? 1 : 0));
-    if (a.file == nullptr) continue;
+    words.push_back(static_cast<std::uint64_t>(a.position) << 2 | (a.is_hard ? 1 : 0) |
+                    (a.is_unproven ? 2 : 0));
     Offset& end = ends[a.file];
     end = std::max(end, a.position);
   }
@@ -181,9 +181,28 @@ Reading read(std::string_view image, Recovery recovery) {
   return reading;
 }
 
+Checkpoint_Words words_of(std::string_view image) {
+  std::array<char, checkpoint_words_size> bytes;
+  image.copy(bytes.data(), bytes.size());
+  return decode_checkpoints(bytes);
+}
+
+// A signature and a hard checkpoint. (Nobody is promised a soft one after a power cut.)
 bool has_header(std::string_view image) {
-  return image.size() >= header_size &&
-         image.substr(signature_offset, signature.size()) == signature;
+  if (image.size() < header_size || image.substr(signature_offset, signature.size()) != signature)
+    return false;
+  const Checkpoint_Words words = words_of(image);
+  const auto size = static_cast<std::int64_t>(image.size());
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (words[i] == words[i ^ 1] && words[i] >= journal_start && words[i] <= size) return true;
+  return false;
+}
+
+bool has_soft_word_beyond(std::string_view image) {
+  const Checkpoint_Words words = words_of(image);
+  return std::any_of(words.begin(), words.end(), [&](std::int64_t word) {
+    return word < -static_cast<std::int64_t>(image.size());
+  });
 }
 
 // What the readers of an image find, and what is wrong with that (empty: nothing).
@@ -195,6 +214,13 @@ struct Judgement {
 };
 
 std::string at(Offset position) { return "at " + std::to_string(position); }
+
+// The default mode may refuse a newer soft checkpoint, if its bytes are not those that were written,
+// or, where nothing is hard, are missing. The message must then say where the last hard checkpoint
+// is.
+bool names_hard_checkpoint(const std::string& refusal, Offset hard) {
+  return refusal.find("hard checkpoint is at " + std::to_string(hard)) != refusal.npos;
+}
 
 // `must_open`: a header is certain to be there.
 Judgement judge(std::string_view image, const In_Force& promises, bool must_open) {
@@ -222,10 +248,9 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
     return j;
   }
 
-  // Nobody knows what a soft checkpoint that a power cut left was worth.
   const bool is_unproven = std::any_of(
       promises.allowed.begin(), promises.allowed.end(),
-      [&](const Allowed& a) { return a.position == classic.checkpoint && a.file == nullptr; });
+      [&](const Allowed& a) { return a.position == classic.checkpoint && a.is_unproven; });
   if (promises.is_exact && !promises.has_integrity && !is_unproven &&
       promises.find(classic.checkpoint, false, image) == nullptr) {
     j.wrong = "a classic reader opens " + at(classic.checkpoint) + ", which is no true state";
@@ -234,7 +259,11 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
 
   j.found = read(image, Recovery::none);
   if (!j.found.is_open) {
-    if (must_open && !promises.may_refuse) j.wrong = "the default mode refuses: " + j.found.refusal;
+    const bool is_lost = classic.checkpoint > hard
+                             ? promises.find(classic.checkpoint, false, image) == nullptr
+                             : hard == journal_start && has_soft_word_beyond(image);
+    if (must_open && !(is_lost && names_hard_checkpoint(j.found.refusal, hard)))
+      j.wrong = "the default mode refuses: " + j.found.refusal;
     return j;
   }
   const Offset found = j.found.checkpoint;
@@ -315,12 +344,16 @@ class Explorer {
 
   // A crash after each operation of a disk.
   void explore(const Life_Disk& disk, std::size_t number, const Lab_Effort& effort) {
+    if (path_.empty()) {
+      trace_.clear();
+      note_operations(disk, disk.name);
+    }
     Sim_State state = disk.disk.start();
     const Sim_History& history = disk.disk.history();
     Tried tried;
     for (std::size_t io = 0; io <= history.size() && !failure_; ++io) {
       if (io > 0) {
-        if (settings_.attacks.has_kill) kill_in_write(disk, number, state, history[io - 1]);
+        if (has_kill()) kill_in_write(disk, number, state, history[io - 1]);
         state.advance(history);
       }
       path_.push_back({number, io, {}});
@@ -328,6 +361,10 @@ class Explorer {
       path_.pop_back();
     }
   }
+
+  // After a failed call, every kind of crash is tried.
+  bool has_kill() const { return settings_.attacks.has_kill || fault_number_; }
+  bool has_power() const { return settings_.attacks.has_power || fault_number_; }
 
   bool is_wanted_cut() const {
     if (wanted_.empty() || path_.size() > wanted_.size()) return true;
@@ -353,7 +390,8 @@ class Explorer {
       if (image_.size() < end) image_.resize(end);
       image_.replace(offset, end - offset, operation.bytes, 0, end - offset);
       const In_Force promises = disk.promises.in_force(state.io_count(), Crash::kill);
-      check({.kind = Image_Choice::Kind::torn}, promises, hash_of(promises), has_header(image_));
+      check({.kind = Image_Choice::Kind::torn}, promises, hash_of(promises),
+            has_header(image_) || promises.least > journal_start);
     }
     path_.pop_back();
   }
@@ -361,12 +399,13 @@ class Explorer {
   void cut(const Life_Disk& disk, const Sim_State& state, const Lab_Effort& effort, Tried& tried) {
     ++counts_.cuts;
     const std::size_t io = state.io_count();
-    if (settings_.attacks.has_kill) {
+    if (has_kill()) {
       const In_Force promises = disk.promises.in_force(io, Crash::kill);
       image_ = state.content();
-      check({.kind = Image_Choice::Kind::kill}, promises, hash_of(promises), has_header(image_));
+      check({.kind = Image_Choice::Kind::kill}, promises, hash_of(promises),
+            has_header(image_) || promises.least > journal_start);
     }
-    if (!settings_.attacks.has_power) return;
+    if (!has_power()) return;
     const In_Force promises = disk.promises.in_force(io, Crash::power);
     const State_Hash promises_hash = hash_of(promises);
     const bool must_open = promises.least_hard > journal_start || has_header(state.durable());
@@ -477,10 +516,11 @@ class Explorer {
                        State_Hash state) {
     ++counts_.recoveries;
     Random random(state.high);
-    const auto recovery = static_cast<Recovery>(random.below(4));
+    const auto recovery = static_cast<Recovery>(random.below(std::size(names_)));
     // A bare journal may have made wrong bytes its own, which are no tables.
     const bool has_tables = random.below(16) == 0 && path_.size() == 1;
-    const bool is_clean = static_cast<Offset>(image_.size()) <= before.found.checkpoint;
+    const bool is_clean = before.found.is_open &&
+                          static_cast<Offset>(image_.size()) <= before.found.checkpoint;
     Life_Disk disk("recovered", image_, promises);
     const Recovered recovered = recover(disk, recovery, has_tables, random);
     if (!recovered.is_open) {
@@ -493,16 +533,18 @@ class Explorer {
       const Judgement after = judge(disk.disk.content(), promises, must_open);
       if (after.hard.checkpoint != before.hard.checkpoint ||
           after.hard.is_open != before.hard.is_open)
-        throw Broken_Rule("a writer that was refused has cost the hard checkpoint");
+        throw Broken_Rule("a writer (" + names_[static_cast<std::size_t>(recovery)] +
+                          ") that was refused has changed the hard checkpoint: " +
+                          recovered.refusal + "; header " + words_text(disk.disk.content()));
     } else {
-      const Offset expected = recovery == Recovery::hard ? before.hard.checkpoint
-                              : recovery == Recovery::ignore_header
-                                  ? read(image_, Recovery::ignore_header).checkpoint
-                                  : before.found.checkpoint;
-      if (before.hard.is_open && recovered.found != expected)
-        throw Broken_Rule("a writer opens " + at(recovered.found) + ", a reader " + at(expected));
+      const Reading reader = read(image_, recovery);
+      if (before.hard.is_open && recovered.found != reader.checkpoint)
+        throw Broken_Rule("a writer opens " + at(recovered.found) + ", a reader " +
+                          at(reader.checkpoint));
+      if (recovery == Recovery::keep) expect_kept_tail(disk, recovered.found);
       const In_Force kept = disk.promises.in_force(disk.disk.io_count(), Crash::kill);
-      const Judgement after = judge(disk.disk.content(), kept, true);
+      const Judgement after =
+          judge(disk.disk.content(), kept, must_open || has_header(disk.disk.content()));
       if (!after.wrong.empty())
         throw Broken_Rule("after a recovery (" + names_[static_cast<std::size_t>(recovery)] +
                           "), " + after.wrong + "; " + kept.text() + "; header " +
@@ -512,8 +554,22 @@ class Explorer {
     std::string image;
     image.swap(image_);
     const Lab_Effort effort{.all_subsets_up_to = 8, .random_subsets = 16};
+    const std::string before_recovery = trace_;
+    note_operations(disk, names_[static_cast<std::size_t>(recovery)]);
     explore(disk, 0, effort);
+    if (!failure_) trace_ = before_recovery;
     image_.swap(image);
+  }
+
+  // What stood behind the checkpoint is in a file of its own, unless it was zeros.
+  void expect_kept_tail(const Life_Disk& disk, Offset found) const {
+    if (image_.size() <= static_cast<std::size_t>(found)) return;
+    const std::string_view tail = std::string_view(image_).substr(static_cast<std::size_t>(found));
+    const auto& beside = disk.disk.beside();
+    const auto kept = beside.find(".tail-" + std::to_string(found));
+    const bool has_tail = tail.find_first_not_of('\0') != tail.npos;
+    if (has_tail != (kept != beside.end()) || (has_tail && kept->second != tail))
+      throw Broken_Rule("what stood behind the checkpoint " + at(found) + " was not kept");
   }
 
   bool goes_deeper(Random& random) const {
@@ -547,6 +603,7 @@ class Explorer {
       details += '\n';
     }
     details += "promised: " + promises.text() + "\n";
+    details += trace_;
     details += "header: " + words_text(image) + ", " + std::to_string(image.size()) + " bytes\n";
     std::string replay = "--seed " + std::to_string(workload_.seed);
     if (fault_number_) {
@@ -556,6 +613,16 @@ class Explorer {
       replay += " --cut " + cuts_text(path_) + " --image " + images_text(path_);
     }
     fail(what, details, replay);
+  }
+
+  // For a failure that is shown again: what reached the disk, in order.
+  void note_operations(const Life_Disk& disk, const std::string& who) {
+    if (!is_replay_) return;
+    trace_ += "operations of " + who + ":\n";
+    std::size_t number = 0;
+    for (const Sim_Operation& operation : disk.disk.history()) {
+      trace_ += "  " + std::to_string(++number) + ": " + text_of(operation) + '\n';
+    }
   }
 
   // Every call of the life fails, once and for ever.
@@ -593,6 +660,8 @@ class Explorer {
       for (std::size_t i = 0; i < life.disks().size() && !failure_; ++i) {
         const Life_Disk& disk = life.disks()[i];
         path_.push_back({i, disk.disk.io_count(), {}});
+        trace_.clear();
+        note_operations(disk, disk.name);
         const Lab_Effort effort{.all_subsets_up_to = 4, .random_subsets = 16};
         Tried tried;
         cut(disk, disk.disk.state(), effort, tried);
@@ -606,7 +675,7 @@ class Explorer {
     fault_number_.reset();
   }
 
-  inline static const std::string names_[] = {"none", "ignore_header", "overwrite", "hard"};
+  inline static const std::string names_[] = {"none", "ignore_header", "overwrite", "hard", "keep"};
 
   const Lab_Settings& settings_;
   const Workload workload_;
@@ -619,6 +688,7 @@ class Explorer {
   std::string image_;
   std::optional<std::size_t> fault_number_;
   std::string fault_text_;
+  std::string trace_;
   Lab_Counts counts_;
   State_Set states_;
   std::optional<Lab_Failure> failure_;

@@ -24,6 +24,16 @@ Context context_behind(std::string_view file) {
   return decode_entries(file.substr(header_size), Ignore_Entries(), journal_start);
 }
 
+// What a reader of the default mode finds; nothing if it refuses the file.
+Offset default_checkpoint(std::string_view content) {
+  try {
+    Readonly_Memory_File file(content);
+    return Readonly_Journal(file).get_checkpoint();
+  } catch (const Corruption_Error&) {
+    return journal_start;
+  }
+}
+
 // ---- a process ----------------------------------------------------------------------------------
 
 // Has the journal of a disk open for writing, and tells the promises of the disk what it does.
@@ -45,6 +55,7 @@ class Process {
       else
         file_ = std::make_unique<Sim_File>(disk.disk, mode);
       store_ = std::make_unique<Store>(*file_, recovery);
+      if (is_alone) store_->recover();
     } catch (...) {
       promises().cancel_epoch(recovery == Recovery::hard);
       throw;
@@ -77,10 +88,12 @@ class Process {
     promises().begin_epoch(io());
     try {
       store_->lock_pull();
+      store_->recover();
     } catch (...) {
       promises().cancel_epoch();
       throw;
     }
+    has_recovered_shared_ = true;
     take_over(Recovery::none);
   }
   void end() { store_->unlock(); }
@@ -220,16 +233,15 @@ class Process {
   void take_over(Recovery recovery) {
     const Offset found = journal().get_checkpoint();
     const std::string& content = disk_.disk.content();
-    bool is_adopted = false;
-    if (recovery == Recovery::ignore_header) {
-      Readonly_Memory_File file(content);
-      is_adopted = Readonly_Journal(file).get_checkpoint() < found;
-    }
-    adopted_ = is_adopted ? found : journal_start;
-    promises().end_epoch(io(), found, content, is_adopted);
+    const Offset found_by_default = recovery == Recovery::ignore_header
+                                        ? std::min(found, default_checkpoint(content))
+                                        : found;
+    adopted_ = found_by_default < found ? found : journal_start;
+    promises().end_epoch(io(), found, content, found_by_default);
     if (journal().is_covered()) covered_ = found;
-    if (file_->is_shared() || recovery == Recovery::overwrite || recovery == Recovery::hard)
-      expect_no_tail();
+    const bool is_truncated = recovery == Recovery::overwrite || recovery == Recovery::hard ||
+                              recovery == Recovery::keep;
+    if (file_->is_shared() ? has_recovered_shared_ : is_truncated) expect_no_tail();
     context_ = context_behind(expected());
   }
 
@@ -486,6 +498,7 @@ class Process {
   std::unique_ptr<Store> store_;
   Context context_;
   bool has_seals_ = true;
+  bool has_recovered_shared_ = false;  // in a first transaction
   Offset covered_ = journal_start;  // by integrity entries
   Offset adopted_ = journal_start;  // a tail that was taken in, and no checkpoint has
   std::deque<std::string> texts_;
@@ -511,15 +524,6 @@ struct Script_Journal {
   void hard_checkpoint() { process.hard_checkpoint(); }
   void rollback() { process.rollback(); }
 };
-
-// A sync has failed: the system goes on showing what it will never write, so that nobody can
-// promise anything new until it is started again.
-bool has_lost_pages(const Life_Disk& disk) {
-  const Sim_History& history = disk.disk.history();
-  return std::any_of(history.begin(), history.end(), [](const Sim_Operation& operation) {
-    return operation.kind == Sim_Operation::Kind::failed_sync;
-  });
-}
 
 // Whether writing must have come to an end.
 bool stops_writing(const Sim_Fault& fault) {
@@ -600,9 +604,8 @@ void Life::run_processes(Life_Disk& disk) {
   const bool has_integrity = random_.below(4) == 0;
   disk.promises.set_integrity(has_integrity);
   for (std::size_t processes = 1 + random_.below(3); processes > 0; --processes) {
-    if (has_lost_pages(disk)) return;
     std::unique_ptr<Process<Store>> process;
-    const auto first_try = static_cast<Recovery>(random_.below(4));
+    const auto first_try = static_cast<Recovery>(random_.below(5));
     for (const Recovery recovery : {first_try, Recovery::overwrite, Recovery::none}) {
       const bool had_failed = disk.disk.has_failed();
       try {
@@ -612,7 +615,6 @@ void Life::run_processes(Life_Disk& disk) {
         // A tail, which may be a piece of an entry; or the fault.
         if (disk.disk.has_failed() && !had_failed && !disk.disk.has_failed_in_unwinding())
           require_clear(error, fault_->fault);
-        if (has_lost_pages(disk)) return;
       }
     }
     if (!process) {
@@ -790,7 +792,8 @@ void Life::run_script(const std::string& script) {
       add_blob_commands(loop, [&](Blob blob) { return process.store().read_blob(blob); });
       std::ostringstream nowhere;
       Text_Line_Source lines(script, nowhere);
-      if (loop.run(lines, nowhere) == Command_Loop::End::error) throw Exception(loop.error());
+      if (loop.run(lines, nowhere) == Command_Loop::End::error)
+        throw Exception(loop.failures().message());
       process.expect_memory_is_journal();
     } catch (const Exception&) {
       if (!disk.disk.has_failed()) throw;

@@ -10,8 +10,8 @@ namespace joedb::testing {
 const Allowed* In_Force::find(Offset position, bool is_hard, std::string_view image) const {
   const auto end = static_cast<std::size_t>(position);
   for (const Allowed& a : allowed) {
-    if (a.position != position || (is_hard && !a.is_hard)) continue;
-    if (a.file == nullptr || image.size() < end || a.file->size() < end) continue;
+    if (a.position != position || (is_hard ? !a.is_hard : a.is_unproven)) continue;
+    if (image.size() < end || a.file->size() < end) continue;
     if (std::memcmp(image.data() + header_size, a.file->data() + header_size, end - header_size) ==
         0)
       return &a;
@@ -61,7 +61,9 @@ void Promises::cancel_epoch(bool is_hard) {
   if (is_hard) current().hard_only_since = std::min(current().hard_only_since, begin);
 }
 
-void Promises::end_epoch(std::size_t io, Offset found, std::string_view content, bool is_adopted) {
+void Promises::end_epoch(std::size_t io, Offset found, std::string_view content,
+                         Offset found_by_default) {
+  const bool is_adopted = found_by_default < found;
   Epoch& epoch = current();
   const Epoch& last = epochs_[epochs_.size() - 2];
   epoch.end = io;
@@ -85,7 +87,9 @@ void Promises::end_epoch(std::size_t io, Offset found, std::string_view content,
            .is_classic = a.position <= before_.least_classic,
            .asked = 0,
            .given = is_given ? 0 : never,
-           .is_unproven = !before_.is_exact && !a.is_hard && (is_adopted || a.position != found)});
+           .is_unproven =
+               !is_given && (before_.is_exact ? is_adopted && a.position > found_by_default
+                                              : is_adopted || a.position != found)});
     }
   }
   if (!is_adopted && found > journal_start)
@@ -117,7 +121,7 @@ void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash
     const bool is_hard = is_hard_level(p.level);
     // A seal stands alone: what comes after it may take the place of the hard checkpoint before.
     if (is_hard && !p.is_classic) least_classic = journal_start;
-    in_force.allowed.push_back({p.position, is_hard, p.is_unproven ? nullptr : &epoch.file});
+    in_force.allowed.push_back({p.position, is_hard, &epoch.file, p.is_unproven});
     if (p.given > io) continue;
     if (crash == Crash::kill && io < epoch.hard_only_since) least = std::max(least, p.position);
     if (survives_power_cut(p.level) || (is_hard && crash == Crash::kill)) {
@@ -146,7 +150,6 @@ In_Force Promises::in_force(std::size_t io, Crash crash) const {
   result.least_hard = -1;
   result.has_integrity = has_integrity_;
   result.is_exact = true;
-  result.may_refuse = crash == Crash::power && has_integrity_;
   std::size_t last = epochs_.size() - 1;
   while (epochs_[last].begin > io) --last;
   const bool is_ended = is_in_force(epochs_[last], io);
@@ -156,7 +159,6 @@ In_Force Promises::in_force(std::size_t io, Crash crash) const {
       result.least_classic = before_.least_classic;
       result.allowed = before_.allowed;
       result.is_exact = result.is_exact && before_.is_exact;
-      result.may_refuse = result.may_refuse || before_.may_refuse;
     } else {
       add(result, epochs_[i], io, crash);
     }

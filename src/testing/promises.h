@@ -26,7 +26,9 @@ enum class Crash {
 struct Allowed {
   Offset position;
   bool is_hard;             // it may be claimed as a hard one
-  const std::string* file;  // the bytes [journal_start, position) stand there; null: any
+  const std::string* file;  // the bytes [journal_start, position) stand there
+  // As a soft checkpoint, it proves nothing: after a power cut the bytes before it may be others.
+  bool is_unproven = false;
 };
 
 // What may be found after a crash at one moment.
@@ -36,7 +38,6 @@ struct In_Force {
   Offset least_classic = journal_start;  // what a reader of the classic rule must find as hard
   bool has_integrity = false;            // the journal can prove its soft checkpoints
   bool is_exact = false;                 // the default mode finds a true state, or nothing
-  bool may_refuse = false;               // the default mode may find no proof, and say so
   std::vector<Allowed> allowed;
 
   const Allowed* find(Offset position, bool is_hard, std::string_view image) const;
@@ -60,10 +61,15 @@ class Promises {
   // `has_integrity`: the journal can tell true bytes from others behind its soft checkpoints.
   void set_integrity(bool has_integrity) { has_integrity_ = has_integrity; }
 
-  // A process opens the file; `end` says what it has found in it. `is_adopted`: no checkpoint says
-  // so yet. If it did not succeed: cancel; `is_hard`: it was about to cut off what is not hard.
+  // A process opens the file; `end` says what it has found in it. If it did not succeed: cancel;
+  // `is_hard`: it was about to cut off what is not hard.
   void begin_epoch(std::size_t io);
-  void end_epoch(std::size_t io, Offset found, std::string_view content, bool is_adopted = false);
+  void end_epoch(std::size_t io, Offset found, std::string_view content) {
+    end_epoch(io, found, content, found);
+  }
+  // `found_by_default`: up to where a reader of the default mode reads this content. The rest is
+  // adopted: no checkpoint says so yet.
+  void end_epoch(std::size_t io, Offset found, std::string_view content, Offset found_by_default);
   void cancel_epoch(bool is_hard = false);
 
   // The file as it should be: what was appended, behind a header that is not compared. It is
@@ -89,7 +95,7 @@ class Promises {
     std::size_t asked;
     std::size_t given = never;
     bool is_own = false;       // asked for in this epoch
-    bool is_unproven = false;  // nobody knows whether its bytes are true
+    bool is_unproven = false;  // see Allowed
   };
   struct Epoch {
     std::size_t begin = 0;

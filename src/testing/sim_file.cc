@@ -4,7 +4,9 @@
 #include <charconv>
 #include <exception>
 
+#include "joedb/base/bytes.h"
 #include "joedb/format/header.h"
+#include "joedb/io/memory_file.h"
 
 namespace joedb::testing {
 
@@ -18,6 +20,7 @@ constexpr std::string_view foreign_bytes = "\x0a\x05other";
 
 std::string lock_name(Offset start) {
   if (start == head_lock.start) return "head";
+  if (start == presence_lock.start) return "presence";
   return start == tail_lock.start ? "tail" : std::to_string(start);
 }
 
@@ -68,6 +71,24 @@ void append_units(std::vector<Sim_Unit>& units, const Sim_Operation& operation,
 }
 
 }  // namespace
+
+std::string text_of(const Sim_Operation& operation) {
+  switch (operation.kind) {
+    case Sim_Operation::Kind::truncate:
+      return "truncate " + std::to_string(operation.offset);
+    case Sim_Operation::Kind::sync:
+      return "sync";
+    case Sim_Operation::Kind::failed_sync:
+      return "failed sync";
+    case Sim_Operation::Kind::write:
+      break;
+  }
+  std::string text =
+      "write " + std::to_string(operation.bytes.size()) + "@" + std::to_string(operation.offset);
+  if (operation.bytes.size() == word_size && operation.offset < static_cast<Offset>(header_size))
+    text += ": " + std::to_string(load<std::int64_t>(operation.bytes.data()));
+  return text;
+}
 
 // ---- Sim_Mask -----------------------------------------------------------------------------------
 
@@ -265,10 +286,12 @@ std::string Sim_Disk::take_calls() {
 Sim_File::Sim_File(Sim_Disk& disk, Open_Mode mode) : Abstract_File("sim", mode), disk_(disk) {
   if (disk_.fails(Sim_Fault::Calls::opens))
     throw Io_Error("opening", get_name(), -1, disk_.fault_->code);
-  if (is_readonly() || is_shared()) return;
-  if (!disk_.is_free({this, tail_lock.start, true}))
-    throw Io_Error("locking", get_name(), -1, EAGAIN);
-  lock(tail_lock.start, true);
+  if (!is_readonly() && !is_shared()) {
+    if (!disk_.is_free({this, tail_lock.start, true}))
+      throw Io_Error("locking", get_name(), -1, EAGAIN);
+    lock(tail_lock.start, true);
+  }
+  disk_.locks_.push_back({this, presence_lock.start, false});
 }
 
 Sim_File::~Sim_File() {
@@ -417,6 +440,30 @@ void Sim_File::exclusive_lock(Offset start, Offset) {
 void Sim_File::unlock(Offset start, Offset) noexcept {
   disk_.calls_.push_back({"unlock", start, 0});
   disk_.unlock(this, start);
+}
+
+bool Sim_File::try_exclusive_lock(Offset start, Offset) {
+  disk_.calls_.push_back({"try", start, 0});
+  if (!disk_.is_free({this, start, true})) return false;
+  lock(start, true);
+  return true;
+}
+
+// A file of its own, which no fault and no power cut reaches.
+class Sim_File_Beside : public Memory_File {
+ public:
+  explicit Sim_File_Beside(std::string& content) : content_(content) {
+    get_data().assign(content.begin(), content.end());
+  }
+  void sync() override { content_.assign(get_data().begin(), get_data().end()); }
+
+ private:
+  std::string& content_;
+};
+
+std::unique_ptr<Abstract_File> Sim_File::open_beside(const std::string& suffix, Open_Mode) const {
+  require_alive();
+  return std::make_unique<Sim_File_Beside>(disk_.beside_[suffix]);
 }
 
 std::string words_text(std::string_view file) {

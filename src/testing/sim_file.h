@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -24,6 +26,8 @@ struct Sim_Operation {
   Offset offset = 0;  // of a write; the new size of a truncation
   std::string bytes;
 };
+// "write 8@24: -58", "sync", ….
+std::string text_of(const Sim_Operation& operation);
 using Sim_History = std::vector<Sim_Operation>;
 
 // A piece of an unsynced change that reaches the disk as a whole or not at all.
@@ -159,6 +163,8 @@ class Sim_Disk {
   void remove_fault() { fault_.reset(); }
   // From now on syncs succeed and do nothing.
   void lie() { is_lying_ = true; }
+  // The files that were created beside this one, by their suffix. They are durable at once.
+  const std::map<std::string, std::string>& beside() const { return beside_; }
   // Whether the fault has happened.
   bool has_failed() const { return has_failed_; }
   // The last time in a destructor, after something else had been thrown.
@@ -203,6 +209,7 @@ class Sim_Disk {
   std::array<std::size_t, Sim_Fault::calls_count> counts_{};
   std::vector<Lock> locks_;
   std::vector<Call> calls_;
+  std::map<std::string, std::string> beside_;
 };
 
 // A process's open file on a Sim_Disk. Several may be open at a time, in one thread: a lock that
@@ -227,6 +234,9 @@ class Sim_File : public Abstract_File {
   void shared_lock(Offset start, Offset size) override;
   void exclusive_lock(Offset start, Offset size) override;
   void unlock(Offset start, Offset size) noexcept override;
+  bool try_exclusive_lock(Offset start, Offset size) override;
+  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
+                                             Open_Mode mode) const override;
 
  protected:
   // For Mapped. A std::logic_error where the system would kill the process. A process may be killed

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "schema/value_text.h"
+#include "schema/line_reader.h"
 #include "testing/error_of.h"
 #include "testing/property.h"
 

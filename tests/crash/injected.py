@@ -139,7 +139,7 @@ class Shared(Native):
         '--recovery', 'overwrite'
 
     def prepare(self, path):
-        run([self.tool('joedbi'), '--log', 'none', path],
+        run([self.tool('joedbi'), '--write_or_new', path],
             SCHEMA + insertion(7, 1) + 'soft_checkpoint\n' + insertion(7, 2) + 'abort\n')
 
 
@@ -176,7 +176,7 @@ class Interpreter(Commands):
     commands = 'soft_checkpoint', 'hard_checkpoint', 'hard_checkpoint', 'soft_checkpoint'
 
     def command(self, path):
-        return [self.tool('joedbi'), '--log', 'none', path]
+        return [self.tool('joedbi'), '--write_or_new', path]
 
     def transaction(self, name, command):
         nothing = insertion(-1, 5) + 'flush\nrollback\n' if name == 3 else ''
@@ -187,7 +187,7 @@ class Script(Interpreter):
     goes_on = False
 
     def command(self, path):
-        return [self.tool('joedbi'), '--log', 'none', '--bail', path]
+        return [self.tool('joedbi'), '--bail', '--write_or_new', path]
 
 
 class Client(Commands):
@@ -195,7 +195,7 @@ class Client(Commands):
     commands = ('transaction',) * 3
 
     def command(self, path):
-        return [self.tool('joedb_client'), '--log', 'none', '--hard_checkpoint', path]
+        return [self.tool('joedb_client'), '--hard_checkpoint', '--shared', path]
 
     def transaction(self, name, command):
         return f'transaction\n{self.insertions(name)}quit\n'
@@ -206,7 +206,7 @@ class Push(Program):
     rows = {1: 2000}
 
     def command(self, path):
-        return [self.tool('joedb_push'), '--log', 'none', '--hard_checkpoint', path + '.source', 'file', path]
+        return [self.tool('joedb_push'), '--hard_checkpoint', path + '.source', 'file', path]
 
     def prepare(self, path):
         run([self.tool('crash_writer'), path + '.source', '--rows', str(self.rows[1]), '--per-commit', '50'])
@@ -218,7 +218,7 @@ class Push(Program):
         code, _, error = run(self.command(path))
         if code != 0:
             require(TAIL in error, 'pushing again:', error)
-            run([self.tool('joedb_client'), '--log', 'none', '--recovery', 'overwrite', path])
+            run([self.tool('joedb_client'), '--recovery', 'overwrite', path])
             code, _, error = run(self.command(path))
         require(code == 0, 'pushing again:', error)
         after.update()

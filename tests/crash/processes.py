@@ -179,7 +179,7 @@ class Tool(Writer):
 
 class Interpreter(Tool):
     def __init__(self, scene, name):
-        super().__init__(scene, name, [scene.tool('joedbi'), '--log', 'none', scene.path], 'none')
+        super().__init__(scene, name, [scene.tool('joedbi'), '--write_or_new', scene.path], 'none')
 
     def transaction(self, text):
         if self.scene.log.text and self.scene.random.random() < 0.2:
@@ -194,8 +194,8 @@ class Client(Tool):
     def __init__(self, scene, name, recovery):
         self.is_hard = scene.random.random() < 0.5
         level = ['--hard_checkpoint'] if self.is_hard else []
-        super().__init__(scene, name, [scene.tool('joedb_client'), '--log', 'none', '--recovery',
-                                       recovery, *level, scene.path], recovery)
+        super().__init__(scene, name, [scene.tool('joedb_client'), '--recovery',
+                                       recovery, *level, '--shared', scene.path], recovery)
 
     def transaction(self, text):
         self.waits_for = 'OK: transaction'
@@ -243,7 +243,7 @@ class Look(Reader):
     """joedbi --read: how many rows are in the tables?"""
 
     def __init__(self, scene):
-        super().__init__(scene, [scene.tool('joedbi'), '--log', 'none', '--read', scene.path],
+        super().__init__(scene, [scene.tool('joedbi'), '--read', scene.path],
                          'dump\n')
 
     def check(self, log):
@@ -263,7 +263,7 @@ class Follower(Reader):
     EMPTY_LINE = re.compile(r'^\n', re.M)  # which may have held nothing but noise
 
     def __init__(self, scene):
-        super().__init__(scene, [scene.tool('joedb_client'), '--log', 'none', '--db', 'dump',
+        super().__init__(scene, [scene.tool('joedb_client'), '--db', 'dump',
                                  '--read', scene.path], FOLLOW)
         self.process.stdin.flush()
 
@@ -289,7 +289,7 @@ class Backup(Reader):
 
     def __init__(self, scene):
         level = scene.random.choice(([], ['--hard_checkpoint']))
-        super().__init__(scene, [scene.tool('joedb_push'), '--log', 'none', *level, scene.path, 'file',
+        super().__init__(scene, [scene.tool('joedb_push'), *level, scene.path, 'file',
                                  scene.backup.path])
 
     def finish(self):
@@ -302,7 +302,7 @@ class Backup(Reader):
         self.errors.seek(0)
         error = self.errors.read().decode()
         if code == 1 and TAIL in error:
-            code, _, error = run([self.scene.tool('joedb_client'), '--log', 'none', '--recovery',
+            code, _, error = run([self.scene.tool('joedb_client'), '--recovery',
                                   'overwrite', self.scene.backup.path])
         else:
             self.is_whole = True
@@ -464,7 +464,7 @@ class Scene:
             return
         if self.random.random() < 0.9:
             return
-        code, _, error = run([self.tool('joedbi'), '--log', 'none', self.path])
+        code, _, error = run([self.tool('joedbi'), self.path])
         writer.read()
         sent = self.sent(name)
         if writer.process.poll() is not None:
@@ -474,7 +474,7 @@ class Scene:
             writer.read()
             require(sent == self.sent(name), 'a second writer was let in')
         else:
-            require(code == 1 and 'Resource temporarily unavailable' in error, code, error)
+            require(code == 1 and 'another program writes it' in error, code, error)
 
     def readers(self):
         if not self.log.text or self.random.random() < 0.6:
@@ -530,7 +530,7 @@ class Scene:
         if self.follower:
             self.follower.check(self.log)
         before = self.log.text
-        code, _, error = run([self.tool('joedb_client'), '--log', 'none', '--recovery', 'overwrite',
+        code, _, error = run([self.tool('joedb_client'), '--recovery', 'overwrite',
                               self.path], 'transaction\ncomment "the end"\nquit\n')
         require(code == 0, 'joedb_client --recovery overwrite:', error)
         code, output, error = run([self.tool('joedb_logdump'), '--load', self.path])

@@ -91,6 +91,8 @@ def repeat(tools, session, folder):
         typed = re.findall(rf'^{PROMPT}(.*)$', part, re.M)
         command = '\n'.join([first, *more])
         if typed:
+            # Only a terminal has prompts, or a tool that behaves like that of joedb 10.
+            command = re.sub(r'^(joedb\w+)', r'\1 --classic --log none', command)
             command += "<<'END'\n" + '\n'.join(typed) + '\nEND'
         code, output, _ = transcripts.shell.run(tools, command, folder, merged=True)
         shown = transcripts.shown(output, code, folder)

@@ -33,6 +33,16 @@ class Corruption_Error : public Exception {
   const Offset offset;
 };
 
+// A file goes on behind its checkpoint: a process was killed, or ended, in a transaction. Nothing has
+// been changed.
+class Unfinished_Transaction : public Exception {
+ public:
+  Unfinished_Transaction(std::string_view file, Offset checkpoint_position, Offset file_size);
+  const std::string path;
+  const Offset checkpoint;
+  const Offset size;  // of the file
+};
+
 // An operation that does not fit the content of the database: an unknown table, a record in use.
 // Nothing has been changed. (Found in a journal, it becomes a Corruption_Error.)
 class Data_Error : public Exception {

@@ -45,6 +45,9 @@ class Fail_Stop_File : public Abstract_File {
   void shared_lock(Offset start, Offset size) override { file_.shared_lock(start, size); }
   void exclusive_lock(Offset start, Offset size) override { file_.exclusive_lock(start, size); }
   void unlock(Offset start, Offset size) noexcept override { file_.unlock(start, size); }
+  bool try_exclusive_lock(Offset start, Offset size) override {
+    return file_.try_exclusive_lock(start, size);
+  }
 
  private:
   template <class F>

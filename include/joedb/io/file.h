@@ -72,6 +72,12 @@ class Abstract_File {
   virtual void shared_lock(Offset start, Offset size) = 0;
   virtual void exclusive_lock(Offset start, Offset size) = 0;
   virtual void unlock(Offset start, Offset size) noexcept = 0;
+  // The same as exclusive_lock, but returns false instead of waiting. Without an implementation of
+  // its own, a kind of file waits.
+  virtual bool try_exclusive_lock(Offset start, Offset size) {
+    exclusive_lock(start, size);
+    return true;
+  }
 
   // Reads exactly [offset, offset + size) or throws Corruption_Error.
   void read_exactly(char* data, std::size_t size, Offset offset) const;
@@ -108,15 +114,18 @@ class Abstract_File {
   Open_Mode mode_;
 };
 
-// What the two locks of a journal file cover. The tail is held by whoever may append: a writer that
-// is alone from opening to closing, others for a transaction. The head is held while checkpoints
-// are read, and while a writer opens the file.
+// The locks of a journal file. A process that may append holds the tail lock: an exclusive writer
+// from opening to closing, other writers for a transaction. The head lock is held while checkpoints
+// are read, and while a writer opens the file. Each open file holds the presence lock, shared; a
+// writer that holds it exclusively knows that no other process has the file open. (joedb 10 has no
+// presence lock.)
 struct Lock_Range {
   Offset start;
   Offset size;
 };
 inline constexpr Lock_Range head_lock{0, 1};
 inline constexpr Lock_Range tail_lock{std::numeric_limits<Offset>::max(), 1};
+inline constexpr Lock_Range presence_lock{std::numeric_limits<Offset>::max() - 1, 1};
 
 // Holds one lock while it lives.
 class File_Lock {

@@ -32,6 +32,10 @@ class File : public Abstract_File {
   void shared_lock(Offset start, Offset size) override;
   void exclusive_lock(Offset start, Offset size) override;
   void unlock(Offset start, Offset size) noexcept override;
+  bool try_exclusive_lock(Offset start, Offset size) override;
+
+  // Whether another process, or object, may be appending to the file now: it holds the tail lock.
+  bool is_being_written() const;
   std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                              Open_Mode mode) const override;
 
@@ -39,6 +43,13 @@ class File : public Abstract_File {
   void touch();
 
  protected:
+  // A file that is at `path`, in the directory of `name`.
+  File(const std::string& name, Open_Mode mode, const std::string& path);
+
+  // The next sync_directory(), which is part of the next sync, also syncs the directory.
+  void open_directory();
+  void sync_directory();
+
   // Where a file or device ends.
   Offset find_end() const;
 
@@ -52,9 +63,8 @@ class File : public Abstract_File {
   }
 
  private:
+  bool try_lock(int command, short type, Lock_Range range) const;
   void lock(int command, short type, Offset start, Offset size) const;
-  void open_directory();
-  void sync_directory();
   void map_words();
   void unmap_words();
   void store_words(const char* data, std::size_t size, Offset offset);

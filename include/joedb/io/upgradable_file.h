@@ -31,6 +31,10 @@ class Upgradable_File : public Parent {
   void datasync() override {}
   bool truncate(Offset) override { return false; }
   void exclusive_lock(Offset start, Offset size) override { this->shared_lock(start, size); }
+  bool try_exclusive_lock(Offset start, Offset size) override {
+    this->shared_lock(start, size);
+    return true;
+  }
 };
 
 }  // namespace joedb::inline v1

@@ -17,8 +17,8 @@ struct Checkpoints {
   // The slot that the next soft checkpoint, and the next hard one, are written to.
   int next_slot() const { return 1 - hard_index; }
 
-  // Takes over what the words of the header say. Checkpoints never go back. A soft word beyond
-  // `file_size` is not believed; without a size (a device) every word is.
+  // Takes over what the words of the header say. Checkpoints never go back. A word beyond
+  // `file_size` does not count; without a size (a device) every word does.
   void read(const Checkpoint_Words& words, std::optional<Offset> file_size);
 
   friend bool operator==(const Checkpoints&, const Checkpoints&) = default;

@@ -11,13 +11,18 @@
 
 namespace joedb::inline v1 {
 
-// Which part of a file is believed.
+// Which part of a file is read, and what a writer does with the rest.
 enum class Recovery {
-  none,           // up to the checkpoint; a writer refuses a file that goes on behind it
-  ignore_header,  // everything up to the end of the file, or to zeros that a preallocating writer
-                  // left
-  overwrite,      // up to the checkpoint; a writer cuts off what stands behind it
-  hard            // up to the hard checkpoint; a writer cuts off what stands behind it
+  none,              // up to the checkpoint; a writer refuses a file that goes on behind it
+  ignore_header,     // everything up to the end of the file, or to zeros that a preallocating writer
+                     // left
+  overwrite,         // up to the checkpoint; a writer truncates the file there
+  hard,              // up to the hard checkpoint; a writer truncates the file there. It needs the
+                     // file alone: nobody else may have it open
+  keep,              // up to the checkpoint; a writer saves what stands behind it in a new file,
+                     // FILE.tail-POSITION, and truncates the file
+  ignore_signature,  // like ignore_header, and the file need not begin like a joedb file; for
+                     // readers only
 };
 
 // The bytes of a file as a journal is decoded, read in blocks.
@@ -89,6 +94,10 @@ class Readonly_Journal {
   // Takes the checkpoints from words that were just read, and then reads the size, which it
   // returns.
   Offset read_checkpoints(const Checkpoint_Words& words);
+  // Throws Corruption_Error if the words of the header claim bytes that the file does not have, or
+  // have no checkpoint at all, where the file has entries.
+  void require_claimed_bytes(const Checkpoint_Words& words, Offset file_size,
+                             Recovery recovery) const;
   // As they stand in the file.
   Checkpoint_Words read_words() const;
   // For readers, after `words`.
@@ -113,7 +122,10 @@ class Readonly_Journal {
   Context context_;
 
  private:
+  void take_whole_file(const Checkpoint_Words& words, Offset file_size);
   [[noreturn]] void fail_replay(const char* what);
+  // Throws the error again. If there is an earlier hard checkpoint, the text names it.
+  [[noreturn]] void fail_behind_hard_checkpoint(const Corruption_Error& error) const;
   Offset end_of_entries(Offset file_size) const;
 
   File_Decoder_Input input_;
@@ -124,7 +136,7 @@ class Readonly_Journal {
 };
 
 // Writes what stands behind the checkpoint, where this recovery mode opens `file`, to the beginning
-// of `tail`: what a writer would cut off. Returns the number of bytes.
+// of `tail`: what a writer would truncate. Returns the number of bytes.
 Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail);
 
 template <class Handler>
@@ -141,6 +153,9 @@ void Readonly_Journal::replay_range(Handler& handler, Offset limit, Offset end) 
     decode_entries(input_, context_, handler, end);
   } catch (const Data_Error& error) {
     fail_replay(error.what());
+  } catch (const Corruption_Error& error) {
+    if (error.offset >= get_hard_checkpoint()) fail_behind_hard_checkpoint(error);
+    throw;
   }
   is_broken_ = false;
 }

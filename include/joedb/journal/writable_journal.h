@@ -39,13 +39,25 @@ enum class Checkpoint_Level {
 class Writable_Journal : public Readonly_Journal {
  public:
   // Opens the journal of `file`, which must outlive this object; an empty file gets a header.
-  // Throws what Readonly_Journal throws; also if the file goes on behind its checkpoint, unless
-  // `recovery` says what to do then. The journal must be replayed up to its checkpoint before
-  // anything is appended.
+  // Throws what Readonly_Journal throws; Unfinished_Transaction if the file goes on behind its
+  // checkpoint, unless `recovery` says what to do then; and Exception for Recovery::hard, if others
+  // have the file open. Nothing but that header is written before recover(). The journal must be
+  // replayed up to its checkpoint before anything is appended.
   explicit Writable_Journal(Abstract_File& file, Recovery recovery = Recovery::none);
 
   // Writes what is in the buffer, behind the checkpoint, after a warning to Destructor_Logger.
   ~Writable_Journal();
+
+  // Does what `recovery` says with the bytes behind the checkpoint, and invalidates header words
+  // that claim bytes which the file does not have. Whatever writes the file does this first; so a
+  // file that cannot be read is left as it is. Call it for a file that is only opened to be
+  // recovered, when everything that may fail has been done. Requires the lock of a shared file.
+  // Throws Io_Error; the last checkpoint counts then.
+  void recover() {
+    if (!is_recovered_) finish_recovery();
+  }
+  // Where the bytes behind the checkpoint have been saved (Recovery::keep); empty: nowhere.
+  const std::string& get_saved_tail() const { return saved_tail_; }
 
   bool is_shared() const { return file_.is_shared(); }
 
@@ -173,8 +185,9 @@ class Writable_Journal : public Readonly_Journal {
   void rewind();
 
   // Shared files: takes the write lock and reads the checkpoints. What a dead writer left behind
-  // the checkpoint is cut off. The new entries must be replayed before anything is appended. Files
-  // that are not shared are locked as long as they are open: nothing happens.
+  // the checkpoint is saved in a file beside this one, and removed, before anything is written
+  // (recover()). The new entries must be replayed before anything is appended. Files that are not
+  // shared are locked as long as they are open: nothing happens.
   void lock_pull();
   // The same, then replay(), which replays them. If it throws, the lock is not held. Returns the
   // number of bytes that are new.
@@ -184,6 +197,7 @@ class Writable_Journal : public Readonly_Journal {
     lock_pull();
     try {
       replay();
+      if (is_shared() && recovery_ == Recovery::keep) recover();
     } catch (...) {
       unlock();
       throw;
@@ -247,20 +261,34 @@ class Writable_Journal : public Readonly_Journal {
   void append_integrity_entry();
   void hide_false_integrity();
   void fill_spare_words();
-  void open(Recovery recovery);
-  bool is_blank() const;
+  void open();
+  bool is_blank(Offset file_size) const;
   void create_header();
-  void handle_tail(Recovery recovery, Offset file_size);
+  bool is_header_behind(const Checkpoint_Words& words) const;
+  void create_hard_slot();
+  void require_no_tail(Offset file_size) const;
+  void note_header_checkpoint(Offset file_size);
+  void require_presence_alone();
+  void finish_recovery();
   void require_tail() const;
   void cut_to(Offset size);
+  void keep_tail(Offset file_size);
   void drop_tail(Offset file_size);
-  void bury_words_beyond(Offset file_size);
+  void cut_after_failure() noexcept;
+  void invalidate_words_beyond(Offset file_size);
   void write_word(int slot, int copy, std::int64_t word);
   void write_soft_word(Offset position);
   void write_hard_checkpoint(Offset position);
   void write_sealed_checkpoint(Offset position);
   void write_slot(std::int64_t copy_0, std::int64_t copy_1);
   void claim_hard_checkpoint(Offset position);
+  void find_durable_end(const Checkpoint_Words& words);
+  void rewrite(Offset start, Offset end);
+  void rewrite_unproven_entries(Offset end);
+  void rewrite_hard_slot();
+  void rewrite_words();
+  // The header is on disk, or was written by this object.
+  bool is_header_proven() const { return durable_end_ > 0 || written_from_ == 0; }
   void sync_hard_slot();
   void start_replay_after_checkpoint();
   void forget_after(Offset position, const Context& context) noexcept;
@@ -279,7 +307,15 @@ class Writable_Journal : public Readonly_Journal {
   bool is_in_blob_ = false;
   // What the header says, after a tail was taken in that no checkpoint has.
   std::optional<Offset> header_checkpoint_;
-  Offset synced_hard_checkpoint_ = journal_start;  // we know that this one is on disk
+  Recovery recovery_;
+  bool is_recovered_ = true;
+  std::string saved_tail_;
+  Offset synced_hard_checkpoint_ = journal_start;  // this one is known to be on disk
+  // The bytes of the file before durable_end_ are known to be on disk. Those from written_from_ on
+  // were written by this object. Those in between may never reach the disk, even if a sync succeeds
+  // (rewrite_unproven_entries).
+  Offset durable_end_ = 0;
+  Offset written_from_ = 0;
   Checkpoint_Level default_level_ = Checkpoint_Level::soft;
 
   // A hard checkpoint whose words are in the file, and whose sync may be running.

@@ -13,7 +13,10 @@ class Bare_Journal {
   explicit Bare_Journal(Abstract_File& file, Recovery recovery = Recovery::none)
       : journal_(file, recovery) {
     replay();
+    if (!journal_.is_shared()) recover();
   }
+  // Writable_Journal::recover.
+  void recover() { journal_.recover(); }
 
   const Writable_Journal& get_journal() const { return journal_; }
   Writable_Journal& get_journal() { return journal_; }

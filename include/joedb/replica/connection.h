@@ -44,12 +44,16 @@ class Connection {
   virtual void unlock() noexcept = 0;
 
   // Appends what `local` has before `end` and the other copy has not, and writes a checkpoint
-  // there. If the other copy has at least as much, nothing happens.
+  // there. If the other copy has at least as much, nothing happens. Throws Content_Mismatch if the
+  // copies have diverged, Corruption_Error if the bytes are no whole entries that follow those of
+  // the other copy; the other copy has not changed then.
   virtual void push(const Abstract_File& local, Offset end, Checkpoint_Level level) = 0;
 };
 
 // A file of this machine. If it is opened for reading, the connection cannot push; else nobody else
-// can, for the file is locked as long as it is open.
+// can, for the file is locked as long as it is open. What a push that was interrupted has left behind
+// the checkpoint is pushed again; anything else that stands there is saved in a file beside this one
+// (Recovery::keep).
 class File_Connection final : public Connection {
  public:
   // `file` must outlive the connection. Throws Exception if it is shared.
@@ -65,9 +69,11 @@ class File_Connection final : public Connection {
 
  private:
   const Readonly_Journal& journal() const { return writer_ ? *writer_ : *reader_; }
+  void prepare_push(const Abstract_File& local, Offset end);
 
   std::unique_ptr<Writable_Journal> writer_;  // one of the two
   std::unique_ptr<Readonly_Journal> reader_;
+  bool has_pushed_ = false;
 };
 
 // Throws Content_Mismatch unless both hold the same bytes in [start, end).

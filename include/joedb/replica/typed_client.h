@@ -1,6 +1,8 @@
 #ifndef JOEDB_REPLICA_TYPED_CLIENT_H
 #define JOEDB_REPLICA_TYPED_CLIENT_H
 
+#include <optional>
+
 #include "joedb/replica/clients.h"
 #include "joedb/table/typed_writer.h"
 
@@ -33,7 +35,7 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
   // program; a client that cannot write requires that it is.
   explicit Typed_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                         Content_Check check = Content_Check::fast,
-                        Recovery recovery = Recovery::none)
+                        std::optional<Recovery> recovery = std::nullopt)
       : Client_Store<Client_Database<Writer>>(file, recovery),
         Client(this->copy_, connection, check) {
     if (can_write()) {
@@ -65,7 +67,8 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
 template <class Client_Type>
 class Typed_File_Client : private File_Holder<File>, public Client_Type {
  public:
-  explicit Typed_File_Client(const std::string& file_name, Recovery recovery = Recovery::none)
+  explicit Typed_File_Client(const std::string& file_name,
+                             std::optional<Recovery> recovery = std::nullopt)
       : File_Holder<File>(file_name, Open_Mode::shared_write),
         Client_Type(file, Connection::dummy, Content_Check::none, recovery) {}
 

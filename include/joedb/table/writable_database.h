@@ -143,6 +143,10 @@ class Writable_Database {
   // The tables are not those of the journal: the next rollback() or lock_pull() builds them again.
   bool must_build() const { return must_build_; }
 
+  // Does what the recovery mode says with the file, as the first change would
+  // (Writable_Journal::recover).
+  void recover() { journal_.recover(); }
+
   // While it lives, checkpoints throw: what is written is kept as a whole, or not at all.
   class No_Checkpoints {
    public:

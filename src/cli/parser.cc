@@ -1,0 +1,272 @@
+#include "cli/parser.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+namespace joedb {
+
+// ---- words --------------------------------------------------------------------------------------
+
+// A single - may stand for standard input.
+static bool looks_like_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
+
+bool Words::is_option() const { return next_ < options_end_ && looks_like_option(peek()); }
+
+std::string Words::take() {
+  if (is_empty()) fail();
+  return words_[next_++];
+}
+
+bool Words::take_if(std::string_view word) {
+  if (is_empty() || words_[next_] != word) return false;
+  ++next_;
+  return true;
+}
+
+std::string Words::take_name() {
+  if (is_option()) fail("unexpected option: " + std::string(peek()));
+  return take();
+}
+
+std::string Words::take_last_name() {
+  std::string name = take_name();
+  require_end();
+  return name;
+}
+
+void Words::require_end() const {
+  if (is_empty()) return;
+  fail((is_option() ? "unexpected option: " : "unexpected argument: ") + std::string(peek()));
+}
+
+void Words::fail(const std::string& what) const {
+  throw Usage_Error((what.empty() ? "" : what + "\n") + "usage: " + usage_ +
+                    "\nMore is shown by --help.");
+}
+
+// ---- suggestions --------------------------------------------------------------------------------
+
+// How many letters must be inserted, removed, replaced, or swapped with the next one. In options,
+// - and _ are the same.
+static std::size_t distance(std::string_view a, std::string_view b) {
+  const auto same = [](char x, char y) {
+    return x == y || (x == '_' && y == '-') || (x == '-' && y == '_');
+  };
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min(
+          {d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t longest = 64;
+  if (word.size() > longest) return "";
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : known) {
+    const std::size_t d = distance(word, candidate);
+    if (d >= least) continue;
+    least = d;
+    best = candidate;
+  }
+  return best;
+}
+
+// ---- help ---------------------------------------------------------------------------------------
+
+namespace {
+
+// Breaks a text into lines of at most `width` characters.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  std::istringstream in(text);
+  for (std::string word; in >> word;) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width)
+      lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
+// Like CLI11's, but the line of usage is ours, and no line is too long for a terminal.
+class Help_Formatter : public CLI::Formatter {
+ public:
+  explicit Help_Formatter(std::string usage) : usage_(std::move(usage)) {}
+
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "\nusage: " + usage_ + "\n";
+  }
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    constexpr std::size_t column = 30;
+    constexpr std::size_t line_width = 90;
+    std::string text = "  " + make_option_name(option, is_positional) + make_option_opts(option);
+    if (text.size() >= column) text += '\n';
+    for (const std::string& line : wrapped(make_option_desc(option), line_width - column)) {
+      const std::size_t used = text.size() - (text.rfind('\n') + 1);
+      text.append(column - used, ' ').append(line) += '\n';
+    }
+    return text;
+  }
+
+ private:
+  const std::string usage_;
+};
+
+std::string footer(const Tool_Help& help) {
+  std::string text = help.details;
+  if (!text.empty()) text += '\n';
+  text += (help.examples.find('\n') == help.examples.rfind('\n') ? "Example:\n" : "Examples:\n") +
+          help.examples;
+  text +=
+      "\nExit codes: 0 done; 1 failed, or the answer is no; 2 the command line is wrong.\n"
+      "An argument that begins with - stands behind the word --.";
+  return text;
+}
+
+std::string joined(const std::vector<std::string_view>& words, std::string_view separator,
+                   std::string_view last_separator) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text.append(i == 0 ? "" : i + 1 < words.size() ? separator : last_separator).append(words[i]);
+  return text;
+}
+
+std::string text_of(Range range) {
+  if (range.max == Range().max) return "at least " + std::to_string(range.min);
+  return std::to_string(range.min) + " to " + std::to_string(range.max);
+}
+
+}  // namespace
+
+// ---- options ------------------------------------------------------------------------------------
+
+struct Options::Implementation {
+  explicit Implementation(Tool_Help tool_help) : help(std::move(tool_help)), app(help.summary) {
+    app.formatter(std::make_shared<Help_Formatter>(help.usage));
+    app.footer(footer(help));
+    app.set_help_flag("-h,--help", "show this text");
+    app.allow_extras();
+  }
+
+  std::vector<std::string> known() const {
+    std::vector<std::string> result = marks;
+    for (const CLI::Option* const option : app.get_options())
+      for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
+    return result;
+  }
+
+  [[noreturn]] void fail(const std::string& what) const { Words({}, help.usage).fail(what); }
+
+  void require_known(const std::string& word) const {
+    if (std::find(marks.begin(), marks.end(), word) != marks.end()) return;
+    const std::string meant = suggestion(word.substr(0, word.find('=')), known());
+    fail("unknown option: " + word + (meant.empty() ? "" : ". Did you mean " + meant + "?"));
+  }
+
+  const Tool_Help help;
+  CLI::App app;
+  std::vector<std::string> marks;  // allow_word
+};
+
+Options::Options(Tool_Help help)
+    : implementation_(std::make_unique<Implementation>(std::move(help))) {}
+
+Options::~Options() = default;
+
+void Options::add_flag(const char* name, bool& value, const char* help) {
+  implementation_->app.add_flag(name, value, help);
+}
+
+void Options::add(const char* name, std::int64_t& value, const char* help, Range range) {
+  const auto read = [this, &value, name, range](const std::string& word) {
+    const char* const end = word.data() + word.size();
+    std::int64_t number = 0;
+    const auto [next, error] = std::from_chars(word.data(), end, number);
+    if (error == std::errc::invalid_argument || next != end)
+      implementation_->fail(std::string(name) + ": " + word + " is not a whole number");
+    if (error != std::errc())
+      implementation_->fail(std::string(name) + ": " + word + " has too many digits");
+    if (number < range.min || number > range.max)
+      implementation_->fail(std::string(name) + ": " + word +
+                            " is out of range: " + text_of(range));
+    value = number;
+  };
+  implementation_->app.add_option_function<std::string>(name, read, help)->option_text("N");
+}
+
+void Options::add(const char* name, std::string& value, const char* help) {
+  implementation_->app.add_option(name, value, help)->option_text("TEXT");
+}
+
+void Options::add_words(const char* name, const std::vector<std::string_view>& words,
+                        std::string_view default_word, const char* help,
+                        std::function<void(std::size_t)> set) {
+  const auto read = [this, name, words, set = std::move(set)](const std::string& word) {
+    const auto found = std::find(words.begin(), words.end(), word);
+    if (found == words.end())
+      implementation_->fail(std::string(name) + ": " + word + "; expected " +
+                            joined(words, ", ", " or "));
+    set(static_cast<std::size_t>(found - words.begin()));
+  };
+  std::string text = help;
+  if (!default_word.empty()) text += " (default: " + std::string(default_word) + ")";
+  implementation_->app.add_option_function<std::string>(name, read, text)
+      ->option_text(joined(words, "|", "|"));
+}
+
+void Options::allow_word(std::string word) { implementation_->marks.push_back(std::move(word)); }
+
+std::optional<Words> Options::parse(std::vector<std::string> arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  const std::vector<std::string> others(end == arguments.end() ? end : end + 1, arguments.end());
+  arguments.erase(end, arguments.end());
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  CLI::App& app = implementation_->app;
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return std::nullopt;
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string text = error.what();
+    implementation_->fail(text.substr(0, text.find(':')) + (text.find("missing") != text.npos
+                                                                ? ": the value is missing"
+                                                                : ": given more than once"));
+  } catch (const CLI::ParseError& error) {
+    implementation_->fail(error.what());
+  }
+  std::vector<std::string> words = app.remaining();
+  for (const std::string& word : words)
+    if (looks_like_option(word)) implementation_->require_known(word);
+  const std::size_t options_end = words.size();
+  words.insert(words.end(), others.begin(), others.end());
+  return Words(std::move(words), implementation_->help.usage, options_end);
+}
+
+// ---- classic ------------------------------------------------------------------------------------
+
+static bool has_classic = false;
+
+void add_classic_option(Options& options) {
+  options.add_flag("--classic", has_classic,
+                   "behave like the tool of joedb 10: what cannot be read is zero or the nearest "
+                   "value; messages, log lines, prompts, exit codes, and what a missing option "
+                   "means are also as there");
+}
+
+bool is_classic() { return has_classic; }
+
+}  // namespace joedb

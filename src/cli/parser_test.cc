@@ -1,0 +1,124 @@
+#include "cli/parser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace joedb {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+Words words(std::vector<std::string> w) { return {std::move(w), "tool FILE"}; }
+
+enum class Colour { red, green };
+
+// A tool with an option of each kind.
+struct Tool {
+  std::optional<Words> parse(std::vector<std::string> arguments) {
+    options.add_flag("--flag", flag, "a flag");
+    options.add("--number", number, "a number", {-10, 10});
+    options.add("--until", until, "a position");
+    options.add_choice("--colour", colour, {{"red", Colour::red}, {"green", Colour::green}},
+                       "a choice");
+    options.allow_word("--read");
+    return options.parse(std::move(arguments));
+  }
+  Options options{{"tool FILE", "Does something.", "", "  tool x\n"}};
+  bool flag = false;
+  std::int64_t number = 0;
+  std::int64_t until = 0;
+  Colour colour = Colour::red;
+};
+
+// The first line of what a command line is answered.
+std::string complaint(std::vector<std::string> arguments) {
+  try {
+    Tool().parse(std::move(arguments));
+  } catch (const Usage_Error& error) {
+    const std::string text = error.what();
+    return text.substr(0, text.find('\n'));
+  }
+  return "";
+}
+
+TEST(Words, AreTakenFromLeftToRight) {
+  Words w = words({"a", "b"});
+  EXPECT_EQ(w.count(), 2u);
+  EXPECT_FALSE(w.take_if("b"));
+  EXPECT_TRUE(w.take_if("a"));
+  EXPECT_THROW(w.require_end(), Usage_Error);
+  EXPECT_EQ(w.take(), "b");
+  w.require_end();
+  EXPECT_EQ(w.peek(), "");
+  EXPECT_THROW(w.take(), Usage_Error);
+}
+
+TEST(Words, AreNoNamesIfTheyLookLikeOptions) {
+  EXPECT_THROW(words({"--read"}).take_name(), Usage_Error);
+  EXPECT_THROW(words({"a", "--read"}).take_last_name(), Usage_Error);
+  EXPECT_EQ(words({"-"}).take_name(), "-");
+  EXPECT_EQ(Words({"--read"}, "tool FILE", 0).take_name(), "--read");
+}
+
+TEST(Options, MayStandAnywhereAndLeaveTheWords) {
+  Tool tool;
+  auto rest = tool.parse(
+      {"a", "--flag", "--read", "b", "--number", "-5", "--colour", "green", "c", "--until=7"});
+  ASSERT_TRUE(rest);
+  EXPECT_TRUE(tool.flag);
+  EXPECT_EQ(tool.number, -5);
+  EXPECT_EQ(tool.until, 7);
+  EXPECT_EQ(tool.colour, Colour::green);
+  EXPECT_EQ(rest->take(), "a");
+  EXPECT_EQ(rest->take(), "--read");
+  EXPECT_EQ(rest->take(), "b");
+  EXPECT_EQ(rest->take(), "c");
+  rest->require_end();
+}
+
+TEST(Options, EndAtTwoDashes) {
+  Tool tool;
+  auto rest = tool.parse({"--flag", "a", "--", "--number", "--", "-x"});
+  ASSERT_TRUE(rest);
+  EXPECT_TRUE(tool.flag);
+  for (const char* const word : {"a", "--number", "--", "-x"}) EXPECT_EQ(rest->take_name(), word);
+  rest->require_end();
+}
+
+TEST(Options, ThatAreUnknownAreRefusedWithASuggestion) {
+  EXPECT_EQ(complaint({"--falg"}), "unknown option: --falg. Did you mean --flag?");
+  EXPECT_EQ(complaint({"--untill=5"}), "unknown option: --untill=5. Did you mean --until?");
+  EXPECT_EQ(complaint({"a", "--reed", "b"}), "unknown option: --reed. Did you mean --read?");
+  EXPECT_EQ(complaint({"--something-else"}), "unknown option: --something-else");
+  EXPECT_EQ(complaint({"-x"}), "unknown option: -x");
+}
+
+TEST(Options, NameTheValueThatTheyRefuse) {
+  EXPECT_EQ(complaint({"--colour", "blue"}), "--colour: blue; expected red or green");
+  EXPECT_EQ(complaint({"--number", "5x"}), "--number: 5x is not a whole number");
+  EXPECT_EQ(complaint({"--number", ""}), "--number:  is not a whole number");
+  EXPECT_EQ(complaint({"--number", "11"}), "--number: 11 is out of range: -10 to 10");
+  EXPECT_EQ(complaint({"--until", "-1"}), "--until: -1 is out of range: at least 0");
+  EXPECT_EQ(complaint({"--until", "9223372036854775808"}),
+            "--until: 9223372036854775808 has too many digits");
+  EXPECT_EQ(complaint({"--number"}), "--number: the value is missing");
+  EXPECT_EQ(complaint({"--number", "1", "--number", "2"}), "--number: given more than once");
+}
+
+TEST(Options, ShowInAComplaintHowItShouldLook) {
+  EXPECT_THAT([] { Tool().parse({"--fog"}); },
+              ThrowsMessage<Usage_Error>(HasSubstr("\nusage: tool FILE\n")));
+}
+
+TEST(Suggestion, IsTheNearestWordThatIsNear) {
+  const std::vector<std::string> known{"--ignore_header", "--until", "--bail"};
+  EXPECT_EQ(suggestion("--ignore-header", known), "--ignore_header");
+  EXPECT_EQ(suggestion("--util", known), "--until");
+  EXPECT_EQ(suggestion("--bial", known), "--bail");
+  EXPECT_EQ(suggestion("--verbose", known), "");
+  EXPECT_EQ(suggestion(std::string(100000, 'x'), known), "");
+}
+
+}  // namespace
+}  // namespace joedb

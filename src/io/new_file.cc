@@ -1,0 +1,125 @@
+#include "io/new_file.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+namespace joedb::inline v1 {
+
+namespace {
+
+// ---- signals ------------------------------------------------------------------------------------
+
+constexpr std::array fatal_signals{SIGINT, SIGTERM, SIGHUP};
+
+// The file that a signal removes: empty if there is none. Only changed while the signals are
+// blocked.
+char signal_path[PATH_MAX];
+std::array<struct sigaction, fatal_signals.size()> old_actions;
+
+void restore_actions() {
+  for (std::size_t i = 0; i < fatal_signals.size(); ++i)
+    ::sigaction(fatal_signals[i], &old_actions[i], nullptr);
+}
+
+// Calls only what a signal handler may call.
+void remove_and_raise(int signal) {
+  ::unlink(signal_path);
+  restore_actions();
+  ::raise(signal);  // comes when this handler returns
+}
+
+class Blocked_Signals {
+ public:
+  Blocked_Signals() {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int signal : fatal_signals) ::sigaddset(&signals, signal);
+    ::pthread_sigmask(SIG_BLOCK, &signals, &old_);
+  }
+  ~Blocked_Signals() { ::pthread_sigmask(SIG_SETMASK, &old_, nullptr); }
+  Blocked_Signals(const Blocked_Signals&) = delete;
+  Blocked_Signals& operator=(const Blocked_Signals&) = delete;
+
+ private:
+  sigset_t old_;
+};
+
+void remove_at_signal(const std::string& path) {
+  if (signal_path[0] != 0 || path.size() >= sizeof(signal_path)) return;
+  std::strcpy(signal_path, path.c_str());
+  for (std::size_t i = 0; i < fatal_signals.size(); ++i) {
+    ::sigaction(fatal_signals[i], nullptr, &old_actions[i]);
+    if (old_actions[i].sa_handler == SIG_IGN) continue;  // nohup, for example
+    struct sigaction action {};
+    action.sa_handler = remove_and_raise;
+    ::sigaction(fatal_signals[i], &action, nullptr);
+  }
+}
+
+void keep_at_signal(const std::string& path) {
+  if (path != signal_path) return;
+  signal_path[0] = 0;
+  restore_actions();
+}
+
+// ---- names --------------------------------------------------------------------------------------
+
+// Fails with EEXIST if there is a file of the new name.
+int rename_to_new(const char* from, const char* to) {
+  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  // This file system cannot: two steps, between which somebody else might make the file.
+  if (::access(to, F_OK) == 0) return errno = EEXIST, -1;
+  return ::rename(from, to);
+}
+
+}  // namespace
+
+Temporary_Path::Temporary_Path(std::string path) : path_(std::move(path)) {
+  ::unlink(path_.c_str());
+  const Blocked_Signals blocked;
+  remove_at_signal(path_);
+}
+
+Temporary_Path::~Temporary_Path() {
+  if (is_renamed_) return;
+  const Blocked_Signals blocked;
+  ::unlink(path_.c_str());
+  keep_at_signal(path_);
+}
+
+void Temporary_Path::rename_to(const std::string& name, bool may_replace) {
+  const Blocked_Signals blocked;
+  const int result = may_replace ? ::rename(path_.c_str(), name.c_str())
+                                 : rename_to_new(path_.c_str(), name.c_str());
+  if (result != 0) throw Io_Error("renaming a temporary file to", name, -1, errno);
+  is_renamed_ = true;
+  keep_at_signal(path_);
+}
+
+static const std::string& require_new(const std::string& name, New_File::Existing existing) {
+  if (existing == New_File::Existing::refuse && ::access(name.c_str(), F_OK) == 0)
+    throw Io_Error("opening", name, -1, EEXIST);
+  return name;
+}
+
+New_File::New_File(const std::string& name, Existing existing)
+    : Temporary_Path(name + ".tmp-" + std::to_string(::getpid())),
+      File(require_new(name, existing), Open_Mode::create_new, path()),
+      existing_(existing) {}
+
+void New_File::publish() {
+  sync();
+  rename_to(get_name(), existing_ == Existing::replace);
+  open_directory();
+  sync_directory();
+}
+
+}  // namespace joedb::inline v1

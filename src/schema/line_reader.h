@@ -1,0 +1,140 @@
+#ifndef JOEDB_SCHEMA_LINE_READER_H
+#define JOEDB_SCHEMA_LINE_READER_H
+
+#include <cstddef>
+#include <cstdint>
+#include <forward_list>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "joedb/base/error.h"
+#include "joedb/schema/type.h"
+
+namespace joedb::inline v1 {
+
+// How a line is read.
+enum class Reading {
+  // Every word is read completely, or Data_Error is thrown: "column 16: int32 expected, got `x`".
+  strict,
+  // As joedb 10 does, like a C++ stream: what cannot be read gives zero or the nearest value, and
+  // makes the reader fail; a reader that has failed reads nothing more. Reaching the end of the
+  // line is no failure, but the next read is.
+  classic,
+};
+
+// Reads words and values from a line, from left to right. Columns count characters (of UTF-8), from
+// 1.
+class Line_Reader {
+ public:
+  // `line` must outlive the reader and the texts that it returns.
+  explicit Line_Reader(std::string_view line, Reading reading = Reading::strict)
+      : line_(line.data()),
+        current_(line.data()),
+        end_(line.data() + line.size()),
+        start_(line.data()),
+        is_classic_(reading == Reading::classic) {}
+
+  bool is_classic() const { return is_classic_; }
+  // Something could not be read. Only if classic; a strict reader throws.
+  bool has_failed() const { return has_failed_; }
+  // Strict: another word follows. Classic: the last read neither failed nor touched the end.
+  bool has_more() const;
+
+  // Up to the next white space. `what` is expected there; classic: empty if nothing is left.
+  std::string_view read_word(std::string_view what);
+
+  // A value, as append_value writes it. A string is in double quotes, or a word without quotes. In
+  // both forms \ is followed by three octal digits, by x and two hexadecimal digits, or by another
+  // character that is neither a letter nor a digit and stands for itself. A returned text is valid
+  // as long as the reader and its line.
+  //
+  // Classic: an unquoted string at the end of the line is read, but makes the reader fail; any
+  // character may follow \.
+  template <Field_Value T>
+  T read_value();
+
+  struct Range {
+    std::int64_t min = std::numeric_limits<std::int64_t>::min();
+    std::int64_t max = std::numeric_limits<std::int64_t>::max();
+  };
+  // An integer. `what` is expected there; classic: `fallback` if there is none, and any range.
+  std::int64_t read_integer(std::string_view what, std::int64_t fallback, Range range);
+  std::int64_t read_integer(std::string_view what, std::int64_t fallback) {
+    return read_integer(what, fallback, Range());
+  }
+  // The same, but it may be missing: then `fallback`.
+  std::int64_t read_integer_or(std::int64_t fallback, std::string_view what, Range range);
+  std::int64_t read_integer_or(std::int64_t fallback, std::string_view what) {
+    return read_integer_or(fallback, what, Range());
+  }
+
+  // Throws Data_Error if another word follows. Classic: does nothing.
+  void require_end();
+
+  // An error about what was read last: "column 5: WHAT". Classic: "WHAT".
+  Data_Error error(std::string_view what) const { return error_at(start_, what); }
+  // The same: "column 5: EXPECTED expected, got `…`".
+  Data_Error unexpected(std::string_view expected) const;
+
+ private:
+  Data_Error error_at(const char* place, std::string_view what) const;
+  const char* next_word() const;
+  void begin_strictly(std::string_view what);
+  template <class Read>
+  auto read_strictly(std::string_view what, Read read);
+
+  bool begin_read();
+  std::int64_t take_integer(std::int64_t fallback, Range range);
+  template <class T>
+  T take_float();
+  template <class T>
+  bool take_special(T& value);
+  template <class T>
+  T read_float(std::string_view what);
+  template <class T>
+  T read_fixed(std::string_view what);
+  bool take_bool();
+  Blob take_blob();
+
+  std::string_view read_text();
+  std::string_view read_classic_text();
+  char take_escaped();
+  int take();
+  unsigned char take_classic_escaped();
+
+  const char* line_;
+  const char* current_;
+  const char* end_;
+  const char* start_;  // of what was read last
+  const bool is_classic_;
+  bool has_failed_ = false;
+  bool is_at_end_ = false;
+  bool is_out_of_range_ = false;
+  std::forward_list<std::string> texts_;  // those with escapes
+};
+
+template <>
+std::string_view Line_Reader::read_value<std::string_view>();
+template <>
+std::int8_t Line_Reader::read_value<std::int8_t>();
+template <>
+std::int16_t Line_Reader::read_value<std::int16_t>();
+template <>
+std::int32_t Line_Reader::read_value<std::int32_t>();
+template <>
+std::int64_t Line_Reader::read_value<std::int64_t>();
+template <>
+float Line_Reader::read_value<float>();
+template <>
+double Line_Reader::read_value<double>();
+template <>
+bool Line_Reader::read_value<bool>();
+template <>
+Record_Id Line_Reader::read_value<Record_Id>();
+template <>
+Blob Line_Reader::read_value<Blob>();
+
+}  // namespace joedb::inline v1
+
+#endif

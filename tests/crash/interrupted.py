@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""A tool that is interrupted leaves nothing under the name of the file that it writes.
+
+usage: interrupted.py TOOLS_DIR
+
+Each tool that writes a file runs under strace, which sends a signal at the first system call of a kind,
+the second, and so on. Whatever the moment is, the name has the complete new file, or what it had
+before; after SIGINT and SIGTERM nothing else is there either. Without a signal, the file is synced
+before it gets its name, and the directory afterwards.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CALLS = 'openat', 'pwrite64', 'fsync', 'renameat2', 'rename', 'close', 'munmap'
+SCHEMA = 'create_table t\nadd_field t name string\n'
+BLOB = 'write_blob "bytes"\n'
+ROWS = ''.join(f'insert_into t {i} "row {i}"\n' for i in range(20000))
+MOMENTS = 6  # of each kind of call, spread over the run
+IMPOSSIBLE = 77  # exit code: tracing is not allowed here
+OLD = b'what was there before'
+
+
+class Tool:
+    """A command that writes OUT, from files that prepare() makes."""
+
+    def __init__(self, command, out='out', text=''):
+        self.command, self.out, self.text = command.split(), out, text
+
+
+TOOLS = [
+    Tool('joedb_pack in.joedb out'),
+    Tool('joedb_pack --force in.joedb out'),
+    Tool('joedb_convert in.joedb out'),
+    Tool('joedb_convert --force in.joedb out'),
+    Tool('joedb_merge in.joedb in.joedb out'),
+    Tool('joedbc schema', out='schema.h'),
+    Tool('joedbi --read blob.joedb', text='read_blob 43,5 out\n'),
+]
+
+
+def run(command, folder, text='', **options):
+    return subprocess.run(command, cwd=folder, input=text, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=60, **options)
+
+
+def prepare(tools, folder):
+    for name, text in ('in.joedb', SCHEMA + ROWS), ('blob.joedb', BLOB):
+        result = run([f'{tools}/joedbi', '--new', name], folder, text)
+        assert result.returncode == 0, result.stdout
+    for name, text in ('schema.joedbi', SCHEMA), ('schema.joedbc', 'namespace schema\n'):
+        with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
+            file.write(text)
+
+
+def content(path):
+    if not os.path.exists(path):
+        return None
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def trace(tools, tool, folder, *inject):
+    """Runs the tool; returns the exit code and the lines of strace."""
+    command = [f'{tools}/{tool.command[0]}', *tool.command[1:]]
+    log = os.path.join(folder, 'trace')
+    code = run(['strace', '-f', '-y', '-o', log, '-e', 'trace=' + ','.join(CALLS), *inject, *command],
+               folder, tool.text).returncode
+    with open(log, encoding='utf-8', errors='replace') as file:
+        lines = file.read().splitlines()
+    os.remove(log)
+    return code, [line.split(None, 1)[1] for line in lines]
+
+
+def check_order(tool, lines):
+    """The file is synced, renamed, and the directory is synced."""
+    rename = next(i for i, line in enumerate(lines) if re.match('rename', line) and f'{tool.out}"' in line)
+    syncs = [i for i, line in enumerate(lines) if line.startswith('fsync') and '.tmp-' in line and i < rename]
+    after = [line for line in lines[rename:] if line.startswith('fsync')]
+    assert syncs, 'the file is not synced before it gets its name'
+    assert after and '.tmp-' not in after[0] and f'{tool.out}>' not in after[0], 'the directory is not synced'
+
+
+def check(tools, tool, start):
+    """Returns how many signals were sent."""
+    with tempfile.TemporaryDirectory() as top:
+        folder = os.path.join(top, 'clean')
+        shutil.copytree(start, folder)
+        before = OLD if '--force' in tool.command else None
+        if before:
+            with open(os.path.join(folder, 'out'), 'wb') as file:
+                file.write(before)
+        files = set(os.listdir(folder))
+        spare = os.path.join(top, 'spare')
+        shutil.copytree(folder, spare)
+        code, lines = trace(tools, tool, folder)
+        complete = content(os.path.join(folder, tool.out))
+        assert code == 0 and complete not in (None, OLD), 'the tool does not work'
+        check_order(tool, lines)
+        made = set(os.listdir(folder)) - files
+        count = 0
+        for call in CALLS:
+            calls = sum(line.startswith(call + '(') for line in lines)
+            for n in sorted({1 + i * calls // MOMENTS for i in range(MOMENTS)} | {calls}) if calls else ():
+                for signal in 'KILL', 'TERM', 'INT':
+                    folder = os.path.join(top, 'run')
+                    shutil.copytree(spare, folder)
+                    trace(tools, tool, folder, '-e', f'inject={call}:signal={signal}:when={n}')
+                    found = content(os.path.join(folder, tool.out))
+                    where = f'{" ".join(tool.command)}, {signal} at {call} {n}'
+                    assert found in (before, complete), f'{where}: {tool.out} is incomplete'
+                    rest = {name for name in set(os.listdir(folder)) - files - made
+                            if signal != 'KILL' or '.tmp-' not in name}
+                    assert not rest, f'{where}: {sorted(rest)} was left'
+                    shutil.rmtree(folder)
+                    count += 1
+        return count
+
+
+def main(tools):
+    if run(['strace', '-o', '/dev/null', 'true'], '/').returncode != 0:
+        print('strace does not work here')
+        return IMPOSSIBLE
+    failed = 0
+    with tempfile.TemporaryDirectory() as start:
+        prepare(tools, start)
+        for tool in TOOLS:
+            try:
+                print(f'{" ".join(tool.command)}: {check(tools, tool, start)} signals')
+            except AssertionError as error:
+                print(f'FAIL {" ".join(tool.command)}: {error}')
+                failed += 1
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(os.path.abspath(sys.argv[1])))

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""The help of the tools, their pages in docs/reference/, and what they accept are the same.
+
+usage: help.py SOURCE_DIR TOOLS_DIR
+
+  * Each option that --help lists is in a table of the tool's page, and the reverse. (The modes of files
+    are in files.md.)
+  * The tool accepts each of them, and no mode of a file that --help does not list.
+  * So for the commands of joedbi and joedb_client, and what may follow them; and for the lines of a
+    .joedbc file, in joedbc --help, on its page, and in src/compiler/options.cc.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+EVERYWHERE = {'--help', '--version'}
+MODES = {'--read', '--write', '--new', '--write_or_new', '--shared', '--lock'}
+# What they do without words, or with any, takes long.
+NOT_TRIED = {'joedb_crash_lab', 'joedb wal bench'}
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding='utf-8') as file:
+        return file.read()
+
+
+def run(tools, command, text=''):
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run(command, cwd=folder, input=text, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=60, check=False,
+                              env={**os.environ, 'PATH': f'{tools}:/usr/bin:/bin'}).stdout
+
+
+def cells(page, column=0):
+    """The code in a column of the tables of a page."""
+    for line in page.splitlines():
+        if line.startswith('|'):
+            row = re.split(r'(?<!\\)\|', line)[1:]
+            if len(row) > column:
+                yield from (code.replace('\\|', '|') for code in re.findall(r'`([^`]+)`', row[column]))
+
+
+# ---- options
+
+class Tool:
+    def __init__(self, tools, name, page):
+        self.tools, self.name, self.page = tools, name, page
+        self.help = run(tools, [*name.split(), '--help'])
+        # "-h,--help", "--at-time,--at_time TEXT": the first long one counts
+        self.options = set(re.findall(r'^  (?:-\w,)?(--\w[\w-]*)', self.help, re.M)) - EVERYWHERE
+
+    def accepts(self, option):
+        if self.name in NOT_TRIED:
+            return True
+        return 'unknown option' not in run(self.tools, [*self.name.split(), option])
+
+    def complaints(self):
+        if not self.options:
+            yield f'{self.name} --help lists no option'
+        for option in sorted(self.options):
+            if not self.accepts(option):
+                yield f'{self.name} does not accept {option}, which its --help lists'
+        for mode in sorted(MODES - self.options):
+            if self.name not in NOT_TRIED and self.accepts(mode) and 'file FILE' not in self.help:
+                yield f'{self.name} accepts {mode}, which its --help does not list'
+
+
+def documented(page):
+    return {option for cell in cells(page) for option in re.findall(r'--\w[\w-]*', cell)
+            if cell.startswith('--')} - EVERYWHERE - MODES
+
+
+def check_options(top, tools):
+    for path in sorted(glob.glob(os.path.join(top, 'docs/reference/joedb*.md'))):
+        name = os.path.basename(path).removesuffix('.md')
+        page = read(path)
+        names = [name]
+        if name == 'joedb_wal':
+            listed = run(tools, ['joedb', 'wal', '--help'])
+            names = [f'joedb wal {word}' for word in re.findall(r'^  (\w+) ', listed, re.M)]
+        known = set()
+        for tool in [Tool(tools, n, page) for n in names]:
+            known |= tool.options - MODES
+            yield from tool.complaints() if name != 'joedb_wal' or tool.options else ()
+        yield from (f'{name}.md does not have {o}, which --help lists' for o in sorted(known - documented(page)))
+        yield from (f'{name}.md has {o}, which --help does not list' for o in sorted(documented(page) - known))
+
+
+def check_modes(top):
+    modes = {cell for cell in cells(read(top, 'docs/reference/files.md')) if cell in MODES}
+    yield from (f'files.md does not have {mode}' for mode in sorted(MODES - modes))
+
+
+# ---- commands
+
+def shape(text):
+    """What may follow a command, whatever it is called: brackets, =, and repetition."""
+    return re.sub(r'[^[\]=…]', '', text.replace('...', '…'))
+
+
+def commands_of_help(text):
+    """name -> what follows it"""
+    result = {}
+    for line in re.findall(r'^ (\S.*)$', text, re.M):
+        line = re.sub(r' \([^)]*\)$', '', line)
+        words, _, rest = line.partition(' ')
+        if re.fullmatch(r'[\w?|[\]]+', words):
+            for name in {'[soft_]checkpoint': 'soft_checkpoint|checkpoint'}.get(words, words).split('|'):
+                result[name] = shape(rest)
+    return result
+
+
+def commands_of_page(page):
+    section = page[page.index('\n## Commands'):]
+    section = section[:section.find('\n## ', 5) if '\n## ' in section[5:] else None]
+    return {cell.split()[0]: shape(cell.partition(' ')[2]) for cell in cells(section) if not cell.startswith('--')}
+
+
+def check_commands(top, tools):
+    joedbi = commands_of_page(read(top, 'docs/reference/joedbi.md'))
+    client = commands_of_page(read(top, 'docs/reference/joedb_client.md'))
+    index = 'create_table t\nadd_field t a string\n', 'namespace x\ncreate_index i t a\n'
+    command = 'printf "%s" "$0" | joedbi --new a > out; printf "%s" "$1" > x.joedbc; ' \
+              'echo help | joedbi --options x.joedbc a'
+    shown = commands_of_help(run(tools, ['bash', '-c', command, *index]))
+    shown_by_client = commands_of_help(run(tools, ['joedb_client', '--new', 'a'], 'help\n'))
+    for tool, page, help_lines in (('joedbi', joedbi, shown), ('joedb_client', {**joedbi, **client}, shown_by_client)):
+        if len(help_lines) < 10:
+            yield f'{tool}: no commands are listed by help'
+        for name, form in help_lines.items():
+            if name not in page:
+                yield f'{tool}.md does not have the command {name}'
+            elif page[name] != form:
+                yield f'{tool}.md: {name} is followed by something else than help says: {page[name]}, {form}'
+    yield from (f'joedbi.md has the command {name}, which help does not list' for name in sorted(joedbi.keys() - shown))
+    yield from (f'joedb_client.md has the command {name}, which help does not list'
+                for name in sorted(client.keys() - shown_by_client))
+
+
+# ---- lines of a .joedbc file
+
+def check_compiler(top, tools):
+    parsed = set(re.findall(r'command == "(\w+)"', read(top, 'src/compiler/options.cc')))
+    text = run(tools, ['joedbc', '--help'])
+    shown = set(re.findall(r'^  (\w+) \S+.*  ', text, re.M)) - {'joedbc'}
+    page = read(top, 'docs/reference/joedbc.md')
+    section = page[page.index('\n## Options'):]
+    written = {cell.split()[0] for cell in cells(section[:section.index('\n## ', 5)]) if re.match(r'\w+ ', cell)}
+    if len(parsed) < 4:
+        yield 'src/compiler/options.cc: its commands are not found'
+    for where, found in (('joedbc --help', shown), ('joedbc.md', written)):
+        yield from (f'{where} does not have the line {word}' for word in sorted(parsed - found))
+        yield from (f'{where} has the line {word}, which is not read' for word in sorted(found - parsed))
+
+
+def main(top, tools):
+    found = [*check_options(top, tools), *check_modes(top), *check_commands(top, tools), *check_compiler(top, tools)]
+    print(*found, sep='\n')
+    print(f'help: {len(found)} complaints')
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*map(os.path.abspath, sys.argv[1:])))
