@@ -234,6 +234,63 @@ TEST_F(Wal_Copies, SurviveADamagedHeader) {
   EXPECT_THAT(entries_of(0), ElementsAre("one"));
 }
 
+// A copy without a header does not count, and all of them must be there here.
+TEST_F(Wal_Copies, HaveAGoodHeaderAtEachMomentOfARepair) {
+  needed_ = 1;
+  open();
+  append({"one", "two"});
+  const Sim_Disk old = snapshot()[2];
+  log_->rotate();
+  append({"three"});
+  close();
+  std::deque<Sim_Disk> rotated = snapshot();
+  rotated[2] = old;
+  bool is_killed = true;
+  for (std::size_t changes = 0; is_killed; ++changes) {
+    disks_ = rotated;
+    is_killed = false;
+    std::vector<std::unique_ptr<Abstract_File>> files;
+    for (Sim_Disk& disk : disks_)
+      files.push_back(std::make_unique<Sim_File>(disk, Open_Mode::write_existing));
+    static_cast<Sim_File&>(*files[2]).kill_after(changes);
+    try {
+      Copies(std::move(files), Open_Mode::write_existing, {.needed = 1, .has_threads = false});
+    } catch (const testing::Sim_Killed&) {
+      is_killed = true;
+    }
+    EXPECT_THAT(entries(), ElementsAre("three")) << changes;
+    open();
+    append({"four"});
+    close();
+    for (std::size_t copy = 0; copy < 3; ++copy)
+      EXPECT_THAT(entries_of(copy), ElementsAre("three", "four")) << changes;
+  }
+}
+
+// Copies are slow as a simulation says, and catch up when they are needed.
+TEST_F(Wal_Copies, MayBeSlowWithoutThreads) {
+  std::vector<std::unique_ptr<Abstract_File>> files;
+  for (Sim_Disk& disk : disks_) files.push_back(std::make_unique<Sim_File>(disk));
+  std::size_t slow = 2;
+  auto slow_copies = std::make_unique<Copies>(
+      std::move(files), Open_Mode::write_existing_or_create_new,
+      Copies_Options{.needed = 2, .has_threads = false, .is_slow = [&slow](std::size_t copy) {
+                       return copy == slow;
+                     }});
+  const Copies& status = *slow_copies;
+  log_.emplace(std::move(slow_copies));
+  append({"one", "two"});
+  EXPECT_THAT(entries_of(2), IsEmpty());
+  EXPECT_EQ(2U, status.status()[2].lag_syncs);
+  slow = 0;
+  append({"three"});
+  EXPECT_THAT(entries_of(0), ElementsAre("one", "two"));
+  EXPECT_THAT(entries_of(2), ElementsAre("one", "two", "three"));
+  let_syncs_fail(1);
+  append({"four"});  // the slow one is needed
+  EXPECT_THAT(entries_of(0), ElementsAre("one", "two", "three", "four"));
+}
+
 // Two copies were separated, and each was written to alone.
 TEST_F(Wal_Copies, WithDifferentHistoriesAreNotMixed) {
   needed_ = 1;
