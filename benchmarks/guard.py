@@ -66,7 +66,7 @@ def run_checks(runner, update, only):
     with open(EXPECTED, encoding='utf-8') as f:
         expected = json.load(f)
     checks = [Check(name) for name in CHECKS if not only or any(text in name for text in only)]
-    failed = 0
+    failed = compared = 0
     print('  ratio  expected')
     kind = subprocess.run(['stat', '-f', '-c', '%T', runner.directory], capture_output=True, text=True,
                           check=True).stdout.strip()
@@ -86,6 +86,7 @@ def run_checks(runner, update, only):
         if not wanted or wanted['floor'] != check.floor():
             print(f'{check.name}: {EXPECTED} is of another floor: run benchmarks/run --check --update')
             return 1
+        compared += 1
         for rounds in ROUNDS:
             if check.measure(runner, rounds) <= wanted['ratio'] * TOLERANCE:
                 verdict = ''
@@ -99,4 +100,7 @@ def run_checks(runner, update, only):
         with open(EXPECTED, 'w', encoding='utf-8') as f:
             json.dump(expected, f, indent=1)
             f.write('\n')
+    elif not compared:
+        print('nothing was compared')
+        return 1
     return 1 if failed else 0

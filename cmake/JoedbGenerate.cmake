@@ -5,7 +5,8 @@ set(JOEDB_JOEDBC "" CACHE FILEPATH
 #
 # Compiles a schema with joedbc at build time, and defines the INTERFACE library `name`: link it to
 # include the generated headers (and joedb). OPTIONS_FILE defaults to the schema's name with the
-# extension .joedbc, OUTPUT_DIRECTORY to joedb_generated/ in the current binary directory.
+# extension .joedbc, and need not exist then; OUTPUT_DIRECTORY to joedb_generated/ in the current
+# binary directory.
 function(joedb_generate)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;SCHEMA;OPTIONS_FILE;OUTPUT_DIRECTORY" "")
   if(NOT arg_TARGET OR NOT arg_SCHEMA OR arg_UNPARSED_ARGUMENTS)
@@ -15,9 +16,11 @@ function(joedb_generate)
 
   cmake_path(ABSOLUTE_PATH arg_SCHEMA OUTPUT_VARIABLE schema)
   cmake_path(REMOVE_EXTENSION schema LAST_ONLY OUTPUT_VARIABLE base)
-  set(options ${base}.joedbc)
   if(arg_OPTIONS_FILE)
     cmake_path(ABSOLUTE_PATH arg_OPTIONS_FILE OUTPUT_VARIABLE options)
+  else()
+    # Empty if there is no such file. A build notices when it appears.
+    file(GLOB options CONFIGURE_DEPENDS ${base}.joedbc)
   endif()
   set(directory ${CMAKE_CURRENT_BINARY_DIR}/joedb_generated)
   if(arg_OUTPUT_DIRECTORY)
@@ -26,12 +29,14 @@ function(joedb_generate)
   endif()
 
   # The names of the generated files come from the options file, so a change of it configures anew.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${options})
-  file(STRINGS ${options} line REGEX "^[ \t]*namespace[ \t]" LIMIT_COUNT 1)
-  if(NOT line MATCHES "namespace[ \t]+([A-Za-z0-9_:]*::)?([A-Za-z0-9_]+)")
-    message(FATAL_ERROR "joedb_generate: ${options} has no line 'namespace NAME'")
+  cmake_path(GET base FILENAME name)
+  if(options)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${options})
+    file(STRINGS ${options} line REGEX "^[ \t]*namespace[ \t]" LIMIT_COUNT 1)
+    if(line MATCHES "namespace[ \t]+([A-Za-z0-9_:]*::)?([A-Za-z0-9_]+)")
+      set(name ${CMAKE_MATCH_2})
+    endif()
   endif()
-  set(name ${CMAKE_MATCH_2})
 
   if(JOEDB_JOEDBC)
     set(joedbc ${JOEDB_JOEDBC})
@@ -49,7 +54,7 @@ function(joedb_generate)
 
   # joedbc reads BASE.joedbi and BASE.joedbc: put the two side by side when they are not.
   set(side_by_side)
-  if(NOT options STREQUAL "${base}.joedbc")
+  if(options AND NOT options STREQUAL "${base}.joedbc")
     set(copy ${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}_schema/${name})
     set(side_by_side
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}_schema

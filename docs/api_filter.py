@@ -5,7 +5,8 @@ usage: api_filter.py HEADER
 
 In our headers a plain `//` comment stands above what it is about, or behind it in the same line.
 Here it becomes `///` or `///<`, where declarations are: not inside of functions. A comment before
-the first namespace is about the whole file. The namespace v1 is left out, as programs leave it out.
+the first namespace is about the whole file. The namespace v1 is left out, as programs leave it out;
+so are specialisations of templates of std, which Doxygen cannot place.
 No line is added or removed, so that line numbers stay right.
 """
 import re
@@ -15,6 +16,7 @@ COMMENT = re.compile(r'(\s*)//(?!/)( ?)(.*)')
 HEADING = re.compile(r'\s*// ----')
 TRAILING = re.compile(r'(.*[;,{}\w)]\s*)(?<!:)//(?!/) (.*)')
 TOKEN = re.compile(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|[{};]')
+STD_SPECIALISATION = re.compile(r'template <>$|struct std::')
 SCOPE = re.compile(r'\b(namespace|class|struct|enum|union)\b(?!.*\))')
 
 
@@ -79,6 +81,8 @@ def filtered(name, lines):
         comment = COMMENT.match(line)
         if line.startswith('#'):
             yield line
+        elif not scopes.is_inside_something() and STD_SPECIALISATION.match(line):
+            yield ''
         elif not comment or HEADING.match(line):
             kind = None
             trailing = TRAILING.match(line) if not comment and scopes.is_open() else None

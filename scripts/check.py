@@ -29,7 +29,8 @@ BELOW = {
 }
 
 # Files that record output, or that others wrote: no rule about text applies to them.
-DATA = re.compile(r'tests/(golden|conformance/.*/|transcripts/.*\.txt|fuzz/corpus|compat)')
+DATA = re.compile(r'tests/(golden|conformance/.*/|transcripts/.*\.txt|fuzz/corpus|compat)'
+                  r'|examples/\w+/(?!CMakeLists)\w+\.txt|docs/demo\.svg')
 
 SYSTEM_HEADER = re.compile(
     r'(unistd|fcntl|poll|dirent|netdb|termios|pwd|grp|syslog|signal|pthread|sched|spawn|dlfcn|liburing)\.h$'

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include "debian/readonly.h"
 #include "debian/writable.h"
@@ -17,12 +16,12 @@
 #include "text.h"
 
 static constexpr const char* usage =
-    "usage: debian_packages COMMAND DATABASE [PACKAGE]\n\n"
-    "  load DB < INDEX   make DB agree with a package index; write only what differs\n"
-    "  questions DB      which packages, sections and maintainers stand out\n"
-    "  show DB PACKAGE   everything about one package\n"
-    "  count DB          number of records in each table\n"
-    "  slow-writer DB    add invented packages, slowly, until killed\n\n"
+    "usage: debian_packages COMMAND DATABASE [PACKAGE] [--at-time SECONDS]\n\n"
+    "  load DB < INDEX    make DB agree with a package index; write only what differs\n"
+    "  follow DB < INDEX  the same; say after each transaction how much is safe\n"
+    "  questions DB       which packages, sections and maintainers stand out\n"
+    "  show DB PACKAGE    everything about one package; --at-time: as it was then\n"
+    "  count DB           number of records in each table\n\n"
     "For example: apt-cache dumpavail | debian_packages load packages.joedb\n";
 
 class Stopwatch {
@@ -54,29 +53,28 @@ static std::int64_t count_rows(const debian::Database& db) {
       db.get_dependency_table().get_size());
 }
 
-// Ends a transaction. Nothing is written if nothing has changed.
-static void soft_checkpoint(debian::Writable_Database& db) {
-  if (db.ahead_of_checkpoint() == 0) return;
-  db.write_timestamp();
-  db.soft_checkpoint();
-}
-
-static void load_index(debian::Writable_Database& db, Loader& loader) {
+// With `is_telling`, what stands on standard output is safe: it is printed after its checkpoint.
+static void load_index(debian::Writable_Database& db, Loader& loader, bool is_telling) {
   std::ios::sync_with_stdio(false);
   Index_Reader reader(std::cin);
   Progress progress(input_size());
   while (const Paragraph* const paragraph = reader.next()) {
     loader.load(*paragraph);
-    if (loader.counts().read % versions_per_transaction == 0) soft_checkpoint(db);
+    if (loader.counts().read % versions_per_transaction == 0) {
+      db.soft_checkpoint();
+      if (is_telling) {
+        std::printf("%zu versions are safe\n", db.get_version_table().get_size());
+        std::fflush(stdout);
+      }
+    }
     progress.show(reader.bytes_read(), loader.counts().read);
   }
   if (loader.counts().read == 0) throw Index_Error(1, "this index is empty");
   loader.delete_unmentioned();
-  soft_checkpoint(db);
   db.hard_checkpoint();
 }
 
-static int load(const std::string& file) {
+static int load(const std::string& file, bool is_telling) {
   if (isatty(STDIN_FILENO) == 1) {
     std::fputs(
         "load reads a package index from standard input, for example:\n"
@@ -85,12 +83,14 @@ static int load(const std::string& file) {
     return 2;
   }
   const Stopwatch total;
-  debian::File_Database db(file);
+  // What a killed load has written behind its last checkpoint is dropped: it is in the index again.
+  debian::File_Database db(file, joedb::Open_Mode::write_existing_or_create_new,
+                           joedb::Recovery::overwrite);
   const std::int64_t old_rows = count_rows(db), old_size = db.get_journal().get_checkpoint();
   Loader loader(db);
   const double open_seconds = total.seconds();
   try {
-    load_index(db, loader);
+    load_index(db, loader, is_telling);
   } catch (...) {
     db.rollback();
     throw;
@@ -126,8 +126,9 @@ static int questions(const std::string& file) {
   return 0;
 }
 
-static int show(const std::string& file, const std::string& package) {
-  if (show_package(std::cout, debian::Readonly_Database(file), package)) return 0;
+static int show(const debian::Readonly_Database& db, const std::string& file,
+                const std::string& package) {
+  if (show_package(std::cout, db, package)) return 0;
   std::fprintf(stderr, "%s knows no package %s\n", file.c_str(), package.c_str());
   return 1;
 }
@@ -135,31 +136,6 @@ static int show(const std::string& file, const std::string& package) {
 static int count(const std::string& file) {
   count_records(std::cout, debian::Readonly_Database(file));
   return 0;
-}
-
-// What happens to the journal of a program that is killed? Each transaction adds a version with ten
-// dependencies, and takes a while. What stands on standard output is safe: it was checkpointed
-// before it was printed.
-static int slow_writer(const std::string& file) {
-  using namespace std::chrono_literals;
-  debian::File_Database db(file);
-  for (int transaction = 1;; ++transaction) {
-    const auto package = db.new_package("invented-" + std::to_string(transaction));
-    const auto version = db.new_version(package, "1.0", "all", debian::id_of_section(),
-                                        debian::id_of_maintainer(), 0, false, "", "");
-    for (int i = 1; i <= 10; ++i) {
-      db.new_dependency(version, 0, package, ">= " + std::to_string(i), debian::id_of_dependency());
-      db.flush();
-      std::printf("transaction %d: dependency %d of 10 written\n", transaction, i);
-      std::fflush(stdout);
-      std::this_thread::sleep_for(10ms);
-    }
-    db.soft_checkpoint();
-    std::printf("transaction %d: checkpoint %lld, %zu versions are safe\n", transaction,
-                static_cast<long long>(db.get_journal().get_checkpoint()),
-                db.get_version_table().get_size());
-    std::fflush(stdout);
-  }
 }
 
 // ---- command line -------------------------------------------------------------------------------
@@ -171,12 +147,15 @@ static int run(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (arguments.size() == 2) {
-    if (command == "load") return load(arguments[1]);
+    if (command == "load" || command == "follow") return load(arguments[1], command == "follow");
     if (command == "questions") return questions(arguments[1]);
     if (command == "count") return count(arguments[1]);
-    if (command == "slow-writer") return slow_writer(arguments[1]);
   }
-  if (command == "show" && arguments.size() == 3) return show(arguments[1], arguments[2]);
+  if (command == "show" && arguments.size() == 3)
+    return show(debian::Readonly_Database(arguments[1]), arguments[1], arguments[2]);
+  if (command == "show" && arguments.size() == 5 && arguments[3] == "--at-time")
+    return show(debian::Readonly_Database(arguments[1], joedb::at_time(std::stoll(arguments[4]))),
+                arguments[1], arguments[2]);
   std::fputs(usage, stderr);
   return 2;
 }

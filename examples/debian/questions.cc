@@ -83,6 +83,7 @@ static void print_field(std::ostream& out, std::string_view name, std::string_vi
 
 static void print_version(std::ostream& out, const Database& db, id_of_version version,
                           const std::vector<id_of_dependency>& dependencies) {
+  print_field(out, "Record", "version " + std::to_string(version.get_id()));
   print_field(out, "Package", db.get_name(db.get_package(version)));
   print_field(out, "Version", db.get_number(version));
   print_field(out, "Architecture", db.get_architecture(version));

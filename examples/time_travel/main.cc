@@ -16,7 +16,8 @@ static void print(const char* when, const stock::Database& db) {
   std::cout << '\n';
 }
 
-// A time stamp ends the work of each day. Without an argument it is the time of the clock.
+// A time stamp ends the work of each day. In this example it is that of a calendar: by itself, a
+// checkpoint appends the time of the clock.
 static void end_day(stock::Writable_Database& db, std::int64_t date) {
   db.write_timestamp(date + 17 * 60 * 60);
   db.soft_checkpoint();

@@ -55,7 +55,8 @@ const std::vector<std::pair<std::string_view, Recovery>> recovery_names{
     {"none", Recovery::none},
     {"ignore_header", Recovery::ignore_header},
     {"overwrite", Recovery::overwrite},
-    {"hard", Recovery::hard}};
+    {"hard", Recovery::hard},
+    {"keep", Recovery::keep}};
 const std::vector<std::pair<std::string_view, Db>> db_names{
     {"none", Db::none}, {"interpreted", Db::interpreted},
     {"dump", Db::dump}, {"dump_tail", Db::dump_tail},
@@ -80,6 +81,7 @@ void add_client_options(Options& options, Client_Options& client) {
   options.add_choice("--check", client.check, check_names,
                      "how much of the file is compared with that of the connection");
   add_recovery_option(options, client.recovery);
+  add_seals_option(options, client.has_no_seals);
   options.add_choice("--db", client.db, db_names,
                      "what to do with the journal: nothing, build tables, or print its entries as "
                      "commands or SQL (all of them, or only those that arrive later)");
@@ -88,10 +90,17 @@ void add_client_options(Options& options, Client_Options& client) {
 void add_recovery_option(Options& options, Recovery& recovery) {
   options.add_choice(
       "--recovery", recovery, recovery_names,
-      "what to do with a file that goes on behind its checkpoint: refuse to write it, believe "
-      "everything up to its end, cut off what is behind the checkpoint, or behind the last hard "
-      "one, which is what a power cut has spared for certain; a tool that only reads changes "
-      "nothing: it stops there");
+      "what to do with a file that goes on behind its checkpoint: refuse to write it (none), read "
+      "everything up to its end (ignore_header), remove what is behind the checkpoint (overwrite) "
+      "or behind the last hard one, which survives a power cut (hard), or save it in "
+      "FILE.tail-POSITION before it is removed (keep). A tool that only reads changes nothing: it "
+      "stops there");
+}
+
+void add_seals_option(Options& options, bool& has_no_seals) {
+  options.add_flag("--no_seals", has_no_seals,
+                   "write hard checkpoints with two syncs, as joedb 10 does: for a file that "
+                   "joedb 10 opens at the same time, or after a power cut");
 }
 
 void log_client_options(Logger& log, const Client_Options& client) {
@@ -265,12 +274,15 @@ void require_different(const File_Argument& file, const Connection_Argument& con
     throw Exception("the file and the connection are the same file");
 }
 
-Open_Connection open_connection(const Connection_Argument& argument, Logger& log) {
+Open_Connection open_connection(const Connection_Argument& argument, const Client_Options& client,
+                                Logger& log) {
   Open_Connection result;
   log.log(argument.file ? "creating connection: file" : "creating connection: dummy");
   if (argument.file) {
     result.file = open_file(*argument.file, log);
-    result.connection = std::make_unique<File_Connection>(*result.file);
+    auto connection = std::make_unique<File_Connection>(*result.file);
+    connection->set_seals(!client.has_no_seals);
+    result.connection = std::move(connection);
   }
   return result;
 }

@@ -49,9 +49,12 @@ struct Client_Options {
   Content_Check check = Content_Check::fast;
   Recovery recovery = Recovery::none;
   Db db = Db::none;
+  bool has_no_seals = false;
 };
 void add_client_options(Options& options, Client_Options& client);
 void add_recovery_option(Options& options, Recovery& recovery);
+// --no_seals
+void add_seals_option(Options& options, bool& has_no_seals);
 void log_client_options(Logger& log, const Client_Options& client);
 
 // ---- files --------------------------------------------------------------------------------------
@@ -104,7 +107,8 @@ inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_cr
 Connection_Argument take_connection(Words& words);
 // Throws if it is the file itself: a client would wait for its own lock for ever.
 void require_different(const File_Argument& file, const Connection_Argument& connection);
-Open_Connection open_connection(const Connection_Argument& argument, Logger& log);
+Open_Connection open_connection(const Connection_Argument& argument, const Client_Options& client,
+                                Logger& log);
 
 extern const char* const connection_help;
 

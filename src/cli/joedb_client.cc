@@ -69,6 +69,8 @@ class Client_Tool {
   void write_tables() {
     Writable_Database database(file_, options_.recovery, deleted_values(),
                                read_indexes(options_file_, file_, options_.recovery));
+    database.set_seals(!options_.has_no_seals);
+    recover(database);
     Writable_Copy copy(database);
     Client_Interpreters interpreters;
     interpreters.add_db_commands = [&](Command_Loop& loop) {
@@ -84,6 +86,8 @@ class Client_Tool {
 
   void write_journal() {
     Bare_Journal journal(file_, options_.recovery);
+    journal.get_journal().set_seals(!options_.has_no_seals);
+    recover(journal);
     Writable_Copy copy(journal);
     Client_Interpreters interpreters{.db_name = "db(blobs)",
                                      .transaction_name = "transaction(journal)"};
@@ -107,6 +111,17 @@ class Client_Tool {
     Command_Loop loop(settings_, [] { return std::string("past"); });
     add_readonly_commands(loop, database, file_);
     run_loop(loop);
+  }
+
+  // Now, not when something is written: a session may only be there to recover the file.
+  template <class Store>
+  void recover(Store& store) {
+    if (options_.recovery == Recovery::none) return;
+    store.lock_pull();
+    store.recover();
+    store.unlock();
+    const std::string& saved = std::as_const(store).get_journal().get_saved_tail();
+    if (!saved.empty()) std::cerr << "saved what was behind the checkpoint in " << saved << '\n';
   }
 
   void read() {
@@ -194,6 +209,9 @@ int run_client(std::vector<std::string> arguments) {
   if (!words) return 0;
   File_Argument file_argument = take_file(*words, file_grammar);
   if (moment.is_given()) file_argument.mode = Open_Mode::read_existing;
+  // This must be done alone.
+  if (client.recovery == Recovery::hard && !file_argument.has_mode)
+    file_argument.mode = Open_Mode::write_existing;
   const Connection_Argument connection_argument = take_connection(*words);
 
   std::ios::sync_with_stdio(false);
@@ -202,7 +220,7 @@ int run_client(std::vector<std::string> arguments) {
   require_database(file_argument);
   const auto file = open_file(file_argument, log);
   require_different(file_argument, connection_argument);
-  const Open_Connection open = open_connection(connection_argument, log);
+  const Open_Connection open = open_connection(connection_argument, client, log);
   if (!tail_file.empty()) {
     Offset size = 0;
     fill_new_file(tail_file, [&](File& tail) { size = save_tail(*file, client.recovery, tail); });

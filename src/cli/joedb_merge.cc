@@ -19,11 +19,10 @@ class Blobless_Database : public Database {
   void operator()(const Blob_Data&) { throw Exception("can't merge blobs"); }
 };
 
-std::vector<std::string> read_lines(std::istream& in) {
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);)
-    if (!line.empty()) lines.push_back(line);
-  return lines;
+std::vector<std::string> read_names(std::istream& in) {
+  std::vector<std::string> names;
+  for (std::string name; in >> name;) names.push_back(name);
+  return names;
 }
 
 void add_file(const std::string& name, const Reading_Options& reading, Merged_Database& merged) {
@@ -65,7 +64,8 @@ changed accordingly; one to a record that never was becomes null.
 
 Files that cannot be read, that have other tables and fields, or that have blobs, are skipped
 with a message; OUT is written all the same, and the exit code is 1 (with --classic: 0). If OUT
-is the only argument, the names are read from standard input.
+is the only argument, the names are read from standard input, separated by spaces, tabs or ends
+of lines.
 )";
 
 }  // namespace
@@ -92,7 +92,7 @@ int run_merge(std::vector<std::string> arguments) {
   } while (!words->is_empty());
   const std::string out = names.back();
   names.pop_back();
-  if (names.empty()) names = read_lines(std::cin);
+  if (names.empty()) names = read_names(std::cin);
 
   std::size_t errors = 0;
   write_new_file(out, force, [&](Writable_Journal& journal) {

@@ -7,6 +7,18 @@ namespace joedb {
 
 namespace {
 
+// The end of the last entry that ends at `position`, or before.
+struct Find_Entry_End {
+  template <class Entry>
+  void operator()(const Entry&) {
+    const Offset entry_end = journal.get_replay_position();
+    if (entry_end <= position) end = entry_end;
+  }
+  const Readonly_Journal& journal;
+  const Offset position;
+  Offset end = journal_start;
+};
+
 // Copies a journal to a connection, as far as it has come.
 class Pusher {
  public:
@@ -25,8 +37,7 @@ class Pusher {
     check_content(file, journal_.get_checkpoint(), *connection_, options_.check);
     const Offset end = std::min(until_, journal_.get_checkpoint());
     if (end <= connection_->get_checkpoint()) return;
-    if (end < journal_.get_checkpoint()) require_between_entries(end);
-    connection_->push(file, end,
+    connection_->push(file, end < journal_.get_checkpoint() ? entry_end_before(end) : end,
                       options_.hard_checkpoint ? Checkpoint_Level::hard : Checkpoint_Level::soft);
   }
 
@@ -42,14 +53,16 @@ class Pusher {
     Connection& connection_;
   };
 
-  // Half an entry would make the copy unreadable.
-  void require_between_entries(Offset position) const {
+  // Half an entry would make the copy unreadable: where the last whole one ends.
+  Offset entry_end_before(Offset position) const {
     Readonly_Journal journal(journal_.get_file(), options_.recovery);
-    journal.replay(Ignore_Entries(), position);
-    if (journal.get_replay_position() != position)
-      throw Exception("--until: " + std::to_string(position) +
-                      " is in the middle of an entry, which ends at " +
-                      std::to_string(journal.get_replay_position()));
+    Find_Entry_End find{journal, position};
+    journal.replay(find, position);
+    if (find.end < position)
+      std::fprintf(stderr,
+                   "--until: %lld is inside an entry: pushing up to %lld, where it begins\n",
+                   static_cast<long long>(position), static_cast<long long>(find.end));
+    return find.end;
   }
 
   Readonly_Journal& journal_;
@@ -80,7 +93,11 @@ int run_push(std::vector<std::string> arguments) {
   std::int64_t until = std::numeric_limits<std::int64_t>::max();
   options.add_flag("--follow", follow,
                    "go on as the file grows, until SIGINT, SIGTERM, or the position of --until");
-  options.add("--until", until, "go no further than this position, where an entry ends");
+  options.add("--until", until, "go no further than this position: to the last entry before it");
+  bool ignores_signature = false;
+  options.add_flag("--signature", ignores_signature,
+                   "with --recovery ignore_header: the first bytes of FILE need not be those of a "
+                   "joedb file");
   Client_Options client;
   add_client_options(options, client);
   Log_Options log_options;
@@ -92,10 +109,20 @@ int run_push(std::vector<std::string> arguments) {
   const File_Argument file_argument = take_file(*words, grammar);
   const Connection_Argument connection_argument = take_connection(*words);
 
+  if (ignores_signature) {
+    if (client.recovery != Recovery::ignore_header)
+      words->fail("--signature is for --recovery ignore_header");
+    client.recovery = Recovery::ignore_signature;
+    std::fprintf(stderr,
+                 "warning: %s is read as a joedb file of version 5, whatever its first bytes are. "
+                 "Look at what is copied: joedb_verify, joedb_logdump\n",
+                 file_argument.name.c_str());
+  }
+
   Tool_Log log(log_options);
   log_client_options(log, client);
   const std::unique_ptr<Abstract_File> file = open_file(file_argument, log);
-  const Open_Connection open = open_connection(connection_argument, log);
+  const Open_Connection open = open_connection(connection_argument, client, log);
   log.log("creating client");
   Readonly_Journal journal(*file, client.recovery);
   const auto follower = make_entry_follower(client.db, *file);

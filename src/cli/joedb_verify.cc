@@ -41,7 +41,8 @@ class Verifier {
       // The next entry that vouches for something says where the trouble ends.
       return Damage{has_entries() ? covered_ : error.offset, start_of_good_end(), error.what()};
     }
-    return missing_end();
+    if (auto damage = missing_end()) return damage;
+    return refusal_of_readers();
   }
 
   bool has_entries() const { return entries_ > 0; }
@@ -77,6 +78,16 @@ class Verifier {
   void note(Table_Id id) {
     for (const auto& table : database_.tables())
       if (table && table->id() == id) tables_.insert(table->name());
+  }
+
+  // What every program says that opens the file.
+  std::optional<Damage> refusal_of_readers() {
+    try {
+      const Readonly_Journal journal(file_);
+      return std::nullopt;
+    } catch (const Corruption_Error& error) {
+      return Damage{error.offset, journal_.get_checkpoint(), error.what()};
+    }
   }
 
   // A soft checkpoint that a power cut, or whoever cut the file, has cost.
@@ -116,11 +127,38 @@ std::string checkpoint_text(const Readonly_Journal& journal) {
          (checkpoint == journal.get_hard_checkpoint() ? ", hard" : ", soft");
 }
 
-void print_good(const std::string& name, const Verifier& verifier) {
+// What stands behind the checkpoint.
+struct Tail {
+  Offset size = 0;
+  bool is_being_written = false;  // a transaction goes on
+  bool makes_writers_refuse() const { return size > 0 && !is_being_written; }
+};
+
+Tail find_tail(const File& file, Offset checkpoint) {
+  // A writer that ends its transaction meanwhile makes the file end at a later checkpoint.
+  const bool is_being_written = file.is_being_written();
+  const Offset size = file.get_size();
+  if (size <= checkpoint || file.is_zero(checkpoint, size)) return {};
+  return {size - checkpoint, is_being_written};
+}
+
+void print_tail(const std::string& name, const Tail& tail) {
+  if (tail.size == 0) return;
+  std::cout << "behind it:         " << tail.size << " bytes of ";
+  if (tail.is_being_written)
+    std::cout << "a transaction that goes on: another process holds the file\n";
+  else
+    std::cout << "an unfinished transaction. Writers refuse the file until these\n"
+              << "                   are removed. To save and remove them: joedb_recover " << name
+              << '\n';
+}
+
+void print_good(const std::string& name, const Verifier& verifier, const Tail& tail) {
   const Offset checkpoint = verifier.journal().get_checkpoint();
-  std::cout << name << ": good\n"
+  std::cout << name << (tail.makes_writers_refuse() ? ": good up to its checkpoint\n" : ": good\n")
             << "checkpoint:        " << checkpoint_text(verifier.journal()) << '\n'
             << "integrity entries: " << verifier.entries() << '\n';
+  print_tail(name, tail);
   if (verifier.covered() < checkpoint)
     std::cout << "not covered:       " << verifier.covered() << " to " << checkpoint
               << ": what can be read makes sense, but changed values would not be noticed\n";
@@ -150,7 +188,8 @@ void print_damage(const std::string& name, const Verifier& verifier, const Damag
 const char* const details =
     R"(Reads all entries, builds the tables, and compares the bytes with the integrity entries that a
 writer puts before each checkpoint, if it is told to (--protect, or enable_integrity() in C++).
-Without them, only damage that makes no sense is found. Exit code 1 if something is wrong.
+Without them, only damage that cannot be decoded is found. Exit code 1 if FILE is damaged, or if
+an unfinished transaction makes writers refuse it.
 )";
 
 }  // namespace
@@ -176,11 +215,12 @@ int run_verify(std::vector<std::string> arguments) {
     File file(name, Open_Mode::read_existing);
     Verifier verifier(file);
     const std::optional<Damage> damage = verifier.run();
-    is_good = !damage;
+    const Tail tail = find_tail(file, verifier.journal().get_checkpoint());
+    is_good = !damage && !tail.makes_writers_refuse();
     if (damage)
       print_damage(name, verifier, *damage);
     else
-      print_good(name, verifier);
+      print_good(name, verifier, tail);
   }
   if (is_good && protect) {
     File file(name, Open_Mode::write_existing);

@@ -48,12 +48,11 @@ class Printer {
            "; what was before it was removed by a rotation");
   }
 
-  template <class Log_Reader>
-  void print(const Log_Reader& reader, const Entry& entry) {
+  // `segment`: the file of the entry in a directory.
+  void print(const Entry& entry, const std::string& segment = {}) {
     if (entry.position.sequence < from_) return;
     line_.clear();
     if (with_positions_) {
-      const std::string segment = segment_of(reader);
       line_ = std::to_string(entry.position.sequence) + ' ' + segment +
               (segment.empty() ? "" : ":") + std::to_string(entry.position.offset) + ' ';
     }
@@ -90,12 +89,12 @@ hexadecimal digits, or a character that is neither letter nor digit and stands f
 void print_later(const Abstract_File& file, Printer& printer, std::uint64_t last) {
   const wal::Report report = wal::examine(file);
   wal::require_log(file, report);
-  Reader reader(file);
   if (report.format == wal::Format::cwal) {
     if (report.later_entries == 0) return;
+    Reader reader(file);
     reader.seek({report.end.position.sequence + 1, report.later_offset});
     while (const auto entry = reader.next())
-      if (entry->position.sequence <= last) printer.print(reader, *entry);
+      if (entry->position.sequence <= last) printer.print(*entry);
     return;
   }
   const auto found = wal::read_header(file);
@@ -106,7 +105,7 @@ void print_later(const Abstract_File& file, Printer& printer, std::uint64_t last
         std::vector<char> bytes(length_of(entry.header));
         file.read_exactly(bytes.data(), bytes.size(),
                           entry.offset + static_cast<Offset>(wal::entry_header_size));
-        printer.print(reader, {{entry.header.sequence, entry.offset}, bytes});
+        printer.print({{entry.header.sequence, entry.offset}, bytes});
       });
 }
 
@@ -134,7 +133,7 @@ int dump(Log_Reader& reader, const std::string& name, Printer& printer, std::uin
   while (!is_complete) {
     const auto entry = reader.next();
     if (!entry) break;
-    if (entry->position.sequence <= last) printer.print(reader, *entry);
+    if (entry->position.sequence <= last) printer.print(*entry, segment_of(reader));
     is_complete = entry->position.sequence >= last;
   }
   finish_standard_output();
@@ -173,6 +172,7 @@ written meanwhile. FILE may be a directory with segments; positions name the seg
   const std::uint64_t last = sequence_of(until, std::numeric_limits<std::uint64_t>::max(), *words);
 
   if (std::filesystem::is_directory(name)) {
+    if (only_later) words->fail("--later is for one file: give the segment");
     Watched_Directory directory(name);
     wal::Segmented_Reader reader(directory);
     return dump(reader, name, printer, last);
@@ -303,7 +303,7 @@ class Follower {
         entry = reader_.wait_for_next(std::chrono::milliseconds(100));
       }
       if (entry)
-        printer_.print(reader_, *entry);
+        printer_.print(*entry, segment_of(reader_));
       else if (reader_.end().stop == Stop::overwritten)
         begin_again();
       else
@@ -407,7 +407,7 @@ constexpr Subcommand subcommands[] = {
      "Prints the entries that are appended to a log, as they come.", run_tail},
     {"verify", "FILE", "Says what is in a log, where it ends, and what is damaged.",
      run_wal_verify},
-    {"repair", "[--zero] [--copy OUT] [--drop-good-entries | --keep-later] FILE",
+    {"repair", "[--zero] [--copy OUT] [--keep-later] FILE",
      "Removes what stands behind the last good entry.", run_wal_repair},
     {"bench",
      "[--entries N] [--size N] [--sync never|each|N]\n"

@@ -29,7 +29,6 @@ int run_wal_bench(std::vector<std::string> arguments);
 int verify_segments(const std::string& directory);
 struct Repair {
   bool has_zeros = false;
-  bool drops_good_entries = false;
   bool keeps_later = false;
   std::string copy;
 };

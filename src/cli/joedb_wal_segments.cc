@@ -99,11 +99,13 @@ void print_log(const std::string& name, const Segments_Report& report) {
 }
 
 void print_advice_for_gaps(const std::string& name, const Segments_Report& report) {
-  std::cout << "Put back what is missing from a backup, if there is one. To give it up, and keep "
-               "the\nentries before it, or those behind it:\n";
+  std::cout
+      << "Put back what is missing from a backup, if there is one. To give it up, and keep "
+         "the\nentries before it, or those behind it, with the others in a directory of their "
+         "own:\n";
   if (report.ranges.front().end > report.ranges.front().first)
-    std::cout << "  joedb wal repair --copy REMOVED --drop-good-entries " << name << '\n';
-  std::cout << "  joedb wal repair --copy REMOVED --keep-later " << name << '\n';
+    std::cout << "  joedb wal repair " << name << '\n';
+  std::cout << "  joedb wal repair --keep-later " << name << '\n';
 }
 
 // ---- repair -------------------------------------------------------------------------------------
@@ -148,6 +150,16 @@ void write_oldest(const std::string& segment, std::uint64_t oldest) {
   file.sync();
 }
 
+// Where what is removed is saved.
+std::string name_of_copy(const std::string& name, const Segments_Report& report,
+                         const Repair& repair) {
+  if (!repair.copy.empty()) return repair.copy;
+  const std::uint64_t first =
+      report.gaps.empty() ? report.ranges.back().end : report.gaps.front().first;
+  return std::filesystem::path(name + "/").parent_path().string() + ".tail-" +
+         std::to_string(first);
+}
+
 // The entries before the first gap, or behind the last one.
 int repair_gaps(const std::string& name, const Segments_Report& report, const Repair& repair) {
   Directory directory(name);
@@ -156,14 +168,15 @@ int repair_gaps(const std::string& name, const Segments_Report& report, const Re
   const std::string end = is_cut ? report.gaps.front().before : report.newest();
   const Range kept = is_cut ? report.ranges.front() : report.ranges.back();
   const Offset cut = is_cut ? report.gaps.front().end.position.offset : 0;
-  if (!repair.copy.empty()) {
-    require_new(repair.copy);
-    Directory::make(repair.copy);
-    for (const std::string& segment : removed)
-      copy_end(name + "/" + segment, 0, repair.copy + "/" + segment);
-    if (is_cut)
-      copy_end(name + "/" + end, cut, repair.copy + "/" + end + ".tail-" + std::to_string(cut));
+  const std::string copy = name_of_copy(name, report, repair);
+  const bool has_copy = is_cut || !removed.empty();
+  if (has_copy) {
+    require_new(copy);
+    Directory::make(copy);
   }
+  for (const std::string& segment : removed)
+    copy_end(name + "/" + segment, 0, copy + "/" + segment);
+  if (is_cut) copy_end(name + "/" + end, cut, copy + "/" + end + ".tail-" + std::to_string(cut));
   // First: the headers that are removed are those that know what is needed.
   write_oldest(name + "/" + end, repair.keeps_later ? kept.first : report.list.oldest());
   for (const std::string& segment : removed) directory.remove(segment);
@@ -171,18 +184,10 @@ int repair_gaps(const std::string& name, const Segments_Report& report, const Re
   if (is_cut) wal::recover(last, repair.has_zeros ? wal::Tail::zero : wal::Tail::truncate);
   last.sync();  // with the directory
   for (const std::string& file : removed) std::cout << "removed: " << name << '/' << file << '\n';
-  if (!repair.copy.empty()) std::cout << "copied:  to " << repair.copy << '\n';
+  if (has_copy) std::cout << "saved:   in " << copy << '\n';
   std::cout << "left:    " << text_of(kept) << '\n';
   finish_standard_output();
   return 0;
-}
-
-[[noreturn]] void refuse_gaps(const std::string& name, const Segments_Report& report) {
-  throw Exception(name + ": nothing was changed: " +
-                  (report.gaps.empty() ? report.list.damage : report.gaps.front().text()) +
-                  ". To keep the entries before this: --drop-good-entries; those behind it: "
-                  "--keep-later; see joedb wal verify " +
-                  name);
 }
 
 void require_log(const std::string& name, const Segments_Report& report) {
@@ -228,7 +233,6 @@ int repair_segments(const std::string& name, const Repair& repair) {
   auto newest = std::make_unique<File>(name + "/" + report.newest(), Open_Mode::write_existing);
   newest.reset();
   if (!report.has_damage()) return repair_file(name + "/" + report.newest(), repair);
-  if (!repair.drops_good_entries && !repair.keeps_later) refuse_gaps(name, report);
   if (!repair.keeps_later && !report.gaps.empty() && report.gaps.front().before.empty())
     throw Exception(name +
                     ": nothing was changed: no entry stands before those that are missing; "

@@ -124,9 +124,9 @@ int run_wal_repair(std::vector<std::string> arguments) {
        "Removes what stands behind the last good entry of a log.",
        R"(The file is cut there and synced. Good entries that stand behind one that is not are first saved
 in a file FILE.tail-OFFSET: joedb wal dump --later prints them. Nobody may have the log open for
-writing. Of a directory with segments, this is the last one. Where segments are missing or
-damaged, the entries before this gap are kept with --drop-good-entries, those behind it with
---keep-later.
+writing. Of a directory with segments, this is the last one. Where segments are missing or damaged,
+those behind this gap are removed, with --keep-later those before it; they are first saved in a
+directory FILE.tail-SEQUENCE.
 )",
        "  joedb wal repair orders.wal\n"
        "  joedb wal repair --copy removed orders.wal\n"});
@@ -135,15 +135,11 @@ damaged, the entries before this gap are kept with --drop-good-entries, those be
                    "the file keeps its size: write zeros instead of cutting it");
   options.add("--copy", repair.copy,
               "first write what is removed to this new file; of segments: directory");
-  options.add_flag("--drop-good-entries", repair.drops_good_entries,
-                   "of segments: remove what is behind damaged or missing entries");
   options.add_flag("--keep-later", repair.keeps_later,
-                   "of segments: remove what is before them, not behind");
+                   "of segments: remove what is before damaged or missing entries, not behind");
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
-  if (repair.drops_good_entries && repair.keeps_later)
-    words->fail("--drop-good-entries and --keep-later exclude each other");
   if (std::filesystem::is_directory(name)) return repair_segments(name, repair);
   if (repair.keeps_later) words->fail("--keep-later is for a directory with segments");
   return repair_file(name, repair);

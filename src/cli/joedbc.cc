@@ -15,10 +15,12 @@
 namespace joedb {
 
 static const char* const details =
-    R"(Reads BASE.joedbi (joedbi commands that make the schema) and BASE.joedbc (options, one in
-a line):
+    R"(Reads BASE.joedbi (joedbi commands that make the schema) and, if it is there, BASE.joedbc
+(options, one in a line):
 
   namespace a::b::c                         where the code goes; its last part names the header
+                                            (default: the name of BASE)
+  timestamp_transactions                    every transaction ends with a time stamp
   create_unique_index NAME TABLE FIELD[,…]  an index: no two records have the same values of these
                                             fields
   create_index NAME TABLE FIELD[,…]         an index in which values may occur again
@@ -64,8 +66,9 @@ static void write_file(const std::filesystem::path& path, const std::string& con
 }
 
 static int compile(const std::string& base, const std::filesystem::path& directory) {
-  const compiler::Options options =
-      compiler::parse_options(read_text(base + ".joedbc"), base + ".joedbc");
+  const std::string options_file = base + ".joedbc";
+  const compiler::Options options = compiler::parse_options(
+      std::filesystem::exists(options_file) ? read_text(options_file) : "", options_file);
   for (const compiler::Diagnostic& warning : options.warnings)
     std::cerr << warning.file << ':' << warning.line << ": Warning: " << warning.text << '\n';
 

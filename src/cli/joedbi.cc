@@ -44,6 +44,7 @@ End run_loop(Command_Loop& loop) {
 struct Content_Options {
   std::string options_file;
   Recovery recovery = Recovery::none;
+  bool has_no_seals = false;
   Moment_Options moment;
   // With the indexes of a compiled program, also what it sees of records whose id is used again.
   Deleted_Values deleted_values() const {
@@ -70,6 +71,8 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
   if (file.is_readonly()) return run_readonly(file, loop, content);
   Writable_Database database(file, content.recovery, content.deleted_values(),
                              read_indexes(content.options_file, file, content.recovery));
+  database.set_seals(!content.has_no_seals);
+  if (content.recovery != Recovery::none) database.recover();
   add_commands(loop, database, options);
   const End end = run_loop(loop);
   if (end == End::abort) throw Exception("aborted");
@@ -101,6 +104,7 @@ int run_interpreter(std::vector<std::string> arguments) {
   Content_Options content;
   add_index_option(options, content.options_file);
   add_recovery_option(options, content.recovery);
+  add_seals_option(options, content.has_no_seals);
   add_moment_options(options, content.moment);
   add_log_options(options, log_options);
   add_file_modes(options, file_grammar);

@@ -21,6 +21,7 @@ static constexpr Command commands[] = {
     {"convert", "joedb_convert", "write the history of a database again", run_convert},
     {"push", "joedb_push", "copy the history of a database to another place", run_push},
     {"verify", "joedb_verify", "find damage in a database", run_verify},
+    {"recover", "joedb_recover", "make a database usable again after a crash", run_recover},
     {"merge", "joedb_merge", "put the tables of several databases together", run_merge},
     {"wal", "joedb_wal", "print, check, repair and follow write-ahead logs", run_wal},
     {"crash-lab", "joedb_crash_lab", "search for crashes that lose data", run_crash_lab_command},
@@ -102,9 +103,19 @@ static std::string text_for_people(const std::exception& error) {
   return text.starts_with(opening) ? text.substr(opening.size()) : text;
 }
 
+// As joedb 10 says it.
+static std::string classic_text(const std::exception& error) {
+  const auto* const unfinished = dynamic_cast<const Unfinished_Transaction*>(&error);
+  if (unfinished == nullptr) return error.what();
+  return "Checkpoint (" + std::to_string(unfinished->checkpoint) + ") is smaller than file size (" +
+         std::to_string(unfinished->size) +
+         "). This file may contain an aborted transaction. 'joedb_push file.joedb file "
+         "fixed.joedb' can be used to truncate it.";
+}
+
 static void print_error(const Call& call, const std::exception& error) {
   std::fflush(stdout);
-  const std::string text = is_classic() ? std::string("Exception caught: ") + error.what()
+  const std::string text = is_classic() ? "Exception caught: " + classic_text(error)
                                         : call.name + ": " + text_for_people(error);
   std::fprintf(stderr, "%s\n", text.c_str());
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "compiler/cpp_templates.h"
 #include "compiler/names.h"
 #include "compiler/text.h"
 #include "joedb/base/version.h"
@@ -15,6 +16,8 @@
 namespace joedb::compiler {
 
 namespace {
+
+using namespace templates;
 
 // ---- types --------------------------------------------------------------------------------------
 
@@ -59,316 +62,60 @@ std::string schema_type(const Model_Field& field) {
   return text;
 }
 
-// ---- templates ----------------------------------------------------------------------------------
+// ---- initial values -----------------------------------------------------------------------------
 
-constexpr std::string_view id_class =
-    R"(class id_of_{{table}} : public joedb::Typed_Id<id_of_{{table}}> {
- public:
-  using Typed_Id::Typed_Id;
-};
-using container_of_{{table}} = joedb::Container<id_of_{{table}}>;
-
-)";
-
-constexpr std::string_view index_types =
-    R"(using index_of_{{index}} = joedb::Typed_Index<id_of_{{table}}{{fields}}>;
-using range_of_{{index}} = index_of_{{index}}::Range;
-
-)";
-
-constexpr std::string_view index_definition =
-    R"(,
-             {"{{index}}", joedb::Table_Id({{table}}), {{{fields}}}, {{is_unique}}, "{{name}}"})";
-
-constexpr std::string_view table_readers =
-    R"(
-  // {{table}}{{fields}}
-  container_of_{{table}} get_{{table}}_table() const {
-    return {{table}}_table_.records_in_order();
-  }
-  static id_of_{{table}} null_{{table}}() { return id_of_{{table}}(); }
-  bool is_valid(id_of_{{table}} id) const { return {{table}}_table_.is_used(id); }
-  id_of_{{table}} next(id_of_{{table}} id) const { return {{table}}_table_.next(id); }
-  id_of_{{table}} previous(id_of_{{table}} id) const { return {{table}}_table_.previous(id); }
-)";
-
-constexpr std::string_view many_rows_readers =
-    R"(  template <class Compare>
-  std::vector<id_of_{{table}}> sorted_{{table}}(Compare is_before) const {
-    return sorted({{table}}_table_, is_before);
-  }
-)";
-
-constexpr std::string_view single_row_readers =
-    R"(  static id_of_{{table}} the_{{table}}() { return id_of_{{table}}(0); }
-)";
-
-constexpr std::string_view getter =
-    R"(  {{type}} get_{{field}}(id_of_{{table}} id) const {
-    {{table}}_table_.require_used(id.get_record_id());
-    return {{table}}_table_.{{field}}_.get(id.get_id());
-  }
-)";
-
-constexpr std::string_view single_row_getter =
-    R"(  {{type}} get_{{field}}() const { return get_{{field}}(the_{{table}}()); }
-)";
-
-constexpr std::string_view index_readers =
-    R"(
-  // {{index}}: {{is_unique}}index of {{table}} by {{fields}}
-  {{result}} find_{{index}}({{parameters}}) const {
-    return {{index}}_index_.{{find}}({{{names}}});
-  }
-  const index_of_{{index}}& get_index_of_{{index}}() const { return {{index}}_index_; }
-  id_of_{{table}} next_{{index}}(id_of_{{table}} id) const { return {{index}}_index_.next(id); }
-  id_of_{{table}} previous_{{index}}(id_of_{{table}} id) const {
-    return {{index}}_index_.previous(id);
-  }
-)";
-
-constexpr std::string_view table_struct =
-    R"(  struct {{table}}_table : joedb::Typed_Table<id_of_{{table}}, {{number}}> {
-{{members}}    void bind(joedb::Database& database) { Typed_Table::bind(database{{names}}); }
-  };
-)";
-
-constexpr std::string_view table_member =
-    R"(    joedb::Typed_Field<{{type}}, {{number}}> {{field}}_;
-)";
-
-constexpr std::string_view new_row =
-    R"(  id_of_{{table}} new_{{table}}() { return Typed_Writer::add_row({{table}}_table_); }
-)";
-
-constexpr std::string_view new_with_values =
-    R"(  id_of_{{table}} new_{{table}}({{parameters}}) {
-    return Typed_Writer::add_row({{table}}_table_{{assignments}});
-  }
-)";
-
-constexpr std::string_view assignment = R"(,
-                   Typed_Writer::assign({{table}}_table_.{{field}}_, {{parameter}}))";
-
-constexpr std::string_view many_rows_writers =
-    R"(  void insert_{{table}}(id_of_{{table}} id) {
-    Typed_Writer::add_row_at({{table}}_table_, id.get_record_id());
-  }
-  id_of_{{table}} new_vector_of_{{table}}(std::size_t size) {
-    return Typed_Writer::add_vector({{table}}_table_, size);
-  }
-  void delete_{{table}}(id_of_{{table}} id) { Typed_Writer::erase({{table}}_table_, id); }
-  void delete_vector_of_{{table}}(id_of_{{table}} id, std::size_t size) {
-    Typed_Writer::erase_vector({{table}}_table_, id, size);
-  }
-  void clear_{{table}}_table() { Typed_Writer::erase_all({{table}}_table_); }
-)";
-
-constexpr std::string_view setter =
-    R"(  void set_{{field}}(id_of_{{table}} id, {{type}} value) {
-    Typed_Writer::update({{table}}_table_, {{table}}_table_.{{field}}_, id.get_record_id(), value);
-  }
-)";
-
-constexpr std::string_view single_row_setter =
-    R"(  void set_{{field}}({{type}} value) { set_{{field}}(the_{{table}}(), value); }
-)";
-
-constexpr std::string_view vector_setter =
-    R"(  template <class Function>
-  void update_vector_of_{{field}}(id_of_{{table}} id, std::size_t size, Function function) {
-    Typed_Writer::update_vector({{table}}_table_, {{table}}_table_.{{field}}_,
-                                id.get_record_id(), size, function);
-  }
-)";
-
-constexpr std::string_view header =
-    R"(// Generated by joedbc {{version}} from {{source}}. Do not edit: change the schema instead.
-#ifndef {{guard}}
-#define {{guard}}
-
-#include "joedb/compiled.h"
-
-namespace {{namespace}} {
-
-static_assert(joedb::generated_code_version == {{code_version}},
-              "this code was generated for another version of joedb: run joedbc again");
-
-{{id_declarations}}
-{{id_classes}}{{index_types}}// What can be read. The functions throw joedb::Exception for a record that is not in use.
-class Database : public joedb::Typed_Database {
- public:
-{{database_using}}  [[gnu::noinline]] static joedb::Program_Schema program_schema() {
-    static constexpr std::string_view entries{
-        {{schema}},
-        {{schema_size}}};
-    static constexpr std::string_view initial_values{
-        {{initial_values}},
-        {{initial_values_size}}};
-    return {"{{name}}", entries, initial_values, {{{single_rows}}}, {{{index_definitions}}}};
-  }
-{{readers}}{{index_readers}}
- protected:
-{{structs}}
-{{members}}
-  void bind(joedb::Database& database) {
-    Typed_Database::bind(database);
-{{binds}}  }
-};
-
-// A database in a file that is read once.
-class Readonly_Database : public joedb::Typed_Reader<Database> {
- public:
-  using Typed_Reader::Typed_Reader;
-};
-
-// What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
-class Writable_Database : public joedb::Typed_Writer<Database> {
- public:
-  explicit Writable_Database(joedb::Abstract_File& file,
-                             joedb::Recovery recovery = joedb::Recovery::none,
-                             joedb::Checkpoint_Level level = joedb::Checkpoint_Level::soft)
-      : Typed_Writer(file, recovery, level) {
-    Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
-  }
-{{writable_using}}{{customs}}{{writers}}
- protected:
-  Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file, joedb::Recovery recovery)
-      : Typed_Writer(file, recovery, joedb::Checkpoint_Level::soft) {}
-  void bring_up_to_date() {
-    Typed_Writer::upgrade([this](std::string_view name) { run_custom(name); });
-  }
-
- private:
-  void run_custom([[maybe_unused]] std::string_view name) {
-{{custom_calls}}  }
-};
-
-// A database in a file of the system.
-class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
- public:
-  using Typed_File_Writer::Typed_File_Writer;
-};
-
-// A database in memory.
-class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
- public:
-  using Typed_Memory_Writer::Typed_Memory_Writer;
-{{memory_using}}};
-
-// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
-class Client : public joedb::Typed_Client<Writable_Database> {
- public:
-  using Typed_Client::Typed_Client;
-};
-
-class Client_Lock : public joedb::Typed_Client_Lock<Client> {
- public:
-  using Typed_Client_Lock::Typed_Client_Lock;
-};
-
-// A Client for a file of the system.
-class File_Client : public joedb::Typed_File_Client<Client> {
- public:
-  using Typed_File_Client::Typed_File_Client;
-};
-
-// Follows a file that others write.
-class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
- public:
-  using Typed_Readonly_Client::Typed_Readonly_Client;
-};
-
-// All ids and containers, for templates.
-struct Types {
-{{types}}};
-
-}  // namespace {{namespace}}
-
-#endif
-)";
-
-constexpr std::string_view custom_declaration =
-    R"(
-  // Written by you; called once for each file, when its schema gets `custom {{custom}}`.
-  static void {{custom}}(Writable_Database& db);
-)";
-
-constexpr std::string_view custom_call =
-    R"(    if (name == "{{custom}}") return {{custom}}(*this);
-)";
-
-constexpr std::string_view forwarder =
-    R"(// Generated by joedbc {{version}}.
-#include "{{up}}{{name}}.h"
-)";
-
-constexpr std::string_view print_table_header =
-    R"(// Generated by joedbc {{version}}.
-#ifndef {{guard}}_PRINT_TABLE
-#define {{guard}}_PRINT_TABLE
-
-#include "../{{name}}.h"
-#include "joedb/interpreter/table_text.h"
-
-// print_…_table: prints records [start, start + length), or all if length is 0, in columns that are
-// at most max_width wide, or as wide as the values need if that is 0.
-namespace {{namespace}} {
-{{functions}}
-}  // namespace {{namespace}}
-
-#endif
-)";
-
-constexpr std::string_view print_function =
-    R"(
-inline void print_{{table}}_table(std::ostream& out, const Database& db, std::size_t max_width = 0,
-                                  joedb::index_t start = 0, joedb::index_t length = 0) {
-  joedb::write_table(out, db.Typed_Database::get_untyped().table(joedb::Table_Id({{number}})),
-                     {max_width, start, length});
+std::string float_literal(double value) {
+  std::string text;
+  if (std::isnan(value)) return "std::numeric_limits<double>::quiet_NaN()";
+  if (std::isinf(value))
+    return std::string(value < 0 ? "-" : "") + "std::numeric_limits<double>::infinity()";
+  append_value(text, value);
+  return text;
 }
-)";
 
-constexpr std::string_view interpreted_header =
-    R"(// Generated by joedbc {{version}}.
-#ifndef {{guard}}_INTERPRETED
-#define {{guard}}_INTERPRETED
+// The smallest one is not a literal in C++, but the negation of one that is too large.
+std::string integer_literal(std::int64_t value) {
+  return value == std::numeric_limits<std::int64_t>::min() ? "(-9223372036854775807 - 1)"
+                                                           : std::to_string(value);
+}
 
-#include "../{{name}}.h"
-#include "joedb/interpreter/interpreted_file.h"
+// A literal alone would end at a zero byte.
+std::string string_literal(std::string_view value) {
+  const std::string literal = cpp_literal(value);
+  return value.find('\0') == value.npos
+             ? literal
+             : "std::string_view(" + literal + ", " + std::to_string(value.size()) + ")";
+}
 
-namespace {{namespace}} {
-
-// A database in a text file of joedbi commands.
-class Interpreted_File_Database : private joedb::File_Holder<joedb::Interpreted_File>,
-                                  public Writable_Database {
- public:
-  explicit Interpreted_File_Database(const std::string& file_name)
-      : File_Holder(file_name, joedb::Open_Mode::write_existing_or_create_new),
-        Writable_Database(file) {}
-
- private:
-  using File_Holder<joedb::Interpreted_File>::file;
+// The initial value of a field, as C++.
+struct Initial_Literals : Ignore_Entries {
+  using Ignore_Entries::operator();
+  template <Field_Value T>
+  void operator()(const Update<T>& update) {
+    std::string text;
+    if constexpr (std::is_same_v<T, std::string_view>)
+      text = string_literal(update.value);
+    else if constexpr (std::is_floating_point_v<T>)
+      text = float_literal(update.value);
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+      text = integer_literal(update.value);
+    else
+      append_value(text, update.value);
+    values[{update.table, update.field}] = text;
+  }
+  // Empty if there is none.
+  std::string find(const Model_Table& table, const Model_Field& field) const {
+    const auto found = values.find({table.id, field.id});
+    return found == values.end() ? "" : found->second;
+  }
+  std::map<std::pair<Table_Id, Field_Id>, std::string> values;
 };
 
-// One that is read once.
-class Readonly_Interpreted_File_Database : public Readonly_Database {
- public:
-  explicit Readonly_Interpreted_File_Database(const std::string& file_name)
-      : Readonly_Database(
-            joedb::Interpreted_File(file_name, joedb::Open_Mode::read_existing)) {}
-};
-
-}  // namespace {{namespace}}
-
-#endif
-)";
-
-constexpr std::string_view introspection_header =
-    R"(// Generated by joedbc {{version}}. Define JOEDB_INTROSPECTION({{arguments}}), then include this file,
-// as often as you like.
-{{fields}}#undef JOEDB_INTROSPECTION
-)";
+Initial_Literals initial_literals(const Model& model) {
+  Initial_Literals initial;
+  decode_entries(model.initial_values, initial);
+  return initial;
+}
 
 // ---- parts --------------------------------------------------------------------------------------
 
@@ -453,22 +200,53 @@ std::string parameter_list(const std::vector<std::string>& parameters, std::size
   return join(parameters, is_short ? ", " : ",\n" + std::string(indent, ' '));
 }
 
+std::string default_value(const Model_Table& table, const Model_Field& field,
+                          const Initial_Literals& initial) {
+  const std::string literal = initial.find(table, field);
+  if (literal.empty()) return "{}";
+  if (field.type == Type_Code::reference) return cpp_type(field).setter + "(" + literal + ")";
+  if (field.type == Type_Code::float32) return "static_cast<float>(" + literal + ")";
+  return literal;
+}
+
+bool has_values_struct(const Model_Table& table) {
+  return !table.has_single_row && !table.fields.empty();
+}
+
+std::string values_of(const Model_Table& table, const Initial_Literals& initial) {
+  if (!has_values_struct(table)) return "";
+  std::vector<std::string> names;
+  std::string members;
+  for (const Model_Field& field : table.fields) {
+    names.push_back(cpp_parameter(field.name, names));
+    members += "  " + cpp_type(field).setter + " " + names.back() + " = " +
+               default_value(table, field, initial) + ";\n";
+  }
+  return fill(values_struct,
+              {{"table", table.name}, {"first", names.front()}, {"members", members}});
+}
+
 std::string creators(const Model_Table& table) {
-  std::vector<std::string> names, parameters;
+  std::vector<std::string> names, parameters, arguments;
   std::string assignments;
   for (const Model_Field& field : table.fields) {
     names.push_back(cpp_parameter(field.name, names));
     parameters.push_back(cpp_type(field).setter + " " + names.back());
+    arguments.push_back("values." + names.back());
     assignments += fill(
         assignment, {{"table", table.name}, {"field", field.name}, {"parameter", names.back()}});
   }
   const std::size_t indent = std::string_view("  id_of_ new_(").size() + 2 * table.name.size();
+  const std::size_t argument_indent =
+      std::string_view("    return new_(").size() + table.name.size();
   std::string lines(new_row);
-  if (!table.fields.empty()) lines += new_with_values;
+  if (!table.fields.empty()) (lines += new_with_values) += new_with_struct;
   lines += many_rows_writers;
   return fill(lines, {{"table", table.name},
                       {"parameters", parameter_list(parameters, indent)},
-                      {"assignments", assignments}});
+                      {"assignments", assignments},
+                      {"template", table.fields.size() == 1 ? "template <class = void>\n  " : ""},
+                      {"arguments", parameter_list(arguments, argument_indent)}});
 }
 
 std::string writers(const Model& model, const Model_Table& table) {
@@ -564,7 +342,8 @@ std::string types(const Model& model) {
   };
   return for_each(model.tables,
                   [&](const Model_Table& table) {
-                    return line("id_of_" + table.name) + line("container_of_" + table.name);
+                    return line("id_of_" + table.name) + line("container_of_" + table.name) +
+                           (has_values_struct(table) ? line("values_of_" + table.name) : "");
                   }) +
          for_each(model.indexes, [&](const Model_Index& index) {
            return line("index_of_" + index.name) + line("range_of_" + index.name);
@@ -601,7 +380,12 @@ std::string header_text(const Model& model) {
        {"namespace", join(model.name_space, "::")},
        {"name", name},
        {"id_declarations", for_each(model.tables, with_table("class id_of_{{table}};\n"))},
-       {"id_classes", for_each(model.tables, with_table(id_class))},
+       {"id_classes", for_each(model.tables, with_table(id_class)) +
+                          for_each(model.tables,
+                                   [initial = initial_literals(model)](const Model_Table& table) {
+                                     return values_of(table, initial);
+                                   })},
+       {"timestamps", model.has_timestamps ? "true" : "false"},
        {"index_types", for_each(model.indexes, types_of)},
        {"schema", entries_literal(model.schema_entries)},
        {"schema_size", std::to_string(model.schema_entries.size())},
@@ -656,40 +440,6 @@ std::string interpreted_text(const Model& model) {
                                    {"namespace", join(model.name_space, "::")}});
 }
 
-std::string float_literal(double value) {
-  std::string text;
-  if (std::isnan(value)) return "std::numeric_limits<double>::quiet_NaN()";
-  if (std::isinf(value))
-    return std::string(value < 0 ? "-" : "") + "std::numeric_limits<double>::infinity()";
-  append_value(text, value);
-  return text;
-}
-
-// The smallest one is not a literal in C++, but the negation of one that is too large.
-std::string integer_literal(std::int64_t value) {
-  return value == std::numeric_limits<std::int64_t>::min() ? "(-9223372036854775807 - 1)"
-                                                           : std::to_string(value);
-}
-
-// The initial value of a field, as C++.
-struct Initial_Literals : Ignore_Entries {
-  using Ignore_Entries::operator();
-  template <Field_Value T>
-  void operator()(const Update<T>& update) {
-    std::string text;
-    if constexpr (std::is_same_v<T, std::string_view>)
-      text = cpp_literal(update.value);
-    else if constexpr (std::is_floating_point_v<T>)
-      text = float_literal(update.value);
-    else if constexpr (std::is_same_v<T, std::int64_t>)
-      text = integer_literal(update.value);
-    else
-      append_value(text, update.value);
-    values[{update.table, update.field}] = text;
-  }
-  std::map<std::pair<Table_Id, Field_Id>, std::string> values;
-};
-
 std::string introspection_text(const Model& model, const Model_Table& table,
                                const Initial_Literals& initial) {
   const bool has_data = std::any_of(initial.values.begin(), initial.values.end(),
@@ -700,8 +450,7 @@ std::string introspection_text(const Model& model, const Model_Table& table,
     if (field.type == Type_Code::reference) type = ids + type;
     std::string text = "JOEDB_INTROSPECTION(" + type + ", " + field.name;
     if (has_data) {
-      const auto value = initial.values.find({table.id, field.id});
-      const std::string literal = value == initial.values.end() ? "" : value->second;
+      const std::string literal = initial.find(table, field);
       text += ", " + (field.type == Type_Code::reference || field.type == Type_Code::blob
                           ? type + "(" + literal + ")"
                           : literal);
@@ -731,8 +480,7 @@ std::vector<Generated_File> generate_cpp(const Model& model) {
         "Readonly_Database", "Types", "Writable_Database", "ids", "readonly", "writable"})
     files.push_back({name + "/" + std::string(header_name) + ".h", forward("../", name)});
 
-  Initial_Literals initial;
-  decode_entries(model.initial_values, initial);
+  const Initial_Literals initial = initial_literals(model);
   for (const Model_Table& table : model.tables)
     files.push_back({name + "/tables/" + table.name + "_introspection.h",
                      introspection_text(model, table, initial)});

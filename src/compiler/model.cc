@@ -61,6 +61,7 @@ class Model_Maker {
       : schema_(schema), options_(options) {
     model_.source = std::move(source);
     model_.name_space = options.name_space;
+    model_.has_timestamps = options.has_timestamps;
     model_.schema_entries = schema.schema_entries();
   }
 

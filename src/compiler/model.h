@@ -40,6 +40,7 @@ struct Model {
   std::vector<std::string> customs;     // names of functions, each once
   std::string schema_entries;           // encoded as in a file
   std::string initial_values;           // updates of records 0, encoded (Program_Schema)
+  bool has_timestamps = false;
 };
 
 // Throws Schema_Errors where the schema cannot be compiled.

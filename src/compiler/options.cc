@@ -1,6 +1,7 @@
 #include "compiler/options.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "compiler/names.h"
 #include "joedb/schema/type.h"
@@ -102,12 +103,23 @@ Options parse_options(std::string_view text, const std::string& file) {
         error("set_single_row: expected TABLE true");
       else if (words[2] == "true")
         options.single_rows.push_back({number, std::string(words[1])});
+    } else if (command == "timestamp_transactions") {
+      if (words.size() == 1)
+        options.has_timestamps = true;
+      else
+        error("timestamp_transactions: expected nothing else in this line");
     } else {
       error("unknown command: " + command);
     }
   }
-  if (errors.empty() && options.name_space.empty())
-    errors.push_back({file, 0, "missing name space: add a line like 'namespace geo'"});
+  if (errors.empty() && options.name_space.empty()) {
+    const std::string name = std::filesystem::path(file).stem().string();
+    options.name_space = split_name_space(name);
+    if (options.name_space.empty())
+      errors.push_back({file, 0,
+                        "missing namespace, and \"" + name +
+                            "\" is not a C++ name: add a line like 'namespace geo'"});
+  }
   if (!errors.empty()) throw Schema_Errors(std::move(errors));
   return options;
 }

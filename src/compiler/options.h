@@ -45,10 +45,12 @@ struct Options {
   std::vector<std::string> name_space;
   std::vector<Index_Option> indexes;
   std::vector<Single_Row_Option> single_rows;
+  bool has_timestamps = false;  // timestamp_transactions
   std::vector<Diagnostic> warnings;
 };
 
-// Throws Schema_Errors. `file` is its name, for messages.
+// Throws Schema_Errors. `file` is its name, for messages, and for the namespace if there is no line
+// that says it.
 Options parse_options(std::string_view text, const std::string& file);
 
 // The indexes for a database with this schema. Adds to `errors` what does not fit it.

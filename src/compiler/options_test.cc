@@ -4,9 +4,12 @@
 
 #include "compiler/names.h"
 #include "compiler/text.h"
+#include "testing/error_of.h"
 
 namespace joedb::compiler {
 namespace {
+
+using joedb::testing::error_of;
 
 std::string errors_of(std::string_view text) {
   try {
@@ -51,14 +54,29 @@ TEST(Compiler_Options, Know_Indexes_And_Single_Rows) {
   EXPECT_EQ(options.single_rows[0].line, 4);
 }
 
+TEST(Compiler_Options, Have_The_Namespace_Of_Their_File) {
+  EXPECT_EQ(parse_options("", "folder/geo.joedbc").name_space, std::vector<std::string>{"geo"});
+  EXPECT_EQ(errors_of("namespace\n"),
+            "geo.joedbc:1: namespace: expected a C++ name, like geo or company::geo");
+  for (const char* file : {"geo-1.joedbc", "class.joedbc", "1.joedbc"})
+    EXPECT_NE(error_of([&] { parse_options("", file); }).find("is not a C++ name"),
+              std::string::npos)
+        << file;
+}
+
+TEST(Compiler_Options, Ask_For_Time_Stamps) {
+  EXPECT_FALSE(parse_options("", "geo.joedbc").has_timestamps);
+  EXPECT_TRUE(parse_options("timestamp_transactions\n", "geo.joedbc").has_timestamps);
+  EXPECT_EQ(errors_of("timestamp_transactions true\n"),
+            "geo.joedbc:1: timestamp_transactions: expected nothing else in this line");
+}
+
 TEST(Compiler_Options, Report_Every_Error_With_Its_Line) {
   EXPECT_EQ(errors_of("nonsense a\nnamespace 1a\ncreate_index i t f,\n"),
             "geo.joedbc:1: unknown command: nonsense\n"
             "geo.joedbc:2: namespace: expected a C++ name, like geo or company::geo\n"
             "geo.joedbc:3: create_index: expected NAME TABLE FIELD[,FIELD…], without spaces around "
             "commas");
-  EXPECT_EQ(errors_of("# nothing\n"),
-            "geo.joedbc: missing name space: add a line like 'namespace geo'");
   for (const char* bad : {"namespace", "namespace a b", "namespace a::", "namespace ::a",
                           "namespace a::class", "namespace a:b", "namespace a::b__c"})
     EXPECT_NE(errors_of(bad).find("expected a C++ name"), std::string::npos) << bad;

@@ -95,7 +95,18 @@ void Command_Loop::run_line(std::string_view line, std::ostream& out) {
   } catch (const std::bad_alloc&) {
     return fail("not enough memory", line_, out);
   }
-  if (settings_.is_echoing) out << "OK: " << line_ << '\n';
+  if (settings_.is_echoing) answer(out);
+}
+
+// In one piece, which is faster, unless the line is long: that could take memory.
+void Command_Loop::answer(std::ostream& out) {
+  constexpr std::size_t longest_piece = 4096;
+  if (line_.size() > longest_piece) {
+    out << "OK: " << line_ << '\n';
+    return;
+  }
+  answer_.assign("OK: ").append(line_) += '\n';
+  out.write(answer_.data(), static_cast<std::streamsize>(answer_.size()));
 }
 
 void Command_Loop::fail(std::string_view text, std::string_view line, std::ostream& out) {

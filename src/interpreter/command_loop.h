@@ -102,6 +102,7 @@ class Command_Loop {
  private:
   void run_line(std::string_view line, std::ostream& out);
   void execute(std::string_view line, std::ostream& out);
+  void answer(std::ostream& out);
   void fail(std::string_view text, std::string_view line, std::ostream& out);
   const Interpreter_Command& find(std::string_view name);
 
@@ -118,6 +119,7 @@ class Command_Loop {
   End end_ = End::end_of_input;
   std::string_view last_name_;  // of the command before: there are often many of a kind
   const Interpreter_Command* last_command_ = nullptr;
+  std::string answer_;
   Failures failures_;
 };
 

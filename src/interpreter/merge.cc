@@ -1,6 +1,7 @@
 #include "interpreter/merge.h"
 
 #include "interpreter/dump.h"
+#include "table/schema_text.h"
 
 namespace joedb::inline v1 {
 
@@ -11,7 +12,9 @@ void Merged_Database::add(const std::string& name, const Database& added) {
     take_schema(added);
     first_name_ = name;
   } else if (added.schema_entries() != database_.schema_entries()) {
-    throw Exception(name + " does not have the same schema as " + first_name_);
+    throw Exception(name + " does not have the same schema as " + first_name_ + ": " +
+                    schema_difference(added.schema_entries(), "in " + name,
+                                      database_.schema_entries(), "in " + first_name_));
   }
   for (const Table* from : live_tables(added)) add_records(added, *from);
   for (const Table* from : live_tables(added)) shifts_[from->id().value()] += size_of(*from);

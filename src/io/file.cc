@@ -40,9 +40,9 @@ std::string Abstract_File::read_blob(Blob blob, std::int64_t max_size) const {
   return result;
 }
 
-void Abstract_File::copy_to(Abstract_File& destination, Offset start, Offset end) const {
+void Abstract_File::copy_to(Abstract_File& destination, Offset start, Offset size) const {
   const auto buffer = std::make_unique<char[]>(copy_buffer_size);
-  while (start < end) {
+  for (const Offset end = start + size; start < end;) {
     const auto n = std::min(copy_buffer_size, static_cast<std::size_t>(end - start));
     read_exactly(buffer.get(), n, start);
     destination.pwrite(buffer.get(), n, start);

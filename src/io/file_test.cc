@@ -57,7 +57,7 @@ TEST_F(Abstract_File_Test, CopiesAndCompares) {
   file.pwrite(large.data(), large.size(), 10);
   Memory_File copy;
   copy.pwrite("01", 2, 0);
-  file.copy_to(copy, 2, 200'010);
+  file.copy_to(copy, 2, 200'008);
   EXPECT_EQ(copy.get_data(), file.get_data());
   EXPECT_TRUE(file.equal_to(copy, 0, 200'010));
   for (const Offset changed : {0, 9, 65536, 200'009}) {
@@ -69,6 +69,9 @@ TEST_F(Abstract_File_Test, CopiesAndCompares) {
   }
   EXPECT_THROW(file.equal_to(copy, 0, 200'011), Corruption_Error);
   EXPECT_THROW(file.copy_to(copy, 0, 200'011), Corruption_Error);
+  Memory_File whole;
+  file.copy_to(whole);
+  EXPECT_EQ(whole.get_data(), file.get_data());
   EXPECT_TRUE(file.equal_to(copy, 5, 5));
 }
 

@@ -178,16 +178,18 @@ TEST_F(Checkpoint_Test, ALargeOneIsNotSealed) {
   }
 }
 
-// A hard checkpoint that was read from the file may not be on disk, so the next one syncs twice.
-TEST_F(Checkpoint_Test, TheFirstOneAfterOpeningIsNotSealed) {
+// A hard checkpoint that was read from the file may not be on disk, although the system shows it:
+// it is written again, and synced, before the slot beside it is used.
+TEST_F(Checkpoint_Test, TheHardOneThatWasFoundIsMadeDurableFirst) {
   {
     Journal_Process process(disk);
     write(process.journal(), "H");
   }
-  Journal_Process process(disk);
   disk.take_calls();
-  write(process.journal(), "H");
-  EXPECT_NE(disk.take_calls().find("\nsync\n"), std::string::npos);
+  Journal_Process process(disk);
+  const std::string calls = disk.take_calls();
+  EXPECT_LT(calls.find("write 12@32\n"), calls.find("datasync\n")) << calls;
+  EXPECT_LT(calls.find("write 8@16\n"), calls.find("datasync\n")) << calls;
   write(process.journal(), "H");
   EXPECT_EQ(disk.take_calls().find("\nsync\n"), std::string::npos);
 }

@@ -73,8 +73,8 @@ TEST(Checkpoints, AreReadFromAnyHeader) {
       {"soft at the end",                        { 41,   41,     41,  -77},            {77},   77,   41,     0,  1},
       {"soft one byte beyond the end",           { 41,   41,     41,  -78},            {77},   41,   41,     0,  0},
       {"of unknown size: every soft word",       { 41,   41,    -70,  -99},        any_size,   99,   41,     0,  1},
-      {"hard beyond the end: the caller's task", { 41,   41,     99,   99},            {77},   99,   99,     1,  0},
-      {"hard beyond the end, the other good",    { 77,   77,     99,   99},            {77},   99,   99,     1,  0},
+      {"hard beyond the end",                    { 41,   41,     99,   99},            {77},   41,   41,     0,  0},
+      {"hard beyond the end, the other good",    { 77,   77,     99,   99},            {77},   77,   77,     0,  0},
 
       {"all zero",                               {  0,    0,      0,    0},            {77},   41,   41,     0,  0},
       {"below the header",                       { 40,   40,     12,   12},            {77},   41,   41,     0,  0},
@@ -87,7 +87,7 @@ TEST(Checkpoints, AreReadFromAnyHeader) {
       {"garbage of both signs",          {largest, -largest, smallest, 12345},         {77},   41,   41,     0,  0},
       {"the most negative word",         {smallest, smallest, smallest, smallest}, any_size,   41,   41,     0,  0},
       {"the largest soft word",                  { 41,   41,     41, -largest},    any_size, largest, 41,    0,  1},
-      {"the largest hard one",           {largest, largest,      41,   41},            {77}, largest, largest, 0, 0},
+      {"the largest hard one",           {largest, largest,      41,   41},        any_size, largest, largest, 0, 0},
       {"size 0",                                 { 41,   41,     41,  -44},             {0},   41,   41,     0,  0},
   };
   for (const Case& c : cases) expect_read(c);
@@ -120,8 +120,7 @@ TEST(Checkpoints, AreNextWrittenToTheSlotWithoutTheHardOne) {
   EXPECT_EQ(Checkpoints{.hard_index = 1}.next_slot(), 0);
 }
 
-// Whatever the words are: a soft one beyond the end is never taken, and the larger of all that
-// count is.
+// Whatever the words are: none beyond the end is taken, and the larger of all that count is.
 TEST(Checkpoints, AreTheLargestThatCount) {
   const std::int64_t values[] = {0,   40,  41,  60,  77,  99,       largest,
                                  -40, -41, -60, -77, -99, smallest, -largest};
@@ -131,8 +130,8 @@ TEST(Checkpoints, AreTheLargestThatCount) {
       for (const auto c : values)
         for (const auto d : values) {
           Offset hard = journal_start;
-          if (a == b && a > hard) hard = a;
-          if (c == d && c > hard) hard = c;
+          if (a == b && a > hard && a <= size) hard = a;
+          if (c == d && c > hard && c <= size) hard = c;
           Offset expected = hard;
           for (const auto word : {a, b, c, d})
             if (word < 0 && word >= -size) expected = std::max(expected, -word);

@@ -137,7 +137,8 @@ TEST_F(Integrity_Test, SaysWhichBytesAreDamaged) {
   damaged[69] = 'x';  // the word of the first
   EXPECT_EQ(
       error_of([&] { words_in(damaged); }),
-      "memory is damaged between offsets 67 and 96: the bytes are not those that were written");
+      "memory is damaged between offsets 67 and 96: the bytes are not those that were written. "
+              "The last hard checkpoint is at 67: --recovery hard opens the file there");
   EXPECT_EQ(words_in(damaged, Recovery::ignore_header), "x b ");
 }
 

@@ -9,10 +9,12 @@ namespace {
 struct Find_Time : Ignore_Entries {
   using Ignore_Entries::operator();
   void operator()(const Timestamp& entry) {
+    has_timestamps = true;
     if (entry.seconds <= seconds) position = journal.get_replay_position();
   }
   const Readonly_Journal& journal;
   const std::int64_t seconds;
+  bool has_timestamps = false;
   Offset position = 0;
 };
 
@@ -29,6 +31,11 @@ Offset find_moment(Abstract_File& file, Moment moment) {
   }
   Find_Time find{{}, journal, moment.value};
   journal.replay(find);
+  if (!find.has_timestamps)
+    throw Exception(file.get_name() +
+                    " has no time stamps. For those of the future, add the line "
+                    "timestamp_transactions to the .joedbc file of the program that writes it, or "
+                    "call write_timestamp()");
   if (find.position == 0)
     throw Exception(file.get_name() + " has no time stamp at or before " + time_text(moment.value));
   return find.position;

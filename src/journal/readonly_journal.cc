@@ -59,9 +59,9 @@ void Readonly_Journal::open_header(Recovery recovery, bool is_writer) {
 
   // A reader may ignore the version; what a writer adds must be readable.
   if (header.version != format_version && (!ignores_header || is_writer))
-    throw Corruption_Error(file_.get_name() + ": unsupported file format version " +
-                               std::to_string(header.version),
-                           static_cast<Offset>(checkpoint_words_size));
+    throw Corruption_Error(
+        file_.get_name() + ": unsupported file format version " + std::to_string(header.version),
+        static_cast<Offset>(checkpoint_words_size));
 
   const bool size_is_known = file_size != Abstract_File::unknown_size;
   header.checkpoints = without_seals(header.checkpoints, file_size);
@@ -228,8 +228,7 @@ Offset Readonly_Journal::read_checkpoints(const Checkpoint_Words& words) {
     next.read(proved, size);
     if (size < next.checkpoint)
       throw Corruption_Error(file_.get_name() + " was truncated to " + std::to_string(size) +
-                                 " bytes: its checkpoint was at " +
-                                 std::to_string(next.checkpoint),
+                                 " bytes: its checkpoint was at " + std::to_string(next.checkpoint),
                              size);
   }
   if (next == checkpoints_) return size;

@@ -72,7 +72,10 @@ TEST_F(Seal_Test, IsReplacedByTheNextWriterAfterASync) {
   for (const Open_Mode mode : {Open_Mode::write_existing, Open_Mode::shared_write}) {
     Sim_Disk disk = killed_before_the_last_write("a");
     disk.take_calls();
-    { Journal_Process process(disk, Recovery::none, mode); }
+    {
+      Journal_Process process(disk, Recovery::none, mode);
+      process.begin();
+    }
     EXPECT_EQ(words_text(disk.content()), "41 41 44 44");
     const std::string calls = disk.take_calls();
     EXPECT_LT(calls.find("datasync"), calls.find("write 8@24")) << calls;

@@ -86,7 +86,7 @@ void Writable_Journal::open() {
 // A new file or device; or a file that was created just before a power cut, or by a process that
 // was killed then, so that it has zeros, or a piece of a header.
 bool Writable_Journal::is_blank(Offset file_size) const {
-  if (file_size > journal_start) return false;
+  if (file_size == 0 || file_size > journal_start) return file_size == 0;
   std::array<char, header_size> bytes;
   const std::size_t size = file_.pread(bytes.data(), bytes.size(), 0);
   const std::string_view content(bytes.data(), size);
@@ -318,7 +318,8 @@ void Writable_Journal::lock_pull() {
     const Checkpoint_Words words = read_words();
     const Offset size = read_checkpoints(words);
     // The same position in the other slot may not be on disk there.
-    if (checkpoints_.hard_index != hard_index) synced_hard_checkpoint_ = journal_start;
+    if (checkpoints_.hard_index != hard_index)
+      synced_hard_checkpoint_ = own_hard_checkpoint_ = journal_start;
     find_durable_end(words);
     is_recovered_ = is_recovered_ && !had_seal() && size <= get_checkpoint();
     if (flushed_ != get_checkpoint()) {
@@ -409,7 +410,7 @@ void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   flush();
   make_space(end);
   try {
-    source.copy_to(out_, flushed_, end);
+    source.copy_to(out_, flushed_, end - flushed_);
   } catch (...) {
     if (!out_.has_failed()) cut_to(flushed_);
     throw;
@@ -532,7 +533,7 @@ void Writable_Journal::rewrite_unproven_entries(Offset end) {
 void Writable_Journal::rewrite_hard_slot() {
   if (synced_hard_checkpoint_ == get_hard_checkpoint()) return;
   rewrite_unproven_entries(get_hard_checkpoint());
-  rewrite_words();
+  if (own_hard_checkpoint_ != get_hard_checkpoint()) rewrite_words();
 }
 
 void Writable_Journal::rewrite_words() {
@@ -776,6 +777,7 @@ void Writable_Journal::fill_spare_words() {
 void Writable_Journal::claim_hard_checkpoint(Offset position) {
   checkpoints_.hard_index ^= 1;
   checkpoints_.hard_checkpoint = checkpoints_.checkpoint = position;
+  own_hard_checkpoint_ = position;
   header_checkpoint_.reset();
   committed_covered_ = get_covered();
   start_replay_after_checkpoint();

@@ -64,9 +64,9 @@ void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Le
   } catch (const Corruption_Error& error) {
     writer_->rollback();
     has_pushed_ = false;
-    throw Corruption_Error("nothing was pushed to " + content().get_name() + ", because the source " +
-                               local.get_name() + " is damaged, or ends in an entry: " +
-                               error.what(),
+    throw Corruption_Error("nothing was pushed to " + content().get_name() +
+                               ", because the source " + local.get_name() +
+                               " is damaged, or ends in an entry: " + error.what(),
                            error.offset);
   }
   writer_->checkpoint(level);

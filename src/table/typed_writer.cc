@@ -1,7 +1,10 @@
 #include "joedb/table/typed_writer.h"
 
 #include <algorithm>
+#include <ctime>
 #include <set>
+
+#include "table/schema_text.h"
 
 namespace joedb::inline v1 {
 
@@ -15,7 +18,10 @@ namespace {
 Schema_Relation require_compatible(const Database& database, const Program_Schema& program) {
   const Schema_Relation relation = compare_schemas(database.schema_entries(), program.entries);
   if (relation == Schema_Relation::incompatible)
-    throw Exception(std::string(program.name) + ": Trying to open a file with incompatible schema");
+    throw Exception(std::string(program.name) +
+                    ": Trying to open a file with incompatible schema: " +
+                    schema_difference(database.schema_entries(), "in the file", program.entries,
+                                      "in the program"));
   return relation;
 }
 
@@ -104,6 +110,11 @@ void read_file(Database& database, Abstract_File& file, std::optional<Moment> mo
   require_same_schema(database, program);
 }
 
+void throw_above_limit(const char* entry, index_t value, index_t limit) {
+  throw Data_Error(std::string(entry) + ": too big: " + std::to_string(value) +
+                   ", set_max_record_id allows less than " + std::to_string(limit));
+}
+
 void upgrade_schema(Writable_Database& database, const Program_Schema& program,
                     const std::function<void()>& bind,
                     const std::function<void(std::string_view)>& run_custom) {
@@ -122,6 +133,7 @@ void upgrade_schema(Writable_Database& database, const Program_Schema& program,
     for (const std::string& name : upgrade.customs()) run_custom(name);
     require_single_rows(database.get_database(), program);
     database.write(Valid_Data{});
+    if (program.has_timestamps) database.write(Timestamp{std::time(nullptr)});
   } catch (...) {
     database.rollback();
     throw;

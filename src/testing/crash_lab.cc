@@ -215,9 +215,9 @@ struct Judgement {
 
 std::string at(Offset position) { return "at " + std::to_string(position); }
 
-// The default mode may refuse a newer soft checkpoint, if its bytes are not those that were written,
-// or, where nothing is hard, are missing. The message must then say where the last hard checkpoint
-// is.
+// The default mode may refuse a newer soft checkpoint, if its bytes are not those that were
+// written, or, where nothing is hard, are missing. The message must then say where the last hard
+// checkpoint is.
 bool names_hard_checkpoint(const std::string& refusal, Offset hard) {
   return refusal.find("hard checkpoint is at " + std::to_string(hard)) != refusal.npos;
 }
@@ -519,8 +519,8 @@ class Explorer {
     const auto recovery = static_cast<Recovery>(random.below(std::size(names_)));
     // A bare journal may have made wrong bytes its own, which are no tables.
     const bool has_tables = random.below(16) == 0 && path_.size() == 1;
-    const bool is_clean = before.found.is_open &&
-                          static_cast<Offset>(image_.size()) <= before.found.checkpoint;
+    const bool is_clean =
+        before.found.is_open && static_cast<Offset>(image_.size()) <= before.found.checkpoint;
     Life_Disk disk("recovered", image_, promises);
     const Recovered recovered = recover(disk, recovery, has_tables, random);
     if (!recovered.is_open) {

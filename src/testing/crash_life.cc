@@ -233,14 +233,13 @@ class Process {
   void take_over(Recovery recovery) {
     const Offset found = journal().get_checkpoint();
     const std::string& content = disk_.disk.content();
-    const Offset found_by_default = recovery == Recovery::ignore_header
-                                        ? std::min(found, default_checkpoint(content))
-                                        : found;
+    const Offset found_by_default =
+        recovery == Recovery::ignore_header ? std::min(found, default_checkpoint(content)) : found;
     adopted_ = found_by_default < found ? found : journal_start;
     promises().end_epoch(io(), found, content, found_by_default);
     if (journal().is_covered()) covered_ = found;
-    const bool is_truncated = recovery == Recovery::overwrite || recovery == Recovery::hard ||
-                              recovery == Recovery::keep;
+    const bool is_truncated =
+        recovery == Recovery::overwrite || recovery == Recovery::hard || recovery == Recovery::keep;
     if (file_->is_shared() ? has_recovered_shared_ : is_truncated) expect_no_tail();
     context_ = context_behind(expected());
   }
@@ -499,8 +498,8 @@ class Process {
   Context context_;
   bool has_seals_ = true;
   bool has_recovered_shared_ = false;  // in a first transaction
-  Offset covered_ = journal_start;  // by integrity entries
-  Offset adopted_ = journal_start;  // a tail that was taken in, and no checkpoint has
+  Offset covered_ = journal_start;     // by integrity entries
+  Offset adopted_ = journal_start;     // a tail that was taken in, and no checkpoint has
   std::deque<std::string> texts_;
   std::size_t weights_[action_count];
 };

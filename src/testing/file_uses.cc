@@ -257,9 +257,12 @@ void follow(std::string_view file, const std::optional<std::string>& content) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// A reader refuses such a file; a writer begins a new one there.
+// A reader refuses such a file, zeros or a piece of a new header; a writer creates a header there.
 bool is_blank(std::string_view file) {
-  return file.empty() || file == std::string(header_size, '\0');
+  const auto header = encode_header(Header());
+  return (file.size() <= header_size && file.find_first_not_of('\0') == file.npos) ||
+         (file.size() < header_size &&
+          std::string_view(header.data(), header.size()).starts_with(file));
 }
 
 // Appends something to every table.
@@ -287,6 +290,7 @@ void write(std::string_view file, Recovery recovery, Deleted_Values deleted) {
   try {
     Writable_Database db(memory, recovery, deleted);
     opened = visible_content(db.get_database());
+    db.recover();
     db.soft_checkpoint();
   } catch (const Exception&) {
     return;
@@ -342,7 +346,8 @@ std::optional<std::string> content_of(std::string_view file, Recovery recovery,
 void use_file(std::string_view file) {
   const Quiet quiet;
   for (const Recovery recovery :
-       {Recovery::none, Recovery::ignore_header, Recovery::overwrite, Recovery::hard}) {
+       {Recovery::none, Recovery::ignore_header, Recovery::overwrite, Recovery::hard,
+        Recovery::keep}) {
     const auto content = content_of(file, recovery);
     std::optional<std::string> again;
     try_to([&] {

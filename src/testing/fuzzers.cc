@@ -113,17 +113,28 @@ std::string seen_after(const std::string& commands, See see) {
   return result;
 }
 
-void run_commands(std::string_view commands, Writable_Database& database) {
+// A strict line that fails changes nothing.
+void run_commands(std::string_view commands, Writable_Database& database, bool is_classic) {
   Command_Options options{.max_record_id = max_record_id, .now = [] { return std::int64_t{1}; }};
-  Command_Loop loop({}, [] { return std::string(); });
+  Command_Loop loop({.is_classic = is_classic}, [] { return std::string(); });
   // No read_blob, which writes files.
   add_journal_commands(loop, database, options);
   add_display_commands(loop, database.get_database());
   add_data_commands(loop, database, options);
   add_schema_commands(loop, database);
   std::ostringstream out;
-  Text_Line_Source lines(commands, out);
-  loop.run(lines, out);
+  auto end = Command_Loop::End::end_of_input;
+  while (!commands.empty() && end == Command_Loop::End::end_of_input) {
+    const std::string_view line = commands.substr(0, commands.find('\n'));
+    commands.remove_prefix(std::min(commands.size(), line.size() + 1));
+    const Offset position = database.get_journal().get_position();
+    const std::size_t failures = loop.failures().count;
+    Text_Line_Source lines(line, out);
+    end = loop.run(lines, out);
+    require(is_classic || loop.failures().count == failures ||
+                database.get_journal().get_position() == position,
+            "a line that failed has changed something: " + std::string(line));
+  }
   for (const char* line : {"", "update ", "insert_into t"}) loop.complete(line);
 }
 
@@ -135,7 +146,7 @@ std::string compiled(std::string_view schema, std::string_view options_text) {
     const auto options = compiler::parse_options(options_text, "schema.joedbc");
     Memory_File file;
     Writable_Database database(file);
-    run_commands(schema, database);
+    run_commands(schema, database, false);
     database.soft_checkpoint();
     const auto model = compiler::make_model(database.get_database(), options, "schema.joedbi");
     for (const auto& generated : compiler::generate_cpp(model)) {
@@ -164,14 +175,13 @@ void fuzz_header(std::string_view input) {
   use_file(file);
 }
 
-void fuzz_interpreter(std::string_view input) {
-  Destructor_Logger::remove_logger();
+static void fuzz_commands(std::string_view input, bool is_classic) {
   Memory_File file;
   std::string content;
   std::string dump;
   {
     Writable_Database database(file);
-    run_commands(input, database);
+    run_commands(input, database, is_classic);
     try {
       database.soft_checkpoint();
     } catch (const Data_Error&) {  // too many rows for so few bytes
@@ -186,6 +196,11 @@ void fuzz_interpreter(std::string_view input) {
   const std::string history = history_of(bytes_of(file));
   if (is_printable(history))
     require(seen_after(history, text_of) == content, "a history with another content");
+}
+
+void fuzz_interpreter(std::string_view input) {
+  Destructor_Logger::remove_logger();
+  for (const bool is_classic : {false, true}) fuzz_commands(input, is_classic);
 }
 
 void fuzz_compiler(std::string_view input) {

@@ -39,6 +39,7 @@ class Journal_Process {
                            Open_Mode mode = Open_Mode::write_existing_or_create_new)
       : file_(disk, mode), journal_(file_, recovery) {
     replay();
+    if (!journal_.is_shared()) journal_.recover();
   }
 
   Sim_File& file() { return file_; }
@@ -51,6 +52,7 @@ class Journal_Process {
   void begin() {
     journal_.lock_pull();
     replay();
+    journal_.recover();
   }
   void end() { journal_.unlock(); }
 

@@ -575,6 +575,7 @@ class Log_Explorer {
       if (attacks_.has_error) {
         if (setup_.kind == Kind::segments) damage_segments(world, promises);
         damage_entries(world, promises);
+        if (setup_.kind == Kind::segments) damage_segments(world, promises);
         fill_disk(life_seed);
         fail_calls(world, life_seed);
       }

@@ -1,7 +1,6 @@
 #include "joedb/wal/copies.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <deque>
 #include <exception>
 #include <optional>
@@ -60,9 +59,8 @@ class Copies::Merge {
     std::optional<Found_Header> header = {};
     bool is_damaged = false;   // it has a header, but none that is good
     bool is_followed = false;  // its entries are of the last epoch, and agree with those taken
-    // It ends with the mark of a log that was closed: this copy got it after its last sync. Without
-    // it, entries that say what is durable say it of as many copies as are needed, not of this one.
-    bool is_closed = false;
+    // As far as its own entries say. A copy gets an entry that says so only after its sync; or it
+    // was late, and as many others as are needed were synced: see Copy_Queues.
     std::uint64_t known_durable = 0;
     Durable_Part durable{log_start};
     Report later = {};  // what is behind the end
@@ -180,11 +178,9 @@ class Copies::Merge {
       const std::uint64_t count = is_marker(header) ? 0 : 1;
       for (Copy& copy : all_) {
         if (std::find(good_.begin(), good_.end(), copy.index) != good_.end()) {
-          copy.is_closed = count == 0;
           copy.known_durable = std::max(copy.known_durable, durable_before(header));
           if (count > 0) copy.durable.add(end_, next, copy.known_durable);
         } else {
-          copy.is_closed = false;
           add_repair({copy.index, source_, end_.offset, next});
           copies_.status_[copy.index].repaired_entries += count;
         }
@@ -305,10 +301,6 @@ class Copies::Merge {
     copies_.require_enough();
   }
 
-  Offset durable_end(const Copy& copy) const {
-    return copy.is_closed ? copy.durable.end(copy.known_durable) : log_start;
-  }
-
   template <class F>
   void for_each(F f) {
     for (const Copy& copy : all_) {
@@ -329,32 +321,29 @@ class Copies::Merge {
                      save_later_entries(file, copy.later));
     for (const Repair& repair : repairs_)
       if (repair.to == copy.index)
-        copies_.files_[repair.from]->copy_to(file, repair.start, repair.end);
+        copies_.files_[repair.from]->copy_to(file, repair.start, repair.end - repair.start);
     // What nothing proves to be on its disk: see Durable_Part.
-    file.copy_to(file, durable_end(copy), end_.offset);
+    const Offset known_end = copy.durable.end(copy.known_durable);
+    file.copy_to(file, known_end, end_.offset - known_end);
     clear_tail(file, best_->header, end_, !copy.is_followed || copy.later.later_offset > 0);
-    if (!has_header(copy)) repair_header(file, copy);
+    // At no time this copy is without a header: it would count as missing. That in the other slot
+    // may be of a rotation that does not count.
+    if (!has_header(copy)) {
+      if (copy.header && copy.header->slot == best_->slot) {
+        file.datasync();
+        write_header(file, best_->header, 1 - best_->slot);
+      }
+      file.datasync();
+      write_header(file, best_->header, best_->slot);
+      file.datasync();
+      const Offset other = (1 - best_->slot) * slot_size;
+      for (const Offset half : {other, other + copy_offset})
+        file.write_zeros(half, half + slot_size);
+    }
     const std::uint64_t entries = copies_.status_[copy.index].repaired_entries;
     if (entries > 0 || !has_header(copy))
       copies_.report(file.get_name() + " was repaired: " + counted(entries, "entry", "entries") +
                      (has_header(copy) ? "" : " and the header"));
-  }
-
-  // There is a good header at each moment: a copy without one does not count when the log is
-  // opened.
-  void repair_header(Abstract_File& file, const Copy& copy) const {
-    const int other = 1 - best_->slot;
-    file.datasync();  // what the header says is durable before it
-    if (copy.header && copy.header->slot == best_->slot) {
-      write_header(file, best_->header, other);
-      file.datasync();
-    }
-    write_header(file, best_->header, best_->slot);
-    file.datasync();
-    for (const Offset half :
-         {Offset{0}, copy_offset})  // it may be of a rotation that does not count
-      file.write_zeros(other * slot_size + half, other * slot_size + half + slot_size);
-    file.datasync();
   }
 
   const std::string& name(std::size_t copy) const { return copies_.status_[copy].name; }
@@ -518,14 +507,10 @@ void Copies::pwrite(const char* data, std::size_t size, Offset offset) {
   require_enough();
 }
 
-// Where there is no room for zeros, there may be some for entries: no copy is dropped.
 void Copies::write_zeros(Offset start, Offset end) {
-  const std::string zeros(std::size_t{1} << 18, '\0');
-  for (; start < end; start += static_cast<Offset>(zeros.size())) {
-    const auto size = std::min(zeros.size(), static_cast<std::size_t>(end - start));
-    if (!queues_->try_write(zeros.data(), size, start, least()))
-      throw Io_Error("writing", get_name(), start, ENOSPC);
-  }
+  queues_->write_zeros(start, end, least());
+  report_news();
+  require_enough();
 }
 
 bool Copies::truncate(Offset size) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "wal/format.h"
@@ -15,14 +16,15 @@ using Clock = std::chrono::steady_clock;
 using Lock = std::unique_lock<std::mutex>;
 
 struct Copy_Queues::Operation {
-  std::shared_ptr<const std::string> bytes;  // null: a sync
+  std::shared_ptr<const std::string> bytes;  // null: zeros, or a sync
   Offset offset = 0;
-  std::uint64_t number = 0;       // operations are counted from 1
-  std::uint64_t sync_number = 0;  // so are syncs
-  bool may_fail = false;
+  Offset zeros_end = 0;                                // 0: these are no zeros
+  std::shared_ptr<std::optional<Io_Error>> no_room{};  // for zeros
+  std::uint64_t number = 0;                            // operations are counted from 1
+  std::uint64_t sync_number = 0;                       // so are syncs
 
-  bool is_sync() const { return !bytes; }
-  bool is_header() const { return bytes && offset < log_start; }
+  bool is_sync() const { return !bytes && zeros_end == 0; }
+  bool is_header() const { return !is_sync() && offset < log_start; }
   std::size_t size() const { return bytes ? bytes->size() : 0; }
 };
 
@@ -95,22 +97,34 @@ struct Copy_Queues::State {
     copy.is_busy = true;
     lock.unlock();
     std::string failure;
+    std::optional<Io_Error> no_room;
     try {
       if (operation.is_sync())
         copy.file->datasync();
-      else
+      else if (operation.bytes)
         copy.file->pwrite(operation.bytes->data(), operation.size(), operation.offset);
+      else
+        write_zeros(*copy.file, operation, no_room);
     } catch (const std::exception& error) {
       failure = error.what();
     }
     lock.lock();
     copy.is_busy = false;
-    if (!failure.empty() && operation.may_fail) refused = operation.number;
-    if (!failure.empty() && !operation.may_fail)
+    if (no_room) operation.no_room->emplace(*no_room);
+    if (!failure.empty())
       drop(copy, failure);
     else if (copy.is_used)
       note_done(copy, operation);
     done.notify_all();
+  }
+
+  static void write_zeros(Abstract_File& file, const Operation& operation,
+                          std::optional<Io_Error>& no_room) {
+    try {
+      file.write_zeros(operation.offset, operation.zeros_end);
+    } catch (const Io_Error& error) {
+      no_room.emplace(error);
+    }
   }
 
   static void note_done(Copy& copy, const Operation& operation) {
@@ -181,7 +195,6 @@ struct Copy_Queues::State {
   std::deque<Copy> copies;
   std::uint64_t operations = 0;
   std::uint64_t syncs = 0;
-  std::uint64_t refused = 0;  // the last write that may fail and did
   bool is_closed = false;
   std::vector<std::string> reports;
 };
@@ -222,17 +235,18 @@ void Copy_Queues::write(const char* data, std::size_t size, Offset offset, std::
   run(std::move(operation), needed);
 }
 
-bool Copy_Queues::try_write(const char* data, std::size_t size, Offset offset, std::size_t needed) {
+void Copy_Queues::sync(std::size_t needed) { run({}, needed); }
+
+void Copy_Queues::write_zeros(Offset start, Offset end, std::size_t needed) {
+  const auto no_room = std::make_shared<std::optional<Io_Error>>();
   Operation operation;
-  operation.bytes = std::make_shared<const std::string>(data, size);
-  operation.offset = offset;
-  operation.may_fail = true;
+  operation.offset = start;
+  operation.zeros_end = end;
+  operation.no_room = no_room;
   run(std::move(operation), needed);
   const Lock lock(state_->mutex);
-  return state_->refused < state_->operations;
+  if (*no_room) throw Io_Error(**no_room);
 }
-
-void Copy_Queues::sync(std::size_t needed) { run({}, needed); }
 
 void Copy_Queues::run(Operation operation, std::size_t needed) {
   State& s = *state_;

@@ -23,7 +23,8 @@ namespace joedb::inline v1::wal {
 //    what a single log would hold, now or at an earlier time.
 // 2. A sync may be left out if another one waits behind it: the copy is late, and that one covers
 //    both. But a header is durable before anything is written behind it, and what was written
-//    before a header is durable before the header is written: these syncs are never left out.
+//    before a header is durable before the header is written: these syncs are never left out. An
+//    entry may say that one before it is durable: in a late copy that may be so only in the others.
 // 3. A copy that fails is not used any more: its queue is discarded.
 //
 // All functions may be called by all threads.
@@ -47,9 +48,9 @@ class Copy_Queues {
   // These return when `needed` copies have performed the operation, or when fewer are used.
   void write(const char* data, std::size_t size, Offset offset, std::size_t needed);
   void sync(std::size_t needed);
-  // A write that is not needed: where it fails, the copy is used all the same. False if it has
-  // failed in a copy.
-  bool try_write(const char* data, std::size_t size, Offset offset, std::size_t needed);
+  // Throws Io_Error if one of them has no room for zeros. That one is used nevertheless: there may
+  // be room for entries.
+  void write_zeros(Offset start, Offset end, std::size_t needed);
 
   // Waits until all copies that are used have performed everything. Their files may be used
   // directly then, until the next operation.

@@ -202,7 +202,7 @@ class Writer::Implementation {
     if (format() == Format::checked && next_.offset == log_start) sync_header();
     remove_tail();
     not_zeros_ = file_end_;
-    file.copy_to(file_, found_.durable_offset, next_.offset);
+    file.copy_to(file_, found_.durable_offset, next_.offset - found_.durable_offset);
     file_.datasync();
     durable_ = found_.last_sequence();
     marked_ = found_.known_durable;

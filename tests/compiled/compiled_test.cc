@@ -428,7 +428,8 @@ TEST(Compiled_Opening, Upgrades_An_Older_Schema_And_Keeps_The_Data) {
   const shop_2::Readonly_Database db(directory.file("db.joedb"));
   EXPECT_EQ(db.get_code(shop_2::id_of_item(1)), 2);
   EXPECT_EQ(error_of([&] { shop_1::File_Database old(directory.file("db.joedb")); }),
-            "shop_1: Trying to open a file with incompatible schema");
+            "shop_1: Trying to open a file with incompatible schema"
+            ": change 3 is \"add_field item code int32\" in the file, missing in the program");
 }
 
 TEST(Compiled_Opening, Refuses_Another_Schema_And_Leaves_The_File_Alone) {
@@ -436,9 +437,13 @@ TEST(Compiled_Opening, Refuses_Another_Schema_And_Leaves_The_File_Alone) {
   shop_1::File_Database{directory.file("db.joedb")};
   const std::string before = directory.read("db.joedb");
   EXPECT_EQ(error_of([&] { shop_other::File_Database db(directory.file("db.joedb")); }),
-            "shop_other: Trying to open a file with incompatible schema");
+            "shop_other: Trying to open a file with incompatible schema"
+            ": change 2 is \"add_field item label string\" in the file, \"add_field item name "
+            "string\" in the program");
   EXPECT_EQ(error_of([&] { shop_other::Readonly_Database db(directory.file("db.joedb")); }),
-            "shop_other: Trying to open a file with incompatible schema");
+            "shop_other: Trying to open a file with incompatible schema"
+            ": change 2 is \"add_field item label string\" in the file, \"add_field item name "
+            "string\" in the program");
   EXPECT_EQ(directory.read("db.joedb"), before);
 }
 

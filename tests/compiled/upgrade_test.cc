@@ -145,7 +145,8 @@ TEST_F(Upgrade, Of_A_File_Of_The_System_That_Is_Only_Read) {
 TEST_F(Upgrade, Refuses_A_File_With_Another_Schema) {
   { Writable_Database db(file_); }
   EXPECT_EQ(error_of([&] { geo_1::Writable_Database db(file_); }),
-            "geo_1: Trying to open a file with incompatible schema");
+            "geo_1: Trying to open a file with incompatible schema"
+            ": change 7 is \"add_field city country string\" in the file, missing in the program");
 }
 
 // ---- single rows --------------------------------------------------------------------------------

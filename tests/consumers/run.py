@@ -250,6 +250,47 @@ class Consumers(unittest.TestCase):
         self.assertIn('this code was generated for another version of joedb: run joedbc again',
                       output)
 
+    def test_a_copy_of_a_database_is_one_error(self):
+        folder = os.path.join(WORK, 'copy')
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(os.path.join(SOURCE, 'examples/hello'), folder)
+        run(folder, JOEDBC, 'hello')
+        mistakes = {
+            'hello::Memory_Database db; auto copy = db;': 'Memory_Database(const hello::Memory_Database&)',
+            'hello::File_Database db("x"); auto copy = db;': 'File_Database(const hello::File_Database&)',
+            'hello::File_Client client("x"); auto db = client.get_database();':
+                'Database(const hello::Database&)',
+            'hello::Memory_Database db; [](hello::Writable_Database) {}(db);':
+                'Writable_Database(const hello::Writable_Database&)',
+            'hello::File_Client client("x"); auto copy = client;': 'File_Client(const hello::File_Client&)',
+            'hello::File_Client client("x"); client.transaction([](hello::Writable_Database) {});':
+                'the function of a transaction takes a Writable_Database&'}
+        for code, message in mistakes.items():
+            with self.subTest(code=code):
+                with open(os.path.join(folder, 'copy.cc'), 'w', encoding='utf-8') as file:
+                    file.write(f'#include "hello.h"\nint main() {{ {code} }}\n')
+                status, output = attempt(folder, 'g++', '-std=c++20', '-fsyntax-only',
+                                         f'-I{PREFIX}/include', 'copy.cc')
+                self.assertNotEqual(0, status)
+                errors = [line for line in output.splitlines() if 'error:' in line]
+                self.assertEqual(1, len(errors), output)
+                self.assertIn(message, errors[0])
+
+    def test_a_schema_without_options(self):
+        """Its name is the namespace; and a build notices when options appear."""
+        project = Project('find_package')
+        options = project.path('hello.joedbc')
+        os.remove(options)
+        project.configure()
+        project.build()
+        self.check_program(project.build_folder)
+        header = os.path.join(project.build_folder, 'joedb_generated/hello.h')
+        self.assertIn('{}, {}, false}', read(header))
+        with open(options, 'w', encoding='utf-8') as file:
+            file.write('timestamp_transactions\n')
+        project.build()
+        self.assertIn('{}, {}, true}', read(header))
+
     @unittest.skipUnless(shutil.which('dpkg-shlibdeps'), 'not Debian')
     def test_debian_package(self):
         folder = os.path.join(WORK, 'deb')

@@ -247,8 +247,7 @@ std::vector<Step<Untyped>> untyped_steps() {
       {"insert", [](W& w) { insert(*w.db, 0, "short", 500); }},
       {"insert more", [](W& w) { insert(*w.db, 1, long_text(1), 1); }},
       {"soft checkpoint", [](W& w) { w.db->soft_checkpoint(); }},
-      {"by command", command("insert_into a_table_with_quite_a_long_name 2 \"by a command\" 2 1"),
-       true},  // several changes
+      {"by command", command("insert_into a_table_with_quite_a_long_name 2 \"by a command\" 2 1")},
   };
   for (int i = 3; i < 40; ++i)  // columns, trees and arenas grow
     steps.push_back({"insert", [i](W& w) { insert(*w.db, i, long_text(100 - i), 100 - i); }});

@@ -185,7 +185,7 @@ MUTANTS = [
     Mutant('log: good entries behind a bad one are not saved', LOG,
            '    if (found_.later_entries > 0) found_.saved = save_later_entries(file, found_);\n', ''),
     Mutant('log: what a failed sync has left is not written again', LOG,
-           '    file.copy_to(file_, found_.durable_offset, next_.offset);\n', ''),
+           '    file.copy_to(file_, found_.durable_offset, next_.offset - found_.durable_offset);\n', ''),
     Mutant('log: the end of the durable part is one entry too far', 'src/wal/recover.cc',
            '  return std::prev(after)->offset;\n', '  return next_.offset;\n'),
     Mutant('log: the header that a failed sync has left is not written again', LOG,
@@ -202,13 +202,6 @@ MUTANTS = [
            '      if (repair.to == copy.index)\n', '      if (false)\n'),
     Mutant('copies: a new one may miss the header', 'src/wal/copies.cc',
            'return is_new_ ? files_.size() : needed_;', 'return needed_;'),
-    Mutant('copies: what a failed sync has left is not written again', 'src/wal/copies.cc',
-           '    file.copy_to(file, durable_end(copy), end_.offset);\n', ''),
-    Mutant('copies: the header that a failed sync has left is not written again', 'src/wal/copies.cc',
-           '      write_header(file, best_->header, best_->slot);\n'
-           '      if (end_.offset == log_start) file.datasync();\n', ''),
-    Mutant('copies: good entries behind a bad one are not saved', 'src/wal/copies.cc',
-           'save_later_entries(file, copy.later));', 'std::string());'),
     Mutant('copies: one fewer than needed is enough', 'src/wal/copy_queues.cc',
            '      if (count_done(operation) < needed) perform_all(lock, copy);\n',
            '      if (count_done(operation) + 1 < needed) perform_all(lock, copy);\n'),
@@ -218,6 +211,20 @@ MUTANTS = [
     Mutant('copies: a late copy loses what waits for it', 'src/wal/copy_queues.cc',
            '    copy.queue.push_back(operation);\n',
            '    if (copy.queue.size() < 2) copy.queue.push_back(operation);\n'),
+    Mutant('copies: without a header while it is repaired', 'src/wal/copies.cc',
+           '      file.datasync();\n      write_header(file, best_->header, best_->slot);\n      file.datasync();\n'
+           '      const Offset other = (1 - best_->slot) * slot_size;\n',
+           '      const Offset other = (1 - best_->slot) * slot_size;\n'
+           '      for (const Offset half : {other, other + copy_offset})\n'
+           '        file.write_zeros(half, half + slot_size);\n      file.datasync();\n'
+           '      write_header(file, best_->header, best_->slot);\n'),
+    Mutant('copies: what a failed sync has left is not written again', 'src/wal/copies.cc',
+           '    file.copy_to(file, known_end, end_.offset - known_end);\n', ''),
+    Mutant('copies: the header that a failed sync has left is not written again', 'src/wal/copies.cc',
+           '      write_header(file, best_->header, best_->slot);\n'
+           '      if (end_.offset == log_start) file.datasync();\n', ''),
+    Mutant('copies: good entries behind a bad one are not saved', 'src/wal/copies.cc',
+           'save_later_entries(file, copy.later));', 'std::string());'),
     Mutant('segments: the next one begins before this one is durable', 'src/wal/segments.cc',
            '      current_->sync();\n      const std::uint64_t first', '      const std::uint64_t first'),
     Mutant('segments: what is released is not noted', 'src/wal/segments.cc',

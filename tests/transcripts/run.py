@@ -14,7 +14,8 @@ A transcript is a terminal session in a fresh folder. Lines before the first com
     [exit 1]
 
 A line "> ..." directly after a command continues it. The output is stdout and stderr together, with
-times as <time>, the folder as <folder> and ESC as \\e; [no end of line] follows when there is none.
+times as <time>, time stamps of this day as "timestamp <now> <time>", the folder as <folder> and ESC as
+\\e; [no end of line] follows when there is none.
 """
 import concurrent.futures
 import difflib
@@ -22,6 +23,7 @@ import os
 import re
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -44,7 +46,13 @@ def remark_and_commands(text):
     return remark, commands
 
 
+def without_clock(match):
+    """A time stamp, unless it is of another day."""
+    return b'timestamp <now>' if abs(int(match[1]) - time.time()) < 24 * 60 * 60 else match[0]
+
+
 def shown(output, code, folder):
+    output = re.sub(rb'\btimestamp (\d+)', without_clock, output)
     output = shell.TIME.sub(b'<time>', output).replace(folder.encode(), b'<folder>')
     text = output.decode('utf-8', 'replace').replace('\x1b', '\\e').replace('\0', '\\0')
     if text and not text.endswith('\n'):

@@ -39,6 +39,12 @@ int main_wrapper(Function function, int argc, char** argv) {
   }
 }
 
+// The older form: calls function(argc, argv).
+template <class Function>
+int main_exception_catcher(Function function, int argc, char** argv) {
+  return main_wrapper([&](Arguments&) { return function(argc, argv); }, argc, argv);
+}
+
 }  // namespace joedb::inline v1
 
 #endif

@@ -1,31 +1,69 @@
 #ifndef JOEDB_BASE_STRING_H
 #define JOEDB_BASE_STRING_H
 
+#include <concepts>
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace joedb::inline v1 {
 
-// A string that lives in a column: a view whose end is followed by a zero byte. It is valid until
-// the database is changed. It converts to std::string, so that `const std::string& name =
-// db.get_name(id);` makes a copy that stays.
-class String : public std::string_view {
- public:
-  constexpr String() : std::string_view("") {}
-  // The byte at data[size] must be 0.
-  constexpr String(const char* data, std::size_t size) : std::string_view(data, size) {}
+// std::filesystem::path, without its header, which is slow to compile.
+template <class T>
+concept File_Path = std::constructible_from<T, std::string> && requires(const T& path) {
+  path.lexically_normal();
+  path.root_directory();
+};
 
-  constexpr const char* c_str() const { return data(); }
+// A std::string_view that converts to std::string: `std::string s = text;` makes a copy.
+class Text_View : public std::string_view {
+ public:
+  constexpr Text_View() = default;
+  constexpr explicit Text_View(std::string_view text) : std::string_view(text) {}
+
   std::string str() const { return std::string(data(), size()); }
   operator std::string() const { return str(); }
+  template <File_Path Path>
+  operator Path() const {
+    return Path(str());
+  }
 
-  friend std::string operator+(std::string a, String b) { return std::move(a.append(b)); }
-  friend std::string operator+(String a, const std::string& b) { return a.str().append(b); }
-  friend std::string operator+(String a, const char* b) { return a.str().append(b); }
-  friend std::string operator+(const char* a, String b) { return std::string(a).append(b); }
-  friend std::string operator+(String a, String b) { return a.str().append(b); }
+  // Characters [start, start + count), or to the end. A view of the same characters. Throws
+  // std::out_of_range if start > size().
+  constexpr Text_View substr(std::size_t start = 0, std::size_t count = npos) const {
+    return Text_View(std::string_view::substr(start, count));
+  }
+
+  friend std::string operator+(std::string a, Text_View b) { return std::move(a.append(b)); }
+  friend std::string operator+(Text_View a, const std::string& b) { return a.str().append(b); }
+  friend std::string operator+(Text_View a, const char* b) { return a.str().append(b); }
+  friend std::string operator+(const char* a, Text_View b) { return std::string(a).append(b); }
+  friend std::string operator+(Text_View a, char b) { return a.str().append(1, b); }
+  friend std::string operator+(char a, Text_View b) { return std::string(1, a).append(b); }
+  friend std::string operator+(Text_View a, Text_View b) { return a.str().append(b); }
+};
+
+// A string that lives in a column: a view whose end is followed by a zero byte. It is valid until
+// the database is changed. A copy that stays: `std::string name = db.get_name(id);`, or `const
+// std::string& name = db.get_name(id);`.
+class String : public Text_View {
+ public:
+  constexpr String() : Text_View("") {}
+  // The byte at data[size] must be 0.
+  constexpr String(const char* data, std::size_t size) : Text_View({data, size}) {}
+  // Implicit, so that `is_known ? db.get_name(id) : "unknown"` is a String.
+  constexpr String(const char* text) : Text_View(std::string_view(text)) {}
+  String(std::nullptr_t) = delete;
+
+  constexpr const char* c_str() const { return data(); }
 };
 
 }  // namespace joedb::inline v1
+
+template <>
+struct std::hash<joedb::Text_View> : std::hash<std::string_view> {};
+template <>
+struct std::hash<joedb::String> : std::hash<std::string_view> {};
 
 #endif

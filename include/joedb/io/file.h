@@ -85,8 +85,11 @@ class Abstract_File {
   // The bytes of a blob, at most max_size of them (-1: all).
   std::string read_blob(Blob blob, std::int64_t max_size = -1) const;
 
-  // Appends [start, end) of this file to `destination` at the same offsets.
-  void copy_to(Abstract_File& destination, Offset start, Offset end) const;
+  // Copies the whole file. Bytes of `destination` behind its end stay.
+  void copy_to(Abstract_File& destination) const { copy_end_to(destination, 0); }
+  // Copies [start, start + size) to the same offsets of `destination`. Throws Corruption_Error if
+  // this file ends before.
+  void copy_to(Abstract_File& destination, Offset start, Offset size) const;
 
   // Copies what is behind `start` to the beginning of `destination`. Returns how many bytes.
   Offset copy_end_to(Abstract_File& destination, Offset start) const;

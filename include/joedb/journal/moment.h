@@ -21,7 +21,8 @@ inline Moment at(Offset checkpoint) { return {Moment::Kind::position, checkpoint
 inline Moment at_time(std::int64_t seconds) { return {Moment::Kind::time, seconds}; }
 
 // The position of a moment, for Readonly_Journal::replay. Reads the journal, from its start, for a
-// time. Throws Exception if the journal has no time stamp so early, or ends before the position.
+// time. Throws Exception if the journal has no time stamp so early, or none at all, or ends before
+// the position.
 Offset find_moment(Abstract_File& file, Moment moment);
 
 }  // namespace joedb::inline v1

@@ -25,8 +25,8 @@ class Client_Store {
 };
 
 // `file` and `connection` must outlive the client. Throws what opening the file throws, and
-// Content_Mismatch if file and connection have diverged. The default recovery mode is Recovery::keep
-// for a shared file, and Recovery::none for one that is opened alone.
+// Content_Mismatch if file and connection have diverged. The default recovery mode is
+// Recovery::keep for a shared file, and Recovery::none for one that is opened alone.
 class Writable_Database_Client : private Client_Store<Writable_Database>, public Client {
  public:
   explicit Writable_Database_Client(Abstract_File& file, Connection& connection = Connection::dummy,

@@ -51,13 +51,18 @@ class Connection {
 };
 
 // A file of this machine. If it is opened for reading, the connection cannot push; else nobody else
-// can, for the file is locked as long as it is open. What a push that was interrupted has left behind
-// the checkpoint is pushed again; anything else that stands there is saved in a file beside this one
-// (Recovery::keep).
+// can, for the file is locked as long as it is open. What a push that was interrupted has left
+// behind the checkpoint is pushed again; anything else that stands there is saved in a file beside
+// this one (Recovery::keep).
 class File_Connection final : public Connection {
  public:
   // `file` must outlive the connection. Throws Exception if it is shared.
   explicit File_Connection(Abstract_File& file);
+
+  // Writable_Journal::set_seals.
+  void set_seals(bool has_seals) {
+    if (writer_) writer_->set_seals(has_seals);
+  }
 
   bool can_push() const override { return writer_ != nullptr; }
   Offset get_checkpoint() const override { return journal().get_checkpoint(); }

@@ -54,7 +54,10 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
   // the database are not valid any more then.
   template <class F>
   auto transaction(F&& f) {
-    return Client::transaction([&] { return f(static_cast<Writer&>(this->store_)); });
+    constexpr bool takes_reference = std::is_invocable_v<F&, Writer&>;
+    static_assert(takes_reference, "the function of a transaction takes a Writable_Database&");
+    if constexpr (takes_reference)
+      return Client::transaction([&] { return f(static_cast<Writer&>(this->store_)); });
   }
 
  private:

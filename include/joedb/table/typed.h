@@ -143,7 +143,8 @@ class Container {
   Id last() const { return Id(records_->last()); }
   static constexpr Id get_end() { return Id(Record_Ids::no_id); }
 
-  Id get_at(std::size_t i) const { return Id(static_cast<index_t>(i)); }
+  // The id with number i, whether or not it is in use.
+  static constexpr Id get_at(std::size_t i) { return Id(static_cast<index_t>(i)); }
   bool is_valid_at(std::size_t i) const { return records_->is_used(static_cast<index_t>(i)); }
 
  private:
@@ -317,7 +318,8 @@ class Typed_Index {
     using iterator_category = std::bidirectional_iterator_tag;
     using value_type = Typed_Index::value_type;
     using difference_type = std::ptrdiff_t;
-    using reference = value_type;
+    // Constant, so that `for (auto& entry : index)` compiles, as with a std::map.
+    using reference = const value_type;
     struct pointer {
       value_type value;
       const value_type* operator->() const { return &value; }
@@ -325,7 +327,7 @@ class Typed_Index {
 
     iterator() = default;
     iterator(const Typed_Index& index, Index::Cursor cursor) : index_(&index), cursor_(cursor) {}
-    value_type operator*() const {
+    reference operator*() const {
       return {index_->key(cursor_.record().value()), Id(cursor_.record())};
     }
     pointer operator->() const { return {**this}; }
@@ -427,6 +429,7 @@ struct Program_Schema {
   std::string_view initial_values;  // updates of records 0, encoded: values for new fields
   std::vector<Table_Id> single_rows;
   std::vector<Index_Definition> indexes;
+  bool has_timestamps = false;  // checkpoints write time stamps
 };
 
 // Base of the generated class Database: the tables, read only.

@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "joedb/io/memory_file.h"
@@ -79,6 +80,9 @@ class Typed_Reader : public Reader {
 
 // ---- writing ------------------------------------------------------------------------------------
 
+// Throws Data_Error: an id or a size is not less than that of set_max_record_id.
+[[noreturn]] void throw_above_limit(const char* entry, index_t value, index_t limit);
+
 // For clients: the schema is brought up to date when the client says so.
 struct Upgraded_Later {};
 
@@ -95,7 +99,10 @@ class Typed_Writer : public Reader {
   void write_comment(std::string_view text) { store_.write(Comment{text}); }
   // Seconds since 1970; without an argument: now.
   void write_timestamp() { write_timestamp(std::time(nullptr)); }
-  void write_timestamp(std::int64_t seconds) { store_.write(Timestamp{seconds}); }
+  void write_timestamp(std::int64_t seconds) {
+    store_.write(Timestamp{seconds});
+    stamped_ = get_journal().get_position();
+  }
   void write_valid_data() { store_.write(Valid_Data{}); }
 
   // Bytes that stand in the journal and not in memory.
@@ -116,10 +123,14 @@ class Typed_Writer : public Reader {
 
   // After a soft checkpoint, everything so far survives the death of this process; after a hard
   // one, also a power cut. If one throws, the checkpoint before it still counts, and nothing more
-  // can be written until the file is opened again.
-  void soft_checkpoint() { store_.soft_checkpoint(); }
-  void hard_checkpoint() { store_.hard_checkpoint(); }
-  void checkpoint(Checkpoint_Level level) { store_.checkpoint(level); }
+  // can be written until the file is opened again. With the option timestamp_transactions, a
+  // checkpoint of new entries appends a time stamp, unless the last entry is one.
+  void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
+  void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
+  void checkpoint(Checkpoint_Level level) {
+    stamp();
+    store_.checkpoint(level);
+  }
 
   // Group commit: several threads, or several clients of one thread, share a sync.
   //
@@ -129,7 +140,10 @@ class Typed_Writer : public Reader {
   //     db.wait(position, lock);       // others may write while the disk works
   //
   // Without a lock, wait(position) is for one thread. Writable_Journal says the rest.
-  Offset hard_checkpoint_async() { return store_.hard_checkpoint_async(); }
+  Offset hard_checkpoint_async() {
+    stamp();
+    return store_.hard_checkpoint_async();
+  }
   template <class... Lock>
   void wait(Offset position, Lock&... lock) {
     store_.wait(position, lock...);
@@ -154,9 +168,14 @@ class Typed_Writer : public Reader {
   // Forgets everything since the checkpoint, in memory and in the file. Takes as long as opening.
   // Containers, iterators and strings that were taken before are not valid any more.
   void rollback() {
+    stamped_ = 0;
     store_.rollback();
     bind_if_possible();
   }
+
+  // From now on, inserting a record whose id is `limit` or more, or a vector of `limit` records or
+  // more, throws Data_Error. 0: no limit.
+  void set_max_record_id(index_t limit) { max_record_id_ = limit > 0 ? limit : no_limit; }
 
   const Writable_Journal& get_journal() const { return store_.get_journal(); }
 
@@ -166,6 +185,7 @@ class Typed_Writer : public Reader {
   Typed_Writer(Abstract_File& file, Recovery recovery, Checkpoint_Level level)
       : store_(file, recovery, Deleted_Values::reset, Reader::program_schema().indexes) {
     store_.set_default_level(level);
+    has_timestamps_ = Reader::program_schema().has_timestamps;
   }
 
   // For generated code: upgrade_schema, with the write lock of a shared file.
@@ -239,6 +259,8 @@ class Typed_Writer : public Reader {
   template <class Table_Type, class... Fields>
   [[gnu::always_inline]] void add_row_at(Table_Type& table, Record_Id record,
                                          const Assignment<Fields>&... values) {
+    if (record.value() >= max_record_id_) [[unlikely]]
+      throw_above_limit("insert_into", record.value(), max_record_id_);
     store_.insert(table.table(), Insert{Table_Type::id, record},
                   Writable_Database::Value<typename Fields::Stored>{values.field.column(),
                                                                     Fields::id, values.value}...);
@@ -246,6 +268,8 @@ class Typed_Writer : public Reader {
 
   template <class Table_Type>
   typename Table_Type::Id add_vector(Table_Type& table, std::size_t size) {
+    if (static_cast<index_t>(size) >= max_record_id_)
+      throw_above_limit("insert_vector", static_cast<index_t>(size), max_record_id_);
     const Insert_Vector entry{Table_Type::id, Record_Id(table.records().size()),
                               static_cast<std::int64_t>(size)};
     store_.write(entry);
@@ -304,6 +328,14 @@ class Typed_Writer : public Reader {
     }
   }
 
+  static constexpr index_t no_limit = std::numeric_limits<index_t>::max();
+
+  // Before a checkpoint, with the option timestamp_transactions.
+  void stamp() {
+    if (has_timestamps_ && ahead_of_checkpoint() > 0 && get_journal().get_position() != stamped_)
+      write_timestamp();
+  }
+
   void bind_all() {
     store_.get_database().keep_dropped();
     this->bind(store_.get_database());
@@ -323,6 +355,9 @@ class Typed_Writer : public Reader {
 
   joedb::Writable_Database store_;
   bool is_bound_ = false;
+  bool has_timestamps_ = false;
+  Offset stamped_ = 0;  // the position behind the last time stamp of this object
+  index_t max_record_id_ = no_limit;
 };
 
 // Holds a file, so that it is made before the database that uses it.

@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <iostream>
 #include <string>
 
 #include "hello/Client.h"
@@ -9,6 +8,7 @@
 #include "joedb/concurrency/File_Connection.h"
 #include "joedb/journal/File.h"
 #include "joedb/journal/Memory_File.h"
+#include "joedb/ui/main_exception_catcher.h"
 #include "joedb/ui/main_wrapper.h"
 
 static void write_and_read(joedb::Arguments& arguments) {
@@ -37,4 +37,6 @@ static void write_and_read(joedb::Arguments& arguments) {
     std::cout << people_read.get_name(person) << " is " << people_read.get_age(person) << '\n';
 }
 
-int main(int argc, char** argv) { return joedb::main_wrapper(write_and_read, argc, argv); }
+static int run(int argc, char** argv) { return joedb::main_wrapper(write_and_read, argc, argv); }
+
+int main(int argc, char** argv) { return joedb::main_exception_catcher(run, argc, argv); }

@@ -6,7 +6,7 @@
 
 namespace test::everything {
 
-static_assert(joedb::generated_code_version == 2,
+static_assert(joedb::generated_code_version == 3,
               "this code was generated for another version of joedb: run joedbc again");
 
 class id_of_country;
@@ -38,9 +38,41 @@ class id_of_nothing : public joedb::Typed_Id<id_of_nothing> {
 };
 using container_of_nothing = joedb::Container<id_of_nothing>;
 
+// For new_country({.name = …}).
+struct values_of_country {
+  std::string_view name = {};
+};
+
+// For new_city({.name = …}).
+struct values_of_city {
+  std::string_view name = {};
+  std::int8_t code = {};
+  id_of_country country = {};
+  std::int32_t population = {};
+};
+
+// For new_item({.text = …}).
+struct values_of_item {
+  std::string_view text = {};
+  std::int8_t i8 = {};
+  std::int16_t i16 = {};
+  std::int32_t i32 = {};
+  std::int64_t i64 = {};
+  float f32 = {};
+  double f64 = {};
+  bool flag = {};
+  id_of_city city = {};
+  joedb::Blob picture = {};
+};
+
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
+  Database() = default;
+  // Not copied: pass a reference.
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
   [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
         "\001\007country"
@@ -71,7 +103,7 @@ class Database : public joedb::Typed_Database {
     static constexpr std::string_view initial_values{
         "",
         0};
-    return {"everything", entries, initial_values, {}, {}};
+    return {"everything", entries, initial_values, {}, {}, false};
   }
 
   // country: name string
@@ -233,6 +265,9 @@ class Database : public joedb::Typed_Database {
 class Readonly_Database : public joedb::Typed_Reader<Database> {
  public:
   using Typed_Reader::Typed_Reader;
+  // Not copied: pass a reference.
+  Readonly_Database(const Readonly_Database&) = delete;
+  Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
 
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
@@ -244,12 +279,19 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
       : Typed_Writer(file, recovery, level) {
     Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
+  // Not copied: pass a reference.
+  Writable_Database(const Writable_Database&) = delete;
+  Writable_Database& operator=(const Writable_Database&) = delete;
 
   // country
   id_of_country new_country() { return Typed_Writer::add_row(country_table_); }
   id_of_country new_country(std::string_view name) {
     return Typed_Writer::add_row(country_table_,
                    Typed_Writer::assign(country_table_.name_, name));
+  }
+  template <class = void>
+  id_of_country new_country(const values_of_country& values) {
+    return new_country(values.name);
   }
   void insert_country(id_of_country id) {
     Typed_Writer::add_row_at(country_table_, id.get_record_id());
@@ -282,6 +324,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                    Typed_Writer::assign(city_table_.code_, code),
                    Typed_Writer::assign(city_table_.country_, country),
                    Typed_Writer::assign(city_table_.population_, population));
+  }
+  id_of_city new_city(const values_of_city& values) {
+    return new_city(values.name, values.code, values.country, values.population);
   }
   void insert_city(id_of_city id) {
     Typed_Writer::add_row_at(city_table_, id.get_record_id());
@@ -350,6 +395,18 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                    Typed_Writer::assign(item_table_.flag_, flag),
                    Typed_Writer::assign(item_table_.city_, city),
                    Typed_Writer::assign(item_table_.picture_, picture));
+  }
+  id_of_item new_item(const values_of_item& values) {
+    return new_item(values.text,
+                    values.i8,
+                    values.i16,
+                    values.i32,
+                    values.i64,
+                    values.f32,
+                    values.f64,
+                    values.flag,
+                    values.city,
+                    values.picture);
   }
   void insert_item(id_of_item id) {
     Typed_Writer::add_row_at(item_table_, id.get_record_id());
@@ -473,45 +530,66 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
 class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
  public:
   using Typed_File_Writer::Typed_File_Writer;
+  // Not copied: pass a reference.
+  File_Database(const File_Database&) = delete;
+  File_Database& operator=(const File_Database&) = delete;
 };
 
 // A database in memory.
 class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
  public:
-  using Typed_Memory_Writer::Typed_Memory_Writer;
+  Memory_Database() = default;
+  // Not copied: pass a reference.
+  Memory_Database(const Memory_Database&) = delete;
+  Memory_Database& operator=(const Memory_Database&) = delete;
 };
 
 // Shares a file, or a connection to another copy of it, with others: transaction by transaction.
 class Client : public joedb::Typed_Client<Writable_Database> {
  public:
   using Typed_Client::Typed_Client;
+  // Not copied: pass a reference.
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 };
 
 class Client_Lock : public joedb::Typed_Client_Lock<Client> {
  public:
   using Typed_Client_Lock::Typed_Client_Lock;
+  // Not copied: pass a reference.
+  Client_Lock(const Client_Lock&) = delete;
+  Client_Lock& operator=(const Client_Lock&) = delete;
 };
 
 // A Client for a file of the system.
 class File_Client : public joedb::Typed_File_Client<Client> {
  public:
   using Typed_File_Client::Typed_File_Client;
+  // Not copied: pass a reference.
+  File_Client(const File_Client&) = delete;
+  File_Client& operator=(const File_Client&) = delete;
 };
 
 // Follows a file that others write.
 class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
  public:
   using Typed_Readonly_Client::Typed_Readonly_Client;
+  // Not copied: pass a reference.
+  Readonly_Client(const Readonly_Client&) = delete;
+  Readonly_Client& operator=(const Readonly_Client&) = delete;
 };
 
 // All ids and containers, for templates.
 struct Types {
   using id_of_country = ::test::everything::id_of_country;
   using container_of_country = ::test::everything::container_of_country;
+  using values_of_country = ::test::everything::values_of_country;
   using id_of_city = ::test::everything::id_of_city;
   using container_of_city = ::test::everything::container_of_city;
+  using values_of_city = ::test::everything::values_of_city;
   using id_of_item = ::test::everything::id_of_item;
   using container_of_item = ::test::everything::container_of_item;
+  using values_of_item = ::test::everything::values_of_item;
   using id_of_nothing = ::test::everything::id_of_nothing;
   using container_of_nothing = ::test::everything::container_of_nothing;
 };

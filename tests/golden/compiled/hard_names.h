@@ -6,7 +6,7 @@
 
 namespace test::hard_names {
 
-static_assert(joedb::generated_code_version == 2,
+static_assert(joedb::generated_code_version == 3,
               "this code was generated for another version of joedb: run joedbc again");
 
 class id_of_class;
@@ -80,6 +80,43 @@ class id_of_conf : public joedb::Typed_Id<id_of_conf> {
 };
 using container_of_conf = joedb::Container<id_of_conf>;
 
+// For new_class({.default_ = …}).
+struct values_of_class {
+  std::string_view default_ = {};
+  std::string_view default__ = {};
+  std::int32_t int_ = {};
+  std::int32_t id = {};
+  std::int32_t value = {};
+  std::int32_t add_row = {};
+  std::int32_t assign = {};
+  std::int32_t schema = {};
+  joedb::Blob journal = {};
+  std::string_view data = {};
+  bool untyped = {};
+  id_of_class the_id_of_class = {};
+  std::int32_t class_table__ = {};
+  std::int32_t engine__ = {};
+  std::int32_t store__ = {};
+  std::int32_t table = {};
+  std::int32_t size = {};
+  std::int32_t function = {};
+};
+
+// For new_Database({.Database_ = …}).
+struct values_of_Database {
+  id_of_Database Database_ = {};
+};
+
+// For new_joedb({.std_ = …}).
+struct values_of_joedb {
+  std::int8_t std_ = {};
+};
+
+// For new__({._ = …}).
+struct values_of__ {
+  std::int8_t _ = {};
+};
+
 using index_of_by_class = joedb::Typed_Index<id_of_class, joedb::Typed_Field<id_of_class, 12>, joedb::Typed_Field<std::string, 1>, joedb::Typed_Field<std::int32_t, 15>>;
 using range_of_by_class = index_of_by_class::Range;
 
@@ -89,6 +126,11 @@ using range_of__ = index_of__::Range;
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
+  Database() = default;
+  // Not copied: pass a reference.
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
   using Typed_Database::get_untyped;
   [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
@@ -139,7 +181,7 @@ class Database : public joedb::Typed_Database {
         0};
     return {"hard_names", entries, initial_values, {joedb::Table_Id(10)}, {
              {"by_class", joedb::Table_Id(1), {joedb::Field_Id(12), joedb::Field_Id(1), joedb::Field_Id(15)}, false, "hard_names"},
-             {"_", joedb::Table_Id(7), {joedb::Field_Id(1)}, true, "hard_names"}}};
+             {"_", joedb::Table_Id(7), {joedb::Field_Id(1)}, true, "hard_names"}}, false};
   }
 
   // class: default string, default_ string, int int32, id int32, value int32, add_row int32, assign int32, schema int32, journal blob, data string, untyped boolean, id_of_class references class, class_table_ int32, engine_ int32, store_ int32, table int32, size int32, function int32
@@ -488,6 +530,9 @@ class Database : public joedb::Typed_Database {
 class Readonly_Database : public joedb::Typed_Reader<Database> {
  public:
   using Typed_Reader::Typed_Reader;
+  // Not copied: pass a reference.
+  Readonly_Database(const Readonly_Database&) = delete;
+  Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
 
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
@@ -499,6 +544,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
       : Typed_Writer(file, recovery, level) {
     Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
+  // Not copied: pass a reference.
+  Writable_Database(const Writable_Database&) = delete;
+  Writable_Database& operator=(const Writable_Database&) = delete;
   using Database::get_journal;
   using Typed_Writer::get_journal;
 
@@ -556,6 +604,26 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                    Typed_Writer::assign(class_table_.table_, table),
                    Typed_Writer::assign(class_table_.size_, size),
                    Typed_Writer::assign(class_table_.function_, function));
+  }
+  id_of_class new_class(const values_of_class& values) {
+    return new_class(values.default_,
+                     values.default__,
+                     values.int_,
+                     values.id,
+                     values.value,
+                     values.add_row,
+                     values.assign,
+                     values.schema,
+                     values.journal,
+                     values.data,
+                     values.untyped,
+                     values.the_id_of_class,
+                     values.class_table__,
+                     values.engine__,
+                     values.store__,
+                     values.table,
+                     values.size,
+                     values.function);
   }
   void insert_class(id_of_class id) {
     Typed_Writer::add_row_at(class_table_, id.get_record_id());
@@ -747,6 +815,10 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     return Typed_Writer::add_row(Database_table_,
                    Typed_Writer::assign(Database_table_.Database_, Database_));
   }
+  template <class = void>
+  id_of_Database new_Database(const values_of_Database& values) {
+    return new_Database(values.Database_);
+  }
   void insert_Database(id_of_Database id) {
     Typed_Writer::add_row_at(Database_table_, id.get_record_id());
   }
@@ -787,6 +859,10 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     return Typed_Writer::add_row(joedb_table_,
                    Typed_Writer::assign(joedb_table_.std_, std_));
   }
+  template <class = void>
+  id_of_joedb new_joedb(const values_of_joedb& values) {
+    return new_joedb(values.std_);
+  }
   void insert_joedb(id_of_joedb id) {
     Typed_Writer::add_row_at(joedb_table_, id.get_record_id());
   }
@@ -812,6 +888,10 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of__ new__(std::int8_t _) {
     return Typed_Writer::add_row(__table_,
                    Typed_Writer::assign(__table_.__, _));
+  }
+  template <class = void>
+  id_of__ new__(const values_of__& values) {
+    return new__(values._);
   }
   void insert__(id_of__ id) {
     Typed_Writer::add_row_at(__table_, id.get_record_id());
@@ -900,12 +980,18 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
 class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
  public:
   using Typed_File_Writer::Typed_File_Writer;
+  // Not copied: pass a reference.
+  File_Database(const File_Database&) = delete;
+  File_Database& operator=(const File_Database&) = delete;
 };
 
 // A database in memory.
 class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
  public:
-  using Typed_Memory_Writer::Typed_Memory_Writer;
+  Memory_Database() = default;
+  // Not copied: pass a reference.
+  Memory_Database(const Memory_Database&) = delete;
+  Memory_Database& operator=(const Memory_Database&) = delete;
   using Writable_Database::get_data;
   using Typed_Memory_Writer::get_data;
 };
@@ -914,41 +1000,57 @@ class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
 class Client : public joedb::Typed_Client<Writable_Database> {
  public:
   using Typed_Client::Typed_Client;
+  // Not copied: pass a reference.
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 };
 
 class Client_Lock : public joedb::Typed_Client_Lock<Client> {
  public:
   using Typed_Client_Lock::Typed_Client_Lock;
+  // Not copied: pass a reference.
+  Client_Lock(const Client_Lock&) = delete;
+  Client_Lock& operator=(const Client_Lock&) = delete;
 };
 
 // A Client for a file of the system.
 class File_Client : public joedb::Typed_File_Client<Client> {
  public:
   using Typed_File_Client::Typed_File_Client;
+  // Not copied: pass a reference.
+  File_Client(const File_Client&) = delete;
+  File_Client& operator=(const File_Client&) = delete;
 };
 
 // Follows a file that others write.
 class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
  public:
   using Typed_Readonly_Client::Typed_Readonly_Client;
+  // Not copied: pass a reference.
+  Readonly_Client(const Readonly_Client&) = delete;
+  Readonly_Client& operator=(const Readonly_Client&) = delete;
 };
 
 // All ids and containers, for templates.
 struct Types {
   using id_of_class = ::test::hard_names::id_of_class;
   using container_of_class = ::test::hard_names::container_of_class;
+  using values_of_class = ::test::hard_names::values_of_class;
   using id_of_class_table = ::test::hard_names::id_of_class_table;
   using container_of_class_table = ::test::hard_names::container_of_class_table;
   using id_of_engine = ::test::hard_names::id_of_engine;
   using container_of_engine = ::test::hard_names::container_of_engine;
   using id_of_Database = ::test::hard_names::id_of_Database;
   using container_of_Database = ::test::hard_names::container_of_Database;
+  using values_of_Database = ::test::hard_names::values_of_Database;
   using id_of_std = ::test::hard_names::id_of_std;
   using container_of_std = ::test::hard_names::container_of_std;
   using id_of_joedb = ::test::hard_names::id_of_joedb;
   using container_of_joedb = ::test::hard_names::container_of_joedb;
+  using values_of_joedb = ::test::hard_names::values_of_joedb;
   using id_of__ = ::test::hard_names::id_of__;
   using container_of__ = ::test::hard_names::container_of__;
+  using values_of__ = ::test::hard_names::values_of__;
   using id_of_vector = ::test::hard_names::id_of_vector;
   using container_of_vector = ::test::hard_names::container_of_vector;
   using id_of_at = ::test::hard_names::id_of_at;

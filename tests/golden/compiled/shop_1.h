@@ -6,7 +6,7 @@
 
 namespace shop_1 {
 
-static_assert(joedb::generated_code_version == 2,
+static_assert(joedb::generated_code_version == 3,
               "this code was generated for another version of joedb: run joedbc again");
 
 class id_of_item;
@@ -17,9 +17,19 @@ class id_of_item : public joedb::Typed_Id<id_of_item> {
 };
 using container_of_item = joedb::Container<id_of_item>;
 
+// For new_item({.label = …}).
+struct values_of_item {
+  std::string_view label = {};
+};
+
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
 class Database : public joedb::Typed_Database {
  public:
+  Database() = default;
+  // Not copied: pass a reference.
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
   [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
         "\001\004item"
@@ -28,7 +38,7 @@ class Database : public joedb::Typed_Database {
     static constexpr std::string_view initial_values{
         "",
         0};
-    return {"shop_1", entries, initial_values, {}, {}};
+    return {"shop_1", entries, initial_values, {}, {}, false};
   }
 
   // item: label string
@@ -66,6 +76,9 @@ class Database : public joedb::Typed_Database {
 class Readonly_Database : public joedb::Typed_Reader<Database> {
  public:
   using Typed_Reader::Typed_Reader;
+  // Not copied: pass a reference.
+  Readonly_Database(const Readonly_Database&) = delete;
+  Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
 
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
@@ -77,12 +90,19 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
       : Typed_Writer(file, recovery, level) {
     Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
+  // Not copied: pass a reference.
+  Writable_Database(const Writable_Database&) = delete;
+  Writable_Database& operator=(const Writable_Database&) = delete;
 
   // item
   id_of_item new_item() { return Typed_Writer::add_row(item_table_); }
   id_of_item new_item(std::string_view label) {
     return Typed_Writer::add_row(item_table_,
                    Typed_Writer::assign(item_table_.label_, label));
+  }
+  template <class = void>
+  id_of_item new_item(const values_of_item& values) {
+    return new_item(values.label);
   }
   void insert_item(id_of_item id) {
     Typed_Writer::add_row_at(item_table_, id.get_record_id());
@@ -120,41 +140,60 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
 class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
  public:
   using Typed_File_Writer::Typed_File_Writer;
+  // Not copied: pass a reference.
+  File_Database(const File_Database&) = delete;
+  File_Database& operator=(const File_Database&) = delete;
 };
 
 // A database in memory.
 class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
  public:
-  using Typed_Memory_Writer::Typed_Memory_Writer;
+  Memory_Database() = default;
+  // Not copied: pass a reference.
+  Memory_Database(const Memory_Database&) = delete;
+  Memory_Database& operator=(const Memory_Database&) = delete;
 };
 
 // Shares a file, or a connection to another copy of it, with others: transaction by transaction.
 class Client : public joedb::Typed_Client<Writable_Database> {
  public:
   using Typed_Client::Typed_Client;
+  // Not copied: pass a reference.
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 };
 
 class Client_Lock : public joedb::Typed_Client_Lock<Client> {
  public:
   using Typed_Client_Lock::Typed_Client_Lock;
+  // Not copied: pass a reference.
+  Client_Lock(const Client_Lock&) = delete;
+  Client_Lock& operator=(const Client_Lock&) = delete;
 };
 
 // A Client for a file of the system.
 class File_Client : public joedb::Typed_File_Client<Client> {
  public:
   using Typed_File_Client::Typed_File_Client;
+  // Not copied: pass a reference.
+  File_Client(const File_Client&) = delete;
+  File_Client& operator=(const File_Client&) = delete;
 };
 
 // Follows a file that others write.
 class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
  public:
   using Typed_Readonly_Client::Typed_Readonly_Client;
+  // Not copied: pass a reference.
+  Readonly_Client(const Readonly_Client&) = delete;
+  Readonly_Client& operator=(const Readonly_Client&) = delete;
 };
 
 // All ids and containers, for templates.
 struct Types {
   using id_of_item = ::shop_1::id_of_item;
   using container_of_item = ::shop_1::container_of_item;
+  using values_of_item = ::shop_1::values_of_item;
 };
 
 }  // namespace shop_1

@@ -1,0 +1,101 @@
+#include <iostream>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/table/writable_database.h"
+
+namespace joedb {
+
+namespace {
+
+// The file as it is before and after.
+struct State {
+  Offset size;
+  Offset checkpoint;
+};
+
+std::string bytes_text(Offset size) {
+  return std::to_string(size) + (size == 1 ? " byte" : " bytes");
+}
+
+// Recovery::hard does not save what it removes.
+std::string save_before(const std::string& name, Recovery recovery) {
+  File file(name, Open_Mode::read_existing);
+  const Offset checkpoint = Readonly_Journal(file, recovery).get_checkpoint();
+  if (file.get_size() <= checkpoint) return "";
+  const std::string saved = name + ".tail-" + std::to_string(checkpoint);
+  fill_new_file(saved, [&](File& tail) { save_tail(file, recovery, tail); });
+  return saved;
+}
+
+void print(const std::string& name, const State& before, const State& after,
+           const std::string& saved, Recovery recovery) {
+  if (recovery == Recovery::ignore_header && after.checkpoint > before.checkpoint)
+    std::cout << name << ": the checkpoint is at " << after.checkpoint << " now, instead of "
+              << before.checkpoint << '\n';
+  else if (after.size < before.size)
+    std::cout << name << ": removed " << bytes_text(before.size - after.size)
+              << " behind the checkpoint at " << after.checkpoint << '\n';
+  else
+    std::cout << name << ": nothing to recover: it ends at its checkpoint, " << after.checkpoint
+              << '\n';
+  if (!saved.empty())
+    std::cout << "saved: " << bytes_text(before.size - after.size) << ", in " << saved << '\n';
+}
+
+void run_on(const std::string& name, Recovery recovery) {
+  State before{0, journal_start};
+  std::string saved;
+  if (recovery == Recovery::hard) saved = save_before(name, recovery);
+  File file(name, Open_Mode::write_existing);
+  before.size = file.get_size();
+  if (before.size == 0) throw Exception(name + ": the file is empty, and no database");
+  if (recovery == Recovery::ignore_header) {
+    try {
+      before.checkpoint = Readonly_Journal(file).get_checkpoint();
+    } catch (const Corruption_Error&) {  // this is why the header is ignored
+    }
+  }
+  Writable_Database database(file, recovery);
+  database.recover();
+  if (recovery == Recovery::ignore_header) database.hard_checkpoint();
+  const Writable_Journal& journal = database.get_journal();
+  if (saved.empty()) saved = journal.get_saved_tail();
+  print(name, before, {file.get_size(), journal.get_checkpoint()}, saved, recovery);
+}
+
+const char* const details =
+    R"(A process that was killed in a transaction leaves bytes behind the checkpoint of FILE, and a writer
+refuses the file then. By default, these bytes are saved in FILE.tail-POSITION, and removed. The
+tables are built before anything is changed: a file that cannot be read stays as it is.
+
+  --recovery keep           removes what is behind the checkpoint, and saves it
+  --recovery overwrite      removes what is behind the checkpoint
+  --recovery ignore_header  takes all entries of the file, and writes a hard checkpoint behind them
+  --recovery hard           goes back to the last hard checkpoint, and saves what is behind it:
+                            after a power cut, if later bytes are damaged
+
+joedb_verify says whether this is necessary. No other process may have the file open.
+)";
+
+}  // namespace
+
+int run_recover(std::vector<std::string> arguments) {
+  Options options({"joedb_recover [options] FILE",
+                   "Makes a database usable again after a crash, without losing anything.", details,
+                   "  joedb_recover people.joedb\n"
+                   "  joedb_recover --recovery hard people.joedb\n"});
+  Recovery recovery = Recovery::keep;
+  add_recovery_option(options, recovery);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const std::string name = words->take_last_name();
+  if (recovery == Recovery::none) recovery = Recovery::keep;
+  run_on(name, recovery);
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb
