@@ -573,6 +573,7 @@ class Log_Explorer {
       live(world, promises, life_seed);
       if (attacks_.has_kill || attacks_.has_power) explore(world, promises, 1);
       if (attacks_.has_error) {
+        if (setup_.kind == Kind::segments) damage_segments(world, promises);
         damage_entries(world, promises);
         if (setup_.kind == Kind::segments) damage_segments(world, promises);
         fill_disk(life_seed);
@@ -979,7 +980,8 @@ class Log_Explorer {
   void require_mark(const Image& image, const Promises_Of_Log& promises) const {
     World world(image);
     const std::uint64_t durable = promises.at(Promises_Of_Log::durable, std::size_t(-1));
-    if (wal::examine(*open_log(world)).known_durable < durable)
+    const wal::Report report = wal::examine(*open_log(world));
+    if (std::max(report.known_durable, report.first_sequence - 1) < durable)
       throw std::runtime_error("a closed log does not say what is durable");
   }
 

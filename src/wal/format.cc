@@ -127,6 +127,19 @@ void write_header(Abstract_File& file, const Header& header, int slot) {
     file.pwrite(bytes.data(), bytes.size(), slot * slot_size + copy);
 }
 
+bool clear_torn_header(Abstract_File& file, int slot) {
+  bool is_changed = false;
+  const std::string slots = read_slots(file);
+  for (int copy = 0; copy < 2; ++copy) {
+    const std::string_view bytes = copy_of(slots, slot, copy);
+    if (are_zeros(bytes) || decode_header(bytes)) continue;
+    const Offset start = slot * slot_size + copy * copy_offset;
+    file.write_zeros(start, start + static_cast<Offset>(header_bytes));
+    is_changed = true;
+  }
+  return is_changed;
+}
+
 void require_entry_size(std::size_t bytes, Format format) {
   if (bytes > max_entry_size)
     throw Exception("an entry of a log has at most " + std::to_string(max_entry_size) +

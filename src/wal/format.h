@@ -52,6 +52,9 @@ bool is_blank(const Abstract_File& file);
 // Whether it has the first bytes of a log of format `checked`.
 bool begins_as_log(const Abstract_File& file);
 void write_header(Abstract_File& file, const Header& header, int slot);
+// Writes zeros over what a power cut has left in a slot of a header that is not whole: a part of
+// the next one could complete it. False if there was nothing.
+bool clear_torn_header(Abstract_File& file, int slot);
 
 // ---- entries of format `checked` ----------------------------------------------------------------
 

@@ -194,7 +194,10 @@ class Writer::Implementation {
     if (found_.later_entries > 0) found_.saved = save_later_entries(file, found_);
     // What the file shows may be in memory only: after a failed sync, the system takes pages for
     // written that are not. So all that nothing proves to be durable is written again.
-    if (format() == Format::checked) write_header(file_, header_, slot_);
+    if (format() == Format::checked) {
+      write_header(file_, header_, slot_);
+      clear_torn_header(file_, 1 - slot_);
+    }
     // Without entries, what is removed may be of the epoch before, in force until this is durable.
     if (format() == Format::checked && next_.offset == log_start) sync_header();
     remove_tail();
@@ -223,7 +226,7 @@ class Writer::Implementation {
     if (!header) return create(start);
     header_ = header->header;
     slot_ = header->slot;
-    is_header_durable_ = true;
+    is_header_durable_ = !clear_torn_header(file_, 1 - slot_);
     not_zeros_ = file_end_ = std::max(file.get_size(), log_start);
     begin_again(start.epoch, start.first_sequence, start.oldest);
   }

@@ -227,6 +227,22 @@ TEST_F(Wal_Writer, LosesNothingIfAPageOfAHeaderIsLost) {
   }
 }
 
+// Otherwise a part of the next header could make a torn one whole, which never was in force.
+TEST_F(Wal_Writer, ClearsAHeaderThatAPowerCutHasTorn) {
+  open();
+  append({"one"});
+  const std::uint64_t id = log_->log_id();
+  close();
+  Header_Bytes torn = encode_header({id, 2, 7, 7});
+  torn[24] = 0;  // the epoch
+  file_.pwrite(torn.data(), torn.size(), slot_size);
+  open();
+  EXPECT_TRUE(file_.is_zero(slot_size, 2 * slot_size));
+  append({"two"});
+  close();
+  EXPECT_THAT(entries(), ElementsAre("one", "two"));
+}
+
 TEST_F(Wal_Writer, TakesNoLogWithoutAHeaderForANewOne) {
   open();
   append({"one"});
