@@ -73,6 +73,12 @@ void Readonly_Journal::open_header(Recovery recovery, bool is_writer) {
   check_integrity();
 }
 
+static std::string hard_checkpoint_text(Offset hard) {
+  return ". The last hard checkpoint is at " + std::to_string(hard) +
+         (hard > journal_start ? ": --recovery hard opens the file there"
+                               : ", before the first entry");
+}
+
 // Only the place of a hard checkpoint that may still be needed is taken from the header.
 void Readonly_Journal::take_whole_file(const Checkpoint_Words& words, Offset file_size) {
   bool has_hard_slot = false;
@@ -103,10 +109,8 @@ void Readonly_Journal::require_claimed_bytes(const Checkpoint_Words& words, Offs
                                              Recovery recovery) const {
   const auto fail = [&](const std::string& what) {
     throw Corruption_Error(file_.get_name() + " is damaged: " + what +
-                               ". The last hard checkpoint is at " +
-                               std::to_string(get_hard_checkpoint()) +
-                               ": --recovery hard opens the file there; --recovery ignore_header "
-                               "reads all entries of the file",
+                               hard_checkpoint_text(get_hard_checkpoint()) +
+                               "; --recovery ignore_header reads all entries of the file",
                            file_size);
   };
   bool has_checkpoint = false;
@@ -135,9 +139,7 @@ void Readonly_Journal::require_claimed_bytes(const Checkpoint_Words& words, Offs
 void Readonly_Journal::fail_behind_hard_checkpoint(const Corruption_Error& error) const {
   const Offset hard = get_hard_checkpoint();
   if (hard >= get_checkpoint()) throw error;
-  throw Corruption_Error(std::string(error.what()) + ". The last hard checkpoint is at " +
-                             std::to_string(hard) + ": --recovery hard opens the file there",
-                         error.offset);
+  throw Corruption_Error(std::string(error.what()) + hard_checkpoint_text(hard), error.offset);
 }
 
 // Where integrity entries are used, a checkpoint without one is a soft one whose bytes a power cut
