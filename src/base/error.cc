@@ -18,9 +18,8 @@ Unfinished_Transaction::Unfinished_Transaction(std::string_view file, Offset che
                 std::to_string(checkpoint_position) + ", the file has " +
                 std::to_string(file_size) + " bytes. No running process is writing them. 'joedb " +
                 "recover " + std::string(file) + "' (or Recovery::keep) saves the last " +
-                std::to_string(file_size - checkpoint_position) + " bytes in " +
-                std::string(file) + ".tail-" + std::to_string(checkpoint_position) +
-                ", and removes them"),
+                std::to_string(file_size - checkpoint_position) + " bytes in " + std::string(file) +
+                ".tail-" + std::to_string(checkpoint_position) + ", and removes them"),
       path(file),
       checkpoint(checkpoint_position),
       size(file_size) {}

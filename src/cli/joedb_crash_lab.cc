@@ -156,8 +156,9 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   }
   print(report);
   if (!report.failure) return 0;
-  std::printf("\nFAILURE: %sreplay: joedb crash-lab %s%s\n", report.failure->text.c_str(),
-              report.failure->replay.c_str(), workload.empty() ? "" : (" " + workload).c_str());
+  std::printf("\nFAILURE: %s%sreplay: joedb crash-lab %s%s\n", report.failure->text.c_str(),
+              report.failure->operations.c_str(), report.failure->replay.c_str(),
+              workload.empty() ? "" : (" " + workload).c_str());
   return 1;
 }
 

@@ -9,6 +9,7 @@ namespace {
 
 // The end of the last entry that ends at `position`, or before.
 struct Find_Entry_End {
+  using Sees_Integrity_Entries = void;
   template <class Entry>
   void operator()(const Entry&) {
     const Offset entry_end = journal.get_replay_position();

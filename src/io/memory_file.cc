@@ -25,10 +25,6 @@ void Memory_File::pwrite(const char* data, std::size_t size, Offset offset) {
   std::memcpy(data_.data() + start, data, size);
 }
 
-std::unique_ptr<Abstract_File> Memory_File::open_beside(const std::string&, Open_Mode) const {
-  return std::make_unique<Memory_File>();
-}
-
 bool Memory_File::truncate(Offset size) {
   data_.resize(static_cast<std::size_t>(size));
   return true;

@@ -138,7 +138,7 @@ TEST_F(Integrity_Test, SaysWhichBytesAreDamaged) {
   EXPECT_EQ(
       error_of([&] { words_in(damaged); }),
       "memory is damaged between offsets 67 and 96: the bytes are not those that were written. "
-              "The last hard checkpoint is at 67: --recovery hard opens the file there");
+      "The last hard checkpoint is at 67: --recovery hard opens the file there");
   EXPECT_EQ(words_in(damaged, Recovery::ignore_header), "x b ");
 }
 

@@ -82,10 +82,10 @@ TEST_F(Preallocation_Test, AnUnfinishedTransactionBeforeTheZerosIsNotDropped) {
   const std::string killed = disk.at(disk.io_count() - 1).content();
   EXPECT_EQ(killed.size(), 4096);
   Sim_Disk after(killed);
-  EXPECT_TRUE(error_of([&] {
-                Journal_Process process(after);
-              }).starts_with("sim ends with an unfinished transaction: its checkpoint is at 44, the "
-                               "file has 4096 bytes"));
+  EXPECT_TRUE(
+      error_of([&] { Journal_Process process(after); })
+          .starts_with("sim ends with an unfinished transaction: its checkpoint is at 44, the "
+                       "file has 4096 bytes"));
   EXPECT_EQ(words_in(killed, Recovery::ignore_header), "a b ");
 }
 

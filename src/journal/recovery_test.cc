@@ -177,7 +177,7 @@ TEST_F(Recovery_Test, AWriterBuriesWordsBeyondTheEndBeforeTheFileGrows) {
       {{41, 41, -44, -47}, Recovery::overwrite, "41 41 -44 -44"},
       {{41, 41, -44, -47}, Recovery::ignore_header, "41 41 -44 41"},
       {{-99, -98, 44, 44}, Recovery::none, "41 41 44 44"},
-      {{-99, 44, 41, -44}, Recovery::none, "41 44 41 -44"},
+      {{-99, 44, 41, -44}, Recovery::none, "41 41 41 -44"},  // it had no hard one
       {{44, 44, 47, 41}, Recovery::none, "44 44 41 41"},
       {{44, 44, -44, 47}, Recovery::none, "44 44 -44 41"},
       {{44, 44, 47, 47}, Recovery::ignore_header, "44 44 41 41"},
@@ -327,8 +327,8 @@ TEST_F(Recovery_Test, AFileWhoseEntriesCannotBeReadStaysAsItIs) {
 }
 
 TEST_F(Recovery_Test, OpeningAloneChangesNothing) {
-  for (const Recovery recovery : {Recovery::ignore_header, Recovery::overwrite, Recovery::keep,
-                                  Recovery::hard}) {
+  for (const Recovery recovery :
+       {Recovery::ignore_header, Recovery::overwrite, Recovery::keep, Recovery::hard}) {
     Sim_Disk disk(dirty);
     {
       testing::Sim_File file(disk, Open_Mode::write_existing);

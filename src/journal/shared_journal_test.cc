@@ -345,10 +345,9 @@ TEST_F(Shared_Journal_Test, AHardCheckpointBeyondTheEndIsRefusedByAPull) {
   Sim_File foreign(disk, Open_Mode::shared_write);
   const std::int64_t words[2] = {1000, 1000};
   foreign.pwrite(reinterpret_cast<const char*>(words), 16, 16);
-  EXPECT_EQ(error_of([&] { reader.pull(); }), "sim is damaged: its header has a hard checkpoint at 1000, and the file ends at 44. The last "
-            "hard checkpoint is at 41: --recovery hard opens the file there; --recovery ignore_header "
-            "reads all entries of the file");
-  EXPECT_EQ(error_of([&] { a.begin(); }), "Checkpoint is bigger than file size");
+  const std::string error = "sim is damaged: its header has a hard checkpoint at 1000";
+  EXPECT_TRUE(error_of([&] { reader.pull(); }).starts_with(error));
+  EXPECT_TRUE(error_of([&] { a.begin(); }).starts_with(error));
   EXPECT_EQ(reader.get_checkpoint(), 44);
   EXPECT_EQ(a.journal().get_checkpoint(), 44);
   foreign.exclusive_lock(tail_lock.start, tail_lock.size);  // a has released it

@@ -123,7 +123,7 @@ void Writable_Journal::require_no_tail(Offset file_size) const {
 
 void Writable_Journal::note_header_checkpoint(Offset file_size) {
   Checkpoints in_header;
-  in_header.read(without_seals(read_words(), file_size), file_size);
+  in_header.read(without_seals(read_words(), file_size), get_checkpoint());
   for (const Offset end : {in_header.checkpoint, in_header.hard_checkpoint})
     has_integrity_ = has_integrity_ || Integrity_Reader(file_).entry_before(end);
   if (in_header.checkpoint < get_checkpoint()) header_checkpoint_ = in_header.checkpoint;
@@ -255,15 +255,19 @@ Writable_Journal::~Writable_Journal() {
   unlock();
 }
 
-// After a failed write, or a sync, the program knows that its transaction has failed: a piece of it
-// that stayed in the file would only make the next writer refuse the file. What a checkpoint of the
-// header claims stays. In a shared file, the next transaction does this.
+// After a failed write or sync, the program knows that its transaction has failed: a piece of it that
+// stayed in the file would only make the next writer refuse the file. What a checkpoint of the
+// header claims stays; so does what is behind the checkpoint of another process.
 void Writable_Journal::cut_after_failure() noexcept {
-  if (is_shared() || !is_recovered_) return;
+  if (!is_recovered_) return;
   try {
-    read_checkpoints(read_words());
+    std::optional<File_Lock> tail;
+    if (is_shared() && !is_locked_) tail.emplace(file_, tail_lock, File_Lock::Kind::exclusive);
+    const Offset old = get_checkpoint();
+    const Offset size = read_checkpoints(read_words());
+    if (is_shared() && get_checkpoint() != old) return;
     const Offset end = std::max(get_checkpoint(), header_checkpoint_ ? flushed_ : journal_start);
-    if (file_.get_size() > end) file_.truncate(end);
+    if (size > end) file_.truncate(end);
   } catch (const std::exception& error) {
     Destructor_Logger::warning(error.what());
   }
@@ -279,8 +283,11 @@ bool Writable_Journal::has_tail_been_overtaken() {
 void Writable_Journal::require_tail() const {
   if (!header_checkpoint_) return;
   Checkpoints in_header;
-  in_header.read(read_words(), file_.get_size());
-  if (in_header.checkpoint != *header_checkpoint_ || file_.get_size() != get_checkpoint())
+  in_header.read(read_words(), get_checkpoint());
+  const Offset size = file_.get_size();
+  const bool has_zeros =
+      !is_recovered_ && size > get_checkpoint() && file_.is_zero(get_checkpoint(), size);
+  if (in_header.checkpoint != *header_checkpoint_ || (size != get_checkpoint() && !has_zeros))
     throw Exception(file_.get_name() +
                     ": another process has written since the tail was taken in: open it again");
 }
@@ -532,8 +539,9 @@ void Writable_Journal::rewrite_unproven_entries(Offset end) {
 
 void Writable_Journal::rewrite_hard_slot() {
   if (synced_hard_checkpoint_ == get_hard_checkpoint()) return;
+  const bool has_words = is_header_proven();
   rewrite_unproven_entries(get_hard_checkpoint());
-  if (own_hard_checkpoint_ != get_hard_checkpoint()) rewrite_words();
+  if (has_words && own_hard_checkpoint_ != get_hard_checkpoint()) rewrite_words();
 }
 
 void Writable_Journal::rewrite_words() {

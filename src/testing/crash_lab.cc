@@ -333,7 +333,7 @@ class Explorer {
     if (failure_) return;
     const std::string where =
         "seed " + std::to_string(workload_.seed) + " (" + std::string(kind_) + "): ";
-    failure_ = {workload_.seed, where + what + "\n" + details, replay};
+    failure_ = {workload_.seed, where + what + "\n" + details, replay, trace_};
   }
 
   // Of the cut before: subsets of its units have been tried, with the same promises.
@@ -603,7 +603,6 @@ class Explorer {
       details += '\n';
     }
     details += "promised: " + promises.text() + "\n";
-    details += trace_;
     details += "header: " + words_text(image) + ", " + std::to_string(image.size()) + " bytes\n";
     std::string replay = "--seed " + std::to_string(workload_.seed);
     if (fault_number_) {

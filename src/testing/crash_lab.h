@@ -49,6 +49,7 @@ struct Lab_Failure {
   std::uint64_t seed;
   std::string text;
   std::string replay;
+  std::string operations = {};  // when it is shown again: what reached the disks, in order
 };
 
 struct Lab_Settings {

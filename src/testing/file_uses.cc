@@ -345,9 +345,8 @@ std::optional<std::string> content_of(std::string_view file, Recovery recovery,
 
 void use_file(std::string_view file) {
   const Quiet quiet;
-  for (const Recovery recovery :
-       {Recovery::none, Recovery::ignore_header, Recovery::overwrite, Recovery::hard,
-        Recovery::keep}) {
+  for (const Recovery recovery : {Recovery::none, Recovery::ignore_header, Recovery::overwrite,
+                                  Recovery::hard, Recovery::keep}) {
     const auto content = content_of(file, recovery);
     std::optional<std::string> again;
     try_to([&] {

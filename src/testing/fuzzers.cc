@@ -32,7 +32,7 @@ Checkpoints selected(const Checkpoint_Words& c, Offset size) {
   Checkpoints result;
   for (int i = 0; i < 2; ++i) {
     const auto at = [&](int j) { return c[static_cast<std::size_t>(2 * i + j)]; };
-    if (at(0) == at(1) && at(0) >= result.hard_checkpoint) {
+    if (at(0) == at(1) && at(0) >= result.hard_checkpoint && at(0) <= size) {
       result.hard_checkpoint = at(0);
       result.hard_index = i;
     }
@@ -45,6 +45,21 @@ Checkpoints selected(const Checkpoint_Words& c, Offset size) {
   }
   result.checkpoint = std::max(result.checkpoint, result.hard_checkpoint);
   return result;
+}
+
+// Whether the words claim bytes that the file has not: a hard checkpoint beyond its end; or, where
+// nothing is hard and the file has entries, a soft one, or no checkpoint at all.
+bool claims_too_much(const Checkpoint_Words& c, Offset size, Offset checkpoint) {
+  bool has_checkpoint = false;
+  bool has_missing = false;
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    const bool is_pair = c[i] == c[i ^ 1];
+    if (is_pair && c[i] > size) return true;
+    has_checkpoint = has_checkpoint || (is_pair && c[i] >= journal_start) ||
+                     (c[i] <= -journal_start && c[i] >= -size);
+    has_missing = has_missing || c[i] < -size;
+  }
+  return checkpoint == journal_start && size > journal_start && (has_missing || !has_checkpoint);
 }
 
 // Entries of one byte, so that every checkpoint is between two.
@@ -69,7 +84,8 @@ void check_selection(std::string_view file) {
   const Checkpoints expected = selected(header.checkpoints, size);
   const bool is_good =
       std::string_view(header.signature.data(), header.signature.size()) == signature &&
-      header.version == format_version && expected.checkpoint <= size;
+      header.version == format_version &&
+      !claims_too_much(header.checkpoints, size, expected.checkpoint);
   Readonly_Memory_File memory(file);
   bool is_open = false;
   try {

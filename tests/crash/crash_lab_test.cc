@@ -182,7 +182,7 @@ TEST_F(Crash_Lab_Test, SaysWhatIsWrongWithAnImage) {
        file_of({47, 47, 41, 41},
                "\x0a\x01"
                "a"),
-       "Recovery::hard refuses"},
+       "something hard is lost"},
       {"a hard checkpoint nobody asked for",
        file_of({47, 47, 50, 50}, entries + "\x0a\x01"
                                            "c"),

@@ -37,7 +37,7 @@ from journal import SCHEMA, Failure, Log, entries, insertion, require, run  # no
 LARGEST_LOG = 400_000  # characters; then there is another scene
 PATIENCE = 60  # seconds: longer than any step takes
 
-TAIL = 'is smaller than file size'
+TAIL = 'ends with an unfinished transaction'
 DECODING = re.compile(r'entry at offset \d+|a tail to be rolled back was taken in')
 
 

@@ -33,8 +33,8 @@ class Corruption_Error : public Exception {
   const Offset offset;
 };
 
-// A file goes on behind its checkpoint: a process was killed, or ended, in a transaction. Nothing has
-// been changed.
+// A file goes on behind its checkpoint: a process was killed, or ended, in a transaction. Nothing
+// has been changed.
 class Unfinished_Transaction : public Exception {
  public:
   Unfinished_Transaction(std::string_view file, Offset checkpoint_position, Offset file_size);

@@ -27,9 +27,6 @@ class Memory_File : public Abstract_File {
   void shared_lock(Offset, Offset) override {}
   void exclusive_lock(Offset, Offset) override {}
   void unlock(Offset, Offset) noexcept override {}
-  // In memory, too.
-  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                             Open_Mode mode) const override;
 
  private:
   std::vector<char> data_;

@@ -311,7 +311,7 @@ class Writable_Journal : public Readonly_Journal {
   bool is_recovered_ = true;
   std::string saved_tail_;
   Offset synced_hard_checkpoint_ = journal_start;  // this one is known to be on disk
-  Offset own_hard_checkpoint_ = journal_start;  // the last one that this object wrote
+  Offset own_hard_checkpoint_ = journal_start;     // the last one that this object wrote
   // The bytes of the file before durable_end_ are known to be on disk. Those from written_from_ on
   // were written by this object. Those in between may never reach the disk, even if a sync succeeds
   // (rewrite_unproven_entries).
