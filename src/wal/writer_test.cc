@@ -418,6 +418,51 @@ TEST_F(Wal_Syncs, CoverWhatAnEarlierFailedSyncDidNotWrite) {
   }
 }
 
+// The header of a rotation is one of those things.
+TEST_F(Wal_Syncs, CoverARotationThatAnEarlierFailedSyncDidNotWrite) {
+  using testing::Sim_Fault;
+  for (int entries = 1; entries < 20; ++entries) {  // another number: another part is lost
+    disk_ = testing::Sim_Disk();
+    open({});
+    for (int i = 0; i < entries; ++i) log_->append("old");
+    log_->sync();
+    disk_.set_fault({Sim_Fault::Calls::syncs, disk_.count(Sim_Fault::Calls::syncs)});
+    log_->rotate();
+    EXPECT_THROW(log_->sync(), Io_Error);
+    log_.reset();
+    file_.reset();
+    open({});
+    log_->append("new");
+    log_->sync();
+    EXPECT_THAT(entries_of(Readonly_Memory_File(disk_.durable())), ElementsAre("new"));
+    log_.reset();
+    file_.reset();
+  }
+}
+
+// What is behind a header that is not durable is still in force.
+TEST_F(Wal_Syncs, ComeBeforeTheEntriesOfTheEpochBeforeAreCleared) {
+  open({});
+  for (int i = 0; i < 2; ++i) {
+    log_->append("old");
+    log_->sync();
+  }
+  log_->rotate();
+  log_.reset();
+  file_.reset();
+  open({});
+  testing::Sim_State state = disk_.start();
+  for (std::size_t i = 0; i < disk_.io_count(); ++i) {
+    state.advance(disk_.history());
+    const auto units = state.units(disk_.history(), 512);
+    for (std::uint64_t mask = 0; units.size() < 8 && mask >> units.size() == 0; ++mask) {
+      std::string image;
+      state.power_cut(units, testing::Sim_Mask(mask), testing::Sim_Fill::zeros, image);
+      EXPECT_FALSE(examine(Readonly_Memory_File(image)).is_damaged()) << i << ' ' << mask;
+    }
+  }
+}
+
 // ---- full disks ---------------------------------------------------------------------------------
 
 // A file on a disk with so many free blocks. What was never written has none.

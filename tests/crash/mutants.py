@@ -218,11 +218,6 @@ MUTANTS = [
            '      for (const Offset half : {other, other + copy_offset})\n'
            '        file.write_zeros(half, half + slot_size);\n      file.datasync();\n'
            '      write_header(file, best_->header, best_->slot);\n'),
-    Mutant('copies: what a failed sync has left is not written again', 'src/wal/copies.cc',
-           '    file.copy_to(file, known_end, end_.offset - known_end);\n', ''),
-    Mutant('copies: the header that a failed sync has left is not written again', 'src/wal/copies.cc',
-           '      write_header(file, best_->header, best_->slot);\n'
-           '      if (end_.offset == log_start) file.datasync();\n', ''),
     Mutant('copies: good entries behind a bad one are not saved', 'src/wal/copies.cc',
            'save_later_entries(file, copy.later));', 'std::string());'),
     Mutant('segments: the next one begins before this one is durable', 'src/wal/segments.cc',
