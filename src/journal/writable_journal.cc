@@ -255,8 +255,8 @@ Writable_Journal::~Writable_Journal() {
   unlock();
 }
 
-// After a failed write or sync, the program knows that its transaction has failed: a piece of it that
-// stayed in the file would only make the next writer refuse the file. What a checkpoint of the
+// After a failed write or sync, the program knows that its transaction has failed: a piece of it
+// that stayed in the file would only make the next writer refuse the file. What a checkpoint of the
 // header claims stays; so does what is behind the checkpoint of another process.
 void Writable_Journal::cut_after_failure() noexcept {
   if (!is_recovered_) return;

@@ -21,14 +21,13 @@ LOG = 'src/wal/writer.cc'
 MUTANTS = [
     # Two syncs.
     Mutant('first sync of a hard checkpoint left out', WRITER,
-           '  out_.sync();\n  synced_hard_checkpoint_ = get_hard_checkpoint();\n  write_slot(position, position);\n',
-           '  synced_hard_checkpoint_ = get_hard_checkpoint();\n  write_slot(position, position);\n'),
+           '  rewrite_unproven_entries(position);\n  out_.sync();\n', '  rewrite_unproven_entries(position);\n'),
     Mutant('last sync left out', WRITER, '  try {\n    out_.datasync();\n', '  try {\n'),
     Mutant('both copies written before the first sync', WRITER,
-           '  flush();\n  out_.sync();\n  synced_hard_checkpoint_ = get_hard_checkpoint();\n'
-           '  write_slot(position, position);\n',
-           '  flush();\n  write_slot(position, position);\n  out_.sync();\n'
-           '  synced_hard_checkpoint_ = get_hard_checkpoint();\n'),
+           '  out_.sync();\n  synced_hard_checkpoint_ = get_hard_checkpoint();\n'
+           '  durable_end_ = position;\n  write_slot(position, position);\n',
+           '  write_slot(position, position);\n  out_.sync();\n'
+           '  synced_hard_checkpoint_ = get_hard_checkpoint();\n  durable_end_ = position;\n'),
     Mutant('the copy that holds the soft word written first', WRITER,
            'words[first] < words[first + 1]', 'words[first] > words[first + 1]'),
     Mutant('a hard checkpoint written over the one before', WRITER,
@@ -39,8 +38,12 @@ MUTANTS = [
            '    out_.pwrite(bytes, 8, checkpoint_word_offset(slot, 0));'),
     Mutant('a new hard checkpoint claimed for the old slot', WRITER, '  checkpoints_.hard_index ^= 1;\n', ''),
     Mutant('the hard slot of others taken for synced', WRITER,
-           '  out_.datasync();\n  synced_hard_checkpoint_ = get_hard_checkpoint();\n}',
-           '  synced_hard_checkpoint_ = get_hard_checkpoint();\n}'),
+           '  rewrite_hard_slot();\n  out_.datasync();\n', '  rewrite_hard_slot();\n'),
+    # What a failed sync of another process has lost.
+    Mutant('entries of others are not written again', WRITER,
+           '  rewrite(std::max(durable_end_, words_end), std::min(end, written_from_));\n', ''),
+    Mutant('the hard checkpoint of others is not written again', WRITER,
+           '  if (has_words && own_hard_checkpoint_ != get_hard_checkpoint()) rewrite_words();\n', ''),
     # Seals.
     Mutant('a seal over one byte too few', WRITER,
            'seal = make_seal({body(), used_}, position);',
@@ -48,7 +51,7 @@ MUTANTS = [
     Mutant('a seal that is made of other bytes', SEAL,
            'hash_of(body, static_cast<std::uint64_t>(position))', 'hash_of({}, static_cast<std::uint64_t>(position))'),
     Mutant('a seal over bytes behind a checkpoint that is not synced', WRITER,
-           'has_seals_ && synced_hard_checkpoint_ == get_hard_checkpoint() &&', 'has_seals_ &&'),
+           '                         synced_hard_checkpoint_ == get_hard_checkpoint() &&\n', ''),
     Mutant('a seal is not compared', READER,
            '        seal_of(position - size, position) == words[slot + 1]) {', '        true) {'),
     Mutant('a seal is never believed', READER, 'size > 0 && position >= get_hard', 'size < 0 && position >= get_hard'),
@@ -81,8 +84,8 @@ MUTANTS = [
            '  const int copy = checkpoints_.soft_index ^ 1;\n  write_word(checkpoints_.hard_index, copy, -position);'),
     # Soft words.
     Mutant('memory claims a soft checkpoint first', WRITER,
-           '  require_lock();\n  append_integrity();\n  flush();\n  write_soft',
-           '  require_lock();\n  append_integrity();\n  checkpoints_.checkpoint = get_position();\n'
+           '  recover();\n  append_integrity();\n  flush();\n  write_soft',
+           '  recover();\n  append_integrity();\n  checkpoints_.checkpoint = get_position();\n'
            '  flush();\n  write_soft'),
     Mutant('memory claims a hard checkpoint first', WRITER,
            '  if (get_hard_checkpoint() >= get_position()) return sync_hard_slot();\n  begin',
@@ -99,23 +102,27 @@ MUTANTS = [
            'if (-word >= checkpoint && ', 'if ((checkpoint == 41 || -word <= checkpoint) && '),
     Mutant('hard recovery believes soft checkpoints', READER,
            'if (recovery == Recovery::hard) checkpoints_.checkpoint = get_hard_checkpoint();', ';'),
-    Mutant('words beyond the end not buried', WRITER,
-           '  } else {\n    bury_words_beyond(checkpoint);\n  }\n', '  }\n'),
-    Mutant('these buried without a sync', WRITER, '  if (found) out_.datasync();\n', '  static_cast<void>(found);\n'),
-    Mutant('the newest soft word buried first', WRITER, 'return words[a] > words[b]', 'return words[a] < words[b]'),
+    Mutant('words beyond the end not invalidated', WRITER,
+           '    create_hard_slot();\n    invalidate_words_beyond(checkpoint);\n', '    create_hard_slot();\n'),
+    Mutant('these invalidated without a sync', WRITER, '  if (found) out_.datasync();\n',
+           '  static_cast<void>(found);\n'),
+    Mutant('the newest soft word invalidated first', WRITER, 'return words[a] > words[b]',
+           'return words[a] < words[b]'),
     # Tails.
     Mutant('opened to overwrite, the tail not cut', WRITER,
-           '    bury_words_beyond(checkpoint);\n    drop_tail(file_size);\n', '    bury_words_beyond(checkpoint);\n'),
+           '    if (size > checkpoint) drop_tail(size);\n', ''),
     Mutant('a tail of zeros is no tail, and stays', WRITER,
-           '    if (recovery != Recovery::overwrite && recovery != Recovery::hard &&\n',
-           '    if (file_.is_zero(checkpoint, file_size)) return;\n'
-           '    if (recovery != Recovery::overwrite && recovery != Recovery::hard &&\n'),
+           '    if (size > checkpoint) drop_tail(size);\n',
+           '    if (size > checkpoint && !file_.is_zero(checkpoint, size)) drop_tail(size);\n'),
+    Mutant('a tail is kept without its last byte', WRITER,
+           '    file_.copy_end_to(*tail, start);\n', '    file_.copy_to(*tail, start, file_size - start - 1);\n'),
+    Mutant('a header without a hard checkpoint stays so', WRITER, '    create_hard_slot();\n', ''),
     Mutant('any tail is dropped without a question', 'src/io/file.cc',
            'n < wanted || !are_zeros', 'n < wanted || are_zeros'),
     Mutant('tail of a dead writer not cut', WRITER,
-           '    if (size > get_checkpoint()) drop_tail(size);\n', ''),
+           '    is_recovered_ = is_recovered_ && !had_seal() && size <= get_checkpoint();\n', ''),
     Mutant('a transaction does not read the checkpoints', WRITER,
-           '    const Offset size = read_checkpoints(read_words());\n', '    const Offset size = file_.get_size();\n'),
+           '    const Offset size = read_checkpoints(words);\n', '    const Offset size = file_.get_size();\n'),
     Mutant('rollback does not cut', WRITER,
            'if (!tail || !has_tail_been_overtaken()) cut_to(get_checkpoint());', ';'),
     Mutant('rollback keeps the buffer', WRITER,

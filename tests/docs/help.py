@@ -145,10 +145,10 @@ def check_commands(top, tools):
 def check_compiler(top, tools):
     parsed = set(re.findall(r'command == "(\w+)"', read(top, 'src/compiler/options.cc')))
     text = run(tools, ['joedbc', '--help'])
-    shown = set(re.findall(r'^  (\w+) \S+.*  ', text, re.M)) - {'joedbc'}
+    shown = set(re.findall(r'^  (\w+)(?: \S+)* {2,}\S', text, re.M)) - {'joedbc'}
     page = read(top, 'docs/reference/joedbc.md')
     section = page[page.index('\n## Options'):]
-    written = {cell.split()[0] for cell in cells(section[:section.index('\n## ', 5)]) if re.match(r'\w+ ', cell)}
+    written = {cell.split()[0] for cell in cells(section[:section.index('\n## ', 5)]) if re.match(r'\w+( |$)', cell)}
     if len(parsed) < 4:
         yield 'src/compiler/options.cc: its commands are not found'
     for where, found in (('joedbc --help', shown), ('joedbc.md', written)):
