@@ -88,8 +88,9 @@ void Promises::end_epoch(std::size_t io, Offset found, std::string_view content,
            .asked = 0,
            .given = is_given ? 0 : never,
            .is_unproven =
-               !is_given && (before_.is_exact ? is_adopted && a.position > found_by_default
-                                              : is_adopted || a.position != found)});
+               a.is_unproven ||
+               (!is_given && (before_.is_exact ? is_adopted && a.position > found_by_default
+                                               : is_adopted || a.position != found))});
     }
   }
   if (!is_adopted && found > journal_start)

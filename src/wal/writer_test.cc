@@ -565,7 +565,7 @@ class Wal_Making : public ::testing::Test {
 };
 
 TEST_F(Wal_Making, ShowsNoEntriesAfterAPowerCut) {
-  for (const std::size_t zeros : {0, 8, 16, 10000, 20000})
+  for (const std::size_t zeros : {0u, 8u, 16u, 10000u, 20000u})
     for_each_power_cut(testing::Sim_Disk(std::string(zeros, '\0')), [&](const std::string& image) {
       EXPECT_THAT(entries_of(Readonly_Memory_File(image)), IsEmpty()) << zeros << " zeros";
     });
