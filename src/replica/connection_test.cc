@@ -51,6 +51,75 @@ TEST(File_Connection, LeavesACopyAloneThatHasMore) {
   EXPECT_EQ(hub.file.get_data(), before);
 }
 
+// The header comes first, then the entries, then the checkpoint: what a killed push leaves.
+TEST(File_Connection, RepairsWhatAnInterruptedPushHasLeft) {
+  Copy local;
+  local.comment("one").comment("two");
+  const std::string body = local.body();
+  for (std::size_t size = 0; size <= 41 + body.size(); ++size) {
+    Copy hub;
+    { const Writable_Journal new_header(hub.file); }
+    hub.file.get_data().insert(hub.file.get_data().end(), body.begin(), body.end());
+    hub.file.get_data().resize(size);
+    File_Connection connection(hub.file);
+    connection.push(local.file, local.size(), Checkpoint_Level::soft);
+    EXPECT_EQ(hub.body(), body) << size;
+    EXPECT_EQ(Readonly_Journal(hub.file).get_checkpoint(), local.size()) << size;
+  }
+}
+
+TEST(File_Connection, RefusesACopyThatHasDiverged) {
+  Copy local;
+  Copy hub;
+  local.comment("one").comment("two");
+  hub.comment("eno");
+  File_Connection connection(hub.file);
+  const std::vector<char> before = hub.file.get_data();
+  EXPECT_THROW(connection.push(local.file, local.size(), Checkpoint_Level::soft), Content_Mismatch);
+  EXPECT_EQ(hub.file.get_data(), before);
+}
+
+TEST(File_Connection, RefusesHalfAnEntry) {
+  Copy local;
+  Copy hub;
+  local.comment("one").comment("two");
+  hub.comment("one");
+  File_Connection connection(hub.file);
+  const std::vector<char> before = hub.file.get_data();
+  EXPECT_THROW(connection.push(local.file, local.size() - 1, Checkpoint_Level::soft),
+               Corruption_Error);
+  EXPECT_EQ(hub.file.get_data(), before);
+  connection.push(local.file, local.size(), Checkpoint_Level::soft);
+  EXPECT_EQ(hub.body(), local.body());
+}
+
+// A file that cannot be read behind some offset.
+class Failing_File : public Memory_File {
+ public:
+  Failing_File(const Memory_File& file, Offset good) : good_(good) { get_data() = file.get_data(); }
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+    if (offset + static_cast<Offset>(size) > good_) throw Io_Error("reading", "source", offset, 5);
+    return Memory_File::pread(data, size, offset);
+  }
+
+ private:
+  const Offset good_;
+};
+
+TEST(File_Connection, IsUnchangedIfTheSourceCannotBeReadToItsEnd) {
+  Copy local;
+  local.comment(std::string(200'000, 'x'));
+  const Failing_File source(local.file, 150'000);
+  Copy hub;
+  File_Connection connection(hub.file);
+  const std::vector<char> before = hub.file.get_data();
+  EXPECT_THROW(connection.push(source, local.size(), Checkpoint_Level::soft), Io_Error);
+  EXPECT_EQ(hub.file.get_data(), before);
+  EXPECT_EQ(connection.get_checkpoint(), 41);
+  connection.push(local.file, local.size(), Checkpoint_Level::soft);
+  EXPECT_EQ(hub.body(), local.body());
+}
+
 TEST(File_Connection, CanOnlyReadAFileThatIsOpenedForReading) {
   Copy local;
   local.comment("one").comment("two");
