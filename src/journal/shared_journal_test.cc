@@ -191,6 +191,24 @@ TEST_F(Shared_Journal_Test, ATransactionCutsOffWhatADeadWriterLeft) {
   EXPECT_EQ(disk.content().size(), 47);
 }
 
+// The same position in the other slot may not be on disk there, so the slot that is known to be on
+// disk must not be used before a sync.
+TEST_F(Shared_Journal_Test, ASlotThatAnotherProgramHasChangedIsSyncedBeforeTheOtherIsUsed) {
+  Shared_Process a(disk);
+  a.write("a", Checkpoint_Level::hard);
+  ASSERT_EQ(words_text(disk.content()), "44 44 41 41");
+  Sim_File foreign(disk, Open_Mode::shared_write);
+  const std::int64_t words[2] = {44, 44};
+  foreign.pwrite(reinterpret_cast<const char*>(words), sizeof words, 16);
+  a.begin();
+  disk.take_calls();
+  a.append("b");
+  a.journal().soft_checkpoint();
+  const std::string calls = disk.take_calls();
+  EXPECT_LT(calls.find("datasync\n"), calls.rfind("write 8@")) << calls;
+  a.end();
+}
+
 TEST_F(Shared_Journal_Test, AnOpeningWriterRefusesATail) {
   Shared_Process a(disk);
   a.begin();
