@@ -20,12 +20,10 @@ std::string bytes_text(Offset size) {
   return std::to_string(size) + (size == 1 ? " byte" : " bytes");
 }
 
-// Recovery::hard does not save what it removes.
-std::string save_before(const std::string& name, Recovery recovery) {
-  File file(name, Open_Mode::read_existing);
-  const Offset checkpoint = Readonly_Journal(file, recovery).get_checkpoint();
+// Recovery::hard does not save what it removes. Requires that nobody else has the file open.
+std::string save_behind(File& file, Offset checkpoint, Recovery recovery) {
   if (file.get_size() <= checkpoint) return "";
-  const std::string saved = name + ".tail-" + std::to_string(checkpoint);
+  const std::string saved = file.get_name() + ".tail-" + std::to_string(checkpoint);
   fill_new_file(saved, [&](File& tail) { save_tail(file, recovery, tail); });
   return saved;
 }
@@ -47,8 +45,6 @@ void print(const std::string& name, const State& before, const State& after,
 
 void run_on(const std::string& name, Recovery recovery) {
   State before{0, journal_start};
-  std::string saved;
-  if (recovery == Recovery::hard) saved = save_before(name, recovery);
   File file(name, Open_Mode::write_existing);
   before.size = file.get_size();
   if (before.size == 0) throw Exception(name + ": the file is empty, and no database");
@@ -59,9 +55,11 @@ void run_on(const std::string& name, Recovery recovery) {
     }
   }
   Writable_Database database(file, recovery);
+  const Writable_Journal& journal = database.get_journal();
+  std::string saved;
+  if (recovery == Recovery::hard) saved = save_behind(file, journal.get_checkpoint(), recovery);
   database.recover();
   if (recovery == Recovery::ignore_header) database.hard_checkpoint();
-  const Writable_Journal& journal = database.get_journal();
   if (saved.empty()) saved = journal.get_saved_tail();
   print(name, before, {file.get_size(), journal.get_checkpoint()}, saved, recovery);
 }
