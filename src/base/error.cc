@@ -1,5 +1,6 @@
 #include "joedb/base/error.h"
 
+#include <cerrno>
 #include <system_error>
 
 namespace joedb::inline v1 {
@@ -29,5 +30,24 @@ Io_Error::Io_Error(std::string_view action, std::string_view file, Offset at, in
       path(file),
       offset(at),
       code(errno_value) {}
+
+void throw_io_error(std::string_view action, std::string_view file, Offset at, int errno_value) {
+  if (errno_value == ENOSPC || errno_value == EDQUOT)
+    throw Disk_Full(action, file, at, errno_value);
+  throw Io_Error(action, file, at, errno_value);
+}
+
+Write_Disabled::Write_Disabled(std::string_view file, std::string_view first_failure)
+    : Exception(std::string(file) + " is not written to any more, after an earlier failure: " +
+                std::string(first_failure) + ". Close it and open it again."),
+      path(file),
+      failure(first_failure) {}
+
+Content_Mismatch::Content_Mismatch(std::string_view file, Offset start_of_bytes,
+                                   Offset end_of_bytes)
+    : Exception("Content mismatch: the file and the connection have diverged"),
+      path(file),
+      start(start_of_bytes),
+      end(end_of_bytes) {}
 
 }  // namespace joedb::inline v1

@@ -19,7 +19,7 @@ CLog_Logger::CLog_Logger(std::string tag) : Stream_Logger(std::clog, std::move(t
 
 File_Logger::File_Logger(const std::string& file_name, std::string tag)
     : out_(file_name, std::ios::app), logger_(out_, std::move(tag)) {
-  if (!out_) throw Io_Error("opening", file_name, -1, errno);
+  if (!out_) throw_io_error("opening", file_name, -1, errno);
 }
 
 }  // namespace joedb::inline v1

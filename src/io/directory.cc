@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 Directory Directory::make(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) throw Io_Error("making the directory", path, -1, error.value());
+  if (error) throw_io_error("making the directory", path, -1, error.value());
   return Directory(path);
 }
 
@@ -21,7 +21,7 @@ std::vector<std::string> Directory::list() const {
   std::error_code error;
   for (fs::directory_iterator i(path_, error), end; !error && i != end; i.increment(error))
     names.push_back(i->path().filename().string());
-  if (error) throw Io_Error("reading the directory", path_, -1, error.value());
+  if (error) throw_io_error("reading the directory", path_, -1, error.value());
   return names;
 }
 
@@ -32,7 +32,7 @@ std::unique_ptr<Abstract_File> Directory::open(const std::string& name, Open_Mod
 void Directory::remove(const std::string& name) {
   std::error_code error;
   fs::remove(fs::path(path_) / name, error);
-  if (error) throw Io_Error("removing", (fs::path(path_) / name).string(), -1, error.value());
+  if (error) throw_io_error("removing", (fs::path(path_) / name).string(), -1, error.value());
 }
 
 }  // namespace joedb::inline v1

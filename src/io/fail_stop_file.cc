@@ -6,13 +6,12 @@ namespace joedb::inline v1 {
 
 void Fail_Stop_File::require_no_failure() const {
   if (!has_failed_) return;
-  const std::lock_guard lock(mutex_);
-  throw Exception(get_name() + " is not written to any more, after an earlier failure: " +
-                  failure_ + ". Close it and open it again.");
+  const Mutex_Lock lock(mutex_);
+  throw Write_Disabled(get_name(), failure_);
 }
 
 void Fail_Stop_File::fail(const char* what) {
-  const std::lock_guard lock(mutex_);
+  const Mutex_Lock lock(mutex_);
   if (has_failed_) return;
   has_failed_ = true;
   on_failure_();
@@ -35,6 +34,10 @@ auto Fail_Stop_File::guard(F f) {
 
 void Fail_Stop_File::pwrite(const char* data, std::size_t size, Offset offset) {
   guard([&] { file_.pwrite(data, size, offset); });
+}
+
+void Fail_Stop_File::store_words(std::span<const std::int64_t> words, Offset offset) {
+  guard([&] { file_.store_words(words, offset); });
 }
 
 void Fail_Stop_File::sync() {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "testing/sim_file.h"
+#include "lab/sim_file.h"
 
 namespace joedb {
 namespace {
@@ -42,7 +42,8 @@ TEST_F(Fail_Stop_File_Test, PassesEverythingOn) {
   EXPECT_EQ(file.get_size(), 5);
   EXPECT_EQ(read(3), "ab2");
   EXPECT_EQ(disk.take_calls(),
-            "write 2@0\nsync\ndatasync\ntruncate 5\nshare head\nlock head\nunlock head\nsize\n"
+            "write 2@0\nsync\nsync directory\ndatasync\ntruncate 5\nshare head\nlock head\nunlock "
+            "head\nsize\n"
             "read 3@0\n");
   EXPECT_FALSE(file.has_failed());
   EXPECT_EQ(file.get_name(), "sim");

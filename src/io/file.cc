@@ -75,6 +75,15 @@ std::unique_ptr<Abstract_File> Abstract_File::open_beside(const std::string&, Op
   return nullptr;
 }
 
+// Words of a file are little-endian, as those of the machine (base/bytes.h).
+void Abstract_File::store_words(std::span<const std::int64_t> words, Offset offset) {
+  pwrite(reinterpret_cast<const char*>(words.data()), words.size_bytes(), offset);
+}
+
+void Abstract_File::load_words(std::span<std::int64_t> words, Offset offset) const {
+  read_exactly(reinterpret_cast<char*>(words.data()), words.size_bytes(), offset);
+}
+
 void Abstract_File::write_zeros(Offset start, Offset end) {
   constexpr Offset most = Offset{1} << 18;
   const std::vector<char> zeros(static_cast<std::size_t>(std::clamp<Offset>(end - start, 0, most)));

@@ -73,10 +73,11 @@ TEST_F(Lock_Test, ASharedLockWaitsForAnExclusiveOneAndTheOtherWayRound) {
 }
 
 // This file is too short to be mapped.
-TEST_F(Lock_Test, CheckpointWordsThatAreNotMappedAreWrittenWithTheHeadLocked) {
+TEST_F(Lock_Test, WordsThatAreNotMappedAreWrittenWithTheHeadLocked) {
   File writer(name, Open_Mode::write_existing), reader(name, Open_Mode::read_existing);
   reader.shared_lock(head_lock.start, head_lock.size);
-  expect_waits([&] { writer.pwrite("12345678", 8, 8); },
+  const std::int64_t word = 1;
+  expect_waits([&] { writer.store_words(std::span(&word, 1), 8); },
                [&] { reader.unlock(head_lock.start, head_lock.size); });
 }
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "joedb/io/memory_file.h"
+#include "lab/sim_file.h"
 #include "testing/error_of.h"
-#include "testing/sim_file.h"
 
 // What all files have in common.
 

@@ -99,14 +99,14 @@ void Temporary_Path::rename_to(const std::string& name, bool may_replace) {
   const Blocked_Signals blocked;
   const int result = may_replace ? ::rename(path_.c_str(), name.c_str())
                                  : rename_to_new(path_.c_str(), name.c_str());
-  if (result != 0) throw Io_Error("renaming a temporary file to", name, -1, errno);
+  if (result != 0) throw_io_error("renaming a temporary file to", name, -1, errno);
   is_renamed_ = true;
   keep_at_signal(path_);
 }
 
 static const std::string& require_new(const std::string& name, New_File::Existing existing) {
   if (existing == New_File::Existing::refuse && ::access(name.c_str(), F_OK) == 0)
-    throw Io_Error("opening", name, -1, EEXIST);
+    throw_io_error("opening", name, -1, EEXIST);
   return name;
 }
 
@@ -119,7 +119,7 @@ void New_File::publish() {
   sync();
   rename_to(get_name(), existing_ == Existing::replace);
   open_directory();
-  sync_directory();
+  sync_name();
 }
 
 }  // namespace joedb::inline v1

@@ -35,14 +35,8 @@ int open_file(const std::string& name, int flags) {
 // Linux transfers at most 2 GiB - 4 KiB in one call.
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 
-// The words at the start of a file that a map is for.
-constexpr std::size_t word_size = sizeof(std::int64_t);
-constexpr std::size_t mapped_size = 4 * word_size;
-
-bool are_words(std::size_t size, Offset offset) {
-  return offset >= 0 && offset % static_cast<Offset>(word_size) == 0 && size % word_size == 0 &&
-         size <= mapped_size && offset <= static_cast<Offset>(mapped_size - size);
-}
+// What is mapped for words.
+constexpr std::size_t word_page = 4096;
 
 // File systems where a store to a mapped page that is in the file can only fail as a write does: at
 // the next sync. XFS_SUPER_MAGIC is not in every magic.h.
@@ -62,7 +56,7 @@ bool can_map(int descriptor, Offset least_size) {
 File::File(const std::string& name, Open_Mode mode) : File(name, mode, name) {}
 
 File::File(const std::string& name, Open_Mode mode, const std::string& path)
-    : Abstract_File(name, mode) {
+    : Named_File(name, mode) {
   constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
   switch (mode) {
     case Open_Mode::read_existing:
@@ -81,7 +75,7 @@ File::File(const std::string& name, Open_Mode mode, const std::string& path)
       if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_file(path, O_RDWR);
       break;
   }
-  if (descriptor_ < 0) throw Io_Error("opening", name, -1, errno);
+  if (descriptor_ < 0) throw_io_error("opening", name, -1, errno);
 
   if (!is_readonly()) open_directory();
   try {
@@ -91,7 +85,7 @@ File::File(const std::string& name, Open_Mode mode, const std::string& path)
       lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
     // A reader needs no lock where there are none.
     if (!try_lock(F_OFD_SETLKW, F_RDLCK, presence_lock) && !is_readonly())
-      throw Io_Error("locking", get_name(), -1, errno);
+      throw_io_error("locking", get_name(), -1, errno);
   } catch (...) {
     ::close(directory_);
     ::close(descriptor_);
@@ -109,7 +103,7 @@ File::~File() {
 Offset File::get_size() const {
   struct stat status;
   if (::fstat(descriptor_, &status) != 0)
-    throw Io_Error("reading the size of", get_name(), -1, errno);
+    throw_io_error("reading the size of", get_name(), -1, errno);
   return status.st_size;
 }
 
@@ -120,7 +114,7 @@ std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open
 // The size of a block device is not in its status.
 Offset File::find_end() const {
   const Offset end = ::lseek(descriptor_, 0, SEEK_END);
-  if (end < 0) throw Io_Error("reading the size of", get_name(), -1, errno);
+  if (end < 0) throw_io_error("reading the size of", get_name(), -1, errno);
   return end;
 }
 
@@ -132,7 +126,7 @@ static std::size_t read_all(int descriptor, const std::string& name, char* data,
     const ssize_t n = retry([&] {
       return ::pread(descriptor, data + done, std::min(size - done, largest_transfer), at);
     });
-    if (n < 0) throw Io_Error("reading", name, at, errno);
+    if (n < 0) throw_io_error("reading", name, at, errno);
     if (n == 0) break;
     done += static_cast<std::size_t>(n);
   }
@@ -140,10 +134,6 @@ static std::size_t read_all(int descriptor, const std::string& name, char* data,
 }
 
 std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
-  if (words_ && are_words(size, offset)) {
-    load_words(data, size, offset);
-    return size;
-  }
   return read_all(descriptor_, get_name(), data, size, offset);
 }
 
@@ -174,51 +164,53 @@ void File::unmap() {
   map_ = nullptr;
 }
 
-void File::map_words() {
+void File::map_words(Offset end) {
   may_map_words_ = false;
-  if (!can_map(descriptor_, static_cast<Offset>(mapped_size))) return;
-  void* const start = ::mmap(nullptr, mapped_size, PROT_READ | PROT_WRITE,
-                             MAP_SHARED | MAP_POPULATE, descriptor_, 0);
-  if (start == MAP_FAILED) return;
-  words_ = static_cast<std::int64_t*>(start);
-  ::mlock(start, mapped_size);  // it need not be read again, then; a limit may forbid it
+  if (!can_map(descriptor_, end)) return;
+  void* const page =
+      ::mmap(nullptr, word_page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, 0);
+  if (page == MAP_FAILED) return;
+  words_ = static_cast<std::int64_t*>(page);
+  ::mlock(page, word_page);  // it need not be read again, then; a limit may forbid it
 }
 
 void File::unmap_words() {
-  if (words_) ::munmap(words_, mapped_size);
+  if (words_) ::munmap(words_, word_page);
   words_ = nullptr;
-}
-
-// In their order, each as a whole, and after all that was written before: a killed process leaves
-// the first of them.
-void File::store_words(const char* data, std::size_t size, Offset offset) {
-  std::int64_t* word = words_ + offset / static_cast<Offset>(word_size);
-  for (std::size_t i = 0; i < size; i += word_size)
-    std::atomic_ref(*word++).store(load<std::int64_t>(data + i), std::memory_order_release);
-}
-
-void File::load_words(char* data, std::size_t size, Offset offset) const {
-  std::int64_t* word = words_ + offset / static_cast<Offset>(word_size);
-  for (std::size_t i = 0; i < size; i += word_size)
-    joedb::store(data + i, std::atomic_ref(*word++).load(std::memory_order_acquire));
+  words_end_ = 0;
+  may_map_words_ = true;
 }
 
 // Where words are not mapped, they are written with the head locked: network file systems send
-// what was written before they grant a lock, so nobody sees a word before what it claims.
-void File::pwrite(const char* data, std::size_t size, Offset offset) {
-  std::optional<File_Lock> head;
-  if (are_words(size, offset)) {
-    if (may_map_words_) map_words();
-    if (words_) return store_words(data, size, offset);
-    head.emplace(*this, head_lock, File_Lock::Kind::exclusive);
+// what was written before they grant a lock, so nobody sees a word before what it refers to.
+void File::store_words(std::span<const std::int64_t> words, Offset offset) {
+  const Offset end = offset + static_cast<Offset>(words.size_bytes());
+  if (may_map_words_ && end <= static_cast<Offset>(word_page)) map_words(end);
+  if (!words_ || end > static_cast<Offset>(word_page)) {
+    const File_Lock head(*this, head_lock, File_Lock::Kind::exclusive);
+    return Abstract_File::store_words(words, offset);
   }
+  words_end_ = std::max(words_end_, end);
+  std::int64_t* to = words_ + offset / static_cast<Offset>(sizeof *words_);
+  for (const std::int64_t word : words)
+    std::atomic_ref(*to++).store(word, std::memory_order_release);
+}
+
+void File::load_words(std::span<std::int64_t> words, Offset offset) const {
+  if (!words_ || offset + static_cast<Offset>(words.size_bytes()) > words_end_)
+    return Abstract_File::load_words(words, offset);
+  std::int64_t* from = words_ + offset / static_cast<Offset>(sizeof *words_);
+  for (std::int64_t& word : words) word = std::atomic_ref(*from++).load(std::memory_order_acquire);
+}
+
+void File::pwrite(const char* data, std::size_t size, Offset offset) {
   std::size_t done = 0;
   while (done < size) {
     const Offset at = offset + static_cast<Offset>(done);
     const ssize_t n = retry([&] {
       return ::pwrite(descriptor_, data + done, std::min(size - done, largest_transfer), at);
     });
-    if (n <= 0) throw Io_Error("writing", get_name(), at, n < 0 ? errno : ENOSPC);
+    if (n <= 0) throw_io_error("writing", get_name(), at, n < 0 ? errno : ENOSPC);
     done += static_cast<std::size_t>(n);
   }
 }
@@ -230,14 +222,12 @@ void File::start_writeback(Offset start, Offset end) noexcept {
 
 // A sync is not tried again: after a failure the kernel may have dropped the dirty pages, and the
 // next call would succeed without having written them.
-void File::sync() {
-  if (::fsync(descriptor_) != 0) throw Io_Error("syncing", get_name(), -1, errno);
-  sync_directory();
+void File::sync_content() {
+  if (::fsync(descriptor_) != 0) throw_io_error("syncing", get_name(), -1, errno);
 }
 
-void File::datasync() {
-  if (::fdatasync(descriptor_) != 0) throw Io_Error("syncing", get_name(), -1, errno);
-  sync_directory();
+void File::datasync_content() {
+  if (::fdatasync(descriptor_) != 0) throw_io_error("syncing", get_name(), -1, errno);
 }
 
 // Now, because a relative name may mean another directory later. One that may not be read cannot be
@@ -247,22 +237,19 @@ void File::open_directory() {
   const std::string directory =
       slash == std::string::npos ? "." : get_name().substr(0, std::max<std::size_t>(slash, 1));
   directory_ = open_file(directory, O_RDONLY | O_DIRECTORY);
+  if (directory_ >= 0) set_new_name();
 }
 
 void File::sync_directory() {
-  if (directory_ < 0) return;
-  if (::fsync(directory_) != 0) throw Io_Error("syncing the directory of", get_name(), -1, errno);
+  if (::fsync(directory_) != 0) throw_io_error("syncing the directory of", get_name(), -1, errno);
   ::close(directory_);
   directory_ = -1;
 }
 
 bool File::truncate(Offset size) {
-  if (size < static_cast<Offset>(mapped_size)) {
-    unmap_words();
-    may_map_words_ = true;
-  }
+  if (size < words_end_) unmap_words();
   if (retry([&] { return ::ftruncate(descriptor_, size); }) != 0)
-    throw Io_Error("truncating", get_name(), size, errno);
+    throw_io_error("truncating", get_name(), size, errno);
   return true;
 }
 
@@ -281,12 +268,12 @@ bool File::try_lock(int command, short type, Lock_Range range) const {
 }
 
 void File::lock(int command, short type, Offset start, Offset size) const {
-  if (!try_lock(command, type, {start, size})) throw Io_Error("locking", get_name(), -1, errno);
+  if (!try_lock(command, type, {start, size})) throw_io_error("locking", get_name(), -1, errno);
 }
 
 bool File::try_exclusive_lock(Offset start, Offset size) {
   if (try_lock(F_OFD_SETLK, F_WRLCK, {start, size})) return true;
-  if (errno != EAGAIN && errno != EACCES) throw Io_Error("locking", get_name(), -1, errno);
+  if (errno != EAGAIN && errno != EACCES) throw_io_error("locking", get_name(), -1, errno);
   return false;
 }
 
@@ -308,7 +295,7 @@ void File::unlock(Offset start, Offset size) noexcept {
 
 void File::touch() {
   if (::futimens(descriptor_, nullptr) != 0)
-    throw Io_Error("setting the time of", get_name(), -1, errno);
+    throw_io_error("setting the time of", get_name(), -1, errno);
 }
 
 static Open_Mode existing_device(const std::string& name, Open_Mode mode) {
@@ -316,7 +303,7 @@ static Open_Mode existing_device(const std::string& name, Open_Mode mode) {
     throw Exception("opening " + name +
                     ": a device cannot be created; use --write, which starts a new database if the "
                     "first bytes of the device are zeros");
-  if (::access(name.c_str(), F_OK) != 0) throw Io_Error("opening", name, -1, errno);
+  if (::access(name.c_str(), F_OK) != 0) throw_io_error("opening", name, -1, errno);
   return mode == Open_Mode::write_existing_or_create_new ? Open_Mode::write_existing : mode;
 }
 
@@ -325,7 +312,7 @@ Device_File::Device_File(const std::string& name, Open_Mode mode)
 
 void Device_File::pwrite(const char* data, std::size_t size, Offset offset) {
   if (offset + static_cast<Offset>(size) > capacity_)
-    throw Io_Error("writing", get_name(), offset, ENOSPC);
+    throw_io_error("writing", get_name(), offset, ENOSPC);
   File::pwrite(data, size, offset);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -270,6 +271,36 @@ TEST_F(File_Test, DevicesAreNotCreated) {
   EXPECT_FALSE(std::filesystem::exists(name()));
   directory.write("a.joedb", "content");
   EXPECT_THROW(Device_File(name(), Open_Mode::create_new), Exception);
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+TEST_F(File_Test, WordsAreSeenByOtherFilesAndByReads) {
+  File writer(name(), Open_Mode::create_new);
+  writer.pwrite(std::string(8192, 'x').data(), 8192, 0);
+  const File reader(name(), Open_Mode::read_existing);
+  for (const Offset offset : {0, 16, 4080, 4096, 8176}) {  // in the first page, and behind it
+    const std::array<std::int64_t, 2> words{offset + 1, -offset};
+    writer.store_words(words, offset);
+    for (const File* const file : {static_cast<const File*>(&writer), &reader}) {
+      std::array<std::int64_t, 2> found;
+      file->load_words(found, offset);
+      EXPECT_EQ(found, words) << offset;
+      EXPECT_EQ(read(*file, 16, offset), std::string(reinterpret_cast<const char*>(&words), 16));
+    }
+  }
+}
+
+TEST_F(File_Test, WordsCanBeStoredAgainAfterTheFileWasTruncatedBeforeThem) {
+  File file(name(), Open_Mode::create_new);
+  const std::int64_t word = 42;
+  file.store_words(std::span(&word, 1), 16);
+  file.truncate(3);
+  file.store_words(std::span(&word, 1), 16);
+  EXPECT_EQ(file.get_size(), 24);
+  std::int64_t found;
+  file.load_words(std::span(&found, 1), 16);
+  EXPECT_EQ(found, word);
 }
 
 }  // namespace

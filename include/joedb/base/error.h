@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "joedb/base/ids.h"
 
@@ -16,14 +17,32 @@ class Exception : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The world failed: a system call on `path` at `offset` (-1 if it has none). `code` is an errno
-// value.
+// A system call on `path` failed, at `offset` (-1 if it has none). `code` is an errno value.
 class Io_Error : public Exception {
  public:
   Io_Error(std::string_view action, std::string_view file, Offset at, int errno_value);
   const std::string path;
   const Offset offset;
   const int code;
+};
+
+// The disk, or a quota, is full. What was written before is still there.
+class Disk_Full : public Io_Error {
+ public:
+  using Io_Error::Io_Error;
+};
+
+// Throws Disk_Full for ENOSPC and EDQUOT, Io_Error for all other values.
+[[noreturn]] void throw_io_error(std::string_view action, std::string_view file, Offset at,
+                                 int errno_value);
+
+// A file is not written to any more, because an earlier write or sync has failed. It must be closed
+// and opened again. `failure` is what that one said.
+class Write_Disabled : public Exception {
+ public:
+  Write_Disabled(std::string_view file, std::string_view first_failure);
+  const std::string path;
+  const std::string failure;
 };
 
 // The bytes of a journal are not what they should be. `offset` is where the trouble is.
@@ -50,16 +69,41 @@ class Data_Error : public Exception {
   using Exception::Exception;
 };
 
+// A row would have a key that another row of a unique index has already.
+class Unique_Violation : public Data_Error {
+ public:
+  Unique_Violation(const std::string& what, std::string_view index_name, Record_Id new_record,
+                   Record_Id old_record)
+      : Data_Error(what), index(index_name), record(new_record), other(old_record) {}
+  const std::string index;
+  const Record_Id record;  // that would have the key
+  const Record_Id other;   // that has it
+};
+
+// The schema of a file is neither that of the program nor an older one. Both are given as commands
+// of joedbi, one on a line.
+class Schema_Mismatch : public Exception {
+ public:
+  Schema_Mismatch(const std::string& what, std::string file_schema, std::string program_schema)
+      : Exception(what), in_file(std::move(file_schema)), in_program(std::move(program_schema)) {}
+  const std::string in_file;
+  const std::string in_program;
+};
+
 // A read-only database whose file has an older schema than the program.
 class Out_Of_Date : public Exception {
  public:
   using Exception::Exception;
 };
 
-// Two journals that should share their beginning differ.
+// Two journals that should have the same bytes in [start, end) differ there. `path` is the local
+// one.
 class Content_Mismatch : public Exception {
  public:
-  using Exception::Exception;
+  Content_Mismatch(std::string_view file, Offset start_of_bytes, Offset end_of_bytes);
+  const std::string path;
+  const Offset start;
+  const Offset end;
 };
 
 }  // namespace joedb::inline v1

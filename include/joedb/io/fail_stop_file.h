@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "joedb/base/mutex.h"
 #include "joedb/io/file.h"
 
 namespace joedb::inline v1 {
@@ -28,7 +28,7 @@ class Fail_Stop_File : public Abstract_File {
         on_failure_(std::move(on_failure)) {}
 
   bool has_failed() const { return has_failed_; }
-  // Throws Exception if there was a failure.
+  // Throws Write_Disabled if there was a failure. So does what writes, from then on.
   void require_no_failure() const;
 
   Offset get_size() const override { return file_.get_size(); }
@@ -36,6 +36,10 @@ class Fail_Stop_File : public Abstract_File {
     return file_.pread(data, size, offset);
   }
   void pwrite(const char* data, std::size_t size, Offset offset) override;
+  void store_words(std::span<const std::int64_t> words, Offset offset) override;
+  void load_words(std::span<std::int64_t> words, Offset offset) const override {
+    file_.load_words(words, offset);
+  }
   void sync() override;
   void datasync() override;
   void start_writeback(Offset start, Offset end) noexcept override {
@@ -57,8 +61,8 @@ class Fail_Stop_File : public Abstract_File {
   Abstract_File& file_;
   const std::function<void()> on_failure_;
   std::atomic<bool> has_failed_ = false;
-  mutable std::mutex mutex_;
-  std::string failure_;  // what the first one said
+  mutable Mutex mutex_;
+  std::string failure_ JOEDB_GUARDED_BY(mutex_);  // what the first one said
 };
 
 }  // namespace joedb::inline v1

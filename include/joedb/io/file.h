@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,14 @@ class Abstract_File {
   // bytes.
   virtual void pwrite(const char* data, std::size_t size, Offset offset) = 0;
 
+  // Words of 8 bytes that other processes may load meanwhile. Each is stored as a whole, in their
+  // order, and after everything that was written before: a process that is killed leaves the first
+  // of them, and nobody sees a word before what it refers to. `offset` is a multiple of 8. A file
+  // of your own may leave this to pwrite and pread.
+  virtual void store_words(std::span<const std::int64_t> words, Offset offset);
+  // Throws Corruption_Error if the file ends before.
+  virtual void load_words(std::span<std::int64_t> words, Offset offset) const;
+
   // sync returns only when every earlier write and the size would survive a power cut; datasync may
   // leave out what is not needed to read the data back. After a failure nothing is known of the
   // earlier writes, and a later success proves nothing about them. One thread may be in here while
@@ -63,6 +72,10 @@ class Abstract_File {
   // These bytes, which have been written, will not change soon: the disk may begin with them now,
   // so that it has less to do in the next sync. What fails then, fails again there.
   virtual void start_writeback(Offset /*start*/, Offset /*end*/) noexcept {}
+
+  // Whether a sync takes longer if the file has grown: a writer that syncs often should
+  // preallocate.
+  virtual bool has_slow_growth() const { return false; }
 
   // Cuts the file to `size` bytes. False if this kind of file cannot be cut.
   virtual bool truncate(Offset /*size*/) { return false; }

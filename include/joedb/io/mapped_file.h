@@ -18,9 +18,9 @@ namespace joedb::inline v1 {
 //   joedb::Mapped_File file("cities.joedb");
 //   my::Writable_Database db(file);
 //
-// The file grows ahead by `step` bytes of zeros at a time, for a store to a page that the disk has
-// no room for would kill the process. The object does not show them, and cuts them off when it is
-// destroyed. After a crash they stay, and the next writer cuts them off.
+// The file is preallocated, by `step` bytes of zeros at a time, for a store to a page that the disk
+// has no room for would kill the process. The object does not show them, and cuts them off when it
+// is destroyed. After a crash they stay, and the next writer cuts them off.
 //
 // Where a map is not safe (see can_map in posix_file.cc: not on a network), it is a plain File.
 //
@@ -50,6 +50,7 @@ class Mapped : public Base {
   }
 
   Offset get_size() const override { return size_; }
+  bool has_slow_growth() const override { return false; }  // it is preallocated already
 
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     const Offset rest = std::max<Offset>(size_ - offset, 0);

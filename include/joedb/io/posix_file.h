@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "joedb/io/file.h"
+#include "joedb/io/named_file.h"
 
 namespace joedb::inline v1 {
 
@@ -13,9 +13,8 @@ namespace joedb::inline v1 {
 //
 // Locks are open-file-description locks (Linux F_OFD_SETLK): they belong to this object, so the
 // same file may be opened twice in one process. A writer that is alone holds the tail lock from the
-// constructor to the destructor. The first sync also syncs the directory, so that a power cut does
-// not lose the name of a new file.
-class File : public Abstract_File {
+// constructor to the destructor.
+class File : public Named_File {
  public:
   // Throws Io_Error: "opening NAME: …", or "locking NAME: Resource temporarily unavailable" where
   // another writer has the file and the mode does not wait.
@@ -25,9 +24,11 @@ class File : public Abstract_File {
   Offset get_size() const override;
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   void pwrite(const char* data, std::size_t size, Offset offset) override;
-  void sync() override;
-  void datasync() override;
+  // Words in the first page of the file are mapped to memory, where that is safe.
+  void store_words(std::span<const std::int64_t> words, Offset offset) override;
+  void load_words(std::span<std::int64_t> words, Offset offset) const override;
   void start_writeback(Offset start, Offset end) noexcept override;
+  bool has_slow_growth() const override { return true; }
   bool truncate(Offset size) override;
   void shared_lock(Offset start, Offset size) override;
   void exclusive_lock(Offset start, Offset size) override;
@@ -46,9 +47,12 @@ class File : public Abstract_File {
   // A file that is at `path`, in the directory of `name`.
   File(const std::string& name, Open_Mode mode, const std::string& path);
 
-  // The next sync_directory(), which is part of the next sync, also syncs the directory.
+  // The file has a new name, or is perhaps new.
   void open_directory();
-  void sync_directory();
+
+  void sync_content() override;
+  void datasync_content() override;
+  void sync_directory() override;
 
   // Where a file or device ends.
   Offset find_end() const;
@@ -65,10 +69,8 @@ class File : public Abstract_File {
  private:
   bool try_lock(int command, short type, Lock_Range range) const;
   void lock(int command, short type, Offset start, Offset size) const;
-  void map_words();
+  void map_words(Offset end);
   void unmap_words();
-  void store_words(const char* data, std::size_t size, Offset offset);
-  void load_words(char* data, std::size_t size, Offset offset) const;
 
   int descriptor_ = -1;
   int directory_ = -1;         // until it is synced
@@ -76,7 +78,8 @@ class File : public Abstract_File {
   char* map_ = nullptr;
   Offset map_start_ = 0;
   std::size_t map_size_ = 0;
-  std::int64_t* words_ = nullptr;  // the mapped start of the file
+  std::int64_t* words_ = nullptr;  // the first page of the file
+  Offset words_end_ = 0;           // up to there words were stored
 };
 
 // A part of an open file, to be read: a database that is packed in another file. Locks do nothing.
@@ -112,6 +115,7 @@ class Device_File : public File {
   // Modes that would create a file are refused: the device must exist.
   Device_File(const std::string& name, Open_Mode mode);
   Offset get_size() const override { return unknown_size; }
+  bool has_slow_growth() const override { return false; }
   // A write beyond the end of the device fails as on a full disk, before anything is written.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   bool truncate(Offset) override { return false; }

@@ -27,6 +27,7 @@ class Upgradable_File : public Parent {
   // The file does not grow with what is written.
   Offset get_size() const override { return Abstract_File::unknown_size; }
   void pwrite(const char*, std::size_t, Offset) override {}
+  void store_words(std::span<const std::int64_t>, Offset) override {}
   void sync() override {}
   void datasync() override {}
   bool truncate(Offset) override { return false; }

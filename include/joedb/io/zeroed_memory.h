@@ -1,5 +1,5 @@
-#ifndef JOEDB_IO_MEMORY_H
-#define JOEDB_IO_MEMORY_H
+#ifndef JOEDB_IO_ZEROED_MEMORY_H
+#define JOEDB_IO_ZEROED_MEMORY_H
 
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-#include "joedb/io/memory.h"
+#include "joedb/io/zeroed_memory.h"
 
 #include <sys/mman.h>
 

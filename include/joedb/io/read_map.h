@@ -1,5 +1,5 @@
-#ifndef JOEDB_IO_FILE_MAP_H
-#define JOEDB_IO_FILE_MAP_H
+#ifndef JOEDB_IO_READ_MAP_H
+#define JOEDB_IO_READ_MAP_H
 
 #include <string>
 #include <string_view>
@@ -18,13 +18,13 @@ namespace joedb::inline v1 {
 // signals. Install handlers of your own before.
 //
 // Different objects may be used by different threads.
-class File_Map {
+class Read_Map {
  public:
   // Throws Io_Error.
-  explicit File_Map(const std::string& name);
-  ~File_Map();
-  File_Map(const File_Map&) = delete;
-  File_Map& operator=(const File_Map&) = delete;
+  explicit Read_Map(const std::string& name);
+  ~Read_Map();
+  Read_Map(const Read_Map&) = delete;
+  Read_Map& operator=(const Read_Map&) = delete;
 
   // The bytes [offset, offset + size), fewer only at the end of the file as it was at the last
   // refresh. They stay where they are as long as this object lives.

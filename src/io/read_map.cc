@@ -1,4 +1,4 @@
-#include "joedb/io/file_map.h"
+#include "joedb/io/read_map.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 namespace joedb::inline v1 {
 
 // A map, as the handler of the signal finds it. Ranges are never freed, only used again.
-struct File_Map::Range {
+struct Read_Map::Range {
   std::atomic<char*> start = nullptr;
   std::atomic<std::size_t> size = 0;
   std::atomic<bool> is_used = false;
@@ -92,9 +92,9 @@ struct File_Map::Range {
   }
 };
 
-File_Map::File_Map(const std::string& name)
+Read_Map::Read_Map(const std::string& name)
     : name_(name), descriptor_(::open(name.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (descriptor_ < 0) throw Io_Error("opening", name_, -1, errno);
+  if (descriptor_ < 0) throw_io_error("opening", name_, -1, errno);
   try {
     Range::install_handler();
     refresh();
@@ -104,15 +104,15 @@ File_Map::File_Map(const std::string& name)
   }
 }
 
-File_Map::~File_Map() {
+Read_Map::~Read_Map() {
   for (Range* range : ranges_) range->release();
   ::close(descriptor_);
 }
 
 // A map reaches far beyond the end of the file, so that it need not be made again soon.
-Offset File_Map::refresh() {
+Offset Read_Map::refresh() {
   struct stat status;
-  if (::fstat(descriptor_, &status) != 0) throw Io_Error("reading the size of", name_, -1, errno);
+  if (::fstat(descriptor_, &status) != 0) throw_io_error("reading the size of", name_, -1, errno);
   const auto wanted = static_cast<std::size_t>(status.st_size);
   if (wanted > (ranges_.empty() ? 0 : ranges_.back()->size.load())) {
     constexpr std::size_t least = std::size_t{1} << 26;
@@ -124,7 +124,7 @@ Offset File_Map::refresh() {
     if (start == MAP_FAILED) {
       const int error = errno;
       range->is_used = false;
-      throw Io_Error("mapping", name_, -1, error);
+      throw_io_error("mapping", name_, -1, error);
     }
     range->size = size;
     range->start = static_cast<char*>(start);
@@ -133,16 +133,16 @@ Offset File_Map::refresh() {
   return size_ = status.st_size;
 }
 
-std::string_view File_Map::view(Offset offset, std::size_t size) const {
+std::string_view Read_Map::view(Offset offset, std::size_t size) const {
   if (offset < 0 || offset >= size_) return {};
   const auto left = static_cast<std::size_t>(size_ - offset);
   return {ranges_.back()->start + offset, std::min(size, left)};
 }
 
-void File_Map::require_intact() const {
+void Read_Map::require_intact() const {
   for (const Range* range : ranges_)
     if (range->was_cut)
-      throw Io_Error("reading through a map (it was cut, or cannot be read)", name_, -1, EIO);
+      throw_io_error("reading through a map (it was cut, or cannot be read)", name_, -1, EIO);
 }
 
 }  // namespace joedb::inline v1

@@ -1,0 +1,57 @@
+#ifndef JOEDB_BASE_MUTEX_H
+#define JOEDB_BASE_MUTEX_H
+
+#include <condition_variable>
+#include <mutex>
+
+// A mutex that clang's thread-safety analysis (-Wthread-safety) knows: members that are declared
+// JOEDB_GUARDED_BY a mutex are used only while it is locked, or the build fails. Other compilers
+// ignore the attributes.
+//
+// Source: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html; LevelDB's port::Mutex.
+
+#if defined(__clang__)
+#define JOEDB_THREAD_ATTRIBUTE(x) __attribute__((x))
+#else
+#define JOEDB_THREAD_ATTRIBUTE(x)
+#endif
+#define JOEDB_CAPABILITY(name) JOEDB_THREAD_ATTRIBUTE(capability(name))
+#define JOEDB_SCOPED_CAPABILITY JOEDB_THREAD_ATTRIBUTE(scoped_lockable)
+#define JOEDB_GUARDED_BY(mutex) JOEDB_THREAD_ATTRIBUTE(guarded_by(mutex))
+#define JOEDB_REQUIRES(...) JOEDB_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
+#define JOEDB_ACQUIRE(...) JOEDB_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
+#define JOEDB_RELEASE(...) JOEDB_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
+
+namespace joedb::inline v1 {
+
+class JOEDB_CAPABILITY("mutex") Mutex {
+ private:
+  friend class Mutex_Lock;
+  std::mutex mutex_;
+};
+
+// Locks a mutex while it lives.
+class JOEDB_SCOPED_CAPABILITY Mutex_Lock {
+ public:
+  explicit Mutex_Lock(Mutex& mutex) JOEDB_ACQUIRE(mutex) : lock_(mutex.mutex_) {}
+  ~Mutex_Lock() JOEDB_RELEASE() {}
+  Mutex_Lock(const Mutex_Lock&) = delete;
+  Mutex_Lock& operator=(const Mutex_Lock&) = delete;
+
+  // Returns after a notification, or without one: called in a loop that checks the condition.
+  void wait(std::condition_variable& condition) { condition.wait(lock_); }
+  template <class Time>
+  void wait_until(std::condition_variable& condition, Time end) {
+    condition.wait_until(lock_, end);
+  }
+
+  void unlock() JOEDB_RELEASE() { lock_.unlock(); }
+  void lock() JOEDB_ACQUIRE() { lock_.lock(); }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,45 @@
+#ifndef JOEDB_IO_NAMED_FILE_H
+#define JOEDB_IO_NAMED_FILE_H
+
+#include "joedb/io/file.h"
+
+namespace joedb::inline v1 {
+
+// A file that has a name in a directory. The first sync also syncs the directory: without that, a
+// power cut may lose the name of a new file, and all that is in it.
+//
+// Every object that can write does so once, also where it has not created the file: the process
+// that has may have ended before.
+class Named_File : public Abstract_File {
+ public:
+  using Abstract_File::Abstract_File;
+
+  void sync() override {
+    sync_content();
+    sync_name();
+  }
+  void datasync() override {
+    datasync_content();
+    sync_name();
+  }
+
+ protected:
+  virtual void sync_content() = 0;
+  virtual void datasync_content() = 0;
+  virtual void sync_directory() = 0;
+
+  // The next sync includes the directory: the file is perhaps new, or has a new name.
+  void set_new_name() { has_new_name_ = true; }
+  void sync_name() {
+    if (!has_new_name_) return;
+    sync_directory();
+    has_new_name_ = false;
+  }
+
+ private:
+  bool has_new_name_ = false;
+};
+
+}  // namespace joedb::inline v1
+
+#endif
