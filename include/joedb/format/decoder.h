@@ -142,8 +142,9 @@ class Memory_Decoder_Input final : public Decoder_Input {
   void read_at(char*, std::size_t, Offset) override {}
 };
 
-template <Field_Value T>
-T decode_value(Decoder_Input& in) {
+// Of a Decoder_Input, or of bytes that are read without checks (src/format/run_decoder.h).
+template <Field_Value T, class Input>
+T decode_value(Input& in) {
   if constexpr (std::is_same_v<T, bool>) {
     return *in.take(1) != 0;
   } else if constexpr (has_fixed_size<T>) {
@@ -211,22 +212,30 @@ template <Field_Value T, class Handler>
   values.skip_rest();
 }
 
-template <Field_Value T, class Handler>
-void decode_update(Decoder_Input& in, Context& context, Update_Form form, Handler& handler) {
+// Which value an update sets: from the context of the entries before to that of this one. (Not a
+// Context: gcc 12 would not keep it in registers.)
+template <class Input>
+void decode_place(Input& in, Update_Form form, Table_Id& table, Record_Id& record,
+                  Field_Id& field) {
   switch (form) {
     case Update_Form::full:
     case Update_Form::vector:
-      context.table = Table_Id(in.take_small_id());
-      context.record = in.take_record();
-      context.field = Field_Id(in.take_small_id());
+      table = Table_Id(in.take_small_id());
+      record = in.take_record();
+      field = Field_Id(in.take_small_id());
       break;
     case Update_Form::last:
-      context.field = Field_Id(in.take_small_id());
+      field = Field_Id(in.take_small_id());
       break;
     case Update_Form::next:
-      context.record = context.record + 1;
+      record = record + 1;
       break;
   }
+}
+
+template <Field_Value T, class Handler>
+void decode_update(Decoder_Input& in, Context& context, Update_Form form, Handler& handler) {
+  decode_place(in, form, context.table, context.record, context.field);
   if (form == Update_Form::vector) [[unlikely]]
     decode_update_vector<T>(in, context, handler);
   else
@@ -322,13 +331,13 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
   in.fail("Unexpected operation: get_position() = " + std::to_string(in.position()));
 }
 
-// Decodes all entries that begin before `end`. A handler may do a run of them itself, those it
-// knows best: handler.take_run(in, context, end) may move `in` and `context` past some of them.
+// Decodes all entries that begin before `end`. A handler may decode a batch of them itself:
+// handler.replay_batch(in, context, end) may move `in` and `context` past some of them.
 template <class Handler>
 void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end) {
   for (;;) {
-    if constexpr (requires { handler.take_run(in, context, end); })
-      handler.take_run(in, context, end);
+    if constexpr (requires { handler.replay_batch(in, context, end); })
+      handler.replay_batch(in, context, end);
     if (in.position() >= end) return;
     decode_entry(in, context, handler);
   }

@@ -8,7 +8,7 @@
 
 #include "joedb/base/ids.h"
 
-// An integrity entry vouches for the bytes before it. For a reader of version 5 it is a blob that
+// An integrity entry covers the bytes before it. For a reader of version 5 it is a blob that
 // nothing refers to:
 //
 //     offset  size  content

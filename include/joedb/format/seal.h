@@ -6,7 +6,7 @@
 
 #include "joedb/base/ids.h"
 
-// A seal in the second copy of a slot vouches for the position X in the first: the bytes before X
+// A seal in the second copy of a slot proves the position X in the first: the bytes before X
 // were written together with it. So one sync makes them and X durable, and whoever reads the slot
 // can tell whether that sync was completed.
 //
