@@ -148,6 +148,7 @@ TEST_F(Checkpoint_Test, WithoutASealAHardOneSyncsEntriesBeforeItClaimsThem) {
   EXPECT_EQ(disk.take_calls(),
             "write 3@41\n"
             "sync\n"
+            "sync directory\n"
             "read 32@0\n"
             "write 16@16\n"
             "datasync\n");
@@ -162,6 +163,7 @@ TEST_F(Checkpoint_Test, ASealedOneNeedsOneSync) {
             "read 32@0\n"
             "write 16@16\n"
             "datasync\n"
+            "sync directory\n"
             "write 8@24\n");
 }
 
@@ -205,6 +207,7 @@ TEST_F(Checkpoint_Test, AHardOneReplacesTheSoftOneLast) {
             "write 8@24\n"
             "write 8@16\n"
             "datasync\n"
+            "sync directory\n"
             "write 8@24\n");
 }
 
@@ -213,7 +216,7 @@ TEST_F(Checkpoint_Test, AHalfOneLeavesOutTheLastSync) {
   disk.take_calls();
   write(process.journal(), "FF");
   EXPECT_EQ(disk.take_calls(),
-            "write 3@41\nsync\nread 32@0\nwrite 16@16\n"
+            "write 3@41\nsync\nsync directory\nread 32@0\nwrite 16@16\n"
             "write 3@44\nsync\nread 32@0\nwrite 16@0\n");
   write(process.journal(), "h");
   EXPECT_EQ(disk.take_calls(), "datasync\n");
@@ -224,7 +227,7 @@ TEST_F(Checkpoint_Test, CommitIsOnlyASync) {
   process.append("x");
   disk.take_calls();
   process.journal().commit();
-  EXPECT_EQ(disk.take_calls(), "write 3@41\nsync\n");
+  EXPECT_EQ(disk.take_calls(), "write 3@41\nsync\nsync directory\n");
   EXPECT_EQ(words_text(disk.content()), "41 41 41 41");
   EXPECT_EQ(process.journal().get_checkpoint(), 41);
 }

@@ -84,7 +84,7 @@ TEST_F(Device_Test, OneThatIsTooSmallForAHeaderIsRefused) {
   EXPECT_THROW(write(name, {}), Corruption_Error);
 }
 
-// Nothing says where the file ends, so a tail is neither seen nor refused nor taken in.
+// Nothing says where the file ends, so a tail is neither seen nor refused nor adopted.
 TEST_F(Device_Test, EveryRecoveryBelievesTheHeader) {
   for (const Recovery recovery : {Recovery::none, Recovery::ignore_header, Recovery::overwrite}) {
     const std::string name = directory.write("device", std::string(41, '\0') + garbage);

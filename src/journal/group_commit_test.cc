@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "joedb/io/memory_file.h"
@@ -13,12 +15,13 @@ namespace {
 // Counts syncs, and lets one wait until it may go on.
 class Slow_File : public Memory_File {
  public:
+  explicit Slow_File(Open_Mode mode = Open_Mode::create_new) : Memory_File(mode) {}
   void datasync() override {
     std::unique_lock lock(mutex_);
     ++syncs_;
     changed_.notify_all();
     changed_.wait(lock, [&] { return syncs_ <= allowed_; });
-    if (is_failing_) throw Io_Error("syncing", get_name(), -1, EIO);
+    if (is_failing_) throw_io_error("syncing", get_name(), -1, EIO);
   }
   void wait_for_sync(int number) {
     std::unique_lock lock(mutex_);
@@ -37,12 +40,23 @@ class Slow_File : public Memory_File {
     const std::lock_guard lock(mutex_);
     return syncs_;
   }
+  void unlock(Offset start, Offset size) noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (start == tail_lock.start) syncs_before_unlock_ = std::min(syncs_, allowed_);
+    Memory_File::unlock(start, size);
+  }
+  // How many syncs had ended when the tail was unlocked.
+  int syncs_before_unlock() {
+    const std::lock_guard lock(mutex_);
+    return syncs_before_unlock_;
+  }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   int syncs_ = 0;
   int allowed_ = 0;
+  int syncs_before_unlock_ = 0;
   bool is_failing_ = false;
 };
 
@@ -110,6 +124,40 @@ TEST_F(Group_Commit, ASoftCheckpointWaitsForASyncThatIsRunning) {
   first.join();
   second.join();
   EXPECT_EQ(content(), "a b ");
+}
+
+// Otherwise the next process could write words of a checkpoint into the same slot, before this one
+// is durable.
+TEST(Group_Commit_Shared, UnlockWaitsForASyncThatIsRunning) {
+  Slow_File file(Open_Mode::shared_write);
+  file.allow(1);
+  Writable_Journal journal{file};
+  std::mutex mutex;
+  const int before = file.syncs();
+  file.allow(before);
+  journal.lock_pull();
+  journal.replay(Ignore_Entries());
+  journal.append(Comment{"a"});
+  std::thread committing([&] {
+    std::unique_lock lock(mutex);
+    const Offset position = journal.hard_checkpoint_async();
+    journal.wait(position, lock);
+  });
+  file.wait_for_sync(before + 1);
+  std::atomic<bool> is_unlocking = false;
+  std::thread unlocking([&] {
+    const std::lock_guard lock(mutex);
+    is_unlocking = true;
+    journal.unlock();
+  });
+  while (!is_unlocking) std::this_thread::yield();
+  for (int i = 0; i < 1000; ++i)
+    std::this_thread::yield();  // time for an unlock that waits for none
+  file.allow(before + 1);
+  committing.join();
+  unlocking.join();
+  EXPECT_EQ(file.syncs_before_unlock(), before + 1);
+  EXPECT_EQ(journal.get_hard_checkpoint(), 44);
 }
 
 TEST_F(Group_Commit, AFailureIsToldToAllThatWait) {

@@ -6,7 +6,7 @@
 #include "testing/error_of.h"
 #include "testing/journal_process.h"
 
-// Entries that vouch for the bytes before them.
+// Integrity entries, which cover the bytes before them.
 
 namespace joedb {
 namespace {

@@ -3,7 +3,7 @@
 #include "testing/error_of.h"
 #include "testing/journal_process.h"
 
-// Files that grow ahead, filled with zeros.
+// Files that are preallocated with zeros.
 
 namespace joedb {
 namespace {
@@ -37,6 +37,49 @@ TEST_F(Preallocation_Test, LetsTheFileGrowInSteps) {
   process.append(std::string(5000, 'c'));
   process.journal().soft_checkpoint();
   EXPECT_EQ(disk.content().size(), 8192);
+}
+
+TEST_F(Preallocation_Test, BeginsByItselfWhereHardCheckpointsAreFrequent) {
+  {
+    Journal_Process process(disk);
+    for (const Offset size : {44, 47, 50, 4096}) {
+      process.append("a");
+      process.journal().hard_checkpoint();
+      EXPECT_EQ(disk.content().size(), size);
+    }
+    process.append(std::string(20'000, 'b'));
+    process.journal().hard_checkpoint();
+    EXPECT_EQ(disk.content().size(), 24'576);  // a step is at most half of the file
+    process.append(std::string(100, 'c'));
+    process.journal().soft_checkpoint();
+    EXPECT_EQ(disk.content().size(), 24'576);
+  }
+  EXPECT_EQ(disk.content().size(), 20'160);
+}
+
+TEST_F(Preallocation_Test, DoesNotBeginByItselfAfterItWasRefused) {
+  Journal_Process process(disk);
+  process.journal().preallocate(0);
+  for (int i = 0; i < 10; ++i) {
+    process.append("a");
+    process.journal().hard_checkpoint();
+  }
+  EXPECT_EQ(disk.content().size(), 71);
+}
+
+TEST_F(Preallocation_Test, DoesNotBeginAgainWhereTheDiskIsFull) {
+  Journal_Process process(disk);
+  const auto commit = [&] {
+    process.append("a");
+    process.journal().hard_checkpoint();
+  };
+  for (int i = 0; i < 3; ++i) commit();
+  disk.set_fault({.calls = testing::Sim_Fault::Calls::writes,
+                  .number = disk.count(testing::Sim_Fault::Calls::writes),
+                  .code = ENOSPC});
+  for (int i = 0; i < 7; ++i) commit();
+  EXPECT_TRUE(disk.has_failed());
+  EXPECT_EQ(disk.content().size(), 71);
 }
 
 TEST_F(Preallocation_Test, IsCutWhenTheJournalIsClosed) {
@@ -116,7 +159,7 @@ TEST_F(Preallocation_Test, EndsWhereTheDiskIsFull) {
 TEST_F(Preallocation_Test, IsOnlyForFilesThatAreOpenedAlone) {
   Journal_Process process(disk, Recovery::none, Open_Mode::shared_write);
   EXPECT_EQ(error_of([&] { process.journal().preallocate(step); }),
-            "sim: only a file that is opened alone can grow ahead");
+            "sim: only a file that is opened alone can be preallocated");
   Sim_Disk other;
   Journal_Process alone(other);
   for (const Offset wrong : {Offset{-1}, Writable_Journal::max_preallocation + 1})

@@ -114,7 +114,7 @@ TEST_F(Seal_Test, OverOtherBytesIsNotBelieved) {
   EXPECT_EQ(process.journal().get_checkpoint(), 44);
   EXPECT_EQ(words_text(disk.content()).find(std::to_string(make_seal("x", 44)).substr(0, 4)),
             std::string::npos)
-      << "the seal is buried: " << words_text(disk.content());
+      << "the seal is invalidated: " << words_text(disk.content());
   file.pop_back();
   EXPECT_EQ(words_in(file), "a ");
 }

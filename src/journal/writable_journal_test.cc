@@ -401,6 +401,7 @@ struct Promises {
 };
 
 void live(Journal_Process& process, Promises& promises) {
+  process.journal().preallocate(0);  // a failure of that is none
   Writable_Journal& journal = process.journal();
   const auto soft = [&] {
     journal.soft_checkpoint();

@@ -7,6 +7,13 @@
 
 namespace joedb::inline v1 {
 
+// How safe a checkpoint is.
+enum class Checkpoint_Level {
+  soft,  // survives a killed process
+  half,  // hard, but for the last sync
+  hard   // survives a power cut
+};
+
 // What a process knows of the checkpoints of a journal.
 struct Checkpoints {
   int hard_index = 0;  // the slot that holds the current hard checkpoint

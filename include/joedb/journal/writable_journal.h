@@ -3,32 +3,27 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
-#include <optional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 #include "joedb/format/encoder.h"
 #include "joedb/io/fail_stop_file.h"
-#include "joedb/journal/readonly_journal.h"
+#include "joedb/journal/append_buffer.h"
+#include "joedb/journal/checkpoint_reader.h"
+#include "joedb/journal/checkpoint_writer.h"
+#include "joedb/journal/integrity_writer.h"
+#include "joedb/journal/journal_recovery.h"
+#include "joedb/journal/replay.h"
+#include "joedb/journal/sync_group.h"
 
 namespace joedb::inline v1 {
 
-// How safe a checkpoint is.
-enum class Checkpoint_Level {
-  soft,  // survives a killed process
-  half,  // hard, but for the last sync
-  hard   // survives a power cut
-};
-
 // Appends entries to a journal and writes checkpoints.
 //
-// append → buffer → (buffer full, or flush) file → checkpoint → sync.
+// append → Append_Buffer → (full, or flush) file → Checkpoint_Writer → Sync_Group.
 //
 // An entry is appended whole or not at all: it is encoded in memory before any of it counts.
 // Entries too large for the buffer (vectors, blobs) go to the file in pieces; only a failing write
@@ -36,7 +31,7 @@ enum class Checkpoint_Level {
 // function that writes throws, the checkpoint does not advance, reading goes on.
 //
 // Not thread-safe.
-class Writable_Journal : public Readonly_Journal {
+class Writable_Journal {
  public:
   // Opens the journal of `file`, which must outlive this object; an empty file gets a header.
   // Throws what Readonly_Journal throws; Unfinished_Transaction if the file goes on behind its
@@ -48,21 +43,34 @@ class Writable_Journal : public Readonly_Journal {
   // Writes what is in the buffer, behind the checkpoint, after a warning to Destructor_Logger.
   ~Writable_Journal();
 
+  Writable_Journal(const Writable_Journal&) = delete;
+  Writable_Journal& operator=(const Writable_Journal&) = delete;
+
   // Does what `recovery` says with the bytes behind the checkpoint, and invalidates header words
   // that claim bytes which the file does not have. Whatever writes the file does this first; so a
   // file that cannot be read is left as it is. Call it for a file that is only opened to be
   // recovered, when everything that may fail has been done. Requires the lock of a shared file.
   // Throws Io_Error; the last checkpoint counts then.
-  void recover() {
-    if (!is_recovered_) finish_recovery();
-  }
+  void recover();
   // Where the bytes behind the checkpoint have been saved (Recovery::keep); empty: nowhere.
-  const std::string& get_saved_tail() const { return saved_tail_; }
+  const std::string& get_saved_tail() const { return recovery_.saved_tail(); }
 
+  Abstract_File& get_file() const { return file_; }
   bool is_shared() const { return file_.is_shared(); }
 
+  // See Readonly_Journal. Writers find what others have written by lock_pull.
+  Offset get_checkpoint() const { return header_.checkpoint(); }
+  Offset get_hard_checkpoint() const { return header_.hard_checkpoint(); }
+  const Checkpoints& get_checkpoints() const { return header_.checkpoints(); }
+  bool is_covered() const { return header_.is_covered(); }
+  Offset get_replay_position() const { return replay_.position(); }
+  template <class Handler>
+  void replay(Handler&& handler, Offset until = std::numeric_limits<Offset>::max()) {
+    replay_.run(handler, get_checkpoint(), std::min(until, get_checkpoint()));
+  }
+
   // Where the next entry will stand.
-  Offset get_position() const { return flushed_ + static_cast<Offset>(used_); }
+  Offset get_position() const { return buffer_.position(); }
   // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return get_position() - get_checkpoint(); }
 
@@ -71,9 +79,9 @@ class Writable_Journal : public Readonly_Journal {
   void append(const Entries&... entries) {
     if (!is_ready_) [[unlikely]]
       get_ready();
-    char* out = reserve((encoded_size_limit(entries) + ...));
-    ((out = encode(out, context_, entries)), ...);
-    use_to(out);
+    char* out = buffer_.reserve((encoded_size_limit(entries) + ...));
+    ((out = encode(out, replay_.context(), entries)), ...);
+    buffer_.use_to(out);
   }
 
   // Throws what append would throw before it does anything: the journal has not been replayed, is
@@ -106,11 +114,8 @@ class Writable_Journal : public Readonly_Journal {
   // Replays what copy_from has appended, to see that it makes sense before a checkpoint says so.
   template <class Handler>
   void replay_copied(Handler&& handler) {
-    replay_range(handler, flushed_, flushed_);
+    replay_.run(handler, buffer_.flushed(), buffer_.flushed());
   }
-
-  // For readers: a writer sees what others have written by lock_pull.
-  Offset pull() = delete;
 
   // Writes the buffer to the file.
   void flush();
@@ -142,7 +147,7 @@ class Writable_Journal : public Readonly_Journal {
 
   // Whether hard checkpoints of less than 4 MiB are sealed (format/seal.h), which takes one sync
   // instead of two. Yes, unless this says no.
-  void set_seals(bool has_seals) { has_seals_ = has_seals; }
+  void set_seals(bool has_seals) { checkpoints_.set_seals(has_seals); }
 
   // From here on an integrity entry (format/integrity.h) is written before each checkpoint, and at
   // once a first one, for everything so far, with a hard checkpoint. So is it, without this call,
@@ -151,15 +156,17 @@ class Writable_Journal : public Readonly_Journal {
   // good: neither what a power cut left of a soft checkpoint, nor bits that have changed on the
   // disk. All writers of a shared file should write them.
   void enable_integrity();
-  bool has_integrity() const { return has_integrity_; }
+  bool has_integrity() const { return integrity_.is_enabled(); }
 
-  // From here on the file grows ahead, in steps of so many bytes, filled with zeros: a sync then
-  // has no new size to write. 0: no more. The file is cut when the journal is closed; after a
+  // From here on the file is preallocated, in steps of so many bytes, filled with zeros: a sync
+  // then has no new size to write. 0: no more. Without this call, a file that is not shared is
+  // preallocated from the fourth hard checkpoint on, in steps of 4 KiB to 1 MiB, at most half of
+  // its size. The file is cut when the journal is closed; after a
   // crash, opening it drops the zeros, without asking. Where the disk has no room for it, the file
   // grows as usual. Throws Exception if the file is shared or has no size, or the step is above
   // max_preallocation.
   void preallocate(Offset step);
-  static constexpr Offset max_preallocation = Offset{1} << 30;
+  static constexpr Offset max_preallocation = Preallocator::max_step;
 
   // The older names. half_commit is a hard checkpoint without its last sync: the entries are on
   // disk, but if the power fails before the system has written both copies, the checkpoint before
@@ -197,7 +204,7 @@ class Writable_Journal : public Readonly_Journal {
     lock_pull();
     try {
       replay();
-      if (is_shared() && recovery_ == Recovery::keep) recover();
+      if (is_shared() && recovery_.mode() == Recovery::keep) recover();
     } catch (...) {
       unlock();
       throw;
@@ -225,125 +232,46 @@ class Writable_Journal : public Readonly_Journal {
    private:
     Writable_Journal& journal_;
   };
+  class Tail_Lock;
+
   void require_no_blob() const;
-  char* reserve(std::size_t size) {
-    if (buffer_.size() - before_size - used_ < size) [[unlikely]]
-      make_room(size);
-    return body() + used_;
-  }
-  char* body() { return buffer_.data() + before_size; }
-  // Entries have been encoded up to there.
-  void use_to(const char* end) { used_ = static_cast<std::size_t>(end - body()); }
   void require_lock() const;
+  void require_position(Offset position) const;
   void get_ready();
-  void make_room(std::size_t size);
-  void flush_buffer();
-  void write_buffer();
-  void append_bytes(const char* data, std::size_t size);
   Blob begin_blob(std::int64_t size);
   // Calls f, which appends one entry in pieces; if it throws, they are forgotten.
   template <class F>
   auto append_whole(F f);
-  bool is_durable(Offset position) const {
-    return get_hard_checkpoint() >= position && synced_hard_checkpoint_ == get_hard_checkpoint();
-  }
-  void require_position(Offset position) const;
-  void begin_hard_checkpoint();
-  void sync_hard_checkpoint() noexcept;
-  bool is_syncing();
-  void wait_for_sync(std::uint64_t number);
-  void finish_hard_checkpoint();
-  void write(const char* data, std::size_t size);
-  void go_to(Offset offset) noexcept;
-  void make_space(Offset end);
-  void replace_seal();
+  void prepare_checkpoint();
   void append_integrity();
-  void append_integrity_entry();
-  void hide_false_integrity();
-  void fill_spare_words();
-  void open();
-  bool is_blank(Offset file_size) const;
-  void create_header();
-  bool is_header_behind(const Checkpoint_Words& words) const;
-  void create_hard_slot();
-  void require_no_tail(Offset file_size) const;
-  void note_header_checkpoint(Offset file_size);
-  void require_presence_alone();
-  void finish_recovery();
-  void require_tail() const;
-  void cut_to(Offset size);
-  void keep_tail(Offset file_size);
-  void drop_tail(Offset file_size);
-  void cut_after_failure() noexcept;
-  void invalidate_words_beyond(Offset file_size);
-  void write_word(int slot, int copy, std::int64_t word);
-  void write_soft_word(Offset position);
-  void write_hard_checkpoint(Offset position);
-  void write_sealed_checkpoint(Offset position);
-  void write_slot(std::int64_t copy_0, std::int64_t copy_1);
-  void claim_hard_checkpoint(Offset position);
-  void find_durable_end(const Checkpoint_Words& words);
-  void rewrite(Offset start, Offset end);
-  void rewrite_unproven_entries(Offset end);
-  void rewrite_hard_slot();
-  void rewrite_words();
-  // The header is on disk, or was written by this object.
-  bool is_header_proven() const { return durable_end_ > 0 || written_from_ == 0; }
-  void sync_hard_slot();
-  void start_replay_after_checkpoint();
-  void forget_after(Offset position, const Context& context) noexcept;
-  bool has_tail_been_overtaken();
+  void checkpoint_written();
+  void preallocate_if_frequent();
+  void begin_hard_checkpoint();
+  void finish_hard_checkpoint();
+  void flush_at_end();
 
+  Abstract_File& file_;
   Fail_Stop_File out_;
-  // The last bytes before flushed_, for hide_false_integrity; then what is not written yet.
-  static constexpr std::size_t before_size = integrity_entry_size;
-  std::vector<char> buffer_;
-  bool knows_before_ = false;
-  std::size_t used_ = 0;
-  Offset flushed_ = journal_start;      // where the buffer will be written
-  Offset sent_ = journal_start;         // up to here the disk may have begun to write
+  Checkpoint_Reader header_;
+  Replay replay_;
+  Append_Buffer buffer_;
+  Checkpoint_Writer checkpoints_;
+  Sync_Group syncs_;
+  Integrity_Writer integrity_;
+  Journal_Recovery recovery_;
   std::atomic<bool> is_ready_ = false;  // replayed, and locked
   bool is_locked_ = false;              // shared files only
   bool is_in_blob_ = false;
-  // What the header says, after a tail was taken in that no checkpoint has.
-  std::optional<Offset> header_checkpoint_;
-  Recovery recovery_;
-  bool is_recovered_ = true;
-  std::string saved_tail_;
-  Offset synced_hard_checkpoint_ = journal_start;  // this one is known to be on disk
-  Offset own_hard_checkpoint_ = journal_start;     // the last one that this object wrote
-  // The bytes of the file before durable_end_ are known to be on disk. Those from written_from_ on
-  // were written by this object. Those in between may never reach the disk, even if a sync succeeds
-  // (rewrite_unproven_entries).
-  Offset durable_end_ = 0;
-  Offset written_from_ = 0;
+  bool is_preallocation_automatic_ = false;
+  int hard_checkpoints_ = 0;  // while it is automatic
   Checkpoint_Level default_level_ = Checkpoint_Level::soft;
-
-  // A hard checkpoint whose words are in the file, and whose sync may be running.
-  struct Pending {
-    Offset position;
-    bool is_sealed;
-  };
-  std::optional<Pending> pending_;
-  bool has_seals_ = true;
-  bool has_integrity_ = false;
-  Offset committed_covered_ = journal_start;  // get_covered() at the checkpoint
-  std::uint64_t sync_number_ = 0;             // of the last sync that was begun
-  // Shared with the thread that is in the sync.
-  std::mutex sync_mutex_;
-  std::condition_variable sync_done_;
-  std::uint64_t done_number_ = 0;
-  std::exception_ptr sync_error_;
-
-  Offset preallocation_ = 0;  // the step
-  Offset allocated_ = 0;      // where the file ends
 };
 
 template <class Lock>
 void Writable_Journal::wait(Offset position, Lock& lock) {
-  for (bool has_let_others_in = false; !is_durable(position);) {
+  for (bool has_let_others_in = false; !checkpoints_.is_durable(position);) {
     require_position(position);
-    const bool is_first = !pending_;
+    const bool is_first = !syncs_.is_pending();
     // Those who were woken by the last sync have more to write.
     if (is_first && !has_let_others_in) {
       has_let_others_in = true;
@@ -353,25 +281,26 @@ void Writable_Journal::wait(Offset position, Lock& lock) {
       continue;
     }
     if (is_first) begin_hard_checkpoint();
-    const std::uint64_t number = sync_number_;
+    const std::uint64_t number = syncs_.number();
     lock.unlock();
     if (is_first)
-      sync_hard_checkpoint();
+      syncs_.sync();
     else
-      wait_for_sync(number);
+      syncs_.wait(number);
     lock.lock();
-    if (!is_syncing()) finish_hard_checkpoint();
+    if (!syncs_.is_syncing()) finish_hard_checkpoint();
   }
 }
 
 template <class F>
 auto Writable_Journal::append_whole(F f) {
   const Offset start = get_position();
-  const Context context = context_;
+  const Context context = replay_.context();
   try {
     return f();
   } catch (...) {
-    forget_after(start, context);
+    replay_.context() = context;
+    buffer_.drop_from(start);
     throw;
   }
 }
@@ -383,11 +312,11 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
   if (!is_ready_) [[unlikely]]
     get_ready();
   append_whole([&] {
-    char* const out = reserve(entry_size_limit);
-    const char* const end = encode_update_vector<T>(out, context_, table, record, field,
+    char* const out = buffer_.reserve(entry_size_limit);
+    const char* const end = encode_update_vector<T>(out, replay_.context(), table, record, field,
                                                     static_cast<std::int64_t>(values.size()));
-    use_to(end);
-    append_bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    buffer_.use_to(end);
+    buffer_.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   });
 }
 
@@ -403,8 +332,9 @@ Blob Writable_Journal::append_blob(std::int64_t size, Read&& read) {
     const Blob blob = begin_blob(size);
     for (std::int64_t done = 0; done < size;) {
       const auto n = static_cast<std::size_t>(std::min(piece, size - done));
-      read(reserve(n), n);
-      used_ += n;
+      char* const out = buffer_.reserve(n);
+      read(out, n);
+      buffer_.use_to(out + n);
       done += static_cast<std::int64_t>(n);
     }
     return blob;
@@ -417,13 +347,13 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
   if (!is_ready_) [[unlikely]]
     get_ready();
   append_whole([&] {
-    char* out = reserve(entry_size_limit);
-    out = encode_update_vector<T>(out, context_, table, record, field, size);
-    use_to(out);
+    char* out = buffer_.reserve(entry_size_limit);
+    out = encode_update_vector<T>(out, replay_.context(), table, record, field, size);
+    buffer_.use_to(out);
     for (std::int64_t i = 0; i < size; ++i) {
       const T value = get(i);
-      out = reserve(value_size_limit(value));
-      use_to(encode_value(out, value));
+      out = buffer_.reserve(value_size_limit(value));
+      buffer_.use_to(encode_value(out, value));
     }
   });
 }

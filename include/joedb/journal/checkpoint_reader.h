@@ -1,0 +1,83 @@
+#ifndef JOEDB_JOURNAL_CHECKPOINT_READER_H
+#define JOEDB_JOURNAL_CHECKPOINT_READER_H
+
+#include <cstdint>
+
+#include "joedb/base/error.h"
+#include "joedb/io/file.h"
+#include "joedb/journal/checkpoints.h"
+#include "joedb/journal/recovery.h"
+
+namespace joedb::inline v1 {
+
+// Reads the header of a journal: which checkpoint counts, after seals (format/seal.h) and integrity
+// entries (format/integrity.h) were compared with the bytes that they cover. Readers and writers of
+// a journal have one.
+//
+// Not thread-safe. Other processes may write the file meanwhile.
+class Checkpoint_Reader {
+ public:
+  // `file` must outlive this object. Nothing is read before open().
+  explicit Checkpoint_Reader(const Abstract_File& file, bool checks_integrity = true)
+      : file_(file), checks_integrity_(checks_integrity) {}
+  Checkpoint_Reader(const Checkpoint_Reader&) = delete;
+  Checkpoint_Reader& operator=(const Checkpoint_Reader&) = delete;
+
+  // Reads and checks the header. Requires a lock on the head. Throws Corruption_Error, with the
+  // position, where the header is not that of a joedb file of version 5 or claims more than the
+  // file has.
+  void open(Recovery recovery, bool is_writer);
+
+  // For readers, which need a lock on the head: looks for newer checkpoints. Returns the number of
+  // bytes that the checkpoint has advanced. If it throws, the checkpoint before counts.
+  Offset pull();
+
+  // For writers, which hold the tail lock: takes the checkpoints from words that were just read,
+  // and then reads the size of the file, which it returns. If it throws, the checkpoint before
+  // counts.
+  Offset update(const Checkpoint_Words& words);
+
+  const Checkpoints& checkpoints() const { return checkpoints_; }
+  Offset checkpoint() const { return checkpoints_.checkpoint; }
+  Offset hard_checkpoint() const { return checkpoints_.hard_checkpoint; }
+
+  // For the writer of the header: what it has just written.
+  void set(const Checkpoints& checkpoints) { checkpoints_ = checkpoints; }
+
+  // As they stand in the file.
+  Checkpoint_Words read_words() const;
+  // Where a seal fits, the position that it proves stands in its place. `file_size` may be
+  // unknown_size.
+  Checkpoint_Words without_seals(Checkpoint_Words words, Offset file_size);
+  // Whether the last words that were read had such a seal.
+  bool had_seal() const { return had_seal_; }
+  // The seal for `position` over the bytes of the file from `start` to there.
+  std::int64_t seal_of(Offset start, Offset position) const;
+
+  // Up to where integrity entries are known to cover the bytes.
+  Offset covered() const { return covered_; }
+  void set_covered(Offset end) { covered_ = end; }
+  // Whether they cover everything before the checkpoint.
+  bool is_covered() const { return covered_ == checkpoint() && covered_ > journal_start; }
+
+  // Throws the error again. If there is an earlier hard checkpoint, the text names it.
+  [[noreturn]] void fail_behind_hard_checkpoint(const Corruption_Error& error) const;
+
+ private:
+  Checkpoint_Words stable(Checkpoint_Words words) const;
+  void require_claimed_bytes(const Checkpoint_Words& words, Offset file_size,
+                             Recovery recovery) const;
+  void check_integrity();
+  void take_whole_file(const Checkpoint_Words& words, Offset file_size);
+  Offset end_of_entries(Offset file_size) const;
+
+  const Abstract_File& file_;
+  Checkpoints checkpoints_;
+  bool had_seal_ = false;
+  bool checks_integrity_;
+  Offset covered_ = journal_start;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,45 @@
+#ifndef JOEDB_JOURNAL_INTEGRITY_WRITER_H
+#define JOEDB_JOURNAL_INTEGRITY_WRITER_H
+
+#include "joedb/journal/append_buffer.h"
+#include "joedb/journal/checkpoint_reader.h"
+
+namespace joedb::inline v1 {
+
+// Appends the integrity entries of a journal (format/integrity.h), which cover what was appended
+// since the last one.
+//
+// Not thread-safe.
+class Integrity_Writer {
+ public:
+  // `header` knows up to where bytes are covered. All must outlive this object.
+  Integrity_Writer(const Abstract_File& file, Append_Buffer& buffer, Checkpoint_Reader& header)
+      : file_(file), buffer_(buffer), header_(header) {}
+
+  // Whether an entry stands before each checkpoint.
+  bool is_enabled() const { return is_enabled_; }
+  void enable() { is_enabled_ = true; }
+
+  // Whether bytes were appended that no entry covers.
+  bool has_uncovered_bytes() const { return buffer_.position() != header_.covered(); }
+  // Appends an entry that covers them. Throws Io_Error.
+  void append_entry();
+
+  // Whether the last bytes, of a text, would be taken for an entry. Throws Io_Error.
+  bool ends_like_entry();
+
+  // After a checkpoint: a rollback goes back to here.
+  void keep() { covered_at_checkpoint_ = header_.covered(); }
+  void rollback() { header_.set_covered(covered_at_checkpoint_); }
+
+ private:
+  const Abstract_File& file_;
+  Append_Buffer& buffer_;
+  Checkpoint_Reader& header_;
+  bool is_enabled_ = false;
+  Offset covered_at_checkpoint_ = journal_start;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

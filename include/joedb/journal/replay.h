@@ -1,0 +1,81 @@
+#ifndef JOEDB_JOURNAL_REPLAY_H
+#define JOEDB_JOURNAL_REPLAY_H
+
+#include <vector>
+
+#include "joedb/format/decoder.h"
+#include "joedb/io/file.h"
+#include "joedb/journal/checkpoint_reader.h"
+
+namespace joedb::inline v1 {
+
+// The bytes of a file as a journal is decoded, read in blocks.
+class File_Decoder_Input final : public Decoder_Input {
+ public:
+  explicit File_Decoder_Input(const Abstract_File& file) : file_(file) {}
+  void start(Offset offset, Offset limit) { reset(offset, limit); }
+
+ private:
+  void refill(std::size_t size) override;
+  void read_at(char* out, std::size_t size, Offset offset) override;
+
+  const Abstract_File& file_;
+  std::vector<char> buffer_;
+};
+
+// Decodes the entries of a journal in their order, and remembers up to where.
+//
+// Not thread-safe.
+class Replay {
+ public:
+  // Both must outlive this object.
+  Replay(const Abstract_File& file, const Checkpoint_Reader& header)
+      : header_(header), input_(file) {}
+
+  // Up to where entries have been replayed.
+  Offset position() const { return input_.position(); }
+  // Whether they have been replayed up to the checkpoint.
+  bool is_complete() const { return !is_broken_ && position() == header_.checkpoint(); }
+
+  // What short forms refer to, behind the last entry that was replayed or appended.
+  Context& context() { return context_; }
+
+  // Calls handler(entry) for each entry that starts before `end`. None may go beyond `limit`.
+  // Throws Corruption_Error where the bytes make no sense or the handler throws Data_Error; the
+  // entries before have been handled then, and all that is left is rewind().
+  template <class Handler>
+  void run(Handler& handler, Offset limit, Offset end);
+
+  // The next run starts at this entry, where the context is that of the last one.
+  void start_at(Offset position) { input_.start(position, header_.checkpoint()); }
+  // The next run starts at the first entry.
+  void rewind();
+
+ private:
+  [[noreturn]] void fail(const char* what) { input_.fail(what); }
+
+  const Checkpoint_Reader& header_;
+  File_Decoder_Input input_;
+  Context context_;
+  bool is_broken_ = false;
+};
+
+template <class Handler>
+void Replay::run(Handler& handler, Offset limit, Offset end) {
+  if (is_broken_) throw Exception("this journal could not be replayed");
+  if (input_.limit() != limit) input_.start(input_.position(), limit);
+  is_broken_ = true;
+  try {
+    decode_entries(input_, context_, handler, end);
+  } catch (const Data_Error& error) {
+    fail(error.what());
+  } catch (const Corruption_Error& error) {
+    if (error.offset >= header_.hard_checkpoint()) header_.fail_behind_hard_checkpoint(error);
+    throw;
+  }
+  is_broken_ = false;
+}
+
+}  // namespace joedb::inline v1
+
+#endif

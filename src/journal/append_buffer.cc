@@ -1,0 +1,96 @@
+#include "joedb/journal/append_buffer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace joedb::inline v1 {
+
+static constexpr std::size_t first_size = std::size_t{1} << 12;
+static constexpr std::size_t full_size = std::size_t{1} << 18;
+static constexpr Offset writeback_step = Offset{1} << 23;
+
+Append_Buffer::Append_Buffer(Abstract_File& file, Fail_Stop_File& out)
+    : file_(file), out_(out), preallocator_(file, out), memory_(before_size + first_size) {}
+
+// Between entries the buffer holds whole entries, so that is what a flush writes.
+void Append_Buffer::make_room(std::size_t size) {
+  flush();
+  const std::size_t old = memory_.size() - before_size;
+  const std::size_t wanted = std::max(size, std::min(full_size, 4 * old));
+  if (wanted > old) memory_.resize(before_size + wanted);
+}
+
+void Append_Buffer::append(const char* data, std::size_t size) {
+  if (size < full_size) {
+    char* const out = reserve(size);
+    if (size > 0) std::memcpy(out, data, size);
+    used_ += size;
+  } else {
+    flush();
+    write(data, size);
+  }
+}
+
+std::string_view Append_Buffer::flush() {
+  const std::string_view written = unwritten();
+  if (used_ > 0) write(body(), used_);
+  used_ = 0;
+  return written;
+}
+
+void Append_Buffer::write(const char* data, std::size_t size) {
+  const Offset end = flushed_ + static_cast<Offset>(size);
+  preallocate_to(end);
+  out_.pwrite(data, size, flushed_);
+  flushed_ = end;
+  if (flushed_ - sent_ >= writeback_step) {
+    out_.start_writeback(sent_, flushed_);
+    sent_ = flushed_;
+  }
+  if (data == body()) {
+    std::memmove(memory_.data(), memory_.data() + size, before_size);
+    knows_before_ = knows_before_ || size >= before_size;
+  } else {
+    knows_before_ = false;
+  }
+}
+
+// What fails here has cost nothing: a disk that is full refuses the entries, too.
+void Append_Buffer::preallocate_to(Offset end) {
+  if (!preallocator_.reserve(end, end)) truncate(flushed_);
+}
+
+void Append_Buffer::drop_from(Offset position) noexcept {
+  try {
+    if (flushed_ > position && !out_.has_failed()) {
+      out_.truncate(position);
+      preallocator_.set_end(0);
+      restart_at(position);
+    }
+  } catch (const std::exception&) {  // what is being thrown says more
+  }
+  used_ = flushed_ <= position ? static_cast<std::size_t>(position - flushed_) : 0;
+}
+
+void Append_Buffer::restart_at(Offset position) noexcept {
+  flushed_ = sent_ = position;
+  used_ = 0;
+  knows_before_ = false;
+}
+
+void Append_Buffer::truncate(Offset position) {
+  if (file_.get_size() != Abstract_File::unknown_size && !out_.truncate(position))
+    throw Exception(file_.get_name() + " cannot be truncated");
+  preallocator_.set_end(0);
+}
+
+std::string_view Append_Buffer::last_bytes() {
+  assert(position() >= static_cast<Offset>(before_size));
+  if (!knows_before_ && used_ < before_size) {
+    file_.read_exactly(memory_.data(), before_size, flushed_ - static_cast<Offset>(before_size));
+    knows_before_ = true;
+  }
+  return {memory_.data() + used_, before_size};
+}
+
+}  // namespace joedb::inline v1

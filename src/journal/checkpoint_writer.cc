@@ -1,0 +1,300 @@
+#include "joedb/journal/checkpoint_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "joedb/format/seal.h"
+
+// The header has two slots of two words. What is always true, at every instant between two writes:
+//
+// 1. One slot holds the last acknowledged hard checkpoint, twice or with a seal that fits, and all
+//    bytes before it are on disk. The other slot is not written to before this one is on disk, too.
+// 2. The last acknowledged checkpoint, soft or hard, can be read from the header: a soft word is
+//    replaced only after a newer checkpoint stands in another word. So a process may be killed
+//    anywhere and loses nothing that was checkpointed.
+// 3. A word never claims a byte that was not written to the file before it.
+// 4. No soft word points beyond the end of the file when the file grows. Such a word is left by a
+//    power cut, if the system wrote the header before it, and not the entries. It would claim the
+//    other bytes that are written there later.
+// 5. Memory claims a checkpoint only after the file has it.
+//
+// Whoever writes words has locked the tail of the file. Readers need no lock against that: what the
+// words say is true at every instant, readers read them before the size of the file, and the words
+// never go back.
+//
+// A sealed hard checkpoint at X (format/seal.h): entries and (X, seal) are written, then synced
+// once, in any order. What is true then:
+//
+// 6. The seal covers the bytes from a hard checkpoint that is known to be on disk to X. So if it
+//    fits, everything before X is what was written, whatever the sync had done when the power
+//    failed; and if the sync had returned, it fits.
+// 7. Nothing else of the header changes until the sync has returned: neither the slot with the hard
+//    checkpoint before (1), nor the words of this slot. Whoever would write one waits for the sync
+//    (Sync_Group::finish). If the power fails earlier, either the seal fits, or the slot before
+//    counts.
+// 8. The seal is replaced by X only after a sync of both: that of this process, or that of the next
+//    writer, who finds it (replace_seal). So two equal copies mean the same for programs that do
+//    not know seals.
+// 9. A seal that does not fit is invalidated like a soft word beyond the end (4), for its word is
+//    larger than any file: the bytes that will stand there cannot make it fit.
+//
+// A hard checkpoint that was read from the file may be one that a process wrote and did not live to
+// sync, or half a commit. So nobody relies on it before a sync by this process (sync_hard).
+
+namespace joedb::inline v1 {
+
+// ---- opening ------------------------------------------------------------------------------------
+
+void Checkpoint_Writer::create_header() {
+  const auto bytes = encode_header(Header());
+  out_.pwrite(bytes.data(), bytes.size(), 0);
+  written_from_ = 0;
+}
+
+void Checkpoint_Writer::open() {
+  written_from_ = header_.checkpoint();
+  find_durable_end(header_.read_words());
+}
+
+Offset Checkpoint_Writer::update() {
+  const int hard_index = header_.checkpoints().hard_index;
+  const Checkpoint_Words words = header_.read_words();
+  const Offset size = header_.update(words);
+  // The same position in the other slot may not be on disk there.
+  if (header_.checkpoints().hard_index != hard_index)
+    synced_hard_checkpoint_ = own_hard_checkpoint_ = journal_start;
+  find_durable_end(words);
+  return size;
+}
+
+// Invariant 1: the other slot is not written to before the hard checkpoint is on disk. So if it
+// holds something else than the hard checkpoint before, the newest one is on disk; otherwise only
+// that one is known to be.
+void Checkpoint_Writer::find_durable_end(const Checkpoint_Words& words) {
+  const Offset hard = header_.hard_checkpoint();
+  const auto other = 2 * static_cast<std::size_t>(header_.checkpoints().next_slot());
+  const std::int64_t before = words[other];
+  const bool is_hard = before == words[other + 1] && before >= journal_start;
+  const Offset end = is_hard ? std::min(before, hard) : hard;
+  if (end > journal_start) durable_end_ = std::max(durable_end_, end);
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+void Checkpoint_Writer::write_word(int slot, int copy, std::int64_t word) {
+  out_.store_words(std::span(&word, 1), checkpoint_word_offset(slot, copy));
+}
+
+// The last soft checkpoint may be in this slot; it is the smaller of the two words, for it is
+// negative. Its copy is written second (invariant 2).
+void Checkpoint_Writer::write_slot(std::int64_t copy_0, std::int64_t copy_1) {
+  const Checkpoint_Words words = header_.read_words();
+  const int slot = header_.checkpoints().next_slot();
+  const auto first = 2 * static_cast<std::size_t>(slot);
+  assert(is_hard_durable());  // invariant 1
+  if (words[first] >= 0 && words[first + 1] >= 0) {
+    out_.store_words(std::array{copy_0, copy_1}, checkpoint_word_offset(slot, 0));
+  } else if (words[first] < words[first + 1]) {
+    write_word(slot, 1, copy_1);
+    write_word(slot, 0, copy_0);
+  } else {
+    write_word(slot, 0, copy_0);
+    write_word(slot, 1, copy_1);
+  }
+}
+
+// ---- checkpoints --------------------------------------------------------------------------------
+
+void Checkpoint_Writer::write_soft(Offset position) {
+  assert(position >= header_.checkpoint());
+  sync_hard();
+  Checkpoints next = header_.checkpoints();
+  next.soft_index ^= 1;
+  next.checkpoint = position;
+  write_word(next.next_slot(), next.soft_index, -position);
+  header_.set(next);
+}
+
+// A seal covers only what stands behind the hard checkpoint before, so that one must be on disk.
+bool Checkpoint_Writer::begin_hard(Offset position, std::string_view entries) {
+  const Offset before = header_.hard_checkpoint();
+  assert(position > before && position >= header_.checkpoint());
+  const bool is_sealed =
+      has_seals_ && is_header_proven() && is_hard_durable() && position - before < seal_limit;
+  if (!is_sealed) {
+    write_unsealed(position);
+    return false;
+  }
+  rewrite_unproven_entries(position);
+  const bool has_all = static_cast<Offset>(entries.size()) == position - before;
+  write_slot(position, has_all ? make_seal(entries, position) : header_.seal_of(before, position));
+  return true;
+}
+
+// Entries first, then the claim, made twice; a sync between the two. The sync also completes a half
+// commit before this one, which thus costs one sync each.
+void Checkpoint_Writer::write_unsealed(Offset position) {
+  rewrite_hard_slot();
+  rewrite_unproven_entries(position);
+  out_.sync();
+  synced_hard_checkpoint_ = header_.hard_checkpoint();
+  durable_end_ = position;
+  write_slot(position, position);
+}
+
+// It is durable, and a soft checkpoint that stood in this slot is gone: whatever happens now, this
+// one is there.
+void Checkpoint_Writer::finish_hard(Offset position) {
+  assert(position > header_.hard_checkpoint());
+  synced_hard_checkpoint_ = durable_end_ = position;
+  claim_hard(position);
+}
+
+void Checkpoint_Writer::replace_own_seal() noexcept {
+  try {
+    write_word(header_.checkpoints().hard_index, 1, header_.hard_checkpoint());
+  } catch (const std::exception&) {
+  }
+}
+
+void Checkpoint_Writer::write_half(Offset position) {
+  write_unsealed(position);
+  claim_hard(position);
+}
+
+void Checkpoint_Writer::claim_hard(Offset position) {
+  Checkpoints next = header_.checkpoints();
+  next.hard_index ^= 1;
+  next.hard_checkpoint = next.checkpoint = own_hard_checkpoint_ = position;
+  header_.set(next);
+}
+
+// Invariant 1.
+void Checkpoint_Writer::sync_hard() {
+  if (is_hard_durable()) return;
+  rewrite_hard_slot();
+  out_.datasync();
+  synced_hard_checkpoint_ = header_.hard_checkpoint();
+  durable_end_ = std::max(durable_end_, header_.hard_checkpoint());
+}
+
+void Checkpoint_Writer::sync() {
+  rewrite_hard_slot();
+  out_.sync();
+  synced_hard_checkpoint_ = header_.hard_checkpoint();
+}
+
+// ---- after a failed sync of another process -----------------------------------------------------
+
+// The system may show bytes that a failed sync of another process has lost. It takes their pages
+// for clean, so that no later sync would write them. The same bytes, written again, are written by
+// the next sync, or that fails.
+void Checkpoint_Writer::rewrite(Offset start, Offset end) {
+  constexpr Offset most = Offset{1} << 18;
+  std::vector<char> bytes(static_cast<std::size_t>(std::clamp<Offset>(end - start, 0, most)));
+  while (start < end) {
+    const auto size = std::min(bytes.size(), static_cast<std::size_t>(end - start));
+    out_.read_exactly(bytes.data(), size, start);
+    out_.pwrite(bytes.data(), size, start);
+    start += static_cast<Offset>(size);
+  }
+}
+
+// Before a sync on which a hard checkpoint at `end`, or behind it, relies.
+void Checkpoint_Writer::rewrite_unproven_entries(Offset end) {
+  constexpr auto words_end = static_cast<Offset>(checkpoint_words_size);
+  if (!is_header_proven()) rewrite_words();
+  rewrite(std::max(durable_end_, words_end), std::min(end, written_from_));
+  if (end >= written_from_) written_from_ = std::min(written_from_, durable_end_);
+}
+
+void Checkpoint_Writer::rewrite_hard_slot() {
+  const Offset hard = header_.hard_checkpoint();
+  if (is_hard_durable()) return;
+  const bool has_words = is_header_proven();
+  rewrite_unproven_entries(hard);
+  if (has_words && own_hard_checkpoint_ != hard) rewrite_words();
+}
+
+void Checkpoint_Writer::rewrite_words() {
+  const Checkpoint_Words words = header_.read_words();
+  for (std::size_t i = 0; i < words.size(); ++i)
+    write_word(static_cast<int>(i / 2), static_cast<int>(i % 2), words[i]);
+}
+
+// ---- recovery -----------------------------------------------------------------------------------
+
+// Programs that do not know seals must see the position before this file grows; and it must be on
+// disk before it stands without its proof (invariant 8).
+void Checkpoint_Writer::replace_seal() {
+  const Offset hard = header_.hard_checkpoint();
+  const Checkpoint_Words words = header_.read_words();
+  for (int slot = 0; slot < 2; ++slot) {
+    const auto first = 2 * static_cast<std::size_t>(slot);
+    if (words[first] != hard || sealed_size(words[first + 1]) == 0) continue;
+    sync_hard();
+    write_word(slot, 1, hard);
+  }
+}
+
+// The journal has entries, and its header no checkpoint (Recovery::ignore_header). It must not look
+// like an empty database before its next checkpoint, which is the first of the header.
+bool Checkpoint_Writer::is_header_behind(const Checkpoint_Words& words) const {
+  Checkpoints in_header;
+  in_header.read(words, header_.checkpoint());
+  return in_header.checkpoint == journal_start && header_.checkpoint() > journal_start;
+}
+
+// Invariant 1, where a power cut has left a header without a hard checkpoint.
+void Checkpoint_Writer::create_hard_slot() {
+  if (header_.hard_checkpoint() > journal_start) return;
+  const Checkpoint_Words words = header_.read_words();
+  const int slot = header_.checkpoints().hard_index;
+  const auto first = 2 * static_cast<std::size_t>(slot);
+  if (words[first] == journal_start && words[first + 1] == journal_start) return;
+  if (is_header_behind(words)) return;
+  for (const int copy : {0, 1}) write_word(slot, copy, journal_start);
+  out_.datasync();
+}
+
+// Invariants 4 and 9. A word of 41 says no more than that the file has a header, 0 says nothing.
+// The sync keeps the order of this write and of those that make the file grow. The soft word that
+// counts is the smallest, and is invalidated last: an older one must not count meanwhile.
+void Checkpoint_Writer::invalidate_words_beyond(Offset file_size) {
+  const Checkpoint_Words words = header_.read_words();
+  std::array<std::size_t, 4> order{0, 1, 2, 3};
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return words[a] > words[b]; });
+  bool found = false;
+  const std::int64_t invalid = is_header_behind(words) ? 0 : journal_start;
+  for (const std::size_t i : order) {
+    if (words[i] >= -file_size && words[i] <= file_size) continue;
+    write_word(static_cast<int>(i / 2), static_cast<int>(i % 2), invalid);
+    found = true;
+  }
+  if (found) out_.datasync();
+}
+
+// A bit of the last checkpoint's only word may change on the disk while the file is closed, and
+// the one before it would count. So the words that are left say the same. Nothing depends on them.
+void Checkpoint_Writer::fill_spare_words() {
+  const Offset position = header_.checkpoint();
+  if (position == journal_start) return;
+  const Checkpoint_Words words = header_.read_words();
+  const int slot = header_.checkpoints().next_slot();
+  const auto is = [&](int copy, std::int64_t word) {
+    return words[static_cast<std::size_t>(2 * slot + copy)] == word;
+  };
+  if (position > header_.hard_checkpoint()) {
+    const int spare = header_.checkpoints().soft_index ^ 1;
+    if (is(spare ^ 1, -position) && !is(spare, -position)) write_word(slot, spare, -position);
+  } else if (is_hard_durable() && !(is(0, position) && is(1, position))) {
+    write_slot(position, position);
+  }
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,189 @@
+#include "joedb/journal/journal_recovery.h"
+
+#include <algorithm>
+#include <array>
+
+#include "joedb/base/log.h"
+#include "joedb/journal/integrity.h"
+
+namespace joedb::inline v1 {
+
+Journal_Recovery::Journal_Recovery(Abstract_File& file, Fail_Stop_File& out,
+                                   Checkpoint_Reader& header, Checkpoint_Writer& checkpoints,
+                                   Append_Buffer& buffer, Integrity_Writer& integrity,
+                                   Recovery mode)
+    : file_(file),
+      out_(out),
+      header_(header),
+      checkpoints_(checkpoints),
+      buffer_(buffer),
+      integrity_(integrity),
+      mode_(mode) {
+  if (file.is_readonly() || mode == Recovery::ignore_signature)
+    throw Exception(file.get_name() + " is opened for reading only and cannot be written");
+  if (mode == Recovery::hard) require_presence_alone();
+}
+
+// Others may have been told of a soft checkpoint that would be lost.
+void Journal_Recovery::require_presence_alone() {
+  if (file_.is_shared())
+    throw Exception(file_.get_name() +
+                    ": Recovery::hard may remove checkpoints that others rely on. Open the file "
+                    "alone (not shared)");
+  if (!file_.try_exclusive_lock(presence_lock.start, presence_lock.size))
+    throw Exception(file_.get_name() +
+                    ": Recovery::hard may remove checkpoints that others rely on, and other "
+                    "processes have the file open: end them first");
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+
+// A size that was read before the locks were held may be that of another writer's half transaction.
+void Journal_Recovery::open() {
+  const Offset size = file_.get_size();
+  if (is_blank(size)) return checkpoints_.create_header();
+  header_.open(mode_, true);
+  checkpoints_.open();
+  is_finished_ = false;
+  if (size == Abstract_File::unknown_size) return;
+  require_no_tail(size);
+  if (mode_ == Recovery::ignore_header) find_header_checkpoint(size);
+}
+
+// A new file or device; or a file that was created just before a power cut, or by a process that
+// was killed then, so that it has zeros, or a piece of a header.
+bool Journal_Recovery::is_blank(Offset file_size) const {
+  if (file_size == 0 || file_size > journal_start) return file_size == 0;
+  std::array<char, header_size> bytes;
+  const std::size_t size = file_.pread(bytes.data(), bytes.size(), 0);
+  const std::string_view content(bytes.data(), size);
+  if (content.find_first_not_of('\0') == content.npos)
+    return file_size != Abstract_File::unknown_size || size == header_size;
+  const auto header = encode_header(Header());
+  return size < header_size && std::string_view(header.data(), header.size()).starts_with(content);
+}
+
+// Whether the end of the file is zeros that a preallocating writer may have left.
+bool Journal_Recovery::is_preallocated(Offset start, Offset file_size) const {
+  return file_size - start <= 2 * Preallocator::max_step && file_.is_zero(start, file_size);
+}
+
+void Journal_Recovery::require_no_tail(Offset file_size) const {
+  const Offset checkpoint = header_.checkpoint();
+  if (mode_ == Recovery::none && file_size > checkpoint && !is_preallocated(checkpoint, file_size))
+    throw Unfinished_Transaction(file_.get_name(), checkpoint, file_size);
+}
+
+void Journal_Recovery::find_header_checkpoint(Offset file_size) {
+  Checkpoints in_header;
+  in_header.read(header_.without_seals(header_.read_words(), file_size), header_.checkpoint());
+  for (const Offset end : {in_header.checkpoint, in_header.hard_checkpoint})
+    if (Integrity_Reader(file_).entry_before(end)) integrity_.enable();
+  if (in_header.checkpoint < header_.checkpoint()) header_checkpoint_ = in_header.checkpoint;
+}
+
+// ---- before the first write ---------------------------------------------------------------------
+
+void Journal_Recovery::reopen(Offset size) {
+  is_finished_ = is_finished_ && !header_.had_seal() && size <= header_.checkpoint();
+}
+
+void Journal_Recovery::finish() {
+  out_.require_no_failure();
+  checkpoints_.sync_hard();
+  if (header_.had_seal()) checkpoints_.replace_seal();
+  const Offset checkpoint = header_.checkpoint();
+  const Offset size = file_.get_size();
+  if (size == Abstract_File::unknown_size) {
+    if (mode_ == Recovery::hard) checkpoints_.invalidate_words_beyond(checkpoint);
+  } else {
+    if (size > checkpoint && mode_ == Recovery::keep) keep_tail(size);
+    checkpoints_.create_hard_slot();
+    checkpoints_.invalidate_words_beyond(checkpoint);
+    if (size > checkpoint) drop_tail(size);
+    if (mode_ == Recovery::overwrite && size == checkpoint)
+      checkpoints_.write_soft(checkpoint);  // as joedb 10 does
+  }
+  if (mode_ == Recovery::hard) file_.shared_lock(presence_lock.start, presence_lock.size);
+  // From here on, only others can leave something behind the checkpoint.
+  mode_ = Recovery::keep;
+  is_finished_ = true;
+}
+
+void Journal_Recovery::keep_tail(Offset file_size) {
+  const Offset start = header_.checkpoint();
+  if (is_preallocated(start, file_size)) return;
+  constexpr int most_tails = 1000;
+  const std::string suffix = ".tail-" + std::to_string(start);
+  for (int number = 1; number <= most_tails; ++number) {
+    const auto tail =
+        file_.open_beside(number == 1 ? suffix : suffix + "-" + std::to_string(number),
+                          Open_Mode::write_existing_or_create_new);
+    if (!tail) break;
+    if (tail->get_size() > 0) continue;
+    file_.copy_end_to(*tail, start);
+    tail->sync();
+    saved_tail_ = tail->get_name();
+    return;
+  }
+  throw Exception(file_.get_name() + ": the " + std::to_string(file_size - start) +
+                  " bytes behind the checkpoint cannot be saved beside it. Recovery::overwrite "
+                  "removes them");
+}
+
+// What is about to be cut off may end with an integrity entry. Should the next writer's soft
+// checkpoint reach the disk and its bytes not, these must not stand there instead, at the same
+// position. What shows zeros gets them again: a failed sync of the writer before may have lost
+// them.
+void Journal_Recovery::erase(Abstract_File& file, Offset start, Offset end) const {
+  const bool is_short = end - start <= 2 * Preallocator::max_step;
+  if ((!integrity_.is_enabled() && !header_.is_covered()) || !is_short) return;
+  file.write_zeros(start, end);
+  file.datasync();
+}
+
+void Journal_Recovery::drop_tail(Offset file_size) {
+  erase(out_, header_.checkpoint(), file_size);
+  buffer_.truncate(header_.checkpoint());
+}
+
+// ---- what others do meanwhile -------------------------------------------------------------------
+
+bool Journal_Recovery::has_tail_been_overtaken() {
+  const Offset old = header_.checkpoint();
+  return header_.update(header_.read_words()) != buffer_.flushed() || header_.checkpoint() != old;
+}
+
+void Journal_Recovery::require_adopted_tail() const {
+  if (!header_checkpoint_) return;
+  const Offset checkpoint = header_.checkpoint();
+  Checkpoints in_header;
+  in_header.read(header_.read_words(), checkpoint);
+  const Offset size = file_.get_size();
+  const bool has_zeros = !is_finished_ && size > checkpoint && file_.is_zero(checkpoint, size);
+  if (in_header.checkpoint != *header_checkpoint_ || (size != checkpoint && !has_zeros))
+    throw Exception(
+        file_.get_name() +
+        ": another process has written since the tail was adopted: open the file again");
+}
+
+// After a failed write or sync, the program knows that its transaction has failed: a piece of it
+// that stayed in the file would only make the next writer refuse the file. What a checkpoint of the
+// header claims stays; so does what is behind the checkpoint of another process.
+void Journal_Recovery::cut_after_failure() noexcept {
+  if (!is_finished_) return;
+  try {
+    const Offset old = header_.checkpoint();
+    const Offset size = header_.update(header_.read_words());
+    if (file_.is_shared() && header_.checkpoint() != old) return;
+    const Offset end =
+        std::max(header_.checkpoint(), header_checkpoint_ ? buffer_.flushed() : journal_start);
+    if (size <= end) return;
+    erase(file_, end, size);
+    file_.truncate(end);
+  } catch (const std::exception& error) {
+    Destructor_Logger::warning(error.what());
+  }
+}
+
+}  // namespace joedb::inline v1
