@@ -35,7 +35,7 @@ std::vector<Index_Definition> read_indexes(const std::string& options_file, Abst
                                            Recovery recovery) {
   if (options_file.empty()) return {};
   std::ifstream in(options_file, std::ios::binary);
-  if (!in) throw Io_Error("opening", options_file, -1, errno);
+  if (!in) throw_io_error("opening", options_file, -1, errno);
   const compiler::Options options =
       compiler::parse_options(std::string(std::istreambuf_iterator<char>(in), {}), options_file);
 

@@ -8,7 +8,7 @@
 #include "cli/output.h"
 #include "cli/standard_input.h"
 #include "interpreter/interpreter.h"
-#include "joedb/replica/bare_journal.h"
+#include "joedb/journal/bare_journal.h"
 #include "joedb/table/load.h"
 
 namespace joedb {

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/stop_signal.h"
 #include "joedb/base/log.h"
-#include "testing/crash_lab.h"
+#include "lab/crash_lab.h"
 
 namespace joedb {
 

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "joedb/io/posix_file.h"
+#include "joedb/journal/integrity.h"
 #include "joedb/table/writable_database.h"
 
 namespace joedb {
@@ -38,7 +39,7 @@ class Verifier {
       replay_with_progress(journal_, *this, "verifying " + file_.get_name());
     } catch (const Corruption_Error& error) {
       if (damage_) return damage_;
-      // The next entry that vouches for something says where the trouble ends.
+      // The next entry that covers bytes says where the trouble ends.
       return Damage{has_entries() ? covered_ : error.offset, start_of_good_end(), error.what()};
     }
     if (auto damage = missing_end()) return damage;
@@ -176,7 +177,7 @@ void print_damage(const std::string& name, const Verifier& verifier, const Damag
     separator = ", ";
   }
   if (verifier.tables().empty()) std::cout << "none that could be read";
-  // A hard checkpoint before the damage, or the end of what an integrity entry vouches for.
+  // A hard checkpoint before the damage, or the end of what an integrity entry covers.
   Offset last = verifier.covered();
   if (const Offset hard = verifier.journal().get_hard_checkpoint(); hard <= damage.start)
     last = std::max(last, hard);

@@ -148,7 +148,7 @@ int run_dump(std::vector<std::string> arguments) {
       {"joedb wal dump [options] FILE", "Prints the entries of a log as text, one in a line.",
        std::string(text_details) +
            R"(This is what joedb wal load reads. Where an entry is not good, the output ends, a warning says
-why and where, and the exit code is 1. It also ends at zeros, where a log that has grown ahead
+why and where, and the exit code is 1. It also ends at zeros, where a preallocated log
 does: joedb wal verify finds good entries behind them, and --later prints them. A log may be
 written meanwhile. FILE may be a directory with segments; positions name the segment then. With
 --from, it is looked for where entries before it are missing, too.
@@ -270,7 +270,7 @@ bool has_begun_again(const std::string& name, const Reader& reader, std::uint64_
       std::to_string(next) + " on may be missed" +
       (reader.format() == wal::Format::cwal ? ", and are counted from 1 again" : "");
   if (reader.format() == wal::Format::cwal)
-    warn(name + ": was begun again; entries from " + missed);
+    warn(name + ": was reset; entries from " + missed);
   else if (reader.log_id() != id_before)
     warn(name + ": another log begins in this file; entries from " + missed);
   else
@@ -305,7 +305,7 @@ class Follower {
       if (entry)
         printer_.print(*entry, segment_of(reader_));
       else if (reader_.end().stop == Stop::overwritten)
-        begin_again();
+        reset();
       else
         notice_end();
     }
@@ -317,7 +317,7 @@ class Follower {
     while (!stop_.has_come() && reader_.next()) continue;
   }
 
-  void begin_again() {
+  void reset() {
     const std::uint64_t next = reader_.position().sequence;
     const std::uint64_t id = id_of(reader_);
     reader_.seek_first();

@@ -199,7 +199,7 @@ thread waits until an entry of its own is durable.
               "never: only in the end (default); each: after each entry; or after so many, in each "
               "thread");
   options.add("--preallocate", settings.preallocate,
-              "the file grows ahead by so many bytes at a time (default: 0)");
+              "preallocate the file, in steps of N bytes (default: 0)");
   options.add("--threads", settings.threads, "how many append (default: 1)");
   options.add_flag("--keep", keep, "do not remove the file");
   auto words = options.parse(std::move(arguments));

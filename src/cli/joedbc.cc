@@ -34,7 +34,7 @@ joedb 10 gives them. Files that would not change are not written.
 
 static std::string read_text(const std::string& name) {
   std::ifstream in(name, std::ios::binary);
-  if (!in) throw Io_Error("opening", name, -1, errno);
+  if (!in) throw_io_error("opening", name, -1, errno);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

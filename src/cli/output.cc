@@ -17,7 +17,7 @@ void add_force_option(Options& options, bool& force) {
 void require_absent(const std::string& name, bool force) {
   std::error_code ignored;
   if (force || !std::filesystem::exists(name, ignored)) return;
-  if (is_classic()) throw Io_Error("opening", name, -1, EEXIST);
+  if (is_classic()) throw_io_error("opening", name, -1, EEXIST);
   throw Exception(name + ": exists; --force replaces it");
 }
 

@@ -21,7 +21,7 @@ class Standard_Input : public Block_Line_Source {
     while (true) {
       const ssize_t n = ::read(STDIN_FILENO, data, size);
       if (n >= 0) return static_cast<std::size_t>(n);
-      if (errno != EINTR) throw Io_Error("reading", "standard input", -1, errno);
+      if (errno != EINTR) throw_io_error("reading", "standard input", -1, errno);
     }
   }
 };

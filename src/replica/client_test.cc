@@ -8,7 +8,7 @@
 #include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/replica/bare_journal.h"
+#include "joedb/journal/bare_journal.h"
 #include "joedb/table/writable_database.h"
 #include "testing/temporary_directory.h"
 

@@ -28,8 +28,7 @@ static constexpr Offset fast_check_size = Offset{1} << 16;
 
 void require_equal(const Abstract_File& local, const Abstract_File& other, Offset start,
                    Offset end) {
-  if (!local.equal_to(other, start, end))
-    throw Content_Mismatch("Content mismatch: the file and the connection have diverged");
+  if (!local.equal_to(other, start, end)) throw Content_Mismatch(local.get_name(), start, end);
 }
 
 void check_content(const Abstract_File& local, Offset local_checkpoint,
@@ -41,7 +40,7 @@ void check_content(const Abstract_File& local, Offset local_checkpoint,
   require_equal(local, connection.content(), start, end);
 }
 
-File_Connection::File_Connection(Abstract_File& file) {
+File_Connection::File_Connection(Abstract_File& file) : file_(file) {
   if (file.is_shared()) throw Exception("the file of a connection cannot be shared");
   if (file.is_readonly())
     reader_ = std::make_unique<Readonly_Journal>(file);
@@ -77,9 +76,8 @@ void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Le
 void File_Connection::prepare_push(const Abstract_File& local, Offset end) {
   const Offset start = get_checkpoint();
   require_equal(local, content(), std::max(journal_start, start - fast_check_size), start);
-  Abstract_File& file = writer_->get_file();
-  const Offset size = file.get_size();
-  if (size > start && size <= end && local.equal_to(file, start, size)) file.truncate(start);
+  const Offset size = file_.get_size();
+  if (size > start && size <= end && local.equal_to(file_, start, size)) file_.truncate(start);
   writer_->rewind();
   writer_->replay(Ignore_Entries());
   has_pushed_ = true;

@@ -98,7 +98,7 @@ class Failing_File : public Memory_File {
  public:
   Failing_File(const Memory_File& file, Offset good) : good_(good) { get_data() = file.get_data(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
-    if (offset + static_cast<Offset>(size) > good_) throw Io_Error("reading", "source", offset, 5);
+    if (offset + static_cast<Offset>(size) > good_) throw_io_error("reading", "source", offset, 5);
     return Memory_File::pread(data, size, offset);
   }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "testing/random.h"
+#include "lab/random.h"
 
 namespace joedb {
 namespace {

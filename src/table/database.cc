@@ -4,6 +4,7 @@
 #include <exception>
 #include <limits>
 
+#include "format/run_decoder.h"
 #include "joedb/format/encoder.h"
 
 namespace joedb::inline v1 {
@@ -26,7 +27,7 @@ void Database::remove_limits() {
   std::exception_ptr first_error;
   for (Index* const index : indexes_) {
     try {
-      index->settle();
+      index->insert_waiting();
     } catch (const std::exception&) {
       if (!first_error) first_error = std::current_exception();
     }
@@ -35,8 +36,8 @@ void Database::remove_limits() {
 }
 
 void Database::require_readable_from(Offset position) const {
-  if (unpaid_rows_ <= free_rows_of_journal(position)) return;
-  throw Data_Error("the tables have " + std::to_string(unpaid_rows_) +
+  if (rows_beyond_limit_ <= free_rows_of_journal(position)) return;
+  throw Data_Error("the tables have " + std::to_string(rows_beyond_limit_) +
                    " records without values, too many for a journal of " +
                    std::to_string(position) + " bytes: give them values before the checkpoint");
 }
@@ -163,7 +164,7 @@ void Database::apply(const Add_Field& e) {
   table(e.table).add_field(std::string(e.name), e.type);
   remember(e);
   if (!may_write_) return;
-  for (const auto& index : table(e.table).indexes()) index->settle();
+  for (const auto& index : table(e.table).indexes()) index->insert_waiting();
 }
 
 void Database::apply(const Drop_Field& e) {
@@ -182,104 +183,64 @@ void Database::apply(const Custom& e) { remember(e); }
 void Database::apply(const Insert_Vector& e) {
   Table& t = table(e.table);
   note_insert(e.record.value(), t.records().size());
-  unpaid_rows_ += e.size;
+  rows_beyond_limit_ += e.size;
   t.insert_vector(e.record, e.size);
 }
 
 void Database::apply(const Delete_Vector& e) { table(e.table).erase_vector(e.record, e.size); }
 
-// ---- runs of entries ----------------------------------------------------------------------------
+// ---- batches of entries -------------------------------------------------------------------------
 
-// The longest entry but for texts: opcode, table, record, field, and the two numbers of a blob.
-static constexpr std::ptrdiff_t longest_entry = 1 + 1 + 8 + 1 + 8 + 8;
+namespace {
 
-static std::uint64_t take_compact(const char*& in) {
-  const std::size_t size = compact_size_from_first_byte(*in);
-  in += size;
-  return read_compact(in - size, size);
-}
+// What of a run needs no preparation: other entries are left to decode_entry.
+template <class Find_Table>
+class Run_Sink {
+ public:
+  explicit Run_Sink(Find_Table find_table) : find_table_(find_table) {}
 
-// False for an id that has a second byte.
-static bool take_small_id(const char*& in, std::uint16_t& id) {
-  id = static_cast<unsigned char>(*in++);
-  return id < 32;
-}
-
-// Sets a row of a column to the value at `in`, and moves past it; false if it does not end before
-// `end`.
-template <Field_Value T>
-static bool take_value(Column<T>& column, index_t id, const char*& in, const char* end) {
-  if constexpr (std::is_same_v<T, std::string_view>) {
-    const std::uint64_t size = take_compact(in);
-    if (size > std::min(static_cast<std::size_t>(end - in), Column<T>::max_size)) return false;
-    const std::string_view text(in, size);
-    column.prepare(text);
-    column.set(id, text);
-    in += size;
-  } else if constexpr (std::is_same_v<T, Record_Id>) {
-    column.set(id, Record_Id(static_cast<index_t>(take_compact(in)) - 1));
-  } else if constexpr (std::is_same_v<T, Blob>) {
-    const auto position = static_cast<std::int64_t>(take_compact(in));
-    column.set(id, Blob(position, static_cast<std::int64_t>(take_compact(in))));
-  } else {
-    if constexpr (std::is_same_v<T, bool>)
-      column.set(id, *in != 0);
-    else
-      column.set(id, load<T>(in));
-    in += sizeof(T);
+  bool insert(Table_Id table_id, Record_Id record) {
+    Table* const table = find(table_id);
+    if (table == nullptr || !table->has_room_for(record)) return false;
+    table->insert(record);
+    return true;
   }
-  return true;
-}
 
-// What is unusual is left for decode_entry, which also knows what is wrong with it. Until its value
-// is there, an entry changes nothing.
-void Database::take_run(Decoder_Input& in, Context& context, Offset end) {
-  const std::string_view window = in.window(end);
-  const char* const window_end = window.data() + window.size();
-  const char* entry = window.data();
-  Table* table = find_table(context.table);
-  while (window_end - entry >= longest_entry) {
-    const auto opcode = static_cast<std::uint8_t>(*entry);
-    if (opcode == static_cast<std::uint8_t>(Opcode::append)) {
-      const Record_Id record = context.record + 1;
-      if (table == nullptr || !table->has_room_for(record)) break;
-      table->insert(record);
-      context.record = record;
-      ++entry;
-      continue;
-    }
-
-    if (opcode < first_update_opcode || opcode > last_update_opcode) break;
-    const auto form = static_cast<Update_Form>((opcode - first_update_opcode) & 3);
-    const auto type = static_cast<Type_Code>((opcode - first_update_opcode) / 4 + 1);
-    const char* current = entry + 1;
-    std::uint16_t table_id = context.table.value();
-    std::uint16_t field_id = context.field.value();
-    Record_Id record = context.record;
-    if (form == Update_Form::last) {
-      if (!take_small_id(current, field_id)) break;
-    } else if (form == Update_Form::next) {
-      record = record + 1;
-    } else if (form == Update_Form::full) {
-      if (!take_small_id(current, table_id)) break;
-      record = Record_Id(static_cast<index_t>(take_compact(current)) - 1);
-      if (!take_small_id(current, field_id)) break;
-    } else {
-      break;
-    }
-    Table* const updated = form == Update_Form::full ? find_table(Table_Id(table_id)) : table;
-    if (updated == nullptr || !updated->is_used(record)) break;
-    Column_Base* const column = updated->find_plain_column(Field_Id(field_id), type);
-    if (column == nullptr) break;
-    const bool is_set = visit_type(type, [&]<class T>(std::type_identity<T>) {
-      return take_value(static_cast<Column<T>&>(*column), record.value(), current, window_end);
-    });
-    if (!is_set) break;
-    table = updated;
-    context = {Table_Id(table_id), record, Field_Id(field_id)};
-    entry = current;
+  Column_Base* column(Table_Id table_id, Record_Id record, Field_Id field, Type_Code type) {
+    Table* const table = find(table_id);
+    if (table == nullptr || !table->is_used(record)) return nullptr;
+    return table->find_plain_column(field, type);
   }
-  in.move_to(entry);
+
+  template <Field_Value T>
+  bool set(Column_Base& plain, Record_Id record, T value) {
+    auto& column = static_cast<Column<T>&>(plain);
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      if (value.size() > Column<T>::max_size) return false;
+      column.prepare(value);
+    }
+    column.set(record.value(), value);
+    return true;
+  }
+
+ private:
+  Table* find(Table_Id id) {
+    if (id != id_) {
+      table_ = find_table_(id);
+      id_ = id;
+    }
+    return table_;
+  }
+
+  const Find_Table find_table_;
+  Table_Id id_ = Table_Id(0);
+  Table* table_ = nullptr;
+};
+
+}  // namespace
+
+void Database::replay_batch(Decoder_Input& in, Context& context, Offset end) {
+  decode_run(in, context, end, Run_Sink([this](Table_Id id) { return find_table(id); }));
 }
 
 }  // namespace joedb::inline v1

@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "joedb/table/load.h"
-#include "testing/database_text.h"
+#include "lab/database_text.h"
+#include "lab/random.h"
 #include "testing/journal_of.h"
-#include "testing/random.h"
 
 namespace joedb {
 namespace {

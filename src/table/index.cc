@@ -322,7 +322,7 @@ void Index::set_state(index_t id, State next) {
 
 void Index::prepare(Record_Id record, std::span<const New_Value> values) {
   const index_t id = record.value();
-  if (has_strays_ && !is_deferred_) enter_strays();
+  if (has_unlisted_ && !is_deferred_) insert_unlisted();
   if (definition_.is_unique && !is_deferred_) require_unique(id, values);
   reserve(id + 1);
   if (!is_deferred_)
@@ -361,8 +361,9 @@ void Index::throw_violation(index_t id, index_t other) const {
     if (&column != columns_.data()) text += ", ";
     column.append_text(text, *column.column, other);
   }
-  throw Data_Error(text + ") at id = " + std::to_string(id) +
-                   " was already at id = " + std::to_string(other));
+  throw Unique_Violation(
+      text + ") at id = " + std::to_string(id) + " was already at id = " + std::to_string(other),
+      definition_.name, Record_Id(id), Record_Id(other));
 }
 
 void Index::take_out(index_t id) {
@@ -397,15 +398,15 @@ void Index::put_in(index_t id) {
   }
   tree_->set.insert(place, added);
   ++changes_;
-  set_state(id, State::entered);
+  set_state(id, State::present);
 }
 
-void Index::come_back(Record_Id record) noexcept {
+void Index::insert_again(Record_Id record) noexcept {
   if (state(record.value()) != State::waiting) return;
   try {
     put_in(record.value());
   } catch (const std::exception&) {
-    has_strays_ = true;
+    has_unlisted_ = true;
   }
 }
 
@@ -434,29 +435,28 @@ void Index::sort(std::vector<Entry>& entries) const {
   if (twice != entries.end()) throw_violation(std::next(twice)->id, twice->id);
 }
 
-void Index::settle() {
+void Index::insert_waiting() {
   if (!is_complete()) return;
   is_deferred_ = false;
   try {
     if (waiting_count_ > 0 && tree_->set.empty())
       build();
-    else if (has_strays_)
-      enter_strays();
+    else if (has_unlisted_)
+      insert_unlisted();
     else
       for (const index_t id : waiting_)
         if (state(id) == State::waiting) put_in(id);
   } catch (...) {
-    has_strays_ =
-        true;  // prepare() tries again: nothing is written that the index does not know of
+    has_unlisted_ = true;  // prepare() tries again: all that is written is in the index
     throw;
   }
   waiting_.clear();
 }
 
-void Index::enter_strays() {
+void Index::insert_unlisted() {
   for (index_t id = 0; id < table_.records().size(); ++id)
     if (state(id) == State::waiting) put_in(id);
-  has_strays_ = false;
+  has_unlisted_ = false;
 }
 
 // All or nothing: without memory the tree stays empty.
@@ -473,8 +473,8 @@ void Index::build() {
     tree_->set.clear();
     throw;
   }
-  for (const Entry& e : entries) set_state(e.id, State::entered);
-  has_strays_ = false;
+  for (const Entry& e : entries) set_state(e.id, State::present);
+  has_unlisted_ = false;
 }
 
 }  // namespace joedb::inline v1

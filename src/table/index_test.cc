@@ -546,7 +546,7 @@ TEST_F(Index_Test, HasRecordsThatAreOlderThanItsLastField) {
 class Flaky_File : public Memory_File {
  public:
   void pwrite(const char* data, std::size_t size, Offset offset) override {
-    if (is_failing) throw Io_Error("writing", "flaky", offset, ENOSPC);
+    if (is_failing) throw_io_error("writing", "flaky", offset, ENOSPC);
     Memory_File::pwrite(data, size, offset);
   }
   bool is_failing = false;

@@ -21,6 +21,10 @@ void load(Database& database, Readonly_Journal& journal) {
   load(database, journal.get_checkpoint(), [&] { journal.replay(database); });
 }
 
+void load(Database& database, Writable_Journal& journal) {
+  load(database, journal.get_checkpoint(), [&] { journal.replay(database); });
+}
+
 void load_copied(Database& database, Writable_Journal& journal) {
   load(database, journal.get_position(), [&] { journal.replay_copied(database); });
 }

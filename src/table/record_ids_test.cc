@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "testing/random.h"
+#include "lab/random.h"
 
 namespace joedb {
 namespace {

@@ -15,13 +15,20 @@ Schema_Relation compare_schemas(std::string_view file, std::string_view program)
 
 namespace {
 
+std::string schema_text(std::string_view entries) {
+  std::string text;
+  for (const std::string& line : schema_lines(entries)) text.append(line).append("\n");
+  return text;
+}
+
 Schema_Relation require_compatible(const Database& database, const Program_Schema& program) {
   const Schema_Relation relation = compare_schemas(database.schema_entries(), program.entries);
   if (relation == Schema_Relation::incompatible)
-    throw Exception(std::string(program.name) +
-                    ": Trying to open a file with incompatible schema: " +
-                    schema_difference(database.schema_entries(), "in the file", program.entries,
-                                      "in the program"));
+    throw Schema_Mismatch(std::string(program.name) +
+                              ": Trying to open a file with incompatible schema: " +
+                              schema_difference(database.schema_entries(), "in the file",
+                                                program.entries, "in the program"),
+                          schema_text(database.schema_entries()), schema_text(program.entries));
   return relation;
 }
 

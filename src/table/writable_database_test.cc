@@ -4,11 +4,11 @@
 
 #include <map>
 
-#include "testing/database_text.h"
+#include "lab/database_text.h"
+#include "lab/random.h"
+#include "lab/sim_file.h"
 #include "testing/error_of.h"
 #include "testing/journal_process.h"
-#include "testing/random.h"
-#include "testing/sim_file.h"
 
 namespace joedb {
 namespace {

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <type_traits>
@@ -14,6 +13,7 @@
 
 #include "joedb/base/error.h"
 #include "joedb/base/log.h"
+#include "joedb/base/mutex.h"
 #include "joedb/wal/segments.h"
 #include "joedb/wal/writer.h"
 #include "wal/format.h"
@@ -98,28 +98,31 @@ class Async_Writer::Implementation {
 
   void wait() {
     require_other_thread();
-    std::unique_lock lock(mutex_);
+    Mutex_Lock lock(mutex_);
     const std::uint64_t last = pushed_;
-    done_.wait(lock, [&] { return told_ >= last || failure_; });
+    while (told_ < last && !failure_) lock.wait(done_);
     if (failure_) std::rethrow_exception(failure_);
   }
 
   void close() {
     require_other_thread();
-    const std::lock_guard closing(closing_);  // a second caller waits, too
+    const Mutex_Lock closing(closing_);  // a second caller waits, too
     {
-      const std::lock_guard lock(mutex_);
+      const Mutex_Lock lock(mutex_);
       is_closed_ = true;
       come_.notify_all();
     }
     if (!thread_.joinable()) return;
     thread_.join();
-    if (failure_) std::rethrow_exception(failure_);
+    {
+      const Mutex_Lock lock(mutex_);
+      if (failure_) std::rethrow_exception(failure_);
+    }
     log_->close();
   }
 
   std::uint64_t syncs() const {
-    const std::lock_guard lock(mutex_);
+    const Mutex_Lock lock(mutex_);
     return syncs_;
   }
 
@@ -144,11 +147,11 @@ class Async_Writer::Implementation {
   }
 
   void push(Item item) {
-    std::unique_lock lock(mutex_);
+    Mutex_Lock lock(mutex_);
     // Who appends in a callback cannot wait for the thread that runs it, and must not throw: it is
     // called back, also with a failure, or while the log is being closed.
     if (std::this_thread::get_id() != writing_thread_) {
-      room_.wait(lock, [&] { return has_room(item.bytes.size()) || failure_ || is_closed_; });
+      while (!has_room(item.bytes.size()) && !failure_ && !is_closed_) lock.wait(room_);
       if (failure_) std::rethrow_exception(failure_);
       if (is_closed_) throw Exception("this log is closed");
     }
@@ -163,7 +166,7 @@ class Async_Writer::Implementation {
       throw Exception("a callback of a log cannot wait for the log");
   }
 
-  bool has_room(std::size_t bytes) const {
+  bool has_room(std::size_t bytes) const JOEDB_REQUIRES(mutex_) {
     return waiting_.empty() || (waiting_.size() < options_.max_waiting_entries &&
                                 waiting_bytes_ + bytes <= options_.max_waiting_bytes);
   }
@@ -173,13 +176,15 @@ class Async_Writer::Implementation {
   void run() noexcept {
     std::vector<Item> items;
     Clock::duration pause{};
-    std::unique_lock lock(mutex_);
+    Mutex_Lock lock(mutex_);
     for (;;) {
-      come_.wait(lock, [&] { return !waiting_.empty() || is_closed_; });
+      while (waiting_.empty() && !is_closed_) lock.wait(come_);
       if (waiting_.empty()) return;
       // Those who were told just now are about to append again: half of the time of a sync may save
       // a whole one.
-      come_.wait_for(lock, pause, [&] { return waiting_.size() >= expected_ || is_closed_; });
+      const auto end = Clock::now() + pause;
+      while (waiting_.size() < expected_ && !is_closed_ && Clock::now() < end)
+        lock.wait_until(come_, end);
       items.swap(waiting_);
       waiting_bytes_ = 0;
       expected_ = items.size();
@@ -227,7 +232,7 @@ class Async_Writer::Implementation {
     const auto start = Clock::now();
     log_->sync();
     sync_time_ = Clock::now() - start;
-    const std::lock_guard lock(mutex_);
+    const Mutex_Lock lock(mutex_);
     ++syncs_;
   }
 
@@ -256,19 +261,20 @@ class Async_Writer::Implementation {
 
   Clock::duration sync_time_{};  // of the thread: how long the last one took
 
-  std::mutex closing_;
-  mutable std::mutex mutex_;      // for all below
+  Mutex closing_;
+  mutable Mutex mutex_;
   std::condition_variable come_;  // something waits, or the log is closed
   std::condition_variable room_;  // there is room for more
   std::condition_variable done_;  // somebody was told
-  std::vector<Item> waiting_;
-  std::size_t waiting_bytes_ = 0;
-  std::size_t expected_ = 1;  // as many as were written together the last time
-  std::uint64_t pushed_ = 0;
-  std::uint64_t told_ = 0;
-  std::uint64_t syncs_ = 0;
-  bool is_closed_ = false;
-  std::exception_ptr failure_;
+  std::vector<Item> waiting_ JOEDB_GUARDED_BY(mutex_);
+  std::size_t waiting_bytes_ JOEDB_GUARDED_BY(mutex_) = 0;
+  // As many as were written together the last time.
+  std::size_t expected_ JOEDB_GUARDED_BY(mutex_) = 1;
+  std::uint64_t pushed_ JOEDB_GUARDED_BY(mutex_) = 0;
+  std::uint64_t told_ JOEDB_GUARDED_BY(mutex_) = 0;
+  std::uint64_t syncs_ JOEDB_GUARDED_BY(mutex_) = 0;
+  bool is_closed_ JOEDB_GUARDED_BY(mutex_) = false;
+  std::exception_ptr failure_ JOEDB_GUARDED_BY(mutex_);
 
   std::thread::id writing_thread_;
   std::thread thread_;

@@ -9,8 +9,8 @@
 
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"
+#include "lab/sim_file.h"
 #include "testing/error_of.h"
-#include "testing/sim_file.h"
 
 namespace joedb::wal {
 namespace {
@@ -22,9 +22,9 @@ using testing::error_of;
 class Slow_File : public testing::Sim_File {
  public:
   using Sim_File::Sim_File;
-  void datasync() override {
+  void datasync_content() override {
     if (is_slow) gate.wait(false);
-    Sim_File::datasync();
+    Sim_File::datasync_content();
   }
   void let_go() {
     gate = true;

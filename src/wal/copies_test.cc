@@ -7,8 +7,8 @@
 
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"
+#include "lab/sim_file.h"
 #include "testing/error_of.h"
-#include "testing/sim_file.h"
 #include "wal/format.h"
 
 namespace joedb::wal {

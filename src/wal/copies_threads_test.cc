@@ -111,7 +111,7 @@ class Disk {
     changed_.notify_all();
     changed_.wait(lock, [this] { return !is_held_; });
     --held_;
-    if (fails_) throw Io_Error("syncing", file.get_name(), -1, EIO);
+    if (fails_) throw_io_error("syncing", file.get_name(), -1, EIO);
     f();
   }
 

@@ -19,7 +19,7 @@ namespace joedb::inline v1::wal {
 // nothing.
 struct Header {
   std::uint64_t log_id = 0;          // random: entries of another log are never taken for ours
-  std::uint64_t epoch = 0;           // how often the file was begun again
+  std::uint64_t epoch = 0;           // how often the file was reset
   std::uint64_t first_sequence = 1;  // of the first entry of this epoch
   std::uint64_t oldest = 1;          // entries before this one are not needed any more
   friend bool operator==(const Header&, const Header&) = default;

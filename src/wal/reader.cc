@@ -103,7 +103,7 @@ std::optional<Entry> Reader::next() {
   s.not_zero = 0;
   if (!begin()) return stop(Stop::clean);
   if (!follow_rotation()) return stop(Stop::overwritten);
-  if (s.source->size() < next_.offset)  // of CWal: that is how it begins again
+  if (s.source->size() < next_.offset)  // of CWal: that is how it is reset
     return stop(format_ == Format::checked ? Stop::torn : Stop::overwritten);
   return take();
 }
@@ -188,7 +188,7 @@ void Reader::seek(Position position) {
   State& s = *state_;
   if (position == next_) return;
   s.source->refresh();
-  // The log may have begun, or begun again, since it was looked at.
+  // The log may have begun, or been reset, since it was looked at.
   const auto found = read_header(s.source->file());
   if (found && found->header != s.header) s.has_begun = false;
   const bool is_log = begin();

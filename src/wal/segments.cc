@@ -97,7 +97,7 @@ class Segmented_Writer::Implementation {
     const Segment_List found = list_segments(directory_);
     found.require_headers(directory_);
     if (found.segments.empty() || found.segments.back().name != last.name)
-      throw Io_Error("locking", directory_.get_name(), -1, EAGAIN);
+      throw_io_error("locking", directory_.get_name(), -1, EAGAIN);
     require_no_gap(found);
     current_.emplace(std::move(file), options_);
     remove_blank(found);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "joedb/io/file.h"
-#include "joedb/io/file_map.h"
 #include "joedb/io/posix_file.h"
+#include "joedb/io/read_map.h"
 
 namespace joedb::inline v1::wal {
 
@@ -67,7 +67,7 @@ class Map_Source : public Source {
 
  private:
   File file_;
-  File_Map map_;
+  Read_Map map_;
 };
 
 }  // namespace joedb::inline v1::wal

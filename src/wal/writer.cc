@@ -13,6 +13,7 @@
 #include "joedb/base/log.h"
 #include "joedb/io/fail_stop_file.h"
 #include "joedb/io/posix_file.h"
+#include "joedb/io/preallocator.h"
 #include "wal/checksum.h"
 #include "wal/recovery.h"
 
@@ -40,8 +41,6 @@ void require_sense(const Options& options) {
   constexpr std::size_t most = std::size_t{1} << 30;
   if (options.buffer_size < 1 || options.buffer_size > most)
     throw Exception("the buffer of a log has 1 to 2^30 bytes");
-  if (options.preallocate < 0 || options.preallocate > static_cast<Offset>(most))
-    throw Exception("a log grows ahead by at most 2^30 bytes");
   if (options.batch_size < 0) throw Exception("a batch cannot have less than 0 bytes");
 }
 
@@ -49,15 +48,16 @@ void require_sense(const Options& options) {
 
 class Writer::Implementation {
  public:
-  // `start`: the header with which the file is to begin again; null: it goes on.
+  // `start`: the header to which the file is reset; null: it goes on.
   Implementation(std::unique_ptr<Abstract_File> owned, Abstract_File& file, Options options,
                  const Header* start = nullptr)
       : owned_(std::move(owned)),
         raw_file_(file),
         file_(file),
         options_(std::move(options)),
-        may_preallocate_(options_.preallocate > 0) {
+        preallocator_(file, file_) {
     require_sense(options_);
+    preallocator_.set_step(options_.preallocate);
     if (file.is_readonly() || file.is_shared())
       throw Exception(file.get_name() + ": the writer of a log must be alone");
     if (start != nullptr)
@@ -102,7 +102,7 @@ class Writer::Implementation {
   void rotate() {
     const auto lock = take_lock();
     file_.require_no_failure();
-    begin_again(header_.epoch + 1, next_.sequence, next_.sequence);
+    reset(header_.epoch + 1, next_.sequence, next_.sequence);
   }
 
   void stop_timer() {
@@ -155,11 +155,11 @@ class Writer::Implementation {
   }
 
   // What was in the file is not needed any more.
-  void begin_again(std::uint64_t epoch, std::uint64_t first_sequence, std::uint64_t oldest) {
+  void reset(std::uint64_t epoch, std::uint64_t first_sequence, std::uint64_t oldest) {
     buffer_used_ = 0;
     next_.sequence = first_sequence;
     durable_ = marked_ = first_sequence - 1;
-    if (format() == Format::cwal) return begin_again_cwal();
+    if (format() == Format::cwal) return reset_cwal();
     header_ = {header_.log_id, epoch, first_sequence, oldest};
     needs_marker_ = false;
     write_next_header();
@@ -190,7 +190,7 @@ class Writer::Implementation {
     is_header_durable_ = true;
     next_ = found_.end.position;
     written_ = next_.offset;
-    file_end_ = std::max(found_.file_size, written_);
+    preallocator_.set_end(std::max(found_.file_size, written_));
     if (found_.later_entries > 0) found_.saved = save_later_entries(file, found_);
     // What the file shows may be in memory only: after a failed sync, the system takes pages for
     // written that are not. So all that nothing proves to be durable is written again.
@@ -201,7 +201,7 @@ class Writer::Implementation {
     // Without entries, what is removed may be of the epoch before, in force until this is durable.
     if (format() == Format::checked && next_.offset == log_start) sync_header();
     remove_tail();
-    not_zeros_ = file_end_;
+    not_zeros_ = preallocator_.end();
     file.copy_to(file_, found_.durable_offset, next_.offset - found_.durable_offset);
     file_.datasync();
     durable_ = found_.last_sequence();
@@ -227,15 +227,17 @@ class Writer::Implementation {
     header_ = header->header;
     slot_ = header->slot;
     is_header_durable_ = !clear_torn_header(file_, 1 - slot_);
-    not_zeros_ = file_end_ = std::max(file.get_size(), log_start);
-    begin_again(start.epoch, start.first_sequence, start.oldest);
+    not_zeros_ = std::max(file.get_size(), log_start);
+    preallocator_.set_end(not_zeros_);
+    reset(start.epoch, start.first_sequence, start.oldest);
   }
 
   void create(const Header& header) {
     found_.format = options_.format;
     if (format() == Format::cwal) {
       if (options_.preallocate > 0)
-        throw Exception("a log in the format of CWal cannot grow ahead: zeros are entries there");
+        throw Exception(
+            "a log in the format of CWal cannot be preallocated: zeros are entries there");
       file_.truncate(0);
       is_header_durable_ = true;
       return;
@@ -252,7 +254,7 @@ class Writer::Implementation {
     file_.datasync();
     header_ = header;
     write_header(file_, header_, slot_);
-    file_end_ = log_start;  // what is before that belongs to the headers
+    preallocator_.set_end(log_start);  // what is before that belongs to the headers
     next_.sequence = header_.first_sequence;
     durable_ = marked_ = header_.first_sequence - 1;
     durable_offset_ = next_.offset = written_ = log_start;
@@ -266,8 +268,8 @@ class Writer::Implementation {
 
   void remove_tail() {
     if (format() == Format::cwal) {
-      if (file_end_ > written_) file_.truncate(written_);
-      file_end_ = written_;
+      if (preallocator_.end() > written_) file_.truncate(written_);
+      preallocator_.set_end(written_);
       return;
     }
     clear_tail(file_, header_, next_, found_.later_offset > 0);
@@ -276,10 +278,11 @@ class Writer::Implementation {
 
   void begin_epoch() { previous_ = epoch_ = epoch_crc(header_); }
 
-  void begin_again_cwal() {
+  void reset_cwal() {
     file_.truncate(0);
     file_.datasync();
-    durable_offset_ = next_.offset = written_ = file_end_ = 0;
+    durable_offset_ = next_.offset = written_ = 0;
+    preallocator_.set_end(0);
   }
 
   // ---- entries ----------------------------------------------------------------------------------
@@ -308,7 +311,7 @@ class Writer::Implementation {
   // leaves.
   void write_mark() {
     if (format() == Format::cwal || durable_ <= marked_) return;
-    may_preallocate_ = false;
+    preallocator_.stop();
     try {
       append_marker();
       write_buffer();
@@ -355,7 +358,7 @@ class Writer::Implementation {
     if (used == 0 || used + static_cast<Offset>(size) <= options_.batch_size) return;
     write_buffer();
     if (options_.on_batch) options_.on_batch();
-    begin_again(header_.epoch + 1, next_.sequence, next_.sequence);
+    reset(header_.epoch + 1, next_.sequence, next_.sequence);
   }
 
   // ---- the file ---------------------------------------------------------------------------------
@@ -387,28 +390,14 @@ class Writer::Implementation {
   void write(char* data, std::size_t size, std::size_t room = terminator_size) {
     if (!is_header_durable_) sync_header();  // invariant 1
     const Offset end = written_ + static_cast<Offset>(size);
-    if (may_preallocate_) preallocate(end);
+    // Where there is no room for the zeros, there may be some for the entries.
+    static_cast<void>(preallocator_.reserve(preallocator_.end(), end));
     if (format() == Format::cwal || end >= not_zeros_) room = 0;
     std::memset(data + size, 0, room);
     file_.pwrite(data, size + room, written_);
-    file_end_ = std::max(file_end_, end + static_cast<Offset>(room));
+    preallocator_.set_end(std::max(preallocator_.end(), end + static_cast<Offset>(room)));
     written_ = end;
     not_zeros_ = std::max(not_zeros_, end);
-  }
-
-  // Where there is no room for the zeros, there may be some for the entries. A part of the zeros
-  // may be there, and is used.
-  void preallocate(Offset end) {
-    if (end <= file_end_) return;
-    file_.require_no_failure();
-    const Offset step = options_.preallocate;
-    const Offset new_end = (end + step - 1) / step * step;
-    try {
-      raw_file_.write_zeros(file_end_, new_end);
-      file_end_ = new_end;
-    } catch (const Io_Error&) {
-      may_preallocate_ = false;
-    }
   }
 
   void sync_header() {
@@ -466,7 +455,6 @@ class Writer::Implementation {
   Header header_;
   int slot_ = 0;
   bool is_header_durable_ = false;
-  bool may_preallocate_;
   bool needs_marker_ = false;   // before the next entry
   std::uint32_t epoch_ = 0;     // its CRC
   std::uint32_t previous_ = 0;  // CRC of the last entry
@@ -475,9 +463,9 @@ class Writer::Implementation {
   std::uint64_t durable_ = 0;
   std::uint64_t marked_ = 0;  // that an entry in the file, or the buffer, says to be durable
   Offset durable_offset_ = 0;
-  Offset written_ = 0;    // up to there entries are in the file
-  Offset file_end_ = 0;   // with the zeros ahead
-  Offset not_zeros_ = 0;  // from there to file_end_ there are only zeros
+  Offset written_ = 0;         // up to there entries are in the file
+  Preallocator preallocator_;  // where the file ends, with the zeros ahead
+  Offset not_zeros_ = 0;       // from there to the end of the file there are only zeros
   std::unique_ptr<char[]> buffer_;
   std::size_t buffer_used_ = 0;
   std::vector<char> large_;  // an entry that does not fit in the buffer

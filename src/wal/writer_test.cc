@@ -10,9 +10,9 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/reader.h"
+#include "lab/random.h"
+#include "lab/sim_file.h"
 #include "testing/error_of.h"
-#include "testing/random.h"
-#include "testing/sim_file.h"
 #include "testing/temporary_directory.h"
 #include "wal/format.h"
 
@@ -183,9 +183,9 @@ TEST_F(Wal_Writer, GrowsAheadBehindItsHeaders) {
 
 TEST_F(Wal_Writer, RefusesWhatMakesNoSense) {
   EXPECT_EQ("the buffer of a log has 1 to 2^30 bytes", error_of([&] { open({.buffer_size = 0}); }));
-  EXPECT_EQ("a log grows ahead by at most 2^30 bytes",
+  EXPECT_EQ("memory: a file is preallocated in steps of 0 to 1073741824 bytes, not -1",
             error_of([&] { open({.preallocate = -1}); }));
-  EXPECT_EQ("a log in the format of CWal cannot grow ahead: zeros are entries there",
+  EXPECT_EQ("a log in the format of CWal cannot be preallocated: zeros are entries there",
             error_of([&] { open({.preallocate = 1, .format = Format::cwal}); }));
   const std::string garbage(10000, 'x');
   file_.pwrite(garbage.data(), garbage.size(), 0);
@@ -473,7 +473,7 @@ class Full_Disk_File : public Memory_File {
       const Offset block = offset / block_size;
       const Offset part = std::min<Offset>((block + 1) * block_size - offset, end - data);
       if (blocks_.count(block) == 0) {
-        if (free_blocks == 0) throw Io_Error("writing", get_name(), offset, ENOSPC);
+        if (free_blocks == 0) throw_io_error("writing", get_name(), offset, ENOSPC);
         --free_blocks;
         blocks_.insert(block);
       }

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writable_journal.h"
 
 namespace joedb::inline v1 {
@@ -65,17 +66,19 @@ class File_Connection final : public Connection {
   }
 
   bool can_push() const override { return writer_ != nullptr; }
-  Offset get_checkpoint() const override { return journal().get_checkpoint(); }
+  Offset get_checkpoint() const override {
+    return writer_ ? writer_->get_checkpoint() : reader_->get_checkpoint();
+  }
   void refresh() override;
-  const Abstract_File& content() const override { return journal().get_file(); }
+  const Abstract_File& content() const override { return file_; }
   void lock() override {}
   void unlock() noexcept override {}
   void push(const Abstract_File& local, Offset end, Checkpoint_Level level) override;
 
  private:
-  const Readonly_Journal& journal() const { return writer_ ? *writer_ : *reader_; }
   void prepare_push(const Abstract_File& local, Offset end);
 
+  Abstract_File& file_;
   std::unique_ptr<Writable_Journal> writer_;  // one of the two
   std::unique_ptr<Readonly_Journal> reader_;
   bool has_pushed_ = false;

@@ -4,7 +4,8 @@
 #include <functional>
 #include <utility>
 
-#include "joedb/journal/writable_journal.h"
+#include "joedb/journal/checkpoints.h"
+#include "joedb/journal/readonly_journal.h"
 
 namespace joedb::inline v1 {
 

@@ -10,7 +10,7 @@
 
 #include "joedb/base/bytes.h"
 #include "joedb/base/string.h"
-#include "joedb/io/memory.h"
+#include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
 
 namespace joedb::inline v1 {

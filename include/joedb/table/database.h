@@ -68,7 +68,7 @@ class Database {
   void limit_to_journal_of(Offset size);
   // For the one who writes: vectors of any length, for they will be filled. Indexes are brought up
   // to date, all that can be; throws Data_Error if a unique one would hold a key twice
-  // (Index::settle).
+  // (Index::insert_waiting).
   void remove_limits();
 
   // From now on, tables and fields that are dropped stay in memory: somebody has their addresses.
@@ -80,13 +80,13 @@ class Database {
     free_rows_ = std::max(free_rows_, free_rows_of_journal(position));
   }
   Table::Budget budget() const {
-    const index_t left = std::max<index_t>(free_rows_ - unpaid_rows_, 0);
+    const index_t left = std::max<index_t>(free_rows_ - rows_beyond_limit_, 0);
     return {left, may_write_ ? no_limit : left};
   }
   // Record `id` is about to be inserted in a table of this size.
   void note_insert(index_t id, index_t size) {
     if (id > size) [[unlikely]]
-      unpaid_rows_ += id - size;
+      rows_beyond_limit_ += id - size;
   }
 
   // ---- entries
@@ -105,10 +105,10 @@ class Database {
     t.set(column, e.field, e.record, e.value);
   }
 
-  // Of decode_entries: rows at the end of dense tables, and values in columns that are in no index,
-  // as long as nothing is unusual about them. Most journals are little else. Whoever derives from
-  // this class and has another operator() for Insert or Update must hide this function, too.
-  void take_run(Decoder_Input& in, Context& context, Offset end);
+  // Called by decode_entries: rows at the end of dense tables, and values in columns that are in no
+  // index. Whoever derives from this class and has another operator() for Insert or Update must
+  // hide this function, too.
+  void replay_batch(Decoder_Input& in, Context& context, Offset end);
 
   void prepare(const Create_Table& e) const;
   void prepare(const Drop_Table& e) const;
@@ -237,7 +237,7 @@ class Database {
   std::vector<std::unique_ptr<Table>> dropped_tables_;
   std::vector<std::unique_ptr<Column_Base>> dropped_columns_;
   index_t free_rows_ = free_rows_of_journal(0);
-  index_t unpaid_rows_ = 0;
+  index_t rows_beyond_limit_ = 0;
   bool may_write_ = false;
 };
 

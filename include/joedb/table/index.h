@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/io/memory.h"
+#include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
 
 namespace joedb::inline v1 {
@@ -51,18 +51,18 @@ struct Index_Definition {
 // The records of a table in the order of the values of some fields; records with equal values in
 // the order of their ids.
 //
-// A record is entered when a field that triggers it is updated, and stays until it is deleted: so
+// A record is inserted when a field that triggers it is updated, and stays until it is deleted: so
 // records that have no values yet are not in it, and two of them are no violation of a unique
 // index. In a unique index only the field with the highest id triggers, else every field does. Once
-// a record is entered, every update of a key moves it at once.
+// a record is inserted, every update of a key moves it at once.
 //
 // It is a B-tree of record ids, each with the first eight bytes of its key, that compares through
-// the columns. So a record leaves the tree before its values change, and comes back afterwards;
-// Table does that.
+// the columns. So Table erases a record from the tree before its values
+// change, and inserts it again afterwards.
 class Index {
  public:
   // The table must outlive the index. It need not have all the fields yet: until it has, the index
-  // waits, and only notes which records are to be entered.
+  // waits, and only notes which records are to be inserted.
   Index(Index_Definition definition, const Table& table);
   // Fields have come to the table.
   void find_columns();
@@ -74,7 +74,7 @@ class Index {
   const Index_Definition& definition() const { return definition_; }
   // Number of records in it.
   std::size_t size() const;
-  bool contains(Record_Id record) const { return state(record.value()) == State::entered; }
+  bool contains(Record_Id record) const { return state(record.value()) == State::present; }
 
   // ---- reading
 
@@ -119,44 +119,44 @@ class Index {
   bool has_field(Field_Id field) const;
 
   // Throws Data_Error if a unique index would hold a key twice when `record` gets these values.
-  // Then takes the memory that enter() needs.
+  // Then takes the memory that insert() needs.
   void prepare(Record_Id record, std::span<const New_Value> values);
 
   // Takes memory to note something about records with ids less than `size`.
   void reserve(index_t size);
 
   // Before values of the record change: out of the tree.
-  void leave(Record_Id record) {
-    if (state(record.value()) == State::entered) take_out(record.value());
+  void erase(Record_Id record) {
+    if (state(record.value()) == State::present) take_out(record.value());
   }
   // After `field` of the record has changed: into the tree, if it was there or the field triggers
   // it. Cannot fail after prepare() or require_unique_vector(), but for memory in the second case.
-  void enter(Record_Id record, Field_Id field) {
+  void insert(Record_Id record, Field_Id field) {
     const State old = state(record.value());
     if (old == State::waiting || (old == State::absent && triggers(field))) put_in(record.value());
   }
-  // For an update of `field` of used ones among these records, between leave() and enter(): throws
+  // For an update of `field` of used ones among these records, between erase() and insert(): throws
   // Data_Error if a unique index would hold a key twice.
   void require_unique_vector(index_t first, index_t size, Field_Id field) const;
-  // After leave(), when the old values are there again. Without memory the record stays outside
-  // until the next prepare() or settle().
-  void come_back(Record_Id record) noexcept;
+  // After erase(), when the old values are there again. Without memory the record stays outside
+  // until the next prepare() or insert_waiting().
+  void insert_again(Record_Id record) noexcept;
 
   // The record is deleted.
   void forget(Record_Id record) {
-    leave(record);
+    erase(record);
     if (state(record.value()) != State::absent) set_state(record.value(), State::absent);
   }
 
-  // From here on, enter() only notes the record, and keys may be there twice…
+  // From here on, insert() only notes the record, and keys may be there twice…
   void defer() { is_deferred_ = true; }
   bool is_deferred() const { return is_deferred_; }
-  // … until all of them are entered here, in one go. Throws Data_Error at the first violation of a
-  // unique index; what is not entered then will be tried again the next time, and by prepare().
-  void settle();
+  // … until all of them are inserted here, in one go. Throws Data_Error at the first violation of a
+  // unique index; what is not inserted then will be tried again the next time, and by prepare().
+  void insert_waiting();
 
  private:
-  enum class State : std::uint8_t { absent, waiting, entered };
+  enum class State : std::uint8_t { absent, waiting, present };
   struct Tree;
   struct Entry;
   struct Bound;
@@ -185,7 +185,7 @@ class Index {
   void require_unique(index_t id, std::span<const New_Value> values) const;
   void sort(std::vector<Entry>& entries) const;
   void build();
-  void enter_strays();
+  void insert_unlisted();
   [[noreturn]] void throw_violation(index_t id, index_t other) const;
   template <class Iterator>
   Cursor cursor(Iterator place) const;
@@ -195,7 +195,7 @@ class Index {
   std::vector<Key_Column> columns_;
   Field_Id highest_field_;
   bool is_deferred_ = true;
-  bool has_strays_ = false;  // records that wait, but may not be in `waiting_`
+  bool has_unlisted_ = false;  // records that wait, but may not be in `waiting_`
   std::uint64_t changes_ = 0;
   Zeroed_Memory states_;  // one byte for each record
   std::vector<index_t> waiting_;

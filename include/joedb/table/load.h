@@ -2,10 +2,11 @@
 #define JOEDB_TABLE_LOAD_H
 
 #include "joedb/journal/moment.h"
+#include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
 
-// From journals to tables, under the limits for journals that nobody vouches for. What these
+// From journals to tables, under the limits for untrusted journals. What these
 // functions throw is what replaying throws, and Data_Error if a unique index would hold a key
 // twice.
 
@@ -13,6 +14,7 @@ namespace joedb::inline v1 {
 
 // What the journal has, and the database has not, up to the checkpoint.
 void load(Database& database, Readonly_Journal& journal);
+void load(Database& database, Writable_Journal& journal);
 
 // What was copied to the end of the journal (Writable_Journal::replay_copied).
 void load_copied(Database& database, Writable_Journal& journal);

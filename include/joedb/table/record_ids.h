@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "joedb/base/ids.h"
-#include "joedb/io/memory.h"
+#include "joedb/io/zeroed_memory.h"
 
 namespace joedb::inline v1 {
 

@@ -82,7 +82,7 @@ class Table {
 
   // ---- indexes
 
-  // Records that are there already are entered when they are updated.
+  // Records that are there already are inserted when they are updated.
   Index& add_index(Index_Definition definition);
   const std::vector<std::unique_ptr<Index>>& indexes() const { return indexes_; }
   // The index that a field is part of, or null.
@@ -100,9 +100,9 @@ class Table {
     column.set(record.value(), value);
   }
   // After a new value in a record that is in none of them.
-  void enter_indexes(Record_Id record, Field_Id field) {
+  void insert_into_indexes(Record_Id record, Field_Id field) {
     for (const auto& index : indexes_)
-      if (index->has_field(field)) index->enter(record, field);
+      if (index->has_field(field)) index->insert(record, field);
   }
 
   // ---- rows
@@ -164,7 +164,7 @@ class Table {
   }
 
   // While it lives, columns do not move: insertions that need memory throw. So does whatever would
-  // enter records in an index.
+  // insert records in an index.
   class Growth_Lock {
    public:
     explicit Growth_Lock(Table& table) : table_(table) { ++table_.growth_locks_; }
@@ -183,9 +183,9 @@ class Table {
   template <Field_Value T>
   [[gnu::noinline]] void set_indexed(Column<T>& column, Field_Id field, Record_Id record, T value) {
     for (const auto& index : indexes_)
-      if (index->has_field(field)) index->leave(record);
+      if (index->has_field(field)) index->erase(record);
     column.set(record.value(), value);
-    enter_indexes(record, field);
+    insert_into_indexes(record, field);
   }
 
   // These ids are about to be used again.
@@ -223,10 +223,10 @@ class Column_Update {
         for (index_t i = 0; i < size_; ++i) old_values_.emplace_back(column_.get(first_ + i));
       if (size_ > 0) index.reserve(first_ + size_);
     });
-    for_each_record(&Index::leave);
+    for_each_record(&Index::erase);
   }
   ~Column_Update() {
-    if (is_in_progress_ && column_.is_indexed()) for_each_record(&Index::come_back);
+    if (is_in_progress_ && column_.is_indexed()) for_each_record(&Index::insert_again);
   }
   Column_Update(const Column_Update&) = delete;
   Column_Update& operator=(const Column_Update&) = delete;
@@ -243,7 +243,7 @@ class Column_Update {
         is_undone_ = true;
         throw;
       }
-      for_each_record(&Index::enter, field_);
+      for_each_record(&Index::insert, field_);
     }
     is_in_progress_ = false;
   }

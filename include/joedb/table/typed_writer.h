@@ -149,8 +149,8 @@ class Typed_Writer : public Reader {
     store_.wait(position, lock...);
   }
 
-  // See Writable_Journal: hard checkpoints with one sync (the default), a file that grows ahead,
-  // and entries that vouch for the bytes before them.
+  // See Writable_Journal: hard checkpoints with one sync (the default), a file that is
+  // preallocated, and integrity entries.
   void set_seals(bool has_seals) { store_.set_seals(has_seals); }
   void preallocate(Offset step) { store_.preallocate(step); }
   void enable_integrity() { store_.enable_integrity(); }

@@ -250,10 +250,10 @@ class Writable_Database {
                                    New_Value{values.field, key_part(values.value)}...});
   }
   template <Field_Value... T>
-  [[gnu::noinline]] static void enter_indexes([[maybe_unused]] Table& table,
-                                              [[maybe_unused]] Record_Id record,
-                                              const Value<T>&... values) {
-    (table.enter_indexes(record, values.field), ...);
+  [[gnu::noinline]] static void insert_into_indexes([[maybe_unused]] Table& table,
+                                                    [[maybe_unused]] Record_Id record,
+                                                    const Value<T>&... values) {
+    (table.insert_into_indexes(record, values.field), ...);
   }
 
   template <Field_Value T>
@@ -286,7 +286,7 @@ template <Field_Value... T>
   table.insert(entry.record, sizeof...(T) > 0);
   (values.column.set(entry.record.value(), values.value), ...);
   if (has_keys) [[unlikely]]
-    enter_indexes(table, entry.record, values...);
+    insert_into_indexes(table, entry.record, values...);
   table.make_room_for_one();
 }
 

@@ -61,7 +61,7 @@ class Async_Writer {
   // Waits until everything is durable that was appended before.
   void wait();
 
-  // The same; then the log begins again, as by Writer::rotate.
+  // The same; then the log is reset, as by Writer::rotate.
   void rotate();
 
   // The same; then entries up to this one are not needed any more, as by Segmented_Writer::release.

@@ -36,12 +36,12 @@ struct Options {
   // So many bytes are put together before they are written to the file (1 to 2^30).
   std::size_t buffer_size = std::size_t{1} << 16;
 
-  // The file grows ahead by so many bytes of zeros at a time, so that a sync has no metadata to
-  // write; 0: it grows with its entries. Where the disk has no room for that, it does so from then
-  // on. Not in format `cwal`, where zeros are entries.
+  // The file is preallocated, by so many bytes of zeros at a time, so that a sync has no metadata
+  // to write; 0: it grows with its entries. Where the disk has no room for that, it does so from
+  // then on. Not in format `cwal`, where zeros are entries.
   Offset preallocate = 0;
 
-  // The log is begun again from the start of the file before its entries would take more bytes of
+  // The log is reset to the start of the file before its entries would take more bytes of
   // it than this, as CWal does with its batches; 0: never. `on_batch` is called before, when all
   // entries of the batch are in the file: it makes the data safe elsewhere, or throws, and then
   // nothing is appended. It must not call this Writer.
@@ -121,7 +121,7 @@ class Writer {
 
  private:
   friend class Segmented_Writer;
-  // The file, new or of this log, begins again with this header.
+  // The file, new or of this log, is reset to this header.
   Writer(std::unique_ptr<Abstract_File> file, Options options, const Header& start);
   void set_oldest(std::uint64_t sequence);
 
