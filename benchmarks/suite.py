@@ -139,7 +139,7 @@ GROUPS = {
         *SYNCED_LOGS, *logs_of_stores('append_and_sync_each')]),
     'log_sync_large': Group('entries of 1,000 bytes appended to a log, each or every tenth synced', 100,
                             SYNCED_LOGS),
-    'log_batches': Group('entries of 1,000 bytes in a log that begins again after some of them, synced', 100, [
+    'log_batches': Group('entries of 1,000 bytes in a log that is reset after some of them, synced', 100, [
         case for size in (31, 10) for case in (
             log_case(f'joedb, batches of {size}', WAL, f'sync_batches_of_{size}'),
             log_case(f'joedb, batches of {size}, with on_batch', WAL, f'rotate_batches_of_{size}'),

@@ -46,7 +46,7 @@ static void append_and_sync(std::int64_t entries, const char* file) {
               file);
 }
 
-// After each batch the log is made durable and begins again: with a processor, its entries would be
+// After each batch the log is made durable and reset: with a processor, its entries would be
 // applied elsewhere before that.
 template <int batch, joedb::Offset preallocate>
 static void sync_batches(std::int64_t entries, const char* file) {

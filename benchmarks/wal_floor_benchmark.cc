@@ -122,7 +122,7 @@ static void write_to_zeros_and_datasync(std::int64_t entries, const char* file) 
   });
 }
 
-// ---- batches: the file begins again -------------------------------------------------------------
+// ---- batches: the file is reset ----------------------------------------------------------------
 
 // Where the batch before was: after the first one, the file does not grow.
 template <std::size_t most>

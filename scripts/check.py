@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-# Each room and the rooms directly below it: it may include these, what is below them, and itself.
+# Each module and the modules directly below it: it may include these, what is below them, and itself.
 BELOW = {
     'base': [],
     'io': ['base'],
@@ -24,8 +24,9 @@ BELOW = {
     'interpreter': ['table'],
     'compiler': ['table'],
     'replica': ['table'],
-    'cli': ['interpreter', 'compiler', 'replica', 'wal'],
-    'testing': ['interpreter', 'compiler', 'replica', 'wal'],
+    'lab': ['interpreter', 'compiler', 'replica', 'wal'],
+    'cli': ['lab'],
+    'testing': ['lab'],
 }
 
 # Files that record output, or that others wrote: no rule about text applies to them.
@@ -104,59 +105,52 @@ def listed_files(root):
 
 # --- the layer rule ---
 
-def rooms_below(room):
-    result = {room}
-    for lower in BELOW[room]:
-        result |= rooms_below(lower)
+def modules_below(module):
+    result = {module}
+    for lower in BELOW[module]:
+        result |= modules_below(lower)
     return result
 
 
-def room_of(path):
-    """The room of a file in include/ or src/; 'umbrella' for the headers directly in include/joedb/."""
+def module_of(path):
+    """The module of a file in include/ or src/; 'umbrella' for the headers directly in include/joedb/."""
     match = re.match(r'(?:include/joedb|src)/(\w+)/', path)
     if match:
         return match[1]
     return 'umbrella' if re.match(r'include/joedb/[^/]*$', path) else None
 
 
-def lab_headers(tree):
-    """What the program may include of testing: the headers of the library joedb_lab."""
-    match = re.search(r'set\(joedb_lab_sources([^)]*)\)', tree.text('src/CMakeLists.txt')
-                      if 'src/CMakeLists.txt' in tree.exists else '')
-    return {f'src/{name[:-3]}.h' for name in match[1].split()} if match else set()
-
-
 def check_layers(tree):
     for path in tree.select(r'(include|src)/.*\.(h|cc)$'):
-        room = room_of(path)
+        module = module_of(path)
         is_test = path.endswith('_test.cc')
-        if room != 'umbrella' and room not in BELOW:
-            yield path, 1, 'no such room: move the file, or add the room to scripts/check.py'
+        if module != 'umbrella' and module not in BELOW:
+            yield path, 1, 'no such module: move the file, or add the module to scripts/check.py'
             continue
-        allowed = set(BELOW) - {'testing'} | {'umbrella'} if room == 'umbrella' else rooms_below(room)
+        allowed = set(BELOW) - {'lab', 'testing'} | {'umbrella'} if module == 'umbrella' else modules_below(module)
         if is_test:
-            allowed = allowed | {'testing'}
+            allowed = allowed | {'testing', 'lab'}
         for line, quote, name in tree.includes(path):
             target = tree.resolve(path, name)
-            if target is None or room_of(target) is None:
+            if target is None or module_of(target) is None:
                 if quote == '"':
                     yield path, line, f'no such file in include/ or src/: {name}'
             elif target not in (f'include/{name}', f'src/{name}'):
                 yield path, line, f'write the path from include/ or src/: {name}'
             elif path.startswith('include/') and not target.startswith('include/'):
                 yield path, line, f'a public header must not include the private {name}'
-            elif room_of(target) not in allowed and not (room == 'cli' and target in lab_headers(tree)):
-                yield path, line, (f'{room} must not include {room_of(target)} ({name}): pass a value '
+            elif module_of(target) not in allowed:
+                yield path, line, (f'{module} must not include {module_of(target)} ({name}): pass a value '
                                    'or an interface, or move the thing down')
 
 
 def check_system_headers(tree):
     for path in tree.select(r'(include|src)/.*\.(h|cc)$'):
-        room = room_of(path)
-        if room in ('io', 'testing') or path.endswith('_test.cc'):
+        module = module_of(path)
+        if module in ('io', 'lab', 'testing') or path.endswith('_test.cc'):
             continue
         for line, _, name in tree.includes(path):
-            if SYSTEM_HEADER.match(name) and not (room == 'cli' and name in SYSTEM_HEADERS_OF_CLI):
+            if SYSTEM_HEADER.match(name) and not (module == 'cli' and name in SYSTEM_HEADERS_OF_CLI):
                 yield path, line, f'only io makes system calls: move the use of <{name}> there'
 
 
@@ -196,7 +190,7 @@ def check_dead_files(tree):
             yield path, 1, 'list this file in a CMakeLists.txt, or delete it'
     included = {tree.resolve(path, name) for path in tree.cpp_files() for _, _, name in tree.includes(path)}
     for path in tree.select(r'(include|src)/.*\.h$'):
-        if path not in included and room_of(path) != 'umbrella':
+        if path not in included and module_of(path) != 'umbrella':
             yield path, 1, 'nothing includes this header: use it, or delete it'
 
 
@@ -232,6 +226,35 @@ def check_text(tree):
                 yield path, number, 'path of one machine: use a relative one'
             if len(line) > LINE_LIMIT and not (path.endswith('.md') and re.match(r'\s*\||.*https?://', line)):
                 yield path, number, f'{len(line)} characters: break the line before {LINE_LIMIT}'
+
+
+# --- terms ---
+
+TERMS = 'docs/terms.md'
+
+
+def terms_to_avoid(tree):
+    """{word: the term to use}, from the table in docs/terms.md."""
+    result = {}
+    for _, line in tree.lines(TERMS) if TERMS in tree.exists else []:
+        cells = [cell.strip() for cell in line.strip('|').split('|')]
+        if len(cells) == 3:
+            result.update({word: cells[0] for word in re.findall(r'`([^`]+)`', cells[2])})
+    return result
+
+
+def check_terms(tree):
+    terms = terms_to_avoid(tree)
+    if not terms:
+        return
+    pattern = re.compile(r'\b(' + '|'.join(map(re.escape, sorted(terms, key=len, reverse=True))) + r')\b', re.I)
+    for path in tree.files:
+        if DATA.match(path) or path in (TERMS, 'scripts/check_test.py'):
+            continue
+        for number, line in tree.lines(path):
+            match = pattern.search(line)
+            if match:
+                yield path, number, f'say {terms[match[1].lower()]}, not {match[1]!r} ({TERMS})'
 
 
 # --- documents ---
@@ -380,7 +403,7 @@ def check_with_tools(tree):
 
 
 RULES = [check_layers, check_system_headers, check_classic, check_dead_files, check_version, check_test_names,
-         check_text, check_documents, check_with_tools]
+         check_terms, check_text, check_documents, check_with_tools]
 
 
 def main():

@@ -51,17 +51,20 @@ class Check_Test(unittest.TestCase):
                         'src/cli/a.cc:1: cli must not include umbrella')
 
     def test_only_tests_include_testing(self):
-        self.assert_good(check.check_layers, self.including('src/io/a_test.cc', 'testing/sim_file.h'))
-        self.assert_bad(check.check_layers, self.including('src/cli/a.cc', 'testing/sim_file.h'),
+        self.assert_good(check.check_layers, self.including('src/io/a_test.cc', 'testing/golden.h'))
+        self.assert_bad(check.check_layers, self.including('src/cli/a.cc', 'testing/golden.h'),
                         'src/cli/a.cc:1: cli must not include testing')
 
-    def test_the_program_includes_the_headers_of_the_crash_laboratory(self):
-        lab = {'src/CMakeLists.txt': 'set(joedb_lab_sources\n  testing/lab.cc)\n'}
-        self.assert_good(check.check_layers, {**lab, **self.including('src/cli/a.cc', 'testing/lab.h')})
-        self.assert_bad(check.check_layers, {**lab, **self.including('src/cli/a.cc', 'testing/golden.h')},
-                        'src/cli/a.cc:1: cli must not include testing')
-        self.assert_bad(check.check_layers, {**lab, **self.including('src/replica/a.cc', 'testing/lab.h')},
-                        'src/replica/a.cc:1: replica must not include testing')
+    def test_of_the_modules_only_the_tools_include_the_crash_laboratory(self):
+        self.assert_good(check.check_layers, self.including('src/cli/a.cc', 'lab/crash_lab.h'))
+        self.assert_bad(check.check_layers, self.including('src/replica/a.cc', 'lab/crash_lab.h'),
+                        'src/replica/a.cc:1: replica must not include lab')
+
+    def test_words_that_are_no_terms_are_refused(self):
+        terms = {'docs/terms.md': '| term | meaning | not |\n|---|---|---|\n| invalidate | … | `bury`, `buried` |\n'}
+        self.assert_good(check.check_terms, {**terms, 'src/io/a.cc': '// invalidated'})
+        self.assert_bad(check.check_terms, {**terms, 'src/io/a.cc': '// It is buried.'},
+                        "src/io/a.cc:1: say invalidate, not 'buried' (docs/terms.md)")
 
     def test_a_public_header_includes_no_private_one(self):
         self.assert_bad(check.check_layers, self.including('include/joedb/io/a.h', 'io/b.h'),
@@ -78,7 +81,7 @@ class Check_Test(unittest.TestCase):
                         'src/io/a.cc:4: no such file')
 
     def test_only_known_rooms(self):
-        self.assert_bad(check.check_layers, {'src/attic/a.cc': ''}, 'src/attic/a.cc:1: no such room')
+        self.assert_bad(check.check_layers, {'src/attic/a.cc': ''}, 'src/attic/a.cc:1: no such module')
 
     def test_only_io_makes_system_calls(self):
         source = '#include <vector>\n#include <sys/mman.h>\n#include <unistd.h>\n'

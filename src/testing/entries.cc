@@ -204,8 +204,8 @@ void Entry_Keeper::operator()(const Entry& entry) {
 namespace joedb::inline v1 {
 
 template void decode_entry(Decoder_Input&, Context&, testing::Entry_Keeper&);
-template void Readonly_Journal::replay(testing::Entry_Keeper&, Offset);
-template void Readonly_Journal::replay(Ignore_Entries&&, Offset);
+template void Replay::run(testing::Entry_Keeper&, Offset, Offset);
+template void Replay::run(Ignore_Entries&, Offset, Offset);
 
 }  // namespace joedb::inline v1
 

@@ -13,7 +13,7 @@
 #include "joedb/format/encoder.h"
 #include "joedb/format/entry.h"
 #include "joedb/journal/readonly_journal.h"
-#include "testing/hex.h"
+#include "lab/hex.h"
 
 // Entries as values that can be kept, compared, printed and generated.
 
@@ -99,8 +99,8 @@ class Entry_Keeper {
 namespace joedb::inline v1 {
 
 extern template void decode_entry(Decoder_Input&, Context&, testing::Entry_Keeper&);
-extern template void Readonly_Journal::replay(testing::Entry_Keeper&, Offset);
-extern template void Readonly_Journal::replay(Ignore_Entries&&, Offset);
+extern template void Replay::run(testing::Entry_Keeper&, Offset, Offset);
+extern template void Replay::run(Ignore_Entries&, Offset, Offset);
 
 }  // namespace joedb::inline v1
 

@@ -15,7 +15,7 @@
 #include "joedb/interpreter/table_text.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/replica/clients.h"
-#include "testing/database_text.h"
+#include "lab/database_text.h"
 
 namespace joedb::testing {
 

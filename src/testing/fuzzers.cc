@@ -13,7 +13,7 @@
 #include "joedb/base/log.h"
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
-#include "testing/database_text.h"
+#include "lab/database_text.h"
 #include "testing/file_uses.h"
 
 namespace joedb::testing {

@@ -7,8 +7,8 @@
 
 #include "joedb/base/log.h"
 #include "joedb/journal/writable_journal.h"
+#include "lab/sim_file.h"
 #include "testing/entries.h"
-#include "testing/sim_file.h"
 
 namespace joedb::testing {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "testing/random.h"
+#include "lab/random.h"
 
 namespace joedb::testing {
 

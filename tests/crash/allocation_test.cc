@@ -14,7 +14,7 @@
 #include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/replica/clients.h"
-#include "testing/database_text.h"
+#include "lab/database_text.h"
 #include "testing/file_uses.h"
 
 // Each step of a workload runs with its first allocation failing, then its second, and so on, until

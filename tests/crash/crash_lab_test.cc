@@ -1,10 +1,10 @@
-#include "testing/crash_lab.h"
+#include "lab/crash_lab.h"
 
 #include <gtest/gtest.h>
 
 #include "joedb/base/log.h"
 #include "joedb/format/header.h"
-#include "testing/random.h"
+#include "lab/random.h"
 
 // A share of what ./dev sim does for hours: the same seeds each time, so that these tests are fast
 // and never fail by chance. JOEDB_TEST_SEED=N begins elsewhere.

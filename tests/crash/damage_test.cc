@@ -15,8 +15,8 @@
 #include "interpreter/interpreter.h"
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
+#include "lab/random.h"
 #include "testing/file_uses.h"
-#include "testing/random.h"
 
 // Files are damaged in every way that disks, networks and people know, at every place, and used in
 // every way that programs do. A failure ends the program, and says how to see it again:

@@ -9,11 +9,16 @@ class Mutant(NamedTuple):
     new: str
 
 
-WRITER = 'src/journal/writable_journal.cc'
-READER = 'src/journal/readonly_journal.cc'
+JOURNAL = 'src/journal/writable_journal.cc'
+BUFFER = 'src/journal/append_buffer.cc'
+READER = 'src/journal/checkpoint_reader.cc'
+WRITER = 'src/journal/checkpoint_writer.cc'
+RECOVERY = 'src/journal/journal_recovery.cc'
+SYNCS = 'src/journal/sync_group.cc'
 CHECKPOINTS = 'src/journal/checkpoints.cc'
 
 MAPPED = 'include/joedb/io/mapped_file.h'
+NAMED = 'include/joedb/io/named_file.h'
 SEAL = 'src/format/seal.cc'
 INTEGRITY = 'src/journal/integrity.cc'
 LOG = 'src/wal/writer.cc'
@@ -22,78 +27,91 @@ MUTANTS = [
     # Two syncs.
     Mutant('first sync of a hard checkpoint left out', WRITER,
            '  rewrite_unproven_entries(position);\n  out_.sync();\n', '  rewrite_unproven_entries(position);\n'),
-    Mutant('last sync left out', WRITER, '  try {\n    out_.datasync();\n', '  try {\n'),
+    Mutant('last sync left out', SYNCS, '  try {\n    out_.datasync();\n', '  try {\n'),
     Mutant('both copies written before the first sync', WRITER,
-           '  out_.sync();\n  synced_hard_checkpoint_ = get_hard_checkpoint();\n'
+           '  out_.sync();\n  synced_hard_checkpoint_ = header_.hard_checkpoint();\n'
            '  durable_end_ = position;\n  write_slot(position, position);\n',
            '  write_slot(position, position);\n  out_.sync();\n'
-           '  synced_hard_checkpoint_ = get_hard_checkpoint();\n  durable_end_ = position;\n'),
+           '  synced_hard_checkpoint_ = header_.hard_checkpoint();\n  durable_end_ = position;\n'),
     Mutant('the copy that holds the soft word written first', WRITER,
            'words[first] < words[first + 1]', 'words[first] > words[first + 1]'),
     Mutant('a hard checkpoint written over the one before', WRITER,
-           '  const int slot = checkpoints_.next_slot();\n  const auto first',
-           '  const int slot = checkpoints_.hard_index;\n  const auto first'),
+           '  const int slot = header_.checkpoints().next_slot();\n'
+           '  const auto first = 2 * static_cast<std::size_t>(slot);\n  assert(',
+           '  const int slot = header_.checkpoints().hard_index;\n'
+           '  const auto first = 2 * static_cast<std::size_t>(slot);\n  assert('),
     Mutant('one copy of a hard checkpoint written', WRITER,
-           '    out_.pwrite(bytes, sizeof bytes, checkpoint_word_offset(slot, 0));',
-           '    out_.pwrite(bytes, 8, checkpoint_word_offset(slot, 0));'),
-    Mutant('a new hard checkpoint claimed for the old slot', WRITER, '  checkpoints_.hard_index ^= 1;\n', ''),
+           '    out_.store_words(std::array{copy_0, copy_1}, checkpoint_word_offset(slot, 0));',
+           '    write_word(slot, 0, copy_0);'),
+    Mutant('a new hard checkpoint claimed for the old slot', WRITER, '  next.hard_index ^= 1;\n', ''),
     Mutant('the hard slot of others taken for synced', WRITER,
            '  rewrite_hard_slot();\n  out_.datasync();\n', '  rewrite_hard_slot();\n'),
     # What a failed sync of another process has lost.
     Mutant('entries of others are not written again', WRITER,
-           '  rewrite(std::max(durable_end_, words_end), std::min(end, written_from_));\n', ''),
+           '  rewrite(std::max(durable_end_, words_end), std::min(end, written_from_));\n',
+           '  static_cast<void>(words_end);\n'),
     Mutant('the hard checkpoint of others is not written again', WRITER,
-           '  if (has_words && own_hard_checkpoint_ != get_hard_checkpoint()) rewrite_words();\n', ''),
+           '  if (has_words && own_hard_checkpoint_ != hard) rewrite_words();\n', '  static_cast<void>(has_words);\n'),
+    # Names.
+    Mutant('the directory of a new file is not synced', NAMED, '    if (!has_new_name_) return;\n', '    return;\n'),
+    Mutant('a failed sync of the directory is no failure', NAMED, '    sync_directory();\n    has',
+           '    try {\n      sync_directory();\n    } catch (...) {\n    }\n    has'),
     # Seals.
     Mutant('a seal over one byte too few', WRITER,
-           'seal = make_seal({body(), used_}, position);',
-           'seal = make_seal({body() + 1, used_ - 1}, position);'),
+           'has_all ? make_seal(entries, position)', 'has_all ? make_seal(entries.substr(1), position)'),
     Mutant('a seal that is made of other bytes', SEAL,
            'hash_of(body, static_cast<std::uint64_t>(position))', 'hash_of({}, static_cast<std::uint64_t>(position))'),
     Mutant('a seal over bytes behind a checkpoint that is not synced', WRITER,
-           '                         synced_hard_checkpoint_ == get_hard_checkpoint() &&\n', ''),
+           'has_seals_ && is_header_proven() && is_hard_durable() &&', 'has_seals_ && is_header_proven() &&'),
     Mutant('a seal is not compared', READER,
            '        seal_of(position - size, position) == words[slot + 1]) {', '        true) {'),
-    Mutant('a seal is never believed', READER, 'size > 0 && position >= get_hard', 'size < 0 && position >= get_hard'),
+    Mutant('a seal is never believed', READER, 'size > 0 && position >= hard', 'size < 0 && position >= hard'),
     Mutant('a seal beyond the end of the file is believed', READER,
            '(file_size == Abstract_File::unknown_size || position <= file_size) &&\n        seal_of',
            'size > 0 && position > file_size &&\n        0 * seal_of'),
-    Mutant('the position takes the place of the seal before the sync', WRITER,
-           '  pending_ = {position, is_sealed};\n',
-           '  if (is_sealed) write_word(checkpoints_.next_slot(), 1, position);\n'
-           '  pending_ = {position, is_sealed};\n'),
+    Mutant('the position takes the place of the seal before the sync', JOURNAL,
+           '  syncs_.begin({get_position(), is_sealed});\n',
+           '  if (is_sealed) {\n'
+           '    const std::int64_t word = get_position();\n'
+           '    out_.store_words(std::span(&word, 1), checkpoint_word_offset(header_.checkpoints().next_slot(), 1));\n'
+           '  }\n'
+           '  syncs_.begin({get_position(), is_sealed});\n'),
     Mutant('the position takes the place of the seal in the other slot', WRITER,
-           'write_word(checkpoints_.hard_index, 1, done.position);',
-           'write_word(checkpoints_.next_slot(), 1, done.position);'),
+           'write_word(header_.checkpoints().hard_index, 1, header_.hard_checkpoint());',
+           'write_word(header_.checkpoints().next_slot(), 1, header_.hard_checkpoint());'),
     Mutant('a seal that is found gives way without a sync', WRITER,
-           '    sync_hard_slot();\n    write_word(slot, 1, get_hard_checkpoint());',
-           '    write_word(slot, 1, get_hard_checkpoint());'),
+           '    sync_hard();\n    write_word(slot, 1, hard);', '    write_word(slot, 1, hard);'),
     Mutant('a seal that is found gives way to the wrong copy', WRITER,
-           '    write_word(slot, 1, get_hard_checkpoint());', '    write_word(slot, 0, 41);'),
-    Mutant('a failed sync is no failure', WRITER,
-           '  if (sync_error_) std::rethrow_exception(std::exchange(sync_error_, nullptr));\n', ''),
-    Mutant('a failed sync is tried again', WRITER,
-           '  try {\n    out_.datasync();\n  } catch (...) {\n    error = std::current_exception();',
-           '  try {\n    file_.datasync();\n  } catch (...) {\n'
-           '    try {\n      file_.datasync();\n    } catch (...) {\n'
-           '      error = std::current_exception();\n    }'),
-    Mutant('what waits is acknowledged before the sync', WRITER,
-           '  if (!is_durable(position)) hard_checkpoint();', '  if (!is_durable(position)) soft_checkpoint();'),
+           '    write_word(slot, 1, hard);', '    write_word(slot, 0, 41);'),
+    Mutant('a failed sync is no failure', SYNCS,
+           '  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));\n', '  error_ = nullptr;\n'),
+    Mutant('a failed sync is tried again', 'src/io/fail_stop_file.cc',
+           '  guard([&] { file_.datasync(); });',
+           '  guard([&] {\n    try {\n      file_.datasync();\n    } catch (const Exception&) {\n'
+           '      file_.datasync();\n    }\n  });'),
+    Mutant('what waits is acknowledged before the sync', JOURNAL,
+           '  if (!checkpoints_.is_durable(position)) hard_checkpoint();',
+           '  if (!checkpoints_.is_durable(position)) soft_checkpoint();'),
     Mutant('a soft checkpoint is written where a hard one is being made', WRITER,
-           '  const int copy = checkpoints_.soft_index ^ 1;\n  write_word(checkpoints_.next_slot(), copy, -position);',
-           '  const int copy = checkpoints_.soft_index ^ 1;\n  write_word(checkpoints_.hard_index, copy, -position);'),
+           '  write_word(next.next_slot(), next.soft_index, -position);',
+           '  write_word(next.hard_index, next.soft_index, -position);'),
     # Soft words.
-    Mutant('memory claims a soft checkpoint first', WRITER,
-           '  recover();\n  append_integrity();\n  flush();\n  write_soft',
-           '  recover();\n  append_integrity();\n  checkpoints_.checkpoint = get_position();\n'
-           '  flush();\n  write_soft'),
-    Mutant('memory claims a hard checkpoint first', WRITER,
-           '  if (get_hard_checkpoint() >= get_position()) return sync_hard_slot();\n  begin',
-           '  if (get_hard_checkpoint() >= get_position()) return sync_hard_slot();\n'
-           '  checkpoints_.checkpoint = get_position();\n  begin'),
-    Mutant('soft word written before the entries', WRITER,
-           '  append_integrity();\n  flush();\n  write_soft_word(get_position());\n',
-           '  append_integrity();\n  write_soft_word(get_position());\n  flush();\n'),
+    Mutant('memory claims a soft checkpoint first', JOURNAL,
+           '  prepare_checkpoint();\n  flush();\n  assert(buffer_.flushed() == get_position());  // invariant 3\n'
+           '  checkpoints_.write_soft',
+           '  prepare_checkpoint();\n'
+           '  Checkpoints early = header_.checkpoints();\n  early.checkpoint = get_position();\n'
+           '  header_.set(early);\n'
+           '  flush();\n  checkpoints_.write_soft'),
+    Mutant('memory claims a hard checkpoint first', JOURNAL,
+           '  if (get_hard_checkpoint() >= get_position()) return checkpoints_.sync_hard();\n',
+           '  if (get_hard_checkpoint() >= get_position()) return checkpoints_.sync_hard();\n'
+           '  Checkpoints early = header_.checkpoints();\n  early.checkpoint = get_position();\n'
+           '  header_.set(early);\n'),
+    Mutant('soft word written before the entries', JOURNAL,
+           '  flush();\n  assert(buffer_.flushed() == get_position());  // invariant 3\n'
+           '  checkpoints_.write_soft(get_position());\n',
+           '  checkpoints_.write_soft(get_position());\n  flush();\n'),
     Mutant('soft word believed beyond the end', CHECKPOINTS,
            ' && (!file_size || -word <= *file_size)', ' && (file_size || !file_size)'),
     Mutant('one copy of a hard checkpoint is enough', CHECKPOINTS,
@@ -101,48 +119,50 @@ MUTANTS = [
     Mutant('the smaller of two soft words believed', CHECKPOINTS,
            'if (-word >= checkpoint && ', 'if ((checkpoint == 41 || -word <= checkpoint) && '),
     Mutant('hard recovery believes soft checkpoints', READER,
-           'if (recovery == Recovery::hard) checkpoints_.checkpoint = get_hard_checkpoint();', ';'),
-    Mutant('words beyond the end not invalidated', WRITER,
-           '    create_hard_slot();\n    invalidate_words_beyond(checkpoint);\n', '    create_hard_slot();\n'),
+           'if (recovery == Recovery::hard) checkpoints_.checkpoint = hard_checkpoint();', ';'),
+    Mutant('words beyond the end not invalidated', RECOVERY,
+           '    checkpoints_.create_hard_slot();\n    checkpoints_.invalidate_words_beyond(checkpoint);\n',
+           '    checkpoints_.create_hard_slot();\n'),
     Mutant('these invalidated without a sync', WRITER, '  if (found) out_.datasync();\n',
            '  static_cast<void>(found);\n'),
     Mutant('the newest soft word invalidated first', WRITER, 'return words[a] > words[b]',
            'return words[a] < words[b]'),
     # Tails.
-    Mutant('opened to overwrite, the tail not cut', WRITER,
+    Mutant('opened to overwrite, the tail not cut', RECOVERY,
            '    if (size > checkpoint) drop_tail(size);\n', ''),
-    Mutant('a tail of zeros is no tail, and stays', WRITER,
+    Mutant('a tail of zeros is no tail, and stays', RECOVERY,
            '    if (size > checkpoint) drop_tail(size);\n',
            '    if (size > checkpoint && !file_.is_zero(checkpoint, size)) drop_tail(size);\n'),
-    Mutant('a tail is kept without its last byte', WRITER,
-           '    file_.copy_end_to(*tail, start);\n', '    file_.copy_to(*tail, start, file_size - start - 1);\n'),
-    Mutant('a header without a hard checkpoint stays so', WRITER, '    create_hard_slot();\n', ''),
-    Mutant('any tail is dropped without a question', 'src/io/file.cc',
-           'n < wanted || !are_zeros', 'n < wanted || are_zeros'),
-    Mutant('tail of a dead writer not cut', WRITER,
-           '    is_recovered_ = is_recovered_ && !had_seal() && size <= get_checkpoint();\n', ''),
-    Mutant('a transaction does not read the checkpoints', WRITER,
-           '    const Offset size = read_checkpoints(words);\n', '    const Offset size = file_.get_size();\n'),
-    Mutant('rollback does not cut', WRITER,
-           'if (!tail || !has_tail_been_overtaken()) cut_to(get_checkpoint());', ';'),
-    Mutant('rollback keeps the buffer', WRITER,
-           '  used_ = 0;\n  go_to(get_checkpoint());\n  set_covered',
-           '  go_to(get_checkpoint());\n  set_covered'),
-    Mutant('zeros are written over entries', WRITER,
-           '    file_.write_zeros(end, new_end);\n',
-           '    file_.write_zeros(std::max(journal_start, flushed_ - 3), new_end);\n'),
+    Mutant('a tail is kept without its last byte', RECOVERY,
+           '    file_.copy_end_to(*tail, start);\n',
+           '    file_.copy_to(*tail, start, file_size - start - 1);\n'),
+    Mutant('a header without a hard checkpoint stays so', RECOVERY, '    checkpoints_.create_hard_slot();\n', ''),
+    Mutant('any tail is dropped without a question', RECOVERY,
+           'if (mode_ == Recovery::none && file_size', 'if (mode_ == Recovery::none && false && file_size'),
+    Mutant('tail of a dead writer not cut', RECOVERY,
+           '  is_finished_ = is_finished_ && !header_.had_seal() && size <= header_.checkpoint();\n',
+           '  static_cast<void>(size);\n'),
+    Mutant('a transaction does not read the checkpoints', JOURNAL,
+           '    recovery_.reopen(checkpoints_.update());\n', '    recovery_.reopen(file_.get_size());\n'),
+    Mutant('rollback does not cut', JOURNAL,
+           'if (!tail.is_new() || !recovery_.has_tail_been_overtaken()) buffer_.truncate(get_checkpoint());', ';'),
+    Mutant('rollback keeps the buffer', BUFFER,
+           '  flushed_ = sent_ = position;\n  used_ = 0;\n', '  flushed_ = sent_ = position;\n'),
+    Mutant('zeros are written over entries', BUFFER,
+           'preallocator_.reserve(end, end)', 'preallocator_.reserve(std::max(Offset{41}, flushed_ - 3), end)'),
     # Integrity entries.
     Mutant('integrity entries are not compared', INTEGRITY, 'hash(entry.start, end) == entry.hash;',
            '(hash(entry.start, end) == entry.hash || entry.hash != 0);'),
     Mutant('integrity entries are not required', READER,
-           '  if (hard < get_checkpoint() && hard > journal_start && reader.entry_before(hard))\n',
-           '  if (hard < 0)\n'),
-    Mutant('a writer does not go on with integrity entries', WRITER,
-           '  has_integrity_ = has_integrity_ || is_covered();\n  committed', '  committed'),
-    Mutant('an integrity entry stands behind what was asked for', WRITER,
-           '  set_covered(get_position());\n', '  set_covered(get_position() + 1);\n'),
-    Mutant('dropped tails keep their integrity entries', WRITER,
-           '    out_.write_zeros(get_checkpoint(), file_size);\n', ''),
+           '    if (hard < checkpoint() && hard > journal_start && reader.entry_before(hard))\n',
+           '    if (hard < 0)\n'),
+    Mutant('a writer does not go on with integrity entries', JOURNAL,
+           '  if (is_covered()) integrity_.enable();\n  integrity_.keep();\n  replay_',
+           '  integrity_.keep();\n  replay_'),
+    Mutant('an integrity entry stands behind what was asked for', 'src/journal/integrity_writer.cc',
+           '  header_.set_covered(buffer_.position());\n', '  header_.set_covered(buffer_.position() + 1);\n'),
+    Mutant('dropped tails keep their integrity entries', RECOVERY,
+           '    out_.write_zeros(checkpoint, file_size);\n', ''),
     # Mapped files.
     Mutant('a map where the disk has no room', MAPPED, '      grow_to(new_end);\n', ''),
     Mutant('a rollback leaves its bytes in the map', MAPPED,
@@ -151,8 +171,8 @@ MUTANTS = [
            '    unmap();\n    if (allocated_ > size)', '    if (allocated_ > size)'),
     # Failures, and other files.
     Mutant('writing goes on after a failure', 'src/io/fail_stop_file.cc', '  has_failed_ = true;\n', ''),
-    Mutant('the file grows ahead after a failure', WRITER,
-           '  out_.require_no_failure();\n  const Offset new_end', '  const Offset new_end'),
+    Mutant('a file is preallocated after a failure', 'src/io/preallocator.cc',
+           '  guard_.require_no_failure();\n  const Offset new_end', '  const Offset new_end'),
     Mutant('a push makes soft what was to be hard', 'src/replica/connection.cc',
            '  writer_->checkpoint(level);\n',
            '  writer_->checkpoint(Checkpoint_Level::soft);\n  static_cast<void>(level);\n'),
@@ -184,8 +204,8 @@ MUTANTS = [
     Mutant('log: the header pages of the next epoch get no blocks', LOG,
            '    file_.write_zeros(static_cast<Offset>(magic.size()), log_start);\n',
            '    file_.write_zeros(log_start - 8, log_start);\n'),
-    Mutant('log: a full disk ends writing where only zeros have no room', LOG,
-           '      raw_file_.write_zeros(', '      file_.write_zeros('),
+    Mutant('log: a full disk ends writing where only zeros have no room', 'src/io/preallocator.cc',
+           '    file_.write_zeros(', '    const_cast<Fail_Stop_File&>(guard_).write_zeros('),
     Mutant('log: no mark at closing', LOG, '    write_mark();\n', ''),
     Mutant('log: a mark says more than is durable', LOG,
            'unsynced = next_.sequence - 1 - durable_;', 'unsynced = 0 * durable_;'),

@@ -38,7 +38,7 @@ LARGEST_LOG = 400_000  # characters; then there is another scene
 PATIENCE = 60  # seconds: longer than any step takes
 
 TAIL = 'ends with an unfinished transaction'
-DECODING = re.compile(r'entry at offset \d+|a tail to be rolled back was taken in')
+DECODING = re.compile(r'entry at offset \d+|a tail to be rolled back was adopted')
 
 
 class Totals:
@@ -344,7 +344,7 @@ class Scene:
     # what writers say
 
     def note_open(self, name, count, recovery):
-        """Tails are taken in only by those that are asked to."""
+        """Tails are adopted only by those that are asked to."""
         require(count >= self.acknowledged[name], f'writer {name} found {count} rows, not',
                 self.acknowledged[name])
         if recovery == 'ignore_header':

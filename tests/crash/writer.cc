@@ -177,7 +177,7 @@ void write_row(joedb::Writable_Database& db, std::int64_t writer, std::int64_t n
   write_values(db, record, writer, number, 0);
 }
 
-// A tail that was taken in may end within a row. It is completed, as if nothing had happened.
+// A tail that was adopted may end within a row. It is completed, as if nothing had happened.
 void complete_last_row(joedb::Writable_Database& db, std::int64_t writer) {
   const joedb::Table& table = rows_of(db.get_database());
   if (table.records().size() == 0) return;
@@ -251,7 +251,7 @@ class Writer {
   void run_alone(joedb::Abstract_File& file) {
     joedb::Writable_Database db(file, options_.recovery);
     if (count_rows(db.get_database(), nobody) > 0)
-      throw std::runtime_error("a tail to be rolled back was taken in");
+      throw std::runtime_error("a tail to be rolled back was adopted");
     write_schema(db);
     complete_last_row(db, options_.writer);
     count_ = count_rows(db.get_database(), options_.writer);

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "joedb/format/header.h"
+#include "lab/random.h"
 #include "testing/entries.h"
 #include "testing/file_uses.h"
-#include "testing/random.h"
 
 // A file of any bytes, used in every way; the corpus is the small files of tests/conformance.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

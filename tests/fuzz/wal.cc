@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "joedb/base/bytes.h"
+#include "lab/random.h"
 #include "testing/fuzzers.h"
-#include "testing/random.h"
 #include "wal/format.h"
 
 // A log of any bytes; the corpus is small logs, whole and damaged.

@@ -1,5 +1,5 @@
-#ifndef TESTING_RANDOM_H
-#define TESTING_RANDOM_H
+#ifndef LAB_RANDOM_H
+#define LAB_RANDOM_H
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "testing/wal_lab.h"
+#include "lab/wal_lab.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,8 +13,8 @@
 #include "joedb/wal/async_writer.h"
 #include "joedb/wal/copies.h"
 #include "joedb/wal/segments.h"
-#include "testing/random.h"
-#include "testing/sim_file.h"
+#include "lab/random.h"
+#include "lab/sim_file.h"
 #include "wal/recovery.h"
 #include "wal/segment_list.h"
 
@@ -58,11 +58,11 @@ class World {
     std::size_t index = find(name);
     if (index == files_.size()) {
       if (mode == Open_Mode::read_existing || mode == Open_Mode::write_existing)
-        throw Io_Error("opening", name, -1, ENOENT);
+        throw_io_error("opening", name, -1, ENOENT);
       files_.push_back(std::make_unique<File>(File{name, Sim_Disk(), time()}));
       if (fault_ && fault_index_ == index) files_[index]->disk.set_fault(*fault_);
     } else if (mode == Open_Mode::create_new) {
-      throw Io_Error("opening", name, -1, EEXIST);
+      throw_io_error("opening", name, -1, EEXIST);
     }
     return std::make_unique<Open_File>(*this, index, mode);
   }
@@ -105,14 +105,18 @@ class World {
       for (Offset block = offset / block_size;
            block * block_size < offset + static_cast<Offset>(size); ++block) {
         if (world_.is_full_ && blocks.count(block) == 0)
-          throw Io_Error("writing", get_name(), offset, ENOSPC);
+          throw_io_error("writing", get_name(), offset, ENOSPC);
         blocks.insert(block);
       }
       Sim_File::pwrite(data, size, offset);
     }
-    void datasync() override {
+    void datasync_content() override {
       const Note note{*this};
-      Sim_File::datasync();
+      Sim_File::datasync_content();
+    }
+    void sync_directory() override {
+      const Note note{*this};
+      Sim_File::sync_directory();
     }
     bool truncate(Offset size) override {
       const Note note{*this};
@@ -366,11 +370,11 @@ Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
 }
 
 // One process with a log: it opens it, does random things, and ends.
-class Life_Of_Log {
+class Log_Scenario {
  public:
   // `missing`: copies that cannot be opened.
-  Life_Of_Log(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random,
-              std::uint64_t missing = 0)
+  Log_Scenario(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random,
+               std::uint64_t missing = 0)
       : world_(world), setup_(setup), promises_(promises), random_(random), missing_(missing) {}
 
   // Throws what the log throws, also std::runtime_error for a broken rule.
@@ -598,7 +602,7 @@ class Log_Explorer {
     const bool counts_from_1 = setup_.options.format == Format::cwal;
     const std::size_t processes = counts_from_1 ? 1 : 1 + random.below(2);
     for (std::size_t i = 0; i < processes; ++i) {
-      Life_Of_Log(world, setup_, promises, random).run(4 + random.below(24));
+      Log_Scenario(world, setup_, promises, random).run(4 + random.below(24));
       if (world.has_failed()) return;  // the destructor could not flush
       promises.note(Promises_Of_Log::flushed, promises.last(), world.time());
       judge(kill_image(world), promises, world.time(), false);
@@ -779,7 +783,7 @@ class Log_Explorer {
     Random random(seed_ ^ counts_.recoveries);
     const std::string where = where_;
     try {
-      Life_Of_Log(world, setup_, next, random).run(2 + random.below(5));
+      Log_Scenario(world, setup_, next, random).run(2 + random.below(5));
       go_on_without(world, next, random);
     } catch (const Exception& error) {
       // CWal's format cannot tell what a power cut leaves from damage; a log whose making was cut
@@ -805,7 +809,7 @@ class Log_Explorer {
     if (setup_.kind != Kind::copies || setup_.needed != 2) return;
     promises.note(Promises_Of_Log::flushed, promises.last(), world.time());  // by the destructor
     const std::uint64_t missing = std::uint64_t{1} << random.below(setup_.copies);
-    Life_Of_Log(world, setup_, promises, random, missing).run(2 + random.below(5));
+    Log_Scenario(world, setup_, promises, random, missing).run(2 + random.below(5));
   }
 
   // ---- damage -----------------------------------------------------------------------------------
@@ -918,7 +922,7 @@ class Log_Explorer {
     Random random(seed_ ^ ++counts_.recoveries);
     fault_ += "opened again without a reboot; ";
     where_ = fault_;
-    Life_Of_Log(world, setup_, next, random).run(2 + random.below(4));
+    Log_Scenario(world, setup_, next, random).run(2 + random.below(4));
     for (std::size_t i = states.size(); i < world.files().size(); ++i)
       states.push_back(world.files()[i]->disk.start());
     for (std::size_t time = start + 1; time <= world.time(); ++time) {

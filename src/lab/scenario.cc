@@ -1,4 +1,4 @@
-#include "testing/crash_life.h"
+#include "lab/scenario.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,9 +11,9 @@
 #include "joedb/format/encoder.h"
 #include "joedb/io/mapped_file.h"
 #include "joedb/io/memory_file.h"
-#include "joedb/replica/bare_journal.h"
+#include "joedb/journal/bare_journal.h"
 #include "joedb/replica/clients.h"
-#include "testing/database_text.h"
+#include "lab/database_text.h"
 
 namespace joedb::testing {
 
@@ -44,7 +44,7 @@ class Process {
   static constexpr bool has_tables = std::is_same_v<Store, Writable_Database>;
 
   // Throws what opening throws.
-  Process(Life_Disk& disk, Random& random, Recovery recovery,
+  Process(Scenario_Disk& disk, Random& random, Recovery recovery,
           Open_Mode mode = Open_Mode::write_existing_or_create_new)
       : disk_(disk), random_(random) {
     promises().begin_epoch(io());
@@ -491,7 +491,7 @@ class Process {
     }
   }
 
-  Life_Disk& disk_;
+  Scenario_Disk& disk_;
   Random& random_;
   std::unique_ptr<Sim_File> file_;
   std::unique_ptr<Store> store_;
@@ -499,7 +499,7 @@ class Process {
   bool has_seals_ = true;
   bool has_recovered_shared_ = false;  // in a first transaction
   Offset covered_ = journal_start;     // by integrity entries
-  Offset adopted_ = journal_start;     // a tail that was taken in, and no checkpoint has
+  Offset adopted_ = journal_start;     // a tail that was adopted, and no checkpoint has
   std::deque<std::string> texts_;
   std::size_t weights_[action_count];
 };
@@ -553,9 +553,10 @@ std::string tables_of(std::string_view image, Offset position) {
   return text_of(database);
 }
 
-// ---- Life ---------------------------------------------------------------------------------------
+// ---- Scenario
+// ---------------------------------------------------------------------------------------
 
-Life::Life(const Workload& workload, std::optional<Life_Fault> fault)
+Scenario::Scenario(const Workload& workload, std::optional<Scenario_Fault> fault)
     : random_(workload.seed),
       fault_(fault),
       has_lying_disk_(workload.has_lying_disk),
@@ -563,7 +564,7 @@ Life::Life(const Workload& workload, std::optional<Life_Fault> fault)
   run(workload);
 }
 
-void Life::run(const Workload& workload) {
+void Scenario::run(const Workload& workload) {
   if (!workload.script.empty()) {
     kind_ = "script";
     return run_script(workload.script);
@@ -590,8 +591,8 @@ void Life::run(const Workload& workload) {
   }
 }
 
-Life_Disk& Life::add_disk(std::string name) {
-  Life_Disk& disk = disks_.emplace_back(std::move(name));
+Scenario_Disk& Scenario::add_disk(std::string name) {
+  Scenario_Disk& disk = disks_.emplace_back(std::move(name));
   if (has_lying_disk_) disk.disk.lie();
   if (fault_ && fault_->disk == disks_.size() - 1) disk.disk.set_fault(fault_->fault);
   return disk;
@@ -599,7 +600,7 @@ Life_Disk& Life::add_disk(std::string name) {
 
 // Several processes, one after the other; each may be killed.
 template <class Store>
-void Life::run_processes(Life_Disk& disk) {
+void Scenario::run_processes(Scenario_Disk& disk) {
   const bool has_integrity = random_.below(4) == 0;
   disk.promises.set_integrity(has_integrity);
   for (std::size_t processes = 1 + random_.below(3); processes > 0; --processes) {
@@ -641,6 +642,7 @@ void Life::run_processes(Life_Disk& disk) {
       process->expect_memory_is_journal();
     } catch (const Sim_Killed&) {
     } catch (const Exception& error) {
+      if (process->file().is_killed()) continue;  // what killed it has been caught
       if (!disk.disk.has_failed()) throw;
       if (had_failed && !fault_->fault.lasts)
         throw Broken_Rule("an error long after a failure: " + std::string(error.what()));
@@ -651,8 +653,8 @@ void Life::run_processes(Life_Disk& disk) {
 }
 
 // Two processes take turns with one file, until one of them dies in a transaction.
-void Life::run_shared() {
-  Life_Disk& disk = add_disk("disk");
+void Scenario::run_shared() {
+  Scenario_Disk& disk = add_disk("disk");
   using Writer = Process<Writable_Database>;
   std::unique_ptr<Writer> writers[2];
   const auto open = [&](std::unique_ptr<Writer>& writer) {
@@ -681,6 +683,9 @@ void Life::run_shared() {
         writer->end();
       } catch (const Sim_Killed&) {
         writer.reset();
+      } catch (const Exception&) {
+        if (!writer->file().is_killed()) throw;
+        writer.reset();  // what killed it has been caught
       }
     }
   } catch (const Exception&) {
@@ -691,14 +696,14 @@ void Life::run_shared() {
 }
 
 // A client works on one disk and pushes to another.
-void Life::run_push() {
-  Life_Disk& local = add_disk("local");
-  Life_Disk& other = add_disk("other");
+void Scenario::run_push() {
+  Scenario_Disk& local = add_disk("local");
+  Scenario_Disk& other = add_disk("other");
   const bool is_hard = random_.flip();
   try {
     for (std::size_t clients = 1 + random_.below(2); clients > 0; --clients) {
-      const auto begin = [](Life_Disk& d) { d.promises.begin_epoch(d.disk.io_count()); };
-      const auto end = [](Life_Disk& d, Offset found) {
+      const auto begin = [](Scenario_Disk& d) { d.promises.begin_epoch(d.disk.io_count()); };
+      const auto end = [](Scenario_Disk& d, Offset found) {
         d.promises.end_epoch(d.disk.io_count(), found, d.disk.content());
       };
       begin(other);
@@ -736,10 +741,10 @@ void Life::run_push() {
 }
 
 // A database is packed to another disk.
-void Life::run_pack() {
-  Life_Disk& source = add_disk("disk");
+void Scenario::run_pack() {
+  Scenario_Disk& source = add_disk("disk");
   run_processes<Writable_Database>(source);
-  Life_Disk& target = add_disk("packed");
+  Scenario_Disk& target = add_disk("packed");
   try {
     Readonly_Memory_File source_file(source.disk.content());
     if (source.disk.content().empty()) return;
@@ -774,8 +779,8 @@ void Life::run_pack() {
 
 // Checkpoints and rollbacks pass through the process; of the other commands it learns what they
 // have written when a checkpoint is given.
-void Life::run_script(const std::string& script) {
-  Life_Disk& disk = add_disk("disk");
+void Scenario::run_script(const std::string& script) {
+  Scenario_Disk& disk = add_disk("disk");
   try {
     Process<Writable_Database> process(disk, random_, Recovery::none);
     try {
@@ -806,7 +811,7 @@ void Life::run_script(const std::string& script) {
 // ---- recovery -----------------------------------------------------------------------------------
 
 template <class Store>
-static Recovered recover_with(Life_Disk& disk, Recovery recovery, Random& random) {
+static Recovered recover_with(Scenario_Disk& disk, Recovery recovery, Random& random) {
   Recovered result;
   const bool was_exact = disk.promises.in_force(0, Crash::power).is_exact;
   std::optional<Process<Store>> process;
@@ -842,7 +847,7 @@ static Recovered recover_with(Life_Disk& disk, Recovery recovery, Random& random
   return result;
 }
 
-Recovered recover(Life_Disk& disk, Recovery recovery, bool has_tables, Random& random) {
+Recovered recover(Scenario_Disk& disk, Recovery recovery, bool has_tables, Random& random) {
   return has_tables ? recover_with<Writable_Database>(disk, recovery, random)
                     : recover_with<Bare_Journal>(disk, recovery, random);
 }

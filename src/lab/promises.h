@@ -1,5 +1,5 @@
-#ifndef TESTING_PROMISES_H
-#define TESTING_PROMISES_H
+#ifndef LAB_PROMISES_H
+#define LAB_PROMISES_H
 
 #include <cstdint>
 #include <deque>
@@ -40,7 +40,10 @@ struct In_Force {
   bool is_exact = false;                 // the default mode finds a true state, or nothing
   std::vector<Allowed> allowed;
 
-  const Allowed* find(Offset position, bool is_hard, std::string_view image) const;
+  // The one at `position` whose bytes are those of `image`. A soft one that proves nothing counts
+  // only on request: a reader may open it, and may refuse it.
+  const Allowed* find(Offset position, bool is_hard, std::string_view image,
+                      bool with_unproven = false) const;
   bool has(Offset position, bool is_hard) const;
   // As text: "hard 57 at least, default 60 at least; soft 44 57 60, hard 57".
   std::string text() const;

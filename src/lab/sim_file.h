@@ -1,5 +1,5 @@
-#ifndef TESTING_SIM_FILE_H
-#define TESTING_SIM_FILE_H
+#ifndef LAB_SIM_FILE_H
+#define LAB_SIM_FILE_H
 
 #include <array>
 #include <cerrno>
@@ -14,14 +14,14 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/io/file.h"
-#include "testing/random.h"
+#include "joedb/io/named_file.h"
+#include "lab/random.h"
 
 namespace joedb::testing {
 
 // A call that changed a file, or made changes durable.
 struct Sim_Operation {
-  enum class Kind { write, truncate, sync, failed_sync };
+  enum class Kind { write, truncate, sync, failed_sync, sync_directory, failed_directory_sync };
   Kind kind;
   Offset offset = 0;  // of a write; the new size of a truncation
   std::string bytes;
@@ -78,8 +78,10 @@ class Sim_State {
   const std::string& content() const { return content_; }
   const std::string& durable() const { return durable_; }
   bool is_synced() const { return pending_.empty(); }
-  // A new file can be lost as a whole until it has been synced.
+  // A new file can be lost as a whole until its directory has been synced.
   bool has_durable_name() const { return has_durable_name_; }
+  // Some of what processes see may never become durable.
+  bool has_failed_sync() const { return has_failed_sync_; }
   // How many operations of the history have been applied.
   std::size_t io_count() const { return applied_; }
 
@@ -106,6 +108,7 @@ class Sim_State {
   std::string durable_;
   std::string old_bytes_;  // what stood on the disk, from the start of the file
   bool has_durable_name_;
+  bool has_failed_sync_ = false;
   std::vector<Pending> pending_;
   std::size_t applied_ = 0;
 };
@@ -134,7 +137,8 @@ class Sim_Killed : public std::runtime_error {
 // its operations in turn, run it once and look at the disk `at` each number of operations.
 //
 // A failed sync leaves nothing that a later sync could repair: each change it should have made
-// durable is so, or never will be, although processes go on seeing it (as on Linux).
+// durable is so, or never will be, although processes go on seeing it (as on Linux). The name of a
+// new file becomes durable by a sync of its directory; if that fails, perhaps.
 class Sim_Disk {
  public:
   // A file with this content, which is durable; none if it is empty.
@@ -214,7 +218,7 @@ class Sim_Disk {
 
 // A process's open file on a Sim_Disk. Several may be open at a time, in one thread: a lock that
 // would have to wait, for ever then, is a std::logic_error.
-class Sim_File : public Abstract_File {
+class Sim_File : public Named_File {
  public:
   // `disk` must outlive this object.
   explicit Sim_File(Sim_Disk& disk, Open_Mode mode = Open_Mode::write_existing_or_create_new);
@@ -228,8 +232,7 @@ class Sim_File : public Abstract_File {
   Offset get_size() const override;
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   void pwrite(const char* data, std::size_t size, Offset offset) override;
-  void sync() override;
-  void datasync() override;
+  bool has_slow_growth() const override { return true; }
   bool truncate(Offset size) override;
   void shared_lock(Offset start, Offset size) override;
   void exclusive_lock(Offset start, Offset size) override;
@@ -239,6 +242,10 @@ class Sim_File : public Abstract_File {
                                              Open_Mode mode) const override;
 
  protected:
+  void sync_content() override;
+  void datasync_content() override;
+  void sync_directory() override;
+
   // For Mapped. A std::logic_error where the system would kill the process. A process may be killed
   // in the middle of a copy, which has no order.
   static constexpr Offset map_page = 64;
@@ -251,7 +258,7 @@ class Sim_File : public Abstract_File {
   void require_alive() const;
   void die_if_it_is_time();
   void change(Sim_Operation operation);
-  void fail(const Sim_Operation& operation);
+  [[noreturn]] void fail(const Sim_Operation& operation);
 
   Sim_Disk& disk_;
   Offset map_start_ = 0;

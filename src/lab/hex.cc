@@ -1,4 +1,4 @@
-#include "testing/hex.h"
+#include "lab/hex.h"
 
 namespace joedb::testing {
 

@@ -1,11 +1,11 @@
-#ifndef TESTING_WAL_LAB_H
-#define TESTING_WAL_LAB_H
+#ifndef LAB_WAL_LAB_H
+#define LAB_WAL_LAB_H
 
 #include <cstdint>
 #include <optional>
 
-#include "testing/crash_lab.h"
-#include "testing/distinct_states.h"
+#include "lab/crash_lab.h"
+#include "lab/distinct_states.h"
 
 // The crash laboratory for write-ahead logs: single files of either format, with all kinds of
 // options, an asynchronous writer, copies on three disks, and segments.

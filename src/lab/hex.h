@@ -1,5 +1,5 @@
-#ifndef TESTING_HEX_H
-#define TESTING_HEX_H
+#ifndef LAB_HEX_H
+#define LAB_HEX_H
 
 #include <string>
 #include <string_view>

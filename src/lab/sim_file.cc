@@ -1,4 +1,4 @@
-#include "testing/sim_file.h"
+#include "lab/sim_file.h"
 
 #include <algorithm>
 #include <charconv>
@@ -38,6 +38,8 @@ void apply(std::string& file, const Sim_Operation& operation) {
       break;
     case Sim_Operation::Kind::sync:
     case Sim_Operation::Kind::failed_sync:
+    case Sim_Operation::Kind::sync_directory:
+    case Sim_Operation::Kind::failed_directory_sync:
       break;
   }
 }
@@ -80,6 +82,10 @@ std::string text_of(const Sim_Operation& operation) {
       return "sync";
     case Sim_Operation::Kind::failed_sync:
       return "failed sync";
+    case Sim_Operation::Kind::sync_directory:
+      return "sync directory";
+    case Sim_Operation::Kind::failed_directory_sync:
+      return "failed sync of the directory";
     case Sim_Operation::Kind::write:
       break;
   }
@@ -133,10 +139,15 @@ void Sim_State::advance(const Sim_History& history) {
         apply(durable_, history[earlier.operation]);
       }
       pending_.clear();
-      has_durable_name_ = true;
       break;
     case Sim_Operation::Kind::failed_sync:
       fail_sync(history);
+      break;
+    case Sim_Operation::Kind::sync_directory:
+      has_durable_name_ = true;
+      break;
+    case Sim_Operation::Kind::failed_directory_sync:
+      has_durable_name_ = has_durable_name_ || Random(applied_).flip();
       break;
   }
   ++applied_;
@@ -153,7 +164,7 @@ void Sim_State::fail_sync(const Sim_History& history) {
   power_cut(all, mask, Sim_Fill::zeros, image);
   durable_ = std::move(image);
   pending_.clear();
-  has_durable_name_ = has_durable_name_ || random.flip();
+  has_failed_sync_ = true;
 }
 
 std::vector<Sim_Unit> Sim_State::units(const Sim_History& history, std::size_t sector) const {
@@ -283,12 +294,13 @@ std::string Sim_Disk::take_calls() {
 
 // ---- Sim_File -----------------------------------------------------------------------------------
 
-Sim_File::Sim_File(Sim_Disk& disk, Open_Mode mode) : Abstract_File("sim", mode), disk_(disk) {
+Sim_File::Sim_File(Sim_Disk& disk, Open_Mode mode) : Named_File("sim", mode), disk_(disk) {
+  if (!is_readonly()) set_new_name();
   if (disk_.fails(Sim_Fault::Calls::opens))
-    throw Io_Error("opening", get_name(), -1, disk_.fault_->code);
+    throw_io_error("opening", get_name(), -1, disk_.fault_->code);
   if (!is_readonly() && !is_shared()) {
     if (!disk_.is_free({this, tail_lock.start, true}))
-      throw Io_Error("locking", get_name(), -1, EAGAIN);
+      throw_io_error("locking", get_name(), -1, EAGAIN);
     lock(tail_lock.start, true);
   }
   disk_.locks_.push_back({this, presence_lock.start, false});
@@ -306,7 +318,7 @@ Offset Sim_File::get_size() const {
   require_alive();
   disk_.calls_.push_back({"size", 0, 0});
   if (disk_.fails(Sim_Fault::Calls::sizes))
-    throw Io_Error("reading the size of", get_name(), -1, disk_.fault_->code);
+    throw_io_error("reading the size of", get_name(), -1, disk_.fault_->code);
   return static_cast<Offset>(disk_.content().size());
 }
 
@@ -314,7 +326,7 @@ std::size_t Sim_File::pread(char* data, std::size_t size, Offset offset) const {
   require_alive();
   disk_.calls_.push_back({"read", offset, size});
   if (disk_.fails(Sim_Fault::Calls::reads))
-    throw Io_Error("reading", get_name(), offset, disk_.fault_->code);
+    throw_io_error("reading", get_name(), offset, disk_.fault_->code);
   if (offset < 0 || static_cast<std::size_t>(offset) >= disk_.content().size()) return 0;
   return disk_.content().copy(data, size, static_cast<std::size_t>(offset));
 }
@@ -331,12 +343,13 @@ void Sim_File::die_if_it_is_time() {
 // Throws if the process dies, or if the fault says so. A failing write leaves its part.
 void Sim_File::change(Sim_Operation operation) {
   die_if_it_is_time();
-  const auto kind = operation.kind == Sim_Operation::Kind::write  ? Sim_Fault::Calls::writes
-                    : operation.kind == Sim_Operation::Kind::sync ? Sim_Fault::Calls::syncs
-                                                                  : Sim_Fault::Calls::truncations;
-  const bool kind_fails = disk_.fails(kind);
-  if (disk_.fails(Sim_Fault::Calls::changes) || kind_fails) fail(operation);
-  if (disk_.is_lying_ && operation.kind == Sim_Operation::Kind::sync) return;
+  using Calls = Sim_Fault::Calls;
+  const Calls calls = operation.kind == Sim_Operation::Kind::write      ? Calls::writes
+                      : operation.kind == Sim_Operation::Kind::truncate ? Calls::truncations
+                                                                        : Calls::syncs;
+  const bool kind_fails = disk_.fails(calls);
+  if (disk_.fails(Calls::changes) || kind_fails) fail(operation);
+  if (disk_.is_lying_ && calls == Calls::syncs) return;
   disk_.change(std::move(operation));
 }
 
@@ -344,10 +357,14 @@ void Sim_File::fail(const Sim_Operation& operation) {
   const Sim_Fault& fault = *disk_.fault_;
   if (operation.kind == Sim_Operation::Kind::sync) {
     disk_.change({Sim_Operation::Kind::failed_sync, 0, {}});
-    throw Io_Error("syncing", get_name(), -1, fault.code);
+    throw_io_error("syncing", get_name(), -1, fault.code);
+  }
+  if (operation.kind == Sim_Operation::Kind::sync_directory) {
+    disk_.change({Sim_Operation::Kind::failed_directory_sync, 0, {}});
+    throw_io_error("syncing the directory of", get_name(), -1, fault.code);
   }
   if (operation.kind == Sim_Operation::Kind::truncate)
-    throw Io_Error("truncating", get_name(), operation.offset, fault.code);
+    throw_io_error("truncating", get_name(), operation.offset, fault.code);
   auto written =
       static_cast<std::size_t>(static_cast<double>(operation.bytes.size()) * fault.part_written);
   // The system does not write a part of a word that is inside one sector.
@@ -356,7 +373,7 @@ void Sim_File::fail(const Sim_Operation& operation) {
   if (written > 0)
     disk_.change(
         {Sim_Operation::Kind::write, operation.offset, operation.bytes.substr(0, written)});
-  throw Io_Error("writing", get_name(), operation.offset, fault.code);
+  throw_io_error("writing", get_name(), operation.offset, fault.code);
 }
 
 // The checkpoint words are stored one by one, as by File.
@@ -398,16 +415,22 @@ void Sim_File::store(const char* data, std::size_t size, Offset offset) {
   }
 }
 
-void Sim_File::sync() {
+void Sim_File::sync_content() {
   require_alive();
   disk_.calls_.push_back({"sync", 0, 0});
   change({Sim_Operation::Kind::sync, 0, {}});
 }
 
-void Sim_File::datasync() {
+void Sim_File::datasync_content() {
   require_alive();
   disk_.calls_.push_back({"datasync", 0, 0});
   change({Sim_Operation::Kind::sync, 0, {}});
+}
+
+void Sim_File::sync_directory() {
+  require_alive();
+  disk_.calls_.push_back({"sync directory", 0, 0});
+  change({Sim_Operation::Kind::sync_directory, 0, {}});
 }
 
 bool Sim_File::truncate(Offset size) {
@@ -420,7 +443,7 @@ bool Sim_File::truncate(Offset size) {
 void Sim_File::lock(Offset start, bool is_exclusive) {
   require_alive();
   if (disk_.fails(Sim_Fault::Calls::locks))
-    throw Io_Error("locking", get_name(), -1, disk_.fault_->code);
+    throw_io_error("locking", get_name(), -1, disk_.fault_->code);
   if (!disk_.is_free({this, start, is_exclusive}))
     throw std::logic_error("this lock would wait for ever: " + lock_name(start));
   disk_.unlock(this, start);

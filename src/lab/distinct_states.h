@@ -1,5 +1,5 @@
-#ifndef TESTING_DISTINCT_STATES_H
-#define TESTING_DISTINCT_STATES_H
+#ifndef LAB_DISTINCT_STATES_H
+#define LAB_DISTINCT_STATES_H
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "testing/promises.h"
+#include "lab/promises.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,10 +7,12 @@ namespace joedb::testing {
 
 // ---- In_Force -----------------------------------------------------------------------------------
 
-const Allowed* In_Force::find(Offset position, bool is_hard, std::string_view image) const {
+const Allowed* In_Force::find(Offset position, bool is_hard, std::string_view image,
+                              bool with_unproven) const {
   const auto end = static_cast<std::size_t>(position);
   for (const Allowed& a : allowed) {
-    if (a.position != position || (is_hard ? !a.is_hard : a.is_unproven)) continue;
+    if (a.position != position || (is_hard ? !a.is_hard : a.is_unproven && !with_unproven))
+      continue;
     if (image.size() < end || a.file->size() < end) continue;
     if (std::memcmp(image.data() + header_size, a.file->data() + header_size, end - header_size) ==
         0)
@@ -138,7 +140,7 @@ void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash
   combine(in_force.least_classic, least_classic);
 }
 
-// Alone. A tail that was taken in counts only when a checkpoint says so.
+// Alone. A tail that was adopted counts only when a checkpoint says so.
 bool Promises::is_in_force(const Epoch& epoch, std::size_t io) const {
   if (epoch.end > io) return false;
   return !epoch.is_adopted ||

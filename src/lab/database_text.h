@@ -1,12 +1,12 @@
-#ifndef TESTING_DATABASE_TEXT_H
-#define TESTING_DATABASE_TEXT_H
+#ifndef LAB_DATABASE_TEXT_H
+#define LAB_DATABASE_TEXT_H
 
 #include <sstream>
 #include <string>
 
 #include "joedb/format/encoder.h"
 #include "joedb/table/database.h"
-#include "testing/hex.h"
+#include "lab/hex.h"
 
 namespace joedb::testing {
 

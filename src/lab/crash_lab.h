@@ -1,5 +1,5 @@
-#ifndef TESTING_CRASH_LAB_H
-#define TESTING_CRASH_LAB_H
+#ifndef LAB_CRASH_LAB_H
+#define LAB_CRASH_LAB_H
 
 #include <cstdint>
 #include <functional>

@@ -1,9 +1,11 @@
-#include "testing/sim_file.h"
+#include "lab/sim_file.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <stdexcept>
+
+#include "testing/error_of.h"
 
 namespace joedb::testing {
 namespace {
@@ -29,13 +31,13 @@ TEST(Sim_Disk, ShowsItselfAfterEachOperation) {
   file.pwrite("abc", 3, 0);
   file.sync();
   file.pwrite("X", 1, 0);
-  EXPECT_EQ(disk.io_count(), 3);
+  EXPECT_EQ(disk.io_count(), 4);
   EXPECT_EQ(disk.at(0).content(), "");
   EXPECT_EQ(disk.at(1).content(), "abc");
   EXPECT_EQ(disk.at(1).durable(), "");
   EXPECT_EQ(disk.at(2).durable(), "abc");
-  EXPECT_EQ(disk.at(3).content(), "Xbc");
-  EXPECT_EQ(disk.at(3).durable(), "abc");
+  EXPECT_EQ(disk.at(4).content(), "Xbc");
+  EXPECT_EQ(disk.at(4).durable(), "abc");
 }
 
 TEST(Sim_Disk, APowerCutSparesWhatIsSyncedAndHasEveryOtherOutcome) {
@@ -114,13 +116,19 @@ TEST(Sim_Disk, AFileThatHasGrownShowsWhatStoodThereBeforeItWasCut) {
   EXPECT_EQ(image.substr(41), "public");
 }
 
-TEST(Sim_Disk, ANewFileHasNoDurableNameBeforeItIsSynced) {
+TEST(Sim_Disk, ANewFileHasNoDurableNameBeforeItsDirectoryIsSynced) {
   Sim_Disk disk;
   Sim_File file(disk);
   file.pwrite("x", 1, 0);
-  EXPECT_FALSE(disk.state().has_durable_name());
+  disk.set_fault({Sim_Fault::Calls::syncs, 1, EIO});
+  EXPECT_EQ(error_of([&] { file.datasync(); }), "syncing the directory of sim: Input/output error");
+  EXPECT_TRUE(disk.is_synced());
   file.sync();
   EXPECT_TRUE(disk.state().has_durable_name());
+  EXPECT_EQ(disk.take_calls(), "write 1@0\ndatasync\nsync directory\nsync\nsync directory\n");
+  file.sync();
+  EXPECT_EQ(disk.take_calls(), "sync\n");
+  EXPECT_FALSE(disk.at(2).state().has_durable_name());
 }
 
 TEST(Sim_Mask, IsItsText) {
@@ -156,7 +164,7 @@ TEST(Sim_Disk, FailsTheCallItIsToldTo) {
   file.pwrite("EFGH", 4, 104);
   EXPECT_EQ(disk.content().substr(100), "abcdEFGH");
 
-  disk.set_fault({.number = 4, .lasts = true});
+  disk.set_fault({.number = 5, .lasts = true});
   file.sync();
   for (int i = 0; i < 3; ++i) EXPECT_THROW(file.sync(), Io_Error);
 
