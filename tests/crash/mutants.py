@@ -162,7 +162,7 @@ MUTANTS = [
     Mutant('an integrity entry stands behind what was asked for', 'src/journal/integrity_writer.cc',
            '  header_.set_covered(buffer_.position());\n', '  header_.set_covered(buffer_.position() + 1);\n'),
     Mutant('dropped tails keep their integrity entries', RECOVERY,
-           '    out_.write_zeros(checkpoint, file_size);\n', ''),
+           '  erase(out_, header_.checkpoint(), file_size);\n', ''),
     # Mapped files.
     Mutant('a map where the disk has no room', MAPPED, '      grow_to(new_end);\n', ''),
     Mutant('a rollback leaves its bytes in the map', MAPPED,

@@ -72,10 +72,11 @@ class Api_Documentation(unittest.TestCase):
         self.assertIn('Seconds since 1970', self.comment('joedb', 'at_time'))
 
     def test_comments_behind_a_line(self):
-        values = {value.findtext('name'): comment_of(value)
-                  for value in self.compounds['joedb'].iter('enumvalue')}
-        self.assertEqual('survives a power cut', values['hard'])
-        self.assertIn('each takes the write lock', values['shared_write'])
+        comments = {enum.findtext('name') + '::' + value.findtext('name'): comment_of(value)
+                    for enum in self.compounds['joedb'].iter('memberdef')
+                    for value in enum.iter('enumvalue')}
+        self.assertEqual('survives a power cut', comments['Checkpoint_Level::hard'])
+        self.assertIn('each takes the write lock', comments['Open_Mode::shared_write'])
 
     def test_comments_of_files_and_code_in_them(self):
         self.assertIn('Everything a program may use', self.comment('joedb.h'))
