@@ -71,15 +71,20 @@ Offset Checkpoint_Writer::update() {
   return size;
 }
 
-// Invariant 1: the other slot is not written to before the hard checkpoint is on disk. So if it
-// holds something else than the hard checkpoint before, the newest one is on disk; otherwise only
-// that one is known to be.
+// A position stands twice in its slot only after a sync of the entries before it (8). Where a seal
+// proves it, the other slot tells: it is not written to before that hard checkpoint is on disk (1).
+// So if it holds something else than the hard checkpoint before, the newest one is on disk;
+// otherwise only that one is known to be.
 void Checkpoint_Writer::find_durable_end(const Checkpoint_Words& words) {
   const Offset hard = header_.hard_checkpoint();
-  const auto other = 2 * static_cast<std::size_t>(header_.checkpoints().next_slot());
-  const std::int64_t before = words[other];
-  const bool is_hard = before == words[other + 1] && before >= journal_start;
-  const Offset end = is_hard ? std::min(before, hard) : hard;
+  const auto is_twice = [&](int slot) {
+    const auto first = 2 * static_cast<std::size_t>(slot);
+    return words[first] == words[first + 1] && words[first] >= journal_start;
+  };
+  const int other = header_.checkpoints().next_slot();
+  Offset end = hard;
+  if (!is_twice(1 - other) && is_twice(other))
+    end = std::min(words[2 * static_cast<std::size_t>(other)], hard);
   if (end > journal_start) durable_end_ = std::max(durable_end_, end);
 }
 
