@@ -68,7 +68,7 @@ class Project:
         return os.path.join(self.folder, name)
 
     def configure(self, *options, generator='Ninja', compiler='g++'):
-        run(self.folder, 'cmake', '-S.', '-Bbuild', f'-G{generator}', '-DCMAKE_BUILD_TYPE=Release',
+        run(self.folder, 'cmake', '-S.', '-Bbuild', f'-G{generator}', '-DCMAKE_BUILD_TYPE=None',
             f'-DCMAKE_PREFIX_PATH={PREFIX}', f'-DCMAKE_CXX_COMPILER={compiler}',
             f'-DCMAKE_CXX_FLAGS={STRICT}', *options)
 
