@@ -110,6 +110,21 @@ TEST_F(Group_Commit, OneSyncIsForAllThatWaitedMeanwhile) {
   EXPECT_EQ(content(), "a b b b b b b b ");
 }
 
+// Its words are in the file, and may not be on disk.
+TEST_F(Group_Commit, AHardCheckpointThatWasFoundIsMadeDurable) {
+  file.allow(9);
+  journal.append(Comment{"a"});
+  journal.checkpoint_half_commit();
+  std::unique_lock lock(mutex);
+  const int syncs = file.syncs();
+  journal.wait(journal.hard_checkpoint_async(), lock);
+  EXPECT_EQ(file.syncs(), syncs + 1);
+  journal.wait(journal.hard_checkpoint_async(), lock);
+  EXPECT_EQ(file.syncs(), syncs + 1);
+  EXPECT_TRUE(lock.owns_lock());
+  EXPECT_EQ(content(), "a ");
+}
+
 TEST_F(Group_Commit, ASoftCheckpointWaitsForASyncThatIsRunning) {
   std::thread first = commit("a");
   file.wait_for_sync(1);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "joedb/io/memory_file.h"
 #include "testing/error_of.h"
 #include "testing/journal_process.h"
@@ -216,6 +218,13 @@ TEST_F(Integrity_Test, ATextThatEndsLikeAnEntryIsNotTakenForOne) {
     }
   Journal_Process process(disk);
   EXPECT_THROW(process.journal().append_blob(form.substr(2)), Data_Error);
+  EXPECT_THROW(
+      process.journal().append_blob(
+          24, [&](char* out, std::size_t size) { std::memcpy(out, form.data() + 2, size); }),
+      Data_Error);
+  process.append("a");
+  process.journal().soft_checkpoint();
+  EXPECT_EQ(words_in(disk.content()), "a ");
 }
 
 TEST_F(Integrity_Test, ATextThatWasRolledBackIsNotTakenForTheEnd) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "joedb/base/log.h"
 #include "joedb/journal/integrity.h"
@@ -19,9 +20,20 @@ Journal_Recovery::Journal_Recovery(Abstract_File& file, Fail_Stop_File& out,
       buffer_(buffer),
       integrity_(integrity),
       mode_(mode) {
-  if (file.is_readonly() || mode == Recovery::ignore_signature)
+  if (file.is_readonly())
     throw Exception(file.get_name() + " is opened for reading only and cannot be written");
+  if (mode == Recovery::ignore_signature)
+    throw Exception(file.get_name() +
+                    ": a file whose signature is ignored can only be read (Readonly_Journal)");
   if (mode == Recovery::hard) require_presence_alone();
+}
+
+Journal_Recovery::~Journal_Recovery() {
+  try {
+    end_presence_alone();
+  } catch (const std::exception& error) {
+    Destructor_Logger::warning(error.what());
+  }
 }
 
 // Others may have been told of a soft checkpoint that would be lost.
@@ -34,6 +46,12 @@ void Journal_Recovery::require_presence_alone() {
     throw Exception(file_.get_name() +
                     ": Recovery::hard may remove checkpoints that others rely on, and other "
                     "processes have the file open: end them first");
+  is_alone_ = true;
+}
+
+void Journal_Recovery::end_presence_alone() {
+  if (!std::exchange(is_alone_, false)) return;
+  file_.shared_lock(presence_lock.start, presence_lock.size);
 }
 
 // ---- opening ------------------------------------------------------------------------------------
@@ -41,12 +59,16 @@ void Journal_Recovery::require_presence_alone() {
 // A size that was read before the locks were held may be that of another writer's half transaction.
 void Journal_Recovery::open() {
   const Offset size = file_.get_size();
-  if (is_blank(size)) return checkpoints_.create_header();
+  if (is_blank(size)) {
+    checkpoints_.create_header();
+    return end_recovery();
+  }
   header_.open(mode_, true);
   checkpoints_.open();
   is_finished_ = false;
   if (size == Abstract_File::unknown_size) return;
   require_no_tail(size);
+  if (mode_ == Recovery::none) mode_ = Recovery::keep;  // any tail comes from now on
   if (mode_ == Recovery::ignore_header) find_header_checkpoint(size);
 }
 
@@ -74,9 +96,14 @@ void Journal_Recovery::require_no_tail(Offset file_size) const {
     throw Unfinished_Transaction(file_.get_name(), checkpoint, file_size);
 }
 
-void Journal_Recovery::find_header_checkpoint(Offset file_size) {
+Checkpoints Journal_Recovery::read_checkpoints(Offset file_size, Offset limit) {
   Checkpoints in_header;
-  in_header.read(header_.without_seals(header_.read_words(), file_size), header_.checkpoint());
+  in_header.read(header_.without_seals(header_.read_words(), file_size), limit);
+  return in_header;
+}
+
+void Journal_Recovery::find_header_checkpoint(Offset file_size) {
+  const Checkpoints in_header = read_checkpoints(file_size, header_.checkpoint());
   for (const Offset end : {in_header.checkpoint, in_header.hard_checkpoint})
     if (Integrity_Reader(file_).entry_before(end)) integrity_.enable();
   if (in_header.checkpoint < header_.checkpoint()) header_checkpoint_ = in_header.checkpoint;
@@ -104,8 +131,12 @@ void Journal_Recovery::finish() {
     if (mode_ == Recovery::overwrite && size == checkpoint)
       checkpoints_.write_soft(checkpoint);  // as joedb 10 does
   }
-  if (mode_ == Recovery::hard) file_.shared_lock(presence_lock.start, presence_lock.size);
-  // From here on, only others can leave something behind the checkpoint.
+  end_recovery();
+}
+
+// From here on, only others can leave something behind the checkpoint.
+void Journal_Recovery::end_recovery() {
+  end_presence_alone();
   mode_ = Recovery::keep;
   is_finished_ = true;
 }
@@ -151,15 +182,14 @@ void Journal_Recovery::drop_tail(Offset file_size) {
 
 bool Journal_Recovery::has_tail_been_overtaken() {
   const Offset old = header_.checkpoint();
-  return header_.update(header_.read_words()) != buffer_.flushed() || header_.checkpoint() != old;
+  return checkpoints_.update() != buffer_.flushed() || header_.checkpoint() != old;
 }
 
-void Journal_Recovery::require_adopted_tail() const {
+void Journal_Recovery::require_adopted_tail() {
   if (!header_checkpoint_) return;
   const Offset checkpoint = header_.checkpoint();
-  Checkpoints in_header;
-  in_header.read(header_.read_words(), checkpoint);
   const Offset size = file_.get_size();
+  const Checkpoints in_header = read_checkpoints(size, checkpoint);
   const bool has_zeros = !is_finished_ && size > checkpoint && file_.is_zero(checkpoint, size);
   if (in_header.checkpoint != *header_checkpoint_ || (size != checkpoint && !has_zeros))
     throw Exception(
@@ -169,15 +199,13 @@ void Journal_Recovery::require_adopted_tail() const {
 
 // After a failed write or sync, the program knows that its transaction has failed: a piece of it
 // that stayed in the file would only make the next writer refuse the file. What a checkpoint of the
-// header claims stays; so does what is behind the checkpoint of another process.
+// header claims stays; the journal does not believe it, for its sync may be what failed.
 void Journal_Recovery::cut_after_failure() noexcept {
   if (!is_finished_) return;
   try {
-    const Offset old = header_.checkpoint();
-    const Offset size = header_.update(header_.read_words());
-    if (file_.is_shared() && header_.checkpoint() != old) return;
-    const Offset end =
-        std::max(header_.checkpoint(), header_checkpoint_ ? buffer_.flushed() : journal_start);
+    const Offset size = file_.get_size();
+    const Offset end = std::max({header_.checkpoint(), read_checkpoints(size, size).checkpoint,
+                                 header_checkpoint_ ? buffer_.flushed() : journal_start});
     if (size <= end) return;
     erase(file_, end, size);
     file_.truncate(end);

@@ -386,6 +386,21 @@ TEST_F(Recovery_Test, NobodyGoesBackToTheHardCheckpointWhileOthersHaveTheFileOpe
   EXPECT_EQ(process.journal().get_checkpoint(), 41);
 }
 
+// Others wait for the end of a recovery, and not for that of its process.
+TEST_F(Recovery_Test, AfterGoingBackToTheHardCheckpointOthersMayOpenTheFile) {
+  for (const std::string& content : {std::string(), clean, file_with({41, 41, 50, 50}, "bad")}) {
+    Sim_Disk disk(content);
+    testing::Sim_File file(disk);
+    try {
+      Writable_Journal journal(file, Recovery::hard);
+      journal.replay(Ignore_Entries());
+      journal.recover();
+    } catch (const Exception&) {
+    }
+    EXPECT_NO_THROW(testing::Sim_File(disk, Open_Mode::read_existing));
+  }
+}
+
 TEST_F(Recovery_Test, ASharedFileDoesNotGoBackToTheHardCheckpoint) {
   Sim_Disk disk(clean);
   EXPECT_THAT(
@@ -398,6 +413,9 @@ TEST_F(Recovery_Test, AFileOpenedForReadingIsNotWritten) {
   testing::Sim_File file(disk, Open_Mode::read_existing);
   EXPECT_EQ(error_of([&] { Writable_Journal journal(file); }),
             "sim is opened for reading only and cannot be written");
+  testing::Sim_File writable(disk, Open_Mode::shared_write);
+  EXPECT_EQ(error_of([&] { Writable_Journal journal(writable, Recovery::ignore_signature); }),
+            "sim: a file whose signature is ignored can only be read (Readonly_Journal)");
 }
 
 // ---- locks and the size -------------------------------------------------------------------------

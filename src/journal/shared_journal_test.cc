@@ -14,6 +14,7 @@ namespace {
 using testing::error_of;
 using testing::Journal_Process;
 using testing::Sim_Disk;
+using testing::Sim_Fault;
 using testing::Sim_File;
 using testing::words_in;
 using testing::words_text;
@@ -174,6 +175,24 @@ TEST_F(Shared_Journal_Test, IsNotLockedAgainWithDataBehindTheCheckpoint) {
   EXPECT_EQ(words_in(disk.content()), "b ");
 }
 
+// The words of a checkpoint that may not be on disk are read and written again: by somebody else in
+// between, a newer one could be lost.
+TEST_F(Shared_Journal_Test, WordsAreWrittenAgainOnlyUnderTheLock) {
+  { Shared_Process(disk).write("a", Checkpoint_Level::hard); }
+  const auto without_lock = [&](auto make_durable) {
+    Shared_Process a(disk), b(disk);
+    b.begin();
+    const std::string before = disk.content();
+    EXPECT_THROW(make_durable(a.journal()), std::logic_error);  // it would wait
+    EXPECT_EQ(disk.content(), before);
+    b.end();
+    EXPECT_NO_THROW(make_durable(a.journal()));
+  };
+  without_lock([](Writable_Journal& journal) { journal.hard_checkpoint(); });
+  without_lock([](Writable_Journal& journal) { journal.commit(); });
+  without_lock([](Writable_Journal& journal) { journal.wait(journal.get_position()); });
+}
+
 // ---- what dead writers leave --------------------------------------------------------------------
 
 TEST_F(Shared_Journal_Test, ATransactionCutsOffWhatADeadWriterLeft) {
@@ -189,6 +208,51 @@ TEST_F(Shared_Journal_Test, ATransactionCutsOffWhatADeadWriterLeft) {
   a.write("b");
   EXPECT_EQ(words_in(disk.content()), "a b ");
   EXPECT_EQ(disk.content().size(), 47);
+}
+
+// Also where the file was new, or clean, when it was opened.
+TEST_F(Shared_Journal_Test, WhatADeadWriterLeftIsSaved) {
+  for (const bool is_new : {false, true}) {
+    Sim_Disk new_disk;
+    if (!is_new) Shared_Process(new_disk).write("0");
+    Shared_Process a(new_disk);
+    {
+      Shared_Process dead(new_disk);
+      dead.begin();
+      dead.append("tail");
+      dead.journal().flush();
+      dead.file().kill_after(0);
+    }
+    a.write("a");
+    EXPECT_EQ(words_in(new_disk.content()), is_new ? "a " : "0 a ");
+    EXPECT_EQ(new_disk.beside().size(), 1U);
+  }
+}
+
+// What stands there when its object is destroyed may be of another writer.
+TEST_F(Shared_Journal_Test, AFailedTransactionIsCutBeforeItsLockIsReleased) {
+  std::size_t size = 0;
+  {
+    Shared_Process a(disk), b(disk);
+    a.write("a");
+    a.begin();
+    a.append("failed");
+    a.journal().flush();
+    a.append("more");
+    disk.set_fault(
+        {.calls = Sim_Fault::Calls::writes, .number = disk.count(Sim_Fault::Calls::writes)});
+    EXPECT_NE(error_of([&] { a.journal().flush(); }), "no error");
+    disk.remove_fault();
+    a.end();
+    EXPECT_EQ(disk.content().size(), 44);
+    EXPECT_EQ(a.journal().get_checkpoint(), 44);
+    b.begin();
+    b.append("tail");
+    b.journal().flush();
+    b.file().kill_after(0);
+    size = disk.content().size();
+  }
+  EXPECT_EQ(disk.content().size(), size);
 }
 
 // The same position in the other slot may not be on disk there, so the slot that is known to be on
@@ -277,6 +341,25 @@ TEST_F(Shared_Journal_Test, ARollbackDoesNotCutAnothersData) {
       a.write("a");
       EXPECT_EQ(words_in(new_disk.content()), std::string(other) + " a ");
     }
+}
+
+// Else the next checkpoint would have no integrity entry, and no reader would take it.
+TEST_F(Shared_Journal_Test, ARollbackFindsThatOthersHaveEnabledIntegrity) {
+  Shared_Process a(disk), b(disk);
+  a.begin();
+  a.append("one");
+  a.journal().flush();
+  a.end();
+  b.begin();
+  b.append("b");
+  b.journal().enable_integrity();
+  b.end();
+  a.journal().rollback();
+  a.replay();
+  a.write("a");
+  EXPECT_EQ(words_in(disk.content()), "b a ");
+  b.write("c");
+  EXPECT_EQ(words_in(disk.content()), "b a c ");
 }
 
 TEST_F(Shared_Journal_Test, ARollbackInATransactionCutsTheFile) {

@@ -62,11 +62,7 @@ Writable_Journal::~Writable_Journal() {
     Destructor_Logger::warning("Writable_Journal: ahead of checkpoint");
     if (!buffer_.is_empty()) warn([&] { flush_at_end(); });
   }
-  if (out_.has_failed())
-    warn([&] {
-      const Tail_Lock tail(*this);
-      recovery_.cut_after_failure();
-    });
+  if (out_.has_failed() && !is_shared()) recovery_.cut_after_failure();
   if (!out_.has_failed())
     warn([&] {
       if (buffer_.has_zeros_ahead()) buffer_.truncate(buffer_.flushed());
@@ -82,7 +78,12 @@ void Writable_Journal::flush_at_end() {
     Destructor_Logger::warning("dropping File_Buffer: another process has written since");
   } else {
     Destructor_Logger::warning("flushing File_Buffer");
-    buffer_.flush();
+    try {
+      buffer_.flush();
+    } catch (...) {
+      recovery_.cut_after_failure();
+      throw;
+    }
   }
 }
 
@@ -98,10 +99,7 @@ void Writable_Journal::lock_pull() {
   try {
     recovery_.require_adopted_tail();
     recovery_.reopen(checkpoints_.update());
-    if (buffer_.flushed() != get_checkpoint()) {
-      buffer_.restart_at(get_checkpoint());
-      checkpoints_.set_written_from(get_checkpoint());
-    }
+    if (buffer_.flushed() != get_checkpoint()) start_behind_others();
     if (is_covered()) integrity_.enable();
     integrity_.keep();
   } catch (...) {
@@ -110,12 +108,18 @@ void Writable_Journal::lock_pull() {
   }
 }
 
+void Writable_Journal::start_behind_others() {
+  buffer_.restart_at(get_checkpoint());
+  checkpoints_.set_written_from(get_checkpoint());
+}
+
 void Writable_Journal::unlock() noexcept {
   if (!is_locked_) return;
   try {
     finish_hard_checkpoint();
   } catch (const std::exception&) {  // out_ remembers
   }
+  if (out_.has_failed()) recovery_.cut_after_failure();
   file_.unlock(tail_lock.start, tail_lock.size);
   is_locked_ = false;
   is_ready_ = false;
@@ -150,10 +154,14 @@ Blob Writable_Journal::begin_blob(std::int64_t size) {
   return {get_position(), size};
 }
 
-Blob Writable_Journal::append_blob(std::string_view bytes) {
-  require_ready();
+void Writable_Journal::require_no_integrity_payload(std::string_view bytes) {
   if (bytes.size() == std::size_t{integrity_payload_size} && decode_integrity_payload(bytes))
     throw Data_Error("a blob must not look like an integrity entry");
+}
+
+Blob Writable_Journal::append_blob(std::string_view bytes) {
+  require_ready();
+  require_no_integrity_payload(bytes);
   return append_whole([&] {
     const Blob blob = begin_blob(static_cast<std::int64_t>(bytes.size()));
     buffer_.append(bytes.data(), bytes.size());
@@ -248,10 +256,17 @@ void Writable_Journal::soft_checkpoint() {
 
 void Writable_Journal::hard_checkpoint() {
   finish_hard_checkpoint();
-  if (get_hard_checkpoint() >= get_position()) return checkpoints_.sync_hard();
+  if (get_hard_checkpoint() >= get_position()) return sync_hard_checkpoint();
   begin_hard_checkpoint();
   syncs_.sync();
   finish_hard_checkpoint();
+}
+
+// It may be one that another process did not live to sync: then its words are written again.
+void Writable_Journal::sync_hard_checkpoint() {
+  if (checkpoints_.is_durable(get_hard_checkpoint())) return;
+  const Tail_Lock tail(*this);
+  checkpoints_.sync_hard();
 }
 
 // What is done under the lock of the program: all but the last sync.
@@ -287,6 +302,7 @@ void Writable_Journal::checkpoint_half_commit() {
 void Writable_Journal::commit() {
   finish_hard_checkpoint();
   flush();
+  const Tail_Lock tail(*this);
   checkpoints_.sync();
 }
 
@@ -331,12 +347,15 @@ void Writable_Journal::rollback() {
   require_no_blob();
   finish_hard_checkpoint();
   if (ahead_of_checkpoint() == 0) return;
+  integrity_.rollback();
   if (buffer_.flushed() > get_checkpoint()) {
     const Tail_Lock tail(*this);
-    if (!tail.is_new() || !recovery_.has_tail_been_overtaken()) buffer_.truncate(get_checkpoint());
+    if (!tail.is_new() || !recovery_.has_tail_been_overtaken())
+      buffer_.truncate(get_checkpoint());
+    else
+      start_behind_others();
   }
   buffer_.restart_at(get_checkpoint());
-  integrity_.rollback();
   is_ready_ = false;
   rewind();
 }

@@ -104,8 +104,8 @@ MUTANTS = [
            '  header_.set(early);\n'
            '  flush();\n  checkpoints_.write_soft'),
     Mutant('memory claims a hard checkpoint first', JOURNAL,
-           '  if (get_hard_checkpoint() >= get_position()) return checkpoints_.sync_hard();\n',
-           '  if (get_hard_checkpoint() >= get_position()) return checkpoints_.sync_hard();\n'
+           '  if (get_hard_checkpoint() >= get_position()) return sync_hard_checkpoint();\n',
+           '  if (get_hard_checkpoint() >= get_position()) return sync_hard_checkpoint();\n'
            '  Checkpoints early = header_.checkpoints();\n  early.checkpoint = get_position();\n'
            '  header_.set(early);\n'),
     Mutant('soft word written before the entries', JOURNAL,
@@ -145,7 +145,7 @@ MUTANTS = [
     Mutant('a transaction does not read the checkpoints', JOURNAL,
            '    recovery_.reopen(checkpoints_.update());\n', '    recovery_.reopen(file_.get_size());\n'),
     Mutant('rollback does not cut', JOURNAL,
-           'if (!tail.is_new() || !recovery_.has_tail_been_overtaken()) buffer_.truncate(get_checkpoint());', ';'),
+           'buffer_.truncate(get_checkpoint());\n    else\n', ';\n    else\n'),
     Mutant('rollback keeps the buffer', BUFFER,
            '  flushed_ = sent_ = position;\n  used_ = 0;\n', '  flushed_ = sent_ = position;\n'),
     Mutant('zeros are written over entries', BUFFER,

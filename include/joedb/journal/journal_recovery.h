@@ -21,6 +21,9 @@ class Journal_Recovery {
   Journal_Recovery(Abstract_File& file, Fail_Stop_File& out, Checkpoint_Reader& header,
                    Checkpoint_Writer& checkpoints, Append_Buffer& buffer,
                    Integrity_Writer& integrity, Recovery mode);
+  ~Journal_Recovery();
+  Journal_Recovery(const Journal_Recovery&) = delete;
+  Journal_Recovery& operator=(const Journal_Recovery&) = delete;
 
   // Reads the header, or writes one to an empty file; nothing else is written. Requires the head
   // lock, too. Throws what Checkpoint_Reader::open throws, and Unfinished_Transaction if there is a
@@ -43,18 +46,24 @@ class Journal_Recovery {
   bool has_adopted_tail() const { return header_checkpoint_.has_value(); }
   void forget_adopted_tail() { header_checkpoint_.reset(); }
   // Throws Exception if another process may have removed the adopted tail.
-  void require_adopted_tail() const;
+  void require_adopted_tail();
 
-  // Whether another process has written where the buffer would be written. Throws Io_Error.
+  // Takes the checkpoints of the file. Returns whether another process has written where the buffer
+  // would be written. Throws Io_Error.
   bool has_tail_been_overtaken();
   // Removes what was written behind the checkpoint before a write or sync failed. With integrity
-  // entries, zeros are written there first, and synced; if that fails, it stays.
+  // entries, zeros are written there first, and synced; if that fails, it stays. Requires that the
+  // tail lock was not released since then.
   void cut_after_failure() noexcept;
 
  private:
   bool is_blank(Offset file_size) const;
   void require_presence_alone();
+  void end_presence_alone();
+  void end_recovery();
   void require_no_tail(Offset file_size) const;
+  // What the header of the file says, without words beyond `limit`.
+  Checkpoints read_checkpoints(Offset file_size, Offset limit);
   void find_header_checkpoint(Offset file_size);
   bool is_preallocated(Offset start, Offset file_size) const;
   void keep_tail(Offset file_size);
@@ -68,6 +77,7 @@ class Journal_Recovery {
   Append_Buffer& buffer_;
   Integrity_Writer& integrity_;
   Recovery mode_;
+  bool is_alone_ = false;  // Recovery::hard: no other process has the file open
   bool is_finished_ = true;
   std::optional<Offset> header_checkpoint_;  // what the header says, after a tail was adopted
   std::string saved_tail_;

@@ -237,7 +237,9 @@ class Writable_Journal {
   void require_no_blob() const;
   void require_lock() const;
   void require_position(Offset position) const;
+  static void require_no_integrity_payload(std::string_view bytes);
   void get_ready();
+  void start_behind_others();
   Blob begin_blob(std::int64_t size);
   // Calls f, which appends one entry in pieces; if it throws, they are forgotten.
   template <class F>
@@ -246,6 +248,7 @@ class Writable_Journal {
   void append_integrity();
   void checkpoint_written();
   void preallocate_if_frequent();
+  void sync_hard_checkpoint();
   void begin_hard_checkpoint();
   void finish_hard_checkpoint();
   void flush_at_end();
@@ -280,6 +283,7 @@ void Writable_Journal::wait(Offset position, Lock& lock) {
       lock.lock();
       continue;
     }
+    if (is_first && get_hard_checkpoint() >= get_position()) return hard_checkpoint();
     if (is_first) begin_hard_checkpoint();
     const std::uint64_t number = syncs_.number();
     lock.unlock();
@@ -334,6 +338,7 @@ Blob Writable_Journal::append_blob(std::int64_t size, Read&& read) {
       const auto n = static_cast<std::size_t>(std::min(piece, size - done));
       char* const out = buffer_.reserve(n);
       read(out, n);
+      if (done == 0) require_no_integrity_payload({out, n});
       buffer_.use_to(out + n);
       done += static_cast<std::int64_t>(n);
     }
