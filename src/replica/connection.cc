@@ -58,15 +58,21 @@ void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Le
   if (end <= get_checkpoint()) return;
   if (!has_pushed_) prepare_push(local, end);
   writer_->copy_from(local, end);
+  const auto forget = [this] {
+    has_pushed_ = false;
+    writer_->rollback();
+  };
   try {
     writer_->replay_copied(Ignore_Entries());
   } catch (const Corruption_Error& error) {
-    writer_->rollback();
-    has_pushed_ = false;
+    forget();
     throw Corruption_Error("nothing was pushed to " + content().get_name() +
                                ", because the source " + local.get_name() +
                                " is damaged, or ends in an entry: " + error.what(),
                            error.offset);
+  } catch (...) {
+    forget();
+    throw;
   }
   writer_->checkpoint(level);
 }

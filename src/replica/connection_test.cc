@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "joedb/io/memory_file.h"
+#include "testing/journal_process.h"
 
 namespace joedb {
 namespace {
+
+using testing::words_in;
 
 // A journal in memory that holds comments.
 class Copy {
@@ -49,6 +52,36 @@ TEST(File_Connection, LeavesACopyAloneThatHasMore) {
   const std::vector<char> before = hub.file.get_data();
   connection.push(local.file, local.size(), Checkpoint_Level::hard);
   EXPECT_EQ(hub.file.get_data(), before);
+}
+
+// Lacks memory once, at a certain read.
+class Forgetful_File : public Memory_File {
+ public:
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+    if (reads_left-- == 0) throw std::bad_alloc();
+    return Memory_File::pread(data, size, offset);
+  }
+  mutable int reads_left = -1;
+};
+
+TEST(File_Connection, GoesOnAfterLackOfMemory) {
+  Copy local;
+  local.comment("one").comment("two");
+  int failures = 0;
+  for (int read = 0; read <= failures; ++read) {
+    Forgetful_File hub;
+    File_Connection connection(hub);
+    hub.reads_left = read;
+    try {
+      connection.push(local.file, local.size(), Checkpoint_Level::soft);
+    } catch (const std::bad_alloc&) {
+      ++failures;
+    }
+    hub.reads_left = -1;
+    connection.push(local.file, local.size(), Checkpoint_Level::soft);
+    EXPECT_EQ(words_in({hub.get_data().data(), hub.get_data().size()}), "one two ") << read;
+  }
+  EXPECT_GT(failures, 0);
 }
 
 // The header comes first, then the entries, then the checkpoint: what a killed push leaves.
