@@ -52,7 +52,6 @@ class Writer::Implementation {
   Implementation(std::unique_ptr<Abstract_File> owned, Abstract_File& file, Options options,
                  const Header* start = nullptr)
       : owned_(std::move(owned)),
-        raw_file_(file),
         file_(file),
         options_(std::move(options)),
         preallocator_(file, file_) {
@@ -78,11 +77,9 @@ class Writer::Implementation {
     const std::size_t size = size_of(bytes.size());
     if (options_.batch_size > 0) begin_batch(size);
     if (needs_marker_) append_marker();
-    char* const place = reserve(size);
-    encode(place, bytes, size);
     const Position position = next_;
-    next_ = {position.sequence + 1, position.offset + static_cast<Offset>(size)};
-    if (place == large_.data()) write_large();
+    append_entry(bytes, size);
+    ++next_.sequence;
     sync_if_it_is_time();
     return position;
   }
@@ -322,24 +319,31 @@ class Writer::Implementation {
   void append_marker() {
     std::array<char, marker_size> bytes;
     store(bytes.data(), random_number());
-    const std::size_t size = padded_size(bytes.size());
-    char* const place = reserve(size);
+    append_entry({bytes.data(), bytes.size()}, padded_size(bytes.size()), marker_bit);
     needs_marker_ = false;
-    encode(place, {bytes.data(), bytes.size()}, size, marker_bit);
-    next_.offset += static_cast<Offset>(size);
-    if (place == large_.data()) write_large();
   }
 
-  void encode(char* place, std::string_view bytes, std::size_t size, std::uint32_t bits = 0) {
+  // An entry too large for the buffer counts when it was written: not all that may fail before
+  // makes file_ fail.
+  void append_entry(std::string_view bytes, std::size_t size, std::uint32_t bits = 0) {
+    char* const place = reserve(size);
+    const std::uint32_t crc = encode(place, bytes, size, bits);
+    if (place == large_.data()) write_large();
+    previous_ = crc;
+    marked_ = durable_;
+    next_.offset += static_cast<Offset>(size);
+  }
+
+  // Returns the checksum that the next entry has, too.
+  std::uint32_t encode(char* place, std::string_view bytes, std::size_t size, std::uint32_t bits) {
     if (format() == Format::cwal) {
       char* const text = store(place, static_cast<std::uint64_t>(bytes.size()));
       std::memcpy(text, bytes.data(), bytes.size());
       store(text + bytes.size(), crc32(bytes));
-      return;
+      return 0;
     }
     const std::uint64_t unsynced = next_.sequence - 1 - durable_;
     Entry_Header header;
-    marked_ = durable_;
     header.previous = previous_;
     header.length = static_cast<std::uint32_t>(bytes.size()) | bits;
     header.unsynced =
@@ -349,8 +353,9 @@ class Writer::Implementation {
     if (!bytes.empty()) std::memcpy(text, bytes.data(), bytes.size());
     const std::size_t used = entry_header_size + bytes.size();
     std::memset(place + used, 0, size - used);
-    previous_ = entry_crc({place, used}, epoch_);
-    store(place, previous_);
+    const std::uint32_t crc = entry_crc({place, used}, epoch_);
+    store(place, crc);
+    return crc;
   }
 
   void begin_batch(std::size_t size) {
@@ -447,7 +452,6 @@ class Writer::Implementation {
   }
 
   std::unique_ptr<Abstract_File> owned_;
-  Abstract_File& raw_file_;
   Fail_Stop_File file_;
   const Options options_;
   Report found_;

@@ -535,6 +535,33 @@ TEST_F(Wal_On_A_Full_Disk, PreallocationEndsBeforeWritingDoes) {
   }
 }
 
+// ---- lack of memory -----------------------------------------------------------------------------
+
+class Forgetful_File : public Memory_File {
+ public:
+  void write_zeros(Offset start, Offset end) override {
+    if (lacks_memory) throw std::bad_alloc();
+    Memory_File::write_zeros(start, end);
+  }
+  bool lacks_memory = false;
+};
+
+TEST(Wal_Without_Memory, LosesNoEntryButTheOneThatFailed) {
+  Forgetful_File file;
+  Writer log(file, {.buffer_size = 100, .preallocate = 5000});
+  log.append("one");
+  log.flush();
+  file.lacks_memory = true;
+  EXPECT_THROW(log.append(std::string(10000, 'x')), std::bad_alloc);
+  file.lacks_memory = false;
+  log.append("two");
+  log.append(std::string(10000, 'y'));
+  log.append("three");
+  log.sync();
+  EXPECT_EQ(log.durable_sequence(), 4U);
+  EXPECT_THAT(entries_of(file), ElementsAre("one", "two", std::string(10000, 'y'), "three"));
+}
+
 // ---- crashes while a log is made ----------------------------------------------------------------
 
 class Wal_Making : public ::testing::Test {
