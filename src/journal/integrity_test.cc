@@ -89,6 +89,7 @@ TEST_F(Integrity_Test, CoversWhatOthersHaveWrittenWithoutIt) {
   ann.end();
   {
     testing::Sim_File file(disk, Open_Mode::shared_write);  // one of joedb 10
+    const File_Lock lock(file, tail_lock, File_Lock::Kind::exclusive);
     file.pwrite("\x0a\x01x", 3, 67);
     const std::int64_t position = 70;
     for (const Offset copy : {0, 8})

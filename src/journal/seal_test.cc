@@ -98,6 +98,7 @@ TEST_F(Seal_Test, IsReplacedByAWriterThatSharesTheFile) {
                                       44);
   {
     testing::Sim_File file(disk, Open_Mode::shared_write);
+    const File_Lock lock(file, tail_lock, File_Lock::Kind::exclusive);
     file.pwrite(reinterpret_cast<const char*>(&seal), sizeof seal, 8);
   }
   ann.begin();

@@ -263,7 +263,10 @@ TEST_F(Shared_Journal_Test, ASlotThatAnotherProgramHasChangedIsSyncedBeforeTheOt
   ASSERT_EQ(words_text(disk.content()), "44 44 41 41");
   Sim_File foreign(disk, Open_Mode::shared_write);
   const std::int64_t words[2] = {44, 44};
-  foreign.pwrite(reinterpret_cast<const char*>(words), sizeof words, 16);
+  {
+    const File_Lock lock(foreign, tail_lock, File_Lock::Kind::exclusive);
+    foreign.pwrite(reinterpret_cast<const char*>(words), sizeof words, 16);
+  }
   a.begin();
   disk.take_calls();
   a.append("b");
@@ -445,7 +448,10 @@ TEST_F(Shared_Journal_Test, AHardCheckpointBeyondTheEndIsRefusedByAPull) {
   Readonly_Journal reader(file);
   Sim_File foreign(disk, Open_Mode::shared_write);
   const std::int64_t words[2] = {1000, 1000};
-  foreign.pwrite(reinterpret_cast<const char*>(words), 16, 16);
+  {
+    const File_Lock lock(foreign, tail_lock, File_Lock::Kind::exclusive);
+    foreign.pwrite(reinterpret_cast<const char*>(words), 16, 16);
+  }
   const std::string error = "sim is damaged: its header has a hard checkpoint at 1000";
   EXPECT_TRUE(error_of([&] { reader.pull(); }).starts_with(error));
   EXPECT_TRUE(error_of([&] { a.begin(); }).starts_with(error));

@@ -97,6 +97,19 @@ class Process {
     take_over(Recovery::none);
   }
   void end() { store_->unlock(); }
+  // Ends it without a checkpoint. Others may have written when it is forgotten.
+  void abandon() {
+    store_->unlock();
+    is_abandoned_ = true;
+  }
+  void forget_abandoned() {
+    if (std::exchange(is_abandoned_, false)) store_->rollback();
+  }
+  // Outside of a transaction: what was found may not be durable.
+  void sync_found() {
+    if (!has_tail() && journal().get_hard_checkpoint() == journal().get_checkpoint())
+      store_->hard_checkpoint();
+  }
 
   void checkpoint(Checkpoint_Level level) {
     const Offset position = ask(level);
@@ -498,6 +511,7 @@ class Process {
   Context context_;
   bool has_seals_ = true;
   bool has_recovered_shared_ = false;  // in a first transaction
+  bool is_abandoned_ = false;          // a transaction, without a rollback yet
   Offset covered_ = journal_start;     // by integrity entries
   Offset adopted_ = journal_start;     // a tail that was adopted, and no checkpoint has
   std::deque<std::string> texts_;
@@ -668,9 +682,12 @@ void Scenario::run_shared() {
       std::unique_ptr<Writer>& writer = writers[random_.below(2)];
       if (!writer) open(writer);
       try {
+        writer->forget_abandoned();
+        if (random_.below(4) == 0) writer->sync_found();
         writer->begin();
         begin_schema(*writer);
         for (std::size_t i = random_.below(6); i > 0; --i) writer->act();
+        if (random_.below(8) == 0) writer->enable_integrity();
         if (random_.below(8) == 0) {
           if (writer->has_tail()) writer->rollback();
         } else if (random_.flip()) {
@@ -679,6 +696,10 @@ void Scenario::run_shared() {
           writer->hard_checkpoint();
         }
         writer->expect_memory_is_journal();
+        if (writer->has_tail() && random_.flip()) {
+          writer->abandon();
+          continue;
+        }
         if (writer->has_tail()) writer->rollback();
         writer->end();
       } catch (const Sim_Killed&) {

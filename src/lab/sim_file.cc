@@ -270,6 +270,12 @@ bool Sim_Disk::is_free(const Lock& wanted) const {
   });
 }
 
+bool Sim_Disk::has_exclusive_lock(const Abstract_File* owner, Offset start) const {
+  return std::any_of(locks_.begin(), locks_.end(), [&](const Lock& lock) {
+    return lock.owner == owner && lock.start == start && lock.is_exclusive;
+  });
+}
+
 void Sim_Disk::unlock(const Abstract_File* owner, Offset start) {
   std::erase_if(locks_,
                 [&](const Lock& lock) { return lock.owner == owner && lock.start == start; });
@@ -341,8 +347,16 @@ void Sim_File::die_if_it_is_time() {
 }
 
 // Throws if the process dies, or if the fault says so. A failing write leaves its part.
+void Sim_File::require_tail_lock() const {
+  if (is_shared() && !disk_.has_exclusive_lock(this, tail_lock.start))
+    throw std::logic_error("a shared file is changed by a process that has not locked its tail");
+}
+
 void Sim_File::change(Sim_Operation operation) {
   die_if_it_is_time();
+  if (operation.kind == Sim_Operation::Kind::write ||
+      operation.kind == Sim_Operation::Kind::truncate)
+    require_tail_lock();
   using Calls = Sim_Fault::Calls;
   const Calls calls = operation.kind == Sim_Operation::Kind::write      ? Calls::writes
                       : operation.kind == Sim_Operation::Kind::truncate ? Calls::truncations
@@ -401,6 +415,7 @@ bool Sim_File::map(Offset start, Offset end) {
 
 void Sim_File::store(const char* data, std::size_t size, Offset offset) {
   require_alive();
+  require_tail_lock();
   const Offset end = offset + static_cast<Offset>(size);
   if (offset < map_start_ || end > map_end_ || end > static_cast<Offset>(disk_.content().size()))
     throw std::logic_error("a store beyond the map, or the end of the file");

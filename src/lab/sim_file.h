@@ -201,6 +201,7 @@ class Sim_Disk {
   // Counts a call. Whether it fails.
   bool fails(Sim_Fault::Calls calls);
   bool is_free(const Lock& wanted) const;
+  bool has_exclusive_lock(const Abstract_File* owner, Offset start) const;
   void unlock(const Abstract_File* owner, Offset start);
 
   std::string start_;
@@ -217,7 +218,8 @@ class Sim_Disk {
 };
 
 // A process's open file on a Sim_Disk. Several may be open at a time, in one thread: a lock that
-// would have to wait, for ever then, is a std::logic_error.
+// would have to wait, for ever then, is a std::logic_error. So is a change of a shared file without
+// its tail lock.
 class Sim_File : public Named_File {
  public:
   // `disk` must outlive this object.
@@ -256,6 +258,7 @@ class Sim_File : public Named_File {
  private:
   void lock(Offset start, bool is_exclusive);
   void require_alive() const;
+  void require_tail_lock() const;
   void die_if_it_is_time();
   void change(Sim_Operation operation);
   [[noreturn]] void fail(const Sim_Operation& operation);
