@@ -148,8 +148,10 @@ MUTANTS = [
            'buffer_.truncate(get_checkpoint());\n    else\n', ';\n    else\n'),
     Mutant('a hard checkpoint of others is written again without the lock', JOURNAL,
            'const Tail_Lock tail(*this);\n  checkpoints_.sync_hard();', 'checkpoints_.sync_hard();'),
-    Mutant('a rollback does not see what others have written', JOURNAL,
-           'if (!tail.is_new() || !recovery_.has_tail_been_overtaken())\n', 'if (!tail.is_new())\n'),
+    Mutant('a rollback forgets the integrity entries of others', JOURNAL,
+           '  buffer_.restart_at(get_checkpoint());\n  is_ready_ = false;\n  rewind();\n',
+           '  buffer_.restart_at(get_checkpoint());\n  integrity_.rollback();\n'
+           '  is_ready_ = false;\n  rewind();\n'),
     Mutant('rollback keeps the buffer', BUFFER,
            '  flushed_ = sent_ = position;\n  used_ = 0;\n', '  flushed_ = sent_ = position;\n'),
     Mutant('zeros are written over entries', BUFFER,
