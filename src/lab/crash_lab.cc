@@ -409,9 +409,10 @@ class Explorer {
     if (!has_power()) return;
     const In_Force promises = disk.promises.in_force(io, Crash::power);
     const State_Hash promises_hash = hash_of(promises);
-    // Where nothing hard was promised, a failed sync may have taken a part of the header for ever.
+    // Where nothing hard was promised, a failed sync may have taken a part of the header for ever,
+    // and a process that stopped at a failed write has not synced its words.
     const bool must_open = promises.least_hard > journal_start ||
-                           (!state.has_failed_sync() && has_header(state.durable()));
+                           (!state.has_failure() && has_header(state.durable()));
     if (!state.has_durable_name()) {
       image_.clear();
       check({.kind = Image_Choice::Kind::no_file}, promises, promises_hash,

@@ -89,7 +89,8 @@ std::string text_of(const Sim_Operation& operation) {
     case Sim_Operation::Kind::write:
       break;
   }
-  std::string text =
+  std::string text = operation.has_failed ? "failed " : "";
+  text +=
       "write " + std::to_string(operation.bytes.size()) + "@" + std::to_string(operation.offset);
   if (operation.bytes.size() == word_size && operation.offset < static_cast<Offset>(header_size))
     text += ": " + std::to_string(load<std::int64_t>(operation.bytes.data()));
@@ -131,6 +132,7 @@ void Sim_State::advance(const Sim_History& history) {
     case Sim_Operation::Kind::truncate:
       pending_.push_back({applied_, content_.size()});
       apply(content_, operation);
+      has_failure_ = has_failure_ || operation.has_failed;
       break;
     case Sim_Operation::Kind::sync:
       for (const Pending& earlier : pending_) {
@@ -142,6 +144,7 @@ void Sim_State::advance(const Sim_History& history) {
       break;
     case Sim_Operation::Kind::failed_sync:
       fail_sync(history);
+      has_failure_ = true;
       break;
     case Sim_Operation::Kind::sync_directory:
       has_durable_name_ = true;
@@ -164,7 +167,6 @@ void Sim_State::fail_sync(const Sim_History& history) {
   power_cut(all, mask, Sim_Fill::zeros, image);
   durable_ = std::move(image);
   pending_.clear();
-  has_failed_sync_ = true;
 }
 
 std::vector<Sim_Unit> Sim_State::units(const Sim_History& history, std::size_t sector) const {
@@ -386,7 +388,7 @@ void Sim_File::fail(const Sim_Operation& operation) {
     written = written / word_size * word_size;
   if (written > 0)
     disk_.change(
-        {Sim_Operation::Kind::write, operation.offset, operation.bytes.substr(0, written)});
+        {Sim_Operation::Kind::write, operation.offset, operation.bytes.substr(0, written), true});
   throw_io_error("writing", get_name(), operation.offset, fault.code);
 }
 

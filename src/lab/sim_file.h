@@ -25,6 +25,7 @@ struct Sim_Operation {
   Kind kind;
   Offset offset = 0;  // of a write; the new size of a truncation
   std::string bytes;
+  bool has_failed = false;  // a write: it was told to have failed, and these bytes were written
 };
 // "write 8@24: -58", "sync", ….
 std::string text_of(const Sim_Operation& operation);
@@ -81,7 +82,8 @@ class Sim_State {
   // A new file can be lost as a whole until its directory has been synced.
   bool has_durable_name() const { return has_durable_name_; }
   // Some of what processes see may never become durable.
-  bool has_failed_sync() const { return has_failed_sync_; }
+  // A sync, or a write that has left bytes.
+  bool has_failure() const { return has_failure_; }
   // How many operations of the history have been applied.
   std::size_t io_count() const { return applied_; }
 
@@ -108,7 +110,7 @@ class Sim_State {
   std::string durable_;
   std::string old_bytes_;  // what stood on the disk, from the start of the file
   bool has_durable_name_;
-  bool has_failed_sync_ = false;
+  bool has_failure_ = false;
   std::vector<Pending> pending_;
   std::size_t applied_ = 0;
 };
