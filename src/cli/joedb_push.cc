@@ -123,6 +123,7 @@ int run_push(std::vector<std::string> arguments) {
   Tool_Log log(log_options);
   log_client_options(log, client);
   const std::unique_ptr<Abstract_File> file = open_file(file_argument, log);
+  require_different(file_argument, connection_argument);
   const Open_Connection open = open_connection(connection_argument, client, log);
   log.log("creating client");
   Readonly_Journal journal(*file, client.recovery);
