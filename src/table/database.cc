@@ -103,13 +103,14 @@ void Database::prepare(const Rename_Table& e) const {
     throw Data_Error("rename_table: name already used: " + std::string(e.name));
 }
 
-void Database::prepare(const Add_Field& e) const {
-  const Table& t = table(e.table);
+void Database::prepare(const Add_Field& e) {
+  Table& t = table(e.table);
   if (!is_identifier(e.name))
     throw Data_Error("add_field: invalid identifier: " + std::string(e.name));
   if (!t.find_field(e.name).is_null()) throw Data_Error("add_field: name already used");
   if (t.fields().size() == std::numeric_limits<std::uint16_t>::max())
     throw Data_Error("add_field: a table can have at most 65535 fields");
+  t.prepare_add_field(e.type);
 }
 
 void Database::prepare(const Drop_Field& e) const {
@@ -161,7 +162,7 @@ void Database::apply(const Rename_Table& e) {
 }
 
 void Database::apply(const Add_Field& e) {
-  table(e.table).add_field(std::string(e.name), e.type);
+  table(e.table).add_field(std::string(e.name));
   remember(e);
   if (!may_write_) return;
   for (const auto& index : table(e.table).indexes()) index->insert_waiting();
