@@ -60,10 +60,10 @@ void add_moment_options(Options& options, Moment_Options& moment) {
 }
 
 Moment Moment_Options::get() const {
-  if (until != 0 && !time.empty()) throw Usage_Error("--until and --at-time exclude each other");
-  if (time.empty()) return at(until);
-  if (const auto seconds = parse_time(time)) return at_time(*seconds);
-  throw Usage_Error("--at-time " + time +
+  if (until && time) throw Usage_Error("--until and --at-time exclude each other");
+  if (until) return at(*until);
+  if (const auto seconds = parse_time(*time)) return at_time(*seconds);
+  throw Usage_Error("--at-time " + (time->empty() ? "\"\"" : *time) +
                     ": expected a time like 2026-01-31 or \"2026-01-31 23:59:59\"");
 }
 

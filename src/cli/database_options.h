@@ -1,6 +1,7 @@
 #ifndef CLI_DATABASE_OPTIONS_H
 #define CLI_DATABASE_OPTIONS_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,10 @@ std::vector<Index_Definition> read_indexes(const std::string& options_file, Abst
 
 // --until, --at-time
 struct Moment_Options {
-  std::int64_t until = 0;  // 0: not given
-  std::string time;
-  bool is_given() const { return until != 0 || !time.empty(); }
-  // Throws Usage_Error if the time cannot be understood, or both are given.
+  std::optional<std::int64_t> until;
+  std::optional<std::string> time;
+  bool is_given() const { return until || time; }
+  // Requires is_given(). Throws Usage_Error if the time cannot be understood, or both are given.
   Moment get() const;
 };
 void add_moment_options(Options& options, Moment_Options& moment);

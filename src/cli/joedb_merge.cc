@@ -43,6 +43,8 @@ std::size_t add_files(const std::vector<std::string>& names, const Reading_Optio
     if (is_verbose) std::fprintf(stderr, "%zu / %zu: %s...", i + 1, names.size(), names[i].c_str());
     try {
       add_file(names[i], reading, merged);
+    } catch (const Usage_Error&) {
+      throw;
     } catch (const Exception& error) {
       if (is_verbose)
         std::fprintf(stderr, " %s", error.what());

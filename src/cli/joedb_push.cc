@@ -94,7 +94,8 @@ int run_push(std::vector<std::string> arguments) {
   std::int64_t until = std::numeric_limits<std::int64_t>::max();
   options.add_flag("--follow", follow,
                    "go on as the file grows, until SIGINT, SIGTERM, or the position of --until");
-  options.add("--until", until, "go no further than this position: to the last entry before it");
+  options.add("--until", until, "go no further than this position: to the last entry before it",
+              {.min = journal_start});
   bool ignores_signature = false;
   options.add_flag("--signature", ignores_signature,
                    "with --recovery ignore_header: the first bytes of FILE need not be those of a "
