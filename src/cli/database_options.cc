@@ -81,7 +81,7 @@ Offset Reading_Options::end_of(const Readonly_Journal& journal) const {
   if (!moment.is_given()) return checkpoint;
   const Moment wanted = moment.get();
   if (wanted.kind == Moment::Kind::position) return std::min(wanted.value, checkpoint);
-  return std::min(find_moment(journal.get_file(), wanted), checkpoint);
+  return std::min(find_moment(journal.get_file(), wanted, get_recovery()), checkpoint);
 }
 
 }  // namespace joedb

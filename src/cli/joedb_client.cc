@@ -107,7 +107,7 @@ class Client_Tool {
     Database database(deleted_values());
     for (Index_Definition& index : read_indexes(options_file_, file_, options_.recovery))
       database.add_index(std::move(index));
-    load(database, file_, moment_.get());
+    load(database, file_, moment_.get(), options_.recovery);
     Command_Loop loop(settings_, [] { return std::string("past"); });
     add_readonly_commands(loop, database, file_);
     run_loop(loop);
@@ -208,10 +208,10 @@ int run_client(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   File_Argument file_argument = take_file(*words, file_grammar);
-  if (moment.is_given()) file_argument.mode = Open_Mode::read_existing;
-  // This must be done alone.
-  if (client.recovery == Recovery::hard && !file_argument.has_mode)
-    file_argument.mode = Open_Mode::write_existing;
+  if (moment.is_given())
+    file_argument.mode = Open_Mode::read_existing;
+  else if (client.recovery == Recovery::hard && !file_argument.has_mode)
+    file_argument.mode = Open_Mode::write_existing;  // this must be done alone
   const Connection_Argument connection_argument = take_connection(*words);
 
   std::ios::sync_with_stdio(false);

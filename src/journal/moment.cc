@@ -20,8 +20,8 @@ struct Find_Time : Ignore_Entries {
 
 }  // namespace
 
-Offset find_moment(Abstract_File& file, Moment moment) {
-  Readonly_Journal journal(file);
+Offset find_moment(Abstract_File& file, Moment moment, Recovery recovery) {
+  Readonly_Journal journal(file, recovery);
   if (moment.kind == Moment::Kind::position) {
     if (moment.value < journal_start || moment.value > journal.get_checkpoint())
       throw Exception(file.get_name() + " has no position " + std::to_string(moment.value) +

@@ -22,8 +22,8 @@ inline Moment at_time(std::int64_t seconds) { return {Moment::Kind::time, second
 
 // The position of a moment, for Readonly_Journal::replay. Reads the journal, from its start, for a
 // time. Throws Exception if the journal has no time stamp so early, or none at all, or ends before
-// the position.
-Offset find_moment(Abstract_File& file, Moment moment);
+// the position. Where it ends depends on `recovery`.
+Offset find_moment(Abstract_File& file, Moment moment, Recovery recovery = Recovery::none);
 
 }  // namespace joedb::inline v1
 
