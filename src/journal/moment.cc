@@ -41,4 +41,11 @@ Offset find_moment(Abstract_File& file, Moment moment, Recovery recovery) {
   return find.position;
 }
 
+void require_entry_end(const Readonly_Journal& journal, Offset position) {
+  if (journal.get_replay_position() == position) return;
+  throw Exception(journal.get_file().get_name() + ": position " + std::to_string(position) +
+                  " is inside of an entry, which ends at " +
+                  std::to_string(journal.get_replay_position()));
+}
+
 }  // namespace joedb::inline v1

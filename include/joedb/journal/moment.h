@@ -25,6 +25,9 @@ inline Moment at_time(std::int64_t seconds) { return {Moment::Kind::time, second
 // the position. Where it ends depends on `recovery`.
 Offset find_moment(Abstract_File& file, Moment moment, Recovery recovery = Recovery::none);
 
+// Throws Exception unless a replay up to `position` has ended there: then it is inside of an entry.
+void require_entry_end(const Readonly_Journal& journal, Offset position);
+
 }  // namespace joedb::inline v1
 
 #endif
