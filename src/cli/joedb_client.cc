@@ -7,6 +7,7 @@
 #include "cli/entry_follower.h"
 #include "cli/output.h"
 #include "cli/standard_input.h"
+#include "cli/stop_signal.h"
 #include "interpreter/interpreter.h"
 #include "joedb/journal/bare_journal.h"
 #include "joedb/table/load.h"
@@ -156,6 +157,7 @@ class Client_Tool {
 
   void run_commands(Local_Copy& copy, const Client_Interpreters& interpreters) {
     Client client(copy, connection_, options_.check);
+    if (client.can_write()) ignore_closed_pipes();
     client.settings() = {.is_hard = options_.hard_checkpoint, .now = command_options_.now};
     Command_Loop loop(settings_, [&client] { return client_prompt(client); });
     add_client_commands(loop, client, file_, interpreters);

@@ -5,6 +5,7 @@
 #include "cli/database_options.h"
 #include "cli/output.h"
 #include "cli/standard_input.h"
+#include "cli/stop_signal.h"
 #include "interpreter/interpreter.h"
 #include "joedb/table/load.h"
 
@@ -66,6 +67,12 @@ End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options&
   return run_loop(loop);
 }
 
+void roll_back(Writable_Database& database) {
+  const bool has_written = database.ahead_of_checkpoint() > 0;
+  database.rollback();
+  if (has_written) std::cerr << "everything after the last checkpoint was rolled back\n";
+}
+
 End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& options,
            const Content_Options& content) {
   if (file.is_readonly()) return run_readonly(file, loop, content);
@@ -74,15 +81,20 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
   database.set_seals(!content.has_no_seals);
   if (content.recovery != Recovery::none) database.recover();
   add_commands(loop, database, options);
-  const End end = run_loop(loop);
-  if (end == End::abort) throw Exception("aborted");
-  if (end == End::error) {
-    const bool has_written = database.ahead_of_checkpoint() > 0;
-    database.rollback();
-    if (has_written) std::cerr << "everything after the last checkpoint was rolled back\n";
-  } else {
-    database.soft_checkpoint();
+  ignore_closed_pipes();
+  End end;
+  try {
+    end = run_loop(loop);
+    if (end == End::end_of_input || end == End::quit) database.soft_checkpoint();
+  } catch (...) {
+    try {
+      roll_back(database);
+    } catch (const Exception&) {  // after a write that failed: what is being thrown came first
+    }
+    throw;
   }
+  if (end == End::abort) throw Exception("aborted");
+  if (end == End::error) roll_back(database);
   return end;
 }
 
