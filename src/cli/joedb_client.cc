@@ -222,6 +222,10 @@ int run_client(std::vector<std::string> arguments) {
   require_database(file_argument);
   const auto file = open_file(file_argument, log);
   require_different(file_argument, connection_argument);
+  // Else an empty database would be left where the file is none.
+  if (is_new(connection_argument) && !is_classic() &&
+      file_argument.kind == File_Argument::Kind::file && file->get_size() > 0)
+    Readonly_Journal(*file, client.recovery);
   const Open_Connection open = open_connection(connection_argument, client, log);
   if (!tail_file.empty()) {
     Offset size = 0;

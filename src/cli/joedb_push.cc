@@ -1,5 +1,6 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/database_options.h"
 #include "cli/entry_follower.h"
 #include "cli/stop_signal.h"
 
@@ -125,6 +126,11 @@ int run_push(std::vector<std::string> arguments) {
   log_client_options(log, client);
   const std::unique_ptr<Abstract_File> file = open_file(file_argument, log);
   require_different(file_argument, connection_argument);
+  // Else an empty database would be left where the source cannot be read.
+  if (is_new(connection_argument) && !is_classic())
+    name_file_in_errors(file_argument.name, [&] {
+      Readonly_Journal(*file, client.recovery).replay(Ignore_Entries(), until);
+    });
   const Open_Connection open = open_connection(connection_argument, client, log);
   log.log("creating client");
   Readonly_Journal journal(*file, client.recovery);
