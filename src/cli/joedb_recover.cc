@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <iostream>
 
 #include "cli/arguments.h"
@@ -20,10 +21,19 @@ std::string bytes_text(Offset size) {
   return std::to_string(size) + (size == 1 ? " byte" : " bytes");
 }
 
+// The name for what was behind this position, as Journal_Recovery gives it.
+std::string new_tail_name(const std::string& file, Offset position) {
+  const std::string first = file + ".tail-" + std::to_string(position);
+  std::string name = first;
+  for (int number = 2; std::filesystem::exists(name); ++number)
+    name = first + '-' + std::to_string(number);
+  return name;
+}
+
 // Recovery::hard does not save what it removes. Requires that nobody else has the file open.
 std::string save_behind(File& file, Offset checkpoint, Recovery recovery) {
   if (file.get_size() <= checkpoint) return "";
-  const std::string saved = file.get_name() + ".tail-" + std::to_string(checkpoint);
+  const std::string saved = new_tail_name(file.get_name(), checkpoint);
   fill_new_file(saved, [&](File& tail) { save_tail(file, recovery, tail); });
   return saved;
 }
