@@ -85,7 +85,8 @@ tables are built before anything is changed: a file that cannot be read stays as
   --recovery hard           goes back to the last hard checkpoint, and saves what is behind it:
                             after a power cut, if later bytes are damaged
 
-joedb_verify says whether this is necessary. No other process may have the file open.
+joedb_verify says whether this is necessary. No other process may write the file; --recovery hard
+requires that no other process has it open.
 )";
 
 }  // namespace
@@ -100,7 +101,9 @@ int run_recover(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = words->take_last_name();
-  if (recovery == Recovery::none) recovery = Recovery::keep;
+  if (recovery == Recovery::none)
+    words->fail(
+        "--recovery none would change nothing; expected keep, overwrite, ignore_header or hard");
   run_on(name, recovery);
   finish_standard_output();
   return 0;
