@@ -73,6 +73,13 @@ class Pusher {
   const Offset until_;
 };
 
+void print_saved_tail(const Connection* connection) {
+  const auto* const file = dynamic_cast<const File_Connection*>(connection);
+  const std::string saved = file != nullptr ? file->get_saved_tail() : "";
+  if (!saved.empty())
+    std::fprintf(stderr, "saved what was behind the checkpoint in %s\n", saved.c_str());
+}
+
 const char* const details =
     R"(What the connection already has must be the same, see --check. If it has more, nothing happens.
 Only what is before the checkpoint of FILE is copied, so that this makes a clean copy of a file
@@ -137,7 +144,15 @@ int run_push(std::vector<std::string> arguments) {
   const auto follower = make_entry_follower(client.db, *file);
   Pusher pusher(journal, open.connection.get(), client, until);
   follower->advance(journal);
-  pusher.push();
+  try {
+    pusher.push();
+  } catch (const Content_Mismatch& error) {
+    if (is_classic()) throw;
+    throw Exception(file_argument.name + " and " + connection_argument.file->name +
+                    " have diverged: they differ between positions " + std::to_string(error.start) +
+                    " and " + std::to_string(error.end) + ". Push to another file");
+  }
+  print_saved_tail(open.connection.get());
   if (!follow) return 0;
 
   log.log("joedb_push invoked with --follow: waiting for data");

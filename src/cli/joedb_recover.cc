@@ -3,6 +3,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/database_options.h"
 #include "cli/output.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
@@ -104,7 +105,7 @@ int run_recover(std::vector<std::string> arguments) {
   if (recovery == Recovery::none)
     words->fail(
         "--recovery none would change nothing; expected keep, overwrite, ignore_header or hard");
-  run_on(name, recovery);
+  name_file_in_errors(name, [&] { run_on(name, recovery); });
   finish_standard_output();
   return 0;
 }

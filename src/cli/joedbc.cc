@@ -103,6 +103,9 @@ int run_compiler(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string base = words->take_last_name();
+  for (const std::string extension : {".joedbi", ".joedbc"})
+    if (base.ends_with(extension))
+      words->fail(base + ": leave out " + extension + ": BASE is the common name of both files");
   try {
     return compile(base, output, force || is_classic());
   } catch (const compiler::Schema_Errors& errors) {

@@ -80,6 +80,8 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
                              read_indexes(content.options_file, file, content.recovery));
   database.set_seals(!content.has_no_seals);
   if (content.recovery != Recovery::none) database.recover();
+  const std::string& saved = std::as_const(database).get_journal().get_saved_tail();
+  if (!saved.empty()) std::cerr << "saved what was behind the checkpoint in " << saved << '\n';
   add_commands(loop, database, options);
   ignore_closed_pipes();
   End end;
@@ -135,7 +137,7 @@ int run_interpreter(std::vector<std::string> arguments) {
       [] { return std::string("joedbi"); });
   const End end = name_file_in_errors(file_argument.name, [&] {
     const auto file = open_file(file_argument, log);
-    return run_on(*file, loop, {.max_record_id = max_record_id}, content);
+    return run_on(*file, loop, {.max_record_id = max_record_id, .has_limit_option = true}, content);
   });
   if (end == End::abort) throw Exception("aborted");
   return exit_code(loop, end);
