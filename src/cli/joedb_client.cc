@@ -215,6 +215,8 @@ int run_client(std::vector<std::string> arguments) {
   else if (client.recovery == Recovery::hard && !file_argument.has_mode)
     file_argument.mode = Open_Mode::write_existing;  // this must be done alone
   const Connection_Argument connection_argument = take_connection(*words);
+  if (moment.is_given() && connection_argument.file)
+    words->fail("--until and --at-time show FILE alone: leave out the connection");
 
   std::ios::sync_with_stdio(false);
   Tool_Log log(log_options);
