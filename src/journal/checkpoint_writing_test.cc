@@ -180,9 +180,9 @@ TEST_F(Checkpoint_Test, ALargeOneIsNotSealed) {
   }
 }
 
-// The words of a hard checkpoint that was read from the file may not be on disk, although the system
-// shows them: they are written again, and synced, before the slot beside them is used. The entries
-// were synced before these words were written, so that they need not be.
+// The words of a hard checkpoint that was read from the file may not be on disk, although the
+// system shows them: they are written again, and synced, before the slot beside them is used. The
+// entries were synced before these words were written, so that they need not be.
 TEST_F(Checkpoint_Test, TheHardOneThatWasFoundIsMadeDurableFirst) {
   {
     Journal_Process process(disk);
