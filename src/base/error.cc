@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/shell_word.h"
+
 namespace joedb::inline v1 {
 
 static std::string message(std::string_view action, std::string_view path, Offset offset,
@@ -18,7 +20,7 @@ Unfinished_Transaction::Unfinished_Transaction(std::string_view file, Offset che
     : Exception(std::string(file) + " ends with an unfinished transaction: its checkpoint is at " +
                 std::to_string(checkpoint_position) + ", the file has " +
                 std::to_string(file_size) + " bytes. No running process is writing them. 'joedb " +
-                "recover " + std::string(file) + "' (or Recovery::keep) saves the last " +
+                "recover " + shell_word(file) + "' (or Recovery::keep) saves the last " +
                 std::to_string(file_size - checkpoint_position) + " bytes in " + std::string(file) +
                 ".tail-" + std::to_string(checkpoint_position) + ", and removes them"),
       path(file),

@@ -274,6 +274,12 @@ void require_different(const File_Argument& file, const Connection_Argument& con
     throw Exception("the file and the connection are the same file");
 }
 
+bool is_new(const Connection_Argument& connection) {
+  std::error_code ignored;
+  return connection.file && !connection.file->name.empty() &&
+         !std::filesystem::exists(connection.file->name, ignored);
+}
+
 Open_Connection open_connection(const Connection_Argument& argument, const Client_Options& client,
                                 Logger& log) {
   Open_Connection result;

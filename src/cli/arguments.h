@@ -105,8 +105,11 @@ struct Connection_Argument {
 };
 inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_create_new};
 Connection_Argument take_connection(Words& words);
-// Throws if it is the file itself: a client would wait for its own lock for ever.
+// Throws if it is the file itself: a client would wait for its own lock for ever, and a push would
+// remove the tail that it is about to copy.
 void require_different(const File_Argument& file, const Connection_Argument& connection);
+// Whether it is a file that will be made.
+bool is_new(const Connection_Argument& connection);
 Open_Connection open_connection(const Connection_Argument& argument, const Client_Options& client,
                                 Logger& log);
 

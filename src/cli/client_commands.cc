@@ -44,19 +44,29 @@ class Client_Commands {
       return client_prompt(client_) + "/" + interpreters_.transaction_name;
     });
     interpreters_.add_transaction_commands(nested);
-    const Command_Loop::End end = nested.run(loop_.input(), out);
-    loop_.add(nested.failures());
+    const auto roll_back = [&lock] {
+      lock.unlock();
+      std::cerr << "the transaction was rolled back\n";
+    };
+    Command_Loop::End end;
+    try {
+      end = nested.run(loop_.input(), out);
+      loop_.add(nested.failures());
+      if (end == Command_Loop::End::end_of_input || end == Command_Loop::End::quit)
+        lock.do_checkpoint();
+    } catch (...) {
+      roll_back();
+      throw;
+    }
     if (end == Command_Loop::End::abort) {
       lock.abandon();
       throw Exception("aborted");
     }
     if (end == Command_Loop::End::error) {
-      lock.unlock();
-      std::cerr << "the transaction was rolled back\n";
+      roll_back();
       loop_.end(end);
       return;
     }
-    if (end != Command_Loop::End::rollback) lock.do_checkpoint();
     lock.push_if_ahead();
     lock.unlock();
   }

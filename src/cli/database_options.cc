@@ -53,17 +53,19 @@ std::vector<Index_Definition> read_indexes(const std::string& options_file, Abst
 // ---- moments ------------------------------------------------------------------------------------
 
 void add_moment_options(Options& options, Moment_Options& moment) {
-  options.add("--until", moment.until, "the state at this position of the journal");
+  options.add("--until", moment.until,
+              "the state at this position of the journal, where an entry ends: joedb_logdump "
+              "--print_checkpoint shows them");
   options.add("--at-time,--at_time", moment.time,
               "the state at the last time stamp that is not after this one: \"2026-01-31\", "
               "\"2026-01-31 23:59:59\" (GMT), or seconds since 1970");
 }
 
 Moment Moment_Options::get() const {
-  if (until != 0 && !time.empty()) throw Usage_Error("--until and --at-time exclude each other");
-  if (time.empty()) return at(until);
-  if (const auto seconds = parse_time(time)) return at_time(*seconds);
-  throw Usage_Error("--at-time " + time +
+  if (until && time) throw Usage_Error("--until and --at-time exclude each other");
+  if (until) return at(*until);
+  if (const auto seconds = parse_time(*time)) return at_time(*seconds);
+  throw Usage_Error("--at-time " + (time->empty() ? "\"\"" : *time) +
                     ": expected a time like 2026-01-31 or \"2026-01-31 23:59:59\"");
 }
 
@@ -80,8 +82,13 @@ Offset Reading_Options::end_of(const Readonly_Journal& journal) const {
   const Offset checkpoint = journal.get_checkpoint();
   if (!moment.is_given()) return checkpoint;
   const Moment wanted = moment.get();
-  if (wanted.kind == Moment::Kind::position) return std::min(wanted.value, checkpoint);
-  return std::min(find_moment(journal.get_file(), wanted), checkpoint);
+  if (wanted.kind == Moment::Kind::position && is_classic())
+    return std::min(wanted.value, checkpoint);
+  return std::min(find_moment(journal.get_file(), wanted, get_recovery()), checkpoint);
+}
+
+void Reading_Options::require_replayed_to(Offset end, const Readonly_Journal& journal) const {
+  if (moment.is_given() && !is_classic()) require_entry_end(journal, end);
 }
 
 }  // namespace joedb

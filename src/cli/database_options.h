@@ -1,10 +1,12 @@
 #ifndef CLI_DATABASE_OPTIONS_H
 #define CLI_DATABASE_OPTIONS_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/progress.h"
 #include "compiler/options.h"
 #include "joedb/journal/moment.h"
 #include "joedb/table/index.h"
@@ -22,10 +24,10 @@ std::vector<Index_Definition> read_indexes(const std::string& options_file, Abst
 
 // --until, --at-time
 struct Moment_Options {
-  std::int64_t until = 0;  // 0: not given
-  std::string time;
-  bool is_given() const { return until != 0 || !time.empty(); }
-  // Throws Usage_Error if the time cannot be understood, or both are given.
+  std::optional<std::int64_t> until;
+  std::optional<std::string> time;
+  bool is_given() const { return until || time; }
+  // Requires is_given(). Throws Usage_Error if the time cannot be understood, or both are given.
   Moment get() const;
 };
 void add_moment_options(Options& options, Moment_Options& moment);
@@ -38,9 +40,19 @@ struct Reading_Options {
   Moment_Options moment;
 
   Recovery get_recovery() const { return ignore_header ? Recovery::ignore_header : recovery; }
-  // Up to where entries are read that begin before. Throws like Moment_Options::get, and if the
-  // journal has no time stamp so early.
+  // Up to where entries are read. Throws like Moment_Options::get and find_moment. With --classic:
+  // a position may be any, and entries are read that begin before.
   Offset end_of(const Readonly_Journal& journal) const;
+  // After a replay up to there. Throws Exception if the position is inside of an entry.
+  void require_replayed_to(Offset end, const Readonly_Journal& journal) const;
+
+  // Replays up to end_of(journal), with progress.
+  template <class Handler>
+  void replay(Readonly_Journal& journal, Handler&& handler, std::string what) const {
+    const Offset end = end_of(journal);
+    replay_with_progress(journal, handler, std::move(what), end);
+    require_replayed_to(end, journal);
+  }
 };
 void add_reading_options(Options& options, Reading_Options& reading);
 

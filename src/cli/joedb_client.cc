@@ -7,6 +7,7 @@
 #include "cli/entry_follower.h"
 #include "cli/output.h"
 #include "cli/standard_input.h"
+#include "cli/stop_signal.h"
 #include "interpreter/interpreter.h"
 #include "joedb/journal/bare_journal.h"
 #include "joedb/table/load.h"
@@ -107,7 +108,7 @@ class Client_Tool {
     Database database(deleted_values());
     for (Index_Definition& index : read_indexes(options_file_, file_, options_.recovery))
       database.add_index(std::move(index));
-    load(database, file_, moment_.get());
+    load(database, file_, moment_.get(), options_.recovery);
     Command_Loop loop(settings_, [] { return std::string("past"); });
     add_readonly_commands(loop, database, file_);
     run_loop(loop);
@@ -156,6 +157,7 @@ class Client_Tool {
 
   void run_commands(Local_Copy& copy, const Client_Interpreters& interpreters) {
     Client client(copy, connection_, options_.check);
+    if (client.can_write()) ignore_closed_pipes();
     client.settings() = {.is_hard = options_.hard_checkpoint, .now = command_options_.now};
     Command_Loop loop(settings_, [&client] { return client_prompt(client); });
     add_client_commands(loop, client, file_, interpreters);
@@ -208,11 +210,13 @@ int run_client(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   File_Argument file_argument = take_file(*words, file_grammar);
-  if (moment.is_given()) file_argument.mode = Open_Mode::read_existing;
-  // This must be done alone.
-  if (client.recovery == Recovery::hard && !file_argument.has_mode)
-    file_argument.mode = Open_Mode::write_existing;
+  if (moment.is_given())
+    file_argument.mode = Open_Mode::read_existing;
+  else if (client.recovery == Recovery::hard && !file_argument.has_mode)
+    file_argument.mode = Open_Mode::write_existing;  // this must be done alone
   const Connection_Argument connection_argument = take_connection(*words);
+  if (moment.is_given() && connection_argument.file)
+    words->fail("--until and --at-time show FILE alone: leave out the connection");
 
   std::ios::sync_with_stdio(false);
   Tool_Log log(log_options);
@@ -220,6 +224,10 @@ int run_client(std::vector<std::string> arguments) {
   require_database(file_argument);
   const auto file = open_file(file_argument, log);
   require_different(file_argument, connection_argument);
+  // Else an empty database would be left where the file is none.
+  if (is_new(connection_argument) && !is_classic() &&
+      file_argument.kind == File_Argument::Kind::file && file->get_size() > 0)
+    Readonly_Journal(*file, client.recovery);
   const Open_Connection open = open_connection(connection_argument, client, log);
   if (!tail_file.empty()) {
     Offset size = 0;

@@ -66,9 +66,9 @@ class Converter {
 };
 
 const char* const details =
-    R"(OUT gets the entries of IN that begin before the position that --until or --at-time gives, in the
-shortest form there is for them; all of them without these options. (With --classic and without
---until: none, and OUT is an empty database.)
+    R"(OUT gets the entries of IN up to the position that --until or --at-time gives, in the shortest form
+there is for them; all of them without these options. (With --classic and without --until: none,
+and OUT is an empty database; with --until, the entries that begin before this position.)
 )";
 
 }  // namespace
@@ -93,9 +93,8 @@ int run_convert(std::vector<std::string> arguments) {
     name_file_in_errors(in, [&] {
       Readonly_Journal journal(file, reading.get_recovery());
       Converter converter(file, to);
-      const bool is_all = reading.moment.is_given() || !is_classic();
-      replay_with_progress(journal, converter, "converting " + in,
-                           is_all ? reading.end_of(journal) : 0);
+      if (reading.moment.is_given() || !is_classic())
+        reading.replay(journal, converter, "converting " + in);
       if (converter.unknown_blobs() > 0)
         std::fprintf(stderr, "warning: %lld values of blob fields are outside of all blobs\n",
                      static_cast<long long>(converter.unknown_blobs()));

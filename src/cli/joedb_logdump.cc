@@ -89,11 +89,13 @@ void print_journal(Abstract_File& file, Writer writer, const Logdump_Options& op
   if (journal.get_checkpoint() == journal_start) return;
   if constexpr (std::is_same_v<Writer, Sql_Writer>)
     writer.limit_to_journal_of(journal.get_checkpoint());
-  Offset end = options.reading.end_of(journal);
+  const Offset wanted_end = options.reading.end_of(journal);
+  Offset end = wanted_end;
   const std::exception_ptr error = options.load ? try_to_load(file, recovery, end) : nullptr;
   writer.begin(journal_start);
   replay_with_progress(journal, Printer<Writer>(writer, journal, options), file.get_name(), end);
   if (error) std::rethrow_exception(error);
+  options.reading.require_replayed_to(wanted_end, journal);
   if (!options.print_checkpoint || options.sql) writer.end(journal.get_replay_position());
 }
 

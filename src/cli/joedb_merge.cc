@@ -30,7 +30,9 @@ void add_file(const std::string& name, const Reading_Options& reading, Merged_Da
   Readonly_Journal journal(file, reading.get_recovery());
   Blobless_Database database;
   database.limit_to_journal_of(journal.get_checkpoint());
-  journal.replay(database, reading.end_of(journal));
+  const Offset end = reading.end_of(journal);
+  journal.replay(database, end);
+  reading.require_replayed_to(end, journal);
   merged.add(name, database);
 }
 
@@ -43,11 +45,16 @@ std::size_t add_files(const std::vector<std::string>& names, const Reading_Optio
     if (is_verbose) std::fprintf(stderr, "%zu / %zu: %s...", i + 1, names.size(), names[i].c_str());
     try {
       add_file(names[i], reading, merged);
+    } catch (const Usage_Error&) {
+      throw;
     } catch (const Exception& error) {
+      const std::string prefix = names[i] + ": ";
+      const bool has_name = std::string_view(error.what()).starts_with(prefix);
       if (is_verbose)
         std::fprintf(stderr, " %s", error.what());
       else
-        std::fprintf(stderr, "joedb_merge: skipped %s: %s\n", names[i].c_str(), error.what());
+        std::fprintf(stderr, "joedb_merge: skipped %s%s\n", has_name ? "" : prefix.c_str(),
+                     error.what());
       ++errors;
     }
     if (is_verbose) std::fputc('\n', stderr);

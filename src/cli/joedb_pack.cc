@@ -44,7 +44,7 @@ int run_pack(std::vector<std::string> arguments) {
       Readonly_Journal journal(file, reading.get_recovery());
       Blobless_Database database;
       database.limit_to_journal_of(journal.get_checkpoint());
-      replay_with_progress(journal, database, "loading " + in, reading.end_of(journal));
+      reading.replay(journal, database, "loading " + in);
       pack(database, packed);
     });
   });

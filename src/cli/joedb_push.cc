@@ -1,5 +1,6 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/database_options.h"
 #include "cli/entry_follower.h"
 #include "cli/stop_signal.h"
 
@@ -72,6 +73,13 @@ class Pusher {
   const Offset until_;
 };
 
+void print_saved_tail(const Connection* connection) {
+  const auto* const file = dynamic_cast<const File_Connection*>(connection);
+  const std::string saved = file != nullptr ? file->get_saved_tail() : "";
+  if (!saved.empty())
+    std::fprintf(stderr, "saved what was behind the checkpoint in %s\n", saved.c_str());
+}
+
 const char* const details =
     R"(What the connection already has must be the same, see --check. If it has more, nothing happens.
 Only what is before the checkpoint of FILE is copied, so that this makes a clean copy of a file
@@ -94,7 +102,8 @@ int run_push(std::vector<std::string> arguments) {
   std::int64_t until = std::numeric_limits<std::int64_t>::max();
   options.add_flag("--follow", follow,
                    "go on as the file grows, until SIGINT, SIGTERM, or the position of --until");
-  options.add("--until", until, "go no further than this position: to the last entry before it");
+  options.add("--until", until, "go no further than this position: to the last entry before it",
+              {.min = journal_start});
   bool ignores_signature = false;
   options.add_flag("--signature", ignores_signature,
                    "with --recovery ignore_header: the first bytes of FILE need not be those of a "
@@ -123,13 +132,27 @@ int run_push(std::vector<std::string> arguments) {
   Tool_Log log(log_options);
   log_client_options(log, client);
   const std::unique_ptr<Abstract_File> file = open_file(file_argument, log);
+  require_different(file_argument, connection_argument);
+  // Else an empty database would be left where the source cannot be read.
+  if (is_new(connection_argument) && !is_classic())
+    name_file_in_errors(file_argument.name, [&] {
+      Readonly_Journal(*file, client.recovery).replay(Ignore_Entries(), until);
+    });
   const Open_Connection open = open_connection(connection_argument, client, log);
   log.log("creating client");
   Readonly_Journal journal(*file, client.recovery);
   const auto follower = make_entry_follower(client.db, *file);
   Pusher pusher(journal, open.connection.get(), client, until);
   follower->advance(journal);
-  pusher.push();
+  try {
+    pusher.push();
+  } catch (const Content_Mismatch& error) {
+    if (is_classic()) throw;
+    throw Exception(file_argument.name + " and " + connection_argument.file->name +
+                    " have diverged: they differ between positions " + std::to_string(error.start) +
+                    " and " + std::to_string(error.end) + ". Push to another file");
+  }
+  print_saved_tail(open.connection.get());
   if (!follow) return 0;
 
   log.log("joedb_push invoked with --follow: waiting for data");

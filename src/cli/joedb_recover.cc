@@ -1,7 +1,9 @@
+#include <filesystem>
 #include <iostream>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/database_options.h"
 #include "cli/output.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
@@ -20,10 +22,19 @@ std::string bytes_text(Offset size) {
   return std::to_string(size) + (size == 1 ? " byte" : " bytes");
 }
 
+// The name for what was behind this position, as Journal_Recovery gives it.
+std::string new_tail_name(const std::string& file, Offset position) {
+  const std::string first = file + ".tail-" + std::to_string(position);
+  std::string name = first;
+  for (int number = 2; std::filesystem::exists(name); ++number)
+    name = first + '-' + std::to_string(number);
+  return name;
+}
+
 // Recovery::hard does not save what it removes. Requires that nobody else has the file open.
 std::string save_behind(File& file, Offset checkpoint, Recovery recovery) {
   if (file.get_size() <= checkpoint) return "";
-  const std::string saved = file.get_name() + ".tail-" + std::to_string(checkpoint);
+  const std::string saved = new_tail_name(file.get_name(), checkpoint);
   fill_new_file(saved, [&](File& tail) { save_tail(file, recovery, tail); });
   return saved;
 }
@@ -75,7 +86,8 @@ tables are built before anything is changed: a file that cannot be read stays as
   --recovery hard           goes back to the last hard checkpoint, and saves what is behind it:
                             after a power cut, if later bytes are damaged
 
-joedb_verify says whether this is necessary. No other process may have the file open.
+joedb_verify says whether this is necessary. No other process may write the file; --recovery hard
+requires that no other process has it open.
 )";
 
 }  // namespace
@@ -90,8 +102,10 @@ int run_recover(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = words->take_last_name();
-  if (recovery == Recovery::none) recovery = Recovery::keep;
-  run_on(name, recovery);
+  if (recovery == Recovery::none)
+    words->fail(
+        "--recovery none would change nothing; expected keep, overwrite, ignore_header or hard");
+  name_file_in_errors(name, [&] { run_on(name, recovery); });
   finish_standard_output();
   return 0;
 }

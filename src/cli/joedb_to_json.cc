@@ -33,7 +33,7 @@ int run_to_json(std::vector<std::string> arguments) {
   name_file_in_errors(name, [&] {
     Readonly_Journal journal(file, reading.get_recovery());
     database.limit_to_journal_of(journal.get_checkpoint());
-    replay_with_progress(journal, database, "loading " + name, reading.end_of(journal));
+    reading.replay(journal, database, "loading " + name);
   });
   write_json(database, std::cout, base64);
   finish_standard_output();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/shell_word.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -150,8 +151,8 @@ void print_tail(const std::string& name, const Tail& tail) {
     std::cout << "a transaction that goes on: another process holds the file\n";
   else
     std::cout << "an unfinished transaction. Writers refuse the file until these\n"
-              << "                   are removed. To save and remove them: joedb_recover " << name
-              << '\n';
+              << "                   are removed. To save and remove them: joedb_recover "
+              << shell_word(name) << '\n';
 }
 
 void print_good(const std::string& name, const Verifier& verifier, const Tail& tail) {
@@ -183,7 +184,7 @@ void print_damage(const std::string& name, const Verifier& verifier, const Damag
     last = std::max(last, hard);
   std::cout << "\nlast good checkpoint: " << last << '\n'
             << "to copy what is good: joedb_push --recovery ignore_header --until " << last << ' '
-            << name << " file NEW_FILE\n";
+            << shell_word(name) << " file NEW_FILE\n";
 }
 
 const char* const details =

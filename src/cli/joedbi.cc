@@ -5,6 +5,7 @@
 #include "cli/database_options.h"
 #include "cli/output.h"
 #include "cli/standard_input.h"
+#include "cli/stop_signal.h"
 #include "interpreter/interpreter.h"
 #include "joedb/table/load.h"
 
@@ -57,13 +58,19 @@ End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options&
   for (Index_Definition& index : read_indexes(content.options_file, file, content.recovery))
     database.add_index(std::move(index));
   if (content.moment.is_given()) {
-    load(database, file, content.moment.get());
+    load(database, file, content.moment.get(), content.recovery);
   } else {
     Readonly_Journal journal(file, content.recovery);
     load(database, journal);
   }
   add_readonly_commands(loop, database, file);
   return run_loop(loop);
+}
+
+void roll_back(Writable_Database& database) {
+  const bool has_written = database.ahead_of_checkpoint() > 0;
+  database.rollback();
+  if (has_written) std::cerr << "everything after the last checkpoint was rolled back\n";
 }
 
 End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& options,
@@ -73,16 +80,23 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
                              read_indexes(content.options_file, file, content.recovery));
   database.set_seals(!content.has_no_seals);
   if (content.recovery != Recovery::none) database.recover();
+  const std::string& saved = std::as_const(database).get_journal().get_saved_tail();
+  if (!saved.empty()) std::cerr << "saved what was behind the checkpoint in " << saved << '\n';
   add_commands(loop, database, options);
-  const End end = run_loop(loop);
-  if (end == End::abort) throw Exception("aborted");
-  if (end == End::error) {
-    const bool has_written = database.ahead_of_checkpoint() > 0;
-    database.rollback();
-    if (has_written) std::cerr << "everything after the last checkpoint was rolled back\n";
-  } else {
-    database.soft_checkpoint();
+  ignore_closed_pipes();
+  End end;
+  try {
+    end = run_loop(loop);
+    if (end == End::end_of_input || end == End::quit) database.soft_checkpoint();
+  } catch (...) {
+    try {
+      roll_back(database);
+    } catch (const Exception&) {  // after a write that failed: what is being thrown came first
+    }
+    throw;
   }
+  if (end == End::abort) throw Exception("aborted");
+  if (end == End::error) roll_back(database);
   return end;
 }
 
@@ -123,7 +137,7 @@ int run_interpreter(std::vector<std::string> arguments) {
       [] { return std::string("joedbi"); });
   const End end = name_file_in_errors(file_argument.name, [&] {
     const auto file = open_file(file_argument, log);
-    return run_on(*file, loop, {.max_record_id = max_record_id}, content);
+    return run_on(*file, loop, {.max_record_id = max_record_id, .has_limit_option = true}, content);
   });
   if (end == End::abort) throw Exception("aborted");
   return exit_code(loop, end);

@@ -17,8 +17,19 @@ void add_force_option(Options& options, bool& force) {
 void require_absent(const std::string& name, bool force) {
   std::error_code ignored;
   if (force || !std::filesystem::exists(name, ignored)) return;
+  file_to_replace(name);
   if (is_classic()) throw_io_error("opening", name, -1, EEXIST);
   throw Exception(name + ": exists; --force replaces it");
+}
+
+std::string file_to_replace(const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const bool is_link = fs::is_symlink(name, ignored);
+  if (!is_link && !fs::exists(name, ignored)) return name;
+  if (!fs::is_regular_file(name, ignored))
+    throw Exception(name + ": is no regular file, and cannot be replaced; write to another file");
+  return is_link ? fs::canonical(name).string() : name;
 }
 
 }  // namespace joedb

@@ -13,6 +13,10 @@ namespace joedb {
 // Throws Exception if there is such a file and `force` is not set.
 void require_absent(const std::string& name, bool force);
 
+// The file that a new one replaces: where a symbolic link leads, or the name itself. Throws
+// Exception if something is there that is no regular file.
+std::string file_to_replace(const std::string& name);
+
 // Throws if standard output could not take everything that was printed.
 void finish_standard_output();
 
@@ -24,7 +28,7 @@ void add_force_option(Options& options, bool& force);
 // (EEXIST) if there is such a file and it must not be replaced.
 template <class Fill>
 void fill_new_file(const std::string& name, New_File::Existing existing, Fill&& fill) {
-  New_File file(name, existing);
+  New_File file(existing == New_File::Existing::replace ? file_to_replace(name) : name, existing);
   fill(file);
   file.publish();
 }

@@ -190,8 +190,9 @@ void Options::add_flag(const char* name, bool& value, const char* help) {
   implementation_->app.add_flag(name, value, help);
 }
 
-void Options::add(const char* name, std::int64_t& value, const char* help, Range range) {
-  const auto read = [this, &value, name, range](const std::string& word) {
+void Options::add_number(const char* name, const char* help, Range range,
+                         std::function<void(std::int64_t)> set) {
+  const auto read = [this, name, range, set = std::move(set)](const std::string& word) {
     const char* const end = word.data() + word.size();
     std::int64_t number = 0;
     const auto [next, error] = std::from_chars(word.data(), end, number);
@@ -202,9 +203,23 @@ void Options::add(const char* name, std::int64_t& value, const char* help, Range
     if (number < range.min || number > range.max)
       implementation_->fail(std::string(name) + ": " + word +
                             " is out of range: " + text_of(range));
-    value = number;
+    set(number);
   };
   implementation_->app.add_option_function<std::string>(name, read, help)->option_text("N");
+}
+
+void Options::add(const char* name, std::int64_t& value, const char* help, Range range) {
+  add_number(name, help, range, [&value](std::int64_t number) { value = number; });
+}
+
+void Options::add(const char* name, std::optional<std::int64_t>& value, const char* help,
+                  Range range) {
+  add_number(name, help, range, [&value](std::int64_t number) { value = number; });
+}
+
+void Options::add(const char* name, std::optional<std::string>& value, const char* help) {
+  const auto read = [&value](const std::string& word) { value = word; };
+  implementation_->app.add_option_function<std::string>(name, read, help)->option_text("TEXT");
 }
 
 void Options::add(const char* name, std::string& value, const char* help) {

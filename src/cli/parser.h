@@ -87,6 +87,10 @@ class Options {
   void add_flag(const char* name, bool& value, const char* help);
   void add(const char* name, std::int64_t& value, const char* help, Range range = {});
   void add(const char* name, std::string& value, const char* help);
+  // These say whether the option was given, whatever its value.
+  void add(const char* name, std::optional<std::int64_t>& value, const char* help,
+           Range range = {});
+  void add(const char* name, std::optional<std::string>& value, const char* help);
   // One of a few words, which are in `names`; `value` holds the default and gets an enumerator. A
   // default that is not in `names` is not shown by --help.
   template <class Enum>
@@ -111,6 +115,8 @@ class Options {
 
  private:
   struct Implementation;
+  void add_number(const char* name, const char* help, Range range,
+                  std::function<void(std::int64_t)> set);
   void add_words(const char* name, const std::vector<std::string_view>& words,
                  std::string_view default_word, const char* help,
                  std::function<void(std::size_t)> set);

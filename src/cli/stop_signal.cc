@@ -1,5 +1,6 @@
 #include "cli/stop_signal.h"
 
+#include <csignal>
 #include <ctime>
 
 namespace joedb {
@@ -40,5 +41,7 @@ void Stop_Signal::sleep(std::chrono::milliseconds duration) {
   }
   pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
 }
+
+void ignore_closed_pipes() { std::signal(SIGPIPE, SIG_IGN); }
 
 }  // namespace joedb

@@ -26,6 +26,9 @@ class Stop_Signal {
   struct sigaction old_terminate_;
 };
 
+// From now on, a write to a pipe that nobody reads fails, and does not end the program.
+void ignore_closed_pipes();
+
 }  // namespace joedb
 
 #endif

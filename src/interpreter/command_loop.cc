@@ -70,12 +70,14 @@ Command_Loop::End Command_Loop::run(Line_Source& in, std::ostream& out) {
   in_ = &in;
   line_number_ = 0;
   end_ = End::end_of_input;
+  const bool is_answering = out.good();
   const Completer completer = [this](std::string_view line) { return complete(line); };
   while (end_ == End::end_of_input) {
     const std::string prompt = settings_.is_prompting ? prompt_text(prompt_()) : std::string();
     try {
       const auto line = in.next(prompt, completer);
       line_number_ = settings_.is_classic ? line_number_ + 1 : in.line_number();
+      if (is_answering && !out) throw Exception("the output cannot be written");
       if (!line) break;
       run_line(trimmed(*line), out);
     } catch (const Line_Too_Long& error) {

@@ -76,6 +76,7 @@ class Command_Loop {
   using Arguments = std::function<std::vector<std::string>(const std::vector<std::string_view>&)>;
   void set_completions(Arguments arguments) { arguments_ = std::move(arguments); }
 
+  // Throws Exception when the answers can no longer be written, unless they never could.
   End run(Line_Source& in, std::ostream& out);
 
   // The commands that failed, with those of nested loops.

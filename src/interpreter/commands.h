@@ -17,6 +17,7 @@ struct Command_Options {
   // No record id may be larger, and no vector as large. 0: what the journal allows
   // (Database::free_rows_of_journal).
   index_t max_record_id = 0;
+  bool has_limit_option = false;  // somebody can set it: --max_record_id
   // Seconds since 1970.
   std::function<std::int64_t()> now = [] { return std::int64_t{std::time(nullptr)}; };
 };

@@ -60,8 +60,10 @@ struct Row_Value {
 // Remembers which table the command before was about: there are often many about the same.
 class Data_Commands {
  public:
-  Data_Commands(Writable_Database& database, index_t max_record_id)
-      : database_(database), max_record_id_(max_record_id) {}
+  Data_Commands(Writable_Database& database, const Command_Options& options)
+      : database_(database),
+        max_record_id_(options.max_record_id),
+        has_limit_option_(options.has_limit_option) {}
 
   void insert_into(Line_Reader& in) {
     const Table& table = read_table(in);
@@ -214,9 +216,10 @@ class Data_Commands {
     const index_t room = database_.get_database().budget().skip;
     if (skipped > room || size > room - skipped)
       throw Data_Error("insert_vector: too big: a journal of this size can have " +
-                       std::to_string(room) +
-                       " more records without values; --max_record_id sets "
-                       "another limit, if values will follow");
+                       std::to_string(room) + " more records without values; " +
+                       (has_limit_option_
+                            ? "--max_record_id sets another limit, if values will follow"
+                            : "insert fewer at a time, and give them values"));
   }
 
   template <Field_Value T>
@@ -232,6 +235,7 @@ class Data_Commands {
 
   Writable_Database& database_;
   const index_t max_record_id_;
+  const bool has_limit_option_;
   Table_Id last_table_;
   std::vector<Row_Value> row_;  // of the present command
 };
@@ -240,7 +244,7 @@ class Data_Commands {
 
 void add_data_commands(Command_Loop& loop, Writable_Database& database,
                        const Command_Options& options) {
-  const auto commands = std::make_shared<Data_Commands>(database, options.max_record_id);
+  const auto commands = std::make_shared<Data_Commands>(database, options);
   const auto run = [commands](void (Data_Commands::*command)(Line_Reader&)) {
     return [commands, command](Line_Reader& in, std::ostream&) { (*commands.*command)(in); };
   };

@@ -20,8 +20,8 @@ struct Find_Time : Ignore_Entries {
 
 }  // namespace
 
-Offset find_moment(Abstract_File& file, Moment moment) {
-  Readonly_Journal journal(file);
+Offset find_moment(Abstract_File& file, Moment moment, Recovery recovery) {
+  Readonly_Journal journal(file, recovery);
   if (moment.kind == Moment::Kind::position) {
     if (moment.value < journal_start || moment.value > journal.get_checkpoint())
       throw Exception(file.get_name() + " has no position " + std::to_string(moment.value) +
@@ -39,6 +39,13 @@ Offset find_moment(Abstract_File& file, Moment moment) {
   if (find.position == 0)
     throw Exception(file.get_name() + " has no time stamp at or before " + time_text(moment.value));
   return find.position;
+}
+
+void require_entry_end(const Readonly_Journal& journal, Offset position) {
+  if (journal.get_replay_position() == position) return;
+  throw Exception(journal.get_file().get_name() + ": position " + std::to_string(position) +
+                  " is inside of an entry, which ends at " +
+                  std::to_string(journal.get_replay_position()));
 }
 
 }  // namespace joedb::inline v1

@@ -142,7 +142,8 @@ void Writable_Journal::get_ready() {
   require_lock();
   out_.require_no_failure();
   if (!replay_.is_complete() || ahead_of_checkpoint() > 0)
-    throw Exception(file_.get_name() + ": the journal must be replayed before it is written");
+    throw Exception(file_.get_name() + ": the journal must be replayed before it is written" +
+                    (ahead_of_checkpoint() > 0 ? ", after rollback()" : ""));
   recover();
   is_ready_ = true;
   if (out_.has_failed()) is_ready_ = false;  // in another thread, just now

@@ -6,6 +6,7 @@
 
 #include "format/run_decoder.h"
 #include "joedb/format/encoder.h"
+#include "schema/value_text.h"
 
 namespace joedb::inline v1 {
 
@@ -78,9 +79,18 @@ const Index* Database::find_index(std::string_view name) const {
 
 // ---- checks -------------------------------------------------------------------------------------
 
+// A name of a damaged or hostile file, which may be about to be shown on a terminal.
+static std::string visible(std::string_view name) {
+  const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
+  if (std::none_of(name.begin(), name.end(), is_control)) return std::string(name);
+  std::string text;
+  append_quoted(text, name);
+  return text;
+}
+
 void Database::prepare(const Create_Table& e) const {
   if (!is_identifier(e.name))
-    throw Data_Error("create_table: invalid identifier: " + std::string(e.name));
+    throw Data_Error("create_table: invalid identifier: " + visible(e.name));
   if (table_ids_.contains(e.name))
     throw Data_Error("create_table: name already used: " + std::string(e.name));
   if (tables_.size() == std::numeric_limits<std::uint16_t>::max())
@@ -98,18 +108,18 @@ void Database::prepare(const Drop_Table& e) const {
 void Database::prepare(const Rename_Table& e) const {
   table(e.table);
   if (!is_identifier(e.name))
-    throw Data_Error("rename_table: invalid identifier: " + std::string(e.name));
+    throw Data_Error("rename_table: invalid identifier: " + visible(e.name));
   if (table_ids_.contains(e.name))
     throw Data_Error("rename_table: name already used: " + std::string(e.name));
 }
 
-void Database::prepare(const Add_Field& e) const {
-  const Table& t = table(e.table);
-  if (!is_identifier(e.name))
-    throw Data_Error("add_field: invalid identifier: " + std::string(e.name));
+void Database::prepare(const Add_Field& e) {
+  Table& t = table(e.table);
+  if (!is_identifier(e.name)) throw Data_Error("add_field: invalid identifier: " + visible(e.name));
   if (!t.find_field(e.name).is_null()) throw Data_Error("add_field: name already used");
   if (t.fields().size() == std::numeric_limits<std::uint16_t>::max())
     throw Data_Error("add_field: a table can have at most 65535 fields");
+  t.prepare_add_field(e.type);
 }
 
 void Database::prepare(const Drop_Field& e) const {
@@ -123,7 +133,7 @@ void Database::prepare(const Rename_Field& e) const {
   const Table& t = table(e.table);
   if (t.find_field(e.field) == nullptr) throw Data_Error("rename_field: invalid field_id");
   if (!is_identifier(e.name))
-    throw Data_Error("rename_field: invalid identifier: " + std::string(e.name));
+    throw Data_Error("rename_field: invalid identifier: " + visible(e.name));
   if (!t.find_field(e.name).is_null())
     throw Data_Error("rename_field: name already used: " + std::string(e.name));
 }
@@ -161,7 +171,7 @@ void Database::apply(const Rename_Table& e) {
 }
 
 void Database::apply(const Add_Field& e) {
-  table(e.table).add_field(std::string(e.name), e.type);
+  table(e.table).add_field(std::string(e.name));
   remember(e);
   if (!may_write_) return;
   for (const auto& index : table(e.table).indexes()) index->insert_waiting();

@@ -29,14 +29,11 @@ void load_copied(Database& database, Writable_Journal& journal) {
   load(database, journal.get_position(), [&] { journal.replay_copied(database); });
 }
 
-void load(Database& database, Abstract_File& file, Moment moment) {
-  const Offset end = find_moment(file, moment);
-  Readonly_Journal journal(file);
+void load(Database& database, Abstract_File& file, Moment moment, Recovery recovery) {
+  const Offset end = find_moment(file, moment, recovery);
+  Readonly_Journal journal(file, recovery);
   load(database, journal.get_checkpoint(), [&] { journal.replay(database, end); });
-  if (journal.get_replay_position() != end)
-    throw Exception(file.get_name() + ": position " + std::to_string(end) +
-                    " is inside of an entry, which ends at " +
-                    std::to_string(journal.get_replay_position()));
+  require_entry_end(journal, end);
 }
 
 }  // namespace joedb::inline v1

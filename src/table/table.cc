@@ -26,12 +26,21 @@ static std::unique_ptr<Column_Base> make_column(Type type) {
   });
 }
 
-Field_Id Table::add_field(std::string name, Type type) {
-  auto column = make_column(type);
-  if (capacity_ > 0) column->grow(capacity_, false);
+void Table::prepare_add_field(Type type) {
+  next_column_ = make_column(type);
+  try {
+    if (capacity_ > 0) next_column_->grow(capacity_, false);
+  } catch (const std::bad_alloc&) {
+    next_column_.reset();
+    throw Exception("not enough memory for another field of " + std::to_string(records_.size()) +
+                    " records in table " + name_);
+  }
+}
+
+Field_Id Table::add_field(std::string name) {
   const Field_Id id(static_cast<std::uint16_t>(fields_.size() + 1));
-  if (find_index(id) != nullptr) column->set_indexed();
-  fields_.push_back({name, std::move(column)});
+  if (find_index(id) != nullptr) next_column_->set_indexed();
+  fields_.push_back({name, std::move(next_column_)});
   field_ids_.emplace(std::move(name), id);
   for (const auto& index : indexes_) index->find_columns();
   return id;

@@ -183,6 +183,12 @@ class Failing {
   // The step is repeated; if that is refused, after a rollback there is what the file has; if that
   // is refused, too, after opening it again.
   void go_on(std::size_t number, World& world, const std::string& in_file) {
+    if constexpr (requires { world.db->must_build(); }) {
+      if (world.is_open() && world.db->must_build() && world.db->ahead_of_checkpoint() > 0) {
+        EXPECT_THROW(world.db->soft_checkpoint(), Exception);
+      }
+      EXPECT_EQ(durable(world), in_file);
+    }
     try {
       steps_[number].run(world);
       EXPECT_EQ(world.is_open() ? world.seen() : "", seen_[number]);

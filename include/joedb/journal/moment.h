@@ -22,8 +22,11 @@ inline Moment at_time(std::int64_t seconds) { return {Moment::Kind::time, second
 
 // The position of a moment, for Readonly_Journal::replay. Reads the journal, from its start, for a
 // time. Throws Exception if the journal has no time stamp so early, or none at all, or ends before
-// the position.
-Offset find_moment(Abstract_File& file, Moment moment);
+// the position. Where it ends depends on `recovery`.
+Offset find_moment(Abstract_File& file, Moment moment, Recovery recovery = Recovery::none);
+
+// Throws Exception unless a replay up to `position` has ended there: then it is inside of an entry.
+void require_entry_end(const Readonly_Journal& journal, Offset position);
 
 }  // namespace joedb::inline v1
 

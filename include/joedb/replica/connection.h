@@ -65,6 +65,9 @@ class File_Connection final : public Connection {
     if (writer_) writer_->set_seals(has_seals);
   }
 
+  // Where a push has saved what stood behind the checkpoint; empty: nowhere.
+  std::string get_saved_tail() const { return writer_ ? writer_->get_saved_tail() : ""; }
+
   bool can_push() const override { return writer_ != nullptr; }
   Offset get_checkpoint() const override {
     return writer_ ? writer_->get_checkpoint() : reader_->get_checkpoint();

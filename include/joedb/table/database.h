@@ -113,7 +113,7 @@ class Database {
   void prepare(const Create_Table& e) const;
   void prepare(const Drop_Table& e) const;
   void prepare(const Rename_Table& e) const;
-  void prepare(const Add_Field& e) const;
+  void prepare(const Add_Field& e);
   void prepare(const Drop_Field& e) const;
   void prepare(const Rename_Field& e) const;
   void prepare(const Insert& e) { table(e.table).prepare_insert(e.record, budget()); }

@@ -21,7 +21,8 @@ void load_copied(Database& database, Writable_Journal& journal);
 
 // A past state. Throws Exception if the file has no such moment, or its position is inside of an
 // entry.
-void load(Database& database, Abstract_File& file, Moment moment);
+void load(Database& database, Abstract_File& file, Moment moment,
+          Recovery recovery = Recovery::none);
 
 }  // namespace joedb::inline v1
 

@@ -45,8 +45,10 @@ class Table {
   const Field* find_field(Field_Id field) const;
   Field_Id find_field(std::string_view name) const;
 
-  // Names and fields have been checked (Database::prepare).
-  Field_Id add_field(std::string name, Type type);
+  // Names and fields have been checked (Database::prepare). The column that the first function
+  // makes, with room for all rows, is the one that the second adds.
+  void prepare_add_field(Type type);
+  Field_Id add_field(std::string name);
   // Returns its column.
   std::unique_ptr<Column_Base> drop_field(Field_Id field);
   void rename_field(Field_Id field, std::string name);
@@ -201,6 +203,7 @@ class Table {
   Deleted_Values deleted_values_;
   std::vector<Field> fields_;
   std::map<std::string, Field_Id, std::less<>> field_ids_;
+  std::unique_ptr<Column_Base> next_column_;
   std::vector<std::unique_ptr<Index>> indexes_;
   Record_Ids records_;
   std::size_t capacity_ = 0;  // rows that every column has room for

@@ -103,8 +103,8 @@ class Writable_Database {
   // ---- checkpoints
 
   void flush() { journal_.flush(); }
-  // Throws Data_Error, without having written a checkpoint, if the tables could not be read back
-  // (Database::require_readable_from).
+  // Throws, without having written a checkpoint, Data_Error if the tables could not be read back
+  // (Database::require_readable_from), and Exception if only rollback() is left.
   void checkpoint(Checkpoint_Level level) {
     require_checkpoint();
     journal_.checkpoint(level);
@@ -220,6 +220,10 @@ class Writable_Database {
 
   void require_checkpoint() const {
     if (!has_checkpoints_) throw Exception("there is no checkpoint in a schema upgrade");
+    if (must_build_ && ahead_of_checkpoint() > 0)
+      throw Exception(journal_.get_file().get_name() +
+                      ": a change has failed, and the tables are not those of the journal: "
+                      "rollback() must come first");
     database_.require_readable_from(journal_.get_position());
   }
 
