@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "interpreter/dump.h"
 #include "interpreter/text_buffer.h"
@@ -152,7 +153,40 @@ class Sql_Table {
 
 }  // namespace
 
+// The names of tables, or of the fields of one, as SQL sees them: without upper case.
+class Sql_Names {
+ public:
+  explicit Sql_Names(std::string place) : place_(std::move(place)) {}
+
+  void add(const std::string& name) {
+    std::string lower = name;
+    for (char& c : lower)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (lower.starts_with("sqlite_"))
+      throw Exception(place_ + name + " is a name that SQL does not allow: rename it");
+    const auto [other, is_new] = names_.emplace(std::move(lower), name);
+    if (!is_new)
+      throw Exception(place_ + other->second + " and " + place_ + name +
+                      " are one name in SQL, which does not distinguish upper and lower case: "
+                      "rename one");
+  }
+
+ private:
+  const std::string place_;
+  std::map<std::string, std::string> names_;
+};
+
+static void require_sql_names(const Database& database) {
+  Sql_Names tables("");
+  for (const Table* table : live_tables(database)) {
+    tables.add(table->name());
+    Sql_Names fields(table->name() + '.');
+    for_each_live_field(*table, [&](Field_Id, const Field& field) { fields.add(field.name); });
+  }
+}
+
 void write_sql(const Database& database, std::ostream& stream) {
+  require_sql_names(database);
   Text_Buffer out(stream);
   out.add("BEGIN TRANSACTION;");
   out.end_line();

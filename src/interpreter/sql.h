@@ -32,7 +32,8 @@ void append_sql_bytes(std::string& out, std::string_view bytes);
 void append_sql_text(std::string& out, std::string_view text);
 
 // The content of a database: a transaction that makes each table, with a column "__id", and has one
-// INSERT for each record. The content of blobs is not there, and their columns are NULL.
+// INSERT for each record. The content of blobs is not there, and their columns are NULL. Throws
+// Exception, and writes nothing, where SQL would refuse a name.
 void write_sql(const Database& database, std::ostream& out);
 
 }  // namespace joedb::inline v1

@@ -7,9 +7,12 @@
 
 #include "interpreter/interpreter.h"
 #include "joedb/io/memory_file.h"
+#include "testing/error_of.h"
 
 namespace joedb {
 namespace {
+
+using testing::error_of;
 
 std::string sql_of(std::string_view commands) {
   Memory_File file;
@@ -50,6 +53,18 @@ TEST(Sql, LeavesOutWhatWasDropped) {
       "CREATE TABLE \"b\"(\"__id\" INTEGER PRIMARY KEY, \"r\" INTEGER);\n"
       "INSERT INTO \"b\" VALUES(0,NULL);\n"
       "COMMIT;\n");
+}
+
+TEST(Sql, RefusesNamesThatSqlWouldRefuse) {
+  const auto error = [](std::string_view commands) { return error_of([&] { sql_of(commands); }); };
+  EXPECT_EQ(error("create_table Person\ncreate_table person\n"),
+            "Person and person are one name in SQL, which does not distinguish upper and lower "
+            "case: rename one");
+  EXPECT_EQ(error("create_table t\nadd_field t a int8\nadd_field t A int8\n"),
+            "t.a and t.A are one name in SQL, which does not distinguish upper and lower case: "
+            "rename one");
+  EXPECT_EQ(error("create_table SQLite_stat\n"),
+            "SQLite_stat is a name that SQL does not allow: rename it");
 }
 
 TEST(Sql, WritesTextsThatCannotLeaveTheirLiteral) {

@@ -135,8 +135,8 @@ class Writable_Database {
   void rollback() {
     if (vector_updates_ > 0) throw Exception("rollback while a vector is updated");
     if (ahead_of_checkpoint() == 0 && !must_build_) return;
-    must_build_ = true;
     journal_.rollback();
+    must_build_ = true;
     build();
   }
 
