@@ -688,7 +688,11 @@ void Scenario::run_shared() {
         begin_schema(*writer);
         for (std::size_t i = random_.below(6); i > 0; --i) writer->act();
         if (random_.below(8) == 0) writer->enable_integrity();
-        if (random_.below(8) == 0) {
+        if (random_.below(4) == 0) {
+          if (random_.flip()) {
+            writer->abandon();
+            continue;
+          }
           if (writer->has_tail()) writer->rollback();
         } else if (random_.flip()) {
           writer->soft_checkpoint();
@@ -696,11 +700,6 @@ void Scenario::run_shared() {
           writer->hard_checkpoint();
         }
         writer->expect_memory_is_journal();
-        if (writer->has_tail() && random_.flip()) {
-          writer->abandon();
-          continue;
-        }
-        if (writer->has_tail()) writer->rollback();
         writer->end();
       } catch (const Sim_Killed&) {
         writer.reset();
