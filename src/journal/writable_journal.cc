@@ -99,18 +99,16 @@ void Writable_Journal::lock_pull() {
   try {
     recovery_.require_adopted_tail();
     recovery_.reopen(checkpoints_.update());
-    if (buffer_.flushed() != get_checkpoint()) start_behind_others();
+    if (buffer_.flushed() != get_checkpoint()) {
+      buffer_.restart_at(get_checkpoint());
+      checkpoints_.set_written_from(get_checkpoint());
+    }
     if (is_covered()) integrity_.enable();
     integrity_.keep();
   } catch (...) {
     unlock();
     throw;
   }
-}
-
-void Writable_Journal::start_behind_others() {
-  buffer_.restart_at(get_checkpoint());
-  checkpoints_.set_written_from(get_checkpoint());
 }
 
 void Writable_Journal::unlock() noexcept {
@@ -354,7 +352,7 @@ void Writable_Journal::rollback() {
     if (!tail.is_new() || !recovery_.has_tail_been_overtaken())
       buffer_.truncate(get_checkpoint());
     else
-      start_behind_others();
+      checkpoints_.set_written_from(get_checkpoint());
   }
   buffer_.restart_at(get_checkpoint());
   is_ready_ = false;

@@ -239,7 +239,6 @@ class Writable_Journal {
   void require_position(Offset position) const;
   static void require_no_integrity_payload(std::string_view bytes);
   void get_ready();
-  void start_behind_others();
   Blob begin_blob(std::int64_t size);
   // Calls f, which appends one entry in pieces; if it throws, they are forgotten.
   template <class F>
