@@ -121,8 +121,7 @@ class Client_Tool {
     store.lock_pull();
     store.recover();
     store.unlock();
-    const std::string& saved = std::as_const(store).get_journal().get_saved_tail();
-    if (!saved.empty()) std::cerr << "saved what was behind the checkpoint in " << saved << '\n';
+    print_saved_tail(std::as_const(store).get_journal().get_saved_tail());
   }
 
   void read() {

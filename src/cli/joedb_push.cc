@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/entry_follower.h"
+#include "cli/output.h"
 #include "cli/stop_signal.h"
 
 namespace joedb {
@@ -72,13 +73,6 @@ class Pusher {
   const Client_Options& options_;
   const Offset until_;
 };
-
-void print_saved_tail(const Connection* connection) {
-  const auto* const file = dynamic_cast<const File_Connection*>(connection);
-  const std::string saved = file != nullptr ? file->get_saved_tail() : "";
-  if (!saved.empty())
-    std::fprintf(stderr, "saved what was behind the checkpoint in %s\n", saved.c_str());
-}
 
 const char* const details =
     R"(What the connection already has must be the same, see --check. If it has more, nothing happens.
@@ -152,7 +146,8 @@ int run_push(std::vector<std::string> arguments) {
                     " have diverged: they differ between positions " + std::to_string(error.start) +
                     " and " + std::to_string(error.end) + ". Push to another file");
   }
-  print_saved_tail(open.connection.get());
+  if (const auto* to = dynamic_cast<const File_Connection*>(open.connection.get()))
+    print_saved_tail(to->get_saved_tail());
   if (!follow) return 0;
 
   log.log("joedb_push invoked with --follow: waiting for data");

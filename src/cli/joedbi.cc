@@ -80,8 +80,7 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
                              read_indexes(content.options_file, file, content.recovery));
   database.set_seals(!content.has_no_seals);
   if (content.recovery != Recovery::none) database.recover();
-  const std::string& saved = std::as_const(database).get_journal().get_saved_tail();
-  if (!saved.empty()) std::cerr << "saved what was behind the checkpoint in " << saved << '\n';
+  print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
   add_commands(loop, database, options);
   ignore_closed_pipes();
   End end;

@@ -5,6 +5,10 @@
 
 namespace joedb {
 
+void print_saved_tail(const std::string& saved) {
+  if (!saved.empty()) std::cerr << "saved what was behind the checkpoint in " << saved << '\n';
+}
+
 void finish_standard_output() {
   std::cout.flush();
   if (!std::cout) throw Exception("writing standard output failed");

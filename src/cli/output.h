@@ -17,6 +17,10 @@ void require_absent(const std::string& name, bool force);
 // Exception if something is there that is no regular file.
 std::string file_to_replace(const std::string& name);
 
+// Says on standard error where a recovery has saved what was behind the checkpoint, if it has
+// (Writable_Journal::get_saved_tail).
+void print_saved_tail(const std::string& saved);
+
 // Throws if standard output could not take everything that was printed.
 void finish_standard_output();
 
