@@ -43,8 +43,9 @@ static void hard_checkpoint_per_row(std::int64_t N, const char* file) {
 }
 
 static void hard_checkpoint_per_row_preallocated(std::int64_t N, const char* file) {
-  bench::File_Database db(file);
-  db.preallocate(1 << 20);
+  joedb::Journal_Options options;
+  options.preallocation = 1 << 20;
+  bench::File_Database db(file, joedb::Open_Mode::write_existing_or_create_new, options);
   for (int i = 1; i <= N; i++) {
     db.new_benchmark("TOTO", i);
     db.hard_checkpoint();
@@ -52,8 +53,9 @@ static void hard_checkpoint_per_row_preallocated(std::int64_t N, const char* fil
 }
 
 static void hard_checkpoint_per_row_without_seals(std::int64_t N, const char* file) {
-  bench::File_Database db(file);
-  db.set_seals(false);
+  joedb::Journal_Options options;
+  options.has_seals = false;
+  bench::File_Database db(file, joedb::Open_Mode::write_existing_or_create_new, options);
   for (int i = 1; i <= N; i++) {
     db.new_benchmark("TOTO", i);
     db.hard_checkpoint();

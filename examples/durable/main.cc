@@ -14,9 +14,9 @@
 
 class Shop {
  public:
-  explicit Shop(const char* file) : db_(file) {
-    db_.preallocate(1 << 16);  // syncs need not make the file grow
-    db_.enable_integrity();    // damaged bytes will be found
+  explicit Shop(const char* file)
+      : db_(file, joedb::Open_Mode::write_existing_or_create_new, options()) {
+    db_.enable_integrity();  // damaged bytes will be found
   }
 
   // May be called from any thread.
@@ -28,6 +28,12 @@ class Shop {
   }
 
  private:
+  static joedb::Journal_Options options() {
+    joedb::Journal_Options options;
+    options.preallocation = 1 << 16;  // syncs need not make the file grow
+    return options;
+  }
+
   std::mutex mutex_;
   orders::File_Database db_;
 };

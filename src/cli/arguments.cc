@@ -286,9 +286,9 @@ Open_Connection open_connection(const Connection_Argument& argument, const Clien
   log.log(argument.file ? "creating connection: file" : "creating connection: dummy");
   if (argument.file) {
     result.file = open_file(*argument.file, log);
-    auto connection = std::make_unique<File_Connection>(*result.file);
-    connection->set_seals(!client.has_no_seals);
-    result.connection = std::move(connection);
+    Journal_Options options;
+    options.has_seals = !client.has_no_seals;
+    result.connection = std::make_unique<File_Connection>(*result.file, options);
   }
   return result;
 }

@@ -67,10 +67,15 @@ class Client_Tool {
     return options_file_.empty() ? Deleted_Values::keep : Deleted_Values::reset;
   }
 
+  Journal_Options journal_options() const {
+    Journal_Options options = options_.recovery;
+    options.has_seals = !options_.has_no_seals;
+    return options;
+  }
+
   void write_tables() {
-    Writable_Database database(file_, options_.recovery, deleted_values(),
+    Writable_Database database(file_, journal_options(), deleted_values(),
                                read_indexes(options_file_, file_, options_.recovery));
-    database.set_seals(!options_.has_no_seals);
     recover(database);
     Writable_Copy copy(database);
     Client_Interpreters interpreters;
@@ -86,8 +91,7 @@ class Client_Tool {
   }
 
   void write_journal() {
-    Bare_Journal journal(file_, options_.recovery);
-    journal.get_journal().set_seals(!options_.has_no_seals);
+    Bare_Journal journal(file_, journal_options());
     recover(journal);
     Writable_Copy copy(journal);
     Client_Interpreters interpreters{.db_name = "db(blobs)",

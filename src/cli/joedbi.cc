@@ -76,9 +76,10 @@ void roll_back(Writable_Database& database) {
 End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& options,
            const Content_Options& content) {
   if (file.is_readonly()) return run_readonly(file, loop, content);
-  Writable_Database database(file, content.recovery, content.deleted_values(),
+  Journal_Options journal_options = content.recovery;
+  journal_options.has_seals = !content.has_no_seals;
+  Writable_Database database(file, journal_options, content.deleted_values(),
                              read_indexes(content.options_file, file, content.recovery));
-  database.set_seals(!content.has_no_seals);
   if (content.recovery != Recovery::none) database.recover();
   print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
   add_commands(loop, database, options);

@@ -195,9 +195,8 @@ class Readonly_Database : public joedb::Typed_Reader<Database> {
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
   explicit Writable_Database(joedb::Abstract_File& file,
-                             joedb::Recovery recovery = joedb::Recovery::none,
-                             joedb::Checkpoint_Level level = joedb::Checkpoint_Level::soft)
-      : Typed_Writer(file, recovery, level) {
+                             const joedb::Journal_Options& options = {})
+      : Typed_Writer(file, options) {
     Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
   // Not copied: pass a reference.
@@ -205,8 +204,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   Writable_Database& operator=(const Writable_Database&) = delete;
 {{writable_using}}{{customs}}{{writers}}
  protected:
-  Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file, joedb::Recovery recovery)
-      : Typed_Writer(file, recovery, joedb::Checkpoint_Level::soft) {}
+  Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file,
+                    const joedb::Journal_Options& options)
+      : Typed_Writer(file, options) {}
   void bring_up_to_date() {
     Typed_Writer::upgrade([this](std::string_view name) { run_custom(name); });
   }

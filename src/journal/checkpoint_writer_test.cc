@@ -22,8 +22,8 @@ using testing::words_text;
 // A process that writes bytes and words. They make no entries, so nobody decodes them.
 class Process {
  public:
-  explicit Process(Sim_Disk& disk)
-      : file_(disk), out_(file_), header_(file_), words_(out_, header_) {
+  explicit Process(Sim_Disk& disk, bool has_seals = true)
+      : file_(disk), out_(file_), header_(file_), words_(out_, header_, has_seals) {
     if (disk.content().empty()) {
       words_.create_header();
     } else {
@@ -100,9 +100,8 @@ TEST_F(Checkpoint_Writer_Test, Invariant1TheSlotOfTheHardCheckpointIsNotWrittenT
 
 TEST_F(Checkpoint_Writer_Test, Invariant1AHardCheckpointOfOthersIsSyncedBeforeTheOtherSlotIsUsed) {
   {
-    Process killed(disk_);
+    Process killed(disk_, false);
     killed.append("abc");
-    killed.words().set_seals(false);
     killed.begin_hard();
   }
   Process process(disk_);

@@ -141,8 +141,9 @@ TEST_F(Checkpoint_Test, ASoftOneWritesEntriesThenOneWord) {
 }
 
 TEST_F(Checkpoint_Test, WithoutASealAHardOneSyncsEntriesBeforeItClaimsThem) {
-  Journal_Process process(disk);
-  process.journal().set_seals(false);
+  Journal_Options options;
+  options.has_seals = false;
+  Journal_Process process(disk, options);
   disk.take_calls();
   write(process.journal(), "H");
   EXPECT_EQ(disk.take_calls(),
@@ -237,6 +238,7 @@ TEST_F(Checkpoint_Test, OlderNamesMeanTheSame) {
   const struct {
     void (*write)(Writable_Journal&);
     const char* letter;
+    Checkpoint_Level default_level = Checkpoint_Level::soft;
   } cases[] = {
       {[](Writable_Journal& j) { j.checkpoint_full_commit(); }, "H"},
       {[](Writable_Journal& j) { j.checkpoint_no_commit(); }, "S"},
@@ -244,20 +246,14 @@ TEST_F(Checkpoint_Test, OlderNamesMeanTheSame) {
       {[](Writable_Journal& j) { j.checkpoint(Checkpoint_Level::soft); }, "S"},
       {[](Writable_Journal& j) { j.checkpoint(Checkpoint_Level::half); }, "F"},
       {[](Writable_Journal& j) { j.checkpoint(Checkpoint_Level::hard); }, "H"},
-      {[](Writable_Journal& j) {
-         j.set_default_level(Checkpoint_Level::hard);
-         j.checkpoint();
-       },
-       "H"},
-      {[](Writable_Journal& j) {
-         j.set_default_level(Checkpoint_Level::half);
-         j.checkpoint();
-       },
-       "F"},
+      {[](Writable_Journal& j) { j.checkpoint(); }, "H", Checkpoint_Level::hard},
+      {[](Writable_Journal& j) { j.checkpoint(); }, "F", Checkpoint_Level::half},
   };
-  for (const auto& [old, letter] : cases) {
+  for (const auto& [old, letter, default_level] : cases) {
     Sim_Disk a_disk, b_disk;
-    Journal_Process a(a_disk), b(b_disk);
+    Journal_Options options;
+    options.default_level = default_level;
+    Journal_Process a(a_disk, options), b(b_disk);
     a.append("x");
     old(a.journal());
     write(b.journal(), letter);

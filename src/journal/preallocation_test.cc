@@ -15,15 +15,20 @@ using testing::words_in;
 
 class Preallocation_Test : public ::testing::Test {
  protected:
-  static constexpr Offset step = 4096;
+  static Journal_Options steps_of(Offset size) {
+    Journal_Options options;
+    options.preallocation = size;
+    return options;
+  }
+
+  const Journal_Options steps = steps_of(4096);
 
   Sim_Disk disk;
   testing::Destructor_Warnings warnings;
 };
 
 TEST_F(Preallocation_Test, LetsTheFileGrowInSteps) {
-  Journal_Process process(disk);
-  process.journal().preallocate(step);
+  Journal_Process process(disk, steps);
   process.append("a");
   process.journal().hard_checkpoint();
   EXPECT_EQ(disk.content().size(), 4096);
@@ -58,8 +63,7 @@ TEST_F(Preallocation_Test, BeginsByItselfWhereHardCheckpointsAreFrequent) {
 }
 
 TEST_F(Preallocation_Test, DoesNotBeginByItselfAfterItWasRefused) {
-  Journal_Process process(disk);
-  process.journal().preallocate(0);
+  Journal_Process process(disk, steps_of(0));
   for (int i = 0; i < 10; ++i) {
     process.append("a");
     process.journal().hard_checkpoint();
@@ -84,8 +88,7 @@ TEST_F(Preallocation_Test, DoesNotBeginAgainWhereTheDiskIsFull) {
 
 TEST_F(Preallocation_Test, IsCutWhenTheJournalIsClosed) {
   {
-    Journal_Process process(disk);
-    process.journal().preallocate(step);
+    Journal_Process process(disk, steps);
     process.append("a");
     process.journal().soft_checkpoint();
   }
@@ -94,8 +97,7 @@ TEST_F(Preallocation_Test, IsCutWhenTheJournalIsClosed) {
 
 TEST_F(Preallocation_Test, IsDroppedSilentlyAfterACrash) {
   {
-    Journal_Process process(disk);
-    process.journal().preallocate(step);
+    Journal_Process process(disk, steps);
     process.append("a");
     process.journal().hard_checkpoint();
   }
@@ -115,8 +117,7 @@ TEST_F(Preallocation_Test, IsDroppedSilentlyAfterACrash) {
 
 TEST_F(Preallocation_Test, AnUnfinishedTransactionBeforeTheZerosIsNotDropped) {
   {
-    Journal_Process process(disk);
-    process.journal().preallocate(step);
+    Journal_Process process(disk, steps);
     process.append("a");
     process.journal().soft_checkpoint();
     process.append("b");
@@ -135,8 +136,7 @@ TEST_F(Preallocation_Test, AnUnfinishedTransactionBeforeTheZerosIsNotDropped) {
 // A text may end with zeros.
 TEST_F(Preallocation_Test, ZerosThatBelongToAnEntryAreKept) {
   {
-    Journal_Process process(disk);
-    process.journal().preallocate(step);
+    Journal_Process process(disk, steps);
     process.append(std::string_view("a\0\0\0", 4));
     process.journal().flush();
   }
@@ -145,8 +145,7 @@ TEST_F(Preallocation_Test, ZerosThatBelongToAnEntryAreKept) {
 }
 
 TEST_F(Preallocation_Test, EndsWhereTheDiskIsFull) {
-  Journal_Process process(disk);
-  process.journal().preallocate(step);
+  Journal_Process process(disk, steps);
   process.append("a");
   disk.set_fault({.number = 1, .code = ENOSPC, .part_written = 0.5});
   process.journal().hard_checkpoint();
@@ -157,18 +156,14 @@ TEST_F(Preallocation_Test, EndsWhereTheDiskIsFull) {
 }
 
 TEST_F(Preallocation_Test, IsOnlyForFilesThatAreOpenedAlone) {
-  Journal_Process process(disk, Recovery::none, Open_Mode::shared_write);
-  EXPECT_EQ(error_of([&] { process.journal().preallocate(step); }),
+  EXPECT_EQ(error_of([&] { Journal_Process process(disk, steps, Open_Mode::shared_write); }),
             "sim: only a file that is opened alone can be preallocated");
-  Sim_Disk other;
-  Journal_Process alone(other);
-  for (const Offset wrong : {Offset{-1}, Writable_Journal::max_preallocation + 1})
-    EXPECT_THROW(alone.journal().preallocate(wrong), Exception);
+  for (const Offset wrong : {Offset{-1}, Journal_Options::max_preallocation + 1})
+    EXPECT_THROW(Journal_Process(disk, steps_of(wrong)), Exception);
 }
 
 TEST_F(Preallocation_Test, RollsBack) {
-  Journal_Process process(disk);
-  process.journal().preallocate(step);
+  Journal_Process process(disk, steps);
   process.append("a");
   process.journal().soft_checkpoint();
   process.append("b");

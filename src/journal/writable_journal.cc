@@ -23,19 +23,24 @@ class Writable_Journal::Tail_Lock {
 
 // ---- opening and closing ------------------------------------------------------------------------
 
-Writable_Journal::Writable_Journal(Abstract_File& file, Recovery recovery)
+Writable_Journal::Writable_Journal(Abstract_File& file, const Journal_Options& options)
     : file_(file),
       out_(file, [this] { is_ready_ = false; }),
       header_(file),
       replay_(file, header_),
       buffer_(file, out_),
-      checkpoints_(out_, header_),
+      checkpoints_(out_, header_, options.has_seals),
       syncs_(out_),
       integrity_(file, buffer_, header_),
-      recovery_(file, out_, header_, checkpoints_, buffer_, integrity_, recovery) {
+      recovery_(file, out_, header_, checkpoints_, buffer_, integrity_,
+                options.recovery.value_or(Recovery::none)),
+      default_level_(options.default_level) {
   const Tail_Lock tail(*this);
   const File_Lock head(file, head_lock, File_Lock::Kind::exclusive);
-  is_preallocation_automatic_ = !is_shared() && file.has_slow_growth();
+  if (options.preallocation)
+    preallocate(*options.preallocation);
+  else
+    is_preallocation_automatic_ = !is_shared() && file.has_slow_growth();
   recovery_.open();
   buffer_.restart_at(get_checkpoint());
   if (is_covered()) integrity_.enable();
@@ -200,7 +205,6 @@ void Writable_Journal::preallocate(Offset step) {
   if (is_shared() || file_.get_size() == Abstract_File::unknown_size)
     throw Exception(file_.get_name() + ": only a file that is opened alone can be preallocated");
   buffer_.preallocate(step);
-  is_preallocation_automatic_ = false;
 }
 
 // A few hard checkpoints are not worth the zeros. Where the disk has no room for them, the buffer

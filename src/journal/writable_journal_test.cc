@@ -400,8 +400,14 @@ struct Promises {
   Offset hard = journal_start;
 };
 
+// A preallocation that fails is no failure.
+Journal_Options without_preallocation() {
+  Journal_Options options;
+  options.preallocation = 0;
+  return options;
+}
+
 void live(Journal_Process& process, Promises& promises) {
-  process.journal().preallocate(0);  // a failure of that is none
   Writable_Journal& journal = process.journal();
   const auto soft = [&] {
     journal.soft_checkpoint();
@@ -436,7 +442,7 @@ void live(Journal_Process& process, Promises& promises) {
 
 std::size_t io_count_of_life() {
   Sim_Disk disk;
-  Journal_Process process(disk);
+  Journal_Process process(disk, without_preallocation());
   Promises promises;
   live(process, promises);
   return disk.io_count();
@@ -454,7 +460,7 @@ TEST_F(Writable_Journal_Test, StopsAtTheFirstFailureAndNeverClaimsMoreThanTheFil
         Promises promises;
         std::string claimed;
         {
-          Journal_Process process(new_disk);
+          Journal_Process process(new_disk, without_preallocation());
           new_disk.set_fault({.number = number, .lasts = lasts, .part_written = part});
           EXPECT_THROW(live(process, promises), Exception);
           Writable_Journal& journal = process.journal();

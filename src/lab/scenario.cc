@@ -54,15 +54,17 @@ class Process {
         file_ = std::make_unique<Mapped<Sim_File>>(700, disk.disk, mode);
       else
         file_ = std::make_unique<Sim_File>(disk.disk, mode);
-      store_ = std::make_unique<Store>(*file_, recovery);
+      Journal_Options options = recovery;
+      options.has_seals = has_seals_ = random_.below(3) > 0;
+      if (is_alone && random_.below(2) == 0)
+        options.preallocation = random_.below(4) == 0 ? 0 : 700;
+      store_ = std::make_unique<Store>(*file_, options);
       if (is_alone) store_->recover();
     } catch (...) {
       promises().cancel_epoch(recovery == Recovery::hard);
       throw;
     }
     take_over(recovery);
-    has_seals_ = random_.below(3) > 0;
-    with_journal([&](auto& journal) { journal.set_seals(has_seals_); });
     for (std::size_t& weight : weights_) weight = random_.below(3) == 0 ? 0 : 1 + random_.below(9);
   }
 
@@ -129,10 +131,6 @@ class Process {
     ask(Checkpoint_Level::hard);
     with_journal([&](auto& j) { j.wait(position); });
     give();
-  }
-  void preallocate() {
-    if (!file_->is_shared())
-      with_journal([&](auto& j) { j.preallocate(random_.below(4) == 0 ? 0 : 700); });
   }
   // Before anything that only integrity entries can prove. What was appended before is covered.
   void enable_integrity() {
@@ -457,7 +455,7 @@ class Process {
   }
 
   // What a process may do.
-  static constexpr std::size_t action_count = 20;
+  static constexpr std::size_t action_count = 19;
 
   void act(std::size_t number) {
     switch (number) {
@@ -470,34 +468,32 @@ class Process {
       case 3:
         return group_checkpoint();
       case 4:
-        return preallocate();
-      case 5:
         return flush();
-      case 6:
+      case 5:
         return commit();
-      case 7:
+      case 6:
         return rollback();
-      case 8:
+      case 7:
         return comment();
-      case 9:
+      case 8:
         return blob();
-      case 10:
+      case 9:
         return write_time();
-      case 11:
+      case 10:
         return insert();
-      case 12:
+      case 11:
         return insert_vector();
-      case 13:
+      case 12:
         return erase();
-      case 14:
+      case 13:
         return update();
-      case 15:
+      case 14:
         return update_vector();
-      case 16:
+      case 15:
         return create_table();
-      case 17:
+      case 16:
         return change_table();
-      case 18:
+      case 17:
         return add_field();
       default:
         return change_field();

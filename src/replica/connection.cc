@@ -40,12 +40,13 @@ void check_content(const Abstract_File& local, Offset local_checkpoint,
   require_equal(local, connection.content(), start, end);
 }
 
-File_Connection::File_Connection(Abstract_File& file) : file_(file) {
+File_Connection::File_Connection(Abstract_File& file, Journal_Options options) : file_(file) {
+  options.recovery = Recovery::keep;
   if (file.is_shared()) throw Exception("the file of a connection cannot be shared");
   if (file.is_readonly())
     reader_ = std::make_unique<Readonly_Journal>(file);
   else
-    writer_ = std::make_unique<Writable_Journal>(file, Recovery::keep);
+    writer_ = std::make_unique<Writable_Journal>(file, options);
 }
 
 void File_Connection::refresh() {

@@ -35,9 +35,9 @@ void append_any(Writable_Journal& journal, const Any_Entry& entry);
 // comment, of two bytes and the word.
 class Journal_Process {
  public:
-  explicit Journal_Process(Sim_Disk& disk, Recovery recovery = Recovery::none,
+  explicit Journal_Process(Sim_Disk& disk, const Journal_Options& options = {},
                            Open_Mode mode = Open_Mode::write_existing_or_create_new)
-      : file_(disk, mode), journal_(file_, recovery) {
+      : file_(disk, mode), journal_(file_, options) {
     replay();
     if (!journal_.is_shared()) journal_.recover();
   }

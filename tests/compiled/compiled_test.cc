@@ -307,8 +307,10 @@ TEST(Compiled_Journal, Takes_Comments_Times_Marks_And_Blobs) {
 TEST(Compiled_Journal, Shares_Syncs_And_Grows_Ahead_And_Proves_Its_Bytes) {
   Temporary_Directory directory;
   {
-    File_Database db(directory.file("db.joedb"));
-    db.preallocate(4096);
+    joedb::Journal_Options options;
+    options.preallocation = 4096;
+    options.has_seals = false;
+    File_Database db(directory.file("db.joedb"), joedb::Open_Mode::create_new, options);
     db.enable_integrity();
     std::mutex mutex;
     std::unique_lock lock(mutex);
@@ -319,7 +321,6 @@ TEST(Compiled_Journal, Shares_Syncs_And_Grows_Ahead_And_Proves_Its_Bytes) {
     EXPECT_TRUE(lock.owns_lock());
     EXPECT_GE(db.get_journal().get_hard_checkpoint(), position);
     EXPECT_EQ(directory.read("db.joedb").size(), 4096);
-    db.set_seals(false);
     db.new_city();
     db.wait(db.hard_checkpoint_async());
   }
@@ -329,8 +330,9 @@ TEST(Compiled_Journal, Shares_Syncs_And_Grows_Ahead_And_Proves_Its_Bytes) {
 
 TEST(Compiled_Journal, Has_All_Checkpoints_By_Their_New_And_Old_Names) {
   Temporary_Directory directory;
-  File_Database db(directory.file("db.joedb"), Open_Mode::create_new, Recovery::none,
-                   Checkpoint_Level::hard);
+  joedb::Journal_Options options;
+  options.default_level = joedb::Checkpoint_Level::hard;
+  File_Database db(directory.file("db.joedb"), Open_Mode::create_new, options);
   const auto is_done = [&] { return db.ahead_of_checkpoint() == 0; };
   const auto is_hard = [&] {
     return db.get_journal().get_hard_checkpoint() == db.get_journal().get_position();

@@ -208,10 +208,11 @@ class Writer {
   }
 
  private:
-  void set_options(joedb::Writable_Database& db) {
-    db.set_seals(options_.has_seals);
-    if (options_.preallocation > 0) db.preallocate(options_.preallocation);
-    if (options_.has_integrity) db.enable_integrity();
+  joedb::Journal_Options journal_options() const {
+    joedb::Journal_Options options = options_.recovery;
+    options.has_seals = options_.has_seals;
+    if (options_.preallocation > 0) options.preallocation = options_.preallocation;
+    return options;
   }
 
   static constexpr auto mode = joedb::Open_Mode::write_existing_or_create_new;
@@ -249,14 +250,14 @@ class Writer {
   }
 
   void run_alone(joedb::Abstract_File& file) {
-    joedb::Writable_Database db(file, options_.recovery);
+    joedb::Writable_Database db(file, journal_options());
     if (count_rows(db.get_database(), nobody) > 0)
       throw std::runtime_error("a tail to be rolled back was adopted");
     write_schema(db);
     complete_last_row(db, options_.writer);
     count_ = count_rows(db.get_database(), options_.writer);
     say('@', count_);
-    set_options(db);
+    if (options_.has_integrity) db.enable_integrity();
     if (options_.threads > 0) return commit_in_threads(db);
     commit_all([&](std::int64_t size, bool is_hard) {
       if (db.ahead_of_checkpoint() == 0 && choose(8)) {
@@ -300,14 +301,14 @@ class Writer {
   void run_shared() {
     joedb::File file(options_.file, joedb::Open_Mode::shared_write);
     joedb::Writable_Database_Client client(file, joedb::Connection::dummy,
-                                           joedb::Content_Check::fast, options_.recovery);
+                                           joedb::Content_Check::fast, journal_options());
     count_ = count_rows(client.get_database(), options_.writer);
     say('@', count_);
     commit_all([&](std::int64_t size, bool is_hard) {
       if (choose(8)) forget(client);
       client.set_hard_checkpoint(is_hard);
       client.transaction([&](const joedb::Database&, joedb::Writable_Database& db) {
-        set_options(db);
+        if (options_.has_integrity) db.enable_integrity();
         write_schema(db);
         write_rows(db, size);
       });

@@ -10,8 +10,8 @@ namespace joedb::inline v1 {
 class Bare_Journal {
  public:
   // `file` must outlive this object.
-  explicit Bare_Journal(Abstract_File& file, Recovery recovery = Recovery::none)
-      : journal_(file, recovery) {
+  explicit Bare_Journal(Abstract_File& file, const Journal_Options& options = {})
+      : journal_(file, options) {
     replay();
     if (!journal_.is_shared()) recover();
   }

@@ -20,14 +20,12 @@ namespace joedb::inline v1 {
 // let other threads append meanwhile.
 class Checkpoint_Writer {
  public:
-  // `out` is the file that `header` reads. Both must outlive this object.
-  Checkpoint_Writer(Fail_Stop_File& out, Checkpoint_Reader& header) : out_(out), header_(header) {}
+  // `out` is the file that `header` reads. Both must outlive this object. `has_seals`:
+  // Journal_Options.
+  Checkpoint_Writer(Fail_Stop_File& out, Checkpoint_Reader& header, bool has_seals = true)
+      : out_(out), header_(header), has_seals_(has_seals) {}
   Checkpoint_Writer(const Checkpoint_Writer&) = delete;
   Checkpoint_Writer& operator=(const Checkpoint_Writer&) = delete;
-
-  // Whether hard checkpoints of less than seal_limit bytes are sealed (format/seal.h), which takes
-  // one sync instead of two. Yes, unless this says no.
-  void set_seals(bool has_seals) { has_seals_ = has_seals; }
 
   // ---- opening
 
@@ -95,7 +93,7 @@ class Checkpoint_Writer {
 
   Fail_Stop_File& out_;
   Checkpoint_Reader& header_;
-  bool has_seals_ = true;
+  const bool has_seals_;
   Offset synced_hard_checkpoint_ = journal_start;  // this one is known to be on disk
   Offset own_hard_checkpoint_ = journal_start;     // the last one that this object wrote
   // The bytes of the file before durable_end_ are known to be on disk. Those from written_from_ on

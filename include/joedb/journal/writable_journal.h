@@ -15,6 +15,7 @@
 #include "joedb/journal/checkpoint_reader.h"
 #include "joedb/journal/checkpoint_writer.h"
 #include "joedb/journal/integrity_writer.h"
+#include "joedb/journal/journal_options.h"
 #include "joedb/journal/journal_recovery.h"
 #include "joedb/journal/replay.h"
 #include "joedb/journal/sync_group.h"
@@ -35,10 +36,11 @@ class Writable_Journal {
  public:
   // Opens the journal of `file`, which must outlive this object; an empty file gets a header.
   // Throws what Readonly_Journal throws; Unfinished_Transaction if the file goes on behind its
-  // checkpoint, unless `recovery` says what to do then; and Exception for Recovery::hard, if others
-  // have the file open. Nothing but that header is written before recover(). The journal must be
-  // replayed up to its checkpoint before anything is appended.
-  explicit Writable_Journal(Abstract_File& file, Recovery recovery = Recovery::none);
+  // checkpoint, unless options.recovery says what to do then; Exception for Recovery::hard, if
+  // others have the file open, and for a preallocation that is not possible. Nothing but that
+  // header is written before recover(). The journal must be replayed up to its checkpoint before
+  // anything is appended.
+  explicit Writable_Journal(Abstract_File& file, const Journal_Options& options = {});
 
   // Writes what is in the buffer, behind the checkpoint, after a warning to Destructor_Logger.
   ~Writable_Journal();
@@ -145,10 +147,6 @@ class Writable_Journal {
   // Where there is one thread only.
   void wait(Offset position);
 
-  // Whether hard checkpoints of less than 4 MiB are sealed (format/seal.h), which takes one sync
-  // instead of two. Yes, unless this says no.
-  void set_seals(bool has_seals) { checkpoints_.set_seals(has_seals); }
-
   // From here on an integrity entry (format/integrity.h) is written before each checkpoint, and at
   // once a first one, for everything so far, with a hard checkpoint. So is it, without this call,
   // in every journal where such an entry stands before the checkpoint when it is opened or locked.
@@ -158,16 +156,6 @@ class Writable_Journal {
   void enable_integrity();
   bool has_integrity() const { return integrity_.is_enabled(); }
 
-  // From here on the file is preallocated, in steps of so many bytes, filled with zeros: a sync
-  // then has no new size to write. 0: no more. Without this call, a file that is not shared is
-  // preallocated from the fourth hard checkpoint on, in steps of 4 KiB to 1 MiB, at most half of
-  // its size. The file is cut when the journal is closed; after a
-  // crash, opening it drops the zeros, without asking. Where the disk has no room for it, the file
-  // grows as usual. Throws Exception if the file is shared or has no size, or the step is above
-  // max_preallocation.
-  void preallocate(Offset step);
-  static constexpr Offset max_preallocation = Preallocator::max_step;
-
   // The older names. half_commit is a hard checkpoint without its last sync: the entries are on
   // disk, but if the power fails before the system has written both copies, the checkpoint before
   // it counts.
@@ -176,7 +164,6 @@ class Writable_Journal {
   void checkpoint_no_commit() { soft_checkpoint(); }
   void checkpoint() { checkpoint(default_level_); }
   void checkpoint(Checkpoint_Level level);
-  void set_default_level(Checkpoint_Level level) { default_level_ = level; }
   Checkpoint_Level get_default_level() const { return default_level_; }
   // Only a flush and a sync, no checkpoint.
   void commit();
@@ -246,6 +233,7 @@ class Writable_Journal {
   void prepare_checkpoint();
   void append_integrity();
   void checkpoint_written();
+  void preallocate(Offset step);
   void preallocate_if_frequent();
   void sync_hard_checkpoint();
   void begin_hard_checkpoint();
@@ -266,7 +254,7 @@ class Writable_Journal {
   bool is_in_blob_ = false;
   bool is_preallocation_automatic_ = false;
   int hard_checkpoints_ = 0;  // while it is automatic
-  Checkpoint_Level default_level_ = Checkpoint_Level::soft;
+  const Checkpoint_Level default_level_;
 };
 
 template <class Lock>

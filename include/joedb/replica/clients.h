@@ -1,8 +1,6 @@
 #ifndef JOEDB_REPLICA_CLIENTS_H
 #define JOEDB_REPLICA_CLIENTS_H
 
-#include <optional>
-
 #include "joedb/journal/bare_journal.h"
 #include "joedb/replica/client.h"
 #include "joedb/table/writable_database.h"
@@ -15,24 +13,26 @@ namespace joedb::inline v1 {
 template <class Store>
 class Client_Store {
  protected:
-  // Without a recovery mode: as a shared file needs it, where a process that was killed in a
-  // transaction must not stop the others; a file that is opened alone is refused then.
-  Client_Store(Abstract_File& file, std::optional<Recovery> recovery)
-      : store_(file, recovery.value_or(file.is_shared() ? Recovery::keep : Recovery::none)),
-        copy_(store_) {}
+  Client_Store(Abstract_File& file, const Journal_Options& options)
+      : store_(file, for_client(file, options)), copy_(store_) {}
   Store store_;
   Writable_Copy<Store> copy_;
+
+ private:
+  static Journal_Options for_client(const Abstract_File& file, Journal_Options options) {
+    if (!options.recovery && file.is_shared()) options.recovery = Recovery::keep;
+    return options;
+  }
 };
 
 // `file` and `connection` must outlive the client. Throws what opening the file throws, and
-// Content_Mismatch if file and connection have diverged. The default recovery mode is
-// Recovery::keep for a shared file, and Recovery::none for one that is opened alone.
+// Content_Mismatch if file and connection have diverged.
 class Writable_Database_Client : private Client_Store<Writable_Database>, public Client {
  public:
   explicit Writable_Database_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                                     Content_Check check = Content_Check::fast,
-                                    std::optional<Recovery> recovery = std::nullopt)
-      : Client_Store(file, recovery), Client(copy_, connection, check) {}
+                                    const Journal_Options& options = {})
+      : Client_Store(file, options), Client(copy_, connection, check) {}
 
   const Database& get_database() const { return store_.get_database(); }
 
@@ -51,8 +51,8 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
  public:
   explicit Writable_Journal_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                                    Content_Check check = Content_Check::fast,
-                                   std::optional<Recovery> recovery = std::nullopt)
-      : Client_Store(file, recovery), Client(copy_, connection, check) {}
+                                   const Journal_Options& options = {})
+      : Client_Store(file, options), Client(copy_, connection, check) {}
 
   const Writable_Journal& get_journal() const { return store_.get_journal(); }
 

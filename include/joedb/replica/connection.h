@@ -57,13 +57,9 @@ class Connection {
 // this one (Recovery::keep).
 class File_Connection final : public Connection {
  public:
-  // `file` must outlive the connection. Throws Exception if it is shared.
-  explicit File_Connection(Abstract_File& file);
-
-  // Writable_Journal::set_seals.
-  void set_seals(bool has_seals) {
-    if (writer_) writer_->set_seals(has_seals);
-  }
+  // `file` must outlive the connection. Throws Exception if it is shared. The recovery mode is
+  // always Recovery::keep.
+  explicit File_Connection(Abstract_File& file, Journal_Options options = {});
 
   // Where a push has saved what stood behind the checkpoint; empty: nowhere.
   std::string get_saved_tail() const { return writer_ ? writer_->get_saved_tail() : ""; }

@@ -16,8 +16,8 @@ namespace joedb::inline v1 {
 template <class Writer>
 class Client_Database : public Writer {
  public:
-  Client_Database(Abstract_File& file, Recovery recovery)
-      : Writer(Upgraded_Later(), file, recovery) {}
+  Client_Database(Abstract_File& file, const Journal_Options& options)
+      : Writer(Upgraded_Later(), file, options) {}
   using Writer::bring_up_to_date;
   using Writer::copy_from;
   using Writer::lock_pull;
@@ -35,8 +35,8 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
   // program; a client that cannot write requires that it is.
   explicit Typed_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                         Content_Check check = Content_Check::fast,
-                        std::optional<Recovery> recovery = std::nullopt)
-      : Client_Store<Client_Database<Writer>>(file, recovery),
+                        const Journal_Options& options = {})
+      : Client_Store<Client_Database<Writer>>(file, options),
         Client(this->copy_, connection, check) {
     if (can_write()) {
       Client::transaction([this] { this->store_.bring_up_to_date(); });
@@ -70,10 +70,9 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
 template <class Client_Type>
 class Typed_File_Client : private File_Holder<File>, public Client_Type {
  public:
-  explicit Typed_File_Client(const std::string& file_name,
-                             std::optional<Recovery> recovery = std::nullopt)
+  explicit Typed_File_Client(const std::string& file_name, const Journal_Options& options = {})
       : File_Holder<File>(file_name, Open_Mode::shared_write),
-        Client_Type(file, Connection::dummy, Content_Check::none, recovery) {}
+        Client_Type(file, Connection::dummy, Content_Check::none, options) {}
 
  private:
   using File_Holder<File>::file;

@@ -149,10 +149,7 @@ class Typed_Writer : public Reader {
     store_.wait(position, lock...);
   }
 
-  // See Writable_Journal: hard checkpoints with one sync (the default), a file that is
-  // preallocated, and integrity entries.
-  void set_seals(bool has_seals) { store_.set_seals(has_seals); }
-  void preallocate(Offset step) { store_.preallocate(step); }
+  // See Writable_Journal.
   void enable_integrity() { store_.enable_integrity(); }
 
   // The older names (Writable_Journal says what each does).
@@ -180,11 +177,9 @@ class Typed_Writer : public Reader {
   const Writable_Journal& get_journal() const { return store_.get_journal(); }
 
  protected:
-  // `file` must outlive the database; `level` is what checkpoint() does. The schema of the file is
-  // not looked at before upgrade().
-  Typed_Writer(Abstract_File& file, Recovery recovery, Checkpoint_Level level)
-      : store_(file, recovery, Deleted_Values::reset, Reader::program_schema().indexes) {
-    store_.set_default_level(level);
+  // `file` must outlive the database. The schema of the file is not looked at before upgrade().
+  Typed_Writer(Abstract_File& file, const Journal_Options& options)
+      : store_(file, options, Deleted_Values::reset, Reader::program_schema().indexes) {
     has_timestamps_ = Reader::program_schema().has_timestamps;
   }
 
@@ -374,9 +369,8 @@ class Typed_File_Writer : private File_Holder<File>, public Writer {
  public:
   explicit Typed_File_Writer(const std::string& file_name,
                              Open_Mode mode = Open_Mode::write_existing_or_create_new,
-                             Recovery recovery = Recovery::none,
-                             Checkpoint_Level level = Checkpoint_Level::soft)
-      : File_Holder<File>(file_name, mode), Writer(file, recovery, level) {}
+                             const Journal_Options& options = {})
+      : File_Holder<File>(file_name, mode), Writer(file, options) {}
 
  private:
   using File_Holder<File>::file;

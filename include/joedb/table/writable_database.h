@@ -18,10 +18,10 @@ class Writable_Database {
  public:
   // `file` must outlive the database. Throws what Writable_Journal and its replay throw, and
   // Data_Error if a unique index would hold a key twice.
-  explicit Writable_Database(Abstract_File& file, Recovery recovery = Recovery::none,
+  explicit Writable_Database(Abstract_File& file, const Journal_Options& options = {},
                              Deleted_Values deleted_values = Deleted_Values::keep,
                              std::vector<Index_Definition> indexes = {})
-      : deleted_values_(deleted_values), indexes_(std::move(indexes)), journal_(file, recovery) {
+      : deleted_values_(deleted_values), indexes_(std::move(indexes)), journal_(file, options) {
     build();
   }
 
@@ -121,9 +121,6 @@ class Writable_Database {
     require_checkpoint();
     journal_.wait(position, lock...);
   }
-  void set_default_level(Checkpoint_Level level) { journal_.set_default_level(level); }
-  void set_seals(bool has_seals) { journal_.set_seals(has_seals); }
-  void preallocate(Offset step) { journal_.preallocate(step); }
   void enable_integrity() { journal_.enable_integrity(); }
   // Only a flush and a sync, no checkpoint.
   void commit() { journal_.commit(); }

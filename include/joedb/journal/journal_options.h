@@ -1,0 +1,46 @@
+#ifndef JOEDB_JOURNAL_JOURNAL_OPTIONS_H
+#define JOEDB_JOURNAL_JOURNAL_OPTIONS_H
+
+#include <optional>
+
+#include "joedb/base/ids.h"
+#include "joedb/io/preallocator.h"
+#include "joedb/journal/checkpoints.h"
+#include "joedb/journal/recovery.h"
+
+namespace joedb::inline v1 {
+
+// How a journal is opened for writing. A recovery mode alone stands for options, too.
+//
+//     joedb::Journal_Options options;
+//     options.preallocation = 1 << 20;
+//     people::File_Database db("people.joedb", joedb::Open_Mode::write_existing, options);
+struct Journal_Options {
+  Journal_Options() = default;
+  Journal_Options(Recovery mode) : recovery(mode) {}
+
+  // What is done with bytes behind the checkpoint. Without a value: Recovery::none; for a client
+  // (replica/client.h) of a shared file Recovery::keep, since a process that was killed in a
+  // transaction must not stop the others.
+  std::optional<Recovery> recovery;
+
+  // What checkpoint() writes.
+  Checkpoint_Level default_level = Checkpoint_Level::soft;
+
+  // Whether hard checkpoints of less than 4 MiB are sealed (format/seal.h), which takes one sync
+  // instead of two. joedb 10 does not see a sealed one before its sync has returned.
+  bool has_seals = true;
+
+  // The file is preallocated in steps of so many bytes, filled with zeros: a sync then has no new
+  // size to write. 0: it is not. Without a value, a file that is opened alone is preallocated from
+  // the fourth hard checkpoint on, in steps of 4 KiB to 1 MiB, at most half of its size. The file
+  // is truncated when the journal is closed; after a crash, opening it drops the zeros, without
+  // asking. Where the disk has no room for it, the file grows as usual. Opening throws Exception if
+  // the file is shared or has no size, or for a step that is negative or above max_preallocation.
+  std::optional<Offset> preallocation;
+  static constexpr Offset max_preallocation = Preallocator::max_step;
+};
+
+}  // namespace joedb::inline v1
+
+#endif
