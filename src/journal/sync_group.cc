@@ -28,8 +28,8 @@ void Sync_Group::sync() noexcept {
 }
 
 void Sync_Group::wait(std::uint64_t number) {
-  Mutex_Lock lock(mutex_);
-  while (done_number_ < number) lock.wait(done_);
+  const Mutex_Lock lock(mutex_);
+  while (done_number_ < number) mutex_.wait(done_);
 }
 
 bool Sync_Group::is_syncing() {

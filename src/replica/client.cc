@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <thread>
 
 #include "joedb/base/log.h"
 
@@ -71,16 +70,15 @@ Offset Client::pull_once() {
 }
 
 // Neither a file nor a connection says when there is more, so we look again and again.
-Offset Client::pull_for(std::int64_t wait_ms) {
-  using namespace std::chrono;
-  constexpr std::chrono::milliseconds longest_pause(50);
-  const auto end = steady_clock::now() + std::chrono::milliseconds(wait_ms);
-  std::chrono::milliseconds pause(1);
+Offset Client::pull(System::Duration wait, System& system) {
+  constexpr System::Duration longest_pause = std::chrono::milliseconds(50);
+  const System::Time end = system.now() + wait;
+  System::Duration pause = std::chrono::milliseconds(1);
   Offset size;
   while ((size = pull_once()) == 0) {
-    const auto left = duration_cast<std::chrono::milliseconds>(end - steady_clock::now());
-    if (left.count() <= 0) break;
-    std::this_thread::sleep_for(std::min(left, pause));
+    const System::Duration left = end - system.now();
+    if (left <= System::Duration(0)) break;
+    system.sleep(std::min(left, pause));
     pause = std::min(2 * pause, longest_pause);
   }
   return size;

@@ -98,9 +98,9 @@ class Async_Writer::Implementation {
 
   void wait() {
     require_other_thread();
-    Mutex_Lock lock(mutex_);
+    const Mutex_Lock lock(mutex_);
     const std::uint64_t last = pushed_;
-    while (told_ < last && !failure_) lock.wait(done_);
+    while (told_ < last && !failure_) mutex_.wait(done_);
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -147,11 +147,11 @@ class Async_Writer::Implementation {
   }
 
   void push(Item item) {
-    Mutex_Lock lock(mutex_);
+    const Mutex_Lock lock(mutex_);
     // Who appends in a callback cannot wait for the thread that runs it, and must not throw: it is
     // called back, also with a failure, or while the log is being closed.
     if (std::this_thread::get_id() != writing_thread_) {
-      while (!has_room(item.bytes.size()) && !failure_ && !is_closed_) lock.wait(room_);
+      while (!has_room(item.bytes.size()) && !failure_ && !is_closed_) mutex_.wait(room_);
       if (failure_) std::rethrow_exception(failure_);
       if (is_closed_) throw Exception("this log is closed");
     }
@@ -176,34 +176,33 @@ class Async_Writer::Implementation {
   void run() noexcept {
     std::vector<Item> items;
     Clock::duration pause{};
-    Mutex_Lock lock(mutex_);
+    const Mutex_Lock lock(mutex_);
     for (;;) {
-      while (waiting_.empty() && !is_closed_) lock.wait(come_);
+      while (waiting_.empty() && !is_closed_) mutex_.wait(come_);
       if (waiting_.empty()) return;
       // Those who were told just now are about to append again: half of the time of a sync may save
       // a whole one.
       const auto end = Clock::now() + pause;
       while (waiting_.size() < expected_ && !is_closed_ && Clock::now() < end)
-        lock.wait_until(come_, end);
+        mutex_.wait_until(come_, end, System::real());
       items.swap(waiting_);
       waiting_bytes_ = 0;
       expected_ = items.size();
       room_.notify_all();
       std::exception_ptr failure = failure_;
-      lock.unlock();
+      mutex_.unlock();
       if (!failure) failure = write(items);
       pause = std::min<Clock::duration>(sync_time_ / 2, std::chrono::milliseconds(1));
       if (failure) {
-        lock.lock();
+        const Mutex_Lock failing(mutex_);
         failure_ = failure;  // before anybody is told: what is appended from here on is refused
-        lock.unlock();
       }
       for (Item& item : items) tell(item, failure);
       ++round_;
       round_.notify_all();
       const std::size_t count = items.size();
       items.clear();  // what a callback holds may end here, and append
-      lock.lock();
+      mutex_.lock();
       told_ += count;
       done_.notify_all();
       if (failure) room_.notify_all();

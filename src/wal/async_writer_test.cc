@@ -11,6 +11,7 @@
 #include "joedb/wal/writer.h"
 #include "lab/sim_file.h"
 #include "testing/error_of.h"
+#include "testing/simulated_system.h"
 
 namespace joedb::wal {
 namespace {
@@ -217,9 +218,13 @@ TEST_F(Wal_Async, RefusesAnEntryThatNoLogCanHaveAndGoesOn) {
 TEST(Wal_Timer, SyncsWithoutACall) {
   testing::Sim_Disk disk;
   testing::Sim_File file(disk);
-  Writer log(file, {.sync = Sync_Policy::every(std::chrono::milliseconds(1))});
+  testing::Simulated_System system;
+  Writer log(file, {.sync = Sync_Policy::every(std::chrono::hours(1)), .system = &system});
   for (std::uint64_t i = 1; i <= 3; ++i) {
     log.append("entry");
+    system.advance(std::chrono::minutes(59));
+    EXPECT_EQ(i - 1, log.durable_sequence());
+    system.advance(std::chrono::minutes(1));
     while (log.durable_sequence() < i) std::this_thread::yield();
   }
 }

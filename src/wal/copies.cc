@@ -384,8 +384,9 @@ void Copies::begin_writing() {
   for (std::size_t i = 0; i < files_.size(); ++i)
     files.push_back(status_[i].is_used ? files_[i] : nullptr);
   queues_ = std::make_unique<Copy_Queues>(
-      std::move(files), Copy_Queues::Options{options_.has_threads, options_.max_lag_bytes,
-                                             options_.patience, options_.is_slow, needed_});
+      std::move(files),
+      Copy_Queues::Options{options_.has_threads, options_.max_lag_bytes, options_.patience,
+                           options_.is_slow, needed_, options_.system});
 }
 
 Copies::~Copies() {

@@ -4,16 +4,13 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "joedb/base/mutex.h"
 #include "wal/format.h"
 
 namespace joedb::inline v1::wal {
-
-using Clock = std::chrono::steady_clock;
-using Lock = std::unique_lock<std::mutex>;
 
 struct Copy_Queues::Operation {
   std::shared_ptr<const std::string> bytes;  // null: zeros, or a sync
@@ -40,7 +37,7 @@ struct Copy_Queues::Copy {
   std::uint64_t synced = 0;       // and of the last that a sync has covered
   std::uint64_t syncs = 0;        // the number of that sync
   bool is_waited_for = false;     // which was reported
-  Clock::time_point last_progress = Clock::now();
+  System::Time last_progress{};
   std::condition_variable work;  // there is an operation, or the thread shall end
 
   bool is_idle() const { return queue.empty() && !is_busy; }
@@ -67,18 +64,23 @@ struct Copy_Queues::Copy {
 struct Copy_Queues::State {
   explicit State(Options o) : options(std::move(o)) {}
 
-  std::size_t used() const {
+  std::size_t used() const JOEDB_REQUIRES(mutex) {
     return static_cast<std::size_t>(
         std::count_if(copies.begin(), copies.end(), [](const Copy& copy) { return copy.is_used; }));
   }
 
-  std::size_t count_done(const Operation& operation) const {
+  bool are_idle() const JOEDB_REQUIRES(mutex) {
+    return std::all_of(copies.begin(), copies.end(),
+                       [](const Copy& copy) { return !copy.is_used || copy.is_idle(); });
+  }
+
+  std::size_t count_done(const Operation& operation) const JOEDB_REQUIRES(mutex) {
     return static_cast<std::size_t>(
         std::count_if(copies.begin(), copies.end(),
                       [&](const Copy& copy) { return copy.is_used && copy.has_done(operation); }));
   }
 
-  void drop(Copy& copy, const std::string& failure) {
+  void drop(Copy& copy, const std::string& failure) JOEDB_REQUIRES(mutex) {
     if (!copy.is_used) return;
     copy.is_used = false;
     copy.failure = failure;
@@ -90,12 +92,12 @@ struct Copy_Queues::State {
   }
 
   // The first operation that waits. The mutex is free meanwhile.
-  void perform_one(Lock& lock, Copy& copy) {
+  void perform_one(Copy& copy) JOEDB_REQUIRES(mutex) {
     const Operation operation = std::move(copy.queue.front());
     copy.queue.pop_front();
     if (operation.is_sync() && copy.can_skip_sync()) return;
     copy.is_busy = true;
-    lock.unlock();
+    mutex.unlock();
     std::string failure;
     std::optional<Io_Error> no_room;
     try {
@@ -108,7 +110,7 @@ struct Copy_Queues::State {
     } catch (const std::exception& error) {
       failure = error.what();
     }
-    lock.lock();
+    mutex.lock();
     copy.is_busy = false;
     if (no_room) operation.no_room->emplace(*no_room);
     if (!failure.empty())
@@ -127,10 +129,10 @@ struct Copy_Queues::State {
     }
   }
 
-  static void note_done(Copy& copy, const Operation& operation) {
+  void note_done(Copy& copy, const Operation& operation) JOEDB_REQUIRES(mutex) {
     copy.written = operation.number;
     copy.waiting_bytes -= operation.size();
-    copy.last_progress = Clock::now();
+    copy.last_progress = options.system->now();
     if (operation.is_sync()) {
       copy.synced = operation.number;
       copy.syncs = operation.sync_number;
@@ -142,73 +144,78 @@ struct Copy_Queues::State {
   }
 
   // Without threads.
-  void perform_all(Lock& lock, Copy& copy) {
-    while (!copy.queue.empty()) perform_one(lock, copy);
+  void perform_all(Copy& copy) JOEDB_REQUIRES(mutex) {
+    while (!copy.queue.empty()) perform_one(copy);
   }
 
-  void perform_without_threads(Lock& lock, const Operation& operation, std::size_t needed) {
+  void perform_without_threads(const Operation& operation, std::size_t needed)
+      JOEDB_REQUIRES(mutex) {
     for (std::size_t i = 0; i < copies.size(); ++i)
-      if (!options.is_slow || !options.is_slow(i)) perform_all(lock, copies[i]);
+      if (!options.is_slow || !options.is_slow(i)) perform_all(copies[i]);
     for (Copy& copy : copies)
-      if (count_done(operation) < needed) perform_all(lock, copy);
+      if (count_done(operation) < needed) perform_all(copy);
   }
 
   // Waits until no copy has more than max_lag_bytes waiting.
-  void make_room(Lock& lock, std::size_t size) {
-    const auto start = Clock::now();
+  void make_room(std::size_t size) JOEDB_REQUIRES(mutex) {
+    const auto start = options.system->now();
     for (;;) {
       const auto slow = std::find_if(copies.begin(), copies.end(), [&](const Copy& copy) {
         return copy.is_used && !copy.has_room(size, options.max_lag_bytes);
       });
       if (slow == copies.end()) return;
       if (!options.has_threads) {
-        perform_all(lock, *slow);
+        perform_all(*slow);
         continue;
       }
       if (!std::exchange(slow->is_waited_for, true))
         reports.push_back("the log waits for " + slow->file->get_name() + ", which is " +
                           lag_text(*slow));
-      wait_for(lock, *slow, start, used() > options.least);
+      wait_for(*slow, start, used() > options.least);
     }
   }
 
   // Waits for a change. If there was none for too long, the copy is dropped.
-  void wait_for(Lock& lock, Copy& copy, Clock::time_point start, bool may_drop) {
-    if (!may_drop) return done.wait(lock);
+  void wait_for(Copy& copy, System::Time start, bool may_drop) JOEDB_REQUIRES(mutex) {
+    if (!may_drop) return mutex.wait(done);
     const auto end = std::max(start, copy.last_progress) + options.patience;
-    if (Clock::now() < end)
-      done.wait_until(lock, end);
+    if (options.system->now() < end)
+      mutex.wait_until(done, end, *options.system);
     else
       drop(copy, "it is " + lag_text(copy) + ", and has done nothing for " +
                      std::to_string(options.patience.count()) + " ms");
   }
 
-  std::string lag_text(const Copy& copy) const {
+  std::string lag_text(const Copy& copy) const JOEDB_REQUIRES(mutex) {
     const std::uint64_t syncs_behind = syncs - copy.syncs;
     return std::to_string(copy.waiting_bytes) + " bytes and " + std::to_string(syncs_behind) +
            (syncs_behind == 1 ? " sync" : " syncs") + " behind";
   }
 
   const Options options;
-  mutable std::mutex mutex;      // for all below
+  mutable Mutex mutex;
   std::condition_variable done;  // an operation was performed, or a copy dropped
-  std::deque<Copy> copies;
-  std::uint64_t operations = 0;
-  std::uint64_t syncs = 0;
-  bool is_closed = false;
-  std::vector<std::string> reports;
+  std::deque<Copy> copies JOEDB_GUARDED_BY(mutex);
+  std::uint64_t operations JOEDB_GUARDED_BY(mutex) = 0;
+  std::uint64_t syncs JOEDB_GUARDED_BY(mutex) = 0;
+  bool is_closed JOEDB_GUARDED_BY(mutex) = false;
+  std::vector<std::string> reports JOEDB_GUARDED_BY(mutex);
 };
 
 Copy_Queues::Copy_Queues(std::vector<std::shared_ptr<Abstract_File>> files, Options options)
     : state_(std::make_shared<State>(std::move(options))) {
+  State& s = *state_;
+  const std::size_t count = files.size();
+  const Mutex_Lock lock(s.mutex);
   for (std::shared_ptr<Abstract_File>& file : files) {
-    Copy& copy = state_->copies.emplace_back();
+    Copy& copy = s.copies.emplace_back();
+    copy.last_progress = s.options.system->now();
     copy.is_used = file != nullptr;
     copy.file = std::move(file);
   }
-  if (!state_->options.has_threads) return;
+  if (!s.options.has_threads) return;
   try {
-    for (std::size_t i = 0; i < state_->copies.size(); ++i)
+    for (std::size_t i = 0; i < count; ++i)
       threads_.emplace_back(&Copy_Queues::run_thread, state_, i);
   } catch (...) {
     close();
@@ -219,12 +226,12 @@ Copy_Queues::Copy_Queues(std::vector<std::shared_ptr<Abstract_File>> files, Opti
 Copy_Queues::~Copy_Queues() { close(); }
 
 void Copy_Queues::run_thread(const std::shared_ptr<State>& state, std::size_t index) {
-  Lock lock(state->mutex);
+  const Mutex_Lock lock(state->mutex);
   Copy& copy = state->copies[index];
   for (;;) {
-    copy.work.wait(lock, [&] { return !copy.queue.empty() || state->is_closed || !copy.is_used; });
+    while (copy.queue.empty() && !state->is_closed && copy.is_used) state->mutex.wait(copy.work);
     if (copy.queue.empty()) return;
-    state->perform_one(lock, copy);
+    state->perform_one(copy);
   }
 }
 
@@ -244,14 +251,14 @@ void Copy_Queues::write_zeros(Offset start, Offset end, std::size_t needed) {
   operation.zeros_end = end;
   operation.no_room = no_room;
   run(std::move(operation), needed);
-  const Lock lock(state_->mutex);
+  const Mutex_Lock lock(state_->mutex);
   if (*no_room) throw Io_Error(**no_room);
 }
 
 void Copy_Queues::run(Operation operation, std::size_t needed) {
   State& s = *state_;
-  Lock lock(s.mutex);
-  s.make_room(lock, operation.size());
+  const Mutex_Lock lock(s.mutex);
+  s.make_room(operation.size());
   operation.number = ++s.operations;
   if (operation.is_sync()) operation.sync_number = ++s.syncs;
   for (Copy& copy : s.copies) {
@@ -260,30 +267,27 @@ void Copy_Queues::run(Operation operation, std::size_t needed) {
     copy.queue.push_back(operation);
     copy.work.notify_one();
   }
-  if (!s.options.has_threads) return s.perform_without_threads(lock, operation, needed);
-  s.done.wait(lock, [&] { return s.count_done(operation) >= needed || s.used() < needed; });
+  if (!s.options.has_threads) return s.perform_without_threads(operation, needed);
+  while (s.count_done(operation) < needed && s.used() >= needed) s.mutex.wait(s.done);
 }
 
 void Copy_Queues::drain() {
   State& s = *state_;
-  Lock lock(s.mutex);
+  const Mutex_Lock lock(s.mutex);
   if (!s.options.has_threads)
-    for (Copy& copy : s.copies) s.perform_all(lock, copy);
-  s.done.wait(lock, [&] {
-    return std::all_of(s.copies.begin(), s.copies.end(),
-                       [](const Copy& copy) { return !copy.is_used || copy.is_idle(); });
-  });
+    for (Copy& copy : s.copies) s.perform_all(copy);
+  while (!s.are_idle()) s.mutex.wait(s.done);
 }
 
 void Copy_Queues::close() {
   State& s = *state_;
-  Lock lock(s.mutex);
+  const Mutex_Lock lock(s.mutex);
   if (std::exchange(s.is_closed, true)) return;
-  const auto start = Clock::now();
+  const auto start = s.options.system->now();
   for (Copy& copy : s.copies) {
     copy.work.notify_all();
-    if (!s.options.has_threads) s.perform_all(lock, copy);
-    while (copy.is_used && !copy.is_idle()) s.wait_for(lock, copy, start, true);
+    if (!s.options.has_threads) s.perform_all(copy);
+    while (copy.is_used && !copy.is_idle()) s.wait_for(copy, start, true);
   }
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     Copy& copy = s.copies[i];
@@ -291,20 +295,20 @@ void Copy_Queues::close() {
       threads_[i].detach();
       continue;
     }
-    lock.unlock();
+    s.mutex.unlock();
     threads_[i].join();
-    lock.lock();
+    s.mutex.lock();
     copy.file.reset();  // a thread that is left behind does not keep it open
   }
 }
 
 void Copy_Queues::drop(std::size_t copy, const std::string& failure) {
-  const Lock lock(state_->mutex);
+  const Mutex_Lock lock(state_->mutex);
   state_->drop(state_->copies[copy], failure);
 }
 
 Copy_Queues::Status Copy_Queues::status(std::size_t index) const {
-  const Lock lock(state_->mutex);
+  const Mutex_Lock lock(state_->mutex);
   const Copy& copy = state_->copies[index];
   if (!copy.is_used) return {.is_used = false, .failure = copy.failure};
   return {.is_used = true,
@@ -314,12 +318,12 @@ Copy_Queues::Status Copy_Queues::status(std::size_t index) const {
 }
 
 std::size_t Copy_Queues::used() const {
-  const Lock lock(state_->mutex);
+  const Mutex_Lock lock(state_->mutex);
   return state_->used();
 }
 
 std::vector<std::string> Copy_Queues::take_reports() {
-  const Lock lock(state_->mutex);
+  const Mutex_Lock lock(state_->mutex);
   return std::exchange(state_->reports, {});
 }
 

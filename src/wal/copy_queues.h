@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "joedb/base/system.h"
 #include "joedb/io/file.h"
 
 namespace joedb::inline v1::wal {
@@ -36,6 +37,7 @@ class Copy_Queues {
     std::chrono::milliseconds patience{};
     std::function<bool(std::size_t copy)> is_slow;
     std::size_t least = 1;  // copies that are never given up for being slow
+    System* system = &System::real();
   };
 
   // A file that is null is not used.

@@ -108,8 +108,8 @@ std::optional<Entry> Reader::next() {
   return take();
 }
 
-std::optional<Entry> Reader::wait_for_next(std::chrono::milliseconds timeout) {
-  return wait_for(*this, timeout);
+std::optional<Entry> Reader::wait_for_next(std::chrono::milliseconds timeout, System& system) {
+  return wait_for(*this, timeout, system);
 }
 
 std::optional<Entry> Reader::take_checked() {

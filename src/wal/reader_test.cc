@@ -12,6 +12,7 @@
 #include "joedb/wal/recover.h"
 #include "joedb/wal/writer.h"
 #include "testing/error_of.h"
+#include "testing/simulated_system.h"
 #include "testing/temporary_directory.h"
 #include "wal/format.h"
 #include "wal/recovery.h"
@@ -187,10 +188,17 @@ TEST_F(Wal_Reader, SaysIfARotationHasTakenEntriesAway) {
 TEST_F(Wal_Reader, WaitsForAnEntry) {
   Writer log(file_);
   Reader reader(file_);
-  EXPECT_FALSE(reader.wait_for_next(std::chrono::milliseconds(2)));
-  log.append("one");
-  log.flush();
-  EXPECT_EQ("one", reader.wait_for_next(std::chrono::hours(1))->text());
+  testing::Simulated_System system;
+  EXPECT_FALSE(reader.wait_for_next(std::chrono::hours(1), system));
+  EXPECT_EQ(std::chrono::hours(1), system.passed());
+  system.on_sleep = [&] {
+    if (system.passed() < std::chrono::hours(2)) return;
+    log.append("one");
+    log.flush();
+  };
+  EXPECT_EQ("one", reader.wait_for_next(std::chrono::hours(5), system)->text());
+  EXPECT_GE(system.passed(), std::chrono::hours(2));
+  EXPECT_LT(system.passed(), std::chrono::hours(3));
 }
 
 // ---- the format of CWal -------------------------------------------------------------------------

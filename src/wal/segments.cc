@@ -427,8 +427,9 @@ const std::string& Segmented_Reader::segment() const { return implementation_->s
 void Segmented_Reader::seek(std::uint64_t sequence) { implementation_->seek(sequence); }
 void Segmented_Reader::seek_first() { implementation_->seek_first(); }
 
-std::optional<Entry> Segmented_Reader::wait_for_next(std::chrono::milliseconds timeout) {
-  return wait_for(*this, timeout);
+std::optional<Entry> Segmented_Reader::wait_for_next(std::chrono::milliseconds timeout,
+                                                     System& system) {
+  return wait_for(*this, timeout, system);
 }
 
 }  // namespace joedb::inline v1::wal

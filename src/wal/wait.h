@@ -4,21 +4,21 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
 
+#include "joedb/base/system.h"
 #include "joedb/wal/log.h"
 
 namespace joedb::inline v1::wal {
 
 // The next entry of a reader, as soon as there is one, or nothing after the time.
 template <class Reader>
-std::optional<Entry> wait_for(Reader& reader, std::chrono::milliseconds timeout) {
-  const auto until = std::chrono::steady_clock::now() + timeout;
+std::optional<Entry> wait_for(Reader& reader, std::chrono::milliseconds timeout, System& system) {
+  const auto until = system.now() + timeout;
   for (auto pause = std::chrono::milliseconds(1);;) {
     if (auto entry = reader.next()) return entry;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = system.now();
     if (now >= until || reader.end().stop == Stop::overwritten) return std::nullopt;
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, until - now));
+    system.sleep(std::min<System::Duration>(pause, until - now));
     pause = std::min(2 * pause, std::chrono::milliseconds(16));
   }
 }

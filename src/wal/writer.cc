@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
-#include <random>
 #include <thread>
 #include <vector>
 
@@ -31,11 +30,6 @@
 namespace joedb::inline v1::wal {
 
 namespace {
-
-std::uint64_t random_number() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
-}
 
 void require_sense(const Options& options) {
   constexpr std::size_t most = std::size_t{1} << 30;
@@ -176,7 +170,7 @@ class Writer::Implementation {
 
   void open(Abstract_File& file) {
     const bool is_new = file.get_size() <= 0 || (!read_header(file) && is_blank(file));
-    if (is_new) return create({.log_id = random_number(), .epoch = 1});
+    if (is_new) return create({.log_id = options_.system->random(), .epoch = 1});
     found_ = examine(file);
     require_log(file, found_);
     if (found_.is_damaged()) refuse(file);
@@ -318,7 +312,7 @@ class Writer::Implementation {
 
   void append_marker() {
     std::array<char, marker_size> bytes;
-    store(bytes.data(), random_number());
+    store(bytes.data(), options_.system->random());
     append_entry({bytes.data(), bytes.size()}, padded_size(bytes.size()), marker_bit);
     needs_marker_ = false;
   }
@@ -429,7 +423,7 @@ class Writer::Implementation {
          static_cast<std::uint64_t>(next_.offset - durable_offset_) >= policy.bytes))
       return sync_all();
     if (policy.time.count() > 0 && entries == 1) {
-      deadline_ = std::chrono::steady_clock::now() + policy.time;
+      deadline_ = options_.system->now() + policy.time;
       wake_.notify_all();
     }
   }
@@ -439,13 +433,13 @@ class Writer::Implementation {
     while (!token.stop_requested()) {
       if (durable_ + 1 == next_.sequence || file_.has_failed()) {
         wake_.wait(lock);
-      } else if (std::chrono::steady_clock::now() < deadline_) {
-        wake_.wait_until(lock, deadline_);
+      } else if (options_.system->now() < deadline_) {
+        options_.system->wait_until(wake_, lock, deadline_);
       } else {
         try {
           sync_all();
         } catch (const std::exception&) {  // file_ remembers it; anything else is tried again
-          deadline_ = std::chrono::steady_clock::now() + options_.sync.time;
+          deadline_ = options_.system->now() + options_.sync.time;
         }
       }
     }
@@ -476,7 +470,7 @@ class Writer::Implementation {
 
   mutable std::mutex mutex_;  // only if there is a timer
   std::condition_variable wake_;
-  std::chrono::steady_clock::time_point deadline_;
+  System::Time deadline_;
   std::jthread timer_;
 };
 

@@ -10,6 +10,7 @@
 #include "geo_2.h"
 #include "joedb/base/log.h"
 #include "testing/error_of.h"
+#include "testing/simulated_system.h"
 #include "testing/temporary_directory.h"
 
 namespace {
@@ -40,6 +41,18 @@ TEST_F(Two_Clients, See_Each_Others_Transactions) {
   EXPECT_EQ(ann_.get_checkpoint_difference(), 0);
   EXPECT_EQ(ann_.get_journal_checkpoint(), ann_.get_connection_checkpoint());
   EXPECT_EQ(bob_.pull(std::chrono::milliseconds(1)), 0);
+}
+
+TEST_F(Two_Clients, Wait_For_A_Transaction) {
+  joedb::testing::Simulated_System system;
+  EXPECT_EQ(bob_.pull(std::chrono::hours(1), system), 0);
+  EXPECT_EQ(system.passed(), std::chrono::hours(1));
+  system.on_sleep = [&] {
+    system.on_sleep = nullptr;
+    ann_.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
+  };
+  EXPECT_GT(bob_.pull(std::chrono::hours(1), system), 0);
+  EXPECT_LT(system.passed(), std::chrono::minutes(61));
 }
 
 TEST_F(Two_Clients, Take_Back_A_Transaction_That_Throws) {

@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "joedb/base/system.h"
+
 // A mutex that clang's thread-safety analysis (-Wthread-safety) knows: members that are declared
 // JOEDB_GUARDED_BY a mutex are used only while it is locked, or the build fails. Other compilers
 // ignore the attributes.
@@ -25,31 +27,37 @@
 namespace joedb::inline v1 {
 
 class JOEDB_CAPABILITY("mutex") Mutex {
+ public:
+  void lock() JOEDB_ACQUIRE() { mutex_.lock(); }
+  void unlock() JOEDB_RELEASE() { mutex_.unlock(); }
+
+  // Returns after a notification, or without one: called in a loop that checks the condition.
+  void wait(std::condition_variable& condition) JOEDB_REQUIRES(this) {
+    std::unique_lock lock(mutex_, std::adopt_lock);
+    condition.wait(lock);
+    lock.release();
+  }
+  void wait_until(std::condition_variable& condition, System::Time end, System& system)
+      JOEDB_REQUIRES(this) {
+    std::unique_lock lock(mutex_, std::adopt_lock);
+    system.wait_until(condition, lock, end);
+    lock.release();
+  }
+
  private:
-  friend class Mutex_Lock;
   std::mutex mutex_;
 };
 
 // Locks a mutex while it lives.
 class JOEDB_SCOPED_CAPABILITY Mutex_Lock {
  public:
-  explicit Mutex_Lock(Mutex& mutex) JOEDB_ACQUIRE(mutex) : lock_(mutex.mutex_) {}
-  ~Mutex_Lock() JOEDB_RELEASE() {}
+  explicit Mutex_Lock(Mutex& mutex) JOEDB_ACQUIRE(mutex) : mutex_(mutex) { mutex.lock(); }
+  ~Mutex_Lock() JOEDB_RELEASE() { mutex_.unlock(); }
   Mutex_Lock(const Mutex_Lock&) = delete;
   Mutex_Lock& operator=(const Mutex_Lock&) = delete;
 
-  // Returns after a notification, or without one: called in a loop that checks the condition.
-  void wait(std::condition_variable& condition) { condition.wait(lock_); }
-  template <class Time>
-  void wait_until(std::condition_variable& condition, Time end) {
-    condition.wait_until(lock_, end);
-  }
-
-  void unlock() JOEDB_RELEASE() { lock_.unlock(); }
-  void lock() JOEDB_ACQUIRE() { lock_.lock(); }
-
  private:
-  std::unique_lock<std::mutex> lock_;
+  Mutex& mutex_;
 };
 
 }  // namespace joedb::inline v1

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "joedb/base/system.h"
 #include "joedb/replica/connection.h"
 #include "joedb/replica/local_copy.h"
 
@@ -54,12 +55,8 @@ class Client {
   // yet, waits for some, but not longer than `wait` (a duration of <chrono>), and the end of a
   // transaction of others. Neither this nor the
   // other functions that read or push can be called in a transaction: they throw.
-  Offset pull() { return pull_for(0); }
-  template <class Duration>
-  Offset pull(const Duration& wait) {
-    using Period = typename Duration::period;
-    return pull_for(static_cast<std::int64_t>(wait.count() * Period::num * 1000 / Period::den));
-  }
+  Offset pull() { return pull(System::Duration(0)); }
+  Offset pull(System::Duration wait, System& system = System::real());
   // Only what others have written to the file.
   Offset pull_file();
   // Gives the connection what it does not have yet.
@@ -96,7 +93,6 @@ class Client {
   void pull_from_connection();
   void push_to_connection();
   void write_end();
-  Offset pull_for(std::int64_t wait_ms);
   Offset pull_once();
 
   Local_Copy& local_;

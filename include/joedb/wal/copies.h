@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "joedb/base/system.h"
 #include "joedb/io/file.h"
 
 namespace joedb::inline v1::wal {
@@ -38,6 +39,9 @@ struct Copies_Options {
   // For simulations without threads: whether this copy is slow now. What it has to do waits then,
   // until it is not slow any more, or is needed.
   std::function<bool(std::size_t copy)> is_slow = {};
+
+  // Where `patience` is measured.
+  System* system = &System::real();
 };
 
 // Several copies of one log, on different disks, as one file:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "joedb/base/system.h"
 #include "joedb/io/file.h"
 #include "joedb/wal/log.h"
 
@@ -46,7 +47,8 @@ class Reader {
   std::optional<Entry> next();
 
   // The same, but waits for an entry up to `timeout`. It looks again after some milliseconds.
-  std::optional<Entry> wait_for_next(std::chrono::milliseconds timeout);
+  std::optional<Entry> wait_for_next(std::chrono::milliseconds timeout,
+                                     System& system = System::real());
 
   // Why the last call of next() returned nothing.
   const End& end() const { return end_; }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "joedb/base/system.h"
 #include "joedb/io/directory.h"
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"
@@ -98,7 +99,8 @@ class Segmented_Reader {
   // gone; Stop::overwritten if they were released while this read. Where a segment is missing or
   // damaged, this stops, and stays there until the next seek: it never skips entries by itself.
   std::optional<Entry> next();
-  std::optional<Entry> wait_for_next(std::chrono::milliseconds timeout);
+  std::optional<Entry> wait_for_next(std::chrono::milliseconds timeout,
+                                     System& system = System::real());
   const End& end() const;
   Position position() const;
   // The file of the entry that next() has returned, or of end(); empty if there is none.

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "joedb/base/system.h"
 #include "joedb/io/file.h"
 #include "joedb/wal/recover.h"
 
@@ -50,6 +51,10 @@ struct Options {
 
   // Of a new log. One that exists keeps its format.
   Format format = Format::checked;
+
+  // Where the time of the policy, and the random numbers of the log come from. It must outlive the
+  // Writer.
+  System* system = &System::real();
 };
 
 // Appends entries to a log.

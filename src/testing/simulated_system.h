@@ -1,0 +1,40 @@
+#ifndef TESTING_SIMULATED_SYSTEM_H
+#define TESTING_SIMULATED_SYSTEM_H
+
+#include <atomic>
+#include <functional>
+#include <utility>
+
+#include "joedb/base/system.h"
+
+namespace joedb::testing {
+
+// Time that passes when the test says so, and when somebody sleeps. Random numbers count from 1.
+class Simulated_System : public System {
+ public:
+  // Called after each sleep.
+  std::function<void()> on_sleep;
+
+  void advance(Duration duration) { time_ += duration.count(); }
+  Duration passed() const { return Duration(time_); }
+
+  Time now() override { return Time(passed()); }
+  void sleep(Duration duration) override {
+    advance(duration);
+    if (on_sleep) on_sleep();
+  }
+  // Looks again and again whether the time has come: the callers do so after each return.
+  void wait_until(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
+                  Time) override {
+    condition.wait_for(lock, std::chrono::milliseconds(1));
+  }
+  std::uint64_t random() override { return ++random_; }
+
+ private:
+  std::atomic<Duration::rep> time_ = 0;
+  std::atomic<std::uint64_t> random_ = 0;
+};
+
+}  // namespace joedb::testing
+
+#endif
