@@ -15,6 +15,11 @@ static std::string message(std::string_view action, std::string_view path, Offse
   return text.append(": ").append(std::generic_category().message(code));
 }
 
+std::string Corruption_Error::reason() const {
+  const std::string text = what(), prefix = path + ": ";
+  return !path.empty() && text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
 Unfinished_Transaction::Unfinished_Transaction(std::string_view file, Offset checkpoint_position,
                                                Offset file_size)
     : Exception(std::string(file) + " ends with an unfinished transaction: its checkpoint is at " +

@@ -41,7 +41,7 @@ class Verifier {
     } catch (const Corruption_Error& error) {
       if (damage_) return damage_;
       // The next entry that covers bytes says where the trouble ends.
-      return Damage{has_entries() ? covered_ : error.offset, start_of_good_end(), error.what()};
+      return Damage{has_entries() ? covered_ : error.offset, start_of_good_end(), error.reason()};
     }
     if (auto damage = missing_end()) return damage;
     return refusal_of_readers();
@@ -88,7 +88,7 @@ class Verifier {
       const Readonly_Journal journal(file_);
       return std::nullopt;
     } catch (const Corruption_Error& error) {
-      return Damage{error.offset, journal_.get_checkpoint(), error.what()};
+      return Damage{error.offset, journal_.get_checkpoint(), error.reason()};
     }
   }
 

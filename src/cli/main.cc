@@ -105,6 +105,8 @@ static std::string text_for_people(const std::exception& error) {
 
 // As joedb 10 says it.
 static std::string classic_text(const std::exception& error) {
+  if (const auto* const damage = dynamic_cast<const Corruption_Error*>(&error))
+    return damage->reason();
   const auto* const unfinished = dynamic_cast<const Unfinished_Transaction*>(&error);
   if (unfinished == nullptr) return error.what();
   return "Checkpoint (" + std::to_string(unfinished->checkpoint) + ") is smaller than file size (" +

@@ -26,8 +26,9 @@ std::string Abstract_File::read_blob(Blob blob, std::int64_t max_size) const {
   std::int64_t size = blob.get_size();
   if (max_size >= 0) size = std::min(size, max_size);
   if (size < 0 || blob.get_position() < 0)
-    throw Corruption_Error("Trying to read past the end of file: negative blob position or size",
-                           blob.get_position());
+    throw Corruption_Error(
+        "Trying to read past the end of file: " + name_ + ": negative blob position or size",
+        blob.get_position());
   // Take memory as the bytes arrive, so that a wrong size costs an error, not the machine.
   std::string result;
   const auto wanted = static_cast<std::size_t>(size);

@@ -103,10 +103,12 @@ void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Off
   fail("its header has no checkpoint, and the file has " + std::to_string(file_size) + " bytes");
 }
 
-void Checkpoint_Reader::fail_behind_hard_checkpoint(const Corruption_Error& error) const {
+void Checkpoint_Reader::fail_in_file(const Corruption_Error& error, bool names_hard) const {
+  std::string text = error.what();
+  if (!text.starts_with(file_.get_name())) text.insert(0, file_.get_name() + ": ");
   const Offset hard = hard_checkpoint();
-  if (hard >= checkpoint()) throw error;
-  throw Corruption_Error(std::string(error.what()) + hard_checkpoint_text(hard), error.offset);
+  if (names_hard && hard < checkpoint()) text += hard_checkpoint_text(hard);
+  throw Corruption_Error(text, error.offset, file_.get_name());
 }
 
 // Where integrity entries are used, a checkpoint without one is a soft one whose bytes a power cut
@@ -127,7 +129,7 @@ void Checkpoint_Reader::check_integrity() {
               ": damaged by a power cut, or written by a program without integrity entries",
           checkpoint());
   } catch (const Corruption_Error& error) {
-    fail_behind_hard_checkpoint(error);
+    fail_in_file(error, true);
   }
 }
 

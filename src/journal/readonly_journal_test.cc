@@ -185,11 +185,11 @@ TEST_F(Readonly_Journal_Test, NamesEntryAndOffsetOfAnError) {
     Readonly_Memory_File memory(file);
     Readonly_Journal journal(memory);
     testing::Entry_Keeper keeper;
-    EXPECT_EQ(error_of([&] { journal.replay(keeper); }), error) << when;
+    EXPECT_EQ(error_of([&] { journal.replay(keeper); }), "memory: " + error) << when;
     EXPECT_EQ(keeper.entries(), std::vector<Any_Entry>{Comment{"a"}}) << when;
     EXPECT_EQ(error_of([&] { journal.replay(keeper); }), "this journal could not be replayed");
     journal.rewind();
-    EXPECT_EQ(error_of([&] { journal.replay(keeper); }), error) << when;
+    EXPECT_EQ(error_of([&] { journal.replay(keeper); }), "memory: " + error) << when;
   }
 }
 
@@ -205,7 +205,9 @@ TEST_F(Readonly_Journal_Test, NamesTheEntryThatAHandlerRefuses) {
     journal.replay(handler);
     FAIL();
   } catch (const Corruption_Error& error) {
-    EXPECT_STREQ(error.what(), "says who? (valid_data entry at offset 44)");
+    EXPECT_STREQ(error.what(), "memory: says who? (valid_data entry at offset 44)");
+    EXPECT_EQ(error.path, "memory");
+    EXPECT_EQ(error.reason(), "says who? (valid_data entry at offset 44)");
     EXPECT_EQ(error.offset, 44);
   }
 }
@@ -239,7 +241,8 @@ TEST_F(Readonly_Journal_Test, TakesNoMemoryForLengthsThatTheFileDoesNotHave) {
     Readonly_Journal journal(file);
     testing::Entry_Keeper keeper;
     const std::string error = error_of([&] { journal.replay(keeper); });
-    EXPECT_TRUE(error.starts_with("Trying to read past the end of file")) << entry << ": " << error;
+    EXPECT_TRUE(error.starts_with("memory: Trying to read past the end of file"))
+        << entry << ": " << error;
     EXPECT_LE(file.largest_read(), std::size_t{1} << 20) << entry;
   }
 }

@@ -164,7 +164,8 @@ TEST_F(Writable_Journal_Test, IsNotWrittenAfterAReplayThatFailed) {
     using Ignore_Entries::operator();
     void operator()(const Comment&) { throw Data_Error("no comment"); }
   } handler;
-  EXPECT_EQ(error_of([&] { journal.replay(handler); }), "no comment (comment entry at offset 41)");
+  EXPECT_EQ(error_of([&] { journal.replay(handler); }),
+            "sim: no comment (comment entry at offset 41)");
   EXPECT_NE(error_of([&] { journal.append(Valid_Data{}); }), "no error");
 }
 

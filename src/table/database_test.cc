@@ -49,7 +49,7 @@ class Database_Test : public ::testing::Test {
     try {
       database_of(entries);
     } catch (const Corruption_Error& error) {
-      const std::string text = error.what();
+      const std::string text = error.reason();
       EXPECT_NE(text.find(" entry at offset "), std::string::npos) << text;
       return text.substr(0, text.rfind(" ("));
     }

@@ -45,10 +45,15 @@ class Write_Disabled : public Exception {
   const std::string failure;
 };
 
-// The bytes of a journal are not what they should be. `offset` is where the trouble is.
+// The bytes of a file are not what they should be. `offset` is where the trouble is; `path` may be
+// empty, where it was not a file that was decoded.
 class Corruption_Error : public Exception {
  public:
-  Corruption_Error(const std::string& what, Offset at) : Exception(what), offset(at) {}
+  Corruption_Error(const std::string& what, Offset at, std::string file = "")
+      : Exception(what), path(std::move(file)), offset(at) {}
+  // The text without the name of the file.
+  std::string reason() const;
+  const std::string path;
   const Offset offset;
 };
 

@@ -60,8 +60,9 @@ class Checkpoint_Reader {
   // Whether they cover everything before the checkpoint.
   bool is_covered() const { return covered_ == checkpoint() && covered_ > journal_start; }
 
-  // Throws the error again. If there is an earlier hard checkpoint, the text names it.
-  [[noreturn]] void fail_behind_hard_checkpoint(const Corruption_Error& error) const;
+  // Throws the error again. The text names the file; and the hard checkpoint, if that is an earlier
+  // one and names_hard.
+  [[noreturn]] void fail_in_file(const Corruption_Error& error, bool names_hard) const;
 
  private:
   Checkpoint_Words stable(Checkpoint_Words words) const;

@@ -52,7 +52,10 @@ class Replay {
   void rewind();
 
  private:
-  [[noreturn]] void fail(const char* what) { input_.fail(what); }
+  [[noreturn]] void fail(const char* what) {
+    header_.fail_in_file(Corruption_Error(what + input_.entry_description(), input_.entry_offset()),
+                         false);
+  }
 
   const Checkpoint_Reader& header_;
   File_Decoder_Input input_;
@@ -70,8 +73,7 @@ void Replay::run(Handler& handler, Offset limit, Offset end) {
   } catch (const Data_Error& error) {
     fail(error.what());
   } catch (const Corruption_Error& error) {
-    if (error.offset >= header_.hard_checkpoint()) header_.fail_behind_hard_checkpoint(error);
-    throw;
+    header_.fail_in_file(error, error.offset >= header_.hard_checkpoint());
   }
   is_broken_ = false;
 }
