@@ -53,7 +53,7 @@ static std::int64_t log_many_events() {
     std::cerr << error.path << ": the disk is full; nothing that was checkpointed is lost\n";
     throw;
   }
-  return db.get_order_table().get_size();
+  return static_cast<std::int64_t>(db.get_order_table().get_size());
 }
 
 int main() {

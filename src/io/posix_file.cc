@@ -40,15 +40,17 @@ constexpr std::size_t word_page = 4096;
 
 // File systems where a store to a mapped page that is in the file can only fail as a write does: at
 // the next sync. XFS_SUPER_MAGIC is not in every magic.h.
-bool can_map(int descriptor, Offset least_size) {
+//
+// Returns the size of the file; 0 if it cannot be mapped.
+Offset size_to_map(int descriptor) {
   struct stat file;
   struct statfs status;
-  if (::fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size < least_size)
-    return false;
-  if (::fstatfs(descriptor, &status) != 0) return false;
+  if (::fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode)) return 0;
+  if (::fstatfs(descriptor, &status) != 0) return 0;
   constexpr auto xfs_magic = 0x58465342;
-  return status.f_type == EXT4_SUPER_MAGIC || status.f_type == xfs_magic ||
-         status.f_type == OVERLAYFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
+  const bool is_local = status.f_type == EXT4_SUPER_MAGIC || status.f_type == xfs_magic ||
+                        status.f_type == OVERLAYFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
+  return is_local ? file.st_size : 0;
 }
 
 }  // namespace
@@ -149,7 +151,7 @@ void File_Slice::pwrite(const char*, std::size_t, Offset) {
 
 bool File::map(Offset start, Offset end) {
   unmap();
-  if (!can_map(descriptor_, end)) return false;
+  if (size_to_map(descriptor_) < end) return false;
   const auto size = static_cast<std::size_t>(end - start);
   void* const map = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, start);
   if (map == MAP_FAILED) return false;
@@ -165,12 +167,15 @@ void File::unmap() {
 }
 
 void File::map_words(Offset end) {
+  unmap_words();
   may_map_words_ = false;
-  if (!can_map(descriptor_, end)) return;
+  const Offset size = size_to_map(descriptor_);
+  if (size < end) return;
   void* const page =
       ::mmap(nullptr, word_page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, 0);
   if (page == MAP_FAILED) return;
   words_ = static_cast<std::int64_t*>(page);
+  words_end_ = std::min(size, static_cast<Offset>(word_page));
   ::mlock(page, word_page);  // it need not be read again, then; a limit may forbid it
 }
 
@@ -178,26 +183,25 @@ void File::unmap_words() {
   if (words_) ::munmap(words_, word_page);
   words_ = nullptr;
   words_end_ = 0;
-  may_map_words_ = true;
 }
 
 // Where words are not mapped, they are written with the head locked: network file systems send
 // what was written before they grant a lock, so nobody sees a word before what it refers to.
 void File::store_words(std::span<const std::int64_t> words, Offset offset) {
   const Offset end = offset + static_cast<Offset>(words.size_bytes());
-  if (may_map_words_ && end <= static_cast<Offset>(word_page)) map_words(end);
-  if (!words_ || end > static_cast<Offset>(word_page)) {
+  const bool can_be_mapped = end <= static_cast<Offset>(word_page);
+  if (end > words_end_ && can_be_mapped && may_map_words_) map_words(end);
+  if (end > words_end_) {
     const File_Lock head(*this, head_lock, File_Lock::Kind::exclusive);
     return Abstract_File::store_words(words, offset);
   }
-  words_end_ = std::max(words_end_, end);
   std::int64_t* to = words_ + offset / static_cast<Offset>(sizeof *words_);
   for (const std::int64_t word : words)
     std::atomic_ref(*to++).store(word, std::memory_order_release);
 }
 
 void File::load_words(std::span<std::int64_t> words, Offset offset) const {
-  if (!words_ || offset + static_cast<Offset>(words.size_bytes()) > words_end_)
+  if (offset + static_cast<Offset>(words.size_bytes()) > words_end_)
     return Abstract_File::load_words(words, offset);
   std::int64_t* from = words_ + offset / static_cast<Offset>(sizeof *words_);
   for (std::int64_t& word : words) word = std::atomic_ref(*from++).load(std::memory_order_acquire);
@@ -247,7 +251,10 @@ void File::sync_directory() {
 }
 
 bool File::truncate(Offset size) {
-  if (size < words_end_) unmap_words();
+  if (size < words_end_) {
+    words_end_ = size;
+    may_map_words_ = true;  // once the file has grown
+  }
   if (retry([&] { return ::ftruncate(descriptor_, size); }) != 0)
     throw_io_error("truncating", get_name(), size, errno);
   return true;

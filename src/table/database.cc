@@ -209,21 +209,20 @@ class Run_Sink {
  public:
   explicit Run_Sink(Find_Table find_table) : find_table_(find_table) {}
 
-  bool insert(Table_Id table_id, Record_Id record) {
-    Table* const table = find(table_id);
-    if (table == nullptr || !table->has_room_for(record)) return false;
-    table->insert(record);
+  Table* table(Table_Id id) const { return find_table_(id); }
+
+  bool insert(Table& table, Record_Id record) const {
+    if (!table.has_room_for(record)) return false;
+    table.insert(record);
     return true;
   }
 
-  Column_Base* column(Table_Id table_id, Record_Id record, Field_Id field, Type_Code type) {
-    Table* const table = find(table_id);
-    if (table == nullptr || !table->is_used(record)) return nullptr;
-    return table->find_plain_column(field, type);
+  Column_Base* column(Table& table, Record_Id record, Field_Id field, Type_Code type) const {
+    return table.is_used(record) ? table.find_plain_column(field, type) : nullptr;
   }
 
   template <Field_Value T>
-  bool set(Column_Base& plain, Record_Id record, T value) {
+  bool set(Column_Base& plain, Record_Id record, T value) const {
     auto& column = static_cast<Column<T>&>(plain);
     if constexpr (std::is_same_v<T, std::string_view>) {
       if (value.size() > Column<T>::max_size) return false;
@@ -234,17 +233,7 @@ class Run_Sink {
   }
 
  private:
-  Table* find(Table_Id id) {
-    if (id != id_) {
-      table_ = find_table_(id);
-      id_ = id;
-    }
-    return table_;
-  }
-
   const Find_Table find_table_;
-  Table_Id id_ = Table_Id(0);
-  Table* table_ = nullptr;
 };
 
 }  // namespace

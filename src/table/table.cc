@@ -41,6 +41,7 @@ Field_Id Table::add_field(std::string name) {
   const Field_Id id(static_cast<std::uint16_t>(fields_.size() + 1));
   if (find_index(id) != nullptr) next_column_->set_indexed();
   fields_.push_back({name, std::move(next_column_)});
+  field_count_ = fields_.size();
   field_ids_.emplace(std::move(name), id);
   for (const auto& index : indexes_) index->find_columns();
   return id;

@@ -22,7 +22,7 @@ namespace joedb::inline v1 {
 // has no room for would kill the process. The object does not show them, and cuts them off when it
 // is destroyed. After a crash they stay, and the next writer cuts them off.
 //
-// Where a map is not safe (see can_map in posix_file.cc: not on a network), it is a plain File.
+// Where a map is not safe (see size_to_map in posix_file.cc: not on a network), it is a plain File.
 //
 // Base is File, or what a test puts in its place: it has map_page, map, unmap and store.
 template <class Base>

@@ -74,12 +74,12 @@ class File : public Named_File {
 
   int descriptor_ = -1;
   int directory_ = -1;         // until it is synced
-  bool may_map_words_ = true;  // not tried yet
+  bool may_map_words_ = true;  // where words are stored behind words_end_
   char* map_ = nullptr;
   Offset map_start_ = 0;
   std::size_t map_size_ = 0;
   std::int64_t* words_ = nullptr;  // the first page of the file
-  Offset words_end_ = 0;           // up to there words were stored
+  Offset words_end_ = 0;           // up to there it is used
 };
 
 // A part of an open file, to be read: a database that is packed in another file. Locks do nothing.

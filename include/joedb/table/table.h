@@ -72,7 +72,7 @@ class Table {
   // Null for any other field, and for part of the key of an index.
   Column_Base* find_plain_column(Field_Id field, Type_Code type) const {
     const std::size_t index = field.value() - std::size_t{1};
-    if (index >= fields_.size()) return nullptr;
+    if (index >= field_count_) return nullptr;
     Column_Base* const column = fields_[index].column.get();
     const bool is_plain = column != nullptr && column->type().code == type && !column->is_indexed();
     return is_plain ? column : nullptr;
@@ -202,6 +202,7 @@ class Table {
   std::string name_;
   Deleted_Values deleted_values_;
   std::vector<Field> fields_;
+  std::size_t field_count_ = 0;  // fields_.size(), which is a division, for each replayed value
   std::map<std::string, Field_Id, std::less<>> field_ids_;
   std::unique_ptr<Column_Base> next_column_;
   std::vector<std::unique_ptr<Index>> indexes_;
