@@ -23,10 +23,17 @@ inline constexpr bool is_schema_entry =
 
 // The content of a database in memory: the schema at run time, and a table engine for each table.
 //
-// It is a handler: a journal is replayed into it. Every entry has two steps: prepare(entry) checks
-// that it fits and takes the memory it needs, and throws Data_Error with nothing changed;
-// apply(entry) then cannot fail (but those that change the schema may lack memory). Calling the
-// database does both.
+// It is a handler: a journal is replayed into it. Every entry has two steps. prepare(entry) checks
+// the entry and takes the memory it needs: it throws Data_Error for an entry that does not fit the
+// content, Exception or std::bad_alloc without memory, and the content has not changed then.
+// apply(entry) requires that prepare(entry) has returned, with no change in between. It cannot
+// fail, except that an entry of the schema may lack memory. Calling the database does both.
+//
+// The database has no journal. A program that writes uses Writable_Database, or generated code,
+// which log each entry between the two steps.
+//
+// Not thread-safe. Functions that are const may be called by several threads while none changes
+// the database.
 class Database {
  public:
   explicit Database(Deleted_Values deleted_values = Deleted_Values::keep)
@@ -34,7 +41,7 @@ class Database {
 
   // ---- the schema
 
-  // Null if there is no such table, or it was dropped.
+  // The table with this id, counted from 1. Null if there is none, or it was dropped.
   const Table* find_table(Table_Id table) const {
     const std::size_t index = table.value() - std::size_t{1};
     return index < tables_.size() ? tables_[index].get() : nullptr;
@@ -42,43 +49,56 @@ class Database {
   Table* find_table(Table_Id table) {
     return const_cast<Table*>(static_cast<const Database*>(this)->find_table(table));
   }
+  // The table with this name, as it was last renamed. Null if there is none.
   const Table* find_table(std::string_view name) const;
 
   // Tables by id: table 1 is the first. A dropped one leaves a null pointer. Tables stay where they
   // are in memory until they are dropped.
   const std::vector<std::unique_ptr<Table>>& tables() const { return tables_; }
 
-  // The schema entries of the journal so far, encoded as in a file.
+  // The schema entries (is_schema_entry) so far, in their order, encoded as in a file. Two
+  // databases with the same bytes here have the same tables and fields, with the same ids.
   const std::string& schema_entries() const { return schema_entries_; }
 
   // ---- indexes
 
-  // To be called before anything is replayed: the index is made with its table.
+  // Call it before anything is replayed. The index is made when its table is created. It belongs
+  // to the table, which cannot be dropped from then on, nor can the fields of the index.
   void add_index(Index_Definition definition);
-  // In the order in which they were made.
+  // The indexes whose tables exist, in the order in which they were made. Pointers are valid as
+  // long as the database.
   const std::vector<Index*>& indexes() const { return indexes_; }
+  // By the name of its definition. Null if there is none, or its table does not exist yet.
   const Index* find_index(std::string_view name) const;
 
   // ---- limits
 
-  // Rows that a journal may have without paying for them by a byte each (skipped ids, vectors), all
-  // together, deleted ones included: as many as it has bytes, but 16 million in any case.
+  // The record limit: how many rows a journal of `size` bytes may have that no entry of their own
+  // makes. These are skipped ids and the records of vectors, all together, deleted ones included.
+  // It is as many rows as bytes, but at least 16,777,216.
   static index_t free_rows_of_journal(Offset size);
-  // A journal of this many bytes is about to be replayed. Indexes wait.
+  // Call it before a journal of this many bytes is replayed: insertions beyond its record limit
+  // throw Data_Error. Indexes are not updated until remove_limits().
   void limit_to_journal_of(Offset size);
-  // For the one who writes: vectors of any length, for they will be filled. Indexes are brought up
-  // to date, all that can be; throws Data_Error if a unique one would hold a key twice
-  // (Index::insert_waiting).
+  // Call it after replaying. From here on a vector may have any length, up to the memory, for its
+  // values follow; the limit for skipped ids stays. Brings all indexes up to date. Throws
+  // Unique_Violation if a unique one would hold a key twice, the first of several errors; the
+  // tables and the other indexes are complete then, and records that are not in an index are tried
+  // again (Index::insert_waiting).
   void remove_limits();
 
-  // From now on, tables and fields that are dropped stay in memory: somebody has their addresses.
+  // From now on, tables and fields that are dropped stay in memory, so that their addresses stay
+  // valid, until the database is destroyed.
   void keep_dropped() { keeps_dropped_ = true; }
-  // The next checkpoint will be at `position`. Throws Data_Error if it could not be read back.
+  // Throws Data_Error if a journal that ends at `position` could not be read back: the tables have
+  // more rows without entries of their own than the record limit allows.
   void require_readable_from(Offset position) const;
-  // The journal has grown to `position`.
+  // Call it when the journal has grown to `position`: the record limit may grow with it. It never
+  // becomes smaller.
   void note_journal_size(Offset position) {
     free_rows_ = std::max(free_rows_, free_rows_of_journal(position));
   }
+  // How many more ids an insertion may skip, and how many records a vector may have.
   Table::Budget budget() const {
     const index_t left = std::max<index_t>(free_rows_ - rows_beyond_limit_, 0);
     return {left, may_write_ ? no_limit : left};
@@ -91,12 +111,13 @@ class Database {
 
   // ---- entries
 
+  // Throws what prepare(entry) throws, and has changed nothing then.
   template <class Entry>
   void operator()(const Entry& entry) {
     prepare(entry);
     apply(entry);
   }
-  // The same, which looks up the column once.
+  // The same; looks up the column once.
   template <Field_Value T>
   void operator()(const Update<T>& e) {
     Table& t = table(e.table);
@@ -105,11 +126,16 @@ class Database {
     t.set(column, e.field, e.record, e.value);
   }
 
-  // Called by decode_entries: rows at the end of dense tables, and values in columns that are in no
-  // index. Whoever derives from this class and has another operator() for Insert or Update must
-  // hide this function, too.
+  // Called by decode_entries: replays rows at the end of dense tables, and values in columns that
+  // are in no index. It stops before the first other entry, before an invalid one, and at `end`. A
+  // derived class with its own operator() for Insert or Update must hide this function, too.
   void replay_batch(Decoder_Input& in, Context& context, Offset end);
 
+  // What each of these throws, as a Data_Error: a table, field or record that does not exist; a
+  // field of another type; a name that is in use or not an identifier (schema/type.h); a 65536th
+  // table or field; dropping what an index needs; an id that is in use, negative, or beyond the
+  // record limit; a string of more than 4294967295 bytes; a key that a unique index has already
+  // (Unique_Violation).
   void prepare(const Create_Table& e) const;
   void prepare(const Drop_Table& e) const;
   void prepare(const Rename_Table& e) const;
@@ -139,6 +165,7 @@ class Database {
   void prepare(const Valid_Data&) const {}
   void prepare(const Blob_Data&) const {}
 
+  // A new table or field gets the next id; ids of dropped ones are not used again.
   void apply(const Create_Table& e);
   void apply(const Drop_Table& e);
   void apply(const Rename_Table& e);
@@ -159,6 +186,9 @@ class Database {
     Table& t = table(e.table);
     t.set(t.template column<T>(e.field), e.field, e.record, e.value);
   }
+  // Reads e.values to their end. The decoder may throw Corruption_Error before that, and the values
+  // read so far stay. Throws Unique_Violation if a unique index would hold a key twice; the column
+  // has its old values then.
   template <Field_Value T>
   void apply(const Update_Vector<T>& e) {
     Table& t = table(e.table);
@@ -181,6 +211,7 @@ class Database {
   void apply(const Valid_Data&) {}
   void apply(const Blob_Data&) {}
 
+  // The same as find_table, but throws Data_Error if there is no such table.
   const Table& table(Table_Id id) const {
     const Table* const found = find_table(id);
     if (found == nullptr) [[unlikely]]
@@ -191,7 +222,7 @@ class Database {
     return const_cast<Table&>(static_cast<const Database*>(this)->table(id));
   }
 
-  // Throws Data_Error if the blob could not stand in a file.
+  // Throws Data_Error unless position and size are in 0 … 2^61 - 1. Does not look at the file.
   static void require_valid(Blob blob) {
     constexpr auto limit = static_cast<std::int64_t>(max_compact);
     if (blob.get_position() < 0 || blob.get_position() > limit || blob.get_size() < 0 ||

@@ -10,15 +10,22 @@
 
 namespace joedb::inline v1 {
 
-// A part of a column, to be read and written in place while a vector is updated.
+// The values of consecutive records in a column, to be read and written in place: the argument of
+// the function that update_vector_of_FIELD calls (typed_writer.h). Element i belongs to record
+// first + i. Values of records that are not in use can be written, too.
+//
+// Valid until that function returns. A copy refers to the same values. Ranges are not checked.
 template <class T>
 class Span {
  public:
   Span(T* data, std::size_t size) : data_(data), size_(size) {}
 
+  // Requires i < size().
   T& operator[](std::size_t i) const { return data_[i]; }
+  // The number of records; get_size() is the older name.
   std::size_t get_size() const { return size_; }
   std::size_t size() const { return size_; }
+  // The values are contiguous: [data(), data() + size()).
   T* data() const { return data_; }
   T* begin() const { return data_; }
   T* end() const { return data_ + size_; }
@@ -28,22 +35,27 @@ class Span {
   std::size_t size_;
 };
 
-// One string of a column: assign to it, or read it as a String.
+// One string of a column: assign to it, or read it as a String. It refers to the column and the
+// record, not to the text. Like the Span it comes from, it is valid while the vector is updated.
 class String_Reference {
  public:
   String_Reference(Column<std::string_view>& column, index_t id) : column_(column), id_(id) {}
   String_Reference(const String_Reference&) = default;
 
+  // Copies `text`, which may be a text of this column. Throws Data_Error if it has more than
+  // 4294967295 bytes, std::bad_alloc without memory; the old text stays then.
   const String_Reference& operator=(std::string_view text) const {
     if (text.size() > Column<std::string_view>::max_size)
       throw Data_Error("a string can have at most 4294967295 bytes");
     column_.set(id_, text);
     return *this;
   }
+  // Copies the text of `other`; does not make this refer to another record.
   const String_Reference& operator=(const String_Reference& other) const {
     return *this = other.get();
   }
 
+  // Valid until the next assignment to a string of this column. A std::string is a copy.
   String get() const { return column_.get(id_); }
   operator String() const { return get(); }
   operator std::string() const { return get(); }
@@ -54,13 +66,15 @@ class String_Reference {
   index_t id_;
 };
 
-// A part of a column of strings: name[i] = "text".
+// The same for strings: name[i] = "text". Elements are String_References. There is no data(), for
+// the texts are not contiguous. Iterators refer to the Span, which must outlive them.
 template <>
 class Span<std::string> {
  public:
   Span(Column<std::string_view>& column, index_t first, std::size_t size)
       : column_(column), first_(first), size_(size) {}
 
+  // Requires i < size().
   String_Reference operator[](std::size_t i) const {
     return {column_, first_ + static_cast<index_t>(i)};
   }

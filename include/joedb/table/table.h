@@ -16,20 +16,28 @@
 
 namespace joedb::inline v1 {
 
+// A field of a table. A dropped one keeps its place and its last name.
 struct Field {
   std::string name;
-  std::unique_ptr<Column_Base> column;  // none once the field is dropped
+  std::unique_ptr<Column_Base> column;  // null once the field is dropped
 };
 
-// What becomes of the values of a deleted record. Compiled programs see default values when its id
-// is used again; the interpreter, like that of joedb 10, the old ones.
+// What values a new record has whose id was in use before. `reset`: default values, as generated
+// code sees them. `keep`: those of the deleted record, as the interpreter does, like joedb 10.
 enum class Deleted_Values { reset, keep };
 
 // One table: its fields, which rows exist, and a column for each field.
 //
-// A change has two steps. prepare_… checks that it is possible and takes the memory it needs, and
-// throws without having changed anything that can be seen; then the change itself cannot fail. What
-// stands between them is the journal.
+// A change has two steps. prepare_… checks that it is possible and takes the memory it needs:
+// it throws Data_Error if the change is not possible, Exception or std::bad_alloc without memory,
+// and nothing that can be seen has changed then. The change itself, which must follow with no other
+// change in between, cannot fail. The entry is logged between the two steps.
+//
+// Users read tables: the functions that change one neither check their arguments nor log. Changes
+// go through Writable_Database or generated code.
+//
+// Not thread-safe. Functions that are const may be called by several threads while none changes
+// the table.
 class Table {
  public:
   Table(Table_Id id, std::string name, Deleted_Values deleted_values)
@@ -41,24 +49,28 @@ class Table {
 
   // Fields by id: field 1 is the first. Dropped ones keep their place.
   const std::vector<Field>& fields() const { return fields_; }
-  // Null if there is no such field.
+  // Null if there is no such field, or it was dropped.
   const Field* find_field(Field_Id field) const;
+  // The null id if there is no such field. Takes time logarithmic in the number of fields.
   Field_Id find_field(std::string_view name) const;
 
-  // Names and fields have been checked (Database::prepare). The column that the first function
-  // makes, with room for all rows, is the one that the second adds.
+  // Requires that Database::prepare has checked names and fields. prepare_add_field makes a column
+  // with room for all rows; throws Exception without memory. add_field adds it as the last field,
+  // and returns the new id.
   void prepare_add_field(Type type);
   Field_Id add_field(std::string name);
-  // Returns its column.
+  // Returns the column, which the caller keeps as long as its address is in use.
   std::unique_ptr<Column_Base> drop_field(Field_Id field);
   void rename_field(Field_Id field, std::string name);
 
+  // Which records are in use, and their order.
   const Record_Ids& records() const { return records_; }
   bool is_used(Record_Id record) const { return records_.is_used(record.value()); }
 
-  // The column of a field of this type; throws Data_Error for any other field.
+  // The column of a field of this type. Throws Data_Error if there is no such field, or it has
+  // another type. The address stays valid until the field is dropped.
   Column_Base& find_column(Field_Id field, Type_Code type);
-  // The column of a field whose values are T; throws Data_Error for any other field.
+  // The same, for the type whose values are T (code_of in schema/type.h).
   template <Field_Value T>
   Column<T>& column(Field_Id field) {
     const std::size_t index = field.value() - std::size_t{1};
@@ -69,7 +81,7 @@ class Table {
     }
     throw_bad_field(field, code_of<T>);
   }
-  // Null for any other field, and for part of the key of an index.
+  // The same, but null instead of an error, and null for a field that is part of an index.
   Column_Base* find_plain_column(Field_Id field, Type_Code type) const {
     const std::size_t index = field.value() - std::size_t{1};
     if (index >= field_count_) return nullptr;
@@ -84,24 +96,27 @@ class Table {
 
   // ---- indexes
 
-  // Records that are there already are inserted when they are updated.
+  // Fields of the definition may be added to the table later. Records that exist already are
+  // inserted when they are updated.
   Index& add_index(Index_Definition definition);
   const std::vector<std::unique_ptr<Index>>& indexes() const { return indexes_; }
-  // The index that a field is part of, or null.
+  // An index that the field is part of; null if there is none.
   const Index* find_index(Field_Id field) const;
 
-  // For the record that is about to get these values: throws Data_Error if a unique index would
-  // hold a key twice, and takes the memory that its indexes need.
+  // For a record that is about to get these values. Throws Unique_Violation if a unique index would
+  // hold a key twice, Exception while there is a Growth_Lock. Takes the memory that the indexes
+  // need.
   void prepare_keys(Record_Id record, std::span<const New_Value> values);
 
-  // A new value in a column, and in all indexes.
+  // Sets a value in the column, which is that of `field`, and moves the record in the indexes.
+  // Requires that the record is in use, and column.prepare and prepare_keys.
   template <Field_Value T>
   void set(Column<T>& column, Field_Id field, Record_Id record, T value) {
     if (column.is_indexed()) [[unlikely]]
       return set_indexed(column, field, record, value);
     column.set(record.value(), value);
   }
-  // After a new value in a record that is in none of them.
+  // After a new value in a record that is in none of the indexes with this field.
   void insert_into_indexes(Record_Id record, Field_Id field) {
     for (const auto& index : indexes_)
       if (index->has_field(field)) index->insert(record, field);
@@ -109,13 +124,15 @@ class Table {
 
   // ---- rows
 
-  // How many rows may be made that no byte of the journal pays for: skipped ids, and the records of
-  // vectors. A few bytes must not take all memory.
+  // How many rows may be made that have no entry of their own: ids that one insertion skips, and
+  // records of one vector. So a few bytes of a hostile journal cannot take all memory.
   struct Budget {
     index_t skip;
     index_t vector;
   };
 
+  // Throws Data_Error if the id is negative, in use, or skips more than budget.skip ids; Exception
+  // without memory, or if the table must grow while there is a Growth_Lock.
   void prepare_insert(Record_Id record, const Budget& budget) {
     const index_t id = record.value();
     if (records_.is_dense() && id == records_.size()) [[likely]] {
@@ -125,48 +142,57 @@ class Table {
       prepare_unusual_insert(id, budget);
     }
   }
-  // Whether this is the next row of a dense table, and needs no memory.
+  // Whether the record is the next row of a dense table, and needs no memory: prepare_insert would
+  // do nothing.
   bool has_room_for(Record_Id record) const {
     const index_t id = record.value();
     return records_.is_dense() && id == records_.size() && static_cast<std::size_t>(id) < capacity_;
   }
-  // Unless all values are about to be set: back to default values.
+  // `has_values`: all values of the record are about to be set. Otherwise an id that was in use
+  // before gets the values that Deleted_Values says; other ids have default values.
   void insert(Record_Id record, bool has_values = false) {
     if (record.value() < records_.size() && !has_values) [[unlikely]]
       start_again(record, 1);
     records_.insert(record.value());
   }
 
+  // The same for records [record, record + size). Throws Data_Error, too, if one of them is in use,
+  // or `size` is negative or above budget.vector.
   void prepare_insert_vector(Record_Id record, index_t size, const Budget& budget);
   void insert_vector(Record_Id record, index_t size) {
     if (record.value() < records_.size()) start_again(record, size);
     records_.insert_vector(record.value(), size);
   }
 
+  // Throws Data_Error if the record is not in use.
   void require_used(Record_Id record) const {
     if (!is_used(record)) [[unlikely]]
       throw_not_used(record);
   }
+  // Throws Data_Error if the record is not in use, std::bad_alloc.
   void prepare_delete(Record_Id record) {
     require_used(record);
     records_.reserve_lists(records_.size());
   }
+  // Throws Data_Error unless all of [record, record + size) are in use.
   void prepare_delete_vector(Record_Id record, index_t size);
-  // From the last to the first.
+  // Deletes from the last to the first, so that new rows take these ids in ascending order. Values
+  // stay until an id is used again.
   void erase_vector(Record_Id record, index_t size);
 
-  // Throws Data_Error unless [record, record + size) is inside the table.
+  // Throws Data_Error unless 0 <= record and record + size <= records().size(). Records in the
+  // range need not be in use.
   void prepare_update_vector(Record_Id record, index_t size) const;
 
-  // So that the next row needs no memory, and texts of this table may be passed as values for it.
-  // Columns move only here and in prepare_…. Without memory nothing happens.
+  // Makes room for the next row: its insertion needs no memory then, and may take texts of this
+  // table as values. Columns move only here and in prepare_…. Without memory nothing happens.
   void make_room_for_one() noexcept {
     if (static_cast<std::size_t>(records_.size()) >= capacity_) [[unlikely]]
       try_to_reserve(records_.size() + 1);
   }
 
-  // While it lives, columns do not move: insertions that need memory throw. So does whatever would
-  // insert records in an index.
+  // While it lives, columns do not move: insertions that need memory throw Exception, and so do
+  // updates of a field that is part of an index. It must not outlive the table.
   class Growth_Lock {
    public:
     explicit Growth_Lock(Table& table) : table_(table) { ++table_.growth_locks_; }
@@ -211,12 +237,15 @@ class Table {
   int growth_locks_ = 0;
 };
 
-// An update of one column for records [first, first + size), some of which may not be in use, in
-// place. While it lives, the records are in no index that has the field.
+// An update in place of one column for records [first, first + size), some of which may not be in
+// use: make the object, write the values to the column, call finish(). From the constructor to
+// finish() the records are in no index that has the field. Without finish(), the destructor inserts
+// them again with the values that the column has.
 template <Field_Value T>
 class Column_Update {
  public:
-  // Throws what Table::prepare_update_vector throws.
+  // All must outlive this object. Throws what Table::prepare_update_vector throws, Exception while
+  // there is a Growth_Lock and the field is part of an index, std::bad_alloc.
   Column_Update(Table& table, Column<T>& column, Field_Id field, Record_Id first, index_t size)
       : table_(table), column_(column), field_(field), first_(first.value()), size_(size) {
     table.prepare_update_vector(first, size);
@@ -235,8 +264,8 @@ class Column_Update {
   Column_Update(const Column_Update&) = delete;
   Column_Update& operator=(const Column_Update&) = delete;
 
-  // The values are there. Throws Data_Error if a unique index would hold a key twice; then
-  // is_undone(): the old values are there again.
+  // Inserts the records in the indexes. Throws Unique_Violation if a unique index would hold a key
+  // twice. The column has its old values again then, and is_undone() is true.
   void finish() {
     if (column_.is_indexed()) {
       try {

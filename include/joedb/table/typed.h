@@ -19,14 +19,19 @@
 #include "joedb/table/database.h"
 #include "joedb/table/span.h"
 
-// What the code that joedbc generates stands on: everything of a typed database that is the same
-// for every schema. Users see the generated functions; this header says how they behave.
+// The base of the code that joedbc generates: everything of a typed database that is the same for
+// every schema. Users see the generated functions; this header says how they behave.
+//
+// Not thread-safe. Functions that are const may be called by several threads while none changes
+// the database.
 
 namespace joedb::inline v1 {
 
 // ---- ids and values -----------------------------------------------------------------------------
 
-// A record of the table that Id belongs to; a default-constructed one is null.
+// A record of the table that Id belongs to: its row number, counted from 0. A default-constructed
+// one is null and has the number -1. It says nothing about whether the record is in use. Ids of
+// deleted records are used again for new ones.
 // struct id_of_city : joedb::Typed_Id<id_of_city> { using Typed_Id::Typed_Id; };
 template <class Id>
 class Typed_Id {
@@ -40,7 +45,7 @@ class Typed_Id {
   constexpr index_t get_id() const { return record_.value(); }
   constexpr Record_Id get_record_id() const { return record_; }
 
-  // Record number i of a vector that starts here.
+  // Record number i of a vector that starts here. Not checked.
   constexpr Id operator[](std::size_t i) const { return Id(get_id() + static_cast<index_t>(i)); }
 
   friend constexpr bool operator==(Typed_Id, Typed_Id) = default;
@@ -53,7 +58,8 @@ class Typed_Id {
 template <class T>
 concept Reference_Value = std::derived_from<T, Typed_Id<T>>;
 
-// How a field of C++ type T is stored in its column, and what its getter and setter exchange.
+// How a field of C++ type T is stored in its column, what its getter returns, and what its setter
+// takes.
 template <class T>
 struct Field_Traits {
   using Stored = T;
@@ -75,10 +81,12 @@ struct Field_Traits<T> {
   using Setter = T;
 };
 
+// Throws Data_Error for a string of more than 4294967295 bytes, and for a blob that is invalid
+// (Database::require_valid).
 template <class T>
 typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter value) {
   if constexpr (Reference_Value<T>) {
-    // The end of a list, as next() gives it, is no record either.
+    // The end of a list, as next() returns it, is stored as null.
     return value.get_id() < 0 ? Record_Id() : value.get_record_id();
   } else {
     if constexpr (std::is_same_v<T, Blob>) Database::require_valid(value);
@@ -89,8 +97,13 @@ typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter valu
 
 // ---- tables -------------------------------------------------------------------------------------
 
-// The used records of a table, in the order of their insertion: for (id_of_city city: table) …
-// Iterators stay good while records are added; not when theirs is deleted.
+// The records of a table that are in use, in the order of their insertion:
+//
+//     for (const id_of_city city : db.get_city_table()) …
+//
+// It refers to the table: changes are seen at once, and it is valid as long as the addresses of
+// tables (not after a rollback). Iterators stay valid while records are inserted and other records
+// are deleted, not when their own record is deleted.
 template <class Id>
 class Container {
  public:
@@ -106,6 +119,7 @@ class Container {
 
     iterator() = default;
     iterator(const Record_Ids& records, index_t id) : records_(&records), id_(id) {}
+    // These two require that the iterator is not at the end.
     Id operator*() const { return Id(id_); }
     iterator& operator++() {
       id_ = records_->next(id_);
@@ -116,6 +130,7 @@ class Container {
       ++*this;
       return old;
     }
+    // From the end to the last record.
     iterator& operator--() {
       id_ = id_ == Record_Ids::no_id ? records_->last() : records_->previous(id_);
       return *this;
@@ -135,15 +150,16 @@ class Container {
   iterator begin() const { return {*records_, records_->first()}; }
   iterator end() const { return {*records_, Record_Ids::no_id}; }
 
-  // Number of records in use.
+  // Number of records in use. Takes constant time.
   std::size_t get_size() const { return static_cast<std::size_t>(records_->used_count()); }
   bool is_empty() const { return records_->used_count() == 0; }
-  // The ends of the list; get_end() if it is empty.
+  // The first and the last record in the order of insertion; get_end() if the table is empty.
   Id first() const { return Id(records_->first()); }
   Id last() const { return Id(records_->last()); }
+  // What stands for "no record" in this list. It is not a null id: compare with get_end().
   static constexpr Id get_end() { return Id(Record_Ids::no_id); }
 
-  // The id with number i, whether or not it is in use.
+  // The id with number i, whether or not it is in use, and whether its record is.
   static constexpr Id get_at(std::size_t i) { return Id(static_cast<index_t>(i)); }
   bool is_valid_at(std::size_t i) const { return records_->is_used(static_cast<index_t>(i)); }
 
@@ -151,13 +167,14 @@ class Container {
   const Record_Ids* records_;
 };
 
-// What does not depend on the types of a table: generated functions pass this on, so that there are
-// fewer templates to instantiate.
+// The part of a table that does not depend on its types: generated functions pass it on, so that
+// there are fewer templates to instantiate. Before bind(), none of its functions may be called.
 class Any_Typed_Table {
  public:
   Table& table() { return *table_; }
   const Table& table() const { return *table_; }
   const Record_Ids& records() const { return table_->records(); }
+  // Throws Data_Error if the record is not in use.
   void require_used(Record_Id record) const { table_->require_used(record); }
 
  protected:
@@ -172,6 +189,8 @@ class Typed_Table : public Any_Typed_Table {
   using Id = Id_Type;
   static constexpr Table_Id id{number};
 
+  // Finds the table and the columns of its fields. Throws Data_Error if one does not exist, or has
+  // another type. `database` must outlive this object; bind again after a rollback.
   template <class... Fields>
   void bind(Database& database, Fields&... fields) {
     table_ = &database.table(id);
@@ -179,7 +198,10 @@ class Typed_Table : public Any_Typed_Table {
     table_->make_room_for_one();
   }
 
+  // Whether the record is in use. False for null, and for any id that the table does not have.
   bool is_used(Id record) const { return records().is_used(record.get_id()); }
+  // The neighbours in the order of insertion; Container::get_end() at the ends. Throw Data_Error if
+  // `record` is not in use.
   Id next(Id record) const {
     require_used(record.get_record_id());
     return Id(records().next(record.get_id()));
@@ -201,14 +223,17 @@ class Typed_Field {
   using Setter = typename Field_Traits<T>::Setter;
   static constexpr Field_Id id{number};
 
+  // Throws Data_Error if the table has no such field of this type.
   void bind(Table& table) {
     column_ = static_cast<Column<Stored>*>(&table.find_column(id, code_of<Stored>));
   }
   Column<Stored>& column() { return *column_; }
+  // The value of a record, which is not checked: it must be in use. A String is valid until the
+  // database is changed.
   Getter get(index_t record) const { return Getter(column_->get(record)); }
   static Key_Part key_part(Setter value) { return joedb::key_part(to_stored<T>(value)); }
 
-  // The values of records [first, first + size), in place.
+  // The values of records [first, first + size), in place. The range is not checked.
   Span<T> span(index_t first, std::size_t size) {
     if constexpr (std::is_same_v<T, std::string>) {
       return {*column_, first, size};
@@ -224,8 +249,9 @@ class Typed_Field {
 
 // ---- indexes ------------------------------------------------------------------------------------
 
-// The records with one key, in the order of their ids. Goes on to the next one whatever is done to
-// the records or to the index on the way.
+// The records with one key, in the order of their ids. It has a copy of the key. The iteration may
+// change or delete the records it visits: it continues with the next record that has the key then.
+// Valid as long as the addresses of tables (not after a rollback).
 template <class Id, std::size_t field_count>
 class Index_Range {
  public:
@@ -271,14 +297,14 @@ class Index_Range {
     Index::Cursor cursor_;
   };
 
-  // Iterators need the range.
+  // Iterators refer to the range, which must outlive them.
   iterator begin() const {
     const Record_Id first = index_->find(key_);
     return first.is_null() ? end() : iterator(*this, index_->at(first));
   }
   iterator end() const { return {*this, index_->end()}; }
   bool empty() const { return index_->find(key_).is_null(); }
-  // Counts.
+  // Counts: takes time linear in the result.
   std::size_t size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
 
  private:
@@ -291,8 +317,12 @@ class Index_Range {
 // for (const auto& [name, city] : db.get_index_of_city_by_name()) … With several fields, keys are
 // tuples.
 //
-// Iterators stay good when the index changes: they go on from where their record is then, or was
-// when it left.
+// Iterators stay valid when the index changes: they continue from the place of their record, or,
+// after it was erased from the index, from the key that it has. So a loop that gives records larger
+// keys visits them again. Iterators refer to this object, and are not valid after a rollback.
+//
+// A record is in the index from the first update of its key fields until it is deleted; in a unique
+// index, from the first update of the field that was added last (table/index.h).
 template <class Id, class... Fields>
 class Typed_Index {
   static constexpr bool has_one_field = sizeof...(Fields) == 1;
@@ -310,7 +340,7 @@ class Typed_Index {
   using mapped_type = Id;
   using value_type = std::pair<key_type, Id>;
   using Range = Index_Range<Id, sizeof...(Fields)>;
-  // What is looked for.
+  // The type of a key that is looked for: strings are std::string_views.
   using Wanted = typename Key_Of<typename Fields::Setter...>::type;
 
   class iterator {
@@ -318,7 +348,8 @@ class Typed_Index {
     using iterator_category = std::bidirectional_iterator_tag;
     using value_type = Typed_Index::value_type;
     using difference_type = std::ptrdiff_t;
-    // Constant, so that `for (auto& entry : index)` compiles, as with a std::map.
+    // A copy of key and id: a change of it does not change the database. Constant, so that
+    // `for (auto& entry : index)` compiles, as with a std::map.
     using reference = const value_type;
     struct pointer {
       value_type value;
@@ -365,13 +396,15 @@ class Typed_Index {
   auto rbegin() const { return std::make_reverse_iterator(end()); }
   auto rend() const { return std::make_reverse_iterator(begin()); }
 
-  // The first with this key, or end().
+  // The record with the smallest id that has this key, or end(). Takes logarithmic time.
   iterator find(const Wanted& key) const {
     const Record_Id found = index_->find(parts(key));
     return found.is_null() ? end() : iterator(*this, index_->at(found));
   }
   bool contains(const Wanted& key) const { return index_->find(parts(key)).is_not_null(); }
+  // Number of records with this key. Takes time linear in the result.
   std::size_t count(const Wanted& key) const { return range(key).size(); }
+  // The first record whose key is not less than `key` (lower_bound), or greater (upper_bound).
   iterator lower_bound(const Wanted& key) const { return {*this, index_->lower_bound(parts(key))}; }
   iterator upper_bound(const Wanted& key) const { return {*this, index_->upper_bound(parts(key))}; }
   std::pair<iterator, iterator> equal_range(const Wanted& key) const {
@@ -385,7 +418,7 @@ class Typed_Index {
     Table& table = database.table(index_->definition().table);
     std::apply([&](auto&... field) { (field.bind(table), ...); }, fields_);
   }
-  // Null if there is none.
+  // The record with the smallest id that has this key; null if there is none.
   Id first(const Wanted& key) const { return Id(index_->find(parts(key))); }
   Range range(const Wanted& key) const { return {*index_, parts(key)}; }
   // Neighbours in the order of keys; null at the ends, and for a record that is not in the index.
@@ -422,24 +455,26 @@ class Typed_Index {
 
 // ---- the database -------------------------------------------------------------------------------
 
-// The schema of a program, as joedbc writes it.
+// The schema of a program, as joedbc writes it. The strings are literals of the generated code.
 struct Program_Schema {
-  std::string_view name;            // the namespace; begins messages
-  std::string_view entries;         // of the journal, encoded
-  std::string_view initial_values;  // updates of records 0, encoded: values for new fields
-  std::vector<Table_Id> single_rows;
+  std::string_view name;              // the namespace; begins messages
+  std::string_view entries;           // of the journal, encoded
+  std::string_view initial_values;    // updates of records 0, encoded: values for new fields
+  std::vector<Table_Id> single_rows;  // tables that must have exactly record 0
   std::vector<Index_Definition> indexes;
   bool has_timestamps = false;  // checkpoints write time stamps
 };
 
-// Base of the generated class Database: the tables, read only.
+// Base of the generated class Database: the tables, read only. The generated Readonly_Database and
+// Writable_Database derive from it.
 class Typed_Database {
  public:
   Typed_Database() = default;
   Typed_Database(const Typed_Database&) = delete;
   Typed_Database& operator=(const Typed_Database&) = delete;
 
-  // The content with its schema at run time, as tools see it.
+  // The content with its schema at run time, as tools see it. Valid as long as this object; its
+  // tables move when a transaction or a rollback builds them again.
   const Database& get_untyped() const { return *engine_; }
 
  protected:
@@ -447,7 +482,8 @@ class Typed_Database {
 
   void bind(Database& engine) { engine_ = &engine; }
 
-  // is_before(a, b) tells whether record a comes before b.
+  // All records of the table, in the order that is_before(a, b) gives; equal ones in the order of
+  // their insertion.
   template <class Table_Type, class Compare>
   static std::vector<typename Table_Type::Id> sorted(const Table_Type& table, Compare is_before) {
     const auto records = table.records_in_order();

@@ -16,32 +16,39 @@ namespace joedb::inline v1 {
 
 // ---- opening ------------------------------------------------------------------------------------
 
-// How the schema of a file relates to that of the program. Both are the encoded schema entries.
+// How the schema of a file relates to that of the program. Both are the encoded schema entries. A
+// file is older if its entries are the first ones of the program.
 enum class Schema_Relation { equal, file_is_older, incompatible };
 Schema_Relation compare_schemas(std::string_view file, std::string_view program);
 
-// Throws Out_Of_Date if the file is older than the program, Exception if it has another schema, or
-// if a table that must have exactly one row has not.
+// Throws Out_Of_Date if the schema of the file is older than that of the program, Schema_Mismatch
+// if it is incompatible, Exception if a table that must have exactly one row does not.
 void require_same_schema(const Database& database, const Program_Schema& program);
 
-// Reads a file once. A past state has the schema of today: what was added since is there, with
-// initial values.
+// Reads a file once. A past state gets the schema of the program: tables and fields that were added
+// since then exist, with their initial values. Throws what load and require_same_schema throw.
 void read_file(Database& database, Abstract_File& file, std::optional<Moment> moment,
                const Program_Schema& program);
 
 // Brings the schema of the database up to that of the program, and writes a soft checkpoint if
-// there was something to do. In between, when all tables and fields are there, calls bind(), and
-// then, in the order of the schema, run_custom(name) for each new `custom NAME`. If anything
-// throws, nothing has changed.
+// there was something to do. In between, when all tables and fields exist, calls bind(), and then,
+// in the order of the schema, run_custom(name) for each new `custom NAME`. Throws Schema_Mismatch
+// if the schemas are incompatible, Exception if a table that must have exactly one row does not,
+// and what bind and run_custom throw: the upgrade is rolled back then, in memory and in the file.
 void upgrade_schema(Writable_Database& database, const Program_Schema& program,
                     const std::function<void()>& bind,
                     const std::function<void(std::string_view)>& run_custom);
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// Base of the generated Readonly_Database. Reads the file once: its last state, or a past one.
+// Base of the generated Readonly_Database. The constructor reads the file once: its last state, or
+// a past one. Later changes of the file are not seen, and the file is not used afterwards.
 //
 //     Readonly_Database db("city.joedb", joedb::at_time(last_monday));
+//
+// The constructors throw Io_Error; Corruption_Error if the file is no journal or is damaged;
+// Out_Of_Date for the last state of a file with an older schema, Schema_Mismatch for another one;
+// Exception if the file has no such moment.
 template <class Reader>
 class Typed_Reader : public Reader {
  public:
@@ -80,7 +87,7 @@ class Typed_Reader : public Reader {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// Throws Data_Error: an id or a size is not less than that of set_max_record_id.
+// Throws Data_Error, which says that an id or a size is not less than set_max_record_id allows.
 [[noreturn]] void throw_above_limit(const char* entry, index_t value, index_t limit);
 
 // For clients: the schema is brought up to date when the client says so.
@@ -89,41 +96,60 @@ struct Upgraded_Later {};
 // Base of the generated Writable_Database: the tables and their journal.
 //
 // Every change is checked, logged, applied, in this order: a function that throws has changed
-// neither tables nor journal, unless it says otherwise. Nothing is checkpointed automatically. Not
-// thread-safe.
+// neither tables nor journal, unless it says otherwise. A change throws
+//
+//   Data_Error        for what does not fit the tables: a record that is not in use, for example;
+//   Unique_Violation  a kind of Data_Error, for a key that a unique index has already;
+//   Io_Error          if the file cannot be written: Disk_Full if the disk is full;
+//   Write_Disabled    for all writing after such a failure, until the file is opened again;
+//   Exception         in a shared file outside of a transaction.
+//
+// Nothing is checkpointed automatically, except a schema upgrade. Changes since the last checkpoint
+// do not count when the file is opened again; the destructor reports them to Destructor_Logger.
+//
+// Not thread-safe. Functions that are const may be called by several threads while none changes
+// the database.
 template <class Reader>
 class Typed_Writer : public Reader {
  public:
   using Database_Type = Reader;
 
+  // Appends an entry that does not change the tables.
   void write_comment(std::string_view text) { store_.write(Comment{text}); }
-  // Seconds since 1970; without an argument: now.
+  // Seconds since 1970, UTC; without an argument: now. at_time() finds past states by these.
   void write_timestamp() { write_timestamp(std::time(nullptr)); }
   void write_timestamp(std::int64_t seconds) {
     store_.write(Timestamp{seconds});
     stamped_ = get_journal().get_position();
   }
+  // A mark with a meaning that the program gives it.
   void write_valid_data() { store_.write(Valid_Data{}); }
 
-  // Bytes that stand in the journal and not in memory.
+  // Appends bytes to the journal, which are not kept in memory, and returns where they are. Store
+  // the result in a field of type blob. Throws Data_Error for 24 bytes that look like an integrity
+  // entry (format/integrity.h).
   Blob write_blob(std::string_view bytes) { return store_.write_blob(bytes); }
-  // The same for many bytes: read(char* data, std::size_t size) gives the next `size` ones, until
-  // there are `size` of them in all. If it throws, nothing has been written.
+  // The same in pieces: read(char* data, std::size_t n) is called with n of at most 65536, and must
+  // fill [data, data + n), until there are `size` bytes in all. It must not write to the database.
+  // If it throws, nothing has been appended.
   template <class Read>
   Blob write_blob(std::int64_t size, Read&& read) {
     return store_.write_blob(size, read);
   }
-  // At most max_size bytes (-1: all). Blob_Reader reads large ones in pieces.
+  // The first max_size bytes of the blob (-1: all). Blob_Reader reads large ones in pieces. Throws
+  // Corruption_Error if the file ends before the blob, Io_Error.
   std::string read_blob(Blob blob, std::int64_t max_size = -1) {
     return store_.read_blob(blob, max_size);
   }
 
-  // To the file, without a checkpoint.
+  // Writes the buffer to the file, without a checkpoint: readers do not see it.
   void flush() { store_.flush(); }
 
   // After a soft checkpoint, everything so far survives the death of this process; after a hard
-  // one, also a power cut. If one throws, the checkpoint before it still counts, and nothing more
-  // can be written until the file is opened again. With the option timestamp_transactions, a
+  // one, also a power cut. If one throws Io_Error, the checkpoint before it still counts, and
+  // nothing more can be written until the file is opened again. Throws Data_Error, with nothing
+  // written, if the tables have too many records without values for the journal to be read back. In
+  // the function of a schema upgrade it throws Exception. With the option timestamp_transactions, a
   // checkpoint of new entries appends a time stamp, unless the last entry is one.
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
   void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
@@ -139,7 +165,8 @@ class Typed_Writer : public Reader {
   //     const joedb::Offset position = db.hard_checkpoint_async();
   //     db.wait(position, lock);       // others may write while the disk works
   //
-  // Without a lock, wait(position) is for one thread. Writable_Journal says the rest.
+  // Without a lock, wait(position) is for one thread. `lock` must be locked, and is again when wait
+  // returns or throws. See Writable_Journal for shared files and errors.
   Offset hard_checkpoint_async() {
     stamp();
     return store_.hard_checkpoint_async();
@@ -149,7 +176,8 @@ class Typed_Writer : public Reader {
     store_.wait(position, lock...);
   }
 
-  // See Writable_Journal.
+  // From here on, damaged bytes of the file are detected when it is opened. Writes a hard
+  // checkpoint. See Writable_Journal.
   void enable_integrity() { store_.enable_integrity(); }
 
   // The older names (Writable_Journal says what each does).
@@ -157,13 +185,17 @@ class Typed_Writer : public Reader {
   void checkpoint_half_commit() { checkpoint(Checkpoint_Level::half); }
   void checkpoint_no_commit() { checkpoint(Checkpoint_Level::soft); }
   void checkpoint() { checkpoint(store_.get_journal().get_default_level()); }
+  // Flush and sync, without a checkpoint.
   void commit() { store_.commit(); }
 
   // Number of bytes written since the checkpoint.
   Offset ahead_of_checkpoint() const { return store_.ahead_of_checkpoint(); }
 
-  // Forgets everything since the checkpoint, in memory and in the file. Takes as long as opening.
-  // Containers, iterators and strings that were taken before are not valid any more.
+  // Drops everything since the checkpoint, in memory and in the file. Takes as long as opening, or
+  // no time if there is nothing to drop. Containers, iterators, indexes and strings that were taken
+  // before are not valid afterwards. Throws Exception in a function of update_vector_of_FIELD. If
+  // reading the journal fails, the old tables stay, and nothing can be written before a rollback
+  // succeeds.
   void rollback() {
     stamped_ = 0;
     store_.rollback();
@@ -174,10 +206,12 @@ class Typed_Writer : public Reader {
   // more, throws Data_Error. 0: no limit.
   void set_max_record_id(index_t limit) { max_record_id_ = limit > 0 ? limit : no_limit; }
 
+  // For positions and checkpoints.
   const Writable_Journal& get_journal() const { return store_.get_journal(); }
 
  protected:
-  // `file` must outlive the database. The schema of the file is not looked at before upgrade().
+  // `file` must outlive the database. Reads the whole journal, and throws what Writable_Journal and
+  // load throw. The schema of the file is not compared before upgrade().
   Typed_Writer(Abstract_File& file, const Journal_Options& options)
       : store_(file, options, Deleted_Values::reset, Reader::program_schema().indexes) {
     has_timestamps_ = Reader::program_schema().has_timestamps;
@@ -195,7 +229,7 @@ class Typed_Writer : public Reader {
     upgrade(run_custom);
   }
 
-  // For programs that cannot upgrade: requires that there is nothing to do.
+  // For programs that cannot upgrade the file: throws what require_same_schema throws.
   void require_current_schema() {
     require_same_schema(store_.get_database(), Reader::program_schema());
     bind_all();
@@ -222,7 +256,7 @@ class Typed_Writer : public Reader {
 
   // ---- tables
 
-  // A field and the value it gets.
+  // A field and the value it gets. A string must stay valid until the record is inserted.
   template <class Field>
   struct Assignment {
     Field& field;
@@ -233,6 +267,7 @@ class Typed_Writer : public Reader {
     return {field, to_stored<typename Field::Value>(value)};
   }
 
+  // Throws Data_Error if the record is not in use, Unique_Violation.
   template <class Field>
   void update(Any_Typed_Table& table, Field& field, Record_Id record,
               typename Field::Setter value) {
@@ -242,7 +277,8 @@ class Typed_Writer : public Reader {
                                                  to_stored<typename Field::Value>(value)});
   }
 
-  // A new row; with values: all of them.
+  // A new row, with the id that was freed or skipped last, else the next one. With values: one for
+  // each field, in their order.
   template <class Table_Type, class... Fields>
   [[gnu::always_inline]] typename Table_Type::Id add_row(Table_Type& table,
                                                          const Assignment<Fields>&... values) {
@@ -251,6 +287,7 @@ class Typed_Writer : public Reader {
     return typename Table_Type::Id(record);
   }
 
+  // The same with a given id. Throws Data_Error if it is in use, negative, or too large.
   template <class Table_Type, class... Fields>
   [[gnu::always_inline]] void add_row_at(Table_Type& table, Record_Id record,
                                          const Assignment<Fields>&... values) {
@@ -261,6 +298,8 @@ class Typed_Writer : public Reader {
                                                                     Fields::id, values.value}...);
   }
 
+  // `size` new rows with consecutive ids, behind all others. Returns the first. Values are default
+  // values.
   template <class Table_Type>
   typename Table_Type::Id add_vector(Table_Type& table, std::size_t size) {
     if (static_cast<index_t>(size) >= max_record_id_)
@@ -272,7 +311,8 @@ class Typed_Writer : public Reader {
     return typename Table_Type::Id(entry.record);
   }
 
-  // Calls function(Span), which changes the values in place, then logs them
+  // Calls function(Span), which changes the values of records [first, first + size) in place, then
+  // logs all of them as one entry. If the function throws, what it has written is logged, too
   // (joedb::Writable_Database::update_vector).
   template <class Field, class Function>
   void update_vector(Any_Typed_Table& table, Field& field, Record_Id first, std::size_t size,
@@ -282,18 +322,23 @@ class Typed_Writer : public Reader {
                          [&] { call_with_span(field.span(first.value(), size), function); });
   }
 
+  // Deletes a record. References to it in other records stay as they are. Throws Data_Error if it
+  // is not in use.
   template <class Table_Type>
   void erase(Table_Type& table, typename Table_Type::Id id) {
     table.require_used(id.get_record_id());
     store_.write(Delete{Table_Type::id, id.get_record_id()});
   }
 
+  // The same for records [id, id + size), all of which must be in use.
   template <class Table_Type>
   void erase_vector(Table_Type&, typename Table_Type::Id id, std::size_t size) {
     store_.write(
         Delete_Vector{Table_Type::id, id.get_record_id(), static_cast<std::int64_t>(size)});
   }
 
+  // Deletes all records of the table, the last one first, with one entry each. If that throws, the
+  // deletions before count.
   template <class Table_Type>
   void erase_all(Table_Type& table) {
     while (!table.records_in_order().is_empty()) erase(table, table.records_in_order().last());
@@ -363,7 +408,9 @@ struct File_Holder {
   File_Type file;
 };
 
-// Base of the generated File_Database: a Writable_Database in a file of the system.
+// Base of the generated File_Database: a Writable_Database in a file of the system. The constructor
+// throws Io_Error if the file cannot be opened or another writer has it, what Writable_Journal and
+// load throw, and what upgrade_schema throws.
 template <class Writer>
 class Typed_File_Writer : private File_Holder<File>, public Writer {
  public:
@@ -376,7 +423,8 @@ class Typed_File_Writer : private File_Holder<File>, public Writer {
   using File_Holder<File>::file;
 };
 
-// Base of the generated Memory_Database: a Writable_Database in a file in memory.
+// Base of the generated Memory_Database: a Writable_Database in a file in memory, which is lost
+// with the object.
 template <class Writer>
 class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
  public:

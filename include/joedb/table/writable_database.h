@@ -13,7 +13,13 @@ namespace joedb::inline v1 {
 // The content of a database, and its journal.
 //
 // Every change is checked, logged, applied, in this order: if it throws, neither the tables nor the
-// journal have changed, unless the function says otherwise. Not thread-safe.
+// journal have changed, unless the function says otherwise. A change throws Data_Error for what
+// does not fit the tables, Unique_Violation, Io_Error if the file cannot be written, Write_Disabled
+// after such a failure, and Exception if it needs memory that is not there, or if a shared file is
+// not locked (lock_pull).
+//
+// Not thread-safe. Functions that are const may be called by several threads while none changes
+// the database.
 class Writable_Database {
  public:
   // `file` must outlive the database. Throws what Writable_Journal and its replay throw, and
@@ -26,6 +32,8 @@ class Writable_Database {
   }
 
   const Database& get_database() const { return database_; }
+  // The address stays; addresses of tables change when they are built again (must_build). A direct
+  // change of the tables is not logged: use the functions of this class.
   Database& get_database() { return database_; }
   const Writable_Journal& get_journal() const { return journal_; }
 
@@ -63,33 +71,37 @@ class Writable_Database {
   template <Field_Value... T>
   void insert(Table& table, const Insert& entry, const Value<T>&... values);
 
-  // A new value in a row that is in use. The same conditions.
+  // A new value for a row, which must be in use: this is not checked. The same conditions.
   template <Field_Value T>
   void update(Table& table, Column<T>& column, const Update<T>& entry);
 
-  // Throws what an insertion of this row with these values would throw, in one step.
+  // Throws what an insertion of this row with these values would throw, and changes nothing. For
+  // callers that insert the row and update its fields one after the other.
   void require_unique(const Insert& entry, std::span<const New_Value> values) {
     database_.prepare(entry);
     database_.table(entry.table).prepare_keys(entry.record, values);
   }
 
-  // New values for records [record, record + size): change() makes them, in the column. If it
-  // throws, what it has done until then counts, so that tables and journal agree. If the values
-  // would let a unique index hold a key twice, the old ones are there again when that is thrown. If
-  // logging fails, the tables are ahead of the journal: only rollback() or closing the database is
-  // left, and every change throws until then. change() must not add records to this table, nor, if
-  // the table has indexes, change what they order; the indexes that have the field do not have the
-  // records while it runs.
+  // New values for records [record, record + size): change() writes them to the column. Throws
+  // Data_Error if the range is not inside the table. If change() throws, the values it has written
+  // count and are logged, so that tables and journal agree. If a unique index would hold a key
+  // twice, Unique_Violation is thrown, and the column has its old values. If logging fails, the
+  // tables are ahead of the journal: only rollback() or closing the database is left, and every
+  // change throws until then. change() must not add records to this table, nor, if the table has
+  // indexes, change fields of them; while it runs, the indexes with the field do not have the
+  // records.
   template <Field_Value T, class Change>
   void update_vector(Table& table, Column<T>& column, Field_Id field, Record_Id record,
                      index_t size, Change change);
 
-  // The same, with given values. Without an index it is logged first.
+  // The same with given values, for a field of this type. Without an index it is logged first, so
+  // that a failure changes nothing.
   template <Field_Value T>
   void write_vector(Table_Id table, Record_Id record, Field_Id field, std::span<const T> values);
 
   // ---- blobs
 
+  // Writable_Journal::append_blob and read_blob.
   Blob write_blob(std::string_view bytes) { return journal_.append_blob(bytes); }
   // In pieces (Writable_Journal::append_blob).
   template <class Read>
@@ -102,9 +114,11 @@ class Writable_Database {
 
   // ---- checkpoints
 
+  // Writes the buffer to the file, without a checkpoint.
   void flush() { journal_.flush(); }
-  // Throws, without having written a checkpoint, Data_Error if the tables could not be read back
-  // (Database::require_readable_from), and Exception if only rollback() is left.
+  // Throws Data_Error if the tables could not be read back (Database::require_readable_from), and
+  // Exception if only rollback() is left: nothing has been written then. Otherwise throws what
+  // Writable_Journal::checkpoint throws; the checkpoint before counts then.
   void checkpoint(Checkpoint_Level level) {
     require_checkpoint();
     journal_.checkpoint(level);
@@ -124,11 +138,13 @@ class Writable_Database {
   void enable_integrity() { journal_.enable_integrity(); }
   // Only a flush and a sync, no checkpoint.
   void commit() { journal_.commit(); }
+  // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
 
-  // Forgets everything behind the checkpoint, in the file and in memory. The tables are built
-  // again, so addresses of tables change. If that throws, the old tables stay, and nothing can be
-  // written before a rollback() or lock_pull() succeeds.
+  // Drops everything behind the checkpoint, in the file and in memory. The tables are built again
+  // from the journal, so addresses of tables change. If that throws, the old tables stay, and
+  // nothing can be written before a rollback() or lock_pull() succeeds. Throws Exception in
+  // update_vector.
   void rollback() {
     if (vector_updates_ > 0) throw Exception("rollback while a vector is updated");
     if (ahead_of_checkpoint() == 0 && !must_build_) return;
@@ -137,14 +153,15 @@ class Writable_Database {
     build();
   }
 
-  // The tables are not those of the journal: the next rollback() or lock_pull() builds them again.
+  // Whether the tables differ from the journal, after a failure: the next rollback() or lock_pull()
+  // builds them again.
   bool must_build() const { return must_build_; }
 
   // Does what the recovery mode says with the file, as the first change would
   // (Writable_Journal::recover).
   void recover() { journal_.recover(); }
 
-  // While it lives, checkpoints throw: what is written is kept as a whole, or not at all.
+  // While it lives, checkpoints throw Exception: entries are kept together, or not at all.
   class No_Checkpoints {
    public:
     explicit No_Checkpoints(Writable_Database& database) : database_(database) {
@@ -160,9 +177,10 @@ class Writable_Database {
 
   // ---- sharing
 
-  // Shared files (Writable_Journal::lock_pull): takes the write lock and reads what others have
-  // written. Returns the number of bytes read. If that makes no sense, or `require` does not like
-  // what it has made, it throws, and the lock is not held. Addresses of tables change if
+  // Shared files (Writable_Journal::lock_pull): takes the write lock, waiting for it, and replays
+  // what others have written. Returns the number of new bytes. Then require() validates the tables.
+  // If the bytes are invalid, or require() throws, this throws, and the lock is not held. Throws
+  // Exception if there is anything behind the checkpoint. Addresses of tables change if
   // must_build().
   template <class Require>
   Offset lock_pull(Require require) {
@@ -177,11 +195,14 @@ class Writable_Database {
   Offset lock_pull() {
     return lock_pull([] {});
   }
+  // Releases the write lock. What is behind the checkpoint stays there: roll back before.
   void unlock() noexcept { journal_.unlock(); }
 
-  // Appends [checkpoint, end) of another journal that begins like this one, with a soft checkpoint.
-  // If the bytes make no sense, or `require` does not like what they have made, it throws, and
-  // nothing has changed but the addresses of tables.
+  // Appends [checkpoint, end) of another journal that begins like this one, replays it, and writes
+  // a soft checkpoint. Requires that nothing is behind the checkpoint of this journal, and, for a
+  // shared file, the lock. If the bytes are not whole valid entries, or require() throws, this
+  // throws, and nothing has changed but the addresses of tables. If the checkpoint fails, the
+  // tables have the new entries, and nothing more can be written (Write_Disabled).
   template <class Require>
   void copy_from(const Abstract_File& source, Offset end, Require require) {
     journal_.copy_from(source, end);
