@@ -10,24 +10,29 @@
 #include "joedb/format/entry.h"
 #include "joedb/format/integrity.h"
 
-// Bytes to entries, strictly: whatever the bytes are, each step gives one entry or a
+// Bytes to entries, strictly: whatever the bytes are, each step gives one entry or throws a
 // Corruption_Error that names the entry and its offset. Lengths are checked against the end of the
-// journal before anything is read or allocated.
+// journal before anything is read or allocated. Whether an entry fits the tables is left to the
+// handler. An input that reads a file throws Io_Error, too.
+//
+// Most users call Readonly_Journal::replay instead, or decode_entries on bytes in memory.
 
 namespace joedb::inline v1 {
 
-// A window on the bytes of a journal that moves forward.
+// A window on the bytes of a journal that moves forward. All functions that take, read or skip
+// throw Corruption_Error where the journal ends too early; after that the input is not usable.
+//
+// Not thread-safe.
 class Decoder_Input {
  public:
-  // Where the next byte stands in the file.
+  // The offset of the next byte in the file.
   Offset position() const { return end_offset_ - (end_ - current_); }
 
   // No byte at or after this offset may be read.
   Offset limit() const { return limit_; }
   Offset remaining() const { return limit_ - position(); }
 
-  // Makes at least `size` bytes available at the returned address and moves past them. The address
-  // is good until the next call.
+  // Moves past the next `size` bytes and returns their address, which is valid until the next call.
   const char* take(std::size_t size) {
     if (static_cast<std::size_t>(end_ - current_) < size) [[unlikely]]
       refill_or_throw(size);
@@ -40,7 +45,7 @@ class Decoder_Input {
   std::string_view window(Offset end) const {
     return window().substr(0, static_cast<std::size_t>(std::max<Offset>(end - position(), 0)));
   }
-  // Moves to an address in the window.
+  // Moves to an address in the window; not checked.
   void move_to(const char* address) { current_ = address; }
 
   // Moves past `size` bytes, which are in the journal but need not be in memory.
@@ -49,6 +54,7 @@ class Decoder_Input {
   // Copies `size` bytes to `out`; does not need them in the window.
   void read(char* out, std::size_t size);
 
+  // A compact number (format/compact.h): 0 … 2^61 - 1.
   std::uint64_t take_compact() {
     const char first = *take(1);
     const std::size_t size = compact_size_from_first_byte(first);
@@ -57,6 +63,7 @@ class Decoder_Input {
     return read_compact(take(size), size);
   }
 
+  // Valid until the next call.
   std::string_view take_string() {
     const std::uint64_t size = take_compact();
     if (size > static_cast<std::uint64_t>(remaining())) [[unlikely]]
@@ -64,7 +71,7 @@ class Decoder_Input {
     return {take(size), size};
   }
 
-  // Ids are 16-bit.
+  // The id of a table or field: 0 … 65535. Throws Corruption_Error for a larger number.
   std::uint16_t take_small_id() {
     if (current_ != end_) [[likely]] {
       const auto first = static_cast<unsigned char>(*current_);
@@ -76,6 +83,7 @@ class Decoder_Input {
     return take_large_id();
   }
 
+  // The null id, or 0 … 2^61 - 2.
   Record_Id take_record() { return Record_Id(static_cast<index_t>(take_compact()) - 1); }
 
   // An entry begins here; errors name it.
@@ -90,6 +98,7 @@ class Decoder_Input {
   // " (update int32 entry at offset 1234)"
   std::string entry_description() const;
 
+  // Throws a Corruption_Error with this text, the entry and its offset.
   [[noreturn]] void fail(const std::string& what) const;
 
  protected:
@@ -128,7 +137,7 @@ class Decoder_Input {
   std::uint8_t opcode_ = 0;
 };
 
-// Decodes bytes that are all in memory. `bytes` stand at `offset` in the file.
+// Bytes that are all in memory, and start at `offset` in the file. They must outlive the input.
 class Memory_Decoder_Input final : public Decoder_Input {
  public:
   explicit Memory_Decoder_Input(std::string_view bytes, Offset offset = 0) {
@@ -142,7 +151,8 @@ class Memory_Decoder_Input final : public Decoder_Input {
   void read_at(char*, std::size_t, Offset) override {}
 };
 
-// Of a Decoder_Input, or of bytes that are read without checks (src/format/run_decoder.h).
+// The next value, from a Decoder_Input, or from bytes that are read without checks
+// (src/format/run_decoder.h). A string is valid until the next call.
 template <Field_Value T, class Input>
 T decode_value(Input& in) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -159,9 +169,11 @@ T decode_value(Input& in) {
   }
 }
 
+// The values of an Update_Vector, one after the other. Valid during the call of the handler.
 template <Field_Value T>
 class Vector_Values {
  public:
+  // Throws Corruption_Error if `size` values cannot be in the rest of the journal.
   Vector_Values(Decoder_Input& in, std::int64_t size) : in_(in), remaining_(size) {
     // Every value takes at least one byte, a number as many as it has.
     const std::int64_t least = has_fixed_size<T> ? static_cast<std::int64_t>(sizeof(T)) : 1;
@@ -170,15 +182,16 @@ class Vector_Values {
               std::to_string(in.remaining()) + " bytes before the checkpoint");
   }
 
+  // Number of values that are still to be read.
   std::int64_t remaining() const { return remaining_; }
 
-  // The next value; there must be one. A string is valid until the next call.
+  // The next value. Requires remaining() > 0. A string is valid until the next call.
   T next() {
     --remaining_;
     return decode_value<T>(in_);
   }
 
-  // All remaining values at once, to memory that has room for them.
+  // All remaining values at once, to memory that has room for remaining() of them.
   void read_all(T* out) requires has_fixed_size<T> {
     if constexpr (std::is_same_v<T, bool>) {
       while (remaining_ > 0) *out++ = next();
@@ -242,10 +255,13 @@ void decode_update(Decoder_Input& in, Context& context, Update_Form form, Handle
     handler(Update<T>{context.table, context.record, context.field, decode_value<T>(in)});
 }
 
+// Throws Corruption_Error for an unknown type code.
 Type decode_type(Decoder_Input& in);
 
-// Decodes one entry, which must be there, and calls handler(entry) with one of the structs of
-// entry.h: a handler is an overload set for all of them. What it throws passes through.
+// Decodes one entry and calls handler(entry) with one of the structs of entry.h: a handler is an
+// overload set for all of them. An integrity entry is skipped, unless the handler has a member type
+// Sees_Integrity_Entries. Throws Corruption_Error for an invalid entry, and what the handler
+// throws; `in` may be inside of an entry then.
 template <class Handler>
 void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
   in.begin_entry();
@@ -331,7 +347,8 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
   in.fail("Unexpected operation: get_position() = " + std::to_string(in.position()));
 }
 
-// Decodes all entries that begin before `end`. A handler may decode a batch of them itself:
+// Decodes all entries that begin before `end`, in their order. Throws what decode_entry throws; the
+// entries before have been handled then. A handler may decode a batch of them itself:
 // handler.replay_batch(in, context, end) may move `in` and `context` past some of them.
 template <class Handler>
 void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end) {
@@ -343,7 +360,8 @@ void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offs
   }
 }
 
-// Decodes these bytes, which stand at `offset` in the file, and returns what is the context then.
+// Decodes bytes that start at `offset` in the file, from an empty context: they must be the first
+// entries of a journal, or have no short forms. Returns the context behind the last entry.
 template <class Handler>
 Context decode_entries(std::string_view bytes, Handler&& handler, Offset offset = 0) {
   Memory_Decoder_Input in(bytes, offset);
@@ -352,8 +370,8 @@ Context decode_entries(std::string_view bytes, Handler&& handler, Offset offset 
   return context;
 }
 
-// A handler for those who need only some of the entries: takes any of them and does nothing.
-// Derive, say `using Ignore_Entries::operator();`, and overload what you need.
+// A handler that takes any entry and does nothing. A handler that needs only some entries derives
+// from this class, says `using Ignore_Entries::operator();`, and overloads it for them.
 struct Ignore_Entries {
   template <class Entry>
   void operator()(const Entry&) {}

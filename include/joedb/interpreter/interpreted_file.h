@@ -13,9 +13,8 @@ namespace joedb::inline v1 {
 // kept with source code.
 //
 // The commands are run when it is opened; the journal they make is in memory only. Each checkpoint
-// appends its new entries to the text, as commands, and an empty line. So the text has no tail, and
-// no crash can leave a half-written transaction that would be believed: it can leave a half-written
-// text, which fails to open.
+// appends its new entries to the text, as commands, and an empty line. So the text has no tail. A
+// crash in a checkpoint can leave a part of its commands in the text; opening such a file throws.
 class Interpreted_File : public Abstract_File {
  public:
   // Throws the first error of a command, with its line, and if the last line is not empty. The file

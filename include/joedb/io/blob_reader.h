@@ -5,7 +5,7 @@
 
 namespace joedb::inline v1 {
 
-// Reads a blob from its beginning to its end, in pieces of any size.
+// Reads a blob from its beginning to its end, in pieces of any size. Used by one thread at a time.
 //
 //     joedb::Blob_Reader reader(file, blob);
 //     while (const std::size_t n = reader.read(buffer, sizeof buffer)) out.write(buffer, n);

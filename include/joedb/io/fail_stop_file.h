@@ -11,16 +11,21 @@
 
 namespace joedb::inline v1 {
 
-// Passes everything to another file until a write, a sync or a truncation fails. After that it
-// writes nothing any more: after a failed sync, a second and successful one would prove nothing
-// about the first. Reads, sizes and locks go on.
+// Passes calls to another file until a write, a sync or a truncation throws. From then on each of
+// these throws Write_Disabled, with the text of that first failure, and the other file is not
+// called: after a failed sync, a second and successful one would prove nothing about the first.
+// Reads, sizes and locks continue to work. There is no way back; open the file again.
 //
-// One thread may be in sync or datasync while another one calls the other functions.
+// has_slow_growth() is false and open_beside() returns null, whatever the other file says.
+//
+// One thread may be in sync or datasync while another one calls the other functions. has_failed and
+// require_no_failure may be called by any thread.
 //
 // Idea: redb's CheckedBackend, SQLite's pager in its error state.
 class Fail_Stop_File : public Abstract_File {
  public:
-  // `file` must outlive this object. on_failure is called at the first failure.
+  // `file` must outlive this object. on_failure is called once, at the first failure, in the thread
+  // that failed, perhaps one that is in a sync. It must not throw, nor call this object.
   explicit Fail_Stop_File(
       Abstract_File& file, std::function<void()> on_failure = [] {})
       : Abstract_File(file.get_name(), file.get_mode()),
@@ -28,13 +33,15 @@ class Fail_Stop_File : public Abstract_File {
         on_failure_(std::move(on_failure)) {}
 
   bool has_failed() const { return has_failed_; }
-  // Throws Write_Disabled if there was a failure. So does what writes, from then on.
+  // Throws Write_Disabled if there was a failure.
   void require_no_failure() const;
 
   Offset get_size() const override { return file_.get_size(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     return file_.pread(data, size, offset);
   }
+  // What these throw is thrown by the other file, the first time. A false from truncate is not a
+  // failure. start_writeback is passed on also after one.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void store_words(std::span<const std::int64_t> words, Offset offset) override;
   void load_words(std::span<std::int64_t> words, Offset offset) const override {

@@ -14,6 +14,7 @@
 
 namespace joedb::inline v1 {
 
+// How a file is opened. "Alone": one writer; readers may read meanwhile.
 enum class Open_Mode {
   read_existing,
   write_existing,                // alone: fails if another writer has the file
@@ -25,10 +26,12 @@ enum class Open_Mode {
 
 // One open file. Offsets are absolute: there is no cursor, so readers never disturb the writer.
 //
-// An object is used by one thread at a time, but for its syncs. A file of your own derives from
-// this class; only get_size, pread, pwrite, sync, datasync and the locks must be given.
+// An object is used by one thread at a time, except for its syncs. To make another kind of file,
+// derive from this class; only get_size, pread, pwrite, sync, datasync and the locks must be
+// implemented.
 class Abstract_File {
  public:
+  // `name` is for messages, and for open_beside. The default mode is that of a writer.
   explicit Abstract_File(std::string name = "file", Open_Mode mode = Open_Mode::create_new)
       : name_(std::move(name)), mode_(mode) {}
   virtual ~Abstract_File() = default;
@@ -42,7 +45,8 @@ class Abstract_File {
 
   static constexpr Offset unknown_size = -1;
 
-  // Number of bytes, or unknown_size where the size says nothing of the content (a raw device).
+  // Number of bytes, or unknown_size where the size does not say how long the content is (a raw
+  // device). Throws Io_Error.
   virtual Offset get_size() const = 0;
 
   // Reads into data[0, size) what stands at `offset`. Returns the number of bytes read; fewer than
@@ -73,11 +77,12 @@ class Abstract_File {
   // so that it has less to do in the next sync. What fails then, fails again there.
   virtual void start_writeback(Offset /*start*/, Offset /*end*/) noexcept {}
 
-  // Whether a sync takes longer if the file has grown: a writer that syncs often should
-  // preallocate.
+  // Whether a sync takes longer if the file has grown: a writer that syncs often preallocates then
+  // (Journal_Options).
   virtual bool has_slow_growth() const { return false; }
 
-  // Cuts the file to `size` bytes. False if this kind of file cannot be cut.
+  // Cuts the file to `size` bytes. False if this kind of file cannot be cut: it has not changed.
+  // Throws Io_Error.
   virtual bool truncate(Offset /*size*/) { return false; }
 
   // Byte-range locks between open files, in this and other processes; they wait. A lock belongs to
@@ -95,7 +100,8 @@ class Abstract_File {
   // Reads exactly [offset, offset + size) or throws Corruption_Error.
   void read_exactly(char* data, std::size_t size, Offset offset) const;
 
-  // The bytes of a blob, at most max_size of them (-1: all).
+  // The first max_size bytes of a blob (-1: all). A writer must have flushed them to the file.
+  // Throws Corruption_Error if the file ends before, or the blob has a negative position or size.
   std::string read_blob(Blob blob, std::int64_t max_size = -1) const;
 
   // Copies the whole file. Bytes of `destination` behind its end stay.
@@ -104,7 +110,8 @@ class Abstract_File {
   // this file ends before.
   void copy_to(Abstract_File& destination, Offset start, Offset size) const;
 
-  // Copies what is behind `start` to the beginning of `destination`. Returns how many bytes.
+  // Copies the bytes from `start` to the end to the beginning of `destination`. Returns their
+  // number. If a copy throws, any part may have been written to `destination`.
   Offset copy_end_to(Abstract_File& destination, Offset start) const;
 
   // Whether [start, end) is in the file, and zeros.
@@ -118,7 +125,8 @@ class Abstract_File {
   virtual std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                                      Open_Mode mode) const;
 
-  // Whether [start, end) holds the same bytes in both files.
+  // Whether [start, end) holds the same bytes in both files. Throws Corruption_Error if one of them
+  // ends before.
   bool equal_to(const Abstract_File& other, Offset start, Offset end) const;
 
  protected:
@@ -143,7 +151,8 @@ inline constexpr Lock_Range head_lock{0, 1};
 inline constexpr Lock_Range tail_lock{std::numeric_limits<Offset>::max(), 1};
 inline constexpr Lock_Range presence_lock{std::numeric_limits<Offset>::max() - 1, 1};
 
-// Holds one lock while it lives.
+// Holds one lock while it lives. The file must outlive it. The constructor waits for the lock, and
+// throws what the lock functions of the file throw.
 class File_Lock {
  public:
   enum class Kind { shared, exclusive };

@@ -11,25 +11,30 @@
 
 namespace joedb::inline v1 {
 
-// A file whose end is mapped to memory, for a writer that is alone: what is written there is
-// copied, without a system call. A soft checkpoint then costs some nanoseconds, and survives a
-// killed process all the same; syncs are those of the file.
+// A file whose end is mapped to memory, for a writer that is alone: bytes that are appended are
+// copied to the map, without a system call. So a soft checkpoint costs some nanoseconds, and
+// survives a killed process like any other; syncs are those of the file.
 //
 //   joedb::Mapped_File file("cities.joedb");
 //   my::Writable_Database db(file);
 //
-// The file is preallocated, by `step` bytes of zeros at a time, for a store to a page that the disk
-// has no room for would kill the process. The object does not show them, and cuts them off when it
-// is destroyed. After a crash they stay, and the next writer cuts them off.
+// The file is preallocated, by `step` bytes of zeros at a time, because a store to a page that the
+// disk has no room for would kill the process. The object hides these zeros, and truncates them
+// when it is destroyed. After a crash they stay; the next writer truncates them.
 //
-// Where a map is not safe (see size_to_map in posix_file.cc: not on a network), it is a plain File.
+// A file is mapped only on file systems where that is safe: ext4, XFS, overlayfs and tmpfs, so not
+// on a network. Elsewhere, and from the first time that preallocating fails on, the object works as
+// a plain File that is not preallocated. Then a write throws what that of File throws.
 //
-// Base is File, or what a test puts in its place: it has map_page, map, unmap and store.
+// Thread safety is that of File.
+//
+// Base is File, or a test's replacement, which has map_page, map, unmap and store.
 template <class Base>
 class Mapped : public Base {
  public:
-  // `base` are the arguments of the constructor of Base: for File a name and a mode. Throws what it
-  // throws, and Exception for modes in which the writer is not alone.
+  // `base` are the arguments of the constructor of Base: for File a name and a mode. `step` is 1 to
+  // 2^30 bytes. Throws what that constructor throws, Exception for another step, and for the modes
+  // in which the writer is not alone (read_existing, shared_write).
   template <class... Arguments>
   explicit Mapped(Offset step, Arguments&&... base)
       : Base(std::forward<Arguments>(base)...), step_(step), size_(Base::get_size()) {
@@ -41,6 +46,7 @@ class Mapped : public Base {
     allocated_ = size_;
   }
 
+  // If the zeros cannot be truncated, a warning goes to Destructor_Logger.
   ~Mapped() override {
     try {
       cut_to(size_);
@@ -49,6 +55,7 @@ class Mapped : public Base {
     }
   }
 
+  // Without the preallocated zeros.
   Offset get_size() const override { return size_; }
   bool has_slow_growth() const override { return false; }  // it is preallocated already
 
@@ -69,7 +76,7 @@ class Mapped : public Base {
     size_ = std::max(size_, end);
   }
 
-  // What a rollback takes back becomes zeros again.
+  // Bytes in the map are overwritten with zeros, so that the map can stay.
   bool truncate(Offset size) override {
     if (size >= map_start_ && size < size_ && size_ <= map_end_) {
       const std::vector<char> zeros(static_cast<std::size_t>(size_ - size));
@@ -135,8 +142,11 @@ class Mapped : public Base {
   bool is_mappable_ = true;
 };
 
+// A mapped file of the operating system. Opened like a File (posix_file.h), but by a writer that is
+// alone. `step` bytes are preallocated and mapped at a time.
 class Mapped_File : public Mapped<File> {
  public:
+  // 16 MiB.
   static constexpr Offset default_step = Offset{1} << 24;
 
   explicit Mapped_File(const std::string& name,

@@ -6,10 +6,10 @@
 namespace joedb::inline v1 {
 
 // A file that has a name in a directory. The first sync also syncs the directory: without that, a
-// power cut may lose the name of a new file, and all that is in it.
+// power cut may lose the name of a new file, and so all its content.
 //
-// Every object that can write does so once, also where it has not created the file: the process
-// that has may have ended before.
+// Every object that can write does so once, even if it has not created the file: the process that
+// created it may have ended before its first sync.
 class Named_File : public Abstract_File {
  public:
   using Abstract_File::Abstract_File;
@@ -24,6 +24,8 @@ class Named_File : public Abstract_File {
   }
 
  protected:
+  // For derived classes: what sync and datasync do without the directory, and the directory alone.
+  // They throw Io_Error; a directory that could not be synced is tried again in the next sync.
   virtual void sync_content() = 0;
   virtual void datasync_content() = 0;
   virtual void sync_directory() = 0;

@@ -9,15 +9,19 @@
 
 namespace joedb::inline v1 {
 
-// A file of the operating system.
+// A file of the operating system (Linux).
 //
-// Locks are open-file-description locks (Linux F_OFD_SETLK): they belong to this object, so the
-// same file may be opened twice in one process. A writer that is alone holds the tail lock from the
-// constructor to the destructor.
+// Locks are open-file-description locks (F_OFD_SETLK): they belong to this object, so the same file
+// may be opened twice in one process. A writer that is alone holds the tail lock from the
+// constructor to the destructor. All open files hold the presence lock, shared.
+//
+// Functions throw Io_Error if a system call fails, Disk_Full if there is no room. A system call
+// that a signal has interrupted is repeated, but not a sync.
 class File : public Named_File {
  public:
-  // Throws Io_Error: "opening NAME: …", or "locking NAME: Resource temporarily unavailable" where
-  // another writer has the file and the mode does not wait.
+  // New files get the permissions 0644, less the umask. Throws Io_Error: "opening NAME: …", or
+  // "locking NAME: Resource temporarily unavailable" (EAGAIN) if another writer has the file and
+  // the mode does not wait.
   File(const std::string& name, Open_Mode mode);
   ~File() override;
 
@@ -37,10 +41,11 @@ class File : public Named_File {
 
   // Whether another process, or object, may be appending to the file now: it holds the tail lock.
   bool is_being_written() const;
+  // A File with the name of this one and the suffix.
   std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                              Open_Mode mode) const override;
 
-  // Sets the modification time to now, for those who watch the file.
+  // Sets the modification time to now, for programs that watch the file.
   void touch();
 
  protected:
@@ -82,10 +87,12 @@ class File : public Named_File {
   Offset words_end_ = 0;           // up to there it is used
 };
 
-// A part of an open file, to be read: a database that is packed in another file. Locks do nothing.
+// A part of an open file, to be read: a database that is packed in another file. Its name in
+// messages is "slice". Locks do nothing. Several threads may read.
 class File_Slice : public Abstract_File {
  public:
-  // Bytes [start, start + size) of a file descriptor, which must stay open.
+  // Bytes [start, start + size) of a file descriptor, which must stay open as long as this object,
+  // and is not closed by it.
   File_Slice(int descriptor, Offset start, Offset size)
       : Abstract_File("slice", Open_Mode::read_existing),
         descriptor_(descriptor),
@@ -108,15 +115,16 @@ class File_Slice : public Abstract_File {
   const Offset size_;
 };
 
-// A file or block device of fixed size whose size says nothing: the checkpoint alone tells where
-// the journal ends. A database is created on it only if its first bytes are zeros.
+// A file or block device of fixed size, which does not say where the journal ends: only the
+// checkpoint does. A database is created on it only if its first 41 bytes are zeros.
 class Device_File : public File {
  public:
-  // Modes that would create a file are refused: the device must exist.
+  // The device must exist. Throws Exception for create_new, Io_Error for other modes if there is no
+  // such device; write_existing_or_create_new means write_existing.
   Device_File(const std::string& name, Open_Mode mode);
   Offset get_size() const override { return unknown_size; }
   bool has_slow_growth() const override { return false; }
-  // A write beyond the end of the device fails as on a full disk, before anything is written.
+  // A write beyond the end of the device throws Disk_Full, before anything is written.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   bool truncate(Offset) override { return false; }
   std::unique_ptr<Abstract_File> open_beside(const std::string&, Open_Mode) const override {

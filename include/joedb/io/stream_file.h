@@ -7,16 +7,26 @@
 
 namespace joedb::inline v1 {
 
-// A file that is a stream buffer of C++, such as a std::stringbuf or std::filebuf. Locks do
-// nothing; a sync hands the bytes to the stream's system, and no more. Not for group commit: there
-// is one position for reading and writing, so that one thread at a time may use it, syncs included.
+// A file that is a stream buffer of C++, such as a std::stringbuf or std::filebuf. Its name in
+// messages is "stream".
+//
+// Locks do nothing. A sync calls pubsync(), which hands the bytes to the operating system: a hard
+// checkpoint survives a killed process, not a power cut. The file cannot be truncated, so that a
+// writer cannot roll back entries that were flushed.
+//
+// One thread at a time may use it, syncs included, because there is one position for reading and
+// writing. So it is not for group commit.
 class Stream_File : public Abstract_File {
  public:
-  // The stream buffer, which must be able to seek, must outlive the file.
+  // The stream buffer must outlive the file, and be able to seek. A std::stringbuf must be open for
+  // reading and writing (std::ios::in | std::ios::out), even if `mode` is read_existing; a
+  // std::filebuf must be binary where that makes a difference.
   Stream_File(std::streambuf& buffer, Open_Mode mode)
       : Abstract_File("stream", mode), buffer_(buffer) {}
 
+  // Throws Io_Error (EIO) if the buffer cannot seek. So do the functions that follow.
   Offset get_size() const override;
+  // A read error of the buffer is not distinguished from the end of the file.
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void sync() override;

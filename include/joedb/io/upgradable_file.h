@@ -7,14 +7,15 @@
 
 namespace joedb::inline v1 {
 
-// Lets a file that can only be read be opened by a Writable_Database: what is written goes nowhere.
-// So a program can read a file with an older schema, upgraded in memory, and leave it as it is:
+// Lets a Writable_Database open a file that can only be read: bytes that are written are discarded.
+// So a program can read a file with an older schema, upgraded in memory, and the file does not
+// change:
 //
 //     joedb::Upgradable_File<joedb::Readonly_Memory_File> file(data);
 //     city::Writable_Database db(file);
 //
-// What is written cannot be read back: neither blobs, nor what a rollback to a new checkpoint
-// needs.
+// Bytes that are written cannot be read back. So new blobs cannot be read, and a rollback to a
+// checkpoint that was written through this object fails.
 template <class Parent>
 class Upgradable_File : public Parent {
  public:

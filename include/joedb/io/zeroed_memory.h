@@ -19,11 +19,13 @@ class Zeroed_Memory {
   char* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  // Makes the block `size` bytes long, not less than now. The content moves. Throws std::bad_alloc,
-  // and then nothing has changed. Not to be filled: it is not known whether much will be written.
+  // Makes the block `size` bytes long; a smaller size than now does nothing. The content may move.
+  // Throws std::bad_alloc, and then nothing has changed. `will_be_filled`: most of the block is
+  // about to be written.
   void grow(std::size_t size, bool will_be_filled = false);
 
-  // `size` bytes of it are about to be written. If they are most of the block, that is known now.
+  // Says that `size` bytes of the block are about to be written. If that is at least half of it,
+  // and the block has 2 MiB, huge pages are asked for. Never fails.
   void expect(std::size_t size);
 
  private:

@@ -6,42 +6,61 @@
 namespace joedb::inline v1 {
 
 // A journal that is written without tables in memory: for comments, blobs, and bytes of another
-// copy. Its functions are those of Writable_Database.
+// copy. Its functions are those of Writable_Database, but entries are not checked against tables:
+// an entry that does not fit makes the journal unreadable for all that have tables.
+//
+// Every function that writes throws Io_Error if the file cannot be written, Write_Disabled after
+// such a failure, and Exception if a shared file is not locked. An entry is appended whole or not
+// at all. Not thread-safe.
 class Bare_Journal {
  public:
-  // `file` must outlive this object.
+  // `file` must outlive this object. Reads all entries. If the file is not shared, does at once
+  // what the recovery mode says with the bytes behind the checkpoint. Throws what Writable_Journal
+  // and its replay throw; a file whose entries cannot be read has not changed then.
   explicit Bare_Journal(Abstract_File& file, const Journal_Options& options = {})
       : journal_(file, options) {
     replay();
     if (!journal_.is_shared()) recover();
   }
-  // Writable_Journal::recover.
+  // Writable_Journal::recover. The constructor has called it, unless the file is shared.
   void recover() { journal_.recover(); }
 
   const Writable_Journal& get_journal() const { return journal_; }
   Writable_Journal& get_journal() { return journal_; }
 
+  // Any entry of format/entry.h but Blob_Data and Update_Vector.
   template <class Entry>
   void write(const Entry& entry) {
     journal_.append(entry);
   }
+  // Appends the bytes, and returns where they are.
   Blob write_blob(std::string_view bytes) { return journal_.append_blob(bytes); }
   std::string read_blob(Blob blob) { return journal_.read_blob(blob); }
 
+  // Writes the buffer to the file, without a checkpoint.
   void flush() { journal_.flush(); }
+  // After a soft checkpoint, what was appended survives the death of this process; after a hard
+  // one, also a power cut. If one throws, the checkpoint before counts.
   void checkpoint(Checkpoint_Level level) { journal_.checkpoint(level); }
   void soft_checkpoint() { journal_.soft_checkpoint(); }
   void hard_checkpoint() { journal_.hard_checkpoint(); }
+  // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
+  // Drops what is behind the checkpoint, in the file and in memory, and reads the journal again.
   void rollback() {
     journal_.rollback();
     replay();
   }
 
+  // Shared files: takes the write lock, waiting for it, and reads what others have written. Returns
+  // the number of bytes. If it throws, the lock is not held.
   Offset lock_pull() {
     return journal_.lock_pull([this] { replay(); });
   }
   void unlock() noexcept { journal_.unlock(); }
+  // Appends [checkpoint, end) of another journal that begins like this one, with a soft checkpoint.
+  // Requires that nothing is behind the checkpoint. If the bytes are not whole valid entries,
+  // throws Corruption_Error, and nothing has changed.
   void copy_from(const Abstract_File& source, Offset end) {
     journal_.copy_from(source, end);
     try {

@@ -7,7 +7,7 @@
 
 namespace joedb::inline v1 {
 
-// How safe a checkpoint is.
+// What a checkpoint survives.
 enum class Checkpoint_Level {
   soft,  // survives a killed process
   half,  // hard, but for the last sync

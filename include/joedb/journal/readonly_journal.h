@@ -41,8 +41,8 @@ class Readonly_Journal {
 
   // Calls handler(entry) for each entry from the replay position to the checkpoint, or to the first
   // entry at or behind `until`. A handler is an overload set for the structs of format/entry.h.
-  // Throws Corruption_Error where the bytes make no sense or the handler throws Data_Error; the
-  // entries before have been handled then, and the journal can only be rewound.
+  // Throws Corruption_Error for an invalid entry, or where the handler throws Data_Error; the
+  // entries before have been handled then, and a later replay throws Exception until rewind().
   template <class Handler>
   void replay(Handler&& handler, Offset until = std::numeric_limits<Offset>::max()) {
     replay_.run(handler, get_checkpoint(), std::min(until, get_checkpoint()));

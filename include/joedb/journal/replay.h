@@ -9,7 +9,7 @@
 
 namespace joedb::inline v1 {
 
-// The bytes of a file as a journal is decoded, read in blocks.
+// The bytes of a file, read in blocks as they are decoded. `file` must outlive it.
 class File_Decoder_Input final : public Decoder_Input {
  public:
   explicit File_Decoder_Input(const Abstract_File& file) : file_(file) {}
@@ -41,8 +41,9 @@ class Replay {
   Context& context() { return context_; }
 
   // Calls handler(entry) for each entry that starts before `end`. None may go beyond `limit`.
-  // Throws Corruption_Error where the bytes make no sense or the handler throws Data_Error; the
-  // entries before have been handled then, and all that is left is rewind().
+  // Throws Corruption_Error for an invalid entry, or where the handler throws Data_Error, and what
+  // else the handler throws. The entries before have been handled then, and every later run throws
+  // Exception until rewind().
   template <class Handler>
   void run(Handler& handler, Offset limit, Offset end);
 

@@ -28,10 +28,15 @@ namespace joedb::inline v1 {
 //
 // An entry is appended whole or not at all: it is encoded in memory before any of it counts.
 // Entries too large for the buffer (vectors, blobs) go to the file in pieces; only a failing write
-// can cut one. After a failed write or sync nothing more is written through this object: every
-// function that writes throws, the checkpoint does not advance, reading goes on.
+// can cut one. Entries are not checked against tables: Writable_Database does that.
 //
-// Not thread-safe.
+// Functions that write throw Io_Error if the file cannot be written, Disk_Full if there is no room.
+// After a failed write or sync nothing more is written through this object: every function that
+// writes throws Write_Disabled, the checkpoint does not advance, and reading continues. They throw
+// Exception if the journal has not been replayed, if a shared file is not locked (lock_pull), and
+// while a blob is appended in pieces.
+//
+// Not thread-safe, except as wait() says.
 class Writable_Journal {
  public:
   // Opens the journal of `file`, which must outlive this object; an empty file gets a header.
@@ -42,19 +47,21 @@ class Writable_Journal {
   // anything is appended.
   explicit Writable_Journal(Abstract_File& file, const Journal_Options& options = {});
 
-  // Writes what is in the buffer, behind the checkpoint, after a warning to Destructor_Logger.
+  // Writes the buffer to the file, behind the checkpoint, after a warning to Destructor_Logger. No
+  // checkpoint is written. Errors go to Destructor_Logger, too. Truncates preallocated zeros.
   ~Writable_Journal();
 
   Writable_Journal(const Writable_Journal&) = delete;
   Writable_Journal& operator=(const Writable_Journal&) = delete;
 
   // Does what `recovery` says with the bytes behind the checkpoint, and invalidates header words
-  // that claim bytes which the file does not have. Whatever writes the file does this first; so a
-  // file that cannot be read is left as it is. Call it for a file that is only opened to be
-  // recovered, when everything that may fail has been done. Requires the lock of a shared file.
-  // Throws Io_Error; the last checkpoint counts then.
+  // that claim bytes which the file does not have. Each function that writes to the file calls this
+  // first; so a file that cannot be read does not change. Call it for a file that is only opened to
+  // be recovered, after everything that may fail. Requires the lock of a shared file. Throws
+  // Io_Error; the last checkpoint counts then.
   void recover();
-  // Where the bytes behind the checkpoint have been saved (Recovery::keep); empty: nowhere.
+  // The name of the file in which the bytes behind the checkpoint were saved (Recovery::keep);
+  // empty if there is none.
   const std::string& get_saved_tail() const { return recovery_.saved_tail(); }
 
   Abstract_File& get_file() const { return file_; }
@@ -71,7 +78,7 @@ class Writable_Journal {
     replay_.run(handler, get_checkpoint(), std::min(until, get_checkpoint()));
   }
 
-  // Where the next entry will stand.
+  // The offset of the next entry in the file.
   Offset get_position() const { return buffer_.position(); }
   // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return get_position() - get_checkpoint(); }
@@ -101,34 +108,41 @@ class Writable_Journal {
   template <Field_Value T, class Get>
   void append_vector(Table_Id table, Record_Id record, Field_Id field, std::int64_t size, Get get);
 
-  // Appends the bytes and returns where they stand.
+  // Appends the bytes, and returns their position. Throws Data_Error for 24 bytes that look like an
+  // integrity entry (format/integrity.h).
   Blob append_blob(std::string_view bytes);
-  // The same in pieces: read(data, size) gives the next `size` bytes, until there are `size` of
-  // them in all. If it throws, nothing has been appended. It may read this journal, also its blobs,
-  // but nothing else: what would write throws.
+  // The same in pieces: read(data, n), with n of at most 65536, must fill [data, data + n), until
+  // there are `size` bytes in all. Throws Exception unless `size` is in 0 … 2^61 - 1. If read()
+  // throws, nothing has been appended. It may read this journal, also its blobs; functions that
+  // write throw.
   template <class Read>
   Blob append_blob(std::int64_t size, Read&& read);
+  // The first max_size bytes of a blob (-1: all). Flushes the buffer if the blob is in it. Throws
+  // Corruption_Error if the journal ends before the blob.
   std::string read_blob(Blob blob, std::int64_t max_size = -1);
 
   // Appends [get_position(), end) of another journal that begins like this one. This one need not
-  // have been replayed. If it throws, nothing has been appended.
+  // have been replayed. If it throws, nothing has been appended. The bytes are not decoded: call
+  // replay_copied, and rollback() if that throws.
   void copy_from(const Abstract_File& source, Offset end);
-  // Replays what copy_from has appended, to see that it makes sense before a checkpoint says so.
+  // Replays what copy_from has appended, to validate it before a checkpoint claims it.
   template <class Handler>
   void replay_copied(Handler&& handler) {
     replay_.run(handler, buffer_.flushed(), buffer_.flushed());
   }
 
-  // Writes the buffer to the file.
+  // Writes the buffer to the file. Readers see the entries after a checkpoint. If it throws, the
+  // buffer stays.
   void flush();
 
   // After a soft checkpoint, what was appended survives the death of this process; after a hard
-  // one, also a power cut.
+  // one, also a power cut. A soft one does nothing where there is nothing new; a hard one may have
+  // to sync a soft one, or that of another process. If one throws, the checkpoint before it counts.
   void soft_checkpoint();
   void hard_checkpoint();
 
-  // Group commit: several threads, or several clients of one thread, share a sync. Whoever wants a
-  // hard checkpoint takes a position, and waits for it when there is nothing else to do.
+  // Group commit: several threads, or several clients of one thread, share a sync. A thread that
+  // wants a hard checkpoint takes a position, and waits for it when there is nothing else to do.
   //
   //     std::unique_lock lock(mutex);       // of the program, around all it does with the journal
   //     journal.append(…);
@@ -136,23 +150,24 @@ class Writable_Journal {
   //     journal.wait(position, lock);       // others work while the disk does
   //
   // hard_checkpoint_async only returns the position of what was appended. wait returns when it is
-  // durable: the first who waits makes a hard checkpoint of all that was appended by then, and
-  // releases `lock` during the sync. Meanwhile others may append, flush and wait, in their turns
-  // under the same lock; functions that write a checkpoint or drop something wait for the end of
-  // the sync. Throws if the sync fails, or Exception if the position was rolled back. Shared files:
-  // the transaction must not end before wait returns.
+  // durable: the first waiting thread makes a hard checkpoint of all that was appended by then, and
+  // releases `lock` during the sync. `lock` is locked again when wait returns or throws. Meanwhile
+  // others may append, flush and wait, in their turns under the same lock; functions that write a
+  // checkpoint or drop something wait for the end of the sync. Throws if the sync fails, or
+  // Exception if the position was rolled back. Shared files: the transaction must not end before
+  // wait returns.
   Offset hard_checkpoint_async() const { return get_position(); }
   template <class Lock>
   void wait(Offset position, Lock& lock);
-  // Where there is one thread only.
+  // For a single thread.
   void wait(Offset position);
 
   // From here on an integrity entry (format/integrity.h) is written before each checkpoint, and at
   // once a first one, for everything so far, with a hard checkpoint. So is it, without this call,
   // in every journal where such an entry stands before the checkpoint when it is opened or locked.
-  // What is copied from another journal (copy_from) gets none. Then nothing damaged is taken for
-  // good: neither what a power cut left of a soft checkpoint, nor bits that have changed on the
-  // disk. All writers of a shared file should write them.
+  // What is copied from another journal (copy_from) gets none. Then damaged bytes are detected when
+  // the journal is opened: after a power cut that a soft checkpoint has survived in part, and where
+  // bits have changed on the disk. All writers of a shared file should write them.
   void enable_integrity();
   bool has_integrity() const { return integrity_.is_enabled(); }
 
@@ -168,20 +183,24 @@ class Writable_Journal {
   // Only a flush and a sync, no checkpoint.
   void commit();
 
-  // Nothing can be appended before the journal was replayed again from its start.
+  // From here on, nothing can be appended before the journal is replayed again from its start.
   void require_replay();
 
   // Drops everything behind the checkpoint, in memory and in the file. If there was anything, the
-  // journal must be replayed from its start again before anything is appended.
+  // journal must be replayed from its start again before anything is appended. Throws Exception if
+  // the file cannot be truncated, Write_Disabled after a failure; what was flushed stays then.
   void rollback();
 
-  // The next replay starts at the first entry again. Throws if anything is behind the checkpoint.
+  // The next replay starts at the first entry again. Throws Exception if anything is behind the
+  // checkpoint.
   void rewind();
 
-  // Shared files: takes the write lock and reads the checkpoints. What a dead writer left behind
-  // the checkpoint is saved in a file beside this one, and removed, before anything is written
-  // (recover()). The new entries must be replayed before anything is appended. Files that are not
-  // shared are locked as long as they are open: nothing happens.
+  // Shared files: takes the write lock, waiting for it, and reads the checkpoints. What a dead
+  // writer left behind the checkpoint is saved in a file beside this one, and removed, before
+  // anything is written (recover()). The new entries must be replayed before anything is appended.
+  // Files that are not shared are locked as long as they are open: nothing happens. Throws
+  // Exception if anything is behind the checkpoint, Corruption_Error if the header is damaged,
+  // Io_Error; the lock is not held then.
   void lock_pull();
   // The same, then replay(), which replays them. If it throws, the lock is not held. Returns the
   // number of bytes that are new.
@@ -198,6 +217,8 @@ class Writable_Journal {
     }
     return get_checkpoint() - old;
   }
+  // Waits for a sync that goes on, and releases the write lock. After a failed write, removes what
+  // it has left behind the checkpoint. Does nothing if the lock is not held.
   void unlock() noexcept;
 
  private:

@@ -6,6 +6,8 @@
 #include "joedb/table/writable_database.h"
 
 // Clients for programs without a compiled schema. Those of generated code work in the same way.
+// What a client promises about pulling, pushing and failures is in client.h. Not thread-safe: each
+// thread opens the file for itself, and has its own client.
 
 namespace joedb::inline v1 {
 
@@ -25,8 +27,10 @@ class Client_Store {
   }
 };
 
-// `file` and `connection` must outlive the client. Throws what opening the file throws, and
-// Content_Mismatch if file and connection have diverged.
+// A client with tables. `file` and `connection` must outlive it; without a connection, the file
+// itself is what several processes share (Open_Mode::shared_write). The constructor throws what
+// Writable_Database throws, and Content_Mismatch if file and connection have diverged. Nothing is
+// pulled from the connection before pull() or a transaction.
 class Writable_Database_Client : private Client_Store<Writable_Database>, public Client {
  public:
   explicit Writable_Database_Client(Abstract_File& file, Connection& connection = Connection::dummy,
@@ -34,9 +38,13 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
                                     const Journal_Options& options = {})
       : Client_Store(file, options), Client(copy_, connection, check) {}
 
+  // The tables as of the last pull or transaction. Addresses of tables change when a transaction
+  // fails.
   const Database& get_database() const { return store_.get_database(); }
 
-  // Calls f(const Database&, Writable_Database&) in a transaction (Client::transaction).
+  // Calls f(const Database&, Writable_Database&) in a transaction (Client::transaction), and
+  // returns what it returns. If f throws, what it has written is rolled back, in memory and in the
+  // file, except what is before a checkpoint that f has written itself.
   template <class F>
   auto transaction(F&& f) {
     return Client::transaction([&] { return f(get_database(), store_); });
@@ -46,7 +54,8 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
   friend class Writable_Database_Client_Lock;
 };
 
-// The same without tables: for blobs, comments, and programs that read entries themselves.
+// The same without tables: for blobs, comments, and programs that read entries themselves. The
+// constructor throws what Bare_Journal throws, and Content_Mismatch.
 class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Client {
  public:
   explicit Writable_Journal_Client(Abstract_File& file, Connection& connection = Connection::dummy,
@@ -56,7 +65,7 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
 
   const Writable_Journal& get_journal() const { return store_.get_journal(); }
 
-  // Calls f(Writable_Journal&) in a transaction.
+  // Calls f(Writable_Journal&) in a transaction. The same conditions.
   template <class F>
   auto transaction(F&& f) {
     return Client::transaction([&] { return f(store_.get_journal()); });
@@ -66,8 +75,11 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
   friend class Writable_Journal_Client_Lock;
 };
 
+// A transaction (Client_Lock) that gives access to the tables and the journal. The client must
+// outlive it. The result of get_database is to be used only until the transaction ends.
 class Writable_Database_Client_Lock : public Client_Lock {
  public:
+  // Throws what Client_Lock throws.
   explicit Writable_Database_Client_Lock(Writable_Database_Client& client)
       : Client_Lock(client), database_(client.store_) {}
   Writable_Database& get_database() const { return database_; }
@@ -76,6 +88,7 @@ class Writable_Database_Client_Lock : public Client_Lock {
   Writable_Database& database_;
 };
 
+// The same without tables.
 class Writable_Journal_Client_Lock : public Client_Lock {
  public:
   explicit Writable_Journal_Client_Lock(Writable_Journal_Client& client)
@@ -86,13 +99,16 @@ class Writable_Journal_Client_Lock : public Client_Lock {
   Writable_Journal& journal_;
 };
 
-// Follows a file that others write.
+// Follows a file that others write, without tables. It takes the lock of the header only for
+// moments, and never that of a transaction.
 class Readonly_Client {
  public:
-  // `file` must outlive the client.
+  // `file` must outlive the client. Throws what Readonly_Journal throws.
   explicit Readonly_Client(Abstract_File& file) : journal_(file) {}
-  // Number of bytes by which the checkpoint has moved.
+  // Looks for a newer checkpoint. Returns the number of bytes by which it has advanced. Throws what
+  // Readonly_Journal::pull throws; the checkpoint before counts then.
   Offset pull() { return journal_.pull(); }
+  // To replay the new entries.
   Readonly_Journal& get_journal() { return journal_; }
 
  private:
@@ -102,11 +118,14 @@ class Readonly_Client {
 // The same, with tables.
 class Readonly_Database_Client {
  public:
+  // `file` must outlive the client. Throws what Readonly_Journal and load (table/load.h) throw.
   explicit Readonly_Database_Client(Abstract_File& file) : journal_(file) {
     load(database_, journal_);
   }
   const Database& get_database() const { return database_; }
-  // If the new entries make no sense it throws, and the tables have those before the bad one.
+  // Replays what others have written since the last pull. Returns the number of bytes. If an entry
+  // is invalid, throws Corruption_Error: the tables have the entries before it, and every later
+  // pull throws, too.
   Offset pull() {
     const Offset size = journal_.pull();
     load(database_, journal_);

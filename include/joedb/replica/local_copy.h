@@ -9,7 +9,10 @@
 
 namespace joedb::inline v1 {
 
-// A client's own copy of a journal, with or without tables, as the client sees it.
+// A client's own copy of a journal, with or without tables, as the client sees it. Derive from this
+// for another kind of copy; the two kinds below serve all clients of this library.
+//
+// Not thread-safe.
 class Local_Copy {
  public:
   Local_Copy() = default;
@@ -17,30 +20,38 @@ class Local_Copy {
   Local_Copy(const Local_Copy&) = delete;
   Local_Copy& operator=(const Local_Copy&) = delete;
 
+  // The file of the journal. Up to get_checkpoint() its bytes never change.
   virtual const Abstract_File& file() const = 0;
   virtual bool is_readonly() const = 0;
   virtual Offset get_checkpoint() const = 0;
+  // Number of bytes that were appended since the checkpoint. 0 between transactions, unless one was
+  // abandoned.
   virtual Offset ahead_of_checkpoint() const = 0;
 
-  // Takes the write lock, if others share the file, and reads what they have written. Throws if
-  // there are entries behind the checkpoint.
+  // Takes the write lock, if others share the file, waiting for it, and reads what they have
+  // written. Throws Exception if there are own entries behind the checkpoint, Corruption_Error,
+  // Io_Error; the lock is not held then.
   virtual void lock_pull() = 0;
   virtual void unlock() noexcept = 0;
 
-  // The rest is not for read-only copies, and needs the lock.
+  // These need the lock. A read-only copy throws Exception.
 
-  // Appends [checkpoint, end) of another copy, with a soft checkpoint. If the bytes make no sense
-  // it throws, and nothing has changed.
+  // Appends [checkpoint, end) of another copy, with a soft checkpoint. Requires that there is
+  // nothing behind the checkpoint. Throws Corruption_Error if the bytes are not whole valid
+  // entries; nothing has changed then.
   virtual void copy_from(const Abstract_File& source, Offset end) = 0;
   virtual void write(const Valid_Data& entry) = 0;
   virtual void write(const Timestamp& entry) = 0;
+  // Writes a checkpoint behind all entries. If it throws, the checkpoint before counts.
   virtual void checkpoint(Checkpoint_Level level) = 0;
 
-  // Forgets what is behind the checkpoint. Does not need the lock.
+  // Drops what is behind the checkpoint, in memory and in the file. Does not need the lock. A
+  // read-only copy has nothing to drop.
   virtual void rollback() = 0;
 };
 
-// Store: Writable_Database or Bare_Journal. It must outlive this object.
+// A copy that can be written. Store: Writable_Database, Bare_Journal, or a class with the same
+// functions. It must outlive this object.
 template <class Store>
 class Writable_Copy final : public Local_Copy {
  public:
@@ -64,10 +75,11 @@ class Writable_Copy final : public Local_Copy {
   Store& store_;
 };
 
-// Follows a file that others write.
+// Follows a file that others write: can be pulled, not written.
 class Readonly_Copy final : public Local_Copy {
  public:
-  // `advance` is called whenever there is more to replay, the first time at once.
+  // `journal` must outlive this object. `advance` replays it up to its checkpoint: called here and
+  // at each lock_pull, also where there is nothing new. What it throws passes through.
   Readonly_Copy(Readonly_Journal& journal, std::function<void()> advance)
       : journal_(journal), advance_(std::move(advance)) {
     advance_();

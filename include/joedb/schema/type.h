@@ -12,18 +12,22 @@
 
 namespace joedb::inline v1 {
 
-// The types of fields, by their codes in the file.
+// The types of fields, by their codes in the file. Other codes are invalid.
 enum class Type_Code : std::uint8_t {
   none = 0,  // no field has this type; used for a dropped one
+  // At most 4294967295 bytes, which may have any values, zeros included.
   string = 1,
   int32 = 2,
   int64 = 3,
+  // A record of one table, or null. The record need not exist.
   reference = 4,
   boolean = 5,
+  // IEEE 754.
   float32 = 6,
   float64 = 7,
   int8 = 8,
   int16 = 9,
+  // Position and size of bytes in the journal file.
   blob = 10,
 };
 inline constexpr int type_count = 10;
@@ -35,8 +39,9 @@ struct Type {
   friend bool operator==(const Type&, const Type&) = default;
 };
 
-// The type of a field whose values are T, as journal entries carry them:
-// code_of<std::int32_t> == Type_Code::int32.
+// The type of a field whose values are T, as journal entries have them, or none if T is no such
+// type: code_of<std::int32_t> == Type_Code::int32. Strings are std::string_views, references
+// Record_Ids.
 template <class T>
 inline constexpr Type_Code code_of = Type_Code::none;
 template <>
@@ -60,15 +65,19 @@ inline constexpr Type_Code code_of<std::int16_t> = Type_Code::int16;
 template <>
 inline constexpr Type_Code code_of<Blob> = Type_Code::blob;
 
+// The ten types of values.
 template <class T>
 concept Field_Value = code_of<T>
 != Type_Code::none;
 
-// Values that stand in the file as they do in memory, with a fixed number of bytes.
+// Values that have the same bytes in the file as in memory, sizeof(T) of them: numbers (little-
+// endian) and booleans (one byte, 0 or 1). The others have a compact form of variable length.
 template <class T>
 inline constexpr bool has_fixed_size = std::is_arithmetic_v<T>;
 
-// Calls f(std::type_identity<T>()) with the value type of `code`, which must not be none.
+// Calls f(std::type_identity<T>()) with the value type of `code`, and returns its result, whose
+// type must be the same for all T. Aborts the program for none, and for a code that is no
+// enumerator.
 template <class F>
 decltype(auto) visit_type(Type_Code code, F&& f) {
   switch (code) {
@@ -99,14 +108,15 @@ decltype(auto) visit_type(Type_Code code, F&& f) {
 }
 
 // As users write them: "string", "int32", …; "references" for a reference, which is followed by a
-// table.
+// table; "none". The text is constant. Requires an enumerator.
 std::string_view type_name(Type_Code code);
 
-// The inverse; none if there is no such type.
+// The inverse, for the ten types; none for any other name, "none" included.
 Type_Code type_named(std::string_view name);
 
-// Tables and fields have names of ASCII letters, digits and single underscores, and do not start
-// with a digit.
+// Whether the name can be that of a table or field: one or more ASCII letters, digits and
+// underscores, without two underscores in a row, and without a digit at the start. There is no
+// limit of its length.
 bool is_identifier(std::string_view name);
 
 }  // namespace joedb::inline v1

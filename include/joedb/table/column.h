@@ -15,10 +15,16 @@
 
 namespace joedb::inline v1 {
 
-// The values of one field of a table: one contiguous array, in which row id stands at index id.
+// The values of one field of a table: one contiguous array, with the value of record id at index
+// id, also for records that are not in use.
 //
-// A column has room for `capacity` rows; the table makes them grow together. Room that was never
-// stored to holds the default value of the type, which is all zero bytes.
+// A column has room for `capacity` rows; the table makes its columns grow together. Room that was
+// never stored to holds the default value of the type, which is all zero bytes: 0, false, the empty
+// string, the null reference, the null blob.
+//
+// Indexes are not checked: they must be less than the capacity. A change of a value here is neither
+// logged nor seen by indexes; changes go through Writable_Database or generated code. Not
+// thread-safe; several threads may read while none writes.
 class Column_Base {
  public:
   explicit Column_Base(Type type) : type_(type) {}
@@ -26,16 +32,19 @@ class Column_Base {
   Column_Base(const Column_Base&) = delete;
   Column_Base& operator=(const Column_Base&) = delete;
 
+  // The type of the field, and for a reference the table it refers to.
   const Type& type() const { return type_; }
 
-  // Part of the key of an index.
+  // Whether the field is part of the key of an index.
   bool is_indexed() const { return is_indexed_; }
   void set_indexed() { is_indexed_ = true; }
 
-  // Throws std::bad_alloc, and then nothing has changed. Addresses of values change.
+  // Makes room for `capacity` rows, not fewer than now. Addresses of values change. Throws
+  // std::bad_alloc, and then nothing has changed. `will_be_filled`: most of the rows are about to
+  // be set, so that huge pages are worth it.
   virtual void grow(std::size_t capacity, bool will_be_filled) = 0;
 
-  // Back to the default value.
+  // Sets the default value.
   virtual void reset(index_t id) = 0;
 
  private:
@@ -49,11 +58,12 @@ class Column final : public Column_Base {
  public:
   using Column_Base::Column_Base;
 
-  // Takes the memory for one value, so that the next set cannot fail: only texts need any.
+  // Takes the memory for one value, so that the next set cannot fail: only strings need any.
   void prepare(T) {}
 
   T get(index_t id) const { return data()[id]; }
   void set(index_t id, T value) { data()[id] = value; }
+  // The values, as many as the capacity. Valid until the column grows.
   T* data() { return reinterpret_cast<T*>(memory_.data()); }
   const T* data() const { return reinterpret_cast<const T*>(memory_.data()); }
 
@@ -69,7 +79,8 @@ class Column final : public Column_Base {
   Zeroed_Memory memory_;
 };
 
-// Where the text of a row is: in these 16 bytes if it is short, else in the arena of the column.
+// Where the text of a row is: in these 16 bytes if it has at most 11, else in a block of the
+// column. A zero byte follows the text in both cases.
 struct alignas(8) String_Handle {
   static constexpr std::size_t max_inline_size = 11;
 
@@ -83,15 +94,18 @@ struct alignas(8) String_Handle {
 };
 static_assert(sizeof(String_Handle) == 16 && sizeof(char*) == 8);
 
-// A column of strings. Texts of more than 11 bytes are in blocks of memory that only grow; when
-// half of them is garbage (texts that were replaced by longer ones), they are written again.
+// A column of strings. Texts of more than 11 bytes are in blocks of memory, to which new texts are
+// appended. When half of their bytes are garbage (from replaced texts), and these are more than
+// 64 KiB and the size of the handles, all texts are copied to one new block.
 template <>
 class Column<std::string_view> final : public Column_Base {
  public:
   using Column_Base::Column_Base;
 
+  // Of one text, in bytes.
   static constexpr std::size_t max_size = 0xffffffff;
 
+  // Valid until any value of this column is set, or the column grows.
   String get(index_t id) const {
     const String_Handle& h = handles()[id];
     return {h.text(), h.size};

@@ -26,10 +26,11 @@ struct Key_Part {
   std::string_view text = {};
 };
 
+// The text of the result is the argument, not a copy.
 template <Field_Value T>
 Key_Part key_part(T value);
 
-// The values of the first fields of an index, or of all of them.
+// The values of the first fields of an index, or of all of them, in the order of its definition.
 using Key = std::span<const Key_Part>;
 
 // A new value for a field.
@@ -61,10 +62,10 @@ struct Index_Definition {
 // change, and inserts it again afterwards.
 class Index {
  public:
-  // The table must outlive the index. It need not have all the fields yet: until it has, the index
-  // waits, and only notes which records are to be inserted.
+  // The table must outlive the index. It need not have all the fields yet: until it has them, the
+  // index is empty, and only notes which records are to be inserted.
   Index(Index_Definition definition, const Table& table);
-  // Fields have come to the table.
+  // Call it when fields were added to the table.
   void find_columns();
   bool is_complete() const { return !columns_.empty(); }
   ~Index();
@@ -72,7 +73,7 @@ class Index {
   Index& operator=(const Index&) = delete;
 
   const Index_Definition& definition() const { return definition_; }
-  // Number of records in it.
+  // Number of records in the index, which may be fewer than the table has.
   std::size_t size() const;
   bool contains(Record_Id record) const { return state(record.value()) == State::present; }
 
@@ -80,8 +81,9 @@ class Index {
 
   // A place in the index: a record, or the end.
   //
-  // When the index changes, a cursor goes on from where its record is now, or was when it left. So
-  // a loop that gives records larger keys comes to them again.
+  // When the index changes, a cursor continues from where its record is now; if the record was
+  // erased from the index, from the values that it has. So a loop that gives records larger keys
+  // visits them again. The index must outlive the cursor.
   class Cursor {
    public:
     Cursor() = default;
@@ -103,13 +105,16 @@ class Index {
 
   Cursor begin() const;
   Cursor end() const;
-  // The first record whose key is not less than, or greater than, `key`.
+  // The first record whose key is not less than `key` (lower_bound), or greater (upper_bound). If
+  // `key` has fewer values than the index has fields, only these are compared. All searches take
+  // logarithmic time.
   Cursor lower_bound(Key key) const;
   Cursor upper_bound(Key key) const;
-  // At a record that is in the index.
+  // At a record; the end if it is not in the index. Requires that the table has its id.
   Cursor at(Record_Id record) const;
-  // Of the records with this whole key, the one behind `cursor`, whose record had it when the
-  // cursor came there; the end if there is none.
+  // The next record behind `cursor` that has this key, in the order of ids; the end if there is
+  // none. The key has a value for each field. The record of the cursor had the key when the cursor
+  // was made, and need not have it any more.
   Cursor next_with(Key key, const Cursor& cursor) const;
   // The first record with this key, or null.
   Record_Id find(Key key) const;

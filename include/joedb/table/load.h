@@ -6,21 +6,23 @@
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
 
-// From journals to tables, under the limits for untrusted journals. What these
-// functions throw is what replaying throws, and Data_Error if a unique index would hold a key
-// twice.
+// From journals to tables, under the limits for untrusted journals. All throw Corruption_Error if
+// an entry is invalid or does not fit the tables, Io_Error, and Unique_Violation if a unique index
+// would hold a key twice. The database has the entries before the invalid one then, all of them in
+// the case of a Unique_Violation.
 
 namespace joedb::inline v1 {
 
-// What the journal has, and the database has not, up to the checkpoint.
+// Replays from the replay position of the journal to its checkpoint: for a new database and a new
+// journal everything, later only the new entries.
 void load(Database& database, Readonly_Journal& journal);
 void load(Database& database, Writable_Journal& journal);
 
-// What was copied to the end of the journal (Writable_Journal::replay_copied).
+// Replays the entries that were copied to the end of the journal (Writable_Journal::replay_copied).
 void load_copied(Database& database, Writable_Journal& journal);
 
-// A past state. Throws Exception if the file has no such moment, or its position is inside of an
-// entry.
+// A past state, for a new database. Throws Exception if the file has no such moment, or its
+// position is inside of an entry.
 void load(Database& database, Abstract_File& file, Moment moment,
           Recovery recovery = Recovery::none);
 

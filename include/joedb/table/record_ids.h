@@ -9,38 +9,47 @@
 namespace joedb::inline v1 {
 
 // Which rows of a table are in use, in which order they were inserted, and which id a new one gets.
+// Ids are 0 … size() - 1; those that are not in use are free.
 //
 // A table is dense while its ids are exactly 0 … size - 1, inserted in this order: then there is
 // nothing to store. The first hole (a deletion, or an insertion beyond the size) turns it into
 // linked lists, for good: iteration follows the order of insertion, and a new row takes the id that
 // was freed or skipped last.
 //
-// An id whose link was never written is what most are: used and between its neighbours, if the
-// table was dense up to it; else skipped, and between its neighbours in the list of free ids. So
+// A link of zero bytes describes the usual case: an id below the size of the dense part is in use,
+// an id above it is free, and both have their numeric neighbours as neighbours in the list. So
 // neither leaving the dense state nor skipping millions of ids costs time or memory.
 //
-// The caller checks, and reserves: after reserve_lists(n) nothing that keeps size() <= n can throw.
+// All functions but are_free and are_used, and insertions of vectors, take constant time. Arguments
+// are not checked. The caller reserves memory: after reserve_lists(n), insertions and deletions
+// that keep size() <= n cannot throw. In a dense table, appending needs no memory.
+//
+// Not thread-safe. Functions that are const may be called by several threads while none changes it.
 class Record_Ids {
  public:
-  // What first, last, next and previous give at the ends of the list.
+  // What first, last, next and previous return where there is no record. Not the value of a null
+  // Record_Id, which is -1.
   static constexpr index_t no_id = -2;
 
-  // Largest id ever inserted, plus one.
+  // Largest id ever inserted, plus one. Deletions do not make it smaller.
   index_t size() const { return size_; }
   index_t used_count() const { return used_count_; }
   bool is_dense() const { return is_dense_; }
 
+  // False for any id outside of 0 … size() - 1, negative ones included.
   bool is_used(index_t id) const {
     return static_cast<std::size_t>(id) < static_cast<std::size_t>(size_) &&
            (is_dense_ || is_used_in_list(id));
   }
-  // Whether none of [id, id + n) is in use. Requires id >= 0.
+  // Whether none, or all, of [id, id + n) are in use. are_free requires id >= 0. Both take time
+  // linear in n if the table is not dense.
   bool are_free(index_t id, index_t n) const;
   bool are_used(index_t id, index_t n) const;
 
+  // The ends of the list of used ids, in the order of insertion; no_id if there are none.
   index_t first() const { return is_dense_ ? (size_ > 0 ? 0 : no_id) : first_used_; }
   index_t last() const { return is_dense_ ? (size_ > 0 ? size_ - 1 : no_id) : last_used_; }
-  // Neighbours of a used id.
+  // The neighbours of an id, which must be in use; no_id at the ends.
   index_t next(index_t id) const {
     if (is_dense_) return id + 1 < size_ ? id + 1 : no_id;
     return id + 1 + links()[id].next;
@@ -50,13 +59,14 @@ class Record_Ids {
     return id - 1 - links()[id].previous;
   }
 
-  // The id that a new row gets.
+  // The id that a new row gets: the one that was freed or skipped last, else size().
   index_t next_free() const { return is_dense_ || first_free_ == no_id ? size_ : first_free_; }
 
-  // Memory for what makes or keeps the table a list of at most `size` ids. Throws std::bad_alloc.
+  // Takes the memory for lists of at most `size` ids. Throws std::bad_alloc, and then nothing has
+  // changed.
   void reserve_lists(index_t size);
 
-  // Requires are_free(id, n).
+  // Requires are_free(id, n), with n = 1 for insert. Ids from size() up to `id` become free.
   void insert(index_t id) {
     if (is_dense_ && id == size_) {
       ++size_;

@@ -18,15 +18,16 @@ enum class Format {
   cwal      // that of CWal: length, bytes, CRC-32 of the bytes
 };
 
-// Where an entry is. `sequence` counts the entries of a log from 1, and never begins again, also
-// not when the log is rotated; `offset` is a place in a file. In a log of several files, sequences
-// go on from file to file.
+// Where an entry is. `sequence` counts the entries of a log from 1, and continues when the log is
+// rotated, and, in a log of several files, from file to file. `offset` is that of the entry in its
+// file.
 struct Position {
   std::uint64_t sequence = 0;
   Offset offset = 0;
   friend bool operator==(const Position&, const Position&) = default;
 };
 
+// An entry that was read. `bytes` belong to the reader, and are valid until its next call.
 struct Entry {
   Position position;
   std::span<const char> bytes;
@@ -34,7 +35,7 @@ struct Entry {
   std::string_view text() const { return {bytes.data(), bytes.size()}; }
 };
 
-// Entries have at most so many bytes.
+// The largest size of an entry, in bytes: 1 GiB.
 inline constexpr std::size_t max_entry_size = std::size_t{1} << 30;
 
 // Why there is no good entry where one is expected.
