@@ -15,9 +15,13 @@ static std::string message(std::string_view action, std::string_view path, Offse
   return text.append(": ").append(std::generic_category().message(code));
 }
 
-std::string Corruption_Error::reason() const {
-  const std::string text = what(), prefix = path + ": ";
-  return !path.empty() && text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+Corruption_Error Corruption_Error::in_file(std::string_view file, std::string_view reason,
+                                           Offset at) {
+  std::string text(file);
+  text.append(": ").append(reason);
+  Corruption_Error error(text, at, file);
+  error.reason_start_ = file.size() + 2;
+  return error;
 }
 
 Unfinished_Transaction::Unfinished_Transaction(std::string_view file, Offset checkpoint_position,

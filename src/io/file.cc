@@ -19,7 +19,7 @@ void Abstract_File::read_exactly(char* data, std::size_t size, Offset offset) co
   throw Corruption_Error("Trying to read past the end of file: " + name_ + " ends at offset " +
                              std::to_string(end) + ", " + std::to_string(size) +
                              " bytes are needed at offset " + std::to_string(offset),
-                         offset);
+                         offset, name_);
 }
 
 std::string Abstract_File::read_blob(Blob blob, std::int64_t max_size) const {
@@ -28,7 +28,7 @@ std::string Abstract_File::read_blob(Blob blob, std::int64_t max_size) const {
   if (size < 0 || blob.get_position() < 0)
     throw Corruption_Error(
         "Trying to read past the end of file: " + name_ + ": negative blob position or size",
-        blob.get_position());
+        blob.get_position(), name_);
   // Take memory as the bytes arrive, so that a wrong size costs an error, not the machine.
   std::string result;
   const auto wanted = static_cast<std::size_t>(size);

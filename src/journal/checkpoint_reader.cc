@@ -23,13 +23,14 @@ void Checkpoint_Reader::open(Recovery recovery, bool is_writer) {
   const bool ignores_header = recovery == Recovery::ignore_header || ignores_signature;
   if (!ignores_signature &&
       std::string_view(header.signature.data(), header.signature.size()) != signature)
-    throw Corruption_Error(file_.get_name() + ": missing joedb signature", signature_offset);
+    throw Corruption_Error(file_.get_name() + ": missing joedb signature", signature_offset,
+                           file_.get_name());
 
   // A reader may ignore the version; what a writer adds must be readable.
   if (header.version != format_version && (!ignores_header || is_writer))
     throw Corruption_Error(
         file_.get_name() + ": unsupported file format version " + std::to_string(header.version),
-        static_cast<Offset>(checkpoint_words_size));
+        static_cast<Offset>(checkpoint_words_size), file_.get_name());
 
   const bool size_is_known = file_size != Abstract_File::unknown_size;
   header.checkpoints = without_seals(header.checkpoints, file_size);
@@ -78,7 +79,7 @@ void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Off
     throw Corruption_Error(file_.get_name() + " is damaged: " + what +
                                hard_checkpoint_text(hard_checkpoint()) +
                                "; --recovery ignore_header reads all entries of the file",
-                           file_size);
+                           file_size, file_.get_name());
   };
   bool has_checkpoint = false;
   std::int64_t missing = 0;
@@ -104,11 +105,12 @@ void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Off
 }
 
 void Checkpoint_Reader::fail_in_file(const Corruption_Error& error, bool names_hard) const {
-  std::string text = error.what();
-  if (!text.starts_with(file_.get_name())) text.insert(0, file_.get_name() + ": ");
   const Offset hard = hard_checkpoint();
-  if (names_hard && hard < checkpoint()) text += hard_checkpoint_text(hard);
-  throw Corruption_Error(text, error.offset, file_.get_name());
+  const std::string more =
+      names_hard && hard < checkpoint() ? hard_checkpoint_text(hard) : std::string();
+  const bool is_named = !error.path.empty() && error.reason() == error.what();
+  if (is_named) throw Corruption_Error(error.what() + more, error.offset, error.path);
+  throw Corruption_Error::in_file(file_.get_name(), error.reason() + more, error.offset);
 }
 
 // Where integrity entries are used, a checkpoint without one is a soft one whose bytes a power cut
@@ -123,8 +125,9 @@ void Checkpoint_Reader::check_integrity() {
       return;
     }
     if (hard < checkpoint() && hard > journal_start && reader.entry_before(hard))
-      throw Corruption_Error(
-          file_.get_name() + ": no integrity entry stands before the soft checkpoint at " +
+      throw Corruption_Error::in_file(
+          file_.get_name(),
+          "no integrity entry stands before the soft checkpoint at " +
               std::to_string(checkpoint()) +
               ": damaged by a power cut, or written by a program without integrity entries",
           checkpoint());
@@ -200,7 +203,7 @@ Offset Checkpoint_Reader::update(const Checkpoint_Words& words) {
     if (size < next.checkpoint)
       throw Corruption_Error(file_.get_name() + " was truncated to " + std::to_string(size) +
                                  " bytes: its checkpoint was at " + std::to_string(next.checkpoint),
-                             size);
+                             size, file_.get_name());
   }
   if (next == checkpoints_) return size;
   const Checkpoints old = std::exchange(checkpoints_, next);

@@ -61,7 +61,7 @@ bool Integrity_Reader::check(Offset end, Offset covered) {
     const Offset start = end - integrity_entry_size;
     throw Corruption_Error(file_.get_name() + " is damaged at offset " + std::to_string(start) +
                                ", in an integrity entry",
-                           start);
+                           start, file_.get_name());
   };
   auto entry = entry_before(end);
   if (!entry) {
@@ -76,14 +76,14 @@ bool Integrity_Reader::check(Offset end, Offset covered) {
       throw Corruption_Error(file_.get_name() + " is damaged between offsets " +
                                  std::to_string(entry->start) + " and " + std::to_string(end) +
                                  ": the bytes are not those that were written",
-                             entry->start);
+                             entry->start, file_.get_name());
     end = entry->start;
     if (is_covered(end)) return true;
     entry = entry_before(end);
     if (!entry)
       throw Corruption_Error(file_.get_name() + " is damaged before offset " + std::to_string(end) +
                                  ": an integrity entry is missing there",
-                             end);
+                             end, file_.get_name());
   }
 }
 

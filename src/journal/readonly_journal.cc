@@ -5,7 +5,8 @@ namespace joedb::inline v1 {
 Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery, bool checks_integrity)
     : file_(file), header_(file, checks_integrity), replay_(file, header_) {
   const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
-  if (file_.get_size() == 0) throw Corruption_Error(file_.get_name() + ": file is empty", 0);
+  if (file_.get_size() == 0)
+    throw Corruption_Error(file_.get_name() + ": file is empty", 0, file_.get_name());
   header_.open(recovery, false);
   replay_.start_at(journal_start);
 }

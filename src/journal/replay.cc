@@ -22,7 +22,7 @@ void File_Decoder_Input::refill(std::size_t size) {
     have += n;
     set_window(buffer_.data(), have, start + static_cast<Offset>(have));
     if (n == 0)
-      fail("Trying to read past the end of file: " + file_.get_name() + " ends at offset " +
+      fail("Trying to read past the end of file: it ends at offset " +
            std::to_string(position() + static_cast<Offset>(have)));
   }
 }

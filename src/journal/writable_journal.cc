@@ -202,7 +202,7 @@ void Writable_Journal::flush() {
 }
 
 void Writable_Journal::preallocate(Offset step) {
-  if (is_shared() || file_.get_size() == Abstract_File::unknown_size)
+  if (step != 0 && (is_shared() || file_.get_size() == Abstract_File::unknown_size))
     throw Exception(file_.get_name() + ": only a file that is opened alone can be preallocated");
   buffer_.preallocate(step);
 }

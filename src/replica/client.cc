@@ -70,9 +70,9 @@ Offset Client::pull_once() {
 }
 
 // Neither a file nor a connection says when there is more, so we look again and again.
-Offset Client::pull(System::Duration wait, System& system) {
+Offset Client::pull_for(System::Duration wait, System& system) {
   constexpr System::Duration longest_pause = std::chrono::milliseconds(50);
-  const System::Time end = system.now() + wait;
+  const System::Time end = System::after(system.now(), wait);
   System::Duration pause = std::chrono::milliseconds(1);
   Offset size;
   while ((size = pull_once()) == 0) {

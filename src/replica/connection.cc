@@ -70,7 +70,7 @@ void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Le
     throw Corruption_Error("nothing was pushed to " + content().get_name() +
                                ", because the source " + local.get_name() +
                                " is damaged, or ends in an entry: " + error.reason(),
-                           error.offset);
+                           error.offset, local.get_name());
   } catch (...) {
     forget();
     throw;

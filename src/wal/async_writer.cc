@@ -190,19 +190,20 @@ class Async_Writer::Implementation {
       expected_ = items.size();
       room_.notify_all();
       std::exception_ptr failure = failure_;
-      mutex_.unlock();
-      if (!failure) failure = write(items);
-      pause = std::min<Clock::duration>(sync_time_ / 2, std::chrono::milliseconds(1));
-      if (failure) {
-        const Mutex_Lock failing(mutex_);
-        failure_ = failure;  // before anybody is told: what is appended from here on is refused
-      }
-      for (Item& item : items) tell(item, failure);
-      ++round_;
-      round_.notify_all();
       const std::size_t count = items.size();
-      items.clear();  // what a callback holds may end here, and append
-      mutex_.lock();
+      {
+        const Mutex_Unlock unlocked(mutex_);
+        if (!failure) failure = write(items);
+        pause = std::min<Clock::duration>(sync_time_ / 2, std::chrono::milliseconds(1));
+        if (failure) {
+          const Mutex_Lock failing(mutex_);
+          failure_ = failure;  // before anybody is told: what is appended from here on is refused
+        }
+        for (Item& item : items) tell(item, failure);
+        ++round_;
+        round_.notify_all();
+        items.clear();  // what a callback holds may end here, and append
+      }
       told_ += count;
       done_.notify_all();
       if (failure) room_.notify_all();

@@ -97,20 +97,21 @@ struct Copy_Queues::State {
     copy.queue.pop_front();
     if (operation.is_sync() && copy.can_skip_sync()) return;
     copy.is_busy = true;
-    mutex.unlock();
     std::string failure;
     std::optional<Io_Error> no_room;
-    try {
-      if (operation.is_sync())
-        copy.file->datasync();
-      else if (operation.bytes)
-        copy.file->pwrite(operation.bytes->data(), operation.size(), operation.offset);
-      else
-        write_zeros(*copy.file, operation, no_room);
-    } catch (const std::exception& error) {
-      failure = error.what();
+    {
+      const Mutex_Unlock unlocked(mutex);
+      try {
+        if (operation.is_sync())
+          copy.file->datasync();
+        else if (operation.bytes)
+          copy.file->pwrite(operation.bytes->data(), operation.size(), operation.offset);
+        else
+          write_zeros(*copy.file, operation, no_room);
+      } catch (const std::exception& error) {
+        failure = error.what();
+      }
     }
-    mutex.lock();
     copy.is_busy = false;
     if (no_room) operation.no_room->emplace(*no_room);
     if (!failure.empty())
@@ -178,7 +179,7 @@ struct Copy_Queues::State {
   // Waits for a change. If there was none for too long, the copy is dropped.
   void wait_for(Copy& copy, System::Time start, bool may_drop) JOEDB_REQUIRES(mutex) {
     if (!may_drop) return mutex.wait(done);
-    const auto end = std::max(start, copy.last_progress) + options.patience;
+    const auto end = System::after(std::max(start, copy.last_progress), options.patience);
     if (options.system->now() < end)
       mutex.wait_until(done, end, *options.system);
     else
@@ -205,17 +206,18 @@ struct Copy_Queues::State {
 Copy_Queues::Copy_Queues(std::vector<std::shared_ptr<Abstract_File>> files, Options options)
     : state_(std::make_shared<State>(std::move(options))) {
   State& s = *state_;
-  const std::size_t count = files.size();
-  const Mutex_Lock lock(s.mutex);
-  for (std::shared_ptr<Abstract_File>& file : files) {
-    Copy& copy = s.copies.emplace_back();
-    copy.last_progress = s.options.system->now();
-    copy.is_used = file != nullptr;
-    copy.file = std::move(file);
+  {
+    const Mutex_Lock lock(s.mutex);
+    for (std::shared_ptr<Abstract_File>& file : files) {
+      Copy& copy = s.copies.emplace_back();
+      copy.last_progress = s.options.system->now();
+      copy.is_used = file != nullptr;
+      copy.file = std::move(file);
+    }
   }
   if (!s.options.has_threads) return;
   try {
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < files.size(); ++i)
       threads_.emplace_back(&Copy_Queues::run_thread, state_, i);
   } catch (...) {
     close();
@@ -295,9 +297,10 @@ void Copy_Queues::close() {
       threads_[i].detach();
       continue;
     }
-    s.mutex.unlock();
-    threads_[i].join();
-    s.mutex.lock();
+    {
+      const Mutex_Unlock unlocked(s.mutex);
+      threads_[i].join();
+    }
     copy.file.reset();  // a thread that is left behind does not keep it open
   }
 }

@@ -99,11 +99,12 @@ std::optional<Found_Header> read_header(const Abstract_File& file) {
       const auto header = decode_header(bytes);
       if (header && (!best || is_later(*header, best->header))) best = {*header, slot};
       if (is_of_later_version(bytes))
-        throw Corruption_Error(file.get_name() + " is a log of a later version of its format", 0);
+        throw Corruption_Error(file.get_name() + " is a log of a later version of its format", 0,
+                               file.get_name());
     }
   // Entries are written only after a header is durable.
   if (!best && (has_magic || are_zeros(slots)) && !file.is_zero(log_start, file.get_size()))
-    throw Corruption_Error(file.get_name() + ": no header of this log is good", 0);
+    throw Corruption_Error(file.get_name() + ": no header of this log is good", 0, file.get_name());
   return best;
 }
 

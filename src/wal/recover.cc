@@ -165,7 +165,7 @@ void require_log(const Abstract_File& file, const Report& report) {
     throw Corruption_Error(file.get_name() +
                                " is no log: it begins neither with a header of this "
                                "library nor with a good entry of CWal",
-                           0);
+                           0, file.get_name());
 }
 
 // ---- what is behind the end ---------------------------------------------------------------------
@@ -277,7 +277,7 @@ std::string save_later_entries(const Abstract_File& file, const Report& report) 
   }
   throw Corruption_Error(file.get_name() + ": " + report.text() +
                              "; there is no place to save them, and nothing was changed",
-                         report.end.position.offset);
+                         report.end.position.offset, file.get_name());
 }
 
 Report recover(Abstract_File& file, Tail tail) {

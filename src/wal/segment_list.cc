@@ -62,7 +62,7 @@ Segment_List list_segments(Abstract_Directory& directory) {
       else if (is_blank(*file))
         list.blank.push_back(name);
       else
-        throw Corruption_Error(file->get_name() + " is no segment of a log", 0);
+        throw Corruption_Error(file->get_name() + " is no segment of a log", 0, file->get_name());
     } catch (const Corruption_Error& error) {
       if (list.damaged.empty()) list.damage = error.what();
       list.damaged.push_back(name);

@@ -13,7 +13,8 @@ namespace joedb::inline v1::wal {
 // The next entry of a reader, as soon as there is one, or nothing after the time.
 template <class Reader>
 std::optional<Entry> wait_for(Reader& reader, std::chrono::milliseconds timeout, System& system) {
-  const auto until = system.now() + timeout;
+  const System::Time until = System::after(
+      system.now(), std::min<std::chrono::milliseconds>(timeout, std::chrono::hours(1'000'000)));
   for (auto pause = std::chrono::milliseconds(1);;) {
     if (auto entry = reader.next()) return entry;
     const auto now = system.now();

@@ -209,7 +209,7 @@ class Writer::Implementation {
             " shows what is there; joedb wal repair " + name +
             " cuts the log before the damaged entry" +
             (found_.later_entries > 0 ? ", and saves the good ones behind it in a file" : ""),
-        found_.end.position.offset);
+        found_.end.position.offset, name);
   }
 
   void open_again(Abstract_File& file, const Header& start) {

@@ -6,7 +6,12 @@
 namespace joedb::inline v1 {
 
 // Where the bytes of a blob are in the journal file: offset of the first byte, and number of bytes.
-// (0, 0) is null; a blob without bytes still has a position.
+// It does not have the bytes, and is not checked against a file: Writable_Journal::append_blob
+// makes valid ones, Abstract_File::read_blob and Blob_Reader read them.
+//
+// A blob with position 0 is null, like a default-constructed one, because the header of the file is
+// there. A blob of no bytes has a position, too. Two blobs are equal if both numbers are; the order
+// is that of the positions.
 class Blob {
  public:
   constexpr Blob() = default;

@@ -11,6 +11,7 @@ namespace joedb::inline v1 {
 // memory.
 static_assert(std::endian::native == std::endian::little, "joedb needs a little-endian machine");
 
+// Reads a T from the sizeof(T) bytes at `from`, which need not be aligned.
 template <class T>
 T load(const char* from) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -19,6 +20,7 @@ T load(const char* from) {
   return value;
 }
 
+// Writes the sizeof(T) bytes of `value` at `to`, which need not be aligned. Returns their end.
 template <class T>
 char* store(char* to, T value) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -45,16 +45,23 @@ class Write_Disabled : public Exception {
   const std::string failure;
 };
 
-// The bytes of a file are not what they should be. `offset` is where the trouble is; `path` may be
-// empty, where it was not a file that was decoded.
+// The bytes of a file are not what they should be. `offset` is where the trouble is; `path` is
+// empty where no file was read, or more than one.
 class Corruption_Error : public Exception {
  public:
-  Corruption_Error(const std::string& what, Offset at, std::string file = "")
-      : Exception(what), path(std::move(file)), offset(at) {}
-  // The text without the name of the file.
-  std::string reason() const;
+  // `what` names the file.
+  Corruption_Error(const std::string& what, Offset at, std::string_view file = "")
+      : Exception(what), path(file), offset(at) {}
+  // The text is "FILE: REASON".
+  static Corruption_Error in_file(std::string_view file, std::string_view reason, Offset at);
+
+  // The text, without the name of the file in front of it.
+  std::string reason() const { return std::string(what()).substr(reason_start_); }
   const std::string path;
   const Offset offset;
+
+ private:
+  std::size_t reason_start_ = 0;
 };
 
 // A file goes on behind its checkpoint: a process was killed, or ended, in a transaction. Nothing

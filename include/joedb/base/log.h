@@ -5,21 +5,26 @@
 
 namespace joedb::inline v1 {
 
-// Receives one line of text, without its end.
+// Receives text line by line. Derive from this for a kind of your own; base/loggers.h has the usual
+// ones. A logger that several threads use must be thread-safe itself.
 class Logger {
  public:
+  // One line, without an end of line. It is valid during the call.
   virtual void log(std::string_view line) = 0;
   virtual ~Logger() = default;
 };
 
-// Where destructors report what they cannot throw. By default: standard error, with time and tag,
-// as "YYYY-MM-DD HH:MM:SS GMT joedb destructor warning: TEXT".
+// Where destructors report what they cannot throw, such as a file that cannot be written, or
+// changes without a checkpoint. There is one for the process. By default: standard error, with time
+// and tag, as "YYYY-MM-DD HH:MM:SS GMT joedb destructor warning: TEXT".
 class Destructor_Logger {
  public:
-  // The logger must outlive its use. Not to be called while another thread destroys a database.
+  // The logger must outlive its use. Neither this nor remove_logger may be called while another
+  // thread destroys a database.
   static void set_logger(Logger* logger) noexcept;
-  // No warnings any more.
+  // Drops all warnings from here on.
   static void remove_logger() noexcept;
+  // Passes the text to the logger, in the calling thread. What the logger throws is ignored.
   static void warning(std::string_view text) noexcept;
 };
 

@@ -9,11 +9,12 @@
 #include "joedb/base/log.h"
 
 // Kinds of loggers. A line is "YYYY-MM-DD HH:MM:SS GMT TAG: TEXT", without "TAG: " if the tag is
-// empty. Not thread-safe.
+// empty; the time is that of the call. Not thread-safe.
 
 namespace joedb::inline v1 {
 
-// Writes to a stream, which must outlive the logger, and flushes it.
+// Writes to a stream, which must outlive the logger, and flushes it after each line. A failure is
+// in the state of the stream.
 class Stream_Logger : public Logger {
  public:
   explicit Stream_Logger(std::ostream& out, std::string tag = "")
@@ -31,7 +32,8 @@ class CLog_Logger : public Stream_Logger {
   explicit CLog_Logger(std::string tag = "");
 };
 
-// Appends to a text file. What cannot be written is lost.
+// Appends to a text file, which is created if there is none. A line that cannot be written is lost,
+// and so are all later ones.
 class File_Logger : public Logger {
  public:
   // Throws Io_Error if the file cannot be opened.
@@ -47,13 +49,15 @@ class File_Logger : public Logger {
 class String_Logger : public Logger {
  public:
   void log(std::string_view line) override { text_.append(line) += '\n'; }
+  // All lines so far.
   const std::string& get_text() const { return text_; }
 
  private:
   std::string text_;
 };
 
-// Passes each line on to other loggers, which must outlive it.
+// Passes each line on to other loggers, in the order in which they were added. They must outlive
+// it. If one throws, the later ones do not get the line.
 class Multi_Logger : public Logger {
  public:
   void add_logger(Logger& logger) { loggers_.push_back(&logger); }

@@ -8,7 +8,8 @@
 
 namespace joedb::inline v1 {
 
-// The words of a command line; [0] is the name of the program.
+// The words of a command line; [0] is the name of the program. It refers to the array of main, and
+// does not copy it. Indexes are not checked: 0 … size() - 1.
 class Arguments {
  public:
   Arguments(int argc, const char* const* argv) : words_(argv), size_(argc) {}
@@ -23,8 +24,9 @@ class Arguments {
   int size_;
 };
 
-// A body for main: calls function(Arguments&), and returns what it returns, or 0 if that is
-// nothing. An exception becomes a line on standard error, and 1 is returned.
+// A body for main: calls function(Arguments&), and returns its result, an int, or 0 if it returns
+// void. A std::exception is written to standard error as "Exception caught: WHAT", and 1 is
+// returned; an exception of another type passes through.
 template <class Function>
 int main_wrapper(Function function, int argc, char** argv) {
   try {

@@ -33,18 +33,25 @@ class JOEDB_CAPABILITY("mutex") Mutex {
 
   // Returns after a notification, or without one: called in a loop that checks the condition.
   void wait(std::condition_variable& condition) JOEDB_REQUIRES(this) {
-    std::unique_lock lock(mutex_, std::adopt_lock);
-    condition.wait(lock);
-    lock.release();
+    Adopted adopted(mutex_);
+    condition.wait(adopted.lock);
   }
   void wait_until(std::condition_variable& condition, System::Time end, System& system)
       JOEDB_REQUIRES(this) {
-    std::unique_lock lock(mutex_, std::adopt_lock);
-    system.wait_until(condition, lock, end);
-    lock.release();
+    Adopted adopted(mutex_);
+    system.wait_until(condition, adopted.lock, end);
   }
 
  private:
+  // The mutex is locked before and afterwards, also if a wait throws.
+  struct Adopted {
+    explicit Adopted(std::mutex& mutex) : lock(mutex, std::adopt_lock) {}
+    ~Adopted() { lock.release(); }
+    Adopted(const Adopted&) = delete;
+    Adopted& operator=(const Adopted&) = delete;
+    std::unique_lock<std::mutex> lock;
+  };
+
   std::mutex mutex_;
 };
 
@@ -55,6 +62,18 @@ class JOEDB_SCOPED_CAPABILITY Mutex_Lock {
   ~Mutex_Lock() JOEDB_RELEASE() { mutex_.unlock(); }
   Mutex_Lock(const Mutex_Lock&) = delete;
   Mutex_Lock& operator=(const Mutex_Lock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+// Unlocks a mutex that is locked, while it lives.
+class JOEDB_SCOPED_CAPABILITY Mutex_Unlock {
+ public:
+  explicit Mutex_Unlock(Mutex& mutex) JOEDB_RELEASE(mutex) : mutex_(mutex) { mutex.unlock(); }
+  ~Mutex_Unlock() JOEDB_RELEASE() { mutex_.lock(); }  // of this object: that locks
+  Mutex_Unlock(const Mutex_Unlock&) = delete;
+  Mutex_Unlock& operator=(const Mutex_Unlock&) = delete;
 
  private:
   Mutex& mutex_;

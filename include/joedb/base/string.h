@@ -16,7 +16,8 @@ concept File_Path = std::constructible_from<T, std::string> && requires(const T&
   path.root_directory();
 };
 
-// A std::string_view that converts to std::string: `std::string s = text;` makes a copy.
+// A std::string_view that converts to std::string: `std::string s = text;` makes a copy. The
+// characters must outlive it. No zero byte need follow them.
 class Text_View : public std::string_view {
  public:
   constexpr Text_View() = default;
@@ -35,6 +36,7 @@ class Text_View : public std::string_view {
     return Text_View(std::string_view::substr(start, count));
   }
 
+  // As with std::string: the result is a copy.
   friend std::string operator+(std::string a, Text_View b) { return std::move(a.append(b)); }
   friend std::string operator+(Text_View a, const std::string& b) { return a.str().append(b); }
   friend std::string operator+(Text_View a, const char* b) { return a.str().append(b); }
@@ -44,9 +46,10 @@ class Text_View : public std::string_view {
   friend std::string operator+(Text_View a, Text_View b) { return a.str().append(b); }
 };
 
-// A string that lives in a column: a view whose end is followed by a zero byte. It is valid until
-// the database is changed. A copy that stays: `std::string name = db.get_name(id);`, or `const
-// std::string& name = db.get_name(id);`.
+// A string in a column: a view whose end is followed by a zero byte. It is valid until the database
+// is changed, in any table; then it may show other bytes, or memory that was freed. To keep the
+// text, copy it: `std::string name = db.get_name(id);`, or `const std::string& name =
+// db.get_name(id);`.
 class String : public Text_View {
  public:
   constexpr String() : Text_View("") {}
@@ -56,6 +59,7 @@ class String : public Text_View {
   constexpr String(const char* text) : Text_View(std::string_view(text)) {}
   String(std::nullptr_t) = delete;
 
+  // A text that has a zero byte in it seems to end there.
   constexpr const char* c_str() const { return data(); }
 };
 

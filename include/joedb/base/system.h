@@ -26,6 +26,10 @@ class System {
   static System& real();
 
   virtual Time now();
+  // `start + duration`, or the last moment there is.
+  static constexpr Time after(Time start, Duration duration) {
+    return duration < Time::max() - start ? start + duration : Time::max();
+  }
   virtual void sleep(Duration duration);
   // Waits for a notification, at most until `end`; may return earlier, without one.
   virtual void wait_until(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,

@@ -35,8 +35,9 @@ struct Journal_Options {
   // size to write. 0: it is not. Without a value, a file that is opened alone is preallocated from
   // the fourth hard checkpoint on, in steps of 4 KiB to 1 MiB, at most half of its size. The file
   // is truncated when the journal is closed; after a crash, opening it drops the zeros, without
-  // asking. Where the disk has no room for it, the file grows as usual. Opening throws Exception if
-  // the file is shared or has no size, or for a step that is negative or above max_preallocation.
+  // asking. Where the disk has no room for it, the file grows as usual. Opening throws Exception
+  // for a step that is negative or above max_preallocation; for any but 0, if the file is shared or
+  // has no size.
   std::optional<Offset> preallocation;
   static constexpr Offset max_preallocation = Preallocator::max_step;
 };

@@ -55,8 +55,13 @@ class Client {
   // yet, waits for some, but not longer than `wait` (a duration of <chrono>), and the end of a
   // transaction of others. Neither this nor the
   // other functions that read or push can be called in a transaction: they throw.
-  Offset pull() { return pull(System::Duration(0)); }
-  Offset pull(System::Duration wait, System& system = System::real());
+  Offset pull() { return pull_for(System::Duration(0), System::real()); }
+  template <class Rep, class Period>
+  Offset pull(std::chrono::duration<Rep, Period> wait, System& system = System::real()) {
+    constexpr std::chrono::hours longest(1'000'000);
+    return pull_for(wait < longest ? std::chrono::duration_cast<System::Duration>(wait) : longest,
+                    system);
+  }
   // Only what others have written to the file.
   Offset pull_file();
   // Gives the connection what it does not have yet.
@@ -93,6 +98,7 @@ class Client {
   void pull_from_connection();
   void push_to_connection();
   void write_end();
+  Offset pull_for(System::Duration wait, System& system);
   Offset pull_once();
 
   Local_Copy& local_;

@@ -1,8 +1,6 @@
 #ifndef JOEDB_REPLICA_TYPED_CLIENT_H
 #define JOEDB_REPLICA_TYPED_CLIENT_H
 
-#include <optional>
-
 #include "joedb/replica/clients.h"
 #include "joedb/table/typed_writer.h"
 

@@ -40,7 +40,7 @@ struct Copies_Options {
   // until it is not slow any more, or is needed.
   std::function<bool(std::size_t copy)> is_slow = {};
 
-  // Where `patience` is measured.
+  // Where `patience` is measured. It must outlive the Copies, and their threads.
   System* system = &System::real();
 };
 
