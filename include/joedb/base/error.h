@@ -10,14 +10,16 @@
 
 namespace joedb::inline v1 {
 
-// Everything joedb throws derives from this. What is thrown by a function that changes something
-// says in its header what is true afterwards.
+// The base of all exceptions of this library. What is true after a failure is said at the function
+// that throws. Exceptions of the standard library (std::bad_alloc, for example), and of functions
+// and classes that the program passes, are not of this type.
 class Exception : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A system call on `path` failed, at `offset` (-1 if it has none). `code` is an errno value.
+// A system call on `path` failed, at `offset` (-1 if it has none). `code` is an errno value. The
+// text is "ACTION PATH at offset N: MESSAGE".
 class Io_Error : public Exception {
  public:
   Io_Error(std::string_view action, std::string_view file, Offset at, int errno_value);
@@ -26,7 +28,8 @@ class Io_Error : public Exception {
   const int code;
 };
 
-// The disk, or a quota, is full. What was written before is still there.
+// The disk, or a quota, is full. What was written before is still there. A journal is not written
+// any more after this, as after any failed write: free some space, and open the file again.
 class Disk_Full : public Io_Error {
  public:
   using Io_Error::Io_Error;
@@ -37,7 +40,7 @@ class Disk_Full : public Io_Error {
                                  int errno_value);
 
 // A file is not written to any more, because an earlier write or sync has failed. It must be closed
-// and opened again. `failure` is what that one said.
+// and opened again; until then it can be read. `failure` is the text of that first error.
 class Write_Disabled : public Exception {
  public:
   Write_Disabled(std::string_view file, std::string_view first_failure);
@@ -64,8 +67,9 @@ class Corruption_Error : public Exception {
   std::size_t reason_start_ = 0;
 };
 
-// A file goes on behind its checkpoint: a process was killed, or ended, in a transaction. Nothing
-// has been changed.
+// A file that is opened for writing has bytes behind its checkpoint: a process was killed, or
+// ended, in a transaction. Nothing has been changed. Journal_Options::recovery says what to do with
+// them.
 class Unfinished_Transaction : public Exception {
  public:
   Unfinished_Transaction(std::string_view file, Offset checkpoint_position, Offset file_size);
@@ -75,13 +79,15 @@ class Unfinished_Transaction : public Exception {
 };
 
 // An operation that does not fit the content of the database: an unknown table, a record in use.
-// Nothing has been changed. (Found in a journal, it becomes a Corruption_Error.)
+// It has changed nothing. If an entry of a journal does not fit, replaying throws Corruption_Error
+// instead.
 class Data_Error : public Exception {
  public:
   using Exception::Exception;
 };
 
-// A row would have a key that another row of a unique index has already.
+// A row would have a key that another row of a unique index has already. Loading a journal throws
+// this, too, after its last entry: then the tables have been changed (table/load.h).
 class Unique_Violation : public Data_Error {
  public:
   Unique_Violation(const std::string& what, std::string_view index_name, Record_Id new_record,
@@ -102,14 +108,15 @@ class Schema_Mismatch : public Exception {
   const std::string in_program;
 };
 
-// A read-only database whose file has an older schema than the program.
+// A read-only database whose file has an older schema than the program. Opening the file for
+// writing upgrades it.
 class Out_Of_Date : public Exception {
  public:
   using Exception::Exception;
 };
 
-// Two journals that should have the same bytes in [start, end) differ there. `path` is the local
-// one.
+// Two journals that should have the same bytes in [start, end) differ there: they are not copies of
+// each other, or have diverged. `path` is the local one. Neither has been changed.
 class Content_Mismatch : public Exception {
  public:
   Content_Mismatch(std::string_view file, Offset start_of_bytes, Offset end_of_bytes);

@@ -26,16 +26,19 @@
 
 namespace joedb::inline v1 {
 
+// A std::mutex: not recursive. Unlock it in the thread that has locked it.
 class JOEDB_CAPABILITY("mutex") Mutex {
  public:
   void lock() JOEDB_ACQUIRE() { mutex_.lock(); }
   void unlock() JOEDB_RELEASE() { mutex_.unlock(); }
 
-  // Returns after a notification, or without one: called in a loop that checks the condition.
+  // Unlocks the mutex while it waits. Returns after a notification, or without one: call it in a
+  // loop that checks the condition. The mutex is locked again when these return or throw.
   void wait(std::condition_variable& condition) JOEDB_REQUIRES(this) {
     Adopted adopted(mutex_);
     condition.wait(adopted.lock);
   }
+  // The same, until `end` at most.
   void wait_until(std::condition_variable& condition, System::Time end, System& system)
       JOEDB_REQUIRES(this) {
     Adopted adopted(mutex_);

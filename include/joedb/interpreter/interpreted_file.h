@@ -13,12 +13,17 @@ namespace joedb::inline v1 {
 // kept with source code.
 //
 // The commands are run when it is opened; the journal they make is in memory only. Each checkpoint
-// appends its new entries to the text, as commands, and an empty line. So the text has no tail. A
-// crash in a checkpoint can leave a part of its commands in the text; opening such a file throws.
+// appends its new entries to the text, as commands, and an empty line. So the text has no tail, and
+// a rollback does not change it. A crash in a checkpoint can leave a part of its commands in the
+// text. Whole lines of these count when the file is opened again; a line without its end makes
+// opening throw.
+//
+// Used by one thread at a time.
 class Interpreted_File : public Abstract_File {
  public:
-  // Throws the first error of a command, with its line, and if the last line is not empty. The file
-  // is never shared.
+  // Throws what File throws; Exception for the first command that fails, with its line, if the text
+  // does not end with an end of line, and, for a mode that writes, if a command ends it early
+  // (quit). shared_write means write_existing_or_create_new: the file is never shared.
   Interpreted_File(const std::string& name, Open_Mode mode);
   ~Interpreted_File() override;
 
@@ -26,6 +31,7 @@ class Interpreted_File : public Abstract_File {
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     return journal_.pread(data, size, offset);
   }
+  // A write of the checkpoint words appends the new entries to the text. Throws Io_Error.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void sync() override { text_.sync(); }
   void datasync() override { text_.datasync(); }

@@ -21,7 +21,7 @@ struct Checkpoints {
   Offset checkpoint = journal_start;
   Offset hard_checkpoint = journal_start;
 
-  // The slot that the next soft checkpoint, and the next hard one, are written to.
+  // The slot of the next soft checkpoint, and of the next hard one.
   int next_slot() const { return 1 - hard_index; }
 
   // Takes over what the words of the header say. Checkpoints never go back. A word beyond

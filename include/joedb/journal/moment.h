@@ -7,7 +7,8 @@
 
 namespace joedb::inline v1 {
 
-// A moment in the history of a journal: everything it holds up to there is one past state.
+// A moment in the history of a journal: the entries before it make one past state. Made by at() or
+// at_time(), for a Readonly_Database, for example.
 struct Moment {
   enum class Kind { position, time };
   Kind kind;

@@ -11,7 +11,7 @@
 
 namespace joedb::inline v1 {
 
-// What a client appends, and how it ends its transactions.
+// What a client appends at the end of each transaction, and how safe the checkpoint is.
 struct Transaction_Settings {
   bool has_valid_data = false;
   bool has_timestamp = false;
@@ -21,7 +21,12 @@ struct Transaction_Settings {
 
 // Works on a local copy of a journal and keeps it in step with that of a connection, if there is
 // one. Writers take turns: a transaction (Client_Lock) holds the locks of both, so that it begins
-// with everything that others have written.
+// with everything that others have written. Between transactions a client holds no lock.
+//
+// Functions that read or write throw Io_Error, Corruption_Error for damaged bytes, Content_Mismatch
+// if the copies have diverged, Write_Disabled after a failed write, and what the connection throws.
+// After an error in pulling or pushing the local copy is as it was, or has the new entries of its
+// file, and the call can be repeated.
 //
 // Base of the clients in clients.h and in generated code. Not thread-safe.
 class Client {
@@ -35,15 +40,19 @@ class Client {
   bool is_shared() const { return local_.file().is_shared(); }
   // Whether the connection can only be read.
   bool is_pullonly() const { return !connection_.can_push(); }
+  // Whether transactions are possible.
   bool can_write() const { return !local_.is_readonly() && !is_pullonly(); }
 
+  // Positions as of the last pull, push or transaction.
   Offset get_journal_checkpoint() const { return local_.get_checkpoint(); }
   Offset get_connection_checkpoint() const {
     return get_journal_checkpoint() + get_checkpoint_difference();
   }
-  // Number of bytes by which the connection is ahead (negative: behind), as far as is known.
+  // Number of bytes by which the connection is ahead (negative: behind), as far as is known; 0
+  // without a connection.
   Offset get_checkpoint_difference() const;
-  // Entries behind the checkpoint, of a transaction that goes on or was abandoned.
+  // Whether there are own entries behind the checkpoint, of a transaction that goes on or was
+  // abandoned.
   bool has_tail() const { return local_.ahead_of_checkpoint() > 0; }
 
   // The bytes of a blob, at most max_size of them (-1: all).
@@ -51,10 +60,12 @@ class Client {
     return local_.file().read_blob(blob, max_size);
   }
 
-  // Reads what others have written, at either place. Returns the number of bytes; if there are none
-  // yet, waits for some, but not longer than `wait` (a duration of <chrono>), and the end of a
-  // transaction of others. Neither this nor the
-  // other functions that read or push can be called in a transaction: they throw.
+  // Reads what others have written, to the local file or at the other end of the connection.
+  // Returns the number of bytes. If there are none, looks again after pauses of 1 to 50 ms, until
+  // there are some or `wait` (a duration of <chrono>) is over. Waits for the end of a transaction
+  // of others, without a limit. This and the other functions that pull or push throw Exception in a
+  // transaction of this client. All that pull throw it while there are entries of an abandoned
+  // transaction.
   Offset pull() { return pull_for(System::Duration(0), System::real()); }
   template <class Rep, class Period>
   Offset pull(std::chrono::duration<Rep, Period> wait, System& system = System::real()) {
@@ -62,11 +73,12 @@ class Client {
     return pull_for(wait < longest ? std::chrono::duration_cast<System::Duration>(wait) : longest,
                     system);
   }
-  // Only what others have written to the file.
+  // Only what others have written to the local file.
   Offset pull_file();
-  // Gives the connection what it does not have yet.
+  // Pushes the entries up to the checkpoint that the connection does not have. Nothing happens if
+  // there are none. Throws Exception if there are some and the connection can only be read.
   void push_if_ahead();
-  // The same: between transactions a client holds no lock.
+  // The same: there is no lock to release.
   void push_unlock() { push_if_ahead(); }
   void pull_push() {
     pull();
@@ -79,13 +91,19 @@ class Client {
   void set_hard_checkpoint(bool value) { settings_.is_hard = value; }
   Transaction_Settings& settings() { return settings_; }
 
-  // Locks, pulls, calls run(), writes a checkpoint, pushes, unlocks. Returns what run() returns. If
-  // it throws, everything it has written is rolled back, in memory and in the file. If the push
-  // fails, the transaction is in the file, and the next push tries again.
+  // Locks, pulls, calls run(), writes a checkpoint, pushes, unlocks. Returns a copy of what run()
+  // returns. Throws Exception, without calling run(), if the client cannot write or is in a
+  // transaction, and what pulling throws. If run() throws, everything it has written is rolled
+  // back, in memory and in the file, and its exception is thrown.
+  //
+  // If the soft checkpoint fails, the transaction is rolled back, if the file can still be written
+  // to. If a hard checkpoint or the push fails, this throws, but the transaction stays in the file,
+  // with a soft checkpoint. The next push includes it.
   template <class Run>
   auto transaction(Run&& run);
 
-  // Forgets what an abandoned transaction has left (Client_Lock::abandon).
+  // Drops the entries of an abandoned transaction (Client_Lock::abandon), in memory and in the
+  // file.
   void rollback() { local_.rollback(); }
 
  private:
@@ -120,16 +138,22 @@ class Client_Lock {
   Client_Lock(const Client_Lock&) = delete;
   Client_Lock& operator=(const Client_Lock&) = delete;
 
-  // What was written so far is kept, whatever comes.
+  // All functions but abandon() throw Exception after the end of the transaction.
+
+  // Writes a checkpoint, after the entries that the settings say: what was written so far is kept,
+  // even if the rest of the transaction is rolled back.
   void do_checkpoint();
+  // Pushes up to the last checkpoint.
   void push_if_ahead();
   void checkpoint_and_push();
+  // Ends the transaction. If it throws, the locks are still held: call unlock() or abandon().
   void checkpoint_and_push_unlock();
 
-  // Rolls back what has no checkpoint.
+  // Ends the transaction, and rolls back what has no checkpoint. If the rollback throws, the locks
+  // are still held.
   void unlock();
-  // Leaves what has no checkpoint behind it, as a crash would: until Client::rollback there will be
-  // no other transaction, and no pull.
+  // Releases the locks, and leaves what has no checkpoint where it is, as a crash would. Until
+  // Client::rollback, transactions and pulls of this client throw. Does nothing after the end.
   void abandon() noexcept;
 
  private:

@@ -4,13 +4,14 @@
 #include "joedb/replica/clients.h"
 #include "joedb/table/typed_writer.h"
 
-// What the clients that joedbc generates stand on.
+// The base of the clients that joedbc generates. What they promise about pulling, pushing and
+// failures is in client.h. Not thread-safe: each thread opens the file for itself.
 
 namespace joedb::inline v1 {
 
 // A generated Writable_Database as a client sees it (Local_Copy). Its schema is brought up to date
-// in the first transaction, after the first pull: so that two programs that come with the same new
-// schema do not part.
+// in the first transaction, after the first pull, so that the copies of two programs with the same
+// new schema do not diverge.
 template <class Writer>
 class Client_Database : public Writer {
  public:
@@ -30,7 +31,9 @@ template <class Writer>
 class Typed_Client : private Client_Store<Client_Database<Writer>>, public Client {
  public:
   // Both must outlive the client. Runs a transaction that brings the schema up to that of the
-  // program; a client that cannot write requires that it is.
+  // program. A client that cannot write pulls, and throws Out_Of_Date if the schema is older than
+  // that of the program. Throws Schema_Mismatch if it is incompatible, what opening the file
+  // throws, and what pulling and pushing throw.
   explicit Typed_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                         Content_Check check = Content_Check::fast,
                         const Journal_Options& options = {})
@@ -44,6 +47,7 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
     }
   }
 
+  // The tables as of the last pull or transaction. The reference stays valid.
   const typename Writer::Database_Type& get_database() const { return this->store_; }
 
   // Calls f(Writable_Database&) with the write lock, after a pull; then writes a checkpoint and
@@ -64,7 +68,8 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
   Writer& writer() { return this->store_; }
 };
 
-// Base of the generated File_Client: a file that several processes share, without connection.
+// Base of the generated File_Client: a file that several processes share, without a connection. The
+// file is created if there is none.
 template <class Client_Type>
 class Typed_File_Client : private File_Holder<File>, public Client_Type {
  public:
@@ -76,11 +81,14 @@ class Typed_File_Client : private File_Holder<File>, public Client_Type {
   using File_Holder<File>::file;
 };
 
-// Base of the generated Client_Lock.
+// Base of the generated Client_Lock: a transaction whose end is where the program says. The client
+// must outlive it.
 template <class Client_Type>
 class Typed_Client_Lock : public Client_Lock {
  public:
+  // Throws what Client_Lock throws.
   explicit Typed_Client_Lock(Client_Type& client) : Client_Lock(client), client_(client) {}
+  // The generated Writable_Database. Not to be written to after the end of the transaction.
   auto& get_database() const { return client_.writer(); }
 
  private:
@@ -91,7 +99,8 @@ class Typed_Client_Lock : public Client_Lock {
 template <class Reader>
 class Typed_Readonly_Client {
  public:
-  // `file` must outlive the client. Throws what Readonly_Database throws.
+  // `file` must outlive the client. Throws what Readonly_Database throws: Out_Of_Date, for example,
+  // if the schema of the file is older than that of the program.
   explicit Typed_Readonly_Client(Abstract_File& file) : journal_(file) {
     for (const Index_Definition& index : Reader::program_schema().indexes)
       content_.add_index(index);
@@ -103,8 +112,9 @@ class Typed_Readonly_Client {
 
   const Reader& get_database() const { return database_; }
 
-  // Reads what others have written; returns the number of bytes. Throws Exception if they have
-  // changed the schema, and at every pull from then on.
+  // Reads what others have written; returns the number of bytes. Strings of the database are not
+  // valid afterwards. Throws Exception if the schema was changed, Corruption_Error if an entry is
+  // invalid, and then at every pull from there on; the tables have the entries before it.
   Offset pull() {
     const Offset size = journal_.pull();
     load(content_, journal_);
