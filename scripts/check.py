@@ -24,13 +24,14 @@ BELOW = {
     'interpreter': ['table'],
     'compiler': ['table'],
     'replica': ['table'],
+    'server': ['replica'],
     'lab': ['interpreter', 'compiler', 'replica', 'wal'],
-    'cli': ['lab'],
+    'cli': ['lab', 'server'],
     'testing': ['lab'],
 }
 
 # Files that record output, or that others wrote: no rule about text applies to them.
-DATA = re.compile(r'tests/(golden|conformance/.*/|transcripts/.*\.txt|fuzz/corpus|compat)'
+DATA = re.compile(r'tests/(golden|network/|conformance/.*/|transcripts/.*\.txt|fuzz/corpus|compat)'
                   r'|examples/\w+/(?!CMakeLists)\w+\.txt|docs/demo\.svg')
 
 SYSTEM_HEADER = re.compile(

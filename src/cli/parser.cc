@@ -226,6 +226,19 @@ void Options::add(const char* name, std::string& value, const char* help) {
   implementation_->app.add_option(name, value, help)->option_text("TEXT");
 }
 
+void Options::add(const char* name, std::chrono::duration<double>& value, const char* help) {
+  const auto read = [this, name, &value](const std::string& word) {
+    double seconds = -1;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seconds);
+    if (error != std::errc() || end != word.data() + word.size() ||
+        !(seconds >= 0 && seconds <= 1e9))
+      implementation_->fail(std::string(name) + ": " + word +
+                            "; expected a number of seconds, 0 to 1000000000");
+    value = std::chrono::duration<double>(seconds);
+  };
+  implementation_->app.add_option_function<std::string>(name, read, help)->option_text("SECONDS");
+}
+
 void Options::add_words(const char* name, const std::vector<std::string_view>& words,
                         std::string_view default_word, const char* help,
                         std::function<void(std::size_t)> set) {

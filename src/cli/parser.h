@@ -1,6 +1,7 @@
 #ifndef JOEDB_CLI_PARSER_H
 #define JOEDB_CLI_PARSER_H
 
+#include <chrono>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -87,6 +88,8 @@ class Options {
   void add_flag(const char* name, bool& value, const char* help);
   void add(const char* name, std::int64_t& value, const char* help, Range range = {});
   void add(const char* name, std::string& value, const char* help);
+  // 0 to 1e9 seconds.
+  void add(const char* name, std::chrono::duration<double>& value, const char* help);
   // These say whether the option was given, whatever its value.
   void add(const char* name, std::optional<std::int64_t>& value, const char* help,
            Range range = {});

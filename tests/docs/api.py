@@ -59,7 +59,7 @@ class Api_Documentation(unittest.TestCase):
     def test_classes(self):
         self.assertIn('keeps it in step with that of a connection', self.comment('joedb::Client'))
         self.assertIn('Follows a file', self.comment('joedb::Readonly_Client'))
-        self.assertIn('for (id_of_city city: table)', self.comment('joedb::Container'))
+        self.assertIn('for (const id_of_city city : db.get_city_table())', self.comment('joedb::Container'))
         self.assertIn('std::map or std::multimap', self.comment('joedb::Typed_Index'))
 
     def test_members(self):
@@ -67,7 +67,7 @@ class Api_Documentation(unittest.TestCase):
                       self.comment('joedb::Client', 'transaction'))
         self.assertIn('Calls f(Writable_Database&) with the write lock',
                       self.comment('joedb::Typed_Client', 'transaction'))
-        self.assertIn('until there are size of them in all.',
+        self.assertIn('until there are size bytes in all.',
                       self.comment('joedb::Typed_Writer', 'write_blob', 2))
         self.assertIn('Seconds since 1970', self.comment('joedb', 'at_time'))
 

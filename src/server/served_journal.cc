@@ -1,0 +1,62 @@
+#include "server/served_journal.h"
+
+namespace joedb::server {
+
+static Journal_Options with_recovery(Journal_Options options, const Abstract_File& file) {
+  if (!options.recovery && file.is_shared()) options.recovery = Recovery::keep;
+  return options;
+}
+
+Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Content_Check check,
+                                 bool is_hard, const Journal_Options& options)
+    : database_(file, with_recovery(options, file)),
+      copy_(database_),
+      client_(copy_, connection, check),
+      is_hard_(is_hard),
+      is_shared_(file.is_shared()),
+      is_connected_(&connection != &Connection::dummy),
+      may_block_(is_hard || is_shared_ || is_connected_) {
+  if (!is_shared_) database_.recover();
+  if (!is_connected_) return;
+  client_.pull();
+  if (client_.can_write()) client_.push_if_ahead();
+}
+
+Written_Journal::~Written_Journal() { end(); }
+
+void Written_Journal::read(char* data, std::size_t size, Offset offset) const {
+  const std::lock_guard lock(writing_);
+  file().read_exactly(data, size, offset);
+}
+
+void Written_Journal::refresh() {
+  if (is_shared_ && !lock_) client_.pull_file();
+}
+
+void Written_Journal::begin() {
+  if (can_push()) lock_.emplace(client_);
+}
+
+void Written_Journal::end() noexcept {
+  if (lock_) lock_->abandon();
+  lock_.reset();
+}
+
+void Written_Journal::push(const Abstract_File& source) {
+  try {
+    {
+      const std::lock_guard lock(writing_);
+      database_.copy_from(source, source.get_size());
+    }
+    if (is_hard_) database_.hard_checkpoint();
+  } catch (const Io_Error&) {
+    has_failed_ = true;
+    throw;
+  } catch (const Write_Disabled&) {
+    has_failed_ = true;
+    throw;
+  }
+  if (is_connected_) lock_->push_if_ahead();
+}
+
+}  // namespace joedb::server

@@ -1,0 +1,109 @@
+#ifndef SERVER_SERVED_JOURNAL_H
+#define SERVER_SERVED_JOURNAL_H
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "joedb/replica/client.h"
+#include "joedb/replica/connection.h"
+#include "joedb/table/writable_database.h"
+
+namespace joedb::server {
+
+// The journal that a server serves, and perhaps a connection to another copy, which gets all that
+// is pushed, too.
+//
+// One thread at a time calls these functions; read() may be called by others meanwhile.
+class Served_Journal {
+ public:
+  Served_Journal() = default;
+  virtual ~Served_Journal() = default;
+  Served_Journal(const Served_Journal&) = delete;
+  Served_Journal& operator=(const Served_Journal&) = delete;
+
+  // Whether the functions below may take long: they wait for locks, disks or other machines.
+  virtual bool may_block() const = 0;
+  // Whether refresh() may find something.
+  virtual bool has_other_writers() const = 0;
+  // False for a file that is only read, or that has failed, and below a connection of such a kind.
+  virtual bool can_push() const = 0;
+  virtual Offset get_checkpoint() const = 0;
+  virtual const Abstract_File& file() const = 0;
+  // Bytes before a checkpoint that was seen.
+  virtual void read(char* data, std::size_t size, Offset offset) const = 0;
+
+  // Finds what others have written to the file.
+  virtual void refresh() = 0;
+
+  // Between these two, nobody else changes file and other copy. Throws what locking and pulling
+  // throw; nothing is locked then.
+  virtual void begin() = 0;
+  virtual void end() noexcept = 0;
+  // Appends [checkpoint, source.get_size()) of the source, with a checkpoint, and pushes it on.
+  // Requires begin(). Throws Corruption_Error if the bytes are no entries that fit the content:
+  // nothing has changed then; Io_Error and Write_Disabled if the file cannot be written: can_push()
+  // is false then; and what pushing throws: the bytes are in the file then.
+  virtual void push(const Abstract_File& source) = 0;
+};
+
+// A file that is written. `file` and `connection` must outlive it. Throws what opening the file and
+// the first pull and push throw.
+class Written_Journal final : public Served_Journal {
+ public:
+  Written_Journal(Abstract_File& file, Connection& connection, Content_Check check, bool is_hard,
+                  const Journal_Options& options);
+  ~Written_Journal() override;
+
+  bool may_block() const override { return may_block_; }
+  bool has_other_writers() const override { return is_shared_; }
+  bool can_push() const override { return !has_failed_ && client_.can_write(); }
+  Offset get_checkpoint() const override { return database_.get_journal().get_checkpoint(); }
+  const Abstract_File& file() const override { return database_.get_journal().get_file(); }
+  void read(char* data, std::size_t size, Offset offset) const override;
+  void refresh() override;
+  void begin() override;
+  void end() noexcept override;
+  void push(const Abstract_File& source) override;
+  // Where a tail of the file was saved; empty: nowhere.
+  const std::string& get_saved_tail() const { return database_.get_journal().get_saved_tail(); }
+
+ private:
+  Writable_Database database_;
+  Writable_Copy<Writable_Database> copy_;
+  Client client_;
+  const bool is_hard_;
+  const bool is_shared_;
+  const bool is_connected_;
+  const bool may_block_;
+  bool has_failed_ = false;
+  std::optional<Client_Lock> lock_;
+  mutable std::mutex writing_;  // the end of the file
+};
+
+// A file that others write.
+class Read_Journal final : public Served_Journal {
+ public:
+  explicit Read_Journal(Abstract_File& file) : journal_(file) {}
+
+  bool may_block() const override { return false; }
+  bool has_other_writers() const override { return true; }
+  bool can_push() const override { return false; }
+  Offset get_checkpoint() const override { return journal_.get_checkpoint(); }
+  const Abstract_File& file() const override { return journal_.get_file(); }
+  void read(char* data, std::size_t size, Offset offset) const override {
+    file().read_exactly(data, size, offset);
+  }
+  void refresh() override { journal_.pull(); }
+  void begin() override {}
+  void end() noexcept override {}
+  void push(const Abstract_File&) override { throw Exception("this file is only read"); }
+
+ private:
+  Readonly_Journal journal_;
+};
+
+}  // namespace joedb::server
+
+#endif

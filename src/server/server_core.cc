@@ -1,0 +1,510 @@
+#include "server/server_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "joedb/base/error.h"
+#include "server/content_hash.h"
+#include "server/protocol.h"
+
+namespace joedb::server {
+
+static constexpr std::size_t max_input = std::size_t{1} << 16;
+static constexpr Offset block_size = Offset{1} << 16;
+
+Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,
+                         Limits limits, std::string scratch)
+    : journal_(journal),
+      host_(host),
+      system_(system),
+      log_(log),
+      limits_(limits),
+      scratch_(std::move(scratch)),
+      checkpoint_(journal.get_checkpoint()),
+      can_push_(journal.can_push()) {}
+
+void Server_Core::log(Session_Id session, std::string_view text) {
+  log_.log("session " + std::to_string(session) + ": " + std::string(text));
+}
+
+// ---- sessions -----------------------------------------------------------------------------------
+
+std::optional<Session_Id> Server_Core::connected() {
+  if (sessions_.size() >= limits_.max_sessions) {
+    log_.log("a connection was refused: there are " + std::to_string(sessions_.size()));
+    return std::nullopt;
+  }
+  const Session_Id id = next_session_++;
+  Session& session = sessions_[id];
+  session.id = id;
+  set_deadline(session, limits_.hello_time);
+  log(id, "connected");
+  receive(session);
+  return id;
+}
+
+Server_Core::Session* Server_Core::find(Session_Id id) {
+  const auto session = sessions_.find(id);
+  return session == sessions_.end() ? nullptr : &session->second;
+}
+
+void Server_Core::received(Session_Id id, std::string_view bytes) {
+  Session* const session = find(id);
+  if (session == nullptr) return;
+  session->is_receiving = false;
+  session->input.append(bytes);
+  process(id);
+}
+
+void Server_Core::sent(Session_Id id) {
+  Session* const session = find(id);
+  if (session == nullptr) return;
+  if (session->position < session->until) return send_block(*session, {});
+  session->phase = Phase::ready;
+  process(id);
+}
+
+void Server_Core::closed(Session_Id id) {
+  if (find(id) == nullptr) return;
+  log(id, "disconnected");
+  forget(id);
+}
+
+void Server_Core::end(Session_Id id, std::string_view why) {
+  log(id, why);
+  host_.close(id);
+  forget(id);
+}
+
+void Server_Core::forget(Session_Id id) {
+  clear_deadline(*find(id));
+  sessions_.erase(id);
+  std::erase(lock_queue_, id);
+  // While the lock is being given to it, grant() finds out.
+  if (holder_ == id && !is_lock_changing_) release();
+}
+
+// The other side may end the connection at any time, and be noticed: one receive is always pending,
+// unless there is enough input.
+void Server_Core::receive(Session& session) {
+  if (session.is_receiving || session.input.size() >= max_input) return;
+  session.is_receiving = true;
+  host_.receive(session.id);
+}
+
+void Server_Core::process(Session_Id id) {
+  for (;;) {
+    Session* const session = find(id);
+    if (session == nullptr) return;
+    if (!take_one(*session)) break;
+  }
+  if (Session* const session = find(id)) receive(*session);
+}
+
+// Whether there may be more to take.
+bool Server_Core::take_one(Session& session) {
+  switch (session.phase) {
+    case Phase::hello:
+      return take_hello(session);
+    case Phase::ready:
+      return take_request(session);
+    case Phase::pushing:
+      return take_pushed(session);
+    case Phase::working:
+    case Phase::waiting:
+    case Phase::locking:
+    case Phase::sending:
+      break;
+  }
+  return false;
+}
+
+// Takes the bytes of a message, if all of them are there.
+static bool take(std::string& input, std::size_t size, std::string& message) {
+  if (input.size() < size) return false;
+  message = input.substr(0, size);
+  input.erase(0, size);
+  return true;
+}
+
+bool Server_Core::take_hello(Session& session) {
+  const std::size_t known = std::min(session.input.size(), protocol_word.size());
+  if (session.input.compare(0, known, protocol_word.substr(0, known)) != 0) {
+    end(session.id, "its first message is not that of a client");
+    return false;
+  }
+  std::string hello;
+  if (!take(session.input, hello_size, hello)) return false;
+  clear_deadline(session);
+  const std::int64_t version = number_at(hello, protocol_word.size());
+  const bool is_supported = version >= protocol_version;
+  if (!is_supported) log(session.id, "version " + std::to_string(version) + " is not supported");
+  std::string out(protocol_word);
+  append_number(out, is_supported ? protocol_version : 0);
+  append_number(out, session.id);
+  append_number(out, checkpoint_);
+  out += can_push_ ? 'W' : 'R';
+  reply(session, std::move(out));
+  return false;
+}
+
+bool Server_Core::take_request(Session& session) {
+  if (session.input.empty()) return false;
+  const char c = session.input.front();
+  const bool is_check = c == code::check_fast || c == code::check_full;
+  const bool is_push = c == code::push || c == code::push_unlock;
+  std::size_t size = 1;
+  if (is_check) size += 8 + std::tuple_size_v<Content_Hash>;
+  if (is_pull(c) || is_push || c == code::read) size += 16;
+  std::string request;
+  if (!take(session.input, size, request)) return false;
+  session.code = c;
+  if (is_check) {
+    check(session, number_at(request, 1), request.substr(9));
+  } else if (c == code::read) {
+    read(session, number_at(request, 1), number_at(request, 9));
+  } else if (is_pull(c)) {
+    session.wait = number_at(request, 1);
+    session.from = number_at(request, 9);
+    pull(session);
+  } else if (is_push) {
+    session.from = number_at(request, 1);
+    session.until = number_at(request, 9);
+    begin_push(session);
+  } else if (c == code::unlock) {
+    unlock(session);
+  } else {
+    end(session.id, c == code::quit ? "quits" : "unknown request");
+    return false;
+  }
+  return true;
+}
+
+// ---- replies ------------------------------------------------------------------------------------
+
+// The bytes, and then those of the journal from `from` up to `until`.
+void Server_Core::reply(Session& session, std::string bytes, Offset from, Offset until) {
+  session.phase = Phase::sending;
+  session.position = from;
+  session.until = until;
+  send_block(session, std::move(bytes));
+}
+
+void Server_Core::send_block(Session& session, std::string bytes) {
+  const Offset size = std::min(session.until - session.position, block_size);
+  if (size > 0) {
+    const std::size_t start = bytes.size();
+    bytes.resize(start + static_cast<std::size_t>(size));
+    try {
+      journal_.read(bytes.data() + start, static_cast<std::size_t>(size), session.position);
+    } catch (const std::exception& error) {
+      return end(session.id, error.what());
+    }
+    session.position += size;
+  }
+  if (holder_ == session.id) restart_lock_time();
+  host_.send(session.id, std::move(bytes));
+}
+
+void Server_Core::reply_number(Session& session, char c, std::int64_t number, Offset from,
+                               Offset until) {
+  std::string out(1, c);
+  append_number(out, number);
+  reply(session, std::move(out), from, until);
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+void Server_Core::check(Session& session, Offset checkpoint, std::string hash) {
+  if (checkpoint < journal_start || checkpoint > checkpoint_)
+    return reply(session, std::string(1, code::mismatch));
+  session.phase = Phase::working;
+  struct Result {
+    bool is_equal = false;
+    std::string error;
+  };
+  const auto result = std::make_shared<Result>();
+  const bool is_full = session.code == code::check_full;
+  host_.run(
+      Server_Host::Lane::hashes,
+      [this, result, checkpoint, is_full, hash = std::move(hash)] {
+        try {
+          const Content_Hash own =
+              content_hash([this](char* data, std::size_t size,
+                                  Offset offset) { journal_.read(data, size, offset); },
+                           checkpoint, is_full);
+          result->is_equal = hash == std::string_view(own.data(), own.size());
+        } catch (const std::exception& error) {
+          result->error = error.what();
+        }
+      },
+      [this, result, id = session.id] {
+        Session* const found = find(id);
+        if (found == nullptr) return;
+        if (!result->error.empty()) return end(id, result->error);
+        reply(*found, std::string(1, result->is_equal ? found->code : code::mismatch));
+      });
+}
+
+void Server_Core::read(Session& session, Offset from, Offset until) {
+  if (from < 0) return end(session.id, "reads from a negative position");
+  until = std::min(until, checkpoint_);
+  reply_number(session, code::read, until, from, until);
+}
+
+void Server_Core::pull(Session& session) {
+  if (pulls_data(session.code) && session.from < 0)
+    return end(session.id, "pulls from a negative position");
+  if (!journal_.has_other_writers() || is_locked_) return wait_or_lock(session);
+  session.phase = Phase::working;
+  run([this] { journal_.refresh(); },
+      [this, id = session.id](const std::string& error) {
+        wake();
+        Session* const found = find(id);
+        if (found == nullptr) return;
+        if (!error.empty()) return end(id, error);
+        wait_or_lock(*found);
+      });
+}
+
+void Server_Core::wait_or_lock(Session& session) {
+  if (session.wait > 0 && session.from == checkpoint_) {
+    session.phase = Phase::waiting;
+    constexpr std::int64_t longest = std::int64_t{1} << 40;  // milliseconds: some 35 years
+    return set_deadline(session, std::chrono::milliseconds(std::min(session.wait, longest)));
+  }
+  lock_or_answer(session);
+}
+
+void Server_Core::lock_or_answer(Session& session) {
+  if (!pulls_lock(session.code)) return answer_pull(session);
+  if (holder_ == session.id) return end(session.id, "locks twice");
+  ask_for_lock(session);
+}
+
+void Server_Core::answer_pull(Session& session) {
+  const char c = pulls_lock(session.code) && !can_push_ ? code::readonly : session.code;
+  const bool has_data = pulls_data(session.code) && session.from < checkpoint_;
+  reply_number(session, c, checkpoint_, has_data ? session.from : 0, has_data ? checkpoint_ : 0);
+}
+
+// Those who wait for new bytes.
+void Server_Core::wake() {
+  std::vector<Session_Id> woken;
+  for (const auto& [time, id] : deadlines_) woken.push_back(id);
+  for (const Session_Id id : woken) {
+    Session* const session = find(id);
+    if (session == nullptr || session->phase != Phase::waiting || session->from == checkpoint_)
+      continue;
+    clear_deadline(*session);
+    lock_or_answer(*session);
+  }
+}
+
+// ---- pushing ------------------------------------------------------------------------------------
+
+void Server_Core::begin_push(Session& session) {
+  if (session.from < 0 || session.until < 0)
+    return end(session.id, "pushes at a negative position");
+  session.refusal = can_push_ ? '\0' : code::readonly;
+  if (session.refusal != 0 || (holder_ == session.id && is_locked_)) return start_push(session);
+  if (holder_) return end(session.id, "pushes while somebody else has the lock");
+  ask_for_lock(session);
+}
+
+void Server_Core::start_push(Session& session) {
+  session.phase = Phase::pushing;
+  session.position = session.from;
+  if (session.refusal == 0 && session.from != checkpoint_) session.refusal = code::conflict;
+  if (session.refusal == 0 && session.until > session.from)
+    session.staged = std::make_unique<Staged_Push>(
+        session.from, scratch_ + "push-" + std::to_string(++staged_count_));
+}
+
+bool Server_Core::take_pushed(Session& session) {
+  const Offset wanted = session.until - session.position;
+  if (wanted <= 0) {
+    end_push(session);
+    return true;
+  }
+  if (session.input.empty()) return false;
+  const std::size_t size =
+      std::min(session.input.size(), static_cast<std::size_t>(std::max<Offset>(wanted, 0)));
+  if (holder_ == session.id) restart_lock_time();
+  if (session.staged) {
+    try {
+      session.staged->append(std::string_view(session.input).substr(0, size));
+    } catch (const std::exception& error) {
+      end(session.id, error.what());
+      return false;
+    }
+  }
+  session.input.erase(0, size);
+  session.position += static_cast<Offset>(size);
+  return true;
+}
+
+void Server_Core::end_push(Session& session) {
+  if (!session.staged) return finish_push(session);
+  session.phase = Phase::working;
+  lock_deadline_.reset();  // it is the server who works
+  const std::shared_ptr<Staged_Push> staged = std::move(session.staged);
+  const auto refusal = std::make_shared<char>('\0');
+  run(
+      [this, staged, refusal] {
+        try {
+          journal_.push(*staged);
+        } catch (const Corruption_Error&) {
+          *refusal = code::conflict;
+          throw;
+        } catch (const std::exception&) {
+          if (!journal_.can_push()) *refusal = code::readonly;
+          throw;
+        }
+      },
+      [this, refusal, id = session.id](const std::string& error) {
+        if (!error.empty()) log(id, "its push was refused: " + error);
+        wake();
+        Session* const found = find(id);
+        if (found == nullptr) return;
+        if (!error.empty() && *refusal == 0) return end(id, "its push has failed");
+        found->refusal = *refusal;
+        if (holder_ == id) restart_lock_time();
+        finish_push(*found);
+        process(id);
+      });
+}
+
+void Server_Core::finish_push(Session& session) {
+  const bool must_release = session.code == code::push_unlock && holder_ == session.id;
+  session.staged.reset();
+  reply(session, std::string(1, session.refusal != 0 ? session.refusal : session.code));
+  if (must_release) release();
+}
+
+// ---- the lock -----------------------------------------------------------------------------------
+
+void Server_Core::unlock(Session& session) {
+  reply(session, std::string(1, code::unlock));
+  if (holder_ == session.id) release();
+}
+
+void Server_Core::ask_for_lock(Session& session) {
+  session.phase = Phase::locking;
+  lock_queue_.push_back(session.id);
+  grant();
+}
+
+// Gives the lock to the first who waits for it, if it is free.
+void Server_Core::grant() {
+  if (holder_ || is_lock_changing_ || lock_queue_.empty()) return;
+  const Session_Id id = lock_queue_.front();
+  lock_queue_.pop_front();
+  holder_ = id;
+  is_lock_changing_ = true;
+  run([this] { journal_.begin(); },
+      [this, id](const std::string& error) {
+        is_lock_changing_ = false;
+        is_locked_ = error.empty();
+        Session* const session = find(id);
+        if (!error.empty() && session != nullptr) return end(id, error);
+        if (session == nullptr) return release();
+        restart_lock_time();
+        if (is_pull(session->code))
+          answer_pull(*session);
+        else
+          start_push(*session);
+        process(id);
+      });
+}
+
+void Server_Core::release() {
+  holder_.reset();
+  lock_deadline_.reset();
+  if (!is_locked_) return grant();
+  is_locked_ = false;
+  is_lock_changing_ = true;
+  run([this] { journal_.end(); },
+      [this](const std::string&) {
+        is_lock_changing_ = false;
+        grant();
+      });
+}
+
+void Server_Core::restart_lock_time() {
+  if (limits_.lock_time > System::Duration(0)) lock_deadline_ = system_.now() + limits_.lock_time;
+}
+
+// ---- time ---------------------------------------------------------------------------------------
+
+std::optional<System::Time> Server_Core::next_deadline() const {
+  if (deadlines_.empty()) return lock_deadline_;
+  const System::Time first = deadlines_.begin()->first;
+  return lock_deadline_ ? std::min(*lock_deadline_, first) : first;
+}
+
+void Server_Core::set_deadline(Session& session, System::Duration duration) {
+  session.deadline = system_.now() + duration;
+  deadlines_.emplace(session.deadline, session.id);
+}
+
+void Server_Core::clear_deadline(const Session& session) {
+  deadlines_.erase({session.deadline, session.id});
+}
+
+void Server_Core::tick() {
+  const System::Time now = system_.now();
+  if (lock_deadline_ && *lock_deadline_ <= now) {
+    lock_deadline_.reset();
+    if (Session* const session = holder_ ? find(*holder_) : nullptr) {
+      log(session->id, "has had the lock without a sign of life, and has lost it");
+      if (session->phase == Phase::pushing) {
+        session->refusal = code::time_out;
+        session->staged.reset();
+      }
+      release();
+    }
+  }
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+    Session& session = *find(deadlines_.begin()->second);
+    clear_deadline(session);
+    if (session.phase == Phase::hello)
+      end(session.id, "has not said hello in time");
+    else
+      lock_or_answer(session);
+  }
+}
+
+// ---- work ---------------------------------------------------------------------------------------
+
+void Server_Core::run(std::function<void()> work,
+                      std::function<void(const std::string& error)> done) {
+  struct Result {
+    std::string error;
+    Offset checkpoint = 0;
+    bool can_push = false;
+  };
+  const auto result = std::make_shared<Result>();
+  auto whole = [this, result, work = std::move(work)] {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      result->error = error.what();
+      if (result->error.empty()) result->error = "unknown error";
+    }
+    result->checkpoint = journal_.get_checkpoint();
+    result->can_push = journal_.can_push();
+  };
+  auto finish = [this, result, done = std::move(done)] {
+    if (can_push_ && !result->can_push) log_.log("the journal can only be read from now on");
+    checkpoint_ = result->checkpoint;
+    can_push_ = result->can_push;
+    done(result->error);
+  };
+  if (journal_.may_block())
+    return host_.run(Server_Host::Lane::journal, std::move(whole), std::move(finish));
+  whole();
+  finish();
+}
+
+}  // namespace joedb::server

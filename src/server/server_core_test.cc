@@ -1,0 +1,214 @@
+#include "server/server_core.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+#include "joedb/base/loggers.h"
+#include "joedb/io/memory_file.h"
+#include "lab/sim_file.h"
+#include "server/protocol.h"
+#include "testing/simulated_system.h"
+
+namespace joedb::server {
+namespace {
+
+using testing::Sim_Disk;
+using testing::Sim_Fault;
+using testing::Sim_File;
+
+// Connections without sockets: what the core sends is kept, and is sent at once.
+class Host final : public Server_Host {
+ public:
+  void send(Session_Id session, std::string bytes) override {
+    largest_ = std::max(largest_, bytes.size());
+    output[session] += bytes;
+    unreported.push_back(session);
+  }
+  void receive(Session_Id) override {}
+  void close(Session_Id session) override { closed.push_back(session); }
+  void run(Lane, std::function<void()> work, std::function<void()> done) override {
+    work();
+    done();
+  }
+
+  std::map<Session_Id, std::string> output;
+  std::vector<Session_Id> unreported;
+  std::vector<Session_Id> closed;
+  std::size_t largest_ = 0;
+};
+
+class Server_Core_Test : public ::testing::Test {
+ protected:
+  void serve(Abstract_File& file) {
+    journal_.emplace(file, Connection::dummy, Content_Check::none, false, Journal_Options());
+    Server_Core::Limits limits;
+    limits.lock_time = std::chrono::minutes(5);
+    core_.emplace(*journal_, host_, system_, log_, limits, "scratch-");
+  }
+  void SetUp() override { serve(file_); }
+
+  Session_Id connect() {
+    const Session_Id id = core_->connected().value();
+    ask(id, "joedb" + number(19));
+    return id;
+  }
+  void report() {
+    while (!host_.unreported.empty()) {
+      const Session_Id id = host_.unreported.front();
+      host_.unreported.erase(host_.unreported.begin());
+      core_->sent(id);
+    }
+  }
+  // What comes back until nothing more comes.
+  std::string ask(Session_Id id, std::string_view request) {
+    host_.output[id].clear();
+    core_->received(id, request);
+    report();
+    return host_.output[id];
+  }
+  bool is_closed(Session_Id id) const {
+    return std::find(host_.closed.begin(), host_.closed.end(), id) != host_.closed.end();
+  }
+  void wait(System::Duration duration) {
+    system_.advance(duration);
+    core_->tick();
+    report();
+  }
+
+  static std::string number(std::int64_t value) {
+    std::string text;
+    append_number(text, value);
+    return text;
+  }
+  static std::string comment(std::string_view text) {
+    return "\x0a" + std::string(1, static_cast<char>(text.size())) + std::string(text);
+  }
+  static std::string push(char code, Offset from, std::string_view bytes) {
+    return code + number(from) + number(from + static_cast<Offset>(bytes.size())) +
+           std::string(bytes);
+  }
+  static std::string pull(char code, std::int64_t wait, Offset from) {
+    return code + number(wait) + number(from);
+  }
+
+  Memory_File file_;
+  testing::Simulated_System system_;
+  String_Logger log_;
+  Host host_;
+  std::optional<Written_Journal> journal_;
+  std::optional<Server_Core> core_;
+};
+
+TEST_F(Server_Core_Test, GivesToOneClientWhatAnotherHasPushed) {
+  const Session_Id a = connect(), b = connect();
+  EXPECT_EQ(ask(a, push('O', 41, comment("hello"))), "O");
+  EXPECT_EQ(ask(b, pull('F', 0, 41)), "F" + number(48) + comment("hello"));
+}
+
+TEST_F(Server_Core_Test, APushThatIsCutOffLeavesNothing) {
+  const std::string whole = push('O', 41, comment("hello"));
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const Session_Id a = connect();
+    EXPECT_EQ(ask(a, whole.substr(0, size)), "");
+    core_->closed(a);
+    EXPECT_EQ(ask(connect(), pull('F', 0, 41)), "F" + number(41)) << size;
+  }
+  EXPECT_EQ(ask(connect(), whole), "O") << "the lock is free";
+}
+
+TEST_F(Server_Core_Test, RefusesWhatIsNoEntryOrDoesNotFit) {
+  const Session_Id a = connect();
+  const std::string half = comment("hello").substr(0, 4);
+  const std::string unknown_table("\x01\x05\x01", 3);
+  for (const std::string& bytes : {half, std::string("\x7f"), unknown_table}) {
+    EXPECT_EQ(ask(a, push('O', 41, bytes)), "C");
+    EXPECT_EQ(ask(a, pull('F', 0, 41)), "F" + number(41));
+  }
+  EXPECT_EQ(ask(a, push('O', 41, comment("x"))), "O");
+}
+
+TEST_F(Server_Core_Test, AClientThatIsSilentLosesItsLock) {
+  const Session_Id a = connect(), b = connect();
+  EXPECT_EQ(ask(a, pull('G', 0, 41)), "G" + number(41));
+  EXPECT_EQ(ask(b, pull('G', 0, 41)), "");
+  wait(std::chrono::minutes(4));
+  EXPECT_EQ(host_.output[b], "");
+  const std::string request = push('O', 41, comment("late"));
+  EXPECT_EQ(ask(a, request.substr(0, 20)), "");
+  wait(std::chrono::minutes(4));
+  EXPECT_EQ(host_.output[b], "") << "some bytes are a sign of life";
+  wait(std::chrono::minutes(1));
+  EXPECT_EQ(host_.output[b], "G" + number(41));
+  EXPECT_EQ(ask(a, request.substr(20)), "t");
+  EXPECT_EQ(ask(b, push('O', 41, comment("mine"))), "O");
+  EXPECT_EQ(ask(a, pull('F', 0, 41)), "F" + number(47) + comment("mine"));
+}
+
+TEST_F(Server_Core_Test, AWaitingPullIsWokenByAPush) {
+  const Session_Id a = connect(), b = connect();
+  EXPECT_EQ(ask(b, pull('F', 60'000, 41)), "");
+  EXPECT_EQ(ask(a, push('O', 41, comment("x"))), "O");
+  EXPECT_EQ(host_.output[b], "F" + number(44) + comment("x"));
+  EXPECT_EQ(ask(b, pull('F', 60'000, 44)), "");
+  wait(std::chrono::minutes(1));
+  EXPECT_EQ(host_.output[b], "F" + number(44)) << "the end of its time";
+}
+
+TEST_F(Server_Core_Test, AWaitOfAllTimeIsNone) {
+  const Session_Id a = connect();
+  EXPECT_EQ(ask(a, pull('F', std::numeric_limits<std::int64_t>::max(), 41)), "");
+  wait(std::chrono::hours(24 * 365));
+  EXPECT_EQ(host_.output[a], "");
+}
+
+TEST_F(Server_Core_Test, WhoDoesNotSayHelloIsSentAway) {
+  const Session_Id silent = core_->connected().value();
+  core_->received(silent, "joe");
+  const Session_Id a = connect();
+  wait(std::chrono::seconds(10));
+  EXPECT_TRUE(is_closed(silent));
+  wait(std::chrono::hours(10));
+  EXPECT_FALSE(is_closed(a));
+}
+
+TEST_F(Server_Core_Test, SendsAndTakesAnySizeInBlocks) {
+  const Session_Id a = connect();
+  std::string bytes;
+  for (int i = 0; i < 100'000; ++i) bytes += comment("0123456789012345678901234567");
+  EXPECT_EQ(ask(a, push('O', 41, bytes)), "O");
+  const std::string answer = ask(connect(), pull('F', 0, 41));
+  EXPECT_TRUE(answer.substr(9) == bytes);
+  EXPECT_LT(host_.largest_, 70'000);
+}
+
+TEST_F(Server_Core_Test, AfterAFailedWriteItGoesOnServingReaders) {
+  Sim_Disk disk;
+  Sim_File file(disk);
+  core_.reset();
+  serve(file);
+  const Session_Id a = connect();
+  EXPECT_EQ(ask(a, push('O', 41, comment("x"))), "O");
+  disk.set_fault({.calls = Sim_Fault::Calls::writes,
+                  .number = disk.count(Sim_Fault::Calls::writes),
+                  .code = ENOSPC});
+  EXPECT_EQ(ask(a, push('O', 44, comment("y"))), "R");
+  EXPECT_EQ(ask(a, pull('F', 0, 41)), "F" + number(44) + comment("x"));
+  EXPECT_EQ(ask(connect(), pull('F', 0, 41)), "F" + number(44) + comment("x"));
+  EXPECT_NE(log_.get_text().find("the journal can only be read from now on"), std::string::npos);
+  core_.reset();
+  journal_.reset();
+}
+
+TEST_F(Server_Core_Test, RefusesMoreSessionsThanItsLimit) {
+  Server_Core small(*journal_, host_, system_, log_, {.max_sessions = 2}, "scratch-");
+  EXPECT_TRUE(small.connected());
+  EXPECT_TRUE(small.connected());
+  EXPECT_FALSE(small.connected());
+  small.closed(0);
+  EXPECT_TRUE(small.connected());
+}
+
+}  // namespace
+}  // namespace joedb::server

@@ -1,0 +1,49 @@
+#include "server/staged_push.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "joedb/base/error.h"
+#include "joedb/io/posix_file.h"
+
+namespace joedb::server {
+
+Staged_Push::Staged_Push(Offset start, std::string path)
+    : Abstract_File("push", Open_Mode::read_existing),
+      start_(start),
+      path_(std::move(path)),
+      end_(start) {}
+
+Staged_Push::~Staged_Push() {
+  if (!file_) return;
+  file_.reset();
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+void Staged_Push::append(std::string_view bytes) {
+  if (!file_ && memory_.size() + bytes.size() > most_in_memory) {
+    file_ = std::make_unique<File>(path_, Open_Mode::create_new);
+    file_->pwrite(memory_.data(), memory_.size(), 0);
+    memory_ = {};
+  }
+  if (file_)
+    file_->pwrite(bytes.data(), bytes.size(), end_ - start_);
+  else
+    memory_.append(bytes);
+  end_ += static_cast<Offset>(bytes.size());
+}
+
+std::size_t Staged_Push::pread(char* data, std::size_t size, Offset offset) const {
+  if (offset < start_ || offset >= end_) return 0;
+  const std::size_t n = std::min(size, static_cast<std::size_t>(end_ - offset));
+  if (file_) return file_->pread(data, n, offset - start_);
+  std::memcpy(data, memory_.data() + (offset - start_), n);
+  return n;
+}
+
+void Staged_Push::refuse() { throw Exception("a push cannot be written"); }
+
+}  // namespace joedb::server

@@ -1,0 +1,45 @@
+#ifndef SERVER_STAGED_PUSH_H
+#define SERVER_STAGED_PUSH_H
+
+#include <memory>
+#include <string>
+
+#include "joedb/io/file.h"
+
+namespace joedb::server {
+
+// The bytes of a push, until all of them have come: as a file that has nothing but [start, end).
+// Few are kept in memory, more in a file that is removed in the end.
+class Staged_Push final : public Abstract_File {
+ public:
+  // `path`: of that file. It is made when it is needed, and must not exist.
+  Staged_Push(Offset start, std::string path);
+  ~Staged_Push() override;
+
+  // Throws Io_Error; the object cannot be used any more then.
+  void append(std::string_view bytes);
+  Offset end() const { return end_; }
+
+  Offset get_size() const override { return end_; }
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override;
+  void pwrite(const char*, std::size_t, Offset) override { refuse(); }
+  void sync() override { refuse(); }
+  void datasync() override { refuse(); }
+  void shared_lock(Offset, Offset) override {}
+  void exclusive_lock(Offset, Offset) override {}
+  void unlock(Offset, Offset) noexcept override {}
+
+ private:
+  [[noreturn]] static void refuse();
+
+  static constexpr std::size_t most_in_memory = std::size_t{1} << 20;
+  const Offset start_;
+  const std::string path_;
+  Offset end_;
+  std::string memory_;
+  std::unique_ptr<Abstract_File> file_;
+};
+
+}  // namespace joedb::server
+
+#endif
