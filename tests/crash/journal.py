@@ -12,7 +12,7 @@ SKIPPED = 77  # the exit code of a test that is not possible here
 SCHEMA = ('create_table row\nadd_field row writer int64\n'
           'add_field row number int64\nadd_field row text string\n')
 ROW = re.compile(r'insert_into row (\d+)\nupdate row \1 writer (\d+)\n'
-                 r'update row \1 number (\d+)\nupdate row \1 text "([a-z]+)"\n')
+                 r'update row \1 number (\d+)\nupdate row \1 text "([a-z]*)((?:\\000)*)"\n')
 INTEGRITY = re.compile(r'^# Blob: \d+,24\n', re.M)
 
 
@@ -69,6 +69,9 @@ class Log:
         self.text = ''
         self.records = 0
         self.counts = {}  # rows of each writer
+        # A tail was adopted. A process that was killed while it copied an entry to a preallocated or mapped file
+        # leaves zeros for the rest of it, which nothing can tell from a text that ends with zeros.
+        self.may_have_zeros = False
 
     def count(self, writer):
         return self.counts.get(writer, 0)
@@ -93,8 +96,10 @@ class Log:
             match = ROW.match(output, position)
             require(match, 'not a whole row:', repr(output[position:position + 200]))
             record, writer, number = (int(match[i]) for i in (1, 2, 3))
-            require(record == self.records and number == self.count(writer) + 1
-                    and match[4] == text_of(number),
+            is_text = match[4] == text_of(number) if not match[5] else (
+                self.may_have_zeros and text_of(number).startswith(match[4])
+                and len(match[4]) + len(match[5]) // 4 == len(text_of(number)))
+            require(record == self.records and number == self.count(writer) + 1 and is_text,
                     f'record {record} cannot be row {number} of writer {writer}, after '
                     f'{self.records} records, {self.counts}')
             self.records += 1

@@ -348,6 +348,7 @@ class Scene:
         require(count >= self.acknowledged[name], f'writer {name} found {count} rows, not',
                 self.acknowledged[name])
         if recovery == 'ignore_header':
+            self.log.may_have_zeros = True
             require(count <= self.reach[name], f'writer {name} found {count} rows, not',
                     self.reach[name])
             if self.has_integrity:  # the first integrity entry comes with a checkpoint of its own
