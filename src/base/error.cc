@@ -56,9 +56,14 @@ Write_Disabled::Write_Disabled(std::string_view file, std::string_view first_fai
 
 Content_Mismatch::Content_Mismatch(std::string_view file, Offset start_of_bytes,
                                    Offset end_of_bytes)
-    : Exception("Content mismatch: the file and the connection have diverged"),
+    : Disconnection("Content mismatch: the file and the connection have diverged"),
       path(file),
       start(start_of_bytes),
       end(end_of_bytes) {}
+
+Conflict::Conflict(Offset pushed_from)
+    : Disconnection("push error: conflict: the other copy has gone on from position " +
+                    std::to_string(pushed_from)),
+      position(pushed_from) {}
 
 }  // namespace joedb::inline v1

@@ -17,10 +17,18 @@ class Standard_Error_Logger : public Logger {
   }
 };
 
+class Null_Logger : public Logger {
+ public:
+  void log(std::string_view) override {}
+};
+
 Standard_Error_Logger standard_error_logger;
+Null_Logger null_logger;
 Logger* destructor_logger = &standard_error_logger;
 
 }  // namespace
+
+Logger& Logger::none() { return null_logger; }
 
 void Destructor_Logger::set_logger(Logger* logger) noexcept { destructor_logger = logger; }
 

@@ -1,6 +1,7 @@
 #include "cli/arguments.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/io/system_logger.h"
+#include "joedb/network/server_file.h"
 
 namespace joedb {
 
@@ -137,7 +139,12 @@ File_Argument take_file(Words& words, const File_Grammar& grammar) {
   File_Argument file;
   file.mode = grammar.default_mode;
   const bool has_more = words.count() > 1;
-  for (const std::string_view back_end : {"brotli", "sftp", "curl", "server"}) {
+  if (has_more && grammar.has_server && words.take_if("server")) {
+    file.kind = File_Argument::Kind::server;
+    file.mode = Open_Mode::shared_write;
+    return file;
+  }
+  for (const std::string_view back_end : {"brotli", "sftp", "curl"}) {
     if (has_more && words.peek() == back_end)
       throw Exception(std::string(back_end) + ": not part of this version");
   }
@@ -168,6 +175,8 @@ std::string file_help(const File_Grammar& grammar) {
   text += line("interpreted " + mode + "NAME", "a text file of joedbi commands");
   text += line("device " + mode + "PATH", "a file or block device of fixed size");
   text += line("memory", "nothing but memory");
+  if (grammar.has_server)
+    text += line("server", "no local file: the server of the CONNECTION is asked for each piece");
   text += "A NAME that is one of these words is written as: file NAME\n";
   if (!grammar.has_modes) return text;
   text += "--MODE is one of (default: --" + name_of(mode_names, grammar.default_mode) +
@@ -218,6 +227,8 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
     case File_Argument::Kind::memory:
       log.log("opening memory file");
       return std::make_unique<Memory_File>();
+    case File_Argument::Kind::server:
+      throw Exception("this needs a file, not a server");
     case File_Argument::Kind::interpreted:
     case File_Argument::Kind::device:
     case File_Argument::Kind::file:
@@ -238,12 +249,38 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
 // ---- connections --------------------------------------------------------------------------------
 
 static const char* const connections_text =
-    "dummy (no connection), file FILE (another file of this machine)";
+    "dummy (no connection), file FILE (another file of this machine), local PATH (the socket of a "
+    "server of this machine)";
 
 const char* const connection_help =
     "CONNECTION is one of\n"
     "  dummy                       none, as if it were left out\n"
-    "  file FILE                   another file; with --read, it is only pulled from\n";
+    "  file FILE                   another file; with --read, it is only pulled from\n"
+    "  local [--keep_alive SECONDS] PATH\n"
+    "                              a server of this machine, at its socket (joedb_server). It is\n"
+    "                              connected to again as often as the connection is lost; when it\n"
+    "                              has been idle for some SECONDS, it shows that it is there\n";
+
+void add_connection_words(Options& options) {
+  add_file_modes(options, connection_grammar);
+  options.allow_word("--keep_alive");
+}
+
+static std::unique_ptr<Connector> take_local(Words& words) {
+  std::chrono::milliseconds keep_alive{0};
+  if (words.take_if("--keep_alive")) {
+    const std::string text = words.take_name();
+    char* end;
+    const double seconds = std::strtod(text.c_str(), &end);
+    if (*end != '\0' || !(seconds >= 0 && seconds <= 1e9))
+      words.fail("--keep_alive: not a number of seconds: " + text);
+    keep_alive = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
+  }
+  if (words.is_empty()) words.fail("the path of the socket is missing");
+  auto connector = std::make_unique<Local_Connector>(words.take_last_name());
+  connector->set_keep_alive_interval(keep_alive);
+  return connector;
+}
 
 Connection_Argument take_connection(Words& words) {
   Connection_Argument result;
@@ -257,10 +294,11 @@ Connection_Argument take_connection(Words& words) {
     words.require_end();
     if (result.file->mode == Open_Mode::shared_write)
       throw Exception("the file of a connection cannot be shared");
-  } else if (word == "local" || word == "ssh" || word == "websocket") {
-    throw Exception(
-        "connection type " + word +
-        ": connections to a server are not part of this version. Connections: " + connections_text);
+  } else if (word == "local") {
+    result.server = take_local(words);
+  } else if (word == "ssh" || word == "websocket") {
+    throw Exception("connection type " + word +
+                    ": not part of this version. Connections: " + connections_text);
   } else {
     words.fail("unknown connection type: " + word + ". Connections: " + connections_text);
   }
@@ -280,17 +318,36 @@ bool is_new(const Connection_Argument& connection) {
          !std::filesystem::exists(connection.file->name, ignored);
 }
 
-Open_Connection open_connection(const Connection_Argument& argument, const Client_Options& client,
-                                Logger& log) {
-  Open_Connection result;
-  log.log(argument.file ? "creating connection: file" : "creating connection: dummy");
-  if (argument.file) {
-    result.file = open_file(*argument.file, log);
+Open_Files::Open_Files(const File_Argument& file, const Connection_Argument& connection,
+                       Logger& log)
+    : argument_(connection), log_(log) {
+  if (file.kind != File_Argument::Kind::server) {
+    file_ = open_file(file, log);
+    return;
+  }
+  if (!connection.server)
+    throw Usage_Error("the file word server needs the connection of a server: server local PATH");
+  auto server = std::make_unique<Server_File>(*connection.server, log);
+  connection_ = server.get();
+  file_ = std::move(server);
+}
+
+void Open_Files::connect(const Client_Options& client) {
+  if (is_connected()) return;
+  if (argument_.file) {
+    log_.log("creating connection: file");
+    other_file_ = open_file(*argument_.file, log_);
     Journal_Options options;
     options.has_seals = !client.has_no_seals;
-    result.connection = std::make_unique<File_Connection>(*result.file, options);
+    file_connection_ = std::make_unique<File_Connection>(*other_file_, options);
+    connection_ = file_connection_.get();
+  } else if (argument_.server) {
+    log_.log("creating connection: " + argument_.server->name());
+    server_connection_ = std::make_unique<Robust_Connection>(*argument_.server, log_);
+    connection_ = server_connection_.get();
+  } else {
+    log_.log("creating connection: dummy");
   }
-  return result;
 }
 
 }  // namespace joedb

@@ -10,6 +10,7 @@
 #include "joedb/base/log.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/readonly_journal.h"
+#include "joedb/network/robust_connection.h"
 #include "joedb/replica/connection.h"
 
 // What the tools have in common on the command line: the options of the log and of clients, and the
@@ -59,9 +60,10 @@ void log_client_options(Logger& log, const Client_Options& client);
 
 // ---- files --------------------------------------------------------------------------------------
 
-// [interpreted] [file] [--MODE] NAME | memory | device [--MODE] PATH
+// [interpreted] [file] [--MODE] NAME | memory | device [--MODE] PATH | server
 struct File_Argument {
-  enum class Kind { file, interpreted, memory, device };
+  // server: no local file, only that of the connection
+  enum class Kind { file, interpreted, memory, device, server };
   Kind kind = Kind::file;
   Open_Mode mode = Open_Mode::read_existing;
   bool has_mode = false;  // the command line says so
@@ -76,6 +78,7 @@ struct File_Grammar {
   Open_Mode default_mode;
   bool has_modes = true;
   bool has_shared = true;
+  bool has_server = false;
 };
 // For each grammar of a file on the command line, before it is parsed.
 void add_file_modes(Options& options, const File_Grammar& grammar);
@@ -89,29 +92,49 @@ std::string file_help(const File_Grammar& grammar);
 // database, though a program that was killed may have left it. With --classic: does nothing.
 void require_database(const File_Argument& file);
 
+// Not for Kind::server.
 std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log);
 
 // ---- connections --------------------------------------------------------------------------------
 
-// A connection and the file it is made of; both are null for a dummy.
-struct Open_Connection {
-  std::unique_ptr<Abstract_File> file;
-  std::unique_ptr<Connection> connection;
-};
-
-// Nothing, or dummy | file FILE. Parses; the connection is made by `open_connection`.
+// Nothing, or dummy | file FILE | local [--keep_alive SECONDS] PATH
 struct Connection_Argument {
   std::optional<File_Argument> file;
+  std::unique_ptr<Connector> server;
 };
 inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_create_new};
+// For each tool that has a connection, before the command line is parsed.
+void add_connection_words(Options& options);
 Connection_Argument take_connection(Words& words);
 // Throws if it is the file itself: a client would wait for its own lock for ever, and a push would
 // remove the tail that it is about to copy.
 void require_different(const File_Argument& file, const Connection_Argument& connection);
 // Whether it is a file that will be made.
 bool is_new(const Connection_Argument& connection);
-Open_Connection open_connection(const Connection_Argument& argument, const Client_Options& client,
-                                Logger& log);
+
+// The file of a tool, and its connection, with what they are made of.
+class Open_Files {
+ public:
+  // `connection` and `log` must outlive this.
+  Open_Files(const File_Argument& file, const Connection_Argument& connection, Logger& log);
+  // The file is open from the beginning; the connection is made by this.
+  void connect(const Client_Options& client);
+
+  Abstract_File& file() const { return *file_; }
+  Connection& connection() const { return *connection_; }
+  bool is_connected() const { return connection_ != &Connection::dummy; }
+  // Null if the connection is of another kind.
+  const File_Connection* file_connection() const { return file_connection_.get(); }
+
+ private:
+  const Connection_Argument& argument_;
+  Logger& log_;
+  std::unique_ptr<Abstract_File> file_;
+  std::unique_ptr<Abstract_File> other_file_;
+  std::unique_ptr<File_Connection> file_connection_;
+  std::unique_ptr<Robust_Connection> server_connection_;
+  Connection* connection_ = &Connection::dummy;
+};
 
 extern const char* const connection_help;
 

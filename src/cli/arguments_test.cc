@@ -93,11 +93,11 @@ TEST(Connection_Argument, MayBeAFileOrNothing) {
   EXPECT_THROW(connection({"file"}), Usage_Error);
   EXPECT_THAT([&] { connection({"pigeon"}); },
               ThrowsMessage<Usage_Error>(HasSubstr("unknown connection type: pigeon")));
-  EXPECT_THAT(
-      [&] {
-        connection({"local", "sock"});
-      },
-      ThrowsMessage<Exception>(HasSubstr("not part of this version")));
+  EXPECT_EQ(connection({"local", "--keep_alive", "0.5", "sock"}).server->get_keep_alive_interval(),
+            std::chrono::milliseconds(500));
+  EXPECT_EQ(connection({"local", "sock"}).server->name(), "sock");
+  EXPECT_THROW(connection({"local"}), Usage_Error);
+  EXPECT_THROW(connection({"local", "--keep_alive", "x", "sock"}), Usage_Error);
   EXPECT_THROW(connection({"dummy", "more"}), Usage_Error);
 }
 

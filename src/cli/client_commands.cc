@@ -13,13 +13,14 @@ namespace joedb {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds poll_interval{200};
+// So long, the signal to stop has to wait.
+constexpr milliseconds longest_wait{500};
 
-milliseconds seconds(std::int64_t n) { return milliseconds(1000 * n); }
-
-std::int64_t read_seconds(Line_Reader& in, std::int64_t fallback) {
-  const std::int64_t n = in.read_integer_or(fallback, "seconds", {.min = 0, .max = 1'000'000'000});
-  return in.has_failed() || n < 0 || n > 1'000'000'000 ? fallback : n;
+// A number of seconds, perhaps with decimals.
+milliseconds read_seconds(Line_Reader& in, double fallback) {
+  const double n = in.has_more() ? in.read_value<double>() : fallback;
+  const bool is_usable = !in.has_failed() && n >= 0 && n <= 1e9;
+  return milliseconds(static_cast<std::int64_t>(1000 * (is_usable ? n : fallback)));
 }
 
 class Client_Commands {
@@ -67,8 +68,7 @@ class Client_Commands {
       loop_.end(end);
       return;
     }
-    lock.push_if_ahead();
-    lock.unlock();
+    lock.push_unlock();
   }
 
   void pull(std::ostream& out, milliseconds wait) {
@@ -76,11 +76,11 @@ class Client_Commands {
     pull(out, wait, stop);
   }
 
-  void pull_every(std::ostream& out, milliseconds wait, std::int64_t sleep) {
+  void pull_every(std::ostream& out, milliseconds wait, milliseconds sleep) {
     repeat(out, sleep, [&](Stop_Signal& stop) { pull(out, wait, stop); });
   }
 
-  void push_every(std::ostream& out, std::int64_t sleep) {
+  void push_every(std::ostream& out, milliseconds sleep) {
     repeat(out, sleep, [&](Stop_Signal&) {
       client_.pull_file();
       client_.push_if_ahead();
@@ -90,12 +90,13 @@ class Client_Commands {
  private:
   // An empty pull shows in the modification time that somebody is still looking.
   void pull(std::ostream& out, milliseconds wait, Stop_Signal& stop) {
-    Offset size = client_.pull();
-    const auto end = std::chrono::steady_clock::now() + wait;
-    while (size == 0 && !stop.has_come() && std::chrono::steady_clock::now() < end) {
-      stop.sleep(std::min(wait, poll_interval));
-      size = client_.pull();
-    }
+    Offset size;
+    milliseconds part;
+    do {
+      part = std::min(wait, longest_wait);
+      size = client_.pull(part);
+      wait -= part;
+    } while (size == 0 && wait > wait.zero() && !stop.has_come());
     if (size > 0)
       out << "pulled " << size << " bytes, checkpoint = " << client_.get_journal_checkpoint()
           << '\n';
@@ -104,14 +105,15 @@ class Client_Commands {
   }
 
   template <class F>
-  void repeat(std::ostream& out, std::int64_t sleep, F f) {
+  void repeat(std::ostream& out, milliseconds sleep, F f) {
     Stop_Signal stop;
     while (!stop.has_come()) {
       f(stop);
-      if (sleep > 0)
-        out << time_text(std::time(nullptr)) << ". Sleeping for " << sleep << " seconds...\n";
+      if (sleep > sleep.zero())
+        out << time_text(std::time(nullptr)) << ". Sleeping for "
+            << std::chrono::duration<double>(sleep).count() << " seconds...\n";
       out.flush();
-      stop.sleep(seconds(sleep));
+      stop.sleep(sleep);
     }
   }
 
@@ -151,14 +153,14 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
       {{"db", "db", without_arguments([commands](std::ostream& out) { commands->db(out); })},
        {"pull", "pull [<wait_seconds>]",
         [commands](Line_Reader& in, std::ostream& out) {
-          const milliseconds wait = seconds(read_seconds(in, 0));
+          const milliseconds wait = read_seconds(in, 0);
           in.require_end();
           commands->pull(out, wait);
         }},
        {"pull_every", "pull_every [<wait_seconds> [<sleep_seconds>]]",
         [commands](Line_Reader& in, std::ostream& out) {
-          const milliseconds wait = seconds(read_seconds(in, 1));
-          const std::int64_t sleep = read_seconds(in, 0);
+          const milliseconds wait = read_seconds(in, 1);
+          const milliseconds sleep = read_seconds(in, 0);
           in.require_end();
           commands->pull_every(out, wait, sleep);
         }}}};
@@ -167,7 +169,7 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
         {"push", "push", without_arguments([&client] { client.push_if_ahead(); })});
     reading.commands.push_back({"push_every", "push_every [<sleep_seconds>]",
                                 [commands](Line_Reader& in, std::ostream& out) {
-                                  const std::int64_t sleep = read_seconds(in, 1);
+                                  const milliseconds sleep = read_seconds(in, 1);
                                   in.require_end();
                                   commands->push_every(out, sleep);
                                 }});

@@ -16,7 +16,7 @@ namespace joedb {
 
 namespace {
 
-constexpr File_Grammar file_grammar{.default_mode = Open_Mode::shared_write};
+constexpr File_Grammar file_grammar{.default_mode = Open_Mode::shared_write, .has_server = true};
 
 const char* const details =
     R"(The commands come from standard input; the command help lists them. Each transaction takes
@@ -28,7 +28,10 @@ ends with a checkpoint. Readers do not wait for it.
 const char* const examples =
     "  joedb_client people.joedb\n"
     "  joedb_client people.joedb file /mnt/shared/people.joedb\n"
-    "  joedb_client --recovery overwrite people.joedb\n";
+    "  joedb_client --recovery overwrite people.joedb\n"
+    "  joedb_client people.joedb local server.sock     a copy of a server's database\n"
+    "  joedb_client memory local server.sock           the same, in memory\n"
+    "  joedb_client server local server.sock           without a copy\n";
 
 class Client_Tool {
  public:
@@ -209,6 +212,7 @@ int run_client(std::vector<std::string> arguments) {
                    "stop at the first command that fails; a transaction is rolled back");
   add_log_options(options, log_options);
   add_file_modes(options, file_grammar);
+  add_connection_words(options);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -218,30 +222,30 @@ int run_client(std::vector<std::string> arguments) {
   else if (client.recovery == Recovery::hard && !file_argument.has_mode)
     file_argument.mode = Open_Mode::write_existing;  // this must be done alone
   const Connection_Argument connection_argument = take_connection(*words);
-  if (moment.is_given() && connection_argument.file)
+  if (moment.is_given() && (connection_argument.file || connection_argument.server))
     words->fail("--until and --at-time show FILE alone: leave out the connection");
 
   std::ios::sync_with_stdio(false);
   Tool_Log log(log_options);
   log_client_options(log, client);
   require_database(file_argument);
-  const auto file = open_file(file_argument, log);
+  Open_Files open(file_argument, connection_argument, log);
+  Abstract_File& file = open.file();
   require_different(file_argument, connection_argument);
   // Else an empty database would be left where the file is none.
   if (is_new(connection_argument) && !is_classic() &&
-      file_argument.kind == File_Argument::Kind::file && file->get_size() > 0)
-    Readonly_Journal(*file, client.recovery);
-  const Open_Connection open = open_connection(connection_argument, client, log);
+      file_argument.kind == File_Argument::Kind::file && file.get_size() > 0)
+    Readonly_Journal(file, client.recovery);
+  open.connect(client);
   if (!tail_file.empty()) {
     Offset size = 0;
-    fill_new_file(tail_file, [&](File& tail) { size = save_tail(*file, client.recovery, tail); });
+    fill_new_file(tail_file, [&](File& tail) { size = save_tail(file, client.recovery, tail); });
     log.log("kept a tail of " + std::to_string(size) + " bytes in " + tail_file);
   }
-  Connection& connection = open.connection ? *open.connection : Connection::dummy;
   settings.is_classic = is_classic();
   settings.is_prompting = is_interactive() || is_classic();
   return name_file_in_errors(file_argument.name, [&] {
-    return Client_Tool(client, settings, options_file, moment, *file, connection, log).run();
+    return Client_Tool(client, settings, options_file, moment, file, open.connection(), log).run();
   });
 }
 

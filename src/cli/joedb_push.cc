@@ -30,31 +30,38 @@ class Pusher {
          Offset until)
       : journal_(journal), connection_(connection), options_(options), until_(until) {}
 
+  ~Pusher() {
+    if (connection_ != nullptr) connection_->unlock();
+  }
+  Pusher(const Pusher&) = delete;
+  Pusher& operator=(const Pusher&) = delete;
+
   bool has_reached_end() const { return journal_.get_checkpoint() >= until_; }
+
+  void compare() {
+    if (connection_ == nullptr) return;
+    const Offset end = std::min(journal_.get_checkpoint(), connection_->get_checkpoint());
+    connection_->compare(journal_.get_file(), journal_start, end, options_.check);
+    lock(*connection_, journal_.get_file(), end);
+  }
+  // Nobody else shall push as long as this tool does: pushes nothing, and keeps the lock.
+  static void lock(Connection& connection, const Abstract_File& file, Offset end) {
+    connection.push(file, end, Checkpoint_Level::soft, Connection::After_Push::keep_lock);
+  }
 
   void push() {
     if (connection_ == nullptr) return;
-    const Locked locked(*connection_);
-    connection_->refresh();
-    const Abstract_File& file = journal_.get_file();
-    check_content(file, journal_.get_checkpoint(), *connection_, options_.check);
     const Offset end = std::min(until_, journal_.get_checkpoint());
     if (end <= connection_->get_checkpoint()) return;
-    connection_->push(file, end < journal_.get_checkpoint() ? entry_end_before(end) : end,
-                      options_.hard_checkpoint ? Checkpoint_Level::hard : Checkpoint_Level::soft);
+    connection_->push(journal_.get_file(),
+                      end < journal_.get_checkpoint() ? entry_end_before(end) : end, level(),
+                      Connection::After_Push::keep_lock);
   }
 
  private:
-  class Locked {
-   public:
-    explicit Locked(Connection& connection) : connection_(connection) { connection_.lock(); }
-    ~Locked() { connection_.unlock(); }
-    Locked(const Locked&) = delete;
-    Locked& operator=(const Locked&) = delete;
-
-   private:
-    Connection& connection_;
-  };
+  Checkpoint_Level level() const {
+    return options_.hard_checkpoint ? Checkpoint_Level::hard : Checkpoint_Level::soft;
+  }
 
   // Half an entry would make the copy unreadable: where the last whole one ends.
   Offset entry_end_before(Offset position) const {
@@ -81,10 +88,14 @@ in which a transaction was aborted.
 
 )";
 
+std::string connection_name(const Connection_Argument& connection) {
+  return connection.file ? connection.file->name : connection.server->name();
+}
+
 }  // namespace
 
 int run_push(std::vector<std::string> arguments) {
-  const File_Grammar grammar{Open_Mode::read_existing, false, false};
+  const File_Grammar grammar{Open_Mode::read_existing, false, false, true};
   Options options({"joedb_push [options] FILE [CONNECTION]",
                    "Copies the journal of a database to a connection.",
                    details + file_help(grammar) + connection_help,
@@ -106,7 +117,7 @@ int run_push(std::vector<std::string> arguments) {
   add_client_options(options, client);
   Log_Options log_options;
   add_log_options(options, log_options);
-  add_file_modes(options, connection_grammar);
+  add_connection_words(options);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -125,29 +136,37 @@ int run_push(std::vector<std::string> arguments) {
 
   Tool_Log log(log_options);
   log_client_options(log, client);
-  const std::unique_ptr<Abstract_File> file = open_file(file_argument, log);
+  Open_Files open(file_argument, connection_argument, log);
+  Abstract_File& file = open.file();
   require_different(file_argument, connection_argument);
   // Else an empty database would be left where the source cannot be read.
   if (is_new(connection_argument) && !is_classic())
     name_file_in_errors(file_argument.name, [&] {
-      Readonly_Journal(*file, client.recovery).replay(Ignore_Entries(), until);
+      Readonly_Journal(file, client.recovery).replay(Ignore_Entries(), until);
     });
-  const Open_Connection open = open_connection(connection_argument, client, log);
+  open.connect(client);
   log.log("creating client");
-  Readonly_Journal journal(*file, client.recovery);
-  const auto follower = make_entry_follower(client.db, *file);
-  Pusher pusher(journal, open.connection.get(), client, until);
-  follower->advance(journal);
+  // The journal of a server is only read, and there is nothing to push.
+  const bool is_server = file_argument.kind == File_Argument::Kind::server;
+  if (is_server && client.db != Client_Options::Db::none)
+    Pusher::lock(open.connection(), file, open.connection().get_checkpoint());
+  Readonly_Journal journal(file, client.recovery);
+  const auto follower = make_entry_follower(client.db, file);
+  Pusher pusher(journal, open.is_connected() && !is_server ? &open.connection() : nullptr, client,
+                until);
   try {
+    pusher.compare();
+    follower->advance(journal);
     pusher.push();
   } catch (const Content_Mismatch& error) {
     if (is_classic()) throw;
-    throw Exception(file_argument.name + " and " + connection_argument.file->name +
+    throw Exception(file_argument.name + " and " + connection_name(connection_argument) +
                     " have diverged: they differ between positions " + std::to_string(error.start) +
                     " and " + std::to_string(error.end) + ". Push to another file");
   }
-  if (const auto* to = dynamic_cast<const File_Connection*>(open.connection.get()))
+  if (const File_Connection* const to = open.file_connection())
     print_saved_tail(to->get_saved_tail());
+  if (is_server) open.connection().unlock();
   if (!follow) return 0;
 
   log.log("joedb_push invoked with --follow: waiting for data");

@@ -34,31 +34,17 @@ std::string default_socket(const File_Argument& file) {
   return file.name.ends_with(".joedb") ? file.name + ".sock" : "joedb.sock";
 }
 
-struct Served {
-  std::unique_ptr<Abstract_File> file;
-  Open_Connection upstream;
-  std::unique_ptr<server::Served_Journal> journal;
-};
-
-Served open_served(const File_Argument& file, const Connection_Argument& connection,
-                   const Client_Options& client, Logger& log) {
-  Served served;
-  served.file = open_file(file, log);
-  require_different(file, connection);
-  served.upstream = open_connection(connection, client, log);
-  if (served.file->is_readonly()) {
-    served.journal = std::make_unique<server::Read_Journal>(*served.file);
-    return served;
-  }
+// Opens the journal that is served.
+std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
+                                                     const Client_Options& client) {
+  if (open.file().is_readonly()) return std::make_unique<server::Read_Journal>(open.file());
   Journal_Options options;
   if (client.recovery != Recovery::none) options.recovery = client.recovery;
   options.has_seals = !client.has_no_seals;
   auto journal = std::make_unique<server::Written_Journal>(
-      *served.file, served.upstream.connection ? *served.upstream.connection : Connection::dummy,
-      client.check, client.hard_checkpoint, options);
+      open.file(), open.connection(), client.check, client.hard_checkpoint, options);
   print_saved_tail(journal->get_saved_tail());
-  served.journal = std::move(journal);
-  return served;
+  return journal;
 }
 
 }  // namespace
@@ -78,6 +64,7 @@ int run_server(std::vector<std::string> arguments) {
   add_client_options(options, client);
   add_log_options(options, log_options);
   add_file_modes(options, file_grammar);
+  add_connection_words(options);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -90,10 +77,13 @@ int run_server(std::vector<std::string> arguments) {
   Tool_Log log(log_options);
   log_client_options(log, client);
   return name_file_in_errors(file.name, [&] {
-    const Served served = open_served(file, connection, client, log);
+    Open_Files open(file, connection, log);
+    require_different(file, connection);
+    open.connect(client);
+    const auto journal = open_journal(open, client);
     server::Server_Core::Limits limits;
     limits.lock_time = std::chrono::duration_cast<System::Duration>(lock_time);
-    server::Socket_Server server(*served.journal, socket, limits, log);
+    server::Socket_Server server(*journal, socket, limits, log);
     log.log("serving " + file.name + " at " + socket);
     server.run();
     return 0;

@@ -8,7 +8,8 @@
 
 namespace joedb::inline v1 {
 
-// Of the two locks, everybody takes the local one first, so that nobody waits for ever.
+// Of the two locks, everybody takes that of the connection first, so that nobody waits for ever,
+// and nobody is kept from the local file by somebody who waits for a server.
 class Client::Local_Lock {
  public:
   explicit Local_Lock(Local_Copy& local) : local_(local) { local_.lock_pull(); }
@@ -23,8 +24,9 @@ class Client::Local_Lock {
 Client::Client(Local_Copy& local, Connection& connection, Content_Check check)
     : local_(local), connection_(connection), check_(check) {
   if (!is_connected()) return;
-  check_content(local_.file(), local_.get_checkpoint(), connection_, check_);
-  common_ = std::min(local_.get_checkpoint(), connection_.get_checkpoint());
+  const Offset end = std::min(local_.get_checkpoint(), connection_.get_checkpoint());
+  connection_.compare(local_.file(), journal_start, end, check_);
+  common_ = end;
 }
 
 Offset Client::get_checkpoint_difference() const {
@@ -33,27 +35,51 @@ Offset Client::get_checkpoint_difference() const {
 
 // Where both have gone on since they were last compared, they may have parted: somebody else has
 // pushed after our own push had failed.
-void Client::refresh() {
-  if (!is_connected()) return;
-  connection_.refresh();
+void Client::compare_new() {
   const Offset end = std::min(local_.get_checkpoint(), connection_.get_checkpoint());
   if (end <= common_) return;
-  if (check_ != Content_Check::none)
-    require_equal(local_.file(), connection_.content(), common_, end);
+  connection_.compare(local_.file(), common_, end, check_);
   common_ = end;
 }
 
-void Client::pull_from_connection() {
-  refresh();
-  if (local_.is_readonly() || get_checkpoint_difference() <= 0) return;
-  local_.copy_from(connection_.content(), connection_.get_checkpoint());
-  common_ = local_.get_checkpoint();
+// Takes new bytes, unless the copies must be compared first, or another process has written to the
+// local file since the connection was asked. Returns whether nothing is left to do.
+bool Client::take(const Abstract_File& source, Offset from, Offset end) {
+  const Offset start = local_.get_checkpoint();
+  if (local_.is_readonly()) return true;
+  if (start == from && start == common_) {
+    local_.copy_from(source, end);
+    common_ = end;
+  }
+  return local_.get_checkpoint() >= end;
 }
 
-void Client::push_to_connection() {
-  if (get_checkpoint_difference() >= 0) return;
+// Requires that this client does not hold the local lock, and may leave that of the connection.
+void Client::pull_from_connection(System::Duration wait, bool takes_lock) {
+  if (!is_connected()) return;
+  bool is_done = false;
+  while (!is_done) {
+    is_done = true;
+    const Offset from = local_.get_checkpoint();
+    connection_.pull({from, wait, takes_lock}, [&](const Abstract_File& source, Offset end) {
+      const Local_Lock lock(local_);
+      is_done = take(source, from, end);
+    });
+    wait = {};
+    try {
+      compare_new();
+    } catch (...) {
+      if (takes_lock) connection_.unlock();
+      throw;
+    }
+    if (takes_lock && !is_done) connection_.unlock();
+  }
+}
+
+void Client::push_to_connection(Connection::After_Push after) {
+  if (!is_connected()) return;
   connection_.push(local_.file(), local_.get_checkpoint(),
-                   settings_.is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft);
+                   settings_.is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft, after);
   common_ = local_.get_checkpoint();
 }
 
@@ -61,21 +87,24 @@ void Client::require_no_transaction() const {
   if (is_in_transaction_) throw Exception("this client is in a transaction");
 }
 
-Offset Client::pull_once() {
+// From the file first: what others have pulled need not come twice.
+Offset Client::pull_once(System::Duration wait) {
   require_no_transaction();
   const Offset old = local_.get_checkpoint();
-  const Local_Lock lock(local_);  // this pulls from the file
-  pull_from_connection();
+  { const Local_Lock lock(local_); }
+  if (local_.get_checkpoint() > old) wait = {};
+  pull_from_connection(wait, false);
   return local_.get_checkpoint() - old;
 }
 
-// Neither a file nor a connection says when there is more, so we look again and again.
+// A file does not say when there is more, so we look again and again.
 Offset Client::pull_for(System::Duration wait, System& system) {
+  if (connection_.can_wait()) return pull_once(wait);
   constexpr System::Duration longest_pause = std::chrono::milliseconds(50);
   const System::Time end = System::after(system.now(), wait);
   System::Duration pause = std::chrono::milliseconds(1);
   Offset size;
-  while ((size = pull_once()) == 0) {
+  while ((size = pull_once({})) == 0) {
     const System::Duration left = end - system.now();
     if (left <= System::Duration(0)) break;
     system.sleep(std::min(left, pause));
@@ -94,15 +123,9 @@ Offset Client::pull_file() {
 // What is before the checkpoint never changes: no local lock is needed.
 void Client::push_if_ahead() {
   require_no_transaction();
-  connection_.lock();
-  try {
-    refresh();
-    push_to_connection();
-  } catch (...) {
-    connection_.unlock();
-    throw;
-  }
-  connection_.unlock();
+  if (!is_connected()) return;
+  compare_new();
+  if (get_checkpoint_difference() < 0) push_to_connection(Connection::After_Push::unlock);
 }
 
 void Client::write_end() {
@@ -118,17 +141,18 @@ void Client::write_end() {
 Client_Lock::Client_Lock(Client& client) : client_(client) {
   if (!client.can_write()) throw Exception("this client cannot write");
   client.require_no_transaction();
-  client_.local_.lock_pull();
+  if (client_.is_connected()) {
+    { const Client::Local_Lock lock(client_.local_); }
+    client_.pull_from_connection({}, true);
+  }
   try {
-    client_.connection_.lock();
-    is_locked_ = true;
-    client_.pull_from_connection();
-    client_.is_in_transaction_ = true;
+    client_.local_.lock_pull();
   } catch (...) {
-    if (is_locked_) client_.connection_.unlock();
-    client_.local_.unlock();
+    client_.connection_.unlock();
     throw;
   }
+  is_locked_ = true;
+  client_.is_in_transaction_ = true;
 }
 
 Client_Lock::~Client_Lock() {
@@ -153,7 +177,7 @@ void Client_Lock::do_checkpoint() {
 
 void Client_Lock::push_if_ahead() {
   require_lock();
-  client_.push_to_connection();
+  client_.push_to_connection(Connection::After_Push::keep_lock);
 }
 
 void Client_Lock::checkpoint_and_push() {
@@ -162,8 +186,16 @@ void Client_Lock::checkpoint_and_push() {
 }
 
 void Client_Lock::checkpoint_and_push_unlock() {
-  checkpoint_and_push();
-  abandon();
+  do_checkpoint();
+  client_.push_to_connection(Connection::After_Push::unlock);
+  end();
+}
+
+void Client_Lock::push_unlock() {
+  require_lock();
+  client_.local_.rollback();
+  client_.push_to_connection(Connection::After_Push::unlock);
+  end();
 }
 
 void Client_Lock::unlock() {
@@ -174,9 +206,13 @@ void Client_Lock::unlock() {
 
 void Client_Lock::abandon() noexcept {
   if (!is_locked_) return;
+  client_.connection_.unlock();
+  end();
+}
+
+void Client_Lock::end() noexcept {
   is_locked_ = false;
   client_.is_in_transaction_ = false;
-  client_.connection_.unlock();
   client_.local_.unlock();
 }
 

@@ -20,15 +20,20 @@ class Hub : public Connection {
  public:
   bool can_push() const override { return !is_pull_only; }
   Offset get_checkpoint() const override { return connection_->get_checkpoint(); }
-  void refresh() override { connection_->refresh(); }
-  const Abstract_File& content() const override { return connection_->content(); }
-  void lock() override { ++locks; }
-  void unlock() noexcept override { --locks; }
-  void push(const Abstract_File& local, Offset end, Checkpoint_Level level) override {
-    EXPECT_EQ(locks, 1);
-    if (is_failing) throw Exception("no network");
-    connection_->push(local, end, level);
+  void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override {
+    connection_->compare(local, start, end, check);
   }
+  void pull(const Pull& pull, const Receive& receive) override {
+    connection_->pull(pull, receive);
+    if (pull.takes_lock) ++locks;
+  }
+  void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+            After_Push after) override {
+    if (is_failing) throw Exception("no network");
+    connection_->push(local, end, level, after);
+    locks = after == After_Push::keep_lock ? 1 : 0;
+  }
+  void unlock() noexcept override { locks = 0; }
 
   int locks = 0;
   bool is_failing = false;

@@ -10,11 +10,10 @@ class Dummy_Connection final : public Connection {
  public:
   bool can_push() const override { return true; }
   Offset get_checkpoint() const override { return 0; }
-  void refresh() override {}
-  const Abstract_File& content() const override { throw Exception("a dummy has no content"); }
-  void lock() override {}
+  void compare(const Abstract_File&, Offset, Offset, Content_Check) override {}
+  void pull(const Pull&, const Receive&) override {}
+  void push(const Abstract_File&, Offset, Checkpoint_Level, After_Push) override {}
   void unlock() noexcept override {}
-  void push(const Abstract_File&, Offset, Checkpoint_Level) override {}
 };
 
 // Ready before the program begins.
@@ -26,18 +25,9 @@ constinit Connection& Connection::dummy = dummy_connection;
 
 static constexpr Offset fast_check_size = Offset{1} << 16;
 
-void require_equal(const Abstract_File& local, const Abstract_File& other, Offset start,
-                   Offset end) {
+static void require_equal(const Abstract_File& local, const Abstract_File& other, Offset start,
+                          Offset end) {
   if (!local.equal_to(other, start, end)) throw Content_Mismatch(local.get_name(), start, end);
-}
-
-void check_content(const Abstract_File& local, Offset local_checkpoint,
-                   const Connection& connection, Content_Check check) {
-  if (check == Content_Check::none) return;
-  const Offset end = std::min(local_checkpoint, connection.get_checkpoint());
-  const Offset start =
-      check == Content_Check::full ? journal_start : std::max(journal_start, end - fast_check_size);
-  require_equal(local, connection.content(), start, end);
 }
 
 File_Connection::File_Connection(Abstract_File& file, Journal_Options options) : file_(file) {
@@ -49,13 +39,25 @@ File_Connection::File_Connection(Abstract_File& file, Journal_Options options) :
     writer_ = std::make_unique<Writable_Journal>(file, options);
 }
 
-void File_Connection::refresh() {
-  if (reader_) reader_->pull();
+void File_Connection::compare(const Abstract_File& local, Offset start, Offset end,
+                              Content_Check check) {
+  if (check == Content_Check::fast) start = std::max(start, end - fast_check_size);
+  if (check != Content_Check::none && start < end) require_equal(local, file_, start, end);
 }
 
-void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level) {
-  if (!can_push())
-    throw Exception(content().get_name() + " is opened for reading only and cannot be pushed to");
+void File_Connection::pull(const Pull& pull, const Receive& receive) {
+  if (pull.takes_lock && !can_push()) refuse();
+  if (reader_) reader_->pull();
+  if (get_checkpoint() > pull.from) receive(file_, get_checkpoint());
+}
+
+void File_Connection::refuse() const {
+  throw Disconnection(file_.get_name() + " is opened for reading only and cannot be pushed to");
+}
+
+void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+                           After_Push) {
+  if (!can_push()) refuse();
   if (end <= get_checkpoint()) return;
   if (!has_pushed_) prepare_push(local, end);
   writer_->copy_from(local, end);
@@ -67,8 +69,8 @@ void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Le
     writer_->replay_copied(Ignore_Entries());
   } catch (const Corruption_Error& error) {
     forget();
-    throw Corruption_Error("nothing was pushed to " + content().get_name() +
-                               ", because the source " + local.get_name() +
+    throw Corruption_Error("nothing was pushed to " + file_.get_name() + ", because the source " +
+                               local.get_name() +
                                " is damaged, or ends in an entry: " + error.reason(),
                            error.offset, local.get_name());
   } catch (...) {
@@ -82,7 +84,7 @@ void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Le
 // unreadable. Reading all entries finds what the short forms of the next ones refer to.
 void File_Connection::prepare_push(const Abstract_File& local, Offset end) {
   const Offset start = get_checkpoint();
-  require_equal(local, content(), std::max(journal_start, start - fast_check_size), start);
+  require_equal(local, file_, std::max(journal_start, start - fast_check_size), start);
   const Offset size = file_.get_size();
   if (size > start && size <= end && local.equal_to(file_, start, size)) file_.truncate(start);
   writer_->rewind();

@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "joedb/base/error.h"
-#include "server/content_hash.h"
-#include "server/protocol.h"
+#include "network/content_hash.h"
+#include "network/protocol.h"
 
 namespace joedb::server {
+
+using namespace network;
 
 static constexpr std::size_t max_input = std::size_t{1} << 16;
 static constexpr Offset block_size = Offset{1} << 16;

@@ -8,10 +8,13 @@
 #include "joedb/base/loggers.h"
 #include "joedb/io/memory_file.h"
 #include "lab/sim_file.h"
-#include "server/protocol.h"
+#include "network/protocol.h"
 #include "testing/simulated_system.h"
 
 namespace joedb::server {
+
+using namespace network;
+
 namespace {
 
 using testing::Sim_Disk;

@@ -200,9 +200,11 @@ void push(std::string_view file, Recovery recovery, const std::string& content) 
   Memory_File target;
   {
     File_Connection connection(target);
-    connection.refresh();
-    check_content(source, journal.get_checkpoint(), connection, Content_Check::full);
-    connection.push(source, journal.get_checkpoint(), Checkpoint_Level::hard);
+    connection.compare(source, journal_start,
+                       std::min(journal.get_checkpoint(), connection.get_checkpoint()),
+                       Content_Check::full);
+    connection.push(source, journal.get_checkpoint(), Checkpoint_Level::hard,
+                    Connection::After_Push::unlock);
     require(connection.get_checkpoint() == journal.get_checkpoint(), "not all is pushed");
   }
   require(content_of(bytes_of(target)) == content, "a pushed file with another content");

@@ -115,14 +115,37 @@ class Out_Of_Date : public Exception {
   using Exception::Exception;
 };
 
+// The connection to another machine or process is lost, or was never made. It may work again after
+// a reconnection; what was asked for may have been done or not.
+class Connection_Lost : public Exception {
+ public:
+  using Exception::Exception;
+};
+
+// The other side of a connection refuses, or does not speak the protocol: a reconnection does not
+// help.
+class Disconnection : public Exception {
+ public:
+  using Exception::Exception;
+};
+
 // Two journals that should have the same bytes in [start, end) differ there: they are not copies of
 // each other, or have diverged. `path` is the local one. Neither has been changed.
-class Content_Mismatch : public Exception {
+class Content_Mismatch : public Disconnection {
  public:
   Content_Mismatch(std::string_view file, Offset start_of_bytes, Offset end_of_bytes);
   const std::string path;
   const Offset start;
   const Offset end;
+};
+
+// A push does not begin where the other copy ends: somebody else has pushed since it was last
+// pulled, or the lock was lost. Nothing of it was appended. The copies parted at `position`, or
+// behind it.
+class Conflict : public Disconnection {
+ public:
+  explicit Conflict(Offset pushed_from);
+  const Offset position;
 };
 
 }  // namespace joedb::inline v1

@@ -12,6 +12,9 @@ class Logger {
   // One line, without an end of line. It is valid during the call.
   virtual void log(std::string_view line) = 0;
   virtual ~Logger() = default;
+
+  // Drops what it is given.
+  static Logger& none();
 };
 
 // Where destructors report what they cannot throw, such as a file that cannot be written, or

@@ -61,11 +61,12 @@ class Client {
   }
 
   // Reads what others have written, to the local file or at the other end of the connection.
-  // Returns the number of bytes. If there are none, looks again after pauses of 1 to 50 ms, until
-  // there are some or `wait` (a duration of <chrono>) is over. Waits for the end of a transaction
-  // of others, without a limit. This and the other functions that pull or push throw Exception in a
-  // transaction of this client. All that pull throw it while there are entries of an abandoned
-  // transaction.
+  // Returns the number of bytes. If there are none, waits until there are some or `wait` (a
+  // duration of <chrono>) is over: a server wakes those who wait, and may do so before; a file is
+  // looked at again after pauses of 1 to 50 ms. Also waits for the end of a transaction of others
+  // in the local file, without a limit. This and the other functions that pull or push throw
+  // Exception in a transaction of this client. All that pull throw it while there are entries of an
+  // abandoned transaction.
   Offset pull() { return pull_for(System::Duration(0), System::real()); }
   template <class Rep, class Period>
   Offset pull(std::chrono::duration<Rep, Period> wait, System& system = System::real()) {
@@ -112,12 +113,13 @@ class Client {
   bool is_connected() const { return &connection_ != &Connection::dummy; }
   // Throws Exception in a transaction, whose lock would be lost.
   void require_no_transaction() const;
-  void refresh();
-  void pull_from_connection();
-  void push_to_connection();
+  void compare_new();
+  void pull_from_connection(System::Duration wait, bool takes_lock);
+  bool take(const Abstract_File& source, Offset from, Offset end);
+  void push_to_connection(Connection::After_Push after);
   void write_end();
   Offset pull_for(System::Duration wait, System& system);
-  Offset pull_once();
+  Offset pull_once(System::Duration wait);
 
   Local_Copy& local_;
   Connection& connection_;
@@ -148,6 +150,8 @@ class Client_Lock {
   void checkpoint_and_push();
   // Ends the transaction. If it throws, the locks are still held: call unlock() or abandon().
   void checkpoint_and_push_unlock();
+  // The same without a checkpoint: what has none is rolled back.
+  void push_unlock();
 
   // Ends the transaction, and rolls back what has no checkpoint. If the rollback throws, the locks
   // are still held.
@@ -158,6 +162,7 @@ class Client_Lock {
 
  private:
   void require_lock() const;
+  void end() noexcept;
 
   Client& client_;
   bool is_locked_ = false;

@@ -1,6 +1,7 @@
 #ifndef JOEDB_REPLICA_CONNECTION_H
 #define JOEDB_REPLICA_CONNECTION_H
 
+#include <functional>
 #include <memory>
 
 #include "joedb/journal/readonly_journal.h"
@@ -12,16 +13,17 @@ namespace joedb::inline v1 {
 // of each other. What is compared ends at the earlier of their checkpoints.
 enum class Content_Check {
   none,
-  fast,  // its last 64 KiB: two histories that parted once do not end in the same bytes
+  fast,  // a sample with the last 4 KiB: two histories that parted once do not end in the same
+         // bytes
   full   // all of it
 };
 
 // Another copy of a journal, which several writers share by pulling from it and pushing to it. The
 // copies are equal up to the earlier of their checkpoints. Derive from this for a connection of
-// another kind, over a network for example.
+// another kind.
 //
-// Functions throw Io_Error, or an Exception of the derived class, where the other copy cannot be
-// reached. Not thread-safe.
+// Functions throw Io_Error, Connection_Lost, or an Exception of the derived class, where the other
+// copy cannot be reached, and Disconnection where it refuses. Not thread-safe.
 class Connection {
  public:
   constexpr Connection() = default;
@@ -29,30 +31,49 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // No other copy: the client works on its file alone. It can push, which does nothing; its
-  // content() throws Exception.
+  // No other copy: the client works on its file alone. It can push, which does nothing.
   static Connection& dummy;
 
-  // False if the other copy can only be read. Does not change.
+  // False if the other copy can only be read. Does not change while there is no error.
   virtual bool can_push() const = 0;
 
-  // The checkpoint of the other copy, as of the last call of refresh or push.
+  // The checkpoint of the other copy, as of the last call of pull or push.
   virtual Offset get_checkpoint() const = 0;
-  // Asks for the checkpoint of the other copy. If it throws, get_checkpoint() has not changed.
-  virtual void refresh() = 0;
-  // The other copy, to be read up to get_checkpoint().
-  virtual const Abstract_File& content() const = 0;
 
-  // The right to push, which one client has at a time; lock() waits for it. A client holds it for a
-  // push or a transaction.
-  virtual void lock() = 0;
-  virtual void unlock() noexcept = 0;
+  // Throws Content_Mismatch if the copies differ in [start, end), as far as `check` looks. Requires
+  // that `end` is not behind the checkpoint of either. The client calls this before it pulls or
+  // pushes, also with Content_Check::none. A connection that reconnects compares again then:
+  // `local` must live as long as it is pulled from and pushed to.
+  virtual void compare(const Abstract_File& local, Offset start, Offset end,
+                       Content_Check check) = 0;
 
+  struct Pull {
+    Offset from = 0;          // the checkpoint of the local copy
+    System::Duration wait{};  // for more than `from`, if the connection can wait
+    bool takes_lock = false;  // the right to push, which one client has at a time; waits for it
+  };
+  // Where the other copy is to be read: the bytes [from, end) of `source`, once, in their order.
+  using Receive = std::function<void(const Abstract_File& source, Offset end)>;
+  // Asks for the checkpoint of the other copy. If it is behind `from`, calls receive(source, end),
+  // once or more often, until it does not throw Connection_Lost, and passes on what it throws
+  // otherwise. If pull() throws, the lock is not held.
+  virtual void pull(const Pull& pull, const Receive& receive) = 0;
+  // Whether pull() waits: it returns as soon as there are new bytes, and perhaps before.
+  virtual bool can_wait() const { return false; }
+
+  enum class After_Push { keep_lock, unlock };
   // Appends what `local` has before `end` and the other copy has not, and writes a checkpoint
-  // there. If the other copy has at least as much, nothing happens. Throws Content_Mismatch if the
-  // copies have diverged, Corruption_Error if the bytes are no whole entries that follow those of
-  // the other copy; the other copy has not changed then.
-  virtual void push(const Abstract_File& local, Offset end, Checkpoint_Level level) = 0;
+  // there. If the other copy has at least as much, nothing is appended. Takes the lock, if it is
+  // not held, and keeps it or not; if it throws, the lock is held at most if it was before. `level`
+  // is a wish: a server has its own level.
+  //
+  // Throws Content_Mismatch if the copies have diverged, Conflict if the other copy has gone on
+  // since the last pull or push, Corruption_Error if the bytes are no whole entries that follow
+  // those of the other copy. The other copy has not changed then.
+  virtual void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+                    After_Push after) = 0;
+  // Does nothing if the lock is not held.
+  virtual void unlock() noexcept = 0;
 };
 
 // A file of this machine. If it is opened for reading, the connection cannot push. Otherwise no
@@ -72,13 +93,15 @@ class File_Connection final : public Connection {
   Offset get_checkpoint() const override {
     return writer_ ? writer_->get_checkpoint() : reader_->get_checkpoint();
   }
-  void refresh() override;
-  const Abstract_File& content() const override { return file_; }
-  void lock() override {}
+  // `fast` looks at the last 64 KiB.
+  void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
+  void pull(const Pull& pull, const Receive& receive) override;
+  void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+            After_Push after) override;
   void unlock() noexcept override {}
-  void push(const Abstract_File& local, Offset end, Checkpoint_Level level) override;
 
  private:
+  [[noreturn]] void refuse() const;
   void prepare_push(const Abstract_File& local, Offset end);
 
   Abstract_File& file_;
@@ -86,15 +109,6 @@ class File_Connection final : public Connection {
   std::unique_ptr<Readonly_Journal> reader_;
   bool has_pushed_ = false;
 };
-
-// Throws Content_Mismatch unless both hold the same bytes in [start, end), Corruption_Error if one
-// of them ends before that.
-void require_equal(const Abstract_File& local, const Abstract_File& other, Offset start,
-                   Offset end);
-
-// Throws Content_Mismatch if the copies differ before both checkpoints, as far as `check` looks.
-void check_content(const Abstract_File& local, Offset local_checkpoint,
-                   const Connection& connection, Content_Check check);
 
 }  // namespace joedb::inline v1
 

@@ -1,0 +1,2 @@
+// joedb 10's path of Local_Channel.
+#include "joedb/network/channel.h"

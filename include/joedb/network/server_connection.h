@@ -1,0 +1,96 @@
+#ifndef JOEDB_NETWORK_SERVER_CONNECTION_H
+#define JOEDB_NETWORK_SERVER_CONNECTION_H
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "joedb/base/log.h"
+#include "joedb/network/channel.h"
+#include "joedb/replica/connection.h"
+
+namespace joedb::inline v1 {
+
+// The journal of a server, joedb_server or that of joedb 10, over the server protocol of joedb 10,
+// version 19.
+//
+//     joedb::Local_Channel channel("city.joedb.sock");
+//     joedb::Server_Connection connection(channel);
+//     city::Client client(file, connection);
+//
+// When the channel is lost, all functions throw Connection_Lost from then on, and the lock, if it
+// was held, goes to somebody else: Robust_Connection makes a new one. After a Disconnection all
+// functions but compare() throw that again.
+//
+// Source: docs/reference/protocol.md.
+class Server_Connection final : public Connection {
+ public:
+  // Says hello. `channel` and `log` must outlive the connection. With a keep-alive, a thread sends
+  // a request when the connection has been idle for so long. Throws Connection_Lost, and
+  // Disconnection if the other side does not speak the protocol.
+  explicit Server_Connection(Channel& channel, Logger& log = Logger::none(),
+                             std::chrono::milliseconds keep_alive = {});
+  // Says good bye.
+  ~Server_Connection() override;
+
+  bool can_push() const override { return can_push_; }
+  bool can_wait() const override { return true; }
+  Offset get_checkpoint() const override { return checkpoint_; }
+  std::int64_t get_session_id() const { return session_; }
+  // Whether the channel is lost.
+  bool is_lost() const { return state_ == State::lost; }
+
+  // Compares a hash: of all bytes, or from 4 MiB on (`fast`) of 256 blocks. Looks at all of
+  // [41, end), whatever `start` is.
+  void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
+  void pull(const Pull& pull, const Receive& receive) override;
+  void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+            After_Push after) override;
+  void unlock() noexcept override;
+
+  // Pulls without the bytes.
+  void pull_checkpoint(const Pull& pull);
+  // Reads into data[0, size) what is at `offset`. Returns the number of bytes, fewer than `size`
+  // only at the checkpoint.
+  std::size_t read(char* data, std::size_t size, Offset offset);
+
+ private:
+  class Incoming;
+  enum class State { working, refused, lost };
+
+  template <class F>
+  auto request(F&& f);
+  void say_hello();
+  void receive_exactly(char* data, std::size_t size);
+  char receive_code();
+  std::int64_t receive_number();
+  void ask_for_checkpoint(const Pull& pull, bool has_data);
+  void send_unlock();
+  void keep_alive(std::chrono::milliseconds interval);
+
+  Channel& channel_;
+  Logger& log_;
+  std::mutex using_;  // the channel, and what follows
+  State state_ = State::working;
+  std::string failure_;
+  std::vector<char> input_;
+  std::size_t taken_ = 0;   // of input_
+  std::size_t filled_ = 0;  // of input_
+  std::int64_t session_ = 0;
+  Offset checkpoint_ = 0;
+  bool can_push_ = false;
+  bool is_locked_ = false;
+
+  std::condition_variable stopping_;
+  bool must_stop_ = false;
+  bool was_used_ = false;
+  std::thread keeper_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,108 @@
+#include "joedb/network/robust_connection.h"
+
+#include <algorithm>
+
+#include "joedb/format/header.h"
+
+namespace joedb::inline v1 {
+
+Robust_Connection::Robust_Connection(Connector& connector, Logger& log, System& system)
+    : connector_(connector), log_(log), system_(system) {
+  connect();
+  checkpoint_ = connection_->get_checkpoint();
+}
+
+Robust_Connection::~Robust_Connection() = default;
+
+void Robust_Connection::connect() {
+  if (connection_) return;
+  channel_ = connector_.new_channel();
+  connection_ =
+      std::make_unique<Server_Connection>(*channel_, log_, connector_.get_keep_alive_interval());
+  can_push_ = connection_->can_push();
+  if (local_ == nullptr) return;
+  const Offset end = std::min(local_checkpoint_, connection_->get_checkpoint());
+  connection_->compare(*local_, journal_start, end, check_);
+}
+
+void Robust_Connection::disconnect() {
+  connection_.reset();
+  channel_.reset();
+}
+
+// Calls f() until the connection holds.
+template <class F>
+auto Robust_Connection::retry(F&& f) {
+  System::Duration pause = std::chrono::milliseconds(100);
+  for (;;) {
+    try {
+      connect();
+      return f();
+    } catch (const Connection_Lost& error) {
+      disconnect();
+      // Not all clients of a server at the same moment.
+      const System::Duration wait = pause / 2 + pause * (system_.random() % 1024) / 2048;
+      const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
+      log_.log(std::string("connection lost: ") + error.what() + "; trying again in " +
+               std::to_string(milliseconds) + " ms");
+      system_.sleep(wait);
+      pause = std::min<System::Duration>(2 * pause, std::chrono::seconds(10));
+    } catch (...) {
+      if (connection_ && connection_->is_lost()) disconnect();
+      throw;
+    }
+  }
+}
+
+void Robust_Connection::compare(const Abstract_File& local, Offset start, Offset end,
+                                Content_Check check) {
+  local_ = check == Content_Check::none ? nullptr : &local;
+  local_checkpoint_ = end;
+  check_ = check;
+  retry([&] {
+    connection_->compare(local, start, std::min(end, connection_->get_checkpoint()), check);
+  });
+}
+
+void Robust_Connection::pull(const Pull& pull, const Receive& receive) {
+  local_checkpoint_ = pull.from;
+  retry([&] {
+    connection_->pull(pull, [&](const Abstract_File& source, Offset end) {
+      checkpoint_ = end;
+      receive(source, end);
+    });
+  });
+  checkpoint_ = connection_->get_checkpoint();
+}
+
+void Robust_Connection::pull_checkpoint(const Pull& pull) {
+  retry([&] { connection_->pull_checkpoint(pull); });
+  checkpoint_ = connection_->get_checkpoint();
+}
+
+std::size_t Robust_Connection::read(char* data, std::size_t size, Offset offset) {
+  return retry([&] { return connection_->read(data, size, offset); });
+}
+
+void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+                             After_Push after) {
+  local_checkpoint_ = std::max(end, checkpoint_);
+  const Offset from = checkpoint_;
+  retry([&] {
+    const Offset now = connection_->get_checkpoint();
+    if (now != from) {  // after a reconnection
+      if (now < end || end <= from) throw Conflict(from);
+      connection_->compare(local, from, end, Content_Check::fast);
+      log_.log("the push had arrived");
+    } else {
+      connection_->push(local, end, level, after);
+    }
+  });
+  checkpoint_ = connection_->get_checkpoint();
+}
+
+void Robust_Connection::unlock() noexcept {
+  if (connection_) connection_->unlock();
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,140 @@
+#include "joedb/network/server_file.h"
+
+#include <algorithm>
+
+#include "joedb/format/header.h"
+
+namespace joedb::inline v1 {
+
+// The first read is short, for perhaps only the first entries are wanted. Then they get longer.
+static constexpr Offset first_read = 4096;
+static constexpr Offset longest_read = Offset{1} << 20;
+
+Server_File::Server_File(Connector& connector, Logger& log)
+    : Abstract_File(connector.name(), Open_Mode::shared_write), connection_(connector, log) {
+  set_end(connection_.get_checkpoint());
+}
+
+// What the server has, with a hard checkpoint: it is not for us to make it durable.
+void Server_File::set_end(Offset checkpoint) {
+  if (checkpoint < end_)
+    throw Disconnection(get_name() + ": the server has lost what was behind position " +
+                        std::to_string(checkpoint));
+  end_ = checkpoint;
+  tail_.clear();
+  Header header;
+  header.checkpoints[0] = header.checkpoints[1] = checkpoint;
+  const auto bytes = encode_header(header);
+  header_.assign(bytes.begin(), bytes.end());
+}
+
+// ---- the file -----------------------------------------------------------------------------------
+
+Offset Server_File::get_size() const { return end_ + static_cast<Offset>(tail_.size()); }
+
+std::size_t Server_File::pread(char* data, std::size_t size, Offset offset) const {
+  std::size_t done = 0;
+  while (done < size) {
+    const Offset position = offset + static_cast<Offset>(done);
+    const std::size_t wanted = size - done;
+    std::size_t n = 0;
+    if (position < journal_start) {
+      n = std::min(wanted, static_cast<std::size_t>(journal_start - position));
+      std::copy_n(header_.data() + position, n, data + done);
+    } else if (position < end_) {
+      n = read_body(data + done, std::min(wanted, static_cast<std::size_t>(end_ - position)),
+                    position);
+    } else if (position < get_size()) {
+      n = std::min(wanted, static_cast<std::size_t>(get_size() - position));
+      std::copy_n(tail_.data() + (position - end_), n, data + done);
+    }
+    if (n == 0) break;
+    done += n;
+  }
+  return done;
+}
+
+std::size_t Server_File::read_body(char* data, std::size_t size, Offset offset) const {
+  if (offset < cache_start_ || offset >= cache_end()) fill_cache(offset);
+  const std::size_t n = std::min(size, static_cast<std::size_t>(cache_end() - offset));
+  std::copy_n(cache_.data() + (offset - cache_start_), n, data);
+  return n;
+}
+
+void Server_File::fill_cache(Offset offset) const {
+  Offset length = first_read;
+  if (offset == cache_end())
+    length = std::min({read_ahead_ * 16, longest_read, end_ - offset});
+  else if (end_ - journal_start <= first_read)
+    offset = journal_start;
+  read_ahead_ = length;
+  std::vector<char> piece(static_cast<std::size_t>(length));
+  piece.resize(connection_.read(piece.data(), piece.size(), offset));
+  if (piece.empty()) throw Disconnection(get_name() + ": the server has lost entries");
+  cache_ = std::move(piece);
+  cache_start_ = offset;
+}
+
+void Server_File::pwrite(const char* data, std::size_t size, Offset offset) {
+  const Offset end = offset + static_cast<Offset>(size);
+  if (end <= journal_start) {
+    std::copy_n(data, size, header_.data() + offset);
+    return;
+  }
+  if (offset < end_) throw Exception(get_name() + ": what the server has cannot be written");
+  tail_.resize(std::max(tail_.size(), static_cast<std::size_t>(end - end_)));
+  std::copy_n(data, size, tail_.data() + (offset - end_));
+}
+
+bool Server_File::truncate(Offset size) {
+  if (size < end_) throw Exception(get_name() + ": what the server has cannot be cut off");
+  tail_.resize(static_cast<std::size_t>(size - end_));
+  return true;
+}
+
+// ---- the connection -----------------------------------------------------------------------------
+
+void Server_File::require_this(const Abstract_File& file) const {
+  if (&file != this)
+    throw Exception(get_name() + ": a Server_File is the file and the connection of one client");
+}
+
+void Server_File::compare(const Abstract_File& local, Offset, Offset, Content_Check) {
+  require_this(local);
+}
+
+void Server_File::pull(const Pull& pull, const Receive& receive) {
+  if (!tail_.empty())
+    throw Exception(get_name() + ": there is something that was not pushed; push it first");
+  connection_.pull_checkpoint(pull);
+  try {
+    set_end(get_checkpoint());
+    if (end_ > pull.from) receive(*this, end_);
+  } catch (...) {
+    if (pull.takes_lock) connection_.unlock();
+    throw;
+  }
+}
+
+void Server_File::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+                       After_Push after) {
+  require_this(local);
+  connection_.push(local, end, level, after);
+  keep_tail();
+  set_end(get_checkpoint());
+}
+
+// What was pushed is soon read again: where a journal ends.
+void Server_File::keep_tail() {
+  if (cache_end() != end_) {
+    cache_.clear();
+    cache_start_ = end_;
+  }
+  cache_.insert(cache_.end(), tail_.begin(), tail_.end());
+  const auto size = static_cast<Offset>(cache_.size());
+  const Offset surplus = std::max<Offset>(size - longest_read, 0);
+  cache_.erase(cache_.begin(), cache_.begin() + surplus);
+  cache_start_ += surplus;
+}
+
+}  // namespace joedb::inline v1
