@@ -1,5 +1,6 @@
 #include "cli/arguments.h"
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "joedb/io/posix_file.h"
 #include "joedb/io/system_logger.h"
 #include "joedb/network/server_file.h"
+#include "joedb/network/tcp_connector.h"
 
 namespace joedb {
 
@@ -250,7 +252,7 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
 
 static const char* const connections_text =
     "dummy (no connection), file FILE (another file of this machine), local PATH (the socket of a "
-    "server of this machine)";
+    "server of this machine), joedb://HOST/DATABASE (a server of another machine)";
 
 const char* const connection_help =
     "CONNECTION is one of\n"
@@ -259,32 +261,90 @@ const char* const connection_help =
     "  local [--keep_alive SECONDS] PATH\n"
     "                              a server of this machine, at its socket (joedb_server). It is\n"
     "                              connected to again as often as the connection is lost; when it\n"
-    "                              has been idle for some SECONDS, it shows that it is there\n";
+    "                              has been idle for some SECONDS, it shows that it is there\n"
+    "  [--keep_alive SECONDS] [--authority FILE] [--token FILE] [--certificate FILE --key FILE]\n"
+    "  joedb://HOST[:PORT][/DATABASE]\n"
+    "                              a server of another machine, over TLS 1.3. The authority (PEM) "
+    "has\n"
+    "                              signed its certificate; without one, those of this machine. "
+    "The\n"
+    "                              file of the token has the line NAME:TOKEN. The database may be\n"
+    "                              left out if the server has only one. joedb+tcp:// is for a "
+    "server\n"
+    "                              of this machine without TLS\n";
+
+namespace {
+
+constexpr std::array connection_options{"--keep_alive", "--authority", "--token", "--certificate",
+                                        "--key"};
+
+// What stands before the address of a server.
+struct Server_Options {
+  std::chrono::milliseconds keep_alive{0};
+  Tls_Identity identity;
+};
+
+std::chrono::milliseconds take_seconds(Words& words) {
+  const std::string text = words.take_name();
+  char* end;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(seconds >= 0 && seconds <= 1e9))
+    words.fail("--keep_alive: not a number of seconds: " + text);
+  return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
+}
+
+Server_Options take_server_options(Words& words) {
+  Server_Options options;
+  for (;;) {
+    if (words.take_if("--keep_alive"))
+      options.keep_alive = take_seconds(words);
+    else if (words.take_if("--authority"))
+      options.identity.authority_file = words.take_name();
+    else if (words.take_if("--token"))
+      options.identity.token_file = words.take_name();
+    else if (words.take_if("--certificate"))
+      options.identity.certificate_file = words.take_name();
+    else if (words.take_if("--key"))
+      options.identity.key_file = words.take_name();
+    else
+      break;
+  }
+  if (options.identity.certificate_file.empty() != options.identity.key_file.empty())
+    words.fail("--certificate and --key are given together");
+  return options;
+}
+
+std::unique_ptr<Connector> take_local(Words& words) {
+  const Server_Options options = take_server_options(words);
+  if (words.is_empty()) words.fail("the path of the socket is missing");
+  auto connector = std::make_unique<Local_Connector>(words.take_last_name());
+  connector->set_keep_alive_interval(options.keep_alive);
+  return connector;
+}
+
+std::unique_ptr<Connector> take_tcp(Words& words) {
+  const Server_Options options = take_server_options(words);
+  if (words.is_empty()) words.fail("the address of the server is missing");
+  auto connector =
+      std::make_unique<Tcp_Connector>(Tcp_Address::parse(words.take_last_name()), options.identity);
+  connector->set_keep_alive_interval(options.keep_alive);
+  return connector;
+}
+
+}  // namespace
 
 void add_connection_words(Options& options) {
   add_file_modes(options, connection_grammar);
-  options.allow_word("--keep_alive");
-}
-
-static std::unique_ptr<Connector> take_local(Words& words) {
-  std::chrono::milliseconds keep_alive{0};
-  if (words.take_if("--keep_alive")) {
-    const std::string text = words.take_name();
-    char* end;
-    const double seconds = std::strtod(text.c_str(), &end);
-    if (*end != '\0' || !(seconds >= 0 && seconds <= 1e9))
-      words.fail("--keep_alive: not a number of seconds: " + text);
-    keep_alive = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
-  }
-  if (words.is_empty()) words.fail("the path of the socket is missing");
-  auto connector = std::make_unique<Local_Connector>(words.take_last_name());
-  connector->set_keep_alive_interval(keep_alive);
-  return connector;
+  for (const char* const word : connection_options) options.allow_word(word);
 }
 
 Connection_Argument take_connection(Words& words) {
   Connection_Argument result;
   if (words.is_empty()) return result;
+  if (words.is_option() || words.peek().find("://") != std::string_view::npos) {
+    result.server = take_tcp(words);
+    return result;
+  }
   const std::string word = words.take_name();
   if (word == "dummy") {
     words.require_end();

@@ -97,7 +97,7 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
 
 // ---- connections --------------------------------------------------------------------------------
 
-// Nothing, or dummy | file FILE | local [--keep_alive SECONDS] PATH
+// Nothing, or dummy | file FILE | local [OPTIONS] PATH | [OPTIONS] joedb://HOST/DATABASE
 struct Connection_Argument {
   std::optional<File_Argument> file;
   std::unique_ptr<Connector> server;

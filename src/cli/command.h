@@ -27,6 +27,7 @@ int run_merge(std::vector<std::string> arguments);
 int run_push(std::vector<std::string> arguments);
 int run_verify(std::vector<std::string> arguments);
 int run_recover(std::vector<std::string> arguments);
+int run_multi_server(std::vector<std::string> arguments);
 int run_server(std::vector<std::string> arguments);
 int run_wal(std::vector<std::string> arguments);
 int run_crash_lab_command(std::vector<std::string> arguments);

@@ -1,11 +1,15 @@
 #include <chrono>
+#include <filesystem>
+#include <iostream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/output.h"
+#include "server/keys.h"
 #include "server/served_journal.h"
 #include "server/socket_server.h"
 
@@ -15,23 +19,35 @@ namespace {
 
 const char* const details =
     R"(Clients read and write FILE through a unix-domain socket, which only this user may open:
-those of joedb 10 and others that speak its protocol, version 19. What a client pushes is checked
-before it is acknowledged, is in the file then, and in the file of the CONNECTION if there is one.
+joedb_client, programs, and those of joedb 10 and others that speak its protocol, version 19. What a
+client pushes is checked before it is acknowledged, is in the file then, and in the file or server
+of the CONNECTION if there is one.
 
-SIGINT or SIGTERM ends the server.
+With --listen, clients of other machines connect over TLS 1.3. --init makes a certificate, and a
+token for a client, and prints the command lines.
+
+SIGINT or SIGTERM ends the server; SIGHUP makes it read certificate and access list again.
 
 )";
 
 const char* const examples =
     "  joedb_server people.joedb\n"
     "  joedb_server --hard_checkpoint --socket /run/people.sock people.joedb\n"
-    "  joedb_server people.joedb file /mnt/backup/people.joedb\n";
+    "  joedb_server people.joedb file /mnt/backup/people.joedb\n"
+    "  joedb_server --init keys\n"
+    "  joedb_server --listen 0.0.0.0:5619 --certificate keys/server.crt --key keys/server.key \\\n"
+    "      --access keys/access people.joedb\n";
 
 constexpr File_Grammar file_grammar{Open_Mode::write_existing_or_create_new};
 
 // FILE.sock for a database, else joedb.sock.
 std::string default_socket(const File_Argument& file) {
   return file.name.ends_with(".joedb") ? file.name + ".sock" : "joedb.sock";
+}
+
+// The name of a database over TCP: that of its file, without folder and ending.
+std::string database_name(const File_Argument& file) {
+  return std::filesystem::path(file.name).stem().string();
 }
 
 // Opens the journal that is served.
@@ -47,47 +63,176 @@ std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
   return journal;
 }
 
+// A journal with what it is made of.
+struct Served_File {
+  Served_File(const File_Argument& file, const Connection_Argument& connection,
+              const Client_Options& client, Logger& log)
+      : open(file, connection, log) {
+    require_different(file, connection);
+    open.connect(client);
+    journal = open_journal(open, client);
+  }
+  Open_Files open;
+  std::unique_ptr<server::Served_Journal> journal;
+};
+
+// What both tools have on the command line.
+struct Server_Options {
+  Client_Options client;
+  Log_Options log;
+  std::chrono::duration<double> lock_time{300};
+  std::int64_t max_sessions = 10'000;
+  std::string address;
+  server::Tls_Files tls;
+
+  void add_to(Options& options) {
+    options.add("--timeout", lock_time,
+                "a client that holds the lock without traffic loses it after so many seconds "
+                "(default: 300; 0: never)");
+    options.add("--max_clients", max_sessions, "connections to one file (default: 10000)",
+                {.min = 1});
+    options.add("--listen", address,
+                "[HOST:]PORT for TCP, too; without a host, for this machine alone");
+    options.add("--certificate", tls.certificate, "of the server (PEM): other machines need it");
+    options.add("--key", tls.key, "of the certificate (PEM)");
+    options.add("--access", tls.access_list,
+                "the clients over TCP, their roles and tokens, a line each; without it, all may "
+                "push (see docs/reference/joedb_server.md)");
+    options.add("--client_authority", tls.client_authority,
+                "clients may show a certificate that this authority (PEM) has signed");
+    add_client_options(options, client);
+    add_log_options(options, log);
+  }
+  void check() const {
+    if (client.db != Client_Options::Db::none)
+      throw Usage_Error("--db: a server does not print the entries; joedb_logdump does");
+    if (tls.certificate.empty() != tls.key.empty())
+      throw Usage_Error("--certificate and --key are given together");
+    if (!tls.certificate.empty() && address.empty())
+      throw Usage_Error("--certificate is for --listen");
+    if (!tls.access_list.empty() && tls.certificate.empty())
+      throw Usage_Error("--access needs TLS: --certificate and --key");
+  }
+  server::Server_Core::Limits limits() const {
+    server::Server_Core::Limits result;
+    result.lock_time = std::chrono::duration_cast<System::Duration>(lock_time);
+    result.max_sessions = static_cast<std::size_t>(max_sessions);
+    return result;
+  }
+};
+
+void listen(server::Socket_Server& server, const Server_Options& options, Logger& log) {
+  if (options.address.empty()) return;
+  const int port = server.listen(options.address, options.tls);
+  log.log("listening at port " + std::to_string(port) +
+          (options.tls.certificate.empty() ? ", without TLS" : ""));
+}
+
+// Makes what is needed to try a server with other machines.
+int make_keys(const std::string& folder) {
+  namespace fs = std::filesystem;
+  fs::create_directories(folder);
+  const auto in_folder = [&folder](const char* name) { return (fs::path(folder) / name).string(); };
+  const server::New_Token token = server::make_token("ann", server::Role::push);
+  server::make_certificate(in_folder("server.crt"), in_folder("server.key"));
+  server::write_secret(in_folder("access"), token.line + "\n");
+  server::write_secret(in_folder("ann.token"), "ann:" + token.token + "\n");
+  std::cout << "Serve a database to other machines:\n"
+            << "  joedb_server --listen 0.0.0.0:5619 --certificate " << in_folder("server.crt")
+            << " --key " << in_folder("server.key") << " --access " << in_folder("access")
+            << " FILE\n"
+            << "Copy server.crt and ann.token to a client, and connect:\n"
+            << "  joedb_client FILE --authority server.crt --token ann.token joedb://"
+            << server::host_name() << "/DATABASE\n"
+            << "DATABASE is the name of the file of the server, without .joedb. Another client:\n"
+            << "  joedb_server --new_token bob:pull\n";
+  return 0;
+}
+
+int print_new_token(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const auto role = server::role_of(colon == std::string::npos ? "push" : text.substr(colon + 1));
+  if (!role || !server::is_name(name))
+    throw Usage_Error("--new_token: NAME:ROLE is needed; the roles are pull, push, admin");
+  const server::New_Token token = server::make_token(name, *role);
+  std::cout << "For the file of --access of the server:\n  " << token.line
+            << "\nFor the file of --token of the client:\n  " << name << ':' << token.token << '\n';
+  return 0;
+}
+
 }  // namespace
 
 int run_server(std::vector<std::string> arguments) {
   Options options({"joedb_server [options] FILE [CONNECTION]",
                    "Lets others read and write a database through a socket.",
                    details + file_help(file_grammar) + connection_help, examples});
-  Client_Options client;
+  Server_Options server_options;
   std::string socket;
-  std::chrono::duration<double> lock_time(300);
-  Log_Options log_options;
+  std::string key_folder;
+  std::string new_token;
   options.add("--socket", socket, "the path of the socket (default: FILE.sock)");
-  options.add("--timeout", lock_time,
-              "a client that holds the lock without traffic loses it after so many seconds "
-              "(default: 300; 0: never)");
-  add_client_options(options, client);
-  add_log_options(options, log_options);
+  server_options.add_to(options);
+  options.add("--init", key_folder,
+              "only makes this folder, with a certificate and a token for a client");
+  options.add("--new_token", new_token, "NAME:ROLE; only prints a token for another client");
   add_file_modes(options, file_grammar);
   add_connection_words(options);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  if (client.db != Client_Options::Db::none)
-    throw Usage_Error("--db: a server does not print the entries; joedb_logdump does");
+  if (!key_folder.empty()) return make_keys(key_folder);
+  if (!new_token.empty()) return print_new_token(new_token);
+  server_options.check();
   const File_Argument file = take_file(*words, file_grammar);
   const Connection_Argument connection = take_connection(*words);
   if (socket.empty()) socket = default_socket(file);
 
-  Tool_Log log(log_options);
-  log_client_options(log, client);
+  Tool_Log log(server_options.log);
+  log_client_options(log, server_options.client);
   return name_file_in_errors(file.name, [&] {
-    Open_Files open(file, connection, log);
-    require_different(file, connection);
-    open.connect(client);
-    const auto journal = open_journal(open, client);
-    server::Server_Core::Limits limits;
-    limits.lock_time = std::chrono::duration_cast<System::Duration>(lock_time);
-    server::Socket_Server server(*journal, socket, limits, log);
+    const Served_File served(file, connection, server_options.client, log);
+    server::Socket_Server server(server_options.limits(), log);
+    server.serve(*served.journal, database_name(file), socket);
+    listen(server, server_options, log);
     log.log("serving " + file.name + " at " + socket);
     server.run();
     return 0;
   });
+}
+
+int run_multi_server(std::vector<std::string> arguments) {
+  Options options({"joedb_multi_server [options] FILE...",
+                   "Serves several databases, each at its own socket, FILE.sock.",
+                   "Over TCP (--listen) a client names one of them: joedb://HOST/people for "
+                   "people.joedb.\nEverything else is as in joedb_server.\n\n",
+                   "  joedb_multi_server people.joedb cities.joedb\n"});
+  Server_Options server_options;
+  server_options.add_to(options);
+  add_file_modes(options, file_grammar);
+  add_classic_option(options);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  server_options.check();
+  Tool_Log log(server_options.log);
+  log_client_options(log, server_options.client);
+
+  const Connection_Argument no_connection;
+  std::vector<std::unique_ptr<Served_File>> files;
+  server::Socket_Server server(server_options.limits(), log);
+  do {
+    const File_Argument file = take_file(*words, file_grammar);
+    name_file_in_errors(file.name, [&] {
+      files.push_back(
+          std::make_unique<Served_File>(file, no_connection, server_options.client, log));
+      server.serve(*files.back()->journal, database_name(file), file.name + ".sock");
+      return 0;
+    });
+    log.log("serving " + file.name);
+  } while (!words->is_empty());
+  listen(server, server_options, log);
+  server.run();
+  return 0;
 }
 
 }  // namespace joedb

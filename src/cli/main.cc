@@ -23,6 +23,7 @@ static constexpr Command commands[] = {
     {"verify", "joedb_verify", "find damage in a database", run_verify},
     {"recover", "joedb_recover", "make a database usable again after a crash", run_recover},
     {"server", "joedb_server", "let others read and write a database", run_server},
+    {"multi_server", "joedb_multi_server", "the same for several databases", run_multi_server},
     {"merge", "joedb_merge", "put the tables of several databases together", run_merge},
     {"wal", "joedb_wal", "print, check, repair and follow write-ahead logs", run_wal},
     {"crash-lab", "joedb_crash_lab", "search for crashes that lose data", run_crash_lab_command},

@@ -31,7 +31,7 @@ void Server_Core::log(Session_Id session, std::string_view text) {
 
 // ---- sessions -----------------------------------------------------------------------------------
 
-std::optional<Session_Id> Server_Core::connected() {
+std::optional<Session_Id> Server_Core::connected(const std::string& name, bool may_push) {
   if (sessions_.size() >= limits_.max_sessions) {
     log_.log("a connection was refused: there are " + std::to_string(sessions_.size()));
     return std::nullopt;
@@ -39,8 +39,10 @@ std::optional<Session_Id> Server_Core::connected() {
   const Session_Id id = next_session_++;
   Session& session = sessions_[id];
   session.id = id;
+  session.name = name;
+  session.may_push = may_push;
   set_deadline(session, limits_.hello_time);
-  log(id, "connected");
+  log(id, "connected" + (name.empty() ? "" : ": " + name));
   receive(session);
   return id;
 }
@@ -145,7 +147,7 @@ bool Server_Core::take_hello(Session& session) {
   append_number(out, is_supported ? protocol_version : 0);
   append_number(out, session.id);
   append_number(out, checkpoint_);
-  out += can_push_ ? 'W' : 'R';
+  out += can_push(session) ? 'W' : 'R';
   reply(session, std::move(out));
   return false;
 }
@@ -279,13 +281,13 @@ void Server_Core::wait_or_lock(Session& session) {
 }
 
 void Server_Core::lock_or_answer(Session& session) {
-  if (!pulls_lock(session.code)) return answer_pull(session);
+  if (!pulls_lock(session.code) || !session.may_push) return answer_pull(session);
   if (holder_ == session.id) return end(session.id, "locks twice");
   ask_for_lock(session);
 }
 
 void Server_Core::answer_pull(Session& session) {
-  const char c = pulls_lock(session.code) && !can_push_ ? code::readonly : session.code;
+  const char c = pulls_lock(session.code) && !can_push(session) ? code::readonly : session.code;
   const bool has_data = pulls_data(session.code) && session.from < checkpoint_;
   reply_number(session, c, checkpoint_, has_data ? session.from : 0, has_data ? checkpoint_ : 0);
 }
@@ -308,7 +310,7 @@ void Server_Core::wake() {
 void Server_Core::begin_push(Session& session) {
   if (session.from < 0 || session.until < 0)
     return end(session.id, "pushes at a negative position");
-  session.refusal = can_push_ ? '\0' : code::readonly;
+  session.refusal = can_push(session) ? '\0' : code::readonly;
   if (session.refusal != 0 || (holder_ == session.id && is_locked_)) return start_push(session);
   if (holder_) return end(session.id, "pushes while somebody else has the lock");
   ask_for_lock(session);

@@ -68,8 +68,9 @@ class Server_Core {
 
   // ---- called by the host
 
-  // Somebody has connected. Sessions are counted from 0. Nothing if there are too many.
-  std::optional<Session_Id> connected();
+  // Somebody has connected. Sessions are counted from 0. Nothing if there are too many. `name` is
+  // for log lines. Who may not push is told that the server can only be read, and gets no lock.
+  std::optional<Session_Id> connected(const std::string& name = "", bool may_push = true);
   // The id that connected() gives next.
   Session_Id next_session() const { return next_session_; }
   void received(Session_Id session, std::string_view bytes);
@@ -94,6 +95,8 @@ class Server_Core {
   };
   struct Session {
     Session_Id id = 0;
+    std::string name;
+    bool may_push = true;
     Phase phase = Phase::hello;
     std::string input;
     bool is_receiving = false;
@@ -145,6 +148,7 @@ class Server_Core {
 
   // Calls work() where it may take long, then done(error), with an empty text if it did not throw.
   void run(std::function<void()> work, std::function<void(const std::string& error)> done);
+  bool can_push(const Session& session) const { return can_push_ && session.may_push; }
   void log(Session_Id session, std::string_view text);
 
   Served_Journal& journal_;

@@ -2,18 +2,29 @@
 
 #include <array>
 #include <asio.hpp>
+#include <asio/ssl.hpp>
+#include <charconv>
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <utility>
+#include <vector>
 
 #include "joedb/base/error.h"
+#include "network/access.h"
+#include "server/stream.h"
+#include "server/tls.h"
 
 namespace joedb::server {
 
 namespace {
 
-using Socket = asio::local::stream_protocol::socket;
-using Endpoint = asio::local::stream_protocol::endpoint;
+using asio::ip::tcp;
+using asio::local::stream_protocol;
+using Tls_Socket = asio::ssl::stream<tcp::socket>;
+
+// Clients that have not said yet what they want.
+constexpr std::size_t max_newcomers = 1000;
 
 // A killed server leaves its socket behind. Nobody listens there then.
 void remove_stale_socket(asio::io_context& io, const std::string& path) {
@@ -22,8 +33,8 @@ void remove_stale_socket(asio::io_context& io, const std::string& path) {
   if (!std::filesystem::exists(status)) return;
   if (!std::filesystem::is_socket(status))
     throw Exception(path + ": is there already, and no socket");
-  Socket socket(io);
-  socket.connect(Endpoint(path), error);
+  stream_protocol::socket socket(io);
+  socket.connect(stream_protocol::endpoint(path), error);
   if (!error) throw Exception(path + ": another server listens there");
   if (error != asio::error::connection_refused) throw Exception(path + ": " + error.message());
   std::filesystem::remove(path);
@@ -31,81 +42,125 @@ void remove_stale_socket(asio::io_context& io, const std::string& path) {
 
 // A connection. Handlers keep it alive, and do nothing once it is closed.
 struct Peer {
-  explicit Peer(Socket s) : socket(std::move(s)) {}
-  Socket socket;
+  explicit Peer(std::unique_ptr<Stream> s) : stream(std::move(s)) {}
+  const std::unique_ptr<Stream> stream;
   std::array<char, 1 << 16> input;
+  std::string early_input;  // came before the core asked for it
   std::string output;
 };
+using Peer_Pointer = std::shared_ptr<Peer>;
 
-}  // namespace
-
-class Socket_Server::Implementation final : public Server_Host {
+// Accepts connections, again and again.
+template <class Protocol>
+class Listener {
  public:
-  Implementation(Served_Journal& journal, const std::string& path, Server_Core::Limits limits,
-                 Logger& log)
-      : path_(path),
-        log_(log),
-        core_(journal, *this, System::real(), log, limits, path + '.'),
-        signals_(io_, SIGINT, SIGTERM),
-        timer_(io_),
-        acceptor_(io_) {
-    remove_stale_socket(io_, path);
-    acceptor_.open();
-    acceptor_.bind(Endpoint(path));
-    // Before listen(), nobody can connect.
-    std::filesystem::permissions(
-        path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    acceptor_.listen();
+  using Socket = typename Protocol::socket;
+  Listener(asio::io_context& io, Logger& log, std::function<void(Socket)> accepted)
+      : acceptor(io), retry_(io), log_(log), accepted_(std::move(accepted)) {}
+
+  void accept() {
+    acceptor.async_accept([this](const std::error_code& error, Socket socket) {
+      if (error == asio::error::operation_aborted) return;
+      if (!error) {
+        accepted_(std::move(socket));
+        return accept();
+      }
+      // No more descriptors: those who are connected go on.
+      log_.log("accepting a connection: " + error.message());
+      retry_.expires_after(std::chrono::milliseconds(100));
+      retry_.async_wait([this](const std::error_code& stopped) {
+        if (!stopped) accept();
+      });
+    });
   }
 
-  ~Implementation() override {
+  typename Protocol::acceptor acceptor;
+
+ private:
+  asio::steady_timer retry_;
+  Logger& log_;
+  const std::function<void(Socket)> accepted_;
+};
+
+// One journal, and those who are connected to it.
+class Served final : public Server_Host {
+ public:
+  Served(asio::io_context& io, Served_Journal& journal, std::string path,
+         const Server_Core::Limits& limits, Logger& log)
+      : io_(io),
+        path_(std::move(path)),
+        core_(journal, *this, System::real(), log, limits, path_ + '.'),
+        timer_(io),
+        listener_(io, log, [this](stream_protocol::socket socket) {
+          add(std::make_shared<Peer>(std::make_unique<Stream_Of<stream_protocol::socket>>(
+                  std::make_unique<stream_protocol::socket>(std::move(socket)))),
+              "", true);
+        }) {
+    remove_stale_socket(io, path_);
+    listener_.acceptor.open();
+    listener_.acceptor.bind(stream_protocol::endpoint(path_));
+    // Before listen(), nobody can connect.
+    std::filesystem::permissions(
+        path_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    listener_.acceptor.listen();
+  }
+
+  ~Served() override {
     journal_lane_.join();
     hash_lane_.join();
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
   }
 
-  void run() {
-    signals_.async_wait([this](const std::error_code& error, int) {
-      if (!error) stop();
-    });
-    accept();
-    io_.run();
-    log_.log("the server has stopped");
-  }
+  void begin() { listener_.accept(); }
 
-  void stop() {
-    asio::post(io_, [this] { io_.stop(); });
+  // The core asks for the first bytes before it has returned the id.
+  void add(const Peer_Pointer& peer, const std::string& name, bool may_push) {
+    call([&] {
+      peers_[core_.next_session()] = peer;
+      if (!core_.connected(name, may_push)) {
+        peers_.erase(core_.next_session());
+        peer->stream->close();
+      }
+    });
   }
 
   // ---- of the core
 
   void send(Session_Id id, std::string bytes) override {
-    const auto peer = peers_.at(id);
+    const Peer_Pointer peer = peers_.at(id);
     peer->output = std::move(bytes);
-    asio::async_write(peer->socket, asio::buffer(peer->output),
-                      [this, id, peer](const std::error_code& error, std::size_t) {
-                        if (is_current(id, peer)) call([&] { error ? lose(id) : core_.sent(id); });
-                      });
+    peer->stream->write(asio::buffer(peer->output),
+                        [this, id, peer](const std::error_code& error, std::size_t) {
+                          if (is_current(id, peer))
+                            call([&] { error ? lose(id) : core_.sent(id); });
+                        });
   }
 
   void receive(Session_Id id) override {
-    const auto peer = peers_.at(id);
-    peer->socket.async_read_some(asio::buffer(peer->input),
-                                 [this, id, peer](const std::error_code& error, std::size_t size) {
-                                   if (!is_current(id, peer)) return;
-                                   call([&] {
-                                     if (error)
-                                       lose(id);
-                                     else
-                                       core_.received(id, {peer->input.data(), size});
-                                   });
-                                 });
+    const Peer_Pointer peer = peers_.at(id);
+    if (!peer->early_input.empty()) {
+      asio::post(io_, [this, id, peer] {
+        if (!is_current(id, peer)) return;
+        const std::string bytes = std::exchange(peer->early_input, "");
+        call([&] { core_.received(id, bytes); });
+      });
+      return;
+    }
+    peer->stream->read_some(asio::buffer(peer->input),
+                            [this, id, peer](const std::error_code& error, std::size_t size) {
+                              if (!is_current(id, peer)) return;
+                              call([&] {
+                                if (error)
+                                  lose(id);
+                                else
+                                  core_.received(id, {peer->input.data(), size});
+                              });
+                            });
   }
 
   void close(Session_Id id) override {
-    std::error_code ignored;
-    peers_.at(id)->socket.close(ignored);
+    peers_.at(id)->stream->close();
     peers_.erase(id);
   }
 
@@ -119,7 +174,7 @@ class Socket_Server::Implementation final : public Server_Host {
   }
 
  private:
-  bool is_current(Session_Id id, const std::shared_ptr<Peer>& peer) const {
+  bool is_current(Session_Id id, const Peer_Pointer& peer) const {
     const auto found = peers_.find(id);
     return found != peers_.end() && found->second == peer;
   }
@@ -147,49 +202,245 @@ class Socket_Server::Implementation final : public Server_Host {
     });
   }
 
-  void accept() {
-    acceptor_.async_accept([this](const std::error_code& error, Socket socket) {
-      if (error) {
-        // No more descriptors: those who are connected go on.
-        log_.log("accepting a connection: " + error.message());
-        retry_.expires_after(std::chrono::milliseconds(100));
-        retry_.async_wait([this](const std::error_code&) { accept(); });
-        return;
-      }
-      // The core asks for the first bytes before it has returned the id.
-      const auto peer = std::make_shared<Peer>(std::move(socket));
-      call([&] {
-        peers_[core_.next_session()] = peer;
-        if (!core_.connected()) peers_.erase(core_.next_session());
-      });
-      accept();
-    });
-  }
-
   void lose(Session_Id id) {
     close(id);
     core_.closed(id);
   }
 
+  asio::io_context& io_;
   const std::string path_;
-  Logger& log_;
-  asio::io_context io_{1};
   asio::thread_pool journal_lane_{1};
   asio::thread_pool hash_lane_{1};
-  std::map<Session_Id, std::shared_ptr<Peer>> peers_;
+  std::map<Session_Id, Peer_Pointer> peers_;
   Server_Core core_;
-  asio::signal_set signals_;
   asio::steady_timer timer_;
   std::optional<System::Time> timer_is_set_for_;
-  asio::steady_timer retry_{io_};
-  asio::local::stream_protocol::acceptor acceptor_;
+  Listener<stream_protocol> listener_;
 };
 
-Socket_Server::Socket_Server(Served_Journal& journal, const std::string& path,
-                             Server_Core::Limits limits, Logger& log)
-    : implementation_(std::make_unique<Implementation>(journal, path, limits, log)) {}
+struct Address {
+  std::string host;
+  std::string port;
+};
+
+Address parse_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  Address address{"127.0.0.1", text};
+  if (colon != std::string::npos) address = {text.substr(0, colon), text.substr(colon + 1)};
+  if (address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']')
+    address.host = address.host.substr(1, address.host.size() - 2);
+  return address;
+}
+
+}  // namespace
+
+class Socket_Server::Implementation {
+ public:
+  Implementation(Server_Core::Limits limits, Logger& log)
+      : limits_(limits), log_(log), ends_(io_, SIGINT, SIGTERM), hang_ups_(io_) {}
+
+  void serve(Served_Journal& journal, const std::string& name, const std::string& path) {
+    auto served = std::make_unique<Served>(io_, journal, path, limits_, log_);
+    if (!served_.emplace(name, std::move(served)).second)
+      throw Exception("two databases are named " + name);
+  }
+
+  int listen(const std::string& text, const Tls_Files& tls) {
+    const Address address = parse_address(text);
+    std::error_code error;
+    tcp::resolver resolver(io_);
+    const auto found = resolver.resolve(address.host, address.port, tcp::resolver::passive, error);
+    if (error || found.empty()) throw Exception(text + ": " + error.message());
+    const tcp::endpoint endpoint = found.begin()->endpoint();
+    if (!tls.certificate.empty()) {
+      tls_files_ = tls;
+      tls_ = load_tls(tls);
+    } else if (!endpoint.address().is_loopback()) {
+      throw Exception(text +
+                      ": other machines can connect there, which needs TLS: give a "
+                      "certificate and a key (joedb_server --init makes them)");
+    }
+    tcp_ = std::make_unique<Listener<tcp>>(
+        io_, log_, [this](tcp::socket socket) { begin(std::move(socket)); });
+    tcp_->acceptor.open(endpoint.protocol());
+    tcp_->acceptor.set_option(tcp::acceptor::reuse_address(true));
+    tcp_->acceptor.bind(endpoint, error);
+    if (error) throw Exception(text + ": " + error.message());
+    tcp_->acceptor.listen();
+    return tcp_->acceptor.local_endpoint().port();
+  }
+
+  void run() {
+    ends_.async_wait([this](const std::error_code& error, int) {
+      if (!error) stop();
+    });
+    if (tls_) {
+      hang_ups_.add(SIGHUP);
+      wait_for_hang_up();
+    }
+    for (const auto& [name, served] : served_) served->begin();
+    if (tcp_) tcp_->accept();
+    io_.run();
+    log_.log("the server has stopped");
+  }
+
+  void stop() {
+    asio::post(io_, [this] { io_.stop(); });
+  }
+
+ private:
+  // A client that has not said yet which database it wants.
+  struct Newcomer {
+    explicit Newcomer(asio::io_context& io) : timer(io) {}
+    std::string name;  // of its certificate
+    Peer_Pointer peer;
+    asio::steady_timer timer;
+    std::shared_ptr<Tls_State> tls;
+    std::string line;
+  };
+  using Newcomer_Pointer = std::shared_ptr<Newcomer>;
+
+  void wait_for_hang_up() {
+    hang_ups_.async_wait([this](const std::error_code& error, int) {
+      if (error) return;
+      try {
+        tls_ = load_tls(tls_files_);
+        log_.log("certificate and access list were read again");
+      } catch (const std::exception& problem) {
+        log_.log(std::string("the old certificate and access list stay: ") + problem.what());
+      }
+      wait_for_hang_up();
+    });
+  }
+
+  void begin(tcp::socket socket) {
+    if (newcomers_ >= max_newcomers) return;  // closes it
+    std::error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    socket.set_option(asio::socket_base::keep_alive(true), ignored);
+    const auto newcomer = std::make_shared<Newcomer>(io_);
+    ++newcomers_;
+    newcomer->timer.expires_after(limits_.hello_time);
+    newcomer->tls = tls_;
+    if (!tls_) {
+      newcomer->peer = std::make_shared<Peer>(std::make_unique<Stream_Of<tcp::socket>>(
+          std::make_unique<tcp::socket>(std::move(socket))));
+      limit(newcomer);
+      return read_line(newcomer);
+    }
+    auto owned = std::make_unique<Tls_Socket>(std::move(socket), tls_->context);
+    Tls_Socket& stream = *owned;
+    newcomer->peer =
+        std::make_shared<Peer>(std::make_unique<Stream_Of<Tls_Socket>>(std::move(owned)));
+    limit(newcomer);
+    stream.async_handshake(asio::ssl::stream_base::server,
+                           [this, newcomer, &stream](const std::error_code& error) {
+                             if (error) return end(newcomer, "TLS: " + error.message());
+                             newcomer->name = name_in_certificate(stream.native_handle());
+                             read_line(newcomer);
+                           });
+  }
+
+  void limit(const Newcomer_Pointer& newcomer) {
+    newcomer->timer.async_wait([newcomer](const std::error_code& error) {
+      if (!error) newcomer->peer->stream->close();
+    });
+  }
+
+  void end(const Newcomer_Pointer& newcomer, const std::string& why) {
+    log_.log("a connection over TCP was refused: " + why);
+    --newcomers_;
+    newcomer->timer.cancel();
+    newcomer->peer->stream->close();
+  }
+
+  void read_line(const Newcomer_Pointer& newcomer) {
+    Peer& peer = *newcomer->peer;
+    peer.stream->read_some(asio::buffer(peer.input),
+                           [this, newcomer, &peer](const std::error_code& error, std::size_t size) {
+                             if (error) return end(newcomer, error.message());
+                             newcomer->line.append(peer.input.data(), size);
+                             const std::size_t line_end = newcomer->line.find('\n');
+                             if (line_end != std::string::npos) return let_in(newcomer, line_end);
+                             if (newcomer->line.size() > network::longest_access_line)
+                               return end(newcomer, "its first line is too long");
+                             read_line(newcomer);
+                           });
+  }
+
+  void let_in(const Newcomer_Pointer& newcomer, std::size_t line_end) {
+    const std::string line = newcomer->line.substr(0, line_end);
+    newcomer->peer->early_input = newcomer->line.substr(line_end + 1);
+    Served* served = nullptr;
+    std::string name;
+    Role role = Role::push;
+    const std::string refusal = check(*newcomer, line, served, name, role);
+    newcomer->peer->output = refusal.empty() ? "ok\n" : "no " + refusal + "\n";
+    newcomer->peer->stream->write(
+        asio::buffer(newcomer->peer->output),
+        [this, newcomer, served, refusal, name, role](const std::error_code& error, std::size_t) {
+          if (error) return end(newcomer, error.message());
+          if (!refusal.empty()) return end(newcomer, refusal);
+          --newcomers_;
+          newcomer->timer.cancel();
+          served->add(newcomer->peer, name, role != Role::pull);
+        });
+  }
+
+  // Why the client is not let in; empty if it is. Databases are only named to clients that are
+  // known.
+  std::string check(const Newcomer& newcomer, const std::string& line, Served*& served,
+                    std::string& name, Role& role) const {
+    if (!line.starts_with(network::access_word)) return "this is not a client of joedb";
+    std::istringstream words(line.substr(network::access_word.size()));
+    std::string database;
+    std::string token;
+    std::string rest;
+    words >> database >> name >> token;
+    if (words >> rest) return "this is not a client of joedb";
+    if (newcomer.tls && newcomer.tls->has_access_list) {
+      const Access_List& list = newcomer.tls->access_list;
+      std::optional<Role> found;
+      if (!token.empty()) {
+        found = list.with_token(name, token);
+      } else {
+        name = newcomer.name;
+        if (!name.empty()) found = list.with_certificate(name);
+      }
+      if (!found) return "unknown name, or wrong token or certificate";
+      role = *found;
+    }
+    const auto entry =
+        database == "-" && served_.size() == 1 ? served_.begin() : served_.find(database);
+    if (entry == served_.end()) return "there is no database " + database;
+    served = entry->second.get();
+    return "";
+  }
+
+  const Server_Core::Limits limits_;
+  Logger& log_;
+  asio::io_context io_{1};
+  asio::signal_set ends_;
+  asio::signal_set hang_ups_;
+  std::map<std::string, std::unique_ptr<Served>> served_;
+  std::unique_ptr<Listener<tcp>> tcp_;
+  Tls_Files tls_files_;
+  std::shared_ptr<Tls_State> tls_;  // null: no TLS
+  std::size_t newcomers_ = 0;
+};
+
+Socket_Server::Socket_Server(Server_Core::Limits limits, Logger& log)
+    : implementation_(std::make_unique<Implementation>(limits, log)) {}
 
 Socket_Server::~Socket_Server() = default;
+
+void Socket_Server::serve(Served_Journal& journal, const std::string& name,
+                          const std::string& path) {
+  implementation_->serve(journal, name, path);
+}
+int Socket_Server::listen(const std::string& address, const Tls_Files& tls) {
+  return implementation_->listen(address, tls);
+}
 void Socket_Server::run() { implementation_->run(); }
 void Socket_Server::stop() { implementation_->stop(); }
 

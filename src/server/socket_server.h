@@ -6,24 +6,42 @@
 #include <string>
 
 #include "joedb/base/log.h"
+#include "server/access.h"
 #include "server/served_journal.h"
 #include "server/server_core.h"
 
 namespace joedb::server {
 
-// Serves a journal at a unix-domain socket, which only the user of the process may open.
+// How clients of other machines are let in.
+struct Tls_Files {
+  std::string certificate;       // of the server, with those above it, as PEM
+  std::string key;               // of the certificate, as PEM
+  std::string client_authority;  // whose certificates of clients are accepted; empty: none
+  std::string access_list;       // Access_List; empty: everybody may push
+};
+
+// Serves journals, each at a unix-domain socket, which only the user of the process may open, and
+// all of them at a TCP port.
 class Socket_Server {
  public:
-  // All but `path` must outlive the server. Throws Exception if another server listens at `path`,
-  // or something else is there; a socket that a killed server has left is replaced.
-  Socket_Server(Served_Journal& journal, const std::string& path, Server_Core::Limits limits,
-                Logger& log);
-  // Removes the socket.
+  // Both must outlive the server.
+  Socket_Server(Server_Core::Limits limits, Logger& log);
+  // Removes the sockets.
   ~Socket_Server();
   Socket_Server(const Socket_Server&) = delete;
   Socket_Server& operator=(const Socket_Server&) = delete;
 
-  // Serves until SIGINT or SIGTERM comes, or stop() is called.
+  // Before run(). `journal` must outlive the server. `name` is that of the database over TCP.
+  // Throws Exception if another server listens at `path`, or something else is there; a socket that
+  // a killed server has left is replaced.
+  void serve(Served_Journal& journal, const std::string& name, const std::string& path);
+  // Before run(). HOST:PORT, [HOST]:PORT or PORT; without a host, that of this machine alone.
+  // Without TLS the host must be of this machine, and every user of it may connect. Port 0: one
+  // that is free. Returns the port. Throws Exception.
+  int listen(const std::string& address, const Tls_Files& tls);
+
+  // Serves until SIGINT or SIGTERM comes, or stop() is called. SIGHUP reads the files of TLS again:
+  // if that fails, a log line says so, and the old ones stay.
   void run();
   // May be called by any thread.
   void stop();

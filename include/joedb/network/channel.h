@@ -12,7 +12,7 @@ namespace joedb::inline v1 {
 
 // A stream of bytes in both directions, between a client and a server. The destructor closes it.
 //
-// Functions throw Connection_Lost. One thread may read while another one writes.
+// Functions throw Connection_Lost. Used by one thread at a time.
 class Channel {
  public:
   Channel() = default;

@@ -1,0 +1,24 @@
+#ifndef NETWORK_ACCESS_H
+#define NETWORK_ACCESS_H
+
+#include <string>
+#include <string_view>
+
+// What a client says first over TCP, before the protocol begins: one line.
+//
+//     joedb-access 1 DATABASE [NAME TOKEN]
+//
+// The server answers "ok", or "no REASON" and closes the connection. Over a unix-domain socket
+// nothing of this is sent, as in joedb 10.
+//
+// Source: docs/reference/protocol.md.
+
+namespace joedb::network {
+
+inline constexpr std::string_view access_word = "joedb-access 1 ";
+inline constexpr std::size_t longest_access_line = 1024;
+inline constexpr int default_port = 5619;
+
+}  // namespace joedb::network
+
+#endif

@@ -1,0 +1,28 @@
+#ifndef SERVER_TLS_H
+#define SERVER_TLS_H
+
+#include <asio/ssl.hpp>
+#include <memory>
+#include <string>
+
+#include "server/access.h"
+#include "server/socket_server.h"
+
+namespace joedb::server {
+
+// What the files say.
+struct Tls_State {
+  asio::ssl::context context{asio::ssl::context::tls_server};
+  bool has_access_list = false;
+  Access_List access_list;
+};
+
+// Throws Exception, which names the file.
+std::shared_ptr<Tls_State> load_tls(const Tls_Files& files);
+
+// The name in the certificate that the client has shown; empty if it has not.
+std::string name_in_certificate(SSL* connection);
+
+}  // namespace joedb::server
+
+#endif
