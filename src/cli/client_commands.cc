@@ -3,7 +3,9 @@
 #include <chrono>
 #include <ctime>
 #include <iostream>
+#include <optional>
 
+#include "cli/lock_notice.h"
 #include "cli/stop_signal.h"
 #include "joedb/base/time.h"
 #include "joedb/io/posix_file.h"
@@ -40,7 +42,9 @@ class Client_Commands {
   }
 
   void transaction(std::ostream& out) {
+    std::optional<Lock_Notice> notice(interpreters_.server);
     Client_Lock lock(client_);
+    notice.reset();
     Command_Loop nested(loop_.settings(), [this] {
       return client_prompt(client_) + "/" + interpreters_.transaction_name;
     });

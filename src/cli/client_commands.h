@@ -5,6 +5,7 @@
 #include <string>
 
 #include "interpreter/command_loop.h"
+#include "joedb/network/channel.h"
 #include "joedb/replica/client.h"
 
 namespace joedb {
@@ -17,6 +18,8 @@ struct Client_Interpreters {
   // In the prompt: "db", "transaction", or "db(blobs)", "transaction(journal)".
   std::string db_name = "db";
   std::string transaction_name = "transaction";
+  // To the server whose lock transactions wait for; null: there is none.
+  Connector* server = nullptr;
 };
 
 // "writable_client(41+14)(pull to sync)"

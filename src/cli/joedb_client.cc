@@ -37,13 +37,14 @@ class Client_Tool {
  public:
   Client_Tool(const Client_Options& options, const Command_Loop::Settings& settings,
               const std::string& options_file, const Moment_Options& moment, Abstract_File& file,
-              Connection& connection, Tool_Log& log)
+              Connection& connection, Connector* server, Tool_Log& log)
       : options_(options),
         settings_(settings),
         options_file_(options_file),
         moment_(moment),
         file_(file),
         connection_(connection),
+        server_(server),
         log_(log) {}
 
   // Returns the exit code.
@@ -81,7 +82,7 @@ class Client_Tool {
                                read_indexes(options_file_, file_, options_.recovery));
     recover(database);
     Writable_Copy copy(database);
-    Client_Interpreters interpreters;
+    Client_Interpreters interpreters{.server = server_};
     interpreters.add_db_commands = [&](Command_Loop& loop) {
       add_display_commands(loop, database.get_database());
       add_blob_commands(loop, [&](Blob blob) { return database.read_blob(blob); });
@@ -97,8 +98,8 @@ class Client_Tool {
     Bare_Journal journal(file_, journal_options());
     recover(journal);
     Writable_Copy copy(journal);
-    Client_Interpreters interpreters{.db_name = "db(blobs)",
-                                     .transaction_name = "transaction(journal)"};
+    Client_Interpreters interpreters{
+        .db_name = "db(blobs)", .transaction_name = "transaction(journal)", .server = server_};
     interpreters.add_db_commands = [&](Command_Loop& loop) {
       add_blob_commands(loop, [&](Blob blob) { return journal.read_blob(blob); });
     };
@@ -184,6 +185,7 @@ class Client_Tool {
   const Moment_Options& moment_;
   Abstract_File& file_;
   Connection& connection_;
+  Connector* const server_;
   Tool_Log& log_;
   const Command_Options command_options_{};
   int exit_code_ = 0;
@@ -245,7 +247,9 @@ int run_client(std::vector<std::string> arguments) {
   settings.is_classic = is_classic();
   settings.is_prompting = is_interactive() || is_classic();
   return name_file_in_errors(file_argument.name, [&] {
-    return Client_Tool(client, settings, options_file, moment, file, open.connection(), log).run();
+    return Client_Tool(client, settings, options_file, moment, file, open.connection(),
+                       connection_argument.server.get(), log)
+        .run();
   });
 }
 

@@ -4,6 +4,7 @@
 #include "cli/entry_follower.h"
 #include "cli/output.h"
 #include "cli/stop_signal.h"
+#include "io/file_watch.h"
 
 namespace joedb {
 
@@ -80,6 +81,10 @@ class Pusher {
   const Client_Options& options_;
   const Offset until_;
 };
+
+// So long, the signal to stop may have to wait, and what a file does not tell: the checkpoint of an
+// entry, which is written after it.
+constexpr std::chrono::milliseconds longest_wait{200};
 
 const char* const details =
     R"(What the connection already has must be the same, see --check. If it has more, nothing happens.
@@ -171,9 +176,19 @@ int run_push(std::vector<std::string> arguments) {
 
   log.log("joedb_push invoked with --follow: waiting for data");
   Stop_Signal stop;
+  std::optional<File_Watch> watch;
+  if (file_argument.kind == File_Argument::Kind::file) watch.emplace(file_argument.name);
   while (!stop.has_come() && !pusher.has_reached_end()) {
-    stop.sleep(std::chrono::seconds(1));
-    if (journal.pull() == 0) continue;
+    if (journal.pull() == 0) {
+      if (is_server)
+        open.connection().pull({journal.get_checkpoint(), longest_wait},
+                               [](const auto&, Offset) {});
+      else if (watch)
+        watch->wait(longest_wait);
+      else
+        stop.sleep(longest_wait);
+      continue;
+    }
     follower->advance(journal);
     pusher.push();
   }

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/output.h"
+#include "cli/watcher.h"
 #include "server/keys.h"
 #include "server/served_journal.h"
 #include "server/socket_server.h"
@@ -76,6 +77,17 @@ struct Served_File {
   std::unique_ptr<server::Served_Journal> journal;
 };
 
+// They tell the server what others write: to the file, or to the server of the connection.
+using Watchers = std::vector<std::unique_ptr<Watcher>>;
+void watch(Watchers& watchers, server::Socket_Server& server, const Served_File& served,
+           const File_Argument& file, const Connection_Argument& connection, Logger& log) {
+  const auto notify = [&server, name = database_name(file)] { server.refresh(name); };
+  if (connection.server)
+    watchers.push_back(std::make_unique<Watcher>(*connection.server, log, notify));
+  if (served.journal->has_other_writers() && file.kind == File_Argument::Kind::file)
+    watchers.push_back(std::make_unique<Watcher>(file.name, log, notify));
+}
+
 // What both tools have on the command line.
 struct Server_Options {
   Client_Options client;
@@ -83,6 +95,7 @@ struct Server_Options {
   std::chrono::duration<double> lock_time{300};
   std::int64_t max_sessions = 10'000;
   std::string address;
+  std::string metrics;
   server::Tls_Files tls;
 
   void add_to(Options& options) {
@@ -100,6 +113,8 @@ struct Server_Options {
                 "push (see docs/reference/joedb_server.md)");
     options.add("--client_authority", tls.client_authority,
                 "clients may show a certificate that this authority (PEM) has signed");
+    options.add("--metrics", metrics,
+                "[HOST:]PORT, where an HTTP request is answered with counters for Prometheus");
     add_client_options(options, client);
     add_log_options(options, log);
   }
@@ -122,6 +137,8 @@ struct Server_Options {
 };
 
 void listen(server::Socket_Server& server, const Server_Options& options, Logger& log) {
+  if (!options.metrics.empty())
+    log.log("metrics at port " + std::to_string(server.listen_for_metrics(options.metrics)));
   if (options.address.empty()) return;
   const int port = server.listen(options.address, options.tls);
   log.log("listening at port " + std::to_string(port) +
@@ -196,6 +213,8 @@ int run_server(std::vector<std::string> arguments) {
     server.serve(*served.journal, database_name(file), socket);
     listen(server, server_options, log);
     log.log("serving " + file.name + " at " + socket);
+    Watchers watchers;
+    watch(watchers, server, served, file, connection, log);
     server.run();
     return 0;
   });
@@ -220,12 +239,14 @@ int run_multi_server(std::vector<std::string> arguments) {
   const Connection_Argument no_connection;
   std::vector<std::unique_ptr<Served_File>> files;
   server::Socket_Server server(server_options.limits(), log);
+  Watchers watchers;  // they end before the server does
   do {
     const File_Argument file = take_file(*words, file_grammar);
     name_file_in_errors(file.name, [&] {
       files.push_back(
           std::make_unique<Served_File>(file, no_connection, server_options.client, log));
       server.serve(*files.back()->journal, database_name(file), file.name + ".sock");
+      watch(watchers, server, *files.back(), file, no_connection, log);
       return 0;
     });
     log.log("serving " + file.name);

@@ -17,7 +17,9 @@ class Standard_Input : public Block_Line_Source {
   using Block_Line_Source::Block_Line_Source;
 
  private:
+  // Whoever writes the next commands may wait for the output of those before.
   std::size_t read(char* data, std::size_t size) override {
+    std::cout.flush();
     while (true) {
       const ssize_t n = ::read(STDIN_FILENO, data, size);
       if (n >= 0) return static_cast<std::size_t>(n);

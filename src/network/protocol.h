@@ -17,6 +17,8 @@ namespace joedb::network {
 
 inline constexpr std::int64_t protocol_version = 19;
 inline constexpr std::string_view protocol_word = "joedb";
+// What may be sent instead of the hello, and is answered by lines of text. Not of joedb 10.
+inline constexpr std::string_view status_word = "status\n";
 // "joedb", version
 inline constexpr std::size_t hello_size = protocol_word.size() + 8;
 

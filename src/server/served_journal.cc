@@ -30,7 +30,11 @@ void Written_Journal::read(char* data, std::size_t size, Offset offset) const {
 }
 
 void Written_Journal::refresh() {
-  if (is_shared_ && !lock_) client_.pull_file();
+  if (lock_) return;
+  if (is_connected_)
+    client_.pull();
+  else if (is_shared_)
+    client_.pull_file();
 }
 
 void Written_Journal::begin() {

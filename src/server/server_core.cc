@@ -64,6 +64,7 @@ void Server_Core::sent(Session_Id id) {
   Session* const session = find(id);
   if (session == nullptr) return;
   if (session->position < session->until) return send_block(*session, {});
+  if (session->must_end) return end(id, "was told the status");
   session->phase = Phase::ready;
   process(id);
 }
@@ -131,7 +132,30 @@ static bool take(std::string& input, std::size_t size, std::string& message) {
   return true;
 }
 
+// Instead of a hello: the answer is the status, as lines, and the end of the connection. joedb 10
+// only closes it.
+bool Server_Core::take_status_request(Session& session) {
+  std::string request;
+  if (!take(session.input, status_word.size(), request)) return false;
+  clear_deadline(session);
+  session.must_end = true;
+  const Status now = status();
+  std::string text = "checkpoint " + std::to_string(now.checkpoint) + "\nsessions " +
+                     std::to_string(now.sessions) + "\nwaiting " +
+                     std::to_string(now.waiting_for_lock) + '\n';
+  if (now.lock_holder)
+    text +=
+        "lock " + std::to_string(*now.lock_holder) + ' ' +
+        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now.lock_held).count()) +
+        ' ' + now.lock_holder_name + '\n';
+  reply(session, std::move(text));
+  return false;
+}
+
 bool Server_Core::take_hello(Session& session) {
+  if (std::string_view(session.input).starts_with(status_word.substr(0, session.input.size())) &&
+      !session.input.empty())
+    return take_status_request(session);
   const std::size_t known = std::min(session.input.size(), protocol_word.size());
   if (session.input.compare(0, known, protocol_word.substr(0, known)) != 0) {
     end(session.id, "its first message is not that of a client");
@@ -205,6 +229,7 @@ void Server_Core::send_block(Session& session, std::string bytes) {
       return end(session.id, error.what());
     }
     session.position += size;
+    counters_.bytes_sent += static_cast<std::uint64_t>(size);
   }
   if (holder_ == session.id) restart_lock_time();
   host_.send(session.id, std::move(bytes));
@@ -257,6 +282,7 @@ void Server_Core::read(Session& session, Offset from, Offset until) {
 }
 
 void Server_Core::pull(Session& session) {
+  ++counters_.pulls;
   if (pulls_data(session.code) && session.from < 0)
     return end(session.id, "pulls from a negative position");
   if (!journal_.has_other_writers() || is_locked_) return wait_or_lock(session);
@@ -290,6 +316,31 @@ void Server_Core::answer_pull(Session& session) {
   const char c = pulls_lock(session.code) && !can_push(session) ? code::readonly : session.code;
   const bool has_data = pulls_data(session.code) && session.from < checkpoint_;
   reply_number(session, c, checkpoint_, has_data ? session.from : 0, has_data ? checkpoint_ : 0);
+}
+
+void Server_Core::refresh() {
+  if (is_locked_ || is_lock_changing_ || is_refreshing_) return;  // who locks looks, too
+  is_refreshing_ = true;
+  run([this] { journal_.refresh(); },
+      [this](const std::string& error) {
+        is_refreshing_ = false;
+        if (!error.empty()) log_.log(error);
+        wake();
+      });
+}
+
+Server_Core::Status Server_Core::status() const {
+  Status status = counters_;
+  status.checkpoint = checkpoint_;
+  status.can_push = can_push_;
+  status.sessions = sessions_.size();
+  status.waiting_for_lock = lock_queue_.size();
+  const auto holder = holder_ ? sessions_.find(*holder_) : sessions_.end();
+  if (holder == sessions_.end()) return status;
+  status.lock_holder = holder_;
+  status.lock_holder_name = holder->second.name;
+  status.lock_held = system_.now() - locked_since_;
+  return status;
 }
 
 // Those who wait for new bytes.
@@ -354,6 +405,7 @@ void Server_Core::end_push(Session& session) {
   lock_deadline_.reset();  // it is the server who works
   const std::shared_ptr<Staged_Push> staged = std::move(session.staged);
   const auto refusal = std::make_shared<char>('\0');
+  const Offset size = session.until - session.from;
   run(
       [this, staged, refusal] {
         try {
@@ -366,8 +418,9 @@ void Server_Core::end_push(Session& session) {
           throw;
         }
       },
-      [this, refusal, id = session.id](const std::string& error) {
+      [this, refusal, size, id = session.id](const std::string& error) {
         if (!error.empty()) log(id, "its push was refused: " + error);
+        if (error.empty()) counters_.bytes_pushed += static_cast<std::uint64_t>(size);
         wake();
         Session* const found = find(id);
         if (found == nullptr) return;
@@ -382,6 +435,7 @@ void Server_Core::end_push(Session& session) {
 void Server_Core::finish_push(Session& session) {
   const bool must_release = session.code == code::push_unlock && holder_ == session.id;
   session.staged.reset();
+  ++(session.refusal == 0 ? counters_.pushes : counters_.pushes_refused);
   reply(session, std::string(1, session.refusal != 0 ? session.refusal : session.code));
   if (must_release) release();
 }
@@ -405,6 +459,7 @@ void Server_Core::grant() {
   const Session_Id id = lock_queue_.front();
   lock_queue_.pop_front();
   holder_ = id;
+  locked_since_ = system_.now();
   is_lock_changing_ = true;
   run([this] { journal_.begin(); },
       [this, id](const std::string& error) {
@@ -461,6 +516,7 @@ void Server_Core::tick() {
   if (lock_deadline_ && *lock_deadline_ <= now) {
     lock_deadline_.reset();
     if (Session* const session = holder_ ? find(*holder_) : nullptr) {
+      ++counters_.locks_lost;
       log(session->id, "has had the lock without a sign of life, and has lost it");
       if (session->phase == Phase::pushing) {
         session->refusal = code::time_out;

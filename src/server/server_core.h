@@ -81,7 +81,27 @@ class Server_Core {
   std::optional<System::Time> next_deadline() const;
   void tick();
 
-  std::size_t session_count() const { return sessions_.size(); }
+  // Others have written to the file, or to the other copy: takes what is there, and wakes those who
+  // wait for it.
+  void refresh();
+
+  // What the core has done, and what it is doing.
+  struct Status {
+    Offset checkpoint = 0;
+    bool can_push = false;
+    std::size_t sessions = 0;
+    std::size_t waiting_for_lock = 0;
+    std::optional<Session_Id> lock_holder;
+    std::string lock_holder_name;
+    System::Duration lock_held{};  // for so long
+    std::uint64_t pulls = 0;
+    std::uint64_t bytes_sent = 0;  // of the journal
+    std::uint64_t pushes = 0;
+    std::uint64_t bytes_pushed = 0;
+    std::uint64_t pushes_refused = 0;
+    std::uint64_t locks_lost = 0;  // of silent clients
+  };
+  Status status() const;
 
  private:
   enum class Phase {
@@ -98,6 +118,7 @@ class Server_Core {
     std::string name;
     bool may_push = true;
     Phase phase = Phase::hello;
+    bool must_end = false;  // after what is being sent
     std::string input;
     bool is_receiving = false;
     System::Time deadline{};  // of the phases hello and waiting
@@ -116,6 +137,7 @@ class Server_Core {
   void process(Session_Id id);
   bool take_one(Session& session);
   bool take_hello(Session& session);
+  bool take_status_request(Session& session);
   bool take_request(Session& session);
   bool take_pushed(Session& session);
   void receive(Session& session);
@@ -169,6 +191,9 @@ class Server_Core {
   std::deque<Session_Id> lock_queue_;
   std::set<std::pair<System::Time, Session_Id>> deadlines_;  // of sessions
   std::uint64_t staged_count_ = 0;
+  bool is_refreshing_ = false;
+  System::Time locked_since_{};
+  Status counters_;  // only the counters of it
 };
 
 }  // namespace joedb::server

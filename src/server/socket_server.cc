@@ -113,6 +113,10 @@ class Served final : public Server_Host {
   }
 
   void begin() { listener_.accept(); }
+  void refresh() {
+    call([this] { core_.refresh(); });
+  }
+  Server_Core::Status status() const { return core_.status(); }
 
   // The core asks for the first bytes before it has returned the id.
   void add(const Peer_Pointer& peer, const std::string& name, bool may_push) {
@@ -186,14 +190,12 @@ class Served final : public Server_Host {
     set_timer();
   }
 
+  // A deadline mostly moves away: then the timer stays as it is, and looks again when its time has
+  // come, which saves a system call for each message.
   void set_timer() {
     const auto deadline = core_.next_deadline();
-    if (deadline == timer_is_set_for_) return;
+    if (!deadline || (timer_is_set_for_ && *timer_is_set_for_ <= *deadline)) return;
     timer_is_set_for_ = deadline;
-    if (!deadline) {
-      timer_.cancel();
-      return;
-    }
     timer_.expires_at(*deadline);
     timer_.async_wait([this](const std::error_code& error) {
       if (error) return;
@@ -262,12 +264,17 @@ class Socket_Server::Implementation {
     }
     tcp_ = std::make_unique<Listener<tcp>>(
         io_, log_, [this](tcp::socket socket) { begin(std::move(socket)); });
-    tcp_->acceptor.open(endpoint.protocol());
-    tcp_->acceptor.set_option(tcp::acceptor::reuse_address(true));
-    tcp_->acceptor.bind(endpoint, error);
-    if (error) throw Exception(text + ": " + error.message());
-    tcp_->acceptor.listen();
-    return tcp_->acceptor.local_endpoint().port();
+    return open(*tcp_, endpoint, text);
+  }
+
+  int listen_for_metrics(const std::string& text) {
+    metrics_ = std::make_unique<Listener<tcp>>(
+        io_, log_, [this](tcp::socket socket) { answer_http(std::move(socket)); });
+    return open(*metrics_, resolve(text), text);
+  }
+
+  void refresh(const std::string& name) {
+    asio::post(io_, [this, name] { served_.at(name)->refresh(); });
   }
 
   void run() {
@@ -280,6 +287,7 @@ class Socket_Server::Implementation {
     }
     for (const auto& [name, served] : served_) served->begin();
     if (tcp_) tcp_->accept();
+    if (metrics_) metrics_->accept();
     io_.run();
     log_.log("the server has stopped");
   }
@@ -299,6 +307,110 @@ class Socket_Server::Implementation {
     std::string line;
   };
   using Newcomer_Pointer = std::shared_ptr<Newcomer>;
+
+  tcp::endpoint resolve(const std::string& text) {
+    const Address address = parse_address(text);
+    std::error_code error;
+    tcp::resolver resolver(io_);
+    const auto found = resolver.resolve(address.host, address.port, tcp::resolver::passive, error);
+    if (error || found.empty()) throw Exception(text + ": " + error.message());
+    return found.begin()->endpoint();
+  }
+
+  static int open(Listener<tcp>& listener, const tcp::endpoint& endpoint, const std::string& text) {
+    std::error_code error;
+    listener.acceptor.open(endpoint.protocol());
+    listener.acceptor.set_option(tcp::acceptor::reuse_address(true));
+    listener.acceptor.bind(endpoint, error);
+    if (error) throw Exception(text + ": " + error.message());
+    listener.acceptor.listen();
+    return listener.acceptor.local_endpoint().port();
+  }
+
+  // ---- metrics
+
+  // Whatever is asked for: the answer is always the same.
+  void answer_http(tcp::socket socket) {
+    if (newcomers_ >= max_newcomers) return;
+    const auto newcomer = std::make_shared<Newcomer>(io_);
+    ++newcomers_;
+    newcomer->peer = std::make_shared<Peer>(
+        std::make_unique<Stream_Of<tcp::socket>>(std::make_unique<tcp::socket>(std::move(socket))));
+    newcomer->timer.expires_after(limits_.hello_time);
+    limit(newcomer);
+    read_http(newcomer);
+  }
+
+  void read_http(const Newcomer_Pointer& newcomer) {
+    Peer& peer = *newcomer->peer;
+    peer.stream->read_some(
+        asio::buffer(peer.input),
+        [this, newcomer, &peer](const std::error_code& error, std::size_t size) {
+          newcomer->line.append(peer.input.data(), size);
+          const bool is_complete = newcomer->line.find("\r\n\r\n") != std::string::npos;
+          if (error || newcomer->line.size() > 8192) return leave(newcomer);
+          if (!is_complete) return read_http(newcomer);
+          const std::string text = metrics();
+          peer.output =
+              "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: " +
+              std::to_string(text.size()) + "\r\nConnection: close\r\n\r\n" + text;
+          peer.stream->write(
+              asio::buffer(peer.output),
+              [this, newcomer](const std::error_code&, std::size_t) { leave(newcomer); });
+        });
+  }
+
+  void leave(const Newcomer_Pointer& newcomer) {
+    --newcomers_;
+    newcomer->timer.cancel();
+    newcomer->peer->stream->close();
+  }
+
+  // The text format of Prometheus, version 0.0.4.
+  std::string metrics() const {
+    struct Metric {
+      const char* name;
+      const char* type;
+      const char* help;
+      double (*value)(const Server_Core::Status&);
+    };
+    using Status = Server_Core::Status;
+    static constexpr Metric list[] = {
+        {"checkpoint_bytes", "gauge", "Position of the last checkpoint.",
+         [](const Status& s) { return static_cast<double>(s.checkpoint); }},
+        {"writable", "gauge", "Whether clients can push.",
+         [](const Status& s) { return s.can_push ? 1.0 : 0.0; }},
+        {"sessions", "gauge", "Connected clients.",
+         [](const Status& s) { return static_cast<double>(s.sessions); }},
+        {"lock_waiting", "gauge", "Clients that wait for the lock.",
+         [](const Status& s) { return static_cast<double>(s.waiting_for_lock); }},
+        {"lock_held_seconds", "gauge", "For how long a client has had the lock; 0: nobody has it.",
+         [](const Status& s) { return std::chrono::duration<double>(s.lock_held).count(); }},
+        {"pulls_total", "counter", "Pulls.",
+         [](const Status& s) { return static_cast<double>(s.pulls); }},
+        {"sent_bytes_total", "counter", "Bytes of the journal that were sent.",
+         [](const Status& s) { return static_cast<double>(s.bytes_sent); }},
+        {"pushes_total", "counter", "Pushes that were accepted.",
+         [](const Status& s) { return static_cast<double>(s.pushes); }},
+        {"pushed_bytes_total", "counter", "Bytes that were pushed.",
+         [](const Status& s) { return static_cast<double>(s.bytes_pushed); }},
+        {"pushes_refused_total", "counter", "Pushes that were refused.",
+         [](const Status& s) { return static_cast<double>(s.pushes_refused); }},
+        {"locks_lost_total", "counter", "Locks that were taken from silent clients.",
+         [](const Status& s) { return static_cast<double>(s.locks_lost); }}};
+    std::ostringstream out;
+    out.precision(17);
+    for (const Metric& metric : list) {
+      out << "# HELP joedb_" << metric.name << ' ' << metric.help << "\n# TYPE joedb_"
+          << metric.name << ' ' << metric.type << '\n';
+      for (const auto& [name, served] : served_)
+        out << "joedb_" << metric.name << "{database=\"" << name << "\"} "
+            << metric.value(served->status()) << '\n';
+    }
+    return out.str();
+  }
+
+  // ---- clients over TCP
 
   void wait_for_hang_up() {
     hang_ups_.async_wait([this](const std::error_code& error, int) {
@@ -349,9 +461,7 @@ class Socket_Server::Implementation {
 
   void end(const Newcomer_Pointer& newcomer, const std::string& why) {
     log_.log("a connection over TCP was refused: " + why);
-    --newcomers_;
-    newcomer->timer.cancel();
-    newcomer->peer->stream->close();
+    leave(newcomer);
   }
 
   void read_line(const Newcomer_Pointer& newcomer) {
@@ -424,6 +534,7 @@ class Socket_Server::Implementation {
   asio::signal_set hang_ups_;
   std::map<std::string, std::unique_ptr<Served>> served_;
   std::unique_ptr<Listener<tcp>> tcp_;
+  std::unique_ptr<Listener<tcp>> metrics_;
   Tls_Files tls_files_;
   std::shared_ptr<Tls_State> tls_;  // null: no TLS
   std::size_t newcomers_ = 0;
@@ -441,6 +552,10 @@ void Socket_Server::serve(Served_Journal& journal, const std::string& name,
 int Socket_Server::listen(const std::string& address, const Tls_Files& tls) {
   return implementation_->listen(address, tls);
 }
+int Socket_Server::listen_for_metrics(const std::string& address) {
+  return implementation_->listen_for_metrics(address);
+}
+void Socket_Server::refresh(const std::string& name) { implementation_->refresh(name); }
 void Socket_Server::run() { implementation_->run(); }
 void Socket_Server::stop() { implementation_->stop(); }
 

@@ -40,11 +40,17 @@ class Socket_Server {
   // that is free. Returns the port. Throws Exception.
   int listen(const std::string& address, const Tls_Files& tls);
 
+  // Before run(). Answers HTTP requests at [HOST:]PORT with the counters of all databases, as text
+  // for Prometheus. Without a host, for this machine alone.
+  int listen_for_metrics(const std::string& address);
+
   // Serves until SIGINT or SIGTERM comes, or stop() is called. SIGHUP reads the files of TLS again:
   // if that fails, a log line says so, and the old ones stay.
   void run();
   // May be called by any thread.
   void stop();
+  // So may this: others have written to the file of this database, or to its other copy.
+  void refresh(const std::string& name);
 
  private:
   class Implementation;

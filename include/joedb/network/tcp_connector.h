@@ -26,12 +26,12 @@ struct Tcp_Address {
 struct Tls_Identity {
   // Whose certificates of servers are accepted, as PEM. Empty: those that this machine trusts. The
   // certificate must be for the host of the address.
-  std::string authority_file;
+  std::string authority_file = {};
   // Either NAME:TOKEN, the only line of a file,
-  std::string token_file;
+  std::string token_file = {};
   // or a certificate and its key, as PEM.
-  std::string certificate_file;
-  std::string key_file;
+  std::string certificate_file = {};
+  std::string key_file = {};
 };
 
 // Channels over TCP: to other machines with TLS 1.3. A connection that carries nothing for a minute

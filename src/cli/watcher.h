@@ -1,0 +1,39 @@
+#ifndef JOEDB_CLI_WATCHER_H
+#define JOEDB_CLI_WATCHER_H
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "joedb/base/log.h"
+#include "joedb/network/channel.h"
+
+namespace joedb {
+
+// Calls a function whenever others have written, in a thread of its own: to a file, or to a server.
+// It may be called more often. The destructor returns within half a second.
+class Watcher {
+ public:
+  using Notify = std::function<void()>;
+  // All references must outlive this.
+  Watcher(const std::string& path, Logger& log, Notify notify);
+  Watcher(Connector& connector, Logger& log, Notify notify);
+  ~Watcher();
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+
+ private:
+  void watch_file(const std::string& path);
+  void watch_server(Connector& connector);
+
+  Logger& log_;
+  const Notify notify_;
+  std::atomic<bool> is_stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace joedb
+
+#endif

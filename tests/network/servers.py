@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Servers and clients as users run them: TCP, TLS, tokens, several databases, relays, followers.
+
+usage: servers.py TOOLS_DIR
+"""
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TOOLS = ''
+PATIENCE = 20  # seconds that anything may take
+
+
+class Process:
+    """A tool that runs in the background. Its log lines can be waited for."""
+
+    def __init__(self, folder, *words):
+        self.process = subprocess.Popen([os.path.join(TOOLS, words[0]), *words[1:]], cwd=folder, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.lines = []
+
+    def wait_for(self, pattern):
+        for line in self.process.stderr:
+            self.lines.append(line)
+            if match := re.search(pattern, line):
+                return match
+        raise AssertionError(f'no line {pattern!r} in:\n{"".join(self.lines)}')
+
+    def write(self, text):
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def read_until(self, text):
+        for line in self.process.stdout:
+            if text in line:
+                return
+        raise AssertionError(f'no line {text!r}')
+
+    def end(self, number=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait(timeout=PATIENCE)
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass
+        return code
+
+
+class Servers(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.folder = directory.name
+        self.run_tool('joedbi', '--new', 'city.joedb', text='create_table city\nadd_field city name string\n')
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def content(self, name):
+        with open(self.path(name), 'rb') as f:
+            return f.read()
+
+    def run_tool(self, *words, text='', code=0):
+        result = subprocess.run([os.path.join(TOOLS, words[0]), *words[1:]], cwd=self.folder, input=text, text=True,
+                                capture_output=True, timeout=PATIENCE)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout + result.stderr
+
+    def start(self, *words):
+        process = Process(self.folder, *words)
+        self.addCleanup(process.end)
+        return process
+
+    def serve(self, *words):
+        server = self.start('joedb_server', '--verbose', *words)
+        server.wait_for(r'serving .* at ')
+        return server
+
+    def insert(self, name, *connection, code=0):
+        return self.run_tool('joedb_client', 'memory', *connection, code=code,
+                             text=f'transaction\ninsert_into city 0\nupdate city 0 name "{name}"\nquit\n')
+
+    def names(self, *connection):
+        return re.findall(r'"(\w+)"', self.run_tool('joedb_client', 'memory', *connection,
+                                                     text='pull\ndb\ntable city\nquit\n'))
+
+    # ---- TCP
+
+    def serve_tls(self, *words):
+        self.run_tool('joedb_server', '--init', 'keys')
+        server = self.start('joedb_server', '--verbose', '--listen', '127.0.0.1:0', '--certificate', 'keys/server.crt',
+                            '--key', 'keys/server.key', '--access', 'keys/access', *words, 'city.joedb')
+        self.port = server.wait_for(r'listening at port (\d+)').group(1)
+        server.wait_for(r'serving .* at ')
+        return server
+
+    def tls(self, token='ann', database='city'):
+        return ('--authority', 'keys/server.crt', '--token', f'keys/{token}.token',
+                f'joedb://localhost:{self.port}/{database}')
+
+    def add_client(self, name, role):
+        text = self.run_tool('joedb_server', '--new_token', f'{name}:{role}')
+        line, token = re.search(rf'({name} {role} token \w+ \w+)\n.*\n  ({name}:\w+)', text).groups()
+        with open(self.path('keys/access'), 'a') as f:
+            f.write(line + '\n')
+        with open(self.path(f'keys/{name}.token'), 'w') as f:
+            f.write(token + '\n')
+
+    def test_a_client_with_a_token_reads_and_writes_over_tls(self):
+        self.serve_tls()
+        self.insert('Oslo', *self.tls())
+        self.assertEqual(self.names(*self.tls()), ['Oslo'])
+        self.assertEqual(os.stat(self.path('keys/server.key')).st_mode & 0o777, 0o600)
+        self.assertEqual(os.stat(self.path('keys/ann.token')).st_mode & 0o777, 0o600)
+
+    def test_who_shows_nothing_or_something_wrong_is_refused(self):
+        self.serve_tls()
+        authority, token, address = self.tls()[:2], self.tls()[2:4], self.tls()[4:]
+        self.assertIn('unknown name, or wrong token', self.insert('x', *authority, *address, code=1))
+        self.assertIn('certificate is not accepted', self.insert('x', *token, *address, code=1))
+        with open(self.path('keys/bad.token'), 'w') as f:
+            f.write('ann:0000')
+        self.assertIn('unknown name, or wrong token', self.insert('x', *self.tls('bad'), code=1))
+        self.assertIn('there is no database town', self.insert('x', *self.tls(database='town'), code=1))
+
+    def test_a_client_that_may_only_pull_gets_no_lock(self):
+        server = self.serve_tls()
+        self.add_client('bob', 'pull')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for('were read again')
+        self.insert('Oslo', *self.tls())
+        self.assertEqual(self.names(*self.tls('bob')), ['Oslo'])
+        self.assertIn('unknown command', self.insert('x', *self.tls('bob'), code=1).lower())
+
+    def test_a_broken_access_list_changes_nothing(self):
+        server = self.serve_tls()
+        with open(self.path('keys/access'), 'a') as f:
+            f.write('eve everything\n')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for('the old certificate and access list stay: keys/access: line 2')
+        self.insert('Oslo', *self.tls())
+
+    def test_other_machines_need_tls(self):
+        text = self.run_tool('joedb_server', '--listen', '0.0.0.0:0', 'city.joedb', code=1)
+        self.assertIn('needs TLS', text)
+
+    def test_garbage_is_no_client(self):
+        server = self.start('joedb_server', '--verbose', '--listen', '0', 'city.joedb')
+        port = int(server.wait_for(r'listening at port (\d+)').group(1))
+        for garbage in (b'GET / HTTP/1.1\r\n\r\n', b'x' * 5000, b'joedb-access 1\n', b'joedb-access 1 city a b c\n'):
+            with socket.create_connection(('127.0.0.1', port), PATIENCE) as peer:
+                peer.sendall(garbage)
+                try:
+                    while peer.recv(4096):
+                        pass
+                except ConnectionResetError:
+                    pass
+            server.wait_for('was refused')
+        self.insert('Oslo', f'joedb+tcp://127.0.0.1:{port}')
+
+    def test_several_databases_have_names(self):
+        self.run_tool('joedbi', '--new', 'town.joedb', text='create_table city\nadd_field city name string\n')
+        server = self.start('joedb_multi_server', '--verbose', '--listen', '0', 'city.joedb', 'town.joedb')
+        port = server.wait_for(r'listening at port (\d+)').group(1)
+        self.insert('Oslo', f'joedb+tcp://localhost:{port}/city')
+        self.insert('Ely', f'joedb+tcp://localhost:{port}/town')
+        self.assertEqual(self.names('local', 'city.joedb.sock'), ['Oslo'])
+        self.assertEqual(self.names('local', 'town.joedb.sock'), ['Ely'])
+        self.assertIn('there is no database', self.insert('x', f'joedb+tcp://localhost:{port}', code=1))
+        self.assertEqual(server.end(), 0)
+
+    # ---- around it
+
+    def test_metrics_are_served(self):
+        server = self.start('joedb_server', '--verbose', '--metrics', '0', 'city.joedb')
+        port = int(server.wait_for(r'metrics at port (\d+)').group(1))
+        server.wait_for(r'serving .* at ')
+        self.insert('Oslo', 'local', 'city.joedb.sock')
+        with socket.create_connection(('127.0.0.1', port), PATIENCE) as peer:
+            peer.sendall(b'GET /metrics HTTP/1.1\r\n\r\n')
+            text = b''.join(iter(lambda: peer.recv(4096), b'')).decode()
+        self.assertIn('joedb_pushes_total{database="city"} 1\n', text)
+        size = os.path.getsize(self.path('city.joedb'))
+        self.assertIn(f'joedb_checkpoint_bytes{{database="city"}} {size}\n', text)
+
+    def test_who_waits_for_the_lock_is_told_who_has_it(self):
+        self.serve('city.joedb')
+        holder = self.start('joedb_client', 'memory', 'local', 'city.joedb.sock')
+        holder.write('transaction\nschema\n')
+        holder.read_until('create_table city')
+        waiter = self.start('joedb_client', 'memory', 'local', 'city.joedb.sock')
+        waiter.write('transaction\ncomment "second"\nquit\n')
+        waiter.wait_for(r'waiting for the lock: session 0 has had it for \d+ s')
+        holder.write('quit\n')
+        waiter.process.stdin.close()
+        self.assertEqual(waiter.process.wait(PATIENCE), 0)
+
+    def wait_until_equal(self, one, other):
+        deadline = time.monotonic() + PATIENCE
+        while self.content(one)[41:] != self.content(other)[41:]:
+            self.assertLess(time.monotonic(), deadline, 'the copies stay different')
+            time.sleep(0.01)
+
+    def test_a_relay_has_what_is_pushed_to_either_side(self):
+        self.serve('city.joedb')
+        self.serve('--new', 'relay.joedb', 'local', 'city.joedb.sock')
+        self.insert('Oslo', 'local', 'relay.joedb.sock')
+        self.assertEqual(self.names('local', 'city.joedb.sock'), ['Oslo'])
+        waiter = self.start('joedb_client', 'memory', 'local', 'relay.joedb.sock')
+        waiter.write('pull\n')
+        waiter.read_until('OK: pull')
+        waiter.write('pull 20\n')
+        self.run_tool('joedb_client', 'memory', 'local', 'city.joedb.sock',
+                      text='transaction\nupdate city 0 name "Ulm"\nquit\n')
+        waiter.read_until('pulled')  # it is woken by the other server
+        self.wait_until_equal('relay.joedb', 'city.joedb')
+
+    def test_a_follower_keeps_a_backup(self):
+        self.serve('city.joedb')
+        self.start('joedb_push', '--follow', 'city.joedb', 'file', '--new', 'backup.joedb')
+        self.insert('Oslo', 'local', 'city.joedb.sock')
+        self.wait_until_equal('backup.joedb', 'city.joedb')
+
+    def test_a_follower_prints_what_a_server_gets(self):
+        self.serve('city.joedb')
+        follower = self.start('joedb_push', '--follow', '--db', 'dump', 'server', 'local', 'city.joedb.sock')
+        follower.read_until('create_table city')
+        self.insert('Oslo', 'local', 'city.joedb.sock')
+        follower.read_until('"Oslo"')
+
+    def test_work_goes_on_when_the_server_is_restarted(self):
+        first = self.serve('city.joedb')
+        client = self.start('joedb_client', '--verbose', 'memory', 'local', 'city.joedb.sock')
+        client.write('pull\n')
+        client.read_until('OK: pull')
+        first.process.kill()
+        first.process.wait()
+        client.write('transaction\ninsert_into city 0\nupdate city 0 name "Oslo"\nquit\n')
+        client.wait_for('trying again')
+        self.serve('city.joedb')
+        client.process.stdin.close()
+        client.read_until('OK: transaction')
+        self.assertEqual(self.names('local', 'city.joedb.sock'), ['Oslo'])
+
+
+if __name__ == '__main__':
+    TOOLS = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
