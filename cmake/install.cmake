@@ -15,6 +15,9 @@ if(TARGET joedb_program)
   install(TARGETS joedb_program EXPORT joedbTargets)
   list(TRANSFORM JOEDB_TOOL_NAMES PREPEND $<TARGET_FILE_DIR:joedb_program>/ OUTPUT_VARIABLE links)
   install(FILES ${links} TYPE BIN)
+  install(FILES packaging/systemd/joedb@.service packaging/systemd/joedb@.socket
+          DESTINATION lib/systemd/system)
+  install(FILES packaging/systemd/joedb.conf DESTINATION lib/sysusers.d)
 endif()
 
 # CMake. While the version begins with 0, a new minor version may change everything.

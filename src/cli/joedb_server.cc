@@ -1,4 +1,7 @@
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -136,6 +139,17 @@ struct Server_Options {
   }
 };
 
+// The socket that systemd has made, if it has: sd_listen_fds(3).
+std::optional<int> inherited_socket() {
+  const char* const process = std::getenv("LISTEN_PID");
+  const char* const count = std::getenv("LISTEN_FDS");
+  if (process == nullptr || count == nullptr || process != std::to_string(::getpid()))
+    return std::nullopt;
+  if (std::string_view(count) != "1")
+    throw Exception("one socket is needed, not " + std::string(count));
+  return 3;
+}
+
 void listen(server::Socket_Server& server, const Server_Options& options, Logger& log) {
   if (!options.metrics.empty())
     log.log("metrics at port " + std::to_string(server.listen_for_metrics(options.metrics)));
@@ -210,7 +224,7 @@ int run_server(std::vector<std::string> arguments) {
   return name_file_in_errors(file.name, [&] {
     const Served_File served(file, connection, server_options.client, log);
     server::Socket_Server server(server_options.limits(), log);
-    server.serve(*served.journal, database_name(file), socket);
+    server.serve(*served.journal, database_name(file), socket, inherited_socket());
     listen(server, server_options, log);
     log.log("serving " + file.name + " at " + socket);
     Watchers watchers;

@@ -86,9 +86,10 @@ class Listener {
 class Served final : public Server_Host {
  public:
   Served(asio::io_context& io, Served_Journal& journal, std::string path,
-         const Server_Core::Limits& limits, Logger& log)
+         std::optional<int> descriptor, const Server_Core::Limits& limits, Logger& log)
       : io_(io),
         path_(std::move(path)),
+        owns_socket_(!descriptor),
         core_(journal, *this, System::real(), log, limits, path_ + '.'),
         timer_(io),
         listener_(io, log, [this](stream_protocol::socket socket) {
@@ -96,6 +97,10 @@ class Served final : public Server_Host {
                   std::make_unique<stream_protocol::socket>(std::move(socket)))),
               "", true);
         }) {
+    if (descriptor) {
+      listener_.acceptor.assign(stream_protocol(), *descriptor);
+      return;
+    }
     remove_stale_socket(io, path_);
     listener_.acceptor.open();
     listener_.acceptor.bind(stream_protocol::endpoint(path_));
@@ -109,7 +114,7 @@ class Served final : public Server_Host {
     journal_lane_.join();
     hash_lane_.join();
     std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
+    if (owns_socket_) std::filesystem::remove(path_, ignored);
   }
 
   void begin() { listener_.accept(); }
@@ -211,6 +216,7 @@ class Served final : public Server_Host {
 
   asio::io_context& io_;
   const std::string path_;
+  const bool owns_socket_;
   asio::thread_pool journal_lane_{1};
   asio::thread_pool hash_lane_{1};
   std::map<Session_Id, Peer_Pointer> peers_;
@@ -241,8 +247,9 @@ class Socket_Server::Implementation {
   Implementation(Server_Core::Limits limits, Logger& log)
       : limits_(limits), log_(log), ends_(io_, SIGINT, SIGTERM), hang_ups_(io_) {}
 
-  void serve(Served_Journal& journal, const std::string& name, const std::string& path) {
-    auto served = std::make_unique<Served>(io_, journal, path, limits_, log_);
+  void serve(Served_Journal& journal, const std::string& name, const std::string& path,
+             std::optional<int> descriptor) {
+    auto served = std::make_unique<Served>(io_, journal, path, descriptor, limits_, log_);
     if (!served_.emplace(name, std::move(served)).second)
       throw Exception("two databases are named " + name);
   }
@@ -545,9 +552,9 @@ Socket_Server::Socket_Server(Server_Core::Limits limits, Logger& log)
 
 Socket_Server::~Socket_Server() = default;
 
-void Socket_Server::serve(Served_Journal& journal, const std::string& name,
-                          const std::string& path) {
-  implementation_->serve(journal, name, path);
+void Socket_Server::serve(Served_Journal& journal, const std::string& name, const std::string& path,
+                          std::optional<int> descriptor) {
+  implementation_->serve(journal, name, path, descriptor);
 }
 int Socket_Server::listen(const std::string& address, const Tls_Files& tls) {
   return implementation_->listen(address, tls);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "joedb/base/log.h"
@@ -34,7 +35,10 @@ class Socket_Server {
   // Before run(). `journal` must outlive the server. `name` is that of the database over TCP.
   // Throws Exception if another server listens at `path`, or something else is there; a socket that
   // a killed server has left is replaced.
-  void serve(Served_Journal& journal, const std::string& name, const std::string& path);
+  // With a descriptor, that is the socket, which listens already: somebody else has made it
+  // (systemd), and removes it.
+  void serve(Served_Journal& journal, const std::string& name, const std::string& path,
+             std::optional<int> descriptor = std::nullopt);
   // Before run(). HOST:PORT, [HOST]:PORT or PORT; without a host, that of this machine alone.
   // Without TLS the host must be of this machine, and every user of it may connect. Port 0: one
   // that is free. Returns the port. Throws Exception.

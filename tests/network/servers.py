@@ -179,6 +179,22 @@ class Servers(unittest.TestCase):
 
     # ---- around it
 
+    def test_a_socket_of_systemd_is_used(self):
+        listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listener.close)
+        listener.bind(self.path('given.sock'))
+        listener.listen()
+        # What systemd does: descriptor 3, and the number of the process that is to take it.
+        script = 'exec 3<&%d; export LISTEN_FDS=1 LISTEN_PID=$$; exec "%s/joedb_server" city.joedb' % (
+            listener.fileno(), TOOLS)
+        server = subprocess.Popen(['bash', '-c', script], cwd=self.folder, pass_fds=[listener.fileno()])
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        self.insert('Oslo', 'local', 'given.sock')
+        server.terminate()
+        self.assertEqual(server.wait(PATIENCE), 0)
+        self.assertTrue(os.path.exists(self.path('given.sock')))
+
     def test_metrics_are_served(self):
         server = self.start('joedb_server', '--verbose', '--metrics', '0', 'city.joedb')
         port = int(server.wait_for(r'metrics at port (\d+)').group(1))
