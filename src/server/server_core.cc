@@ -436,8 +436,10 @@ void Server_Core::finish_push(Session& session) {
   const bool must_release = session.code == code::push_unlock && holder_ == session.id;
   session.staged.reset();
   ++(session.refusal == 0 ? counters_.pushes : counters_.pushes_refused);
-  reply(session, std::string(1, session.refusal != 0 ? session.refusal : session.code));
-  if (must_release) release();
+  const Session_Id id = session.id;
+  if (must_release) release();  // the next one has more to do
+  if (Session* const found = find(id))
+    reply(*found, std::string(1, found->refusal != 0 ? found->refusal : found->code));
 }
 
 // ---- the lock -----------------------------------------------------------------------------------
