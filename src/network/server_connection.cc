@@ -53,7 +53,7 @@ class Server_Connection::Incoming final : public Abstract_File {
     if (offset < position_ || offset > end_) throw Exception("these bytes have been read already");
     skip_to(offset);
     size = std::min(size, static_cast<std::size_t>(end_ - offset));
-    connection_.receive_exactly(data, size);
+    connection_.input_.read_exactly(data, size);
     position_ += static_cast<Offset>(size);
     return size;
   }
@@ -61,7 +61,7 @@ class Server_Connection::Incoming final : public Abstract_File {
     char ignored[4096];
     while (position_ < offset) {
       const auto n = std::min<Offset>(offset - position_, sizeof ignored);
-      connection_.receive_exactly(ignored, static_cast<std::size_t>(n));
+      connection_.input_.read_exactly(ignored, static_cast<std::size_t>(n));
       position_ += n;
     }
   }
@@ -120,7 +120,7 @@ auto Server_Connection::request(F&& f) {
 
 Server_Connection::Server_Connection(Channel& channel, Logger& log,
                                      std::chrono::milliseconds interval)
-    : channel_(channel), log_(log), input_(block_size) {
+    : channel_(channel), log_(log), input_(channel) {
   request([this] { say_hello(); });
   if (interval > interval.zero()) keeper_ = std::thread([this, interval] { keep_alive(interval); });
 }
@@ -141,39 +141,6 @@ Server_Connection::~Server_Connection() {
   }
 }
 
-// ---- bytes --------------------------------------------------------------------------------------
-
-void Server_Connection::receive_exactly(char* data, std::size_t size) {
-  while (size > 0) {
-    std::size_t n;
-    if (taken_ < filled_) {
-      n = std::min(size, filled_ - taken_);
-      std::copy_n(input_.data() + taken_, n, data);
-      taken_ += n;
-    } else if (size >= input_.size()) {
-      n = channel_.read_some(data, size);
-    } else {
-      filled_ = channel_.read_some(input_.data(), input_.size());
-      taken_ = 0;
-      continue;
-    }
-    data += n;
-    size -= n;
-  }
-}
-
-char Server_Connection::receive_code() {
-  char c;
-  receive_exactly(&c, 1);
-  return c;
-}
-
-std::int64_t Server_Connection::receive_number() {
-  char bytes[8];
-  receive_exactly(bytes, sizeof bytes);
-  return network::number_at({bytes, sizeof bytes}, 0);
-}
-
 // ---- hello --------------------------------------------------------------------------------------
 
 void Server_Connection::say_hello() {
@@ -182,13 +149,13 @@ void Server_Connection::say_hello() {
   channel_.write(hello.data(), hello.size());
 
   char word[network::protocol_word.size()];
-  receive_exactly(word, sizeof word);
+  input_.read_exactly(word, sizeof word);
   if (std::string_view(word, sizeof word) != network::protocol_word)
     throw Protocol_Error("Did not receive \"joedb\" from server");
-  const std::int64_t version = receive_number();
-  session_ = receive_number();
-  checkpoint_ = receive_number();
-  const char mode = receive_code();
+  const std::int64_t version = input_.read_number();
+  session_ = input_.read_number();
+  checkpoint_ = input_.read_number();
+  const char mode = input_.read_byte();
   if (version == 0) throw Protocol_Error("Client version rejected by server");
   if (version < network::protocol_version) throw Protocol_Error("Unsupported server version");
   if (mode != 'W' && mode != 'R') throw Protocol_Error("Unexpected server mode");
@@ -213,7 +180,7 @@ void Server_Connection::compare(const Abstract_File& local, Offset, Offset end,
     append_number(out, end);
     out.append(hash.data(), hash.size());
     channel_.write(out.data(), out.size());
-    const char reply = receive_code();
+    const char reply = input_.read_byte();
     if (reply == code::mismatch) throw Content_Mismatch(local.get_name(), journal_start, end);
     if (reply != out.front()) throw Protocol_Error("unexpected reply to a check");
   });
@@ -222,11 +189,11 @@ void Server_Connection::compare(const Abstract_File& local, Offset, Offset end,
 void Server_Connection::ask_for_checkpoint(const Pull& pull, bool has_data) {
   const std::string out = pull_request(pull, has_data);
   channel_.write(out.data(), out.size());
-  const char reply = receive_code();
+  const char reply = input_.read_byte();
   const bool is_refused = pull.takes_lock && reply == code::readonly;
   if (reply != out.front() && !is_refused)
     throw Protocol_Error("pull error: unexpected server reply");
-  checkpoint_ = receive_number();
+  checkpoint_ = input_.read_number();
   if (checkpoint_ < journal_start) throw Protocol_Error("pull error: unexpected checkpoint");
   if (is_refused) {
     if (has_data) Incoming(*this, pull.from, std::max(pull.from, checkpoint_)).skip_to(checkpoint_);
@@ -264,12 +231,12 @@ std::size_t Server_Connection::read(char* data, std::size_t size, Offset offset)
     append_number(out, offset);
     append_number(out, offset + static_cast<Offset>(size));
     channel_.write(out.data(), out.size());
-    if (receive_code() != code::read) throw Protocol_Error("unexpected reply to a read");
-    const Offset end = receive_number();
+    if (input_.read_byte() != code::read) throw Protocol_Error("unexpected reply to a read");
+    const Offset end = input_.read_number();
     if (end < offset || end - offset > static_cast<Offset>(size))
       throw Protocol_Error("bad pread size from server");
     const auto n = static_cast<std::size_t>(end - offset);
-    receive_exactly(data, n);
+    input_.read_exactly(data, n);
     return n;
   });
 }
@@ -296,7 +263,7 @@ void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
     } while (position < end);
 
     if (after == After_Push::unlock) is_locked_ = false;
-    const char reply = receive_code();
+    const char reply = input_.read_byte();
     if (reply == code::conflict) throw Conflict(checkpoint_);
     if (reply == code::readonly) throw Disconnection("push error: server is pull-only");
     if (reply == code::time_out) {
@@ -311,7 +278,7 @@ void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
 
 void Server_Connection::send_unlock() {
   channel_.write(&code::unlock, 1);
-  if (receive_code() != code::unlock) throw Protocol_Error("unlock error: unexpected reply");
+  if (input_.read_byte() != code::unlock) throw Protocol_Error("unlock error: unexpected reply");
 }
 
 void Server_Connection::unlock() noexcept {
@@ -339,8 +306,8 @@ void Server_Connection::keep_alive(std::chrono::milliseconds interval) {
       request([this] {
         const std::string out = pull_request({}, false);
         channel_.write(out.data(), out.size());
-        if (receive_code() != out.front()) throw Protocol_Error("keep-alive: unexpected reply");
-        receive_number();  // whoever pulls will see it
+        if (input_.read_byte() != out.front()) throw Protocol_Error("keep-alive: unexpected reply");
+        input_.read_number();  // whoever pulls will see it
       });
     } catch (const std::exception& error) {
       log_.log(std::string("keep-alive: ") + error.what());

@@ -12,6 +12,7 @@
 
 #include "joedb/base/error.h"
 #include "network/access.h"
+#include "network/local_acceptor.h"
 #include "server/stream.h"
 #include "server/tls.h"
 
@@ -25,20 +26,6 @@ using Tls_Socket = asio::ssl::stream<tcp::socket>;
 
 // Clients that have not said yet what they want.
 constexpr std::size_t max_newcomers = 1000;
-
-// A killed server leaves its socket behind. Nobody listens there then.
-void remove_stale_socket(asio::io_context& io, const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::symlink_status(path, error);
-  if (!std::filesystem::exists(status)) return;
-  if (!std::filesystem::is_socket(status))
-    throw Exception(path + ": is there already, and no socket");
-  stream_protocol::socket socket(io);
-  socket.connect(stream_protocol::endpoint(path), error);
-  if (!error) throw Exception(path + ": another server listens there");
-  if (error != asio::error::connection_refused) throw Exception(path + ": " + error.message());
-  std::filesystem::remove(path);
-}
 
 // A connection. Handlers keep it alive, and do nothing once it is closed.
 struct Peer {
@@ -97,17 +84,10 @@ class Served final : public Server_Host {
                   std::make_unique<stream_protocol::socket>(std::move(socket)))),
               "", true);
         }) {
-    if (descriptor) {
+    if (descriptor)
       listener_.acceptor.assign(stream_protocol(), *descriptor);
-      return;
-    }
-    remove_stale_socket(io, path_);
-    listener_.acceptor.open();
-    listener_.acceptor.bind(stream_protocol::endpoint(path_));
-    // Before listen(), nobody can connect.
-    std::filesystem::permissions(
-        path_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    listener_.acceptor.listen();
+    else
+      listener_.acceptor = network::listen_at(io, path_);
   }
 
   ~Served() override {

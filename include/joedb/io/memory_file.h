@@ -51,8 +51,10 @@ class Readonly_Memory_File : public Abstract_File {
   Readonly_Memory_File(const void* data, std::size_t size);
   explicit Readonly_Memory_File(std::string_view data);
   explicit Readonly_Memory_File(const std::vector<char>& data);
+  // The bytes stand at `start` of the file. What is before them cannot be read.
+  Readonly_Memory_File(std::string_view data, Offset start);
 
-  Offset get_size() const override { return static_cast<Offset>(data_.size()); }
+  Offset get_size() const override { return start_ + static_cast<Offset>(data_.size()); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   // Throws Exception.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
@@ -64,6 +66,7 @@ class Readonly_Memory_File : public Abstract_File {
 
  private:
   const std::string_view data_;
+  const Offset start_ = 0;
 };
 
 }  // namespace joedb::inline v1

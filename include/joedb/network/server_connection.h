@@ -7,10 +7,9 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 #include "joedb/base/log.h"
-#include "joedb/network/channel.h"
+#include "joedb/network/channel_reader.h"
 #include "joedb/replica/connection.h"
 
 namespace joedb::inline v1 {
@@ -65,9 +64,6 @@ class Server_Connection final : public Connection {
   template <class F>
   auto request(F&& f);
   void say_hello();
-  void receive_exactly(char* data, std::size_t size);
-  char receive_code();
-  std::int64_t receive_number();
   void ask_for_checkpoint(const Pull& pull, bool has_data);
   void send_unlock();
   void keep_alive(std::chrono::milliseconds interval);
@@ -77,9 +73,7 @@ class Server_Connection final : public Connection {
   std::mutex using_;  // the channel, and what follows
   State state_ = State::working;
   std::string failure_;
-  std::vector<char> input_;
-  std::size_t taken_ = 0;   // of input_
-  std::size_t filled_ = 0;  // of input_
+  Channel_Reader input_;
   std::int64_t session_ = 0;
   Offset checkpoint_ = 0;
   bool can_push_ = false;

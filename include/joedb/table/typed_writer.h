@@ -439,6 +439,15 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
   // The bytes of the journal; complete after flush() or a checkpoint.
   const std::vector<char>& get_data() const { return file.get_data(); }
 
+  // Appends the bytes that a copy of this database, with the same get_data() before, has behind
+  // them, and writes a soft checkpoint. If they are not whole valid entries, or change the schema,
+  // throws Corruption_Error or Exception, and nothing has changed. Requires that nothing was
+  // written since the last checkpoint.
+  void append_from_copy(std::string_view bytes) {
+    const Readonly_Memory_File source(bytes, static_cast<Offset>(get_data().size()));
+    this->copy_from(source, source.get_size());
+  }
+
  private:
   using File_Holder<Memory_File>::file;
 };

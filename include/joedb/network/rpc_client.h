@@ -1,0 +1,94 @@
+#ifndef JOEDB_NETWORK_RPC_CLIENT_H
+#define JOEDB_NETWORK_RPC_CLIENT_H
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "joedb/network/channel_reader.h"
+#include "joedb/network/rpc_procedure.h"
+
+namespace joedb::inline v1::rpc {
+
+// The procedure has failed on the server: what() is the text of its exception there, cut to 8183
+// bytes. The message is as it was before the call, and the client can be used.
+class Error : public Exception {
+ public:
+  using Exception::Exception;
+};
+
+// Base of the generated Client, which has a function for each procedure.
+//
+//     joedb::Local_Channel channel("bank.sock");
+//     bank::rpc::Client client(channel);
+//     bank::rpc::deposit::Memory_Database message;
+//     message.set_amount(100);
+//     client.put(message);  // the server has changed it
+//
+// A call throws Error if the procedure fails; Exception if the message is larger than the limit;
+// Corruption_Error if what the server has appended are no entries: the message is then as it was.
+// If the channel is lost, it throws Connection_Lost, and so do all later calls: whether the
+// procedure has run is not known. If the server does not speak the protocol, it throws
+// Disconnection in the same way.
+//
+// Thread-safe, if the messages are different ones: calls wait for each other.
+class Client {
+ public:
+  // Says hello. The channel must outlive the client. With a keep-alive, a thread sends a ping when
+  // the connection has been idle for so long. Throws Connection_Lost; Disconnection if the server
+  // has other procedures, or does not speak the protocol.
+  Client(Channel& channel, std::vector<Signature> signatures,
+         std::chrono::milliseconds keep_alive = {});
+  // Says good bye.
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  std::int64_t get_session_id() const { return session_; }
+  // Asks the server for an answer. Throws Connection_Lost or Disconnection.
+  void ping();
+  // The size of the largest message, sent or received. The server has a limit of its own: it closes
+  // the connection when it is exceeded.
+  void set_message_limit(Offset limit) { message_limit_ = limit; }
+
+ protected:
+  // For generated code. Message is a Memory_Database.
+  template <class Message>
+  void call(std::size_t procedure, Message& message) {
+    message.soft_checkpoint();
+    const auto& file = message.get_data();
+    const std::string added = exchange(procedure, {file.data(), file.size()});
+    if (!added.empty()) message.append_from_copy(added);
+  }
+
+ private:
+  template <class F>
+  auto request(F&& f);
+  void say_hello();
+  void send_ping();
+  std::string exchange(std::size_t procedure, std::string_view file);
+  std::string receive(std::size_t size);
+  void keep_alive(std::chrono::milliseconds interval);
+
+  enum class State { working, refused, lost };
+
+  Channel& channel_;
+  const std::vector<Signature> signatures_;
+  std::mutex using_;  // the channel, and what follows
+  State state_ = State::working;
+  std::string failure_;
+  Channel_Reader input_;
+  std::int64_t session_ = 0;
+  Offset message_limit_ = default_message_limit;
+
+  std::condition_variable stopping_;
+  bool must_stop_ = false;
+  bool was_used_ = false;
+  std::thread keeper_;
+};
+
+}  // namespace joedb::inline v1::rpc
+
+#endif
