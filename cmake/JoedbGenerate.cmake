@@ -6,7 +6,8 @@ set(JOEDB_JOEDBC "" CACHE FILEPATH
 # Compiles a schema with joedbc at build time, and defines the INTERFACE library `name`: link it to
 # include the generated headers (and joedb). OPTIONS_FILE defaults to the schema's name with the
 # extension .joedbc, and need not exist then; OUTPUT_DIRECTORY to joedb_generated/ in the current
-# binary directory.
+# binary directory. With remote procedure calls, in a directory base.rpc/, joedb::network is linked,
+# too.
 function(joedb_generate)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;SCHEMA;OPTIONS_FILE;OUTPUT_DIRECTORY" "")
   if(NOT arg_TARGET OR NOT arg_SCHEMA OR arg_UNPARSED_ARGUMENTS)
@@ -52,7 +53,14 @@ function(joedb_generate)
                         "off); set JOEDB_JOEDBC to the path of a joedbc")
   endif()
 
-  # joedbc reads BASE.joedbi and BASE.joedbc: put the two side by side when they are not.
+  # A build notices when files appear there.
+  file(GLOB rpc CONFIGURE_DEPENDS ${base}.rpc/*.joedbi ${base}.rpc/*.joedbc ${base}.rpc/Service.h)
+  if(rpc AND NOT TARGET joedb::network)
+    message(FATAL_ERROR "joedb_generate: ${base}.rpc needs joedb::network, and joedb was built "
+                        "without it: it needs asio.hpp and OpenSSL")
+  endif()
+
+  # joedbc reads BASE.joedbi, BASE.joedbc and BASE.rpc/: put them side by side when they are not.
   set(side_by_side)
   if(options AND NOT options STREQUAL "${base}.joedbc")
     set(copy ${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}_schema/${name})
@@ -60,6 +68,11 @@ function(joedb_generate)
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}_schema
       COMMAND ${CMAKE_COMMAND} -E copy ${schema} ${copy}.joedbi
       COMMAND ${CMAKE_COMMAND} -E copy ${options} ${copy}.joedbc)
+    if(rpc)
+      list(APPEND side_by_side
+        COMMAND ${CMAKE_COMMAND} -E rm -rf ${copy}.rpc
+        COMMAND ${CMAKE_COMMAND} -E copy_directory ${base}.rpc ${copy}.rpc)
+    endif()
     set(base ${copy})
   endif()
 
@@ -72,7 +85,7 @@ function(joedb_generate)
     ${side_by_side}
     COMMAND ${joedbc} --output ${directory} ${base}
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
-    DEPENDS ${schema} ${options} ${joedbc_file}
+    DEPENDS ${schema} ${options} ${rpc} ${joedbc_file}
     COMMENT "Compiling schema ${name}"
     VERBATIM)
   add_custom_target(${arg_TARGET}_files DEPENDS ${stamp})
@@ -80,4 +93,7 @@ function(joedb_generate)
   add_dependencies(${arg_TARGET} ${arg_TARGET}_files)
   target_include_directories(${arg_TARGET} INTERFACE ${directory})
   target_link_libraries(${arg_TARGET} INTERFACE joedb::joedb)
+  if(rpc)
+    target_link_libraries(${arg_TARGET} INTERFACE joedb::network)
+  endif()
 endfunction()

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "compiler/cpp.h"
+#include "compiler/rpc.h"
 #include "interpreter/commands.h"
 #include "joedb/io/memory_file.h"
 
@@ -27,6 +29,10 @@ static const char* const details =
   set_single_row TABLE true                 the table has exactly one row, from the beginning
   set_table_storage …                       nothing, with a warning: for files of joedb 10
   # text                                    nothing
+
+Also reads, if it is there, the folder BASE.rpc, for remote procedure calls: NAME.joedbi and
+NAME.joedbc for each schema of messages, and Service.h, whose public methods
+void name(schema::Writable_Database&) are the procedures.
 
 Writes c.h, the typed database, and the folder c with headers that include it under the names that
 joedb 10 gives them. Files that would not change are not written; files of these names that joedbc
@@ -71,10 +77,21 @@ static void write_file(const std::filesystem::path& path, const std::string& con
                 [&](File& file) { file.pwrite(content.data(), content.size(), 0); });
 }
 
-static int compile(const std::string& base, const std::filesystem::path& directory, bool force) {
+struct Compiled_Schema {
+  compiler::Options options;
+  compiler::Model model;
+};
+
+// BASE.joedbi and BASE.joedbc. `main`: of a message schema.
+static Compiled_Schema read_schema(const std::string& base, const compiler::Model* main = nullptr) {
   const std::string options_file = base + ".joedbc";
-  const compiler::Options options = compiler::parse_options(
-      std::filesystem::exists(options_file) ? read_text(options_file) : "", options_file);
+  std::vector<std::string> parent;
+  if (main != nullptr) {
+    parent = main->name_space;
+    parent.emplace_back("rpc");
+  }
+  compiler::Options options = compiler::parse_options(
+      std::filesystem::exists(options_file) ? read_text(options_file) : "", options_file, parent);
   for (const compiler::Diagnostic& warning : options.warnings)
     std::cerr << warning.file << ':' << warning.line << ": Warning: " << warning.text << '\n';
 
@@ -82,8 +99,42 @@ static int compile(const std::string& base, const std::filesystem::path& directo
   Writable_Database database(file);
   run_schema(database, base + ".joedbi");
   const std::string source = std::filesystem::path(base + ".joedbi").filename().string();
-  const auto model = compiler::make_model(database.get_database(), options, source);
-  const auto files = compiler::generate_cpp(model);
+  compiler::Model model = compiler::make_model(database.get_database(), options, source, main);
+  return {std::move(options), std::move(model)};
+}
+
+// The names of the message schemas in a folder BASE.rpc, sorted.
+static std::vector<std::string> message_names(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  if (!std::filesystem::is_directory(folder)) return names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".joedbi") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// What a folder BASE.rpc adds: message schemas, and a service.
+static void add_rpc(const std::filesystem::path& folder, const compiler::Model& main,
+                    std::vector<compiler::Generated_File>& files) {
+  std::vector<compiler::Model> messages;
+  for (const std::string& name : message_names(folder)) {
+    Compiled_Schema message = read_schema((folder / name).string(), &main);
+    compiler::require_message_schema(message.model, message.options, name);
+    for (compiler::Generated_File& file : compiler::generate_cpp(message.model))
+      files.push_back({main.name_space.back() + "/rpc/" + file.path, std::move(file.content)});
+    messages.push_back(std::move(message.model));
+  }
+  const std::string service = (folder / "Service.h").string();
+  if (!std::filesystem::exists(service)) return;
+  for (compiler::Generated_File& file :
+       compiler::generate_rpc(main, messages, read_text(service), service))
+    files.push_back(std::move(file));
+}
+
+static int compile(const std::string& base, const std::filesystem::path& directory, bool force) {
+  const compiler::Model model = read_schema(base).model;
+  auto files = compiler::generate_cpp(model);
+  add_rpc(base + ".rpc", model, files);
   if (!force)
     for (const compiler::Generated_File& generated : files) require_own(directory / generated.path);
   for (const compiler::Generated_File& generated : files)

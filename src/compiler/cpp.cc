@@ -126,12 +126,6 @@ std::string field_list(const Model_Table& table) {
   return text;
 }
 
-std::string join(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string text;
-  for (const std::string& part : parts) text.append(text.empty() ? "" : separator).append(part);
-  return text;
-}
-
 template <class Range, class Part>
 std::string for_each(const Range& range, Part part) {
   std::string text;
@@ -357,8 +351,21 @@ std::string guard(const Model& model) {
   return text;
 }
 
+// For a message schema, in the folder rpc/ of the main one.
+std::string main_include(const Model& model) {
+  if (model.main_name_space.empty()) return "";
+  return "#include \"../../" + model.main_name_space.back() + ".h\"\n";
+}
+
 std::string header_text(const Model& model) {
   const std::string name = model.name_space.back();
+  const std::string main_name_space = join(model.main_name_space, "::");
+  const auto with_id = [&](std::string_view own, std::string_view of_main) {
+    return [&model, &main_name_space, own, of_main](const Model_Table& table) {
+      return fill(table.has_id_of_main ? of_main : own,
+                  {{"table", table.name}, {"main", main_name_space}});
+    };
+  };
   const auto with_table = [](std::string_view text) {
     return [text](const Model_Table& table) { return fill(text, {{"table", table.name}}); };
   };
@@ -377,10 +384,11 @@ std::string header_text(const Model& model) {
        {"code_version", std::to_string(generated_code_version)},
        {"source", model.source},
        {"guard", guard(model)},
+       {"includes", main_include(model)},
        {"namespace", join(model.name_space, "::")},
        {"name", name},
-       {"id_declarations", for_each(model.tables, with_table("class id_of_{{table}};\n"))},
-       {"id_classes", for_each(model.tables, with_table(id_class)) +
+       {"id_declarations", for_each(model.tables, with_id("class id_of_{{table}};\n", shared_id))},
+       {"id_classes", for_each(model.tables, with_id(id_class, shared_container)) +
                           for_each(model.tables,
                                    [initial = initial_literals(model)](const Model_Table& table) {
                                      return values_of(table, initial);

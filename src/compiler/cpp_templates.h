@@ -16,6 +16,15 @@ using container_of_{{table}} = joedb::Container<id_of_{{table}}>;
 
 )";
 
+inline constexpr std::string_view shared_id =
+    R"(using id_of_{{table}} = ::{{main}}::id_of_{{table}};
+)";
+
+inline constexpr std::string_view shared_container =
+    R"(using container_of_{{table}} = joedb::Container<id_of_{{table}}>;
+
+)";
+
 inline constexpr std::string_view values_struct =
     R"(// For new_{{table}}({.{{first}} = …}).
 struct values_of_{{table}} {
@@ -148,7 +157,7 @@ inline constexpr std::string_view header =
 #ifndef {{guard}}
 #define {{guard}}
 
-#include "joedb/compiled.h"
+{{includes}}#include "joedb/compiled.h"
 
 namespace {{namespace}} {
 

@@ -65,10 +65,17 @@ class Model_Maker {
     model_.schema_entries = schema.schema_entries();
   }
 
+  // For a message schema.
+  void use_ids_of(const Model& main) {
+    main_ = &main;
+    model_.main_name_space = main.name_space;
+  }
+
   Model make() {
     for (const auto& table : schema_.tables())
       if (table) model_.tables.push_back(make_table(schema_, *table));
     check_tables();
+    if (main_ != nullptr) share_ids();
     set_single_rows();
     add_indexes();
     add_customs();
@@ -90,6 +97,13 @@ class Model_Maker {
           error("field " + field.name + " of table " + table.name +
                 " references a table that was dropped: drop the field, too");
     }
+  }
+
+  void share_ids() {
+    for (Model_Table& table : model_.tables)
+      table.has_id_of_main =
+          std::any_of(main_->tables.begin(), main_->tables.end(),
+                      [&](const Model_Table& other) { return other.name == table.name; });
   }
 
   void set_single_rows() {
@@ -129,14 +143,18 @@ class Model_Maker {
 
   const Database& schema_;
   const Options& options_;
+  const Model* main_ = nullptr;
   Model model_;
   std::vector<Diagnostic> errors_;
 };
 
 }  // namespace
 
-Model make_model(const Database& schema, const Options& options, std::string source) {
-  return Model_Maker(schema, options, std::move(source)).make();
+Model make_model(const Database& schema, const Options& options, std::string source,
+                 const Model* main) {
+  Model_Maker maker(schema, options, std::move(source));
+  if (main != nullptr) maker.use_ids_of(*main);
+  return maker.make();
 }
 
 }  // namespace joedb::compiler

@@ -23,6 +23,7 @@ struct Model_Table {
   std::string name;
   std::vector<Model_Field> fields;
   bool has_single_row = false;
+  bool has_id_of_main = false;  // the main schema has a table of this name
 };
 
 struct Model_Index {
@@ -41,10 +42,13 @@ struct Model {
   std::string schema_entries;           // encoded as in a file
   std::string initial_values;           // updates of records 0, encoded (Program_Schema)
   bool has_timestamps = false;
+  std::vector<std::string> main_name_space;  // of a message schema
 };
 
-// Throws Schema_Errors where the schema cannot be compiled.
-Model make_model(const Database& schema, const Options& options, std::string source);
+// Throws Schema_Errors where the schema cannot be compiled. A message schema (docs/rpc.md) has a
+// main one, whose types of ids it uses for tables of the same name.
+Model make_model(const Database& schema, const Options& options, std::string source,
+                 const Model* main = nullptr);
 
 }  // namespace joedb::compiler
 

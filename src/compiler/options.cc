@@ -70,7 +70,8 @@ static std::vector<std::string> split_fields(std::string_view text) {
   }
 }
 
-Options parse_options(std::string_view text, const std::string& file) {
+Options parse_options(std::string_view text, const std::string& file,
+                      const std::vector<std::string>& parent) {
   Options options;
   options.file = file;
   std::vector<Diagnostic> errors;
@@ -85,6 +86,7 @@ Options parse_options(std::string_view text, const std::string& file) {
     };
     if (command == "namespace") {
       if (words.size() == 2) options.name_space = split_name_space(words[1]);
+      options.name_space_line = number;
       if (words.size() != 2 || options.name_space.empty())
         error("namespace: expected a C++ name, like geo or company::geo");
     } else if (command == "set_table_storage") {
@@ -119,6 +121,8 @@ Options parse_options(std::string_view text, const std::string& file) {
       errors.push_back({file, 0,
                         "missing namespace, and \"" + name +
                             "\" is not a C++ name: add a line like 'namespace geo'"});
+    else
+      options.name_space.insert(options.name_space.begin(), parent.begin(), parent.end());
   }
   if (!errors.empty()) throw Schema_Errors(std::move(errors));
   return options;

@@ -43,6 +43,7 @@ struct Single_Row_Option {
 struct Options {
   std::string file;
   std::vector<std::string> name_space;
+  int name_space_line = 0;  // 0: it is the default
   std::vector<Index_Option> indexes;
   std::vector<Single_Row_Option> single_rows;
   bool has_timestamps = false;  // timestamp_transactions
@@ -50,8 +51,9 @@ struct Options {
 };
 
 // Throws Schema_Errors. `file` is its name, for messages, and for the namespace if there is no line
-// that says it.
-Options parse_options(std::string_view text, const std::string& file);
+// that says it: then it is the last part, behind those of `parent`.
+Options parse_options(std::string_view text, const std::string& file,
+                      const std::vector<std::string>& parent = {});
 
 // The indexes for a database with this schema. Adds to `errors` what does not fit it.
 std::vector<Index_Definition> resolve_indexes(const Options& options, const Database& schema,

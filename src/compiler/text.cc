@@ -22,6 +22,12 @@ std::string fill(std::string_view text, Substitutions values) {
   }
 }
 
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) text.append(text.empty() ? "" : separator).append(part);
+  return text;
+}
+
 // Octal escapes have three digits, so that they need no care for what follows.
 std::string cpp_literal(std::string_view bytes) {
   std::string result = "\"";

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace joedb::compiler {
 
@@ -12,6 +13,8 @@ namespace joedb::compiler {
 // must be given.
 using Substitutions = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 std::string fill(std::string_view text, Substitutions values);
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 // Bytes as a C++ string literal with its quotes.
 std::string cpp_literal(std::string_view bytes);
