@@ -59,7 +59,8 @@ std::string problem_of(const Procedure& procedure, const Model& main) {
     return "procedure " + name + ": the generated Client cannot have a function of this name";
   if (procedure.schema == &main && main.has_timestamps)
     return "procedure " + name + ": " + schema +
-           " has timestamp_transactions, so that the first bytes of client and server would differ: "
+           " has timestamp_transactions, so that the first bytes of client and server would "
+           "differ: "
            "give the message a schema of its own";
   return "";
 }
@@ -111,8 +112,9 @@ void require_message_schema(const Model& model, const Options& options, const st
   if (model.name_space.back() != name)
     fail("the namespace of this message schema must end with its name, " + name);
   if (model.has_timestamps)
-    fail("timestamp_transactions: not in a message schema: the first bytes of client and server "
-         "would differ");
+    fail(
+        "timestamp_transactions: not in a message schema: the first bytes of client and server "
+        "would differ");
 }
 
 std::vector<Generated_File> generate_rpc(const Model& main, const std::vector<Model>& messages,
@@ -125,20 +127,20 @@ std::vector<Generated_File> generate_rpc(const Model& main, const std::vector<Mo
   const std::string guard = join(name_space, "_");
   const auto generate = [&](std::string_view name, std::string_view header, std::string_view line,
                             std::string_view between) {
-    return Generated_File{folder + std::string(name) + ".h",
-                          fill(header, {{"version", version},
-                                        {"guard", guard},
-                                        {"namespace", join(name_space, "::")},
-                                        {"includes", includes},
-                                        {"procedures",
-                                         for_each_procedure(procedures, line, between)}})};
+    return Generated_File{
+        folder + std::string(name) + ".h",
+        fill(header, {{"version", version},
+                      {"guard", guard},
+                      {"namespace", join(name_space, "::")},
+                      {"includes", includes},
+                      {"procedures", for_each_procedure(procedures, line, between)}})};
   };
-  return {{folder + "Service.h",
-           fill(service_copy, {{"version", version}, {"file", cpp_literal(file)}}) +
-               std::string(text)},
-          generate("Procedures", procedures_header, procedures_line, ",\n"),
-          generate("Signatures", signatures_header, signatures_line, ",\n"),
-          generate("Client", rpc_client_header, rpc_client_method, "")};
+  return {
+      {folder + "Service.h",
+       fill(service_copy, {{"version", version}, {"file", cpp_literal(file)}}) + std::string(text)},
+      generate("Procedures", procedures_header, procedures_line, ",\n"),
+      generate("Signatures", signatures_header, signatures_line, ",\n"),
+      generate("Client", rpc_client_header, rpc_client_method, "")};
 }
 
 }  // namespace joedb::compiler

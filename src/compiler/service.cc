@@ -258,8 +258,9 @@ std::vector<Service_Method> find_procedures(std::string_view text, const std::st
   if (found->name_space != name_space)
     fail(found->line, "the class Service must be in the namespace " + wanted);
   if (found->methods.empty())
-    fail(found->line, "Service has no procedure: no public method like "
-                      "void name(schema::Writable_Database& message)");
+    fail(found->line,
+         "Service has no procedure: no public method like "
+         "void name(schema::Writable_Database& message)");
   return found->methods;
 }
 

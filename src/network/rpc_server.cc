@@ -110,6 +110,7 @@ class Server::Implementation {
 
   void accept() {
     acceptor_.async_accept([this](const std::error_code& error, Socket socket) {
+      if (error == asio::error::operation_aborted) return;
       if (error) {
         // No more descriptors: the sessions that there are go on.
         log_at(0, "accepting a connection: " + error.message());
@@ -126,9 +127,8 @@ class Server::Implementation {
   }
 
   void start(Socket socket) {
-    const auto session =
-        std::make_shared<Session>(next_session_++, std::move(socket), io_,
-                                  Requests(prolog_sizes_, limits_.message_size));
+    const auto session = std::make_shared<Session>(next_session_++, std::move(socket), io_,
+                                                   Requests(prolog_sizes_, limits_.message_size));
     sessions_[session->id] = session;
     log_at(1, *session, "start");
     set_timer(session, limits_.hello_time);
@@ -145,6 +145,9 @@ class Server::Implementation {
   }
 
   void end_all() {
+    std::error_code ignored;
+    acceptor_.close(ignored);
+    for (const auto& [id, session] : std::exchange(sessions_, {})) end(session, "the server stops");
     log_at(0, "stop");
     io_.stop();
   }
@@ -154,7 +157,8 @@ class Server::Implementation {
     session->timer.expires_after(time);
     session->timer.async_wait([this, session](const std::error_code& error) {
       // It may have been set anew when this handler was already on its way.
-      if (error || !session->is_open || session->timer.expiry() > asio::steady_timer::clock_type::now())
+      if (error || !session->is_open ||
+          session->timer.expiry() > asio::steady_timer::clock_type::now())
         return;
       end(session, session->has_said_hello ? "idle for too long" : "no hash has come");
     });
@@ -223,11 +227,12 @@ class Server::Implementation {
     asio::post(workers_, [this, session, procedure, bytes = std::move(bytes)] {
       std::string error;
       std::string reply = run(procedure, bytes, error);
-      asio::post(io_, [this, session, reply = std::move(reply), error = std::move(error)]() mutable {
-        if (!session->is_open) return;
-        if (!error.empty()) log_at(2, *session, "error: " + error);
-        send(session, std::move(reply));
-      });
+      asio::post(io_,
+                 [this, session, reply = std::move(reply), error = std::move(error)]() mutable {
+                   if (!session->is_open) return;
+                   if (!error.empty()) log_at(2, *session, "error: " + error);
+                   send(session, std::move(reply));
+                 });
     });
   }
 

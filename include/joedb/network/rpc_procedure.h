@@ -23,8 +23,8 @@ struct Signature {
 };
 
 // Reads the bytes that a client has appended to an empty message, calls the procedure, and returns
-// what this has appended. Throws what the procedure throws, and Exception if the bytes are not whole
-// valid entries of the message.
+// what this has appended. Throws what the procedure throws, and Exception if the bytes are not
+// whole valid entries of the message.
 using Procedure = std::function<std::string(std::string_view received)>;
 
 // For generated code. Message is a Memory_Database.
