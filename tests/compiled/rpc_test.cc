@@ -1,0 +1,137 @@
+// Remote procedure calls in generated code: library.rpc.
+
+#include <gtest/gtest.h>
+
+#include <type_traits>
+
+#include "joedb/network/rpc_server.h"
+#include "library/rpc/Client.h"
+#include "library/rpc/Procedures.h"
+#include "library/rpc/Signatures.h"
+#include "testing/error_of.h"
+#include "testing/temporary_directory.h"
+
+namespace {
+
+using joedb::testing::error_of;
+using namespace company::library;
+
+class Remote_Procedures : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto ada = library.new_person("Ada");
+    library.new_book("Engines", ada);
+    library.new_book("Numbers", library.new_person("Charles"));
+    library.new_book("Weaving", ada);
+  }
+
+  Memory_Database library;
+  rpc::Service service{library};
+  const rpc::Procedures procedures{service};
+  const joedb::testing::Temporary_Directory directory;
+  joedb::rpc::Server server{joedb::Logger::none(), 0, 1, directory.file("s"), rpc::get_signatures(),
+                            procedures.procedures};
+  joedb::Local_Channel channel{directory.file("s")};
+  rpc::Client client{channel};
+};
+
+TEST_F(Remote_Procedures, Share_The_Ids_Of_The_Main_Schema) {
+  static_assert(std::is_same_v<rpc::search::id_of_book, id_of_book>);
+  static_assert(!std::is_same_v<rpc::search::id_of_found, id_of_book>);
+  rpc::search::Memory_Database message;
+  message.new_found(library.find_person_by_name("Ada"), id_of_book(), "");
+  client.books_of(message);
+  std::string titles;
+  for (const auto found : message.get_found_table()) {
+    titles += std::string(message.get_title(found)) + " ";
+    const id_of_book book = message.get_book(found);
+    EXPECT_EQ(book.is_null() ? "" : library.get_title(book), message.get_title(found));
+  }
+  EXPECT_EQ(titles, " Engines Weaving ");
+}
+
+TEST_F(Remote_Procedures, Can_Be_Called_Again_With_The_Same_Message) {
+  rpc::search::Memory_Database message;
+  message.new_found(library.find_person_by_name("Charles"), id_of_book(), "");
+  client.books_of(message);
+  EXPECT_EQ(message.get_found_table().get_size(), 2u);
+  message.new_found(library.find_person_by_name("Charles"), id_of_book(), "");
+  client.books_of(message);
+  EXPECT_EQ(message.get_found_table().get_size(), 6u);
+}
+
+TEST_F(Remote_Procedures, Carry_Blobs) {
+  rpc::cover::Memory_Database message;
+  message.set_sent(message.write_blob("picture"));
+  client.measure(message);
+  EXPECT_EQ(message.get_size(), 7);
+  EXPECT_EQ(message.read_blob(message.get_returned()), "picturepicture");
+}
+
+TEST_F(Remote_Procedures, Leave_The_Message_Alone_When_They_Fail) {
+  Memory_Database message;
+  message.new_person("somebody");
+  EXPECT_EQ(error_of<joedb::rpc::Error>([&] { client.fail_late(message); }), "too late");
+  EXPECT_EQ(message.get_person_table().get_size(), 1u);
+  EXPECT_EQ(library.get_person_table().get_size(), 2u);
+}
+
+// ---- messages that are none
+
+// What procedure 0 says to these bytes behind the prolog.
+std::string error_of_message(const std::vector<joedb::rpc::Procedure>& procedures,
+                             std::string_view bytes) {
+  return error_of([&] { procedures[0](bytes); });
+}
+
+TEST_F(Remote_Procedures, Check_A_Message_Before_They_Run) {
+  rpc::search::Memory_Database message;
+  const std::size_t start = message.get_data().size();
+  message.new_found(id_of_person(), id_of_book(), "title");
+  message.soft_checkpoint();
+  const std::string good(message.get_data().begin() + static_cast<std::ptrdiff_t>(start),
+                         message.get_data().end());
+  const auto& all = procedures.procedures;
+  EXPECT_EQ(error_of_message(all, good), "no error");
+  EXPECT_EQ(error_of_message(all, ""), "no error");
+
+  for (std::size_t size = 1; size < good.size(); ++size) {
+    const std::string error = error_of_message(all, good.substr(0, size));
+    EXPECT_TRUE(error == "no error" || error.starts_with("invalid message: ")) << error;
+  }
+  const std::string bad[] = {std::string(1, '\0'), good + std::string(5, '\0'), "\377\377\377",
+                             good + good.substr(1)};
+  for (const std::string& bytes : bad)
+    EXPECT_TRUE(error_of_message(all, bytes).starts_with("invalid message: "))
+        << error_of_message(all, bytes);
+}
+
+TEST_F(Remote_Procedures, Refuse_A_Message_That_Changes_The_Schema) {
+  joedb::Memory_File file;
+  rpc::search::Memory_Database message;
+  const std::size_t start = message.get_data().size();
+  file.get_data() = message.get_data();
+  joedb::Writable_Database untyped(file);
+  untyped.write(joedb::Create_Table{"more"});
+  untyped.soft_checkpoint();
+  const std::string bytes(file.get_data().begin() + static_cast<std::ptrdiff_t>(start),
+                          file.get_data().end());
+  EXPECT_EQ(error_of_message(procedures.procedures, bytes),
+            "invalid message: search: Can't upgrade schema during pull");
+}
+
+TEST_F(Remote_Procedures, Leave_A_Message_Alone_That_Gets_Invalid_Bytes) {
+  rpc::search::Memory_Database message;
+  message.new_found(id_of_person(), id_of_book(), "title");
+  message.soft_checkpoint();
+  const std::vector<char> before = message.get_data();
+  EXPECT_NE(error_of([&] { message.append_from_copy("\377\377"); }), "no error");
+  EXPECT_EQ(std::vector<char>(message.get_data().begin() + 41, message.get_data().end()),
+            std::vector<char>(before.begin() + 41, before.end()));
+  EXPECT_EQ(message.get_found_table().get_size(), 1u);
+  message.new_found(id_of_person(), id_of_book(), "more");
+  client.books_of(message);
+  EXPECT_GE(message.get_found_table().get_size(), 2u);
+}
+
+}  // namespace
