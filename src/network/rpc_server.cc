@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <asio.hpp>
-#include <csignal>
 #include <filesystem>
 #include <map>
 #include <thread>

@@ -213,6 +213,36 @@ class Consumers(unittest.TestCase):
         self.assertEqual({'-ljoedb_wal', '-ljoedb_io', '-lisal'}, set(libraries))
         self.assertNotIn('-lisal', run(project.folder, 'pkg-config', '--libs', 'joedb').split())
 
+    def check_rpc_programs(self, folder):
+        """They do what examples/rpc does."""
+        for file in glob.glob(os.path.join(folder, '*.joedb')):
+            os.remove(file)
+        output = run(folder, 'bash', '-ec', './shop_server 2> server.log &\n'
+                     'until grep -q serving server.log; do sleep 0.01; done\n'
+                     './shop_client tea 2; kill $!; wait')
+        self.assertEqual('8 tea left\nin stock: 8 tea 3 salt\n', output)
+
+    def test_remote_procedure_calls_find_package(self):
+        """And a build notices what changes in the folder of the service."""
+        project = Project('rpc_find_package', 'rpc')
+        project.configure(compiler=CLANG)
+        project.build()
+        self.check_rpc_programs(project.build_folder)
+
+        stamp = os.path.join(project.build_folder, 'joedb_generated/shop_schema.stamp')
+        for name in 'shop.rpc/Service.h', 'shop.rpc/order.joedbi', 'shop.rpc/order.joedbc':
+            with self.subTest(touched=name):
+                compiled = changed(stamp)
+                with open(project.path(name), 'a', encoding='utf-8') as file:
+                    file.write('\n')
+                project.build()
+                self.assertLess(compiled, changed(stamp))
+
+    def test_remote_procedure_calls_pkg_config(self):
+        project = Project('rpc_pkg_config', 'rpc')
+        run(project.folder, 'make', '-B', 'CXX=g++', f'CXXFLAGS={STRICT}')
+        self.check_rpc_programs(project.folder)
+
     def test_a_missing_compiler_of_schemas(self):
         project = Project('add_subdirectory')
         os.symlink(SOURCE, project.path('joedb'))
