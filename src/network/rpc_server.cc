@@ -98,8 +98,16 @@ class Server::Implementation {
   // Handlers keep it alive, and do nothing once it is closed.
   using Session_Pointer = std::shared_ptr<Session>;
 
+  // One line, whatever a procedure has thrown. A line that cannot be logged is lost.
   void log_at(int level, const std::string& text) {
-    if (log_level_ >= level) logger_.log(path_ + ": " + text);
+    if (log_level_ < level) return;
+    try {
+      std::string line = path_ + ": " + text;
+      std::replace_if(
+          line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+      logger_.log(line);
+    } catch (const std::exception&) {
+    }
   }
   void log_at(int level, const Session& session, const std::string& text) {
     if (log_level_ >= level) log_at(level, std::to_string(session.id) + ": " + text);
@@ -117,10 +125,14 @@ class Server::Implementation {
         retry_.async_wait([this](const std::error_code&) { accept(); });
         return;
       }
-      if (sessions_.size() < limits_.sessions)
-        start(std::move(socket));
-      else
-        log_at(1, "too many sessions: a connection was refused");
+      try {
+        if (sessions_.size() < limits_.sessions)
+          start(std::move(socket));
+        else
+          log_at(1, "too many sessions: a connection was refused");
+      } catch (const std::exception& failure) {  // no memory
+        log_at(1, std::string("a connection was refused: ") + failure.what());
+      }
       accept();
     });
   }
@@ -141,6 +153,17 @@ class Server::Implementation {
     std::error_code ignored;
     session->socket.close(ignored);
     sessions_.erase(session->id);
+  }
+
+  // What a session does not get memory for ends it, and no other one.
+  template <class F>
+  void run_for(const Session_Pointer& session, F&& f) {
+    if (!session->is_open) return;
+    try {
+      f();
+    } catch (const std::exception& error) {
+      end(session, error.what());
+    }
   }
 
   void end_all() {
@@ -174,10 +197,11 @@ class Server::Implementation {
     session->socket.async_read_some(
         asio::buffer(session->input),
         [this, session](const std::error_code& error, std::size_t size) {
-          if (!session->is_open) return;
-          if (error) return end(session, error.message());
-          session->requests.append({session->input.data(), size});
-          process(session);
+          run_for(session, [&] {
+            if (error) return end(session, error.message());
+            session->requests.append({session->input.data(), size});
+            process(session);
+          });
         });
   }
 
@@ -186,11 +210,12 @@ class Server::Implementation {
     set_timer(session, limits_.idle_time);
     asio::async_write(session->socket, asio::buffer(session->output),
                       [this, session](const std::error_code& error, std::size_t) {
-                        if (!session->is_open) return;
-                        session->output.clear();
-                        if (error) return end(session, error.message());
-                        if (session->ends_after_reply) return end(session, "another hash");
-                        process(session);
+                        run_for(session, [&] {
+                          session->output = {};
+                          if (error) return end(session, error.message());
+                          if (session->ends_after_reply) return end(session, "another hash");
+                          process(session);
+                        });
                       });
   }
 
@@ -228,9 +253,10 @@ class Server::Implementation {
       std::string reply = run(procedure, bytes, error);
       asio::post(io_,
                  [this, session, reply = std::move(reply), error = std::move(error)]() mutable {
-                   if (!session->is_open) return;
-                   if (!error.empty()) log_at(2, *session, "error: " + error);
-                   send(session, std::move(reply));
+                   run_for(session, [&] {
+                     if (!error.empty()) log_at(2, *session, "error: " + error);
+                     send(session, std::move(reply));
+                   });
                  });
     });
   }

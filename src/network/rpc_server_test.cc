@@ -7,7 +7,7 @@
 #include <mutex>
 #include <random>
 
-#include "joedb/network/channel_reader.h"
+#include "joedb/base/loggers.h"
 #include "joedb/network/rpc_client.h"
 #include "network/protocol.h"
 #include "network/rpc_protocol.h"
@@ -194,6 +194,38 @@ TEST_F(Rpc_Server, Tells_Its_Clients_When_It_Stops) {
   server_.reset();
   EXPECT_THROW(client.ping(), Connection_Lost);
   EXPECT_THROW(client.repeat("a"), Connection_Lost);
+}
+
+TEST_F(Rpc_Server, Logs_What_Its_Level_Says_One_Line_Each) {
+  const std::string at[] = {": serving 3 procedures\n", ": 0: start\n", ": 0: call of fail\n",
+                            ": 0: error: a b\n", ": stop\n"};
+  for (int level = 0; level <= 2; ++level) {
+    String_Logger log;
+    {
+      Server server(log, level, 1, path_, signatures(), procedures());
+      Local_Channel channel(path_);
+      Test_Client client(channel);
+      Bytes message("a\nb");
+      EXPECT_EQ(error_of<Error>([&] { client.call(1, message); }), "a\nb");
+    }
+    const auto has = [&](const std::string& line) {
+      return log.get_text().find(path_ + line) != std::string::npos;
+    };
+    EXPECT_TRUE(has(at[0]) && has(at[4])) << log.get_text();
+    EXPECT_EQ(has(at[1]), level >= 1) << log.get_text();
+    EXPECT_EQ(has(at[2]), level >= 2) << log.get_text();
+    EXPECT_EQ(has(at[3]), level >= 2) << log.get_text();
+  }
+}
+
+TEST_F(Rpc_Server, Serves_On_When_Its_Logger_Throws) {
+  class Throwing_Logger final : public Logger {
+   public:
+    void log(std::string_view) override { throw std::runtime_error("no log"); }
+  } log;
+  Server server(log, 2, 1, path_, signatures(), procedures());
+  Local_Channel channel(path_);
+  EXPECT_EQ(Test_Client(channel).repeat("a"), "aa");
 }
 
 // ---- the socket

@@ -218,7 +218,7 @@ class Consumers(unittest.TestCase):
         for file in glob.glob(os.path.join(folder, '*.joedb')):
             os.remove(file)
         output = run(folder, 'bash', '-ec', './shop_server 2> server.log &\n'
-                     'until grep -q serving server.log; do sleep 0.01; done\n'
+                     'until grep -sq serving server.log; do sleep 0.01; done\n'
                      './shop_client tea 2; kill $!; wait')
         self.assertEqual('8 tea left\nin stock: 8 tea 3 salt\n', output)
 

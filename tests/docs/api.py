@@ -122,7 +122,7 @@ class Api_Documentation(unittest.TestCase):
 
     def test_the_first_page_names_classes_that_exist(self):
         with open(os.path.join(SOURCE, 'docs/api.md'), encoding='utf-8') as file:
-            names = re.findall(r'joedb::((?:wal::)?\w+)', file.read())
+            names = re.findall(r'joedb::((?:wal::|rpc::)?\w+)', file.read())
         known = {name.split('::')[-1] for name in self.compounds}
         known |= {m.findtext('name') for name in ('joedb', 'joedb::wal')
                   for m in self.compounds[name].iter('memberdef')}
