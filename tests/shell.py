@@ -1,21 +1,28 @@
 """Runs the tools in a shell, as the conformance cases and the transcripts need it."""
+import glob
 import os
 import re
 import signal
+import socket
 import subprocess
 import tempfile
+import time
 
 TIME = re.compile(rb'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT')
 TIMEOUT_SECONDS = 60
 
 
-def run(tools, command, folder, merged=False):
+def environment_of(tools, folder):
+    return {'PATH': f'{tools}:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'HOME': folder}
+
+
+def run(tools, command, folder, merged=False, variables=()):
     """Runs a command in a folder with the tools in the search path and an empty standard input.
 
     Returns (exit code, stdout, stderr). Merged, stderr goes to stdout. Output goes through files,
     so that a server left in the background holds nobody up; it is ended with the command.
     """
-    environment = {'PATH': f'{tools}:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'HOME': folder}
+    environment = {**environment_of(tools, folder), **dict(variables)}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         # A limit of memory, so that a damaged size cannot take the machine down.
         process = subprocess.Popen(
@@ -35,3 +42,65 @@ def run(tools, command, folder, merged=False):
         out.seek(0)
         err.seek(0)
         return code, out.read(), err.read()
+
+
+def accepts(path):
+    with socket.socket(socket.AF_UNIX) as client:
+        try:
+            client.connect(path)
+        except OSError:
+            return False
+        return True
+
+
+class Session:
+    """Commands one after the other in a folder, and servers beside them; a context manager.
+
+    The command `joedb_server ... & NAME=$!` starts a server. It is done when there is one more socket in
+    the folder that accepts connections. Later commands have the process id in $NAME. After a command in
+    which $NAME is killed, the session waits until the server has ended. At the end, the others are killed.
+    """
+    SERVER = re.compile(r'(joedb_server .*) & (\w+)=\$!')
+
+    def __init__(self, tools, folder):
+        self.tools, self.folder = tools, folder
+        self.servers = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.servers.values():
+            process.kill()
+            process.wait()
+
+    def run(self, command):
+        """Returns (exit code, stdout and stderr together)."""
+        match = self.SERVER.fullmatch(command)
+        if match:
+            return self.start(match[1], match[2])
+        variables = {name: str(process.pid) for name, process in self.servers.items()}
+        code, output, _ = run(self.tools, command, self.folder, merged=True, variables=variables)
+        for name in [name for name in self.servers if re.search(rf'\bkill .*\${name}\b', command)]:
+            self.servers.pop(name).wait(TIMEOUT_SECONDS)
+        return code, output
+
+    def open_sockets(self):
+        return sum(accepts(path) for path in glob.glob(os.path.join(self.folder, '*.sock')))
+
+    def start(self, command, name):
+        before = self.open_sockets()
+        with tempfile.TemporaryFile() as out:
+            process = subprocess.Popen(['bash', '-c', f'exec {command}'], cwd=self.folder, stdout=out,
+                                       env=environment_of(self.tools, self.folder),
+                                       stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+            self.servers[name] = process
+            deadline = time.monotonic() + TIMEOUT_SECONDS
+            while process.poll() is None and self.open_sockets() == before:
+                if time.monotonic() > deadline:
+                    return 124, b'timeout\n'
+                time.sleep(0.005)
+            if process.poll() is None:
+                return 0, b''
+            out.seek(0)
+            return self.servers.pop(name).returncode, out.read()

@@ -82,10 +82,10 @@ def with_typed_lines(output, typed):
     return re.sub(rf'\\e\[36m({PROMPT})\\e\[0m', lambda m: f'{m[1]}{next(typed, "")}\n', output)
 
 
-def repeat(tools, session, folder):
-    """The session as it happens today."""
+def repeat(shell, text):
+    """A terminal session as it happens today, in a transcripts.shell.Session."""
     result = ''
-    for part in re.split(r'^(?=\$ )', session, flags=re.M):
+    for part in re.split(r'^(?=\$ )', text, flags=re.M):
         if not part:
             continue
         _, ((first, *more),) = transcripts.remark_and_commands(part)
@@ -95,16 +95,16 @@ def repeat(tools, session, folder):
             # Only a terminal has prompts, or a tool that behaves like that of joedb 10.
             command = re.sub(r'^(joedb\w+)', r'\1 --classic --log none', command)
             command += "<<'END'\n" + '\n'.join(typed) + '\nEND'
-        code, output, _ = transcripts.shell.run(tools, command, folder, merged=True)
-        shown = transcripts.shown(output, code, folder)
+        code, output = shell.run(command)
+        shown = transcripts.shown(output, code, shell.folder)
         result += f'$ {first}\n' + ''.join(f'> {line}\n' for line in more)
         result += with_typed_lines(shown, typed).replace('\n[no end of line]\n', '') if typed else shown
     return result
 
 
-def differences(tools, session, folder, name):
-    return '\n'.join(difflib.unified_diff(normal(session), normal(repeat(tools, session, folder)),
-                                          name, 'actual', lineterm=''))
+def differences(shell, text, name):
+    return '\n'.join(difflib.unified_diff(normal(text), normal(repeat(shell, text)), name, 'actual',
+                                          lineterm=''))
 
 
 # ---- both
@@ -129,12 +129,12 @@ def check_sessions(top, tools):
         sessions = list(blocks(text, 'console'))
         if not sessions or name == 'docs/tutorial.md':
             continue
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, transcripts.shell.Session(tools, folder) as shell:
             if name != 'docs/reference/README.md':
                 for block in first:
-                    repeat(tools, block, folder)
+                    repeat(shell, block)
             for line, block in sessions:
-                yield differences(tools, block, folder, f'{name}:{line}') or None
+                yield differences(shell, block, f'{name}:{line}') or None
 
 
 def main(top, tools=None):

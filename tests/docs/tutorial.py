@@ -65,8 +65,9 @@ def main(top, build):
             execute(folder, command, CMAKE_PREFIX_PATH=prefix,
                     CXXFLAGS='-Wall -Wextra -Wconversion -Wshadow -Werror')
     sessions = list(documents.blocks(text, 'console'))
-    found = [documents.differences(os.path.join(prefix, 'bin'), session, folder,
-                                   f'docs/tutorial.md:{line}') for line, session in sessions]
+    with documents.transcripts.shell.Session(os.path.join(prefix, 'bin'), folder) as shell:
+        found = [documents.differences(shell, session, f'docs/tutorial.md:{line}')
+                 for line, session in sessions]
     print(f'{len(sessions)} sessions', *filter(None, found), sep='\n')
     return 1 if any(found) or not sessions else 0
 

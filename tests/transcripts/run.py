@@ -13,7 +13,11 @@ A transcript is a terminal session in a fresh folder. Lines before the first com
     Exception caught: ...
     [exit 1]
 
-A line "> ..." directly after a command continues it. The output is stdout and stderr together, with
+A line "> ..." directly after a command continues it. A server is started by a line
+
+    $ joedb_server db.joedb & server=$!
+
+and can be connected to in the next one (shell.Session says more). The output is stdout and stderr together, with
 times as <time>, time stamps of this day as "timestamp <now> <time>", the folder as <folder> and ESC as
 \\e; [no end of line] follows when there is none.
 """
@@ -64,9 +68,9 @@ def repeat(tools, text):
     """The transcript as it happens today."""
     remark, commands = remark_and_commands(text)
     result = ''.join(line + '\n' for line in remark)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, shell.Session(tools, folder) as session:
         for first, *more in commands:
-            code, output, _ = shell.run(tools, '\n'.join([first, *more]), folder, merged=True)
+            code, output = session.run('\n'.join([first, *more]))
             result += f'$ {first}\n' + ''.join(f'> {line}'.rstrip() + '\n' for line in more)
             result += shown(output, code, folder)
     return result
