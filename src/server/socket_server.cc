@@ -314,6 +314,16 @@ class Socket_Server::Implementation {
     return listener.acceptor.local_endpoint().port();
   }
 
+  // Works on what there is. Before the thread sleeps, it looks for more for a short time: where
+  // many small messages come, waking it would take longer than they do.
+  void run_for_a_while() {
+    constexpr std::chrono::microseconds longest_look{50};
+    if (io_.run_one() == 0) return;
+    auto end = std::chrono::steady_clock::now() + longest_look;
+    while (!io_.stopped() && std::chrono::steady_clock::now() < end)
+      if (io_.poll() > 0) end = std::chrono::steady_clock::now() + longest_look;
+  }
+
   // ---- metrics
 
   // Whatever is asked for: the answer is always the same.
@@ -398,16 +408,6 @@ class Socket_Server::Implementation {
   }
 
   // ---- clients over TCP
-
-  // Works on what there is. Before the thread sleeps, it looks for more for a short time: where
-  // many small messages come, waking it would take longer than they do.
-  void run_for_a_while() {
-    constexpr std::chrono::microseconds longest_look{50};
-    if (io_.run_one() == 0) return;
-    auto end = std::chrono::steady_clock::now() + longest_look;
-    while (!io_.stopped() && std::chrono::steady_clock::now() < end)
-      if (io_.poll() > 0) end = std::chrono::steady_clock::now() + longest_look;
-  }
 
   void wait_for_hang_up() {
     hang_ups_.async_wait([this](const std::error_code& error, int) {
