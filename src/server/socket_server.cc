@@ -244,6 +244,8 @@ class Socket_Server::Implementation {
     if (!tls.certificate.empty()) {
       tls_files_ = tls;
       tls_ = load_tls(tls);
+      hang_ups_.add(SIGHUP);
+      wait_for_hang_up();
     } else if (!endpoint.address().is_loopback()) {
       throw Exception(text +
                       ": other machines can connect there, which needs TLS: give a "
@@ -268,10 +270,6 @@ class Socket_Server::Implementation {
     ends_.async_wait([this](const std::error_code& error, int) {
       if (!error) stop();
     });
-    if (tls_) {
-      hang_ups_.add(SIGHUP);
-      wait_for_hang_up();
-    }
     for (const auto& [name, served] : served_) served->begin();
     if (tcp_) tcp_->accept();
     if (metrics_) metrics_->accept();

@@ -221,7 +221,7 @@ class Servers(unittest.TestCase):
 
     def wait_until_equal(self, one, other):
         deadline = time.monotonic() + PATIENCE
-        while self.content(one)[41:] != self.content(other)[41:]:
+        while not os.path.exists(self.path(one)) or self.content(one)[41:] != self.content(other)[41:]:
             self.assertLess(time.monotonic(), deadline, 'the copies stay different')
             time.sleep(0.01)
 
