@@ -3,6 +3,7 @@
 //
 //     network_benchmark joedb CLIENTS TRANSACTIONS SOCKET
 //     network_benchmark joedb CLIENTS TRANSACTIONS joedb://HOST/DATABASE AUTHORITY TOKEN
+//     network_benchmark joedb_lock …      the same, each transaction with the lock of the server
 //     network_benchmark sqlite CLIENTS TRANSACTIONS FILE normal|full
 //     network_benchmark messages CLIENTS TRANSACTIONS SOCKET ROUND_TRIPS
 //     network_benchmark pull SOCKET
@@ -98,7 +99,8 @@ struct Joedb_Client {
   joedb::Writable_Database_Client client;
 };
 
-double run_joedb(int clients, int transactions, const std::vector<std::string>& words) {
+double run_joedb(int clients, int transactions, const std::vector<std::string>& words,
+                 bool is_optimistic) {
   Joedb_Client first(words);
   first.client.transaction([](const joedb::Database& tables, joedb::Writable_Database& db) {
     if (tables.find_table("row") != nullptr) return;
@@ -107,6 +109,7 @@ double run_joedb(int clients, int transactions, const std::vector<std::string>& 
   });
   return run_processes(clients, [&](int) {
     const auto client = std::make_shared<Joedb_Client>(words);
+    client->client.set_optimistic(is_optimistic);
     return [client, transactions] {
       for (int i = 0; i < transactions; ++i)
         client->client.transaction(
@@ -259,8 +262,8 @@ int run(const std::vector<std::string>& words) {
   const int transactions = std::atoi(words.at(2).c_str()) / clients;
   const std::vector<std::string> rest(words.begin() + 3, words.end());
   double seconds;
-  if (mode == "joedb")
-    seconds = run_joedb(clients, transactions, rest);
+  if (mode == "joedb" || mode == "joedb_lock")
+    seconds = run_joedb(clients, transactions, rest, mode == "joedb");
   else if (mode == "sqlite")
     seconds = run_sqlite(clients, transactions, rest);
   else if (mode == "messages")

@@ -314,11 +314,17 @@ Server_Options take_server_options(Words& words) {
   return options;
 }
 
+// A tool has the lock in each of its transactions, and needs no extensions.
+void set_up(Connector& connector, const Server_Options& options) {
+  connector.set_keep_alive_interval(options.keep_alive);
+  connector.set_extensions(false);
+}
+
 std::unique_ptr<Connector> take_local(Words& words) {
   const Server_Options options = take_server_options(words);
   if (words.is_empty()) words.fail("the path of the socket is missing");
   auto connector = std::make_unique<Local_Connector>(words.take_last_name());
-  connector->set_keep_alive_interval(options.keep_alive);
+  set_up(*connector, options);
   return connector;
 }
 
@@ -327,7 +333,7 @@ std::unique_ptr<Connector> take_tcp(Words& words) {
   if (words.is_empty()) words.fail("the address of the server is missing");
   auto connector =
       std::make_unique<Tcp_Connector>(Tcp_Address::parse(words.take_last_name()), options.identity);
-  connector->set_keep_alive_interval(options.keep_alive);
+  set_up(*connector, options);
   return connector;
 }
 

@@ -93,7 +93,7 @@ TEST(Connection_Argument, MayBeAFileOrNothing) {
   EXPECT_THROW(connection({"file"}), Usage_Error);
   EXPECT_THAT([&] { connection({"pigeon"}); },
               ThrowsMessage<Usage_Error>(HasSubstr("unknown connection type: pigeon")));
-  EXPECT_EQ(connection({"local", "--keep_alive", "0.5", "sock"}).server->get_keep_alive_interval(),
+  EXPECT_EQ(connection({"local", "--keep_alive", "0.5", "sock"}).server->settings().keep_alive,
             std::chrono::milliseconds(500));
   EXPECT_EQ(connection({"local", "sock"}).server->name(), "sock");
   EXPECT_THROW(connection({"local"}), Usage_Error);

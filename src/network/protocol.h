@@ -16,6 +16,9 @@
 namespace joedb::network {
 
 inline constexpr std::int64_t protocol_version = 19;
+// Instead of that, by clients and servers that know more than joedb 10: the answer is the same
+// number then, and 19 from a server that does not. No version of joedb 10 will have this number.
+inline constexpr std::int64_t extended_version = (std::int64_t{1} << 32) + protocol_version;
 inline constexpr std::string_view protocol_word = "joedb";
 // What may be sent instead of the hello, and is answered by lines of text. Not of joedb 10.
 inline constexpr std::string_view status_word = "status\n";

@@ -17,8 +17,7 @@ Robust_Connection::~Robust_Connection() = default;
 void Robust_Connection::connect() {
   if (connection_) return;
   channel_ = connector_.new_channel();
-  connection_ =
-      std::make_unique<Server_Connection>(*channel_, log_, connector_.get_keep_alive_interval());
+  connection_ = std::make_unique<Server_Connection>(*channel_, log_, connector_.settings());
   can_push_ = connection_->can_push();
   if (local_ == nullptr) return;
   const Offset end = std::min(local_checkpoint_, connection_->get_checkpoint());
@@ -29,6 +28,21 @@ void Robust_Connection::disconnect() {
   connection_.reset();
   channel_.reset();
 }
+
+class Robust_Connection::Compared_Now {
+ public:
+  Compared_Now(Robust_Connection& connection, const Abstract_File& local)
+      : connection_(connection), old_(connection.local_) {
+    if (old_ != nullptr) connection.local_ = &local;
+  }
+  ~Compared_Now() { connection_.local_ = old_; }
+  Compared_Now(const Compared_Now&) = delete;
+  Compared_Now& operator=(const Compared_Now&) = delete;
+
+ private:
+  Robust_Connection& connection_;
+  const Abstract_File* const old_;
+};
 
 // Calls f() until the connection holds.
 template <class F>
@@ -88,6 +102,8 @@ void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
                              After_Push after) {
   local_checkpoint_ = std::max(end, checkpoint_);
   const Offset from = checkpoint_;
+  // What is pushed may not be in the file yet.
+  const Compared_Now compared(*this, local);
   retry([&] {
     const Offset now = connection_->get_checkpoint();
     if (now != from) {  // after a reconnection

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "joedb/io/file.h"
+#include "joedb/io/source_file.h"
 #include "network/content_hash.h"
 #include "network/protocol.h"
 
@@ -40,10 +40,10 @@ std::string pull_request(const Connection::Pull& pull, bool has_data) {
 }  // namespace
 
 // The bytes of a reply, which can be read once, in their order, as they arrive.
-class Server_Connection::Incoming final : public Abstract_File {
+class Server_Connection::Incoming final : public Source_File {
  public:
   Incoming(Server_Connection& connection, Offset start, Offset end)
-      : Abstract_File("what the server sends", Open_Mode::read_existing),
+      : Source_File("what the server sends"),
         connection_(connection),
         position_(start),
         end_(end) {}
@@ -67,16 +67,7 @@ class Server_Connection::Incoming final : public Abstract_File {
   }
   bool is_at_end() const { return position_ == end_; }
 
-  void pwrite(const char*, std::size_t, Offset) override { refuse(); }
-  void sync() override { refuse(); }
-  void datasync() override { refuse(); }
-  void shared_lock(Offset, Offset) override {}
-  void exclusive_lock(Offset, Offset) override {}
-  void unlock(Offset, Offset) noexcept override {}
-
  private:
-  [[noreturn]] static void refuse() { throw Exception("this can only be read"); }
-
   Server_Connection& connection_;
   mutable Offset position_;
   const Offset end_;
@@ -118,10 +109,10 @@ auto Server_Connection::request(F&& f) {
   }
 }
 
-Server_Connection::Server_Connection(Channel& channel, Logger& log,
-                                     std::chrono::milliseconds interval)
+Server_Connection::Server_Connection(Channel& channel, Logger& log, const Settings& settings)
     : channel_(channel), log_(log), input_(channel) {
-  request([this] { say_hello(); });
+  request([&] { say_hello(settings.has_extensions); });
+  const std::chrono::milliseconds interval = settings.keep_alive;
   if (interval > interval.zero()) keeper_ = std::thread([this, interval] { keep_alive(interval); });
 }
 
@@ -143,9 +134,10 @@ Server_Connection::~Server_Connection() {
 
 // ---- hello --------------------------------------------------------------------------------------
 
-void Server_Connection::say_hello() {
+void Server_Connection::say_hello(bool extensions_are_wanted) {
   std::string hello(network::protocol_word);
-  append_number(hello, network::protocol_version);
+  append_number(hello,
+                extensions_are_wanted ? network::extended_version : network::protocol_version);
   channel_.write(hello.data(), hello.size());
 
   char word[network::protocol_word.size()];
@@ -158,6 +150,7 @@ void Server_Connection::say_hello() {
   const char mode = input_.read_byte();
   if (version == 0) throw Protocol_Error("Client version rejected by server");
   if (version < network::protocol_version) throw Protocol_Error("Unsupported server version");
+  has_extensions_ = extensions_are_wanted && version == network::extended_version;
   if (mode != 'W' && mode != 'R') throw Protocol_Error("Unexpected server mode");
   if (checkpoint_ < journal_start) throw Protocol_Error("Unexpected checkpoint of the server");
   can_push_ = mode == 'W';

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "joedb/base/log.h"
+#include "joedb/io/source_file.h"
 
 namespace joedb::inline v1 {
 
@@ -19,6 +20,38 @@ class Client::Local_Lock {
 
  private:
   Local_Copy& local_;
+};
+
+class Client::Transaction {
+ public:
+  explicit Transaction(Client& client) : client_(client), lock_(client.local_) {
+    client_.is_in_transaction_ = true;
+  }
+  ~Transaction() { client_.is_in_transaction_ = false; }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+ private:
+  Client& client_;
+  const Local_Lock lock_;
+};
+
+// What is to be pushed before it is in the local file.
+class Client::New_Entries final : public Source_File {
+ public:
+  New_Entries(const Local_Copy& local, Offset end)
+      : Source_File(local.file().get_name()), local_(local), end_(end) {}
+  Offset get_size() const override { return end_; }
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+    if (offset >= end_) return 0;
+    size = std::min(size, static_cast<std::size_t>(end_ - offset));
+    local_.read(data, size, offset);
+    return size;
+  }
+
+ private:
+  const Local_Copy& local_;
+  const Offset end_;
 };
 
 Client::Client(Local_Copy& local, Connection& connection, Content_Check check)
@@ -78,8 +111,7 @@ void Client::pull_from_connection(System::Duration wait, bool takes_lock) {
 
 void Client::push_to_connection(Connection::After_Push after) {
   if (!is_connected()) return;
-  connection_.push(local_.file(), local_.get_checkpoint(),
-                   settings_.is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft, after);
+  connection_.push(local_.file(), local_.get_checkpoint(), level(), after);
   common_ = local_.get_checkpoint();
 }
 
@@ -94,6 +126,7 @@ Offset Client::pull_once(System::Duration wait) {
   { const Local_Lock lock(local_); }
   if (local_.get_checkpoint() > old) wait = {};
   pull_from_connection(wait, false);
+  if (local_.get_checkpoint() > old) note(true);
   return local_.get_checkpoint() - old;
 }
 
@@ -132,15 +165,84 @@ void Client::write_end() {
   if (settings_.has_valid_data) local_.write(Valid_Data{});
   if (settings_.has_timestamp)
     local_.write(Timestamp{settings_.now ? settings_.now() : std::int64_t{std::time(nullptr)}});
+}
+
+void Client::checkpoint() {
   local_.checkpoint(Checkpoint_Level::soft);
   if (settings_.is_hard) local_.checkpoint(Checkpoint_Level::hard);
 }
 
 // ---- transactions -------------------------------------------------------------------------------
 
+void Client::note(bool others_have_written) {
+  constexpr int many = 1 << 20;
+  quiet_transactions_ = others_have_written ? 0 : std::min(quiet_transactions_ + 1, many);
+}
+
+void Client::transact(const std::function<void()>& run) {
+  if (!transact_without_lock(run)) transact_with_lock(run);
+}
+
+void Client::transact_with_lock(const std::function<void()>& run) {
+  Client_Lock lock(*this);
+  try {
+    run();
+    lock.checkpoint_and_push_unlock();
+  } catch (...) {
+    try {
+      lock.unlock();
+    } catch (const std::exception&) {  // what is being thrown says more
+      lock.abandon();
+    }
+    throw;
+  }
+}
+
+// Returns whether the transaction is done. If it returns false, or throws, nothing has changed but
+// what run() has written a checkpoint for.
+bool Client::transact_without_lock(const std::function<void()>& run) {
+  require_no_transaction();
+  if (!is_optimistic_ || !connection_.can_push_without_lock() || !can_write() ||
+      quiet_transactions_ < needed_quiet_transactions_)
+    return false;
+
+  bool is_pushing = false;
+  Offset start = 0;
+  try {
+    const Transaction transaction(*this);
+    start = local_.get_checkpoint();
+    if (start != connection_.get_checkpoint() || start != common_) return false;
+    try {
+      run();
+      write_end();
+      const Offset end = local_.prepare_checkpoint();
+      is_pushing = true;
+      connection_.push(New_Entries(local_, end), end, level(), Connection::After_Push::unlock);
+    } catch (...) {
+      local_.rollback();
+      throw;
+    }
+    checkpoint();
+    common_ = local_.get_checkpoint();
+    note(false);
+    return true;
+  } catch (const Conflict&) {
+    if (!is_pushing || local_.get_checkpoint() != start) throw;
+    constexpr int most = 1024;
+    needed_quiet_transactions_ = std::min(2 * needed_quiet_transactions_, most);
+    note(true);
+    return false;
+  } catch (const std::exception&) {
+    // What run() has seen may be old.
+    if (is_pushing || pull() == 0) throw;
+    return false;
+  }
+}
+
 Client_Lock::Client_Lock(Client& client) : client_(client) {
   if (!client.can_write()) throw Exception("this client cannot write");
   client.require_no_transaction();
+  const Offset old = client.get_journal_checkpoint();
   if (client_.is_connected()) {
     { const Client::Local_Lock lock(client_.local_); }
     client_.pull_from_connection({}, true);
@@ -153,6 +255,7 @@ Client_Lock::Client_Lock(Client& client) : client_(client) {
   }
   is_locked_ = true;
   client_.is_in_transaction_ = true;
+  client_.note(client.get_journal_checkpoint() > old);
 }
 
 Client_Lock::~Client_Lock() {
@@ -173,6 +276,7 @@ void Client_Lock::require_lock() const {
 void Client_Lock::do_checkpoint() {
   require_lock();
   client_.write_end();
+  client_.checkpoint();
 }
 
 void Client_Lock::push_if_ahead() {

@@ -168,7 +168,8 @@ bool Server_Core::take_hello(Session& session) {
   const bool is_supported = version >= protocol_version;
   if (!is_supported) log(session.id, "version " + std::to_string(version) + " is not supported");
   std::string out(protocol_word);
-  append_number(out, is_supported ? protocol_version : 0);
+  session.has_extensions = version == extended_version;
+  append_number(out, session.has_extensions ? version : is_supported ? protocol_version : 0);
   append_number(out, session.id);
   append_number(out, checkpoint_);
   out += can_push(session) ? 'W' : 'R';
@@ -363,6 +364,10 @@ void Server_Core::begin_push(Session& session) {
     return end(session.id, "pushes at a negative position");
   session.refusal = can_push(session) ? '\0' : code::readonly;
   if (session.refusal != 0 || (holder_ == session.id && is_locked_)) return start_push(session);
+  if (session.has_extensions && (holder_ || !lock_queue_.empty())) {
+    session.refusal = code::conflict;
+    return start_push(session);
+  }
   if (holder_) return end(session.id, "pushes while somebody else has the lock");
   ask_for_lock(session);
 }

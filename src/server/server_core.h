@@ -117,6 +117,7 @@ class Server_Core {
     Session_Id id = 0;
     std::string name;
     bool may_push = true;
+    bool has_extensions = false;
     Phase phase = Phase::hello;
     bool must_end = false;  // after what is being sent
     std::string input;

@@ -11,10 +11,7 @@
 namespace joedb::server {
 
 Staged_Push::Staged_Push(Offset start, std::string path)
-    : Abstract_File("push", Open_Mode::read_existing),
-      start_(start),
-      path_(std::move(path)),
-      end_(start) {}
+    : Source_File("push"), start_(start), path_(std::move(path)), end_(start) {}
 
 Staged_Push::~Staged_Push() {
   if (!file_) return;
@@ -43,7 +40,5 @@ std::size_t Staged_Push::pread(char* data, std::size_t size, Offset offset) cons
   std::memcpy(data, memory_.data() + (offset - start_), n);
   return n;
 }
-
-void Staged_Push::refuse() { throw Exception("a push cannot be written"); }
 
 }  // namespace joedb::server

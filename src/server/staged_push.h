@@ -4,13 +4,13 @@
 #include <memory>
 #include <string>
 
-#include "joedb/io/file.h"
+#include "joedb/io/source_file.h"
 
 namespace joedb::server {
 
 // The bytes of a push, until all of them have come: as a file that has nothing but [start, end).
 // Few are kept in memory, more in a file that is removed in the end.
-class Staged_Push final : public Abstract_File {
+class Staged_Push final : public Source_File {
  public:
   // `path`: of that file. It is made when it is needed, and must not exist.
   Staged_Push(Offset start, std::string path);
@@ -22,16 +22,8 @@ class Staged_Push final : public Abstract_File {
 
   Offset get_size() const override { return end_; }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
-  void pwrite(const char*, std::size_t, Offset) override { refuse(); }
-  void sync() override { refuse(); }
-  void datasync() override { refuse(); }
-  void shared_lock(Offset, Offset) override {}
-  void exclusive_lock(Offset, Offset) override {}
-  void unlock(Offset, Offset) noexcept override {}
 
  private:
-  [[noreturn]] static void refuse();
-
   static constexpr std::size_t most_in_memory = std::size_t{1} << 20;
   const Offset start_;
   const std::string path_;

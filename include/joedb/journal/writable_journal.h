@@ -131,6 +131,13 @@ class Writable_Journal {
     replay_.run(handler, buffer_.flushed(), buffer_.flushed());
   }
 
+  // Appends what the next checkpoint would append. If nothing else is appended, that is at
+  // get_position() then.
+  void prepare_checkpoint();
+  // Reads into data[0, size) what is at `offset`, also what has been appended and is not in the
+  // file. Throws Exception if [offset, offset + size) is not before get_position(), Io_Error.
+  void read(char* data, std::size_t size, Offset offset) const;
+
   // Writes the buffer to the file. Readers see the entries after a checkpoint. If it throws, the
   // buffer stays.
   void flush();
@@ -251,7 +258,6 @@ class Writable_Journal {
   // Calls f, which appends one entry in pieces; if it throws, they are forgotten.
   template <class F>
   auto append_whole(F f);
-  void prepare_checkpoint();
   void append_integrity();
   void checkpoint_written();
   void preallocate(Offset step);

@@ -53,13 +53,21 @@ class Connector {
   // What the channels lead to, for messages.
   virtual std::string name() const = 0;
 
-  // Connections that are made from now on send a request when they have been idle for so long: for
-  // networks that forget idle connections, and locks that are lost in idle ones. 0: never.
-  void set_keep_alive_interval(std::chrono::milliseconds interval) { keep_alive_ = interval; }
-  std::chrono::milliseconds get_keep_alive_interval() const { return keep_alive_; }
+  // Of the connections that are made from now on.
+  struct Settings {
+    // A request is sent when the connection has been idle for so long: for networks that forget
+    // idle connections, and locks that are lost in idle ones. 0: never.
+    std::chrono::milliseconds keep_alive{0};
+    // The hello asks for what the protocol of joedb 10 does not have (docs/reference/protocol.md).
+    // A server of joedb 10 ignores that.
+    bool has_extensions = true;
+  };
+  void set_keep_alive_interval(std::chrono::milliseconds value) { settings_.keep_alive = value; }
+  void set_extensions(bool value) { settings_.has_extensions = value; }
+  const Settings& settings() const { return settings_; }
 
  private:
-  std::chrono::milliseconds keep_alive_{0};
+  Settings settings_;
 };
 
 // To a server at the unix-domain socket `path`.

@@ -26,6 +26,9 @@ class Robust_Connection final : public Connection {
 
   bool can_push() const override { return can_push_; }
   bool can_wait() const override { return true; }
+  bool can_push_without_lock() const override {
+    return connection_ && connection_->can_push_without_lock();
+  }
   Offset get_checkpoint() const override { return checkpoint_; }
   void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
   void pull(const Pull& pull, const Receive& receive) override;
@@ -38,6 +41,7 @@ class Robust_Connection final : public Connection {
   std::size_t read(char* data, std::size_t size, Offset offset);
 
  private:
+  class Compared_Now;
   void connect();
   void disconnect();
   template <class F>

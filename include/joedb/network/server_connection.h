@@ -28,16 +28,18 @@ namespace joedb::inline v1 {
 // Source: docs/reference/protocol.md.
 class Server_Connection final : public Connection {
  public:
-  // Says hello. `channel` and `log` must outlive the connection. With a keep-alive, a thread sends
-  // a request when the connection has been idle for so long. Throws Connection_Lost, and
+  using Settings = Connector::Settings;
+  // Says hello. `channel` and `log` must outlive the connection. Throws Connection_Lost, and
   // Disconnection if the other side does not speak the protocol.
   explicit Server_Connection(Channel& channel, Logger& log = Logger::none(),
-                             std::chrono::milliseconds keep_alive = {});
+                             const Settings& settings = {});
   // Says good bye.
   ~Server_Connection() override;
 
   bool can_push() const override { return can_push_; }
   bool can_wait() const override { return true; }
+  // False for a server of joedb 10.
+  bool can_push_without_lock() const override { return has_extensions_; }
   Offset get_checkpoint() const override { return checkpoint_; }
   std::int64_t get_session_id() const { return session_; }
   // Whether the channel is lost.
@@ -63,7 +65,7 @@ class Server_Connection final : public Connection {
 
   template <class F>
   auto request(F&& f);
-  void say_hello();
+  void say_hello(bool extensions_are_wanted);
   void ask_for_checkpoint(const Pull& pull, bool has_data);
   void send_unlock();
   void keep_alive(std::chrono::milliseconds interval);
@@ -77,6 +79,7 @@ class Server_Connection final : public Connection {
   std::int64_t session_ = 0;
   Offset checkpoint_ = 0;
   bool can_push_ = false;
+  bool has_extensions_ = false;
   bool is_locked_ = false;
 
   std::condition_variable stopping_;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "joedb/base/system.h"
@@ -100,8 +102,23 @@ class Client {
   // If the soft checkpoint fails, the transaction is rolled back, if the file can still be written
   // to. If a hard checkpoint or the push fails, this throws, but the transaction stays in the file,
   // with a soft checkpoint. The next push includes it.
+  //
+  // Over a connection to a server, run() may be called twice (set_optimistic).
   template <class Run>
   auto transaction(Run&& run);
+
+  // Where nobody else has written for a while, transaction() does not ask the server for its lock:
+  // it calls run() at once, pushes, and then writes the checkpoint. That takes one message and one
+  // reply instead of two. If somebody else has written meanwhile, the server refuses the push;
+  // everything is rolled back, which takes as long as opening the file, and run() is called again,
+  // with the lock. So it is if run() has thrown without knowing what others have written. What
+  // run() does outside of the database should bear that, and run() should write no checkpoints
+  // itself: turn this off otherwise. On by default.
+  //
+  // Without the lock, a push that fails leaves nothing in the local copy. If that is because the
+  // connection was lost, the next pull shows whether the transaction counts. If the checkpoint
+  // fails after the push, this throws though the transaction counts.
+  void set_optimistic(bool value) { is_optimistic_ = value; }
 
   // Drops the entries of an abandoned transaction (Client_Lock::abandon), in memory and in the
   // file.
@@ -110,6 +127,8 @@ class Client {
  private:
   friend class Client_Lock;
   class Local_Lock;
+  class Transaction;
+  class New_Entries;
   bool is_connected() const { return &connection_ != &Connection::dummy; }
   // Throws Exception in a transaction, whose lock would be lost.
   void require_no_transaction() const;
@@ -118,6 +137,14 @@ class Client {
   bool take(const Abstract_File& source, Offset from, Offset end);
   void push_to_connection(Connection::After_Push after);
   void write_end();
+  void checkpoint();
+  Checkpoint_Level level() const {
+    return settings_.is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft;
+  }
+  void transact(const std::function<void()>& run);
+  void transact_with_lock(const std::function<void()>& run);
+  bool transact_without_lock(const std::function<void()>& run);
+  void note(bool others_have_written);
   Offset pull_for(System::Duration wait, System& system);
   Offset pull_once(System::Duration wait);
 
@@ -127,6 +154,9 @@ class Client {
   Transaction_Settings settings_;
   bool is_in_transaction_ = false;
   Offset common_ = journal_start;  // up to here, the copies are known to be equal
+  bool is_optimistic_ = true;
+  int quiet_transactions_ = 0;         // since others have written
+  int needed_quiet_transactions_ = 2;  // before a transaction does without the lock
 };
 
 // A transaction whose end is where the program says: holds the locks, after a pull. End it with
@@ -170,26 +200,13 @@ class Client_Lock {
 
 template <class Run>
 auto Client::transaction(Run&& run) {
-  Client_Lock lock(*this);
-  const auto cancel = [&] {
-    try {
-      lock.unlock();
-    } catch (const std::exception&) {  // what is being thrown says more
-      lock.abandon();
-    }
-  };
-  try {
-    if constexpr (std::is_void_v<decltype(run())>) {
-      run();
-      lock.checkpoint_and_push_unlock();
-    } else {
-      auto result = run();
-      lock.checkpoint_and_push_unlock();
-      return result;
-    }
-  } catch (...) {
-    cancel();
-    throw;
+  using Result = std::decay_t<decltype(run())>;
+  if constexpr (std::is_void_v<Result>) {
+    transact([&] { run(); });
+  } else {
+    std::optional<Result> result;
+    transact([&] { result.emplace(run()); });
+    return Result(std::move(*result));
   }
 }
 

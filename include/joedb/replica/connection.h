@@ -61,6 +61,10 @@ class Connection {
   // Whether pull() waits: it returns as soon as there are new bytes, and perhaps before.
   virtual bool can_wait() const { return false; }
 
+  // Whether push() without the lock ends at once with Conflict where another client has it, and
+  // takes one message and one reply.
+  virtual bool can_push_without_lock() const { return false; }
+
   enum class After_Push { keep_lock, unlock };
   // Appends what `local` has before `end` and the other copy has not, and writes a checkpoint
   // there. If the other copy has at least as much, nothing is appended. Takes the lock, if it is

@@ -42,6 +42,10 @@ class Local_Copy {
   virtual void copy_from(const Abstract_File& source, Offset end) = 0;
   virtual void write(const Valid_Data& entry) = 0;
   virtual void write(const Timestamp& entry) = 0;
+  // Appends what the next checkpoint would append, and returns where that will be.
+  virtual Offset prepare_checkpoint() = 0;
+  // Reads into data[0, size) what is at `offset`, also where it is not in the file yet.
+  virtual void read(char* data, std::size_t size, Offset offset) const = 0;
   // Writes a checkpoint behind all entries. If it throws, the checkpoint before counts.
   virtual void checkpoint(Checkpoint_Level level) = 0;
 
@@ -68,6 +72,13 @@ class Writable_Copy final : public Local_Copy {
   }
   void write(const Valid_Data& entry) override { store_.write(entry); }
   void write(const Timestamp& entry) override { store_.write(entry); }
+  Offset prepare_checkpoint() override {
+    store_.prepare_checkpoint();
+    return store_.get_journal().get_position();
+  }
+  void read(char* data, std::size_t size, Offset offset) const override {
+    store_.get_journal().read(data, size, offset);
+  }
   void checkpoint(Checkpoint_Level level) override { store_.checkpoint(level); }
   void rollback() override { store_.rollback(); }
 
@@ -97,6 +108,10 @@ class Readonly_Copy final : public Local_Copy {
   void copy_from(const Abstract_File&, Offset) override { refuse(); }
   void write(const Valid_Data&) override { refuse(); }
   void write(const Timestamp&) override { refuse(); }
+  Offset prepare_checkpoint() override { refuse(); }
+  void read(char* data, std::size_t size, Offset offset) const override {
+    file().read_exactly(data, size, offset);
+  }
   void checkpoint(Checkpoint_Level) override { refuse(); }
   void rollback() override {}
 

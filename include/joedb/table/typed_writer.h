@@ -188,6 +188,14 @@ class Typed_Writer : public Reader {
   // Flush and sync, without a checkpoint.
   void commit() { store_.commit(); }
 
+  // For clients, which push before they write a checkpoint. Appends what the next checkpoint would
+  // append, and throws what it would throw.
+  void prepare_checkpoint() {
+    stamp();
+    store_.prepare_checkpoint();
+    stamped_ = get_journal().get_position();
+  }
+
   // Number of bytes written since the checkpoint.
   Offset ahead_of_checkpoint() const { return store_.ahead_of_checkpoint(); }
 

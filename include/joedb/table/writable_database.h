@@ -116,6 +116,11 @@ class Writable_Database {
 
   // Writes the buffer to the file, without a checkpoint.
   void flush() { journal_.flush(); }
+  // Writable_Journal::prepare_checkpoint. Throws what checkpoint() throws.
+  void prepare_checkpoint() {
+    require_checkpoint();
+    journal_.prepare_checkpoint();
+  }
   // Throws Data_Error if the tables could not be read back (Database::require_readable_from), and
   // Exception if only rollback() is left: nothing has been written then. Otherwise throws what
   // Writable_Journal::checkpoint throws; the checkpoint before counts then.
