@@ -13,7 +13,11 @@ class Local_Channel::Socket {
   }
 
   std::size_t read_some(char* data, std::size_t size) {
+    // In a blocking recv, Linux wakes the thread also when the other side has read what was sent,
+    // and it goes to sleep again. A poll for input sleeps on.
     std::error_code error;
+    socket_.wait(asio::socket_base::wait_read, error);
+    check(error);
     const std::size_t n = socket_.read_some(asio::buffer(data, size), error);
     if (error == asio::error::eof) throw Connection_Lost(path_ + ": closed by the server");
     check(error);
