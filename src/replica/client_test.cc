@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
@@ -256,6 +259,184 @@ TEST(Client, TakesNoBytesThatMakeNoSense) {
   EXPECT_EQ(ann.file.get_data(), before);
   EXPECT_FALSE(ann.has("city"));
   EXPECT_EQ(ann.client.get_checkpoint_difference(), 9);
+}
+
+// ---- without the lock ---------------------------------------------------------------------------
+
+// A way to the hub, which knows the checkpoint that it was told last, as one over a network does.
+class Way : public Connection {
+ public:
+  explicit Way(Hub& hub) : hub_(hub), checkpoint_(hub.get_checkpoint()) {}
+  bool can_push() const override { return true; }
+  bool can_push_without_lock() const override { return true; }
+  Offset get_checkpoint() const override { return checkpoint_; }
+  void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override {
+    hub_.compare(local, start, end, check);
+  }
+  void pull(const Pull& pull, const Receive& receive) override {
+    hub_.pull(pull, receive);
+    has_lock_ = has_lock_ || pull.takes_lock;
+    checkpoint_ = hub_.get_checkpoint();
+    ++pulls;
+  }
+  void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+            After_Push after) override {
+    if (hub_.get_checkpoint() != checkpoint_ || (hub_.locks > 0 && !has_lock_)) refuse();
+    hub_.push(local, end, level, after);
+    has_lock_ = after == After_Push::keep_lock;
+    checkpoint_ = hub_.get_checkpoint();
+  }
+  void unlock() noexcept override {
+    if (has_lock_) hub_.unlock();
+    has_lock_ = false;
+  }
+
+  int pulls = 0;
+  std::function<void()> on_conflict = {};
+
+ private:
+  [[noreturn]] void refuse() {
+    if (on_conflict) std::exchange(on_conflict, {})();
+    throw Conflict(checkpoint_);
+  }
+
+  Hub& hub_;
+  Offset checkpoint_;
+  bool has_lock_ = false;
+};
+
+class Client_Without_The_Lock : public ::testing::Test {
+ protected:
+  Client_Without_The_Lock() {
+    ann_.transact("first");
+    ann_.transact("second");
+    to_ann_.pulls = 0;
+  }
+
+  // Returns how often the function of the transaction has run.
+  int transact(std::string_view table, const std::function<void()>& meanwhile = {}) {
+    int runs = 0;
+    ann_.client.transaction([&] {
+      if (++runs == 1 && meanwhile) meanwhile();
+      ann_.create(table);
+    });
+    return runs;
+  }
+  static std::string content(const Party& party) {
+    return {party.file.get_data().begin() + journal_start, party.file.get_data().end()};
+  }
+  void expect_equal_copies() {
+    bob_.client.pull();
+    EXPECT_EQ(content(ann_), content(bob_));
+    EXPECT_EQ(hub_.get_checkpoint(), ann_.client.get_journal_checkpoint());
+    EXPECT_EQ(hub_.locks, 0);
+  }
+
+  Hub hub_;
+  Way to_ann_{hub_};
+  Way to_bob_{hub_};
+  Party ann_{to_ann_};
+  Party bob_{to_bob_};
+};
+
+TEST_F(Client_Without_The_Lock, OnlyPushesWhereNobodyElseWrites) {
+  EXPECT_EQ(transact("third"), 1);
+  EXPECT_EQ(to_ann_.pulls, 0);
+  expect_equal_copies();
+}
+
+TEST_F(Client_Without_The_Lock, DoesAsItIsTold) {
+  ann_.client.set_optimistic(false);
+  transact("third");
+  EXPECT_EQ(to_ann_.pulls, 1);
+}
+
+TEST_F(Client_Without_The_Lock, RunsAgainIfSomebodyElseHasWritten) {
+  EXPECT_EQ(transact("third", [this] { bob_.transact("of_bob"); }), 2);
+  EXPECT_TRUE(ann_.has("third"));
+  EXPECT_TRUE(ann_.has("of_bob"));
+  expect_equal_copies();
+
+  to_ann_.pulls = 0;
+  for (const auto* const name : {"c", "d", "e", "f"}) transact(name);
+  EXPECT_EQ(to_ann_.pulls, 4) << "it is more careful now";
+  transact("g");
+  EXPECT_EQ(to_ann_.pulls, 4);
+}
+
+TEST_F(Client_Without_The_Lock, RunsAgainIfSomebodyElseHasTheLock) {
+  std::optional<Client_Lock> lock;
+  to_ann_.on_conflict = [&] {
+    lock->unlock();
+    lock.reset();
+  };
+  EXPECT_EQ(transact("third", [&] { lock.emplace(bob_.client); }), 2);
+  EXPECT_FALSE(lock);
+  expect_equal_copies();
+}
+
+TEST_F(Client_Without_The_Lock, PushesWhatEndsATransaction) {
+  ann_.client.settings().has_valid_data = true;
+  ann_.client.settings().has_timestamp = true;
+  EXPECT_EQ(transact("third"), 1);
+  EXPECT_EQ(to_ann_.pulls, 0);
+  expect_equal_copies();
+}
+
+TEST_F(Client_Without_The_Lock, PushesIntegrityEntries) {
+  ann_.client.transaction([this] { ann_.database.enable_integrity(); });
+  for (const auto* const name : {"third", "fourth", "fifth"}) transact(name);
+  EXPECT_EQ(to_ann_.pulls, 0);
+  expect_equal_copies();
+}
+
+TEST_F(Client_Without_The_Lock, ThrowsWhatThrowsIfNobodyElseHasWritten) {
+  int runs = 0;
+  EXPECT_THROW(ann_.client.transaction([&] {
+    ++runs;
+    ann_.create("third");
+    throw Exception("failed");
+  }),
+               Exception);
+  EXPECT_EQ(runs, 1);
+  EXPECT_FALSE(ann_.has("third"));
+  EXPECT_FALSE(ann_.client.has_tail());
+  expect_equal_copies();
+}
+
+TEST_F(Client_Without_The_Lock, RunsAgainWhatHasThrownForWhatIsOld) {
+  bob_.transact("of_bob");
+  int runs = 0;
+  ann_.client.transaction([&] {
+    ++runs;
+    ann_.create("third");
+    if (!ann_.has("of_bob")) throw Exception("there is no table of bob");
+  });
+  EXPECT_EQ(runs, 2);
+  expect_equal_copies();
+}
+
+TEST_F(Client_Without_The_Lock, LeavesNothingThatCouldNotBePushed) {
+  hub_.is_failing = true;
+  EXPECT_THROW(transact("third"), Exception);
+  EXPECT_FALSE(ann_.has("third"));
+  EXPECT_FALSE(ann_.client.has_tail());
+  hub_.is_failing = false;
+  transact("fourth");
+  expect_equal_copies();
+}
+
+TEST_F(Client_Without_The_Lock, CannotRunAgainBehindACheckpointOfItsOwn) {
+  EXPECT_THROW(transact("third",
+                        [this] {
+                          bob_.transact("of_bob");
+                          ann_.create("kept");
+                          ann_.database.soft_checkpoint();
+                        }),
+               Conflict);
+  EXPECT_TRUE(ann_.has("kept"));
+  EXPECT_FALSE(ann_.has("third"));
+  EXPECT_EQ(hub_.locks, 0);
 }
 
 // ---- other local copies -------------------------------------------------------------------------
