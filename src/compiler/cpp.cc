@@ -361,7 +361,7 @@ std::string header_text(const Model& model) {
   const std::string name = model.name_space.back();
   const std::string main_name_space = join(model.main_name_space, "::");
   const auto with_id = [&](std::string_view own, std::string_view of_main) {
-    return [&model, &main_name_space, own, of_main](const Model_Table& table) {
+    return [&main_name_space, own, of_main](const Model_Table& table) {
       return fill(table.has_id_of_main ? of_main : own,
                   {{"table", table.name}, {"main", main_name_space}});
     };
