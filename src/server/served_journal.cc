@@ -17,9 +17,14 @@ Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Co
       is_connected_(&connection != &Connection::dummy),
       may_block_(is_hard || is_shared_ || is_connected_) {
   if (!is_shared_) database_.recover();
-  if (!is_connected_) return;
-  client_.pull();
-  if (client_.can_write()) client_.push_if_ahead();
+  if (is_connected_) {
+    client_.pull();
+    if (client_.can_write()) client_.push_if_ahead();
+  }
+  // What was pushed before a crash of the server may not be durable, and is acknowledged if the
+  // client asks again.
+  if (is_hard_ && !is_shared_) database_.hard_checkpoint();
+  update();
 }
 
 Written_Journal::~Written_Journal() { end(); }
@@ -35,10 +40,13 @@ void Written_Journal::refresh() {
     client_.pull();
   else if (is_shared_)
     client_.pull_file();
+  update();
 }
 
 void Written_Journal::begin() {
-  if (can_push()) lock_.emplace(client_);
+  if (!can_push()) return;
+  lock_.emplace(client_);
+  update();
 }
 
 void Written_Journal::end() noexcept {
@@ -53,6 +61,7 @@ void Written_Journal::push(const Abstract_File& source) {
       database_.copy_from(source, source.get_size());
     }
     if (is_hard_) database_.hard_checkpoint();
+    update();
   } catch (const Io_Error&) {
     has_failed_ = true;
     throw;

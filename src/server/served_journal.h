@@ -59,7 +59,9 @@ class Written_Journal final : public Served_Journal {
   bool may_block() const override { return may_block_; }
   bool has_other_writers() const override { return is_shared_; }
   bool can_push() const override { return !has_failed_ && client_.can_write(); }
-  Offset get_checkpoint() const override { return database_.get_journal().get_checkpoint(); }
+  // With hard checkpoints: the last one that has succeeded, so that nobody sees what a power cut
+  // can still take away.
+  Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return database_.get_journal().get_file(); }
   void read(char* data, std::size_t size, Offset offset) const override;
   void refresh() override;
@@ -73,11 +75,14 @@ class Written_Journal final : public Served_Journal {
   Writable_Database database_;
   Writable_Copy<Writable_Database> copy_;
   Client client_;
+  void update() { checkpoint_ = database_.get_journal().get_checkpoint(); }
+
   const bool is_hard_;
   const bool is_shared_;
   const bool is_connected_;
   const bool may_block_;
   bool has_failed_ = false;
+  Offset checkpoint_ = 0;
   std::optional<Client_Lock> lock_;
   mutable std::mutex writing_;  // the end of the file
 };
