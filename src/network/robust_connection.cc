@@ -1,10 +1,13 @@
 #include "joedb/network/robust_connection.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "joedb/format/header.h"
 
 namespace joedb::inline v1 {
+
+static constexpr Offset longest_read = Offset{1} << 20;
 
 Robust_Connection::Robust_Connection(Connector& connector, Logger& log, System& system)
     : connector_(connector), log_(log), system_(system) {
@@ -19,9 +22,17 @@ void Robust_Connection::connect() {
   channel_ = connector_.new_channel();
   connection_ = std::make_unique<Server_Connection>(*channel_, log_, connector_.settings());
   can_push_ = connection_->can_push();
-  if (local_ == nullptr) return;
-  const Offset end = std::min(local_checkpoint_, connection_->get_checkpoint());
+  compared_ = journal_start;
+  compare_up_to(local_checkpoint_);
+}
+
+// The server may have had less than the copy when they were compared last: it was restarted after a
+// power cut, and has gone on since, perhaps with other bytes.
+void Robust_Connection::compare_up_to(Offset end) {
+  end = std::min(end, connection_->get_checkpoint());
+  if (local_ == nullptr || end <= compared_) return;
   connection_->compare(*local_, journal_start, end, check_);
+  compared_ = end;
 }
 
 void Robust_Connection::disconnect() {
@@ -74,17 +85,31 @@ void Robust_Connection::compare(const Abstract_File& local, Offset start, Offset
   local_checkpoint_ = end;
   check_ = check;
   retry([&] {
-    connection_->compare(local, start, std::min(end, connection_->get_checkpoint()), check);
+    const Offset common = std::min(end, connection_->get_checkpoint());
+    connection_->compare(local, start, common, check);
+    compared_ = std::max(compared_, common);
   });
+  // Perhaps of another connection than before, which has found another journal.
+  checkpoint_ = connection_->get_checkpoint();
 }
 
 void Robust_Connection::pull(const Pull& pull, const Receive& receive) {
   local_checkpoint_ = pull.from;
   retry([&] {
     connection_->pull(pull, [&](const Abstract_File& source, Offset end) {
+      // These bytes are between two requests: the next connection compares before it pulls.
+      if (local_ != nullptr && compared_ < pull.from)
+        throw Connection_Lost("the server had less when the copies were compared");
       checkpoint_ = end;
       receive(source, end);
+      compared_ = end;
     });
+    try {
+      compare_up_to(pull.from);
+    } catch (const Content_Mismatch&) {
+      connection_->unlock();
+      throw;
+    }
   });
   checkpoint_ = connection_->get_checkpoint();
 }
@@ -107,14 +132,44 @@ void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
   retry([&] {
     const Offset now = connection_->get_checkpoint();
     if (now != from) {  // after a reconnection
-      if (now < end || end <= from) throw Conflict(from);
-      connection_->compare(local, from, end, Content_Check::fast);
-      log_.log("the push had arrived");
+      require_arrived(local, from, end);
     } else {
-      connection_->push(local, end, level, after);
+      compare_up_to(std::min(from, end));
+      push_once(local, from, end, level, after);
     }
   });
-  checkpoint_ = connection_->get_checkpoint();
+  // Not that of the server: others may have pushed behind a push that had arrived, and what follows
+  // in this copy is not what follows there.
+  checkpoint_ = std::max(from, end);
+  compared_ = checkpoint_;
+}
+
+// What was sent over a connection that was lost may arrive after the next one was made.
+void Robust_Connection::push_once(const Abstract_File& local, Offset from, Offset end,
+                                  Checkpoint_Level level, After_Push after) {
+  try {
+    connection_->push(local, end, level, after);
+  } catch (const Conflict&) {
+    connection_->pull_checkpoint({});
+    require_arrived(local, from, end);
+  }
+}
+
+// Reads the bytes again. A hash of more than the push would need those before it, which a
+// Server_File gets over this same connection.
+void Robust_Connection::require_arrived(const Abstract_File& local, Offset from, Offset end) {
+  if (connection_->get_checkpoint() < end || end <= from) throw Conflict(from);
+  std::vector<char> here, there;
+  for (Offset position = from; position < end;) {
+    const auto size = static_cast<std::size_t>(std::min(end - position, longest_read));
+    here.resize(size);
+    there.resize(size);
+    local.read_exactly(here.data(), size, position);
+    if (connection_->read(there.data(), size, position) < size || here != there)
+      throw Conflict(from);
+    position += static_cast<Offset>(size);
+  }
+  log_.log("the push had arrived");
 }
 
 void Robust_Connection::unlock() noexcept {

@@ -257,7 +257,11 @@ void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
 
     if (after == After_Push::unlock) is_locked_ = false;
     const char reply = input_.read_byte();
-    if (reply == code::conflict) throw Conflict(checkpoint_);
+    if (reply == code::conflict) {
+      // The push has taken the lock.
+      if (after == After_Push::keep_lock && !is_locked_) send_unlock();
+      throw Conflict(checkpoint_);
+    }
     if (reply == code::readonly) throw Disconnection("push error: server is pull-only");
     if (reply == code::time_out) {
       is_locked_ = false;

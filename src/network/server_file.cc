@@ -10,8 +10,9 @@ namespace joedb::inline v1 {
 static constexpr Offset first_read = 4096;
 static constexpr Offset longest_read = Offset{1} << 20;
 
-Server_File::Server_File(Connector& connector, Logger& log)
-    : Abstract_File(connector.name(), Open_Mode::shared_write), connection_(connector, log) {
+Server_File::Server_File(Connector& connector, Logger& log, System& system)
+    : Abstract_File(connector.name(), Open_Mode::shared_write),
+      connection_(connector, log, system) {
   set_end(connection_.get_checkpoint());
 }
 
@@ -64,7 +65,7 @@ std::size_t Server_File::read_body(char* data, std::size_t size, Offset offset) 
 void Server_File::fill_cache(Offset offset) const {
   Offset length = first_read;
   if (offset == cache_end())
-    length = std::min({read_ahead_ * 16, longest_read, end_ - offset});
+    length = std::min({std::max(read_ahead_ * 16, first_read), longest_read, end_ - offset});
   else if (end_ - journal_start <= first_read)
     offset = journal_start;
   read_ahead_ = length;

@@ -60,6 +60,7 @@ Client::Client(Local_Copy& local, Connection& connection, Content_Check check)
   const Offset end = std::min(local_.get_checkpoint(), connection_.get_checkpoint());
   connection_.compare(local_.file(), journal_start, end, check_);
   common_ = end;
+  compare_new();  // a connection that was made anew may have found more
 }
 
 Offset Client::get_checkpoint_difference() const {

@@ -43,7 +43,11 @@ class Robust_Connection final : public Connection {
  private:
   class Compared_Now;
   void connect();
+  void compare_up_to(Offset end);
   void disconnect();
+  void push_once(const Abstract_File& local, Offset from, Offset end, Checkpoint_Level level,
+                 After_Push after);
+  void require_arrived(const Abstract_File& local, Offset from, Offset end);
   template <class F>
   auto retry(F&& f);
 
@@ -58,6 +62,7 @@ class Robust_Connection final : public Connection {
   // What is compared after a reconnection. No file: nothing.
   const Abstract_File* local_ = nullptr;
   Offset local_checkpoint_ = 0;
+  Offset compared_ = 0;  // over this connection: up to here
   Content_Check check_ = Content_Check::none;
 };
 

@@ -19,8 +19,9 @@ namespace joedb::inline v1 {
 // It must be the file and the connection of one client. Not thread-safe.
 class Server_File final : public Abstract_File, public Connection {
  public:
-  // Both must outlive the file. Throws what Robust_Connection throws.
-  explicit Server_File(Connector& connector, Logger& log = Logger::none());
+  // All must outlive the file. Throws what Robust_Connection throws.
+  explicit Server_File(Connector& connector, Logger& log = Logger::none(),
+                       System& system = System::real());
 
   // ---- the file. Its mode is shared_write. Locks do nothing: the lock is that of the server.
   Offset get_size() const override;

@@ -1,0 +1,283 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <set>
+
+#include "joedb/base/loggers.h"
+#include "joedb/io/memory_file.h"
+#include "joedb/network/robust_connection.h"
+#include "joedb/network/server_file.h"
+#include "joedb/replica/clients.h"
+#include "lab/sim_file.h"
+#include "server/server_core.h"
+#include "testing/simulated_system.h"
+
+// Clients of a server in the same thread: what a client writes is answered at once.
+
+namespace joedb::server {
+namespace {
+
+using testing::Sim_Disk;
+using testing::Sim_Fault;
+using testing::Sim_File;
+
+class Server final : public Server_Host {
+ public:
+  explicit Server(Abstract_File& file, bool is_hard = false)
+      : journal_(file, Connection::dummy, Content_Check::none, is_hard, Recovery::keep),
+        core_(journal_, *this, system_, Logger::none(), {}, "scratch-") {}
+
+  void send(Session_Id session, std::string bytes) override {
+    output_[session] += bytes;
+    sent_.push_back(session);
+  }
+  void receive(Session_Id) override {}
+  void close(Session_Id session) override { closed_.insert(session); }
+  void run(Lane, std::function<void()> work, std::function<void()> done) override {
+    work();
+    done();
+  }
+
+  Session_Id connect() { return core_.connected().value(); }
+  void disconnect(Session_Id session) {
+    if (!is_closed(session)) core_.closed(session);
+    closed_.insert(session);
+  }
+  void receive(Session_Id session, std::string_view bytes) {
+    core_.received(session, bytes);
+    while (!sent_.empty()) {
+      const Session_Id id = sent_.front();
+      sent_.erase(sent_.begin());
+      core_.sent(id);
+    }
+  }
+  bool is_closed(Session_Id session) const { return closed_.contains(session); }
+  std::string& output(Session_Id session) { return output_[session]; }
+  Offset checkpoint() const { return journal_.get_checkpoint(); }
+
+ private:
+  testing::Simulated_System system_;
+  Written_Journal journal_;
+  Server_Core core_;
+  std::map<Session_Id, std::string> output_;
+  std::vector<Session_Id> sent_;
+  std::set<Session_Id> closed_;
+};
+
+// Makes channels to a server, which a test replaces or interferes with.
+class Direct_Connector final : public Connector {
+ public:
+  explicit Direct_Connector(Server& s) : server(&s) {}
+  std::unique_ptr<joedb::Channel> new_channel() override {
+    return std::make_unique<Channel>(*this);
+  }
+  std::string name() const override { return "direct"; }
+
+  Server* server;
+  // Called before bytes reach the server; true: the connection is lost instead.
+  std::function<bool(Session_Id, std::string_view)> on_write = {};
+  bool loses_reply = false;  // to the next push
+
+ private:
+  class Channel final : public joedb::Channel {
+   public:
+    explicit Channel(Direct_Connector& connector)
+        : connector_(connector), server_(*connector.server), session_(server_.connect()) {}
+    ~Channel() override {
+      if (&server_ == connector_.server && !is_late_) server_.disconnect(session_);
+    }
+    std::size_t read_some(char* data, std::size_t size) override {
+      std::string& output = server_.output(session_);
+      if (output.empty() || &server_ != connector_.server) throw Connection_Lost("lost");
+      const std::size_t n = output.copy(data, size);
+      output.erase(0, n);
+      return n;
+    }
+    void write(const char* data, std::size_t size) override {
+      if (&server_ != connector_.server || is_late_) throw Connection_Lost("lost");
+      const std::string_view bytes(data, size);
+      if (connector_.on_write && connector_.on_write(session_, bytes)) {
+        is_late_ = true;
+        throw Connection_Lost("lost");
+      }
+      server_.receive(session_, bytes);
+      const bool is_push = data[0] == 'N' || data[0] == 'O';
+      if (!is_push || !std::exchange(connector_.loses_reply, false)) return;
+      server_.disconnect(session_);
+      throw Connection_Lost("lost");
+    }
+
+   private:
+    Direct_Connector& connector_;
+    Server& server_;
+    const Session_Id session_;
+    bool is_late_ = false;
+  };
+};
+
+class Clients_Test : public ::testing::Test {
+ protected:
+  Clients_Test() : server_(file_), connector_(server_) {}
+
+  // Another client.
+  void push(std::string_view text) {
+    Direct_Connector connector(*connector_.server);
+    Robust_Connection connection(connector);
+    Memory_File copy;
+    Writable_Journal_Client client(copy, connection);
+    client.transaction([&](Writable_Journal& journal) { journal.append(Comment{text}); });
+  }
+  std::string content(const Memory_File& file) const {
+    return std::string(file.get_data().begin() + journal_start, file.get_data().end());
+  }
+
+  testing::Simulated_System system_;
+  String_Logger log_;
+  Memory_File file_;
+  Server server_;
+  Direct_Connector connector_;
+};
+
+TEST_F(Clients_Test, AServerFileReadsWhatOthersHavePushedBehindItsFirstPush) {
+  Server_File file(connector_, log_, system_);
+  Writable_Journal_Client client(file, file);
+  client.transaction([](Writable_Journal& journal) { journal.append(Comment{"mine"}); });
+  push("of others");
+  EXPECT_EQ(client.pull(), 11);
+}
+
+TEST_F(Clients_Test, ALostReplyDoesNotLoseTheNextPushOfTheTransaction) {
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  {
+    Writable_Journal_Client_Lock lock(client);
+    lock.get_journal().append(Comment{"first"});
+    connector_.loses_reply = true;
+    system_.on_sleep = [this] { push("somebody else has the lock now"); };
+    lock.checkpoint_and_push();
+    system_.on_sleep = {};
+    EXPECT_NE(log_.get_text().find("the push had arrived"), std::string::npos);
+    lock.get_journal().append(Comment{"second"});
+    EXPECT_THROW(lock.checkpoint_and_push_unlock(), Disconnection);
+    lock.unlock();
+  }
+  EXPECT_THROW(client.pull(), Content_Mismatch);
+  EXPECT_EQ(content(file_).find("second"), std::string::npos);
+}
+
+TEST_F(Clients_Test, APushThatArrivesBetweenReconnectionAndRepetitionIsNoConflict) {
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  Session_Id old_session = -1;
+  std::string late;
+  connector_.on_write = [&](Session_Id session, std::string_view bytes) {
+    if (bytes.front() != 'O') return false;
+    if (late.empty()) {
+      old_session = session;
+      late = bytes;
+      server_.receive(session, "M");  // the lock
+      return true;
+    }
+    if (session != old_session) server_.receive(old_session, late);
+    return false;
+  };
+  client.transaction([](Writable_Journal& journal) { journal.append(Comment{"late"}); });
+  EXPECT_EQ(content(file_), content(copy));
+  EXPECT_NE(log_.get_text().find("the push had arrived"), std::string::npos);
+}
+
+TEST_F(Clients_Test, AServerFileFindsItsPushAgainOverAConnectionThatIsLostOnceMore) {
+  push(std::string(10'000, 'x'));
+  Server_File file(connector_, log_, system_);
+  Writable_Journal_Client client(file, file);
+  connector_.loses_reply = true;
+  int lost = 0;
+  connector_.on_write = [&](Session_Id, std::string_view bytes) {
+    return bytes.front() == 'r' && ++lost == 1;
+  };
+  client.transaction([](Writable_Journal& journal) { journal.append(Comment{"mine"}); });
+  EXPECT_EQ(lost, 2);
+  EXPECT_NE(log_.get_text().find("the push had arrived"), std::string::npos);
+  EXPECT_EQ(client.get_checkpoint_difference(), 0);
+}
+
+TEST_F(Clients_Test, AComparisonThatNeedsAnotherConnectionSeesItsCheckpoint) {
+  push("common");
+  Memory_File copy;
+  copy.get_data() = file_.get_data();
+  Robust_Connection connection(connector_, log_, system_);
+  push("of others");
+  connector_.on_write = [&](Session_Id, std::string_view bytes) {
+    return bytes.front() == 'I' && std::exchange(connector_.on_write, {}) != nullptr;
+  };
+  connection.compare(copy, 41, 49, Content_Check::full);
+  EXPECT_EQ(connection.get_checkpoint(), server_.checkpoint());
+}
+
+TEST_F(Clients_Test, AConflictLeavesNoLock) {
+  const auto channel = connector_.new_channel();
+  Server_Connection connection(*channel);
+  Memory_File copy;
+  Writable_Journal journal(copy);
+  journal.append(Comment{"mine"});
+  journal.soft_checkpoint();
+  push("of others");
+  EXPECT_THROW(connection.push(copy, journal.get_checkpoint(), Checkpoint_Level::soft,
+                               Connection::After_Push::keep_lock),
+               Conflict);
+  push("the lock is free");
+}
+
+TEST_F(Clients_Test, AServerThatHasLostItsEndAndGoesOnDifferentlyIsNoticed) {
+  push("common");
+  Memory_File restarted_file;
+  restarted_file.get_data() = file_.get_data();
+  Server restarted(restarted_file);
+  push("this will be lost");
+
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  client.pull();
+  connector_.server = &restarted;
+  EXPECT_EQ(client.pull(), 0);
+  push("it is longer than what was lost");
+  EXPECT_THROW(client.pull(), Content_Mismatch);
+}
+
+TEST(Served_Journal_Test, WhatIsServedWithHardCheckpointsIsDurable) {
+  Sim_Disk disk;
+  {
+    Sim_File file(disk);
+    Writable_Database db(file);
+    db.write(Comment{"soft"});
+    db.soft_checkpoint();
+  }
+  ASSERT_FALSE(disk.is_synced());
+  Sim_File file(disk);
+  Server server(file, true);
+  EXPECT_EQ(server.checkpoint(), 47);
+  Sim_Disk after_power_cut(disk.durable());
+  Sim_File found(after_power_cut);
+  EXPECT_EQ(Readonly_Journal(found).get_hard_checkpoint(), 47);
+}
+
+TEST(Served_Journal_Test, WhatCouldNotBeMadeDurableIsNotServed) {
+  Sim_Disk disk;
+  Sim_File file(disk);
+  Server server(file, true);
+  disk.set_fault({.calls = Sim_Fault::Calls::syncs, .number = disk.count(Sim_Fault::Calls::syncs)});
+  Direct_Connector connector(server);
+  Robust_Connection connection(connector);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  const auto write = [](Writable_Journal& journal) { journal.append(Comment{"x"}); };
+  EXPECT_THROW(client.transaction(write), Disconnection);
+  EXPECT_EQ(server.checkpoint(), 41);
+}
+
+}  // namespace
+}  // namespace joedb::server
