@@ -26,8 +26,8 @@ BELOW = {
     'replica': ['table'],
     'network': ['replica'],
     'server': ['network'],
-    'lab': ['interpreter', 'compiler', 'replica', 'wal'],
-    'cli': ['lab', 'server'],
+    'lab': ['interpreter', 'compiler', 'server', 'wal'],
+    'cli': ['lab'],
     'testing': ['lab'],
 }
 

@@ -34,6 +34,9 @@ asked for; after an error nothing more may be written.
 Unprovable are soft checkpoints after a power cut whose bytes are not those that were written:
 the format has no proof of them.
 
+--network: a server and up to four clients. Connections are cut after any byte, bytes are late, the
+server and its clients are killed, disks fail, clients pause with the lock. Each seed is a schedule.
+
 A failure ends the run and is printed with a command that shows it again.
 )";
 
@@ -74,12 +77,36 @@ class Lab_Progress {
   bool is_visible_ = false;
 };
 
-void print(const testing::Lab_Report& report) {
+struct Count {
+  const char* name;
+  std::uint64_t value;
+};
+
+std::uint64_t per_second(std::uint64_t count, const testing::Lab_Report& report) {
+  return static_cast<std::uint64_t>(static_cast<double>(count) / std::max(report.seconds, 0.001));
+}
+
+std::vector<Count> network_counts(const testing::Lab_Report& report) {
+  const testing::Network_Counts& counts = report.counts.network;
+  return {{"schedules", report.counts.seeds},
+          {"connections", counts.connections},
+          {"connections that were cut", counts.cuts},
+          {"servers killed", counts.kills},
+          {"power cuts", counts.power_cuts},
+          {"disks that failed", counts.disk_faults},
+          {"clients killed", counts.client_kills},
+          {"pushes", counts.pushes},
+          {"acknowledged transactions", counts.acknowledged},
+          {"pushes without a reply", counts.found_again},
+          {"conflicts", counts.conflicts},
+          {"copies that diverged", counts.mismatches},
+          {"locks that were lost", counts.lock_losses},
+          {"schedules per second", per_second(report.counts.seeds, report)}};
+}
+
+std::vector<Count> disk_counts(const testing::Lab_Report& report) {
   const testing::Lab_Counts& counts = report.counts;
-  const struct {
-    const char* name;
-    std::uint64_t value;
-  } lines[] = {
+  return {
       {"workloads", counts.seeds},
       {"moments of a crash", counts.cuts},
       {"calls that failed", counts.faults},
@@ -87,9 +114,12 @@ void print(const testing::Lab_Report& report) {
       {"distinct crash states", counts.states},
       {"recoveries", counts.recoveries},
       {"unprovable soft checkpoints", counts.unprovable},
-      {"states per second", static_cast<std::uint64_t>(static_cast<double>(counts.states) /
-                                                       std::max(report.seconds, 0.001))},
+      {"states per second", per_second(counts.states, report)},
   };
+}
+
+void print(const testing::Lab_Report& report, bool is_of_network) {
+  const auto lines = is_of_network ? network_counts(report) : disk_counts(report);
   for (const auto& [name, value] : lines) std::printf("%-28s%16s\n", name, grouped(value).c_str());
   std::printf("%-28s%16.1f\n", "seconds", report.seconds);
 }
@@ -101,6 +131,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
                    "Searches for crashes and errors after which joedb loses data.", details,
                    "  joedb crash-lab\n"
                    "  joedb crash-lab --seconds 3600\n"
+                   "  joedb crash-lab --network --seconds 60\n"
                    "  joedb crash-lab workload.joedbi\n"
                    "  joedb crash-lab --seed 17 --cut 23 --image 0x2bz\n"});
   std::int64_t seed = 1, seeds = 0, seconds = 0;
@@ -108,7 +139,8 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   Attack attack = Attack::all;
   testing::Lab_Settings settings;
   options.add("--seed", seed, "the first seed (default: 1)");
-  options.add("--seeds", seeds, "how many seeds (default: 20; with --seconds: no limit)");
+  options.add("--seeds", seeds,
+              "how many seeds (default: 20, for networks 20000; with --seconds: no limit)");
   options.add("--seconds", seconds, "begin no seed after this time");
   options.add("--jobs", jobs, "threads (default: one for each processor)");
   options.add_choice("--attack", attack,
@@ -118,6 +150,8 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
                       {"error", Attack::error}},
                      "what is done to the workload");
   options.add_flag("--wal", settings.has_logs, "write-ahead logs (joedb wal) instead of databases");
+  options.add_flag("--network", settings.has_network,
+                   "a server and its clients, with a simulated network between them");
   options.add("--cut", settings.cut, "of a failure: after which I/O operation; or which error");
   options.add("--image", settings.image, "of a failure: what the crash left");
   auto words = options.parse(std::move(arguments));
@@ -133,10 +167,11 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
 
   const bool is_one = !settings.cut.empty() || !workload.empty();
   settings.first_seed = static_cast<std::uint64_t>(seed);
-  settings.seeds = static_cast<std::uint64_t>(is_one        ? 1
-                                              : seeds > 0   ? seeds
-                                              : seconds > 0 ? std::int64_t{1} << 62
-                                                            : 20);
+  settings.seeds = static_cast<std::uint64_t>(is_one                 ? 1
+                                              : seeds > 0            ? seeds
+                                              : seconds > 0          ? std::int64_t{1} << 62
+                                              : settings.has_network ? 20'000
+                                                                     : 20);
   settings.seconds = static_cast<double>(seconds);
   settings.jobs = static_cast<unsigned>(jobs);
   settings.attacks = {attack == Attack::all || attack == Attack::kill,
@@ -154,7 +189,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
     };
     report = testing::run_crash_lab(settings);
   }
-  print(report);
+  print(report, settings.has_network);
   if (!report.failure) return 0;
   std::printf("\nFAILURE: %s%sreplay: joedb crash-lab %s%s\n", report.failure->text.c_str(),
               report.failure->operations.c_str(), report.failure->replay.c_str(),

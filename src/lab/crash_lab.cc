@@ -12,6 +12,7 @@
 
 #include "joedb/io/memory_file.h"
 #include "lab/distinct_states.h"
+#include "lab/network_lab.h"
 #include "lab/scenario.h"
 #include "lab/wal_lab.h"
 
@@ -699,6 +700,7 @@ class Explorer {
 
 std::optional<Lab_Failure> explore(const Lab_Settings& settings, std::uint64_t seed,
                                    Lab_Counts& counts, State_Set& states) {
+  if (settings.has_network) return explore_network(seed, counts);
   if (settings.has_logs)
     return explore_log(seed, settings.attacks, settings.effort, counts, states);
   Explorer explorer(settings, seed);
@@ -710,6 +712,22 @@ std::optional<Lab_Failure> explore(const Lab_Settings& settings, std::uint64_t s
 
 }  // namespace
 
+Network_Counts& Network_Counts::operator+=(const Network_Counts& other) {
+  connections += other.connections;
+  cuts += other.cuts;
+  kills += other.kills;
+  power_cuts += other.power_cuts;
+  disk_faults += other.disk_faults;
+  client_kills += other.client_kills;
+  pushes += other.pushes;
+  acknowledged += other.acknowledged;
+  conflicts += other.conflicts;
+  mismatches += other.mismatches;
+  lock_losses += other.lock_losses;
+  found_again += other.found_again;
+  return *this;
+}
+
 Lab_Counts& Lab_Counts::operator+=(const Lab_Counts& other) {
   seeds += other.seeds;
   cuts += other.cuts;
@@ -718,6 +736,7 @@ Lab_Counts& Lab_Counts::operator+=(const Lab_Counts& other) {
   states += other.states;
   recoveries += other.recoveries;
   unprovable += other.unprovable;
+  network += other.network;
   return *this;
 }
 

@@ -31,6 +31,23 @@ struct Lab_Effort {
   int depth = 3;                       // crashes, each in the recovery from the one before
 };
 
+// What there was to see in the network laboratory.
+struct Network_Counts {
+  std::uint64_t connections = 0;
+  std::uint64_t cuts = 0;          // of connections
+  std::uint64_t kills = 0;         // of the server
+  std::uint64_t power_cuts = 0;    // of the server
+  std::uint64_t disk_faults = 0;   // of the server
+  std::uint64_t client_kills = 0;  // of clients
+  std::uint64_t pushes = 0;
+  std::uint64_t acknowledged = 0;  // transactions
+  std::uint64_t conflicts = 0;
+  std::uint64_t mismatches = 0;   // copies that had diverged
+  std::uint64_t lock_losses = 0;  // of silent clients
+  std::uint64_t found_again = 0;  // pushes that had arrived, although the reply was lost
+  Network_Counts& operator+=(const Network_Counts& other);
+};
+
 // What there was to see.
 struct Lab_Counts {
   std::uint64_t seeds = 0;
@@ -41,6 +58,7 @@ struct Lab_Counts {
   std::uint64_t recoveries = 0;  // openings for writing, after a crash
   std::uint64_t unprovable =
       0;  // soft checkpoints that the default mode believed, with wrong bytes
+  Network_Counts network;
   Lab_Counts& operator+=(const Lab_Counts& other);
 };
 
@@ -61,6 +79,7 @@ struct Lab_Settings {
   Lab_Effort effort = {};
   bool has_lying_disk = false;  // which forgets to sync: a self-test
   bool has_logs = false;        // write-ahead logs instead of databases
+  bool has_network = false;     // a server and its clients
   std::string script = {};      // commands of joedbi, instead of random lives
   // Only what --cut and --image of a failure say; empty: everything.
   std::string cut = {};
