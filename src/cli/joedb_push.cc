@@ -31,8 +31,9 @@ class Pusher {
          Offset until)
       : journal_(journal), connection_(connection), options_(options), until_(until) {}
 
+  // After an error, the end of the connection does it.
   ~Pusher() {
-    if (connection_ != nullptr) connection_->unlock();
+    if (connection_ != nullptr && std::uncaught_exceptions() == 0) connection_->unlock();
   }
   Pusher(const Pusher&) = delete;
   Pusher& operator=(const Pusher&) = delete;

@@ -237,10 +237,11 @@ void Writable_Journal::checkpoint(Checkpoint_Level level) {
 void Writable_Journal::read(char* data, std::size_t size, Offset offset) const {
   const Offset end = offset + static_cast<Offset>(size);
   if (offset < 0 || end > get_position()) throw Exception("these bytes have not been written");
-  const Offset in_file = std::clamp<Offset>(buffer_.flushed() - offset, 0, end - offset);
-  file_.read_exactly(data, static_cast<std::size_t>(in_file), offset);
-  buffer_.unwritten().copy(data + in_file, static_cast<std::size_t>(end - offset - in_file),
-                           static_cast<std::size_t>(offset + in_file - buffer_.flushed()));
+  const Offset flushed = std::clamp(buffer_.flushed(), offset, end);
+  file_.read_exactly(data, static_cast<std::size_t>(flushed - offset), offset);
+  if (end > flushed)
+    buffer_.unwritten().copy(data + (flushed - offset), static_cast<std::size_t>(end - flushed),
+                             static_cast<std::size_t>(flushed - buffer_.flushed()));
 }
 
 void Writable_Journal::prepare_checkpoint() {

@@ -763,6 +763,7 @@ std::string Simulation::recovered() {
     for (std::size_t i = 0; i < client.transactions.size(); ++i) {
       Transaction& transaction = client.transactions[i];
       if (transaction.end > body.size()) transaction.end = 0;
+      transaction.is_refused = false;  // it may be in a copy, which can be pushed now
       if (transaction.end != 0) client.last_in_journal = i + 1;
     }
   }
@@ -904,8 +905,10 @@ void Simulation::live(Client& client) {
       const bool reads_what_is_lost = client.copy == Copy_Kind::none && !lost_.empty();
       if (!is_refused && !reads_what_is_lost) fail(who + client.action + ": " + error.what());
     } catch (const std::exception& error) {
-      // A Server_File does not compare what it has read with what the server has lost.
-      if (client.copy == Copy_Kind::none && !lost_.empty())
+      // A Server_File does not compare what it has read with what the server has lost. A server may
+      // be read-only after a reconnection in a transaction.
+      const bool is_refused = std::string_view(error.what()) == "this client cannot write";
+      if (is_refused || (client.copy == Copy_Kind::none && !lost_.empty()))
         note(who + error.what());
       else
         fail(who + client.action + ": " + error.what());
@@ -1010,7 +1013,15 @@ std::size_t new_transaction(Client& client, Random& random, std::vector<std::str
 
 template <class Store>
 void Simulation::write(Client& client, Store& store, bool is_cancelled, bool pauses) {
+  std::optional<std::size_t> refused;
   store.transaction([&](auto&... target) {
+    // The second call: the server has refused what the first one wrote.
+    if (refused && lost_.empty()) {
+      if (client.transactions[*refused].end != 0)
+        fail("client " + std::to_string(client.index) +
+             ": a transaction is repeated, but the server has it");
+      client.transactions[*refused].is_cancelled = true;
+    }
     std::vector<std::string> comments;
     const std::size_t number = new_transaction(client, random_, comments);
     if (is_traced_)
@@ -1020,6 +1031,7 @@ void Simulation::write(Client& client, Store& store, bool is_cancelled, bool pau
       write_comment(target..., comment);
       if (pauses && chance(30)) sleep_of(client, below(chance(30) ? 20 * second : second));
     }
+    refused = number;
     if (is_cancelled) throw Cancelled();
     client.transactions[number].is_cancelled = false;
   });

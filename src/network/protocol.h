@@ -40,6 +40,7 @@ inline constexpr char quit = 'Q';         // no reply
 inline constexpr char mismatch = 'h';  // the hash is another one
 inline constexpr char conflict = 'C';  // the push does not continue the journal: nothing is written
 inline constexpr char readonly = 'R';  // the server cannot be written
+inline constexpr char busy = 'B';      // extended: another client has the lock: nothing is written
 inline constexpr char time_out = 't';  // the lock was lost during the push: nothing is written
 }  // namespace code
 

@@ -129,30 +129,33 @@ void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
   const Offset from = checkpoint_;
   // What is pushed may not be in the file yet.
   const Compared_Now compared(*this, local);
+  bool was_sent = false;
   retry([&] {
     const Offset now = connection_->get_checkpoint();
     if (now != from) {  // after a reconnection
       require_arrived(local, from, end);
     } else {
       compare_up_to(std::min(from, end));
-      push_once(local, from, end, level, after);
+      // Who has the lock may be the connection that was lost, and what it sent may still be
+      // accepted: only with the lock is a conflict one for ever.
+      if (was_sent && after == After_Push::never_locked) after = After_Push::unlock;
+      const bool is_repeated = std::exchange(was_sent, true);
+      try {
+        connection_->push(local, end, level, after);
+      } catch (const Conflict&) {
+        // What was sent over a connection that was lost may arrive after this one was made. Also
+        // what a process has sent before it was killed; that of joedb 10 does not ask again then.
+        const bool may_have_been_sent = after != After_Push::never_locked;
+        if (is_repeated || (may_have_been_sent && connection_->can_push_without_lock()))
+          connection_->pull_checkpoint({});
+        require_arrived(local, from, end);
+      }
     }
   });
   // Not that of the server: others may have pushed behind a push that had arrived, and what follows
   // in this copy is not what follows there.
   checkpoint_ = std::max(from, end);
   compared_ = checkpoint_;
-}
-
-// What was sent over a connection that was lost may arrive after the next one was made.
-void Robust_Connection::push_once(const Abstract_File& local, Offset from, Offset end,
-                                  Checkpoint_Level level, After_Push after) {
-  try {
-    connection_->push(local, end, level, after);
-  } catch (const Conflict&) {
-    connection_->pull_checkpoint({});
-    require_arrived(local, from, end);
-  }
 }
 
 // Reads the bytes again. A hash of more than the push would need those before it, which a

@@ -236,30 +236,42 @@ std::size_t Server_Connection::read(char* data, std::size_t size, Offset offset)
 
 // ---- pushing ------------------------------------------------------------------------------------
 
+// Returns the code of the reply.
+char Server_Connection::send_push(const Abstract_File& local, Offset end, char c) {
+  Offset position = checkpoint_;
+  std::string out(1, c);
+  append_number(out, position);
+  append_number(out, end);
+  do {
+    const std::size_t start = out.size();
+    const auto size =
+        std::min(block_size, static_cast<std::size_t>(std::max<Offset>(end - position, 0)));
+    out.resize(start + size);
+    local.read_exactly(out.data() + start, size, position);
+    channel_.write(out.data(), out.size());
+    position += static_cast<Offset>(size);
+    out.clear();
+  } while (position < end);
+  return input_.read_byte();
+}
+
 void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level,
                              After_Push after) {
   request([&] {
-    Offset position = checkpoint_;
-    std::string out(1, after == After_Push::unlock ? code::push_unlock : code::push);
-    const char expected = out.front();
-    append_number(out, position);
-    append_number(out, end);
-    do {
-      const std::size_t start = out.size();
-      const auto size =
-          std::min(block_size, static_cast<std::size_t>(std::max<Offset>(end - position, 0)));
-      out.resize(start + size);
-      local.read_exactly(out.data() + start, size, position);
-      channel_.write(out.data(), out.size());
-      position += static_cast<Offset>(size);
-      out.clear();
-    } while (position < end);
-
-    if (after == After_Push::unlock) is_locked_ = false;
-    const char reply = input_.read_byte();
+    const char expected = after == After_Push::keep_lock ? code::push : code::push_unlock;
+    char reply;
+    while ((reply = send_push(local, end, expected)) == code::busy) {
+      const Offset from = checkpoint_;
+      if (after == After_Push::never_locked) throw Conflict(from);
+      ask_for_checkpoint({.from = from, .takes_lock = true}, false);
+      if (checkpoint_ == from) continue;
+      is_locked_ = false;
+      send_unlock();
+      throw Conflict(from);
+    }
+    if (after != After_Push::keep_lock) is_locked_ = false;
     if (reply == code::conflict) {
-      // The push has taken the lock.
-      if (after == After_Push::keep_lock && !is_locked_) send_unlock();
+      is_locked_ = after == After_Push::keep_lock;
       throw Conflict(checkpoint_);
     }
     if (reply == code::readonly) throw Disconnection("push error: server is pull-only");

@@ -203,7 +203,8 @@ void Client::transact_with_lock(const std::function<void()>& run) {
 // what run() has written a checkpoint for.
 bool Client::transact_without_lock(const std::function<void()>& run) {
   require_no_transaction();
-  if (!is_optimistic_ || !connection_.can_push_without_lock() || !can_write() ||
+  // Who has the local lock must not wait for the other one.
+  if (!is_optimistic_ || !connection_.can_push_without_lock() || is_shared() || !can_write() ||
       quiet_transactions_ < needed_quiet_transactions_)
     return false;
 
@@ -218,7 +219,8 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
       write_end();
       const Offset end = local_.prepare_checkpoint();
       is_pushing = true;
-      connection_.push(New_Entries(local_, end), end, level(), Connection::After_Push::unlock);
+      connection_.push(New_Entries(local_, end), end, level(),
+                       Connection::After_Push::never_locked);
     } catch (...) {
       local_.rollback();
       throw;
@@ -235,7 +237,7 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
     return false;
   } catch (const std::exception&) {
     // What run() has seen may be old.
-    if (is_pushing || pull() == 0) throw;
+    if (is_pushing || pull() == 0 || !can_write()) throw;
     return false;
   }
 }

@@ -217,7 +217,7 @@ TEST_F(Clients_Test, AComparisonThatNeedsAnotherConnectionSeesItsCheckpoint) {
   EXPECT_EQ(connection.get_checkpoint(), server_.checkpoint());
 }
 
-TEST_F(Clients_Test, AConflictLeavesNoLock) {
+TEST_F(Clients_Test, AConflictOfAPushThatKeepsTheLockKeepsIt) {
   const auto channel = connector_.new_channel();
   Server_Connection connection(*channel);
   Memory_File copy;
@@ -228,6 +228,7 @@ TEST_F(Clients_Test, AConflictLeavesNoLock) {
   EXPECT_THROW(connection.push(copy, journal.get_checkpoint(), Checkpoint_Level::soft,
                                Connection::After_Push::keep_lock),
                Conflict);
+  connection.unlock();
   push("the lock is free");
 }
 

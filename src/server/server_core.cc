@@ -365,7 +365,7 @@ void Server_Core::begin_push(Session& session) {
   session.refusal = can_push(session) ? '\0' : code::readonly;
   if (session.refusal != 0 || (holder_ == session.id && is_locked_)) return start_push(session);
   if (session.has_extensions && (holder_ || !lock_queue_.empty())) {
-    session.refusal = code::conflict;
+    session.refusal = code::busy;
     return start_push(session);
   }
   if (holder_) return end(session.id, "pushes while somebody else has the lock");

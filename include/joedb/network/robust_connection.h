@@ -45,8 +45,6 @@ class Robust_Connection final : public Connection {
   void connect();
   void compare_up_to(Offset end);
   void disconnect();
-  void push_once(const Abstract_File& local, Offset from, Offset end, Checkpoint_Level level,
-                 After_Push after);
   void require_arrived(const Abstract_File& local, Offset from, Offset end);
   template <class F>
   auto retry(F&& f);

@@ -67,6 +67,7 @@ class Server_Connection final : public Connection {
   auto request(F&& f);
   void say_hello(bool extensions_are_wanted);
   void ask_for_checkpoint(const Pull& pull, bool has_data);
+  char send_push(const Abstract_File& local, Offset end, char c);
   void send_unlock();
   void keep_alive(std::chrono::milliseconds interval);
 

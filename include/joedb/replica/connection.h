@@ -61,15 +61,19 @@ class Connection {
   // Whether pull() waits: it returns as soon as there are new bytes, and perhaps before.
   virtual bool can_wait() const { return false; }
 
-  // Whether push() without the lock ends at once with Conflict where another client has it, and
-  // takes one message and one reply.
+  // Whether push() knows After_Push::never_locked, which takes one message and one reply.
   virtual bool can_push_without_lock() const { return false; }
 
-  enum class After_Push { keep_lock, unlock };
+  enum class After_Push {
+    keep_lock,
+    unlock,
+    never_locked  // the lock is not held before and after; where another client has it, there is a
+                  // Conflict at once
+  };
   // Appends what `local` has before `end` and the other copy has not, and writes a checkpoint
   // there. If the other copy has at least as much, nothing is appended. Takes the lock, if it is
-  // not held, and keeps it or not; if it throws, the lock is held at most if it was before. `level`
-  // is a wish: a server has its own level.
+  // not held, waiting for it, and keeps it or not. If it throws, the lock is held at most if it
+  // was before, or after a Conflict with keep_lock. `level` is a wish: a server has its own level.
   //
   // Throws Content_Mismatch if the copies have diverged, Conflict if the other copy has gone on
   // since the last pull or push, Corruption_Error if the bytes are no whole entries that follow
