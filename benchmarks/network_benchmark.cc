@@ -6,11 +6,13 @@
 //     network_benchmark joedb_lock …      the same, each transaction with the lock of the server
 //     network_benchmark sqlite CLIENTS TRANSACTIONS FILE normal|full
 //     network_benchmark messages CLIENTS TRANSACTIONS SOCKET ROUND_TRIPS
+//     network_benchmark fill FILE MEGABYTES
 //     network_benchmark pull SOCKET
+//     network_benchmark copy FILE SOCKET   the bytes of a file through a socket, without a database
 //     network_benchmark wait CLIENTS SOCKET
 //
-// Prints transactions per second, of all clients together. Each client is a process; the clock runs
-// from the first transaction to the last.
+// Prints transactions per second, of all clients together, or MB/s. Each client is a process; the
+// clock runs from the first transaction to the last.
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/mman.h>
@@ -32,6 +34,8 @@
 #include <vector>
 
 #include "joedb/io/memory_file.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/journal/writable_journal.h"
 #include "joedb/network/robust_connection.h"
 #include "joedb/network/tcp_connector.h"
 #include "joedb/replica/clients.h"
@@ -125,17 +129,28 @@ double run_joedb(int clients, int transactions, const std::vector<std::string>& 
   });
 }
 
+void print_speed(joedb::Offset size, Clock::time_point start) {
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  std::printf("%.0f\n", static_cast<double>(size) / 1e6 / seconds);
+}
+
+void fill(const std::string& path, int megabytes) {
+  joedb::File file(path, joedb::Open_Mode::create_new);
+  joedb::Writable_Journal journal(file);
+  const std::string bytes(1'000'000, 'x');
+  for (int i = 0; i < megabytes; ++i) journal.append_blob(bytes);
+  journal.soft_checkpoint();
+}
+
 // The first pull of a whole database.
-double run_pull(const std::vector<std::string>& words) {
+void run_pull(const std::vector<std::string>& words) {
   const auto connector = connector_to(words);
   joedb::Robust_Connection connection(*connector);
   joedb::Memory_File file;
   const auto start = Clock::now();
   joedb::Writable_Journal_Client client(file, connection);
   client.pull();
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  std::printf("%.0f MB/s\n", static_cast<double>(file.get_size()) / 1e6 / seconds);
-  return seconds;
+  print_speed(file.get_size(), start);
 }
 
 // ---- SQLite -------------------------------------------------------------------------------------
@@ -220,9 +235,37 @@ double run_messages(int clients, int transactions, const std::vector<std::string
   return seconds;
 }
 
+// The first pull without a database: from the file through a socket to memory.
+void run_copy(const std::string& path, const std::string& socket) {
+  unlink(socket.c_str());
+  const int listener = open_socket(socket, true);
+  constexpr std::size_t block_size = 1 << 16;
+  const pid_t server = fork();
+  if (server == 0) {
+    const joedb::File file(path, joedb::Open_Mode::read_existing);
+    const int fd = accept(listener, nullptr, nullptr);
+    char block[block_size];
+    joedb::Offset position = 0;
+    for (std::size_t n; (n = file.pread(block, sizeof block, position)) > 0;
+         position += static_cast<joedb::Offset>(n))
+      if (write(fd, block, n) != static_cast<ssize_t>(n)) std::_Exit(1);
+    std::_Exit(0);
+  }
+  const int fd = open_socket(socket, false);
+  const auto start = Clock::now();
+  joedb::Memory_File file;
+  char block[block_size];
+  joedb::Offset position = 0;
+  for (ssize_t n; (n = read(fd, block, sizeof block)) > 0; position += n)
+    file.pwrite(block, static_cast<std::size_t>(n), position);
+  print_speed(position, start);
+  waitpid(server, nullptr, 0);
+}
+
 // ---- waiting ------------------------------------------------------------------------------------
 
-// Many clients wait, one pushes. Prints how long it takes until all of them have it.
+// Many clients wait, one pushes. Prints their number, and how many milliseconds it takes until it
+// has pushed, and until all of them have it.
 void run_wait(int clients, const std::vector<std::string>& words) {
   joedb::Local_Connector connector(words.at(0));
   Joedb_Client writer(words);
@@ -250,13 +293,14 @@ void run_wait(int clients, const std::vector<std::string>& words) {
   const double pushed = std::chrono::duration<double>(Clock::now() - start).count();
   for (std::thread& thread : threads) thread.join();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  std::printf("%d waiting clients: pushed after %.1f ms, all have it after %.1f ms\n", woken.load(),
-              1000 * pushed, 1000 * seconds);
+  std::printf("%d %.1f %.1f\n", woken.load(), 1000 * pushed, 1000 * seconds);
 }
 
 int run(const std::vector<std::string>& words) {
   const std::string& mode = words.at(0);
+  if (mode == "fill") return fill(words.at(1), std::atoi(words.at(2).c_str())), 0;
   if (mode == "pull") return run_pull({words.begin() + 1, words.end()}), 0;
+  if (mode == "copy") return run_copy(words.at(1), words.at(2)), 0;
   const int clients = std::atoi(words.at(1).c_str());
   if (mode == "wait") return run_wait(clients, {words.begin() + 2, words.end()}), 0;
   const int transactions = std::atoi(words.at(2).c_str()) / clients;

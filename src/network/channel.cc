@@ -35,9 +35,14 @@ class Local_Channel::Socket {
     if (error) throw Connection_Lost(path_ + ": " + error.message());
   }
 
+  // Nothing runs in it. It has three descriptors, and thousands of channels can share them.
+  static asio::io_context& io() {
+    static asio::io_context context;
+    return context;
+  }
+
   const std::string path_;
-  asio::io_context io_{1};
-  asio::local::stream_protocol::socket socket_{io_};
+  asio::local::stream_protocol::socket socket_{io()};
 };
 
 Local_Channel::Local_Channel(const std::string& path) : socket_(std::make_unique<Socket>(path)) {}
