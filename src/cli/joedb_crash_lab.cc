@@ -166,6 +166,8 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
     words->fail("the numbers must not be negative");
 
   const bool is_one = !settings.cut.empty() || !workload.empty();
+  if (settings.has_network && (is_one || settings.has_logs || attack != Attack::all))
+    words->fail("--network takes no workload, --attack, --wal, --cut or --image");
   settings.first_seed = static_cast<std::uint64_t>(seed);
   settings.seeds = static_cast<std::uint64_t>(is_one                 ? 1
                                               : seeds > 0            ? seeds

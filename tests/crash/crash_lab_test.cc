@@ -4,6 +4,7 @@
 
 #include "joedb/base/log.h"
 #include "joedb/format/header.h"
+#include "lab/network_lab.h"
 #include "lab/random.h"
 
 // A share of what ./dev sim does for hours: the same seeds each time, so that these tests are fast
@@ -83,6 +84,19 @@ TEST_F(Crash_Lab_Test, LogsLoseNothingThatWasAcknowledged) {
   EXPECT_GT(report.counts.faults, 1'000 / share);
 }
 
+TEST_F(Crash_Lab_Test, ServersAndClientsKeepWhatWasAcknowledgedOverABadNetwork) {
+  Lab_Settings settings;
+  settings.first_seed = first_seed();
+  settings.seeds = 5000 / share;
+  settings.has_network = true;
+  const Lab_Report report = expect_none(settings);
+  EXPECT_GT(report.counts.network.acknowledged, 40'000 / share);
+  EXPECT_GT(report.counts.network.cuts, 4'000 / share);
+  EXPECT_GT(report.counts.network.power_cuts, 1'500 / share);
+  EXPECT_GT(report.counts.network.conflicts, 0);
+  EXPECT_GT(report.counts.network.lock_losses, 0);
+}
+
 TEST_F(Crash_Lab_Test, TheCommandsOfAUserAreAWorkload) {
   Lab_Settings settings;
   settings.script =
@@ -136,6 +150,14 @@ TEST_F(Crash_Lab_Test, FindsTheSameWithAnyNumberOfThreads) {
   EXPECT_EQ(one.counts.images, three.counts.images);
   EXPECT_EQ(one.counts.faults, three.counts.faults);
   EXPECT_EQ(one.counts.recoveries, three.counts.recoveries);
+}
+
+TEST_F(Crash_Lab_Test, TheSameHappensOverANetworkWithTheSameSeed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 30; ++seed) {
+    const std::string trace = network_trace(seed);
+    EXPECT_GT(trace.size(), 100);
+    EXPECT_EQ(network_trace(seed), trace) << "seed " << seed;
+  }
 }
 
 TEST_F(Crash_Lab_Test, RefusesACutThatIsNone) {
