@@ -552,5 +552,21 @@ TEST_F(Writable_Journal_Test, GoesOnAfterAFailedRead) {
   process.journal().hard_checkpoint();
 }
 
+TEST(Writable_Journal_Read_Test, ReadsFromTheFileTheBufferAndBoth) {
+  Memory_File file;
+  Writable_Journal journal(file);
+  journal.append(Comment{"in the file"});
+  journal.flush();
+  journal.append(Comment{"not yet"});
+  const auto read = [&](Offset from, std::size_t size) {
+    std::string bytes(size, '\0');
+    journal.read(bytes.data(), size, from);
+    return bytes;
+  };
+  EXPECT_EQ(read(43, 6), "in the");
+  EXPECT_EQ(read(56, 7), "not yet");
+  EXPECT_EQ(read(50, 13), "file\x0a\x07not yet");
+}
+
 }  // namespace
 }  // namespace joedb
