@@ -45,6 +45,7 @@ constexpr Nanoseconds second = 1000 * millisecond;
 // When the faults have ended, each client must have done what it wants after so much time.
 constexpr Nanoseconds patience = 1000 * second;
 constexpr std::uint64_t most_events = 300'000;
+constexpr std::size_t most_bytes_of_a_push = 200'000;
 
 constexpr auto header_bytes = static_cast<std::size_t>(journal_start);
 
@@ -110,6 +111,7 @@ struct Client {
 
   std::uint64_t ticket = 0;  // of what it waits for
   std::size_t waits_for_link = std::size_t(-1);
+  std::size_t link = 0;  // the last one it made
   bool is_killed = false;
   bool is_finished = false;
   std::size_t actions_left = 0;
@@ -244,9 +246,19 @@ class Simulation final : public Server_Host, public System {
   void write(Client& client, Store& store, bool is_cancelled, bool pauses);
   template <class Store>
   void write_twice(Client& client, Store& store, const Abstract_File& file);
+  template <class Store, class Lock>
+  void write_both(Client& client, Store& store, const Abstract_File& file, Lock& lock);
   template <class Store>
   void guarded(Client& client, Store& store, const std::function<void()>& f);
   void begin(Client& client, std::string action);
+  struct Moment {
+    Nanoseconds time;
+    std::size_t link;
+    std::uint64_t generation;
+  };
+  Moment moment(const Client& client) const { return {now_, client.link, generation_}; }
+  bool had_no_fault_since(const Moment& start, const Client& client) const;
+  void check_wait(const Client& client, const Moment& start, std::size_t from);
   void discard(Client& client);
 
   // the network
@@ -334,6 +346,7 @@ class Simulation final : public Server_Host, public System {
   std::string served_;
   std::size_t acknowledged_ = 0;  // up to here
   std::set<std::size_t> ends_{0};
+  std::vector<std::pair<Nanoseconds, std::size_t>> growth_;  // when it had so much
   std::vector<std::string> lost_;  // what it was before a power cut without hard checkpoints
 };
 
@@ -422,6 +435,7 @@ std::unique_ptr<Channel> Simulation::connect(Client& client) {
   const std::size_t index = links_.size();
   Link& link = links_.emplace_back();
   link.client = client.index;
+  client.link = index;
   link.capacity = chance(80) ? std::size_t{1} << 20 : 16 + random_.below(1000);
   link.is_in_pieces = chance(piece_percent_);
   if (!is_healed_ && chance(cut_percent_)) {
@@ -730,6 +744,7 @@ std::string Simulation::extend_journal(std::string_view body) {
   }
   served_ = body;
   ends_.insert(at);
+  growth_.emplace_back(now_, at);
   return {};
 }
 
@@ -757,6 +772,7 @@ std::string Simulation::recovered() {
   if (!std::string_view(served_).starts_with(body) || !ends_.contains(body.size()))
     return "bytes that nobody has written";
   lost_.push_back(std::exchange(served_, body));
+  growth_.clear();
   acknowledged_ = std::min(acknowledged_, body.size());
   for (Client& client : clients_) {
     client.last_in_journal = 0;
@@ -863,6 +879,25 @@ void Simulation::begin(Client& client, std::string action) {
   client.expected = acknowledged_;
   client.action = std::move(action);
   if (is_traced_) note("client " + std::to_string(client.index) + ": " + client.action);
+}
+
+// Whether the connection and the server are those that they were, and the network is fast.
+bool Simulation::had_no_fault_since(const Moment& start, const Client& client) const {
+  const Link& link = links_[client.link];
+  return late_percent_ == 0 && start.generation == generation_ && start.link == client.link &&
+         !link.is_cut && !link.is_in_pieces && link.capacity > most_bytes_of_a_push;
+}
+
+// Who waits for something new gets it at once.
+void Simulation::check_wait(const Client& client, const Moment& start, std::size_t from) {
+  if (!had_no_fault_since(start, client)) return;
+  for (const auto& [time, size] : growth_) {
+    if (size <= from) continue;
+    if (now_ - std::max(time, start.time) > second / 2)
+      fail("client " + std::to_string(client.index) +
+           ": a pull waits although there is something new");
+    return;
+  }
 }
 
 // Its copy is of no use any more.
@@ -1039,7 +1074,21 @@ void Simulation::write(Client& client, Store& store, bool is_cancelled, bool pau
 
 template <class Store>
 void Simulation::write_twice(Client& client, Store& store, const Abstract_File& file) {
+  const Moment start = moment(client);
   typename Lock_Of<Store>::Type lock(store);
+  try {
+    write_both(client, store, file, lock);
+  } catch (const Conflict&) {
+    const bool never_ends =
+        limits_.lock_time == System::Duration(0) || limits_.lock_time > std::chrono::minutes(1);
+    if (never_ends && had_no_fault_since(start, client))
+      fail("client " + std::to_string(client.index) + ": has the lock, and others push");
+    throw;
+  }
+}
+
+template <class Store, class Lock>
+void Simulation::write_both(Client& client, Store& store, const Abstract_File& file, Lock& lock) {
   for (const bool is_last : {false, true}) {
     std::vector<std::string> comments;
     const std::size_t number = new_transaction(client, random_, comments);
@@ -1131,7 +1180,10 @@ void Simulation::act(Client& client, Store& store, const Abstract_File& file) {
   } else if (kind < 88) {
     const Nanoseconds time = random_.flip() ? 0 : below(3 * second);
     begin(client, "pulls, waiting for " + std::to_string(time / millisecond) + " ms");
+    const Moment start = moment(client);
+    const std::size_t from = body_size(store.get_journal_checkpoint());
     store.pull(std::chrono::nanoseconds(time));
+    check_wait(client, start, from);
     if (client.epoch == lost_.size() &&
         body_size(store.get_connection_checkpoint()) < client.expected)
       fail("client " + std::to_string(client.index) +
