@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants the errors of tests/crash/mutants.py in the code, one at a time, and shows by which attack
 of the crash laboratory each is found, and after how many seeds: a table in Markdown. The attacks are tried
-in turn, until one finds it.
+in turn, until one finds it; for errors of servers and clients, only the network laboratory.
 
 usage: mutants.py [--check] [--seconds N] [NAME...]
 
@@ -24,6 +24,7 @@ BUILD = os.path.join(ROOT, 'build/release')
 OUT = os.path.join(ROOT, 'build/mutants')
 USER_OF_HEADERS = 'src/lab/scenario.cc'  # what is in a header is compiled with it
 ATTACKS = 'kill', 'power', 'error'
+NETWORK = 'network'  # instead of these, for servers and clients
 
 
 def source_of(mutant):
@@ -74,8 +75,8 @@ def build(mutant, number):
 def attack(program, kind, seconds, of_logs):
     """The seed that finds the error, or None."""
     try:
-        result = subprocess.run([program, 'crash-lab', '--attack', kind, '--jobs', '1',
-                                 '--seconds', str(seconds), *(['--wal'] if of_logs else [])],
+        what = ['--network'] if kind == NETWORK else ['--attack', kind, *(['--wal'] if of_logs else [])]
+        result = subprocess.run([program, 'crash-lab', *what, '--jobs', '1', '--seconds', str(seconds)],
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                 timeout=2 * seconds + 60)
     except subprocess.TimeoutExpired:
@@ -102,7 +103,7 @@ def main():
             continue
         program = build(mutant, number)
         of_logs = re.match('log:|copies:|segments:', mutant.name)
-        for kind in ATTACKS:
+        for kind in [NETWORK] if re.match('server:|client:', mutant.name) else ATTACKS:
             found = attack(program, kind, seconds, of_logs)
             if found:
                 break

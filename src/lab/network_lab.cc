@@ -1079,9 +1079,9 @@ void Simulation::write_twice(Client& client, Store& store, const Abstract_File& 
   try {
     write_both(client, store, file, lock);
   } catch (const Conflict&) {
-    const bool never_ends =
-        limits_.lock_time == System::Duration(0) || limits_.lock_time > std::chrono::minutes(1);
-    if (never_ends && had_no_fault_since(start, client))
+    const bool has_lock = limits_.lock_time == System::Duration(0) ||
+                          std::chrono::nanoseconds(now_ - start.time) < limits_.lock_time;
+    if (has_lock && had_no_fault_since(start, client))
       fail("client " + std::to_string(client.index) + ": has the lock, and others push");
     throw;
   }

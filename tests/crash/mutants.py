@@ -22,6 +22,10 @@ NAMED = 'include/joedb/io/named_file.h'
 SEAL = 'src/format/seal.cc'
 INTEGRITY = 'src/journal/integrity.cc'
 LOG = 'src/wal/writer.cc'
+SERVER = 'src/server/server_core.cc'
+SERVED = 'src/server/served_journal.cc'
+ROBUST = 'src/network/robust_connection.cc'
+CONNECTION = 'src/network/server_connection.cc'
 
 MUTANTS = [
     # Two syncs.
@@ -263,4 +267,67 @@ MUTANTS = [
     Mutant('segments: a reader begins behind a gap', 'src/wal/segments.cc',
            '      if (const auto gap = gap_at_start(list)) {\n',
            '      if (const auto gap = gap_at_start(list); gap && list.segments.empty()) {\n'),
+    # Servers and clients, for the network laboratory.
+    Mutant('server: a push is acknowledged before it is written', SERVER,
+           '  const Offset size = session.until - session.from;\n  run(\n',
+           '  const Offset size = session.until - session.from;\n'
+           '  host_.send(session.id, std::string(1, session.code));\n  session.must_end = true;\n  run(\n'),
+    Mutant('server: a push that could not be made durable is served', SERVED,
+           '    if (is_hard_) database_.hard_checkpoint();\n    update();\n',
+           '    update();\n    if (is_hard_) database_.hard_checkpoint();\n'),
+    Mutant('server: no hard checkpoint', SERVED,
+           '    if (is_hard_) database_.hard_checkpoint();\n    update();\n', '    update();\n'),
+    Mutant('server: what is found at the start is not made durable', SERVED,
+           '  if (is_hard_ && !is_shared_) database_.hard_checkpoint();\n', ''),
+    Mutant('server: the lock of a dead client is kept', SERVER,
+           '  if (holder_ == id && !is_lock_changing_) release();\n', ''),
+    Mutant('server: the lock of a client that dies while it gets it is kept', SERVER,
+           '        if (session == nullptr) return release();\n', '        if (session == nullptr) return;\n'),
+    Mutant('server: a push goes on after its lock was lost', SERVER,
+           '        session->refusal = code::time_out;\n        session->staged.reset();\n', ''),
+    Mutant('server: pushes without the lock while somebody has it', SERVER,
+           '    session.refusal = code::busy;\n', ''),
+    Mutant('server: the lock is given to a second one', SERVER,
+           '  if (holder_ || is_lock_changing_ ||', '  if (is_lock_changing_ ||'),
+    Mutant('server: anybody unlocks', SERVER,
+           '  reply(session, std::string(1, code::unlock));\n  if (holder_ == session.id) release();\n',
+           '  reply(session, std::string(1, code::unlock));\n  release();\n'),
+    Mutant('server: a push that unlocks does not', SERVER,
+           'session.code == code::push_unlock && holder_', 'session.code == code::push && holder_'),
+    Mutant('server: a push from an earlier position is taken', SERVER,
+           'session.refusal == 0 && session.from != checkpoint_', 'session.refusal == 0 && session.from > checkpoint_'),
+    Mutant('server: a push that was refused is written', SERVER,
+           '  if (session.refusal == 0 && session.until > session.from)\n    session.staged',
+           '  if (session.until > session.from)\n    session.staged'),
+    Mutant('server: a push is written when half of it is there', SERVER,
+           '  const Offset wanted = session.until - session.position;\n',
+           '  const Offset wanted = session.input.empty() ? 0 : session.until - session.position;\n'),
+    Mutant('server: a waiting pull is not woken', SERVER,
+           "        wake();\n        Session* const found = find(id);\n        if (found == nullptr) return;\n"
+           "        if (!error.empty() && *refusal == 0)",
+           "        Session* const found = find(id);\n        if (found == nullptr) return;\n"
+           "        if (!error.empty() && *refusal == 0)"),
+    Mutant('server: a pull is answered with an old checkpoint', SERVER,
+           '    checkpoint_ = result->checkpoint;\n    can_push_',
+           '    if (result->checkpoint - checkpoint_ > 12) checkpoint_ = result->checkpoint;\n    can_push_'),
+    Mutant('server: a reply is cut short', SERVER,
+           '    session.position += size;\n    counters_', '    if (size > 20) bytes.pop_back();\n'
+           '    session.position += size;\n    counters_'),
+    Mutant('server: a reply is that of another position', SERVER,
+           'static_cast<std::size_t>(size), session.position);', 'static_cast<std::size_t>(size), session.position - 1);'),
+    Mutant('client: a push whose reply was lost is called a conflict', ROBUST,
+           '    if (now != from) {  // after a reconnection\n      require_arrived(local, from, end);\n',
+           '    if (now != from) {  // after a reconnection\n      throw Conflict(from);\n'),
+    Mutant('client: any bytes are taken for the push that has arrived', ROBUST,
+           '< size || here != there)', '< size)'),
+    Mutant('client: a push without the lock is refused for what it has sent itself', ROBUST,
+           '      if (was_sent && after == After_Push::never_locked) after = After_Push::unlock;\n', ''),
+    Mutant('client: copies are not compared after a reconnection', ROBUST,
+           '  compared_ = journal_start;\n  compare_up_to(local_checkpoint_);\n', '  compared_ = local_checkpoint_;\n'),
+    Mutant('client: after a push that had arrived, the checkpoint of others', ROBUST,
+           '  checkpoint_ = std::max(from, end);\n', '  checkpoint_ = connection_->get_checkpoint();\n'),
+    Mutant('client: the reply to an unlock is left for the next request', CONNECTION,
+           "  if (input_.read_byte() != code::unlock) throw Protocol_Error(\"unlock error: unexpected reply\");\n", ''),
+    Mutant('client: a push that came too late counts', CONNECTION,
+           '      throw Push_Timed_Out("push error: time out: the lock was lost");\n', '      return;\n'),
 ]
