@@ -24,6 +24,21 @@ void fuzz_compiler(std::string_view input);
 // a writer has gone on.
 void fuzz_wal(std::string_view input);
 
+// What clients send to a server: bytes of one, which come in pieces. After fuzz_next_client they
+// are those of another of three; after fuzz_next_second, a second has passed. Nothing that is sent
+// is longer than a block, and what the file has then can be opened.
+inline constexpr std::string_view fuzz_next_client =
+    "\xf0"
+    "CLI";
+inline constexpr std::string_view fuzz_next_second =
+    "\xf0"
+    "SEC";
+void fuzz_server(std::string_view input);
+
+// What a server sends to a client, which asks for what the next byte is a reply to. What the client
+// then has can be opened.
+void fuzz_client(std::string_view input);
+
 }  // namespace joedb::testing
 
 #endif

@@ -314,7 +314,8 @@ MUTANTS = [
            '    session.position += size;\n    counters_', '    if (size > 20) bytes.pop_back();\n'
            '    session.position += size;\n    counters_'),
     Mutant('server: a reply is that of another position', SERVER,
-           'static_cast<std::size_t>(size), session.position);', 'static_cast<std::size_t>(size), session.position - 1);'),
+           'static_cast<std::size_t>(size), session.position);',
+           'static_cast<std::size_t>(size), session.position - 1);'),
     Mutant('client: a push whose reply was lost is called a conflict', ROBUST,
            '    if (now != from) {  // after a reconnection\n      require_arrived(local, from, end);\n',
            '    if (now != from) {  // after a reconnection\n      throw Conflict(from);\n'),

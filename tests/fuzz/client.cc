@@ -1,0 +1,9 @@
+#include <cstdint>
+
+#include "testing/fuzzers.h"
+
+// The replies of a server; the corpus is the recorded sessions of tests/network, and more.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  joedb::testing::fuzz_client({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
