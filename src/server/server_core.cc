@@ -279,7 +279,8 @@ void Server_Core::check(Session& session, Offset checkpoint, std::string hash) {
 void Server_Core::read(Session& session, Offset from, Offset until) {
   if (from < 0) return end(session.id, "reads from a negative position");
   until = std::min(until, checkpoint_);
-  reply_number(session, code::read, until, from, until);
+  const bool has_data = from < until;  // any two numbers: their difference may be none
+  reply_number(session, code::read, until, has_data ? from : 0, has_data ? until : 0);
 }
 
 void Server_Core::pull(Session& session) {
