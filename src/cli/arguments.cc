@@ -403,9 +403,7 @@ void Open_Files::connect(const Client_Options& client) {
   if (argument_.file) {
     log_.log("creating connection: file");
     other_file_ = open_file(*argument_.file, log_);
-    Journal_Options options;
-    options.has_seals = !client.has_no_seals;
-    file_connection_ = std::make_unique<File_Connection>(*other_file_, options);
+    file_connection_ = std::make_unique<File_Connection>(*other_file_, client.journal_options());
     connection_ = file_connection_.get();
   } else if (argument_.server) {
     log_.log("creating connection: " + argument_.server->name());

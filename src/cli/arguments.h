@@ -51,6 +51,13 @@ struct Client_Options {
   Recovery recovery = Recovery::none;
   Db db = Db::none;
   bool has_no_seals = false;
+
+  // Without the recovery mode.
+  Journal_Options journal_options() const {
+    Journal_Options options;
+    options.has_seals = !has_no_seals;
+    return options;
+  }
 };
 void add_client_options(Options& options, Client_Options& client);
 void add_recovery_option(Options& options, Recovery& recovery);

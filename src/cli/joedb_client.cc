@@ -72,8 +72,8 @@ class Client_Tool {
   }
 
   Journal_Options journal_options() const {
-    Journal_Options options = options_.recovery;
-    options.has_seals = !options_.has_no_seals;
+    Journal_Options options = options_.journal_options();
+    options.recovery = options_.recovery;
     return options;
   }
 

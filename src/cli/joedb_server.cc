@@ -58,9 +58,8 @@ std::string database_name(const File_Argument& file) {
 std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
                                                      const Client_Options& client) {
   if (open.file().is_readonly()) return std::make_unique<server::Read_Journal>(open.file());
-  Journal_Options options;
+  Journal_Options options = client.journal_options();
   if (client.recovery != Recovery::none) options.recovery = client.recovery;
-  options.has_seals = !client.has_no_seals;
   auto journal = std::make_unique<server::Written_Journal>(
       open.file(), open.connection(), client.check, client.hard_checkpoint, options);
   print_saved_tail(journal->get_saved_tail());

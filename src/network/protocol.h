@@ -2,10 +2,10 @@
 #define NETWORK_PROTOCOL_H
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
+#include "joedb/base/bytes.h"
 #include "joedb/base/ids.h"
 
 // The bytes of the server protocol of joedb 10, version 19: what both ends have in common. All
@@ -53,9 +53,7 @@ inline void append_number(std::string& out, std::int64_t number) {
   out.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 inline std::int64_t number_at(std::string_view bytes, std::size_t offset) {
-  std::int64_t number;
-  std::memcpy(&number, bytes.data() + offset, sizeof number);
-  return number;
+  return load<std::int64_t>(bytes.data() + offset);
 }
 
 }  // namespace joedb::network

@@ -2,28 +2,22 @@
 
 namespace joedb::server {
 
-static Journal_Options with_recovery(Journal_Options options, const Abstract_File& file) {
-  if (!options.recovery && file.is_shared()) options.recovery = Recovery::keep;
-  return options;
-}
-
 Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Content_Check check,
                                  bool is_hard, const Journal_Options& options)
-    : database_(file, with_recovery(options, file)),
-      copy_(database_),
+    : Client_Store(file, options),
       client_(copy_, connection, check),
       is_hard_(is_hard),
       is_shared_(file.is_shared()),
       is_connected_(&connection != &Connection::dummy),
       may_block_(is_hard || is_shared_ || is_connected_) {
-  if (!is_shared_) database_.recover();
+  if (!is_shared_) store_.recover();
   if (is_connected_) {
     client_.pull();
     if (client_.can_write()) client_.push_if_ahead();
   }
   // What was pushed before a crash of the server may not be durable, and is acknowledged if the
   // client asks again.
-  if (is_hard_ && !is_shared_) database_.hard_checkpoint();
+  if (is_hard_ && !is_shared_) store_.hard_checkpoint();
   update();
 }
 
@@ -58,9 +52,9 @@ void Written_Journal::push(const Abstract_File& source) {
   try {
     {
       const std::lock_guard lock(writing_);
-      database_.copy_from(source, source.get_size());
+      store_.copy_from(source, source.get_size());
     }
-    if (is_hard_) database_.hard_checkpoint();
+    if (is_hard_) store_.hard_checkpoint();
     update();
   } catch (const Io_Error&) {
     has_failed_ = true;

@@ -6,9 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "joedb/replica/client.h"
-#include "joedb/replica/connection.h"
-#include "joedb/table/writable_database.h"
+#include "joedb/replica/clients.h"
 
 namespace joedb::server {
 
@@ -50,7 +48,7 @@ class Served_Journal {
 
 // A file that is written. `file` and `connection` must outlive it. Throws what opening the file and
 // the first pull and push throw.
-class Written_Journal final : public Served_Journal {
+class Written_Journal final : private Client_Store<Writable_Database>, public Served_Journal {
  public:
   Written_Journal(Abstract_File& file, Connection& connection, Content_Check check, bool is_hard,
                   const Journal_Options& options);
@@ -62,21 +60,19 @@ class Written_Journal final : public Served_Journal {
   // With hard checkpoints: the last one that has succeeded, so that nobody sees what a power cut
   // can still take away.
   Offset get_checkpoint() const override { return checkpoint_; }
-  const Abstract_File& file() const override { return database_.get_journal().get_file(); }
+  const Abstract_File& file() const override { return store_.get_journal().get_file(); }
   void read(char* data, std::size_t size, Offset offset) const override;
   void refresh() override;
   void begin() override;
   void end() noexcept override;
   void push(const Abstract_File& source) override;
   // Where a tail of the file was saved; empty: nowhere.
-  const std::string& get_saved_tail() const { return database_.get_journal().get_saved_tail(); }
+  const std::string& get_saved_tail() const { return store_.get_journal().get_saved_tail(); }
 
  private:
-  Writable_Database database_;
-  Writable_Copy<Writable_Database> copy_;
-  Client client_;
-  void update() { checkpoint_ = database_.get_journal().get_checkpoint(); }
+  void update() { checkpoint_ = store_.get_journal().get_checkpoint(); }
 
+  Client client_;
   const bool is_hard_;
   const bool is_shared_;
   const bool is_connected_;
