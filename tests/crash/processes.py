@@ -38,6 +38,7 @@ LARGEST_LOG = 400_000  # characters; then there is another scene
 PATIENCE = 60  # seconds: longer than any step takes
 
 TAIL = 'ends with an unfinished transaction'
+EMPTY = 'the file is empty; it is not a database'
 DECODING = re.compile(r'entry at offset \d+|a tail to be rolled back was adopted')
 
 
@@ -174,7 +175,8 @@ class Tool(Writer):
             self.send()
 
     def may_fail(self, error):
-        return self.recovery == 'none' and TAIL in error
+        """Also where a writer is just making the file, or was killed before it had written the header."""
+        return self.recovery == 'none' and TAIL in error or not self.scene.log.text and EMPTY in error
 
 
 class Interpreter(Tool):
