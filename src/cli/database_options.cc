@@ -91,4 +91,11 @@ void Reading_Options::require_replayed_to(Offset end, const Readonly_Journal& jo
   if (moment.is_given() && !is_classic()) require_entry_end(journal, end);
 }
 
+void throw_diverged(const std::string& name, const Content_Mismatch& error) {
+  throw Exception(name + " and its connection have diverged: they differ between positions " +
+                  std::to_string(error.start) + " and " + std::to_string(error.end) +
+                  ", and each has entries that the other one does not have. To keep both, rename " +
+                  name + ", make a new copy with --new, and write again what only the old one has");
+}
+
 }  // namespace joedb

@@ -56,6 +56,9 @@ struct Reading_Options {
 };
 void add_reading_options(Options& options, Reading_Options& reading);
 
+// What can be done, for people.
+[[noreturn]] void throw_diverged(const std::string& name, const Content_Mismatch& error);
+
 // Calls f(). An error in the content of the file gets its name in front, unless that is there.
 template <class F>
 auto name_file_in_errors(const std::string& name, F f) {
@@ -67,6 +70,9 @@ auto name_file_in_errors(const std::string& name, F f) {
     throw;
   } catch (const compiler::Schema_Errors&) {  // about another file
     throw;
+  } catch (const Content_Mismatch& error) {
+    if (is_classic()) throw;
+    throw_diverged(name, error);
   } catch (const Exception& error) {
     const std::string text = error.what();
     if (is_classic() || text.starts_with(name)) throw;
