@@ -111,9 +111,10 @@ class Client {
   // it calls run() at once, pushes, and then writes the checkpoint. That takes one message and one
   // reply instead of two. (Not where the local file is shared.) If somebody else has written
   // meanwhile, the server refuses the push; everything is rolled back, which takes as long as
-  // opening the file, and run() is called again, with the lock. So it is if run() has thrown
-  // without knowing what others have written. What run() does outside of the database should bear
-  // that, and run() should write no checkpoints itself: turn this off otherwise. On by default.
+  // opening the file and invalidates what a rollback does (addresses, iterators), and run() is
+  // called again, with the lock. So it is if run() has thrown without knowing what others have
+  // written. What run() does outside of the database should bear that, and run() should write no
+  // checkpoints itself: turn this off otherwise. On by default.
   //
   // Without the lock, a push that fails leaves nothing in the local copy. If that is because the
   // connection was lost, the next pull shows whether the transaction counts. If the checkpoint
