@@ -350,7 +350,6 @@ class Scene:
         require(count >= self.acknowledged[name], f'writer {name} found {count} rows, not',
                 self.acknowledged[name])
         if recovery == 'ignore_header':
-            self.log.may_have_zeros = True
             require(count <= self.reach[name], f'writer {name} found {count} rows, not',
                     self.reach[name])
             if self.has_integrity:  # the first integrity entry comes with a checkpoint of its own
@@ -379,6 +378,7 @@ class Scene:
         recovery = self.next_recovery or self.random.choice(('none', 'none', 'overwrite'))
         if not self.is_shared and self.random.random() < 0.2:
             recovery = 'ignore_header'
+            self.log.may_have_zeros = True
         self.next_recovery = None
         kind = self.random.random()
         # A transaction that was killed cannot come back, but as a tail.
