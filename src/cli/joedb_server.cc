@@ -95,6 +95,7 @@ struct Server_Options {
   Client_Options client;
   Log_Options log;
   std::chrono::duration<double> lock_time{300};
+  std::chrono::duration<double> idle_time{86'400};
   std::int64_t max_sessions = 10'000;
   std::string address;
   std::string metrics;
@@ -104,6 +105,9 @@ struct Server_Options {
     options.add("--timeout", lock_time,
                 "a client that holds the lock without traffic loses it after so many seconds "
                 "(default: 300; 0: never)");
+    options.add("--idle_timeout", idle_time,
+                "a client without a request for so many seconds is disconnected (default: 86400; "
+                "0: never)");
     options.add("--max_clients", max_sessions, "connections to one file (default: 10000)",
                 {.min = 1});
     options.add("--listen", address,
@@ -133,6 +137,7 @@ struct Server_Options {
   server::Server_Core::Limits limits() const {
     server::Server_Core::Limits result;
     result.lock_time = std::chrono::duration_cast<System::Duration>(lock_time);
+    result.idle_time = std::chrono::duration_cast<System::Duration>(idle_time);
     result.max_sessions = static_cast<std::size_t>(max_sessions);
     return result;
   }

@@ -42,6 +42,9 @@ std::optional<Session_Id> Server_Core::connected(const std::string& name, bool m
   session.name = name;
   session.may_push = may_push;
   set_deadline(session, limits_.hello_time);
+  session.last_request = system_.now();
+  if (!idle_check_ && limits_.idle_time > System::Duration(0))
+    idle_check_ = system_.now() + limits_.idle_time;
   log(id, "connected" + (name.empty() ? "" : ": " + name));
   receive(session);
   return id;
@@ -188,6 +191,7 @@ bool Server_Core::take_request(Session& session) {
   std::string request;
   if (!take(session.input, size, request)) return false;
   session.code = c;
+  if (idle_check_) session.last_request = system_.now();
   if (is_check) {
     check(session, number_at(request, 1), request.substr(9));
   } else if (c == code::read) {
@@ -505,9 +509,10 @@ void Server_Core::restart_lock_time() {
 // ---- time ---------------------------------------------------------------------------------------
 
 std::optional<System::Time> Server_Core::next_deadline() const {
-  if (deadlines_.empty()) return lock_deadline_;
-  const System::Time first = deadlines_.begin()->first;
-  return lock_deadline_ ? std::min(*lock_deadline_, first) : first;
+  std::optional<System::Time> first = lock_deadline_;
+  if (!first || (idle_check_ && *idle_check_ < *first)) first = idle_check_;
+  if (deadlines_.empty() || (first && *first < deadlines_.begin()->first)) return first;
+  return deadlines_.begin()->first;
 }
 
 void Server_Core::set_deadline(Session& session, System::Duration duration) {
@@ -533,6 +538,7 @@ void Server_Core::tick() {
       release();
     }
   }
+  if (idle_check_ && *idle_check_ <= now) end_idle_sessions();
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     Session& session = *find(deadlines_.begin()->second);
     clear_deadline(session);
@@ -541,6 +547,19 @@ void Server_Core::tick() {
     else
       lock_or_answer(session);
   }
+}
+
+// Seldom, so that no request has to move a deadline.
+void Server_Core::end_idle_sessions() {
+  const System::Time now = system_.now();
+  std::vector<Session_Id> idle;
+  for (const auto& [id, session] : sessions_)
+    if (session.phase == Phase::ready && session.last_request + limits_.idle_time <= now)
+      idle.push_back(id);
+  for (const Session_Id id : idle)
+    if (find(id) != nullptr) end(id, "was idle for too long");
+  idle_check_ = now + limits_.idle_time / 4;
+  if (sessions_.empty()) idle_check_.reset();
 }
 
 // ---- work ---------------------------------------------------------------------------------------

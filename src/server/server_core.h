@@ -57,6 +57,7 @@ class Server_Core {
   struct Limits {
     System::Duration lock_time{};  // a lock without traffic; 0: no limit
     System::Duration hello_time = std::chrono::seconds(10);
+    System::Duration idle_time{};  // a session without a request, up to a quarter more; 0: no limit
     std::size_t max_sessions = 10'000;
   };
 
@@ -123,6 +124,7 @@ class Server_Core {
     std::string input;
     bool is_receiving = false;
     System::Time deadline{};  // of the phases hello and waiting
+    System::Time last_request{};
 
     // The request.
     char code = 0;
@@ -166,6 +168,7 @@ class Server_Core {
   void grant();
   void release();
   void restart_lock_time();
+  void end_idle_sessions();
   void set_deadline(Session& session, System::Duration duration);
   void clear_deadline(const Session& session);
 
@@ -189,6 +192,7 @@ class Server_Core {
   bool is_locked_ = false;  // the journal is: Served_Journal::begin
   bool is_lock_changing_ = false;
   std::optional<System::Time> lock_deadline_;
+  std::optional<System::Time> idle_check_;  // when end_idle_sessions is called
   std::deque<Session_Id> lock_queue_;
   std::set<std::pair<System::Time, Session_Id>> deadlines_;  // of sessions
   std::uint64_t staged_count_ = 0;

@@ -204,6 +204,23 @@ TEST_F(Server_Core_Test, AfterAFailedWriteItGoesOnServingReaders) {
   journal_.reset();
 }
 
+TEST_F(Server_Core_Test, WhoIsIdleForTooLongIsSentAway) {
+  core_.emplace(*journal_, host_, system_, log_,
+                Server_Core::Limits{.idle_time = std::chrono::hours(4)}, "scratch-");
+  const Session_Id idle = connect(), busy = connect(), waiting = connect();
+  ask(waiting, pull('F', 1'000'000'000, 41));
+  wait(std::chrono::hours(3));
+  ask(busy, pull('D', 0, 41));
+  EXPECT_EQ(core_->next_deadline(), system_.now() + std::chrono::hours(1));
+  wait(std::chrono::hours(1));
+  EXPECT_TRUE(is_closed(idle));
+  wait(std::chrono::hours(2));
+  EXPECT_FALSE(is_closed(busy));
+  EXPECT_FALSE(is_closed(waiting));
+  wait(std::chrono::hours(1));
+  EXPECT_TRUE(is_closed(busy));
+}
+
 TEST_F(Server_Core_Test, RefusesMoreSessionsThanItsLimit) {
   Server_Core small(*journal_, host_, system_, log_, {.max_sessions = 2}, "scratch-");
   EXPECT_TRUE(small.connected());
