@@ -2,7 +2,9 @@
 
 #include <cstdio>
 #include <ctime>
+#include <string>
 
+#include "base/json_text.h"
 #include "joedb/base/time.h"
 
 namespace joedb::inline v1 {
@@ -27,6 +29,25 @@ Null_Logger null_logger;
 Logger* destructor_logger = &standard_error_logger;
 
 }  // namespace
+
+// Names come from others: they must not look like lines of their own.
+static void append_quoted(std::string& line, std::string_view text) {
+  line += '"';
+  append_json_text(line, text);
+  line += '"';
+}
+
+void Logger::event(std::string_view event, std::span<const Log_Field> fields) {
+  std::string line(event);
+  for (const Log_Field& field : fields) {
+    line.append(" ").append(field.name) += '=';
+    if (const auto* const number = std::get_if<std::int64_t>(&field.value))
+      line += std::to_string(*number);
+    else
+      append_quoted(line, std::get<std::string_view>(field.value));
+  }
+  log(line);
+}
 
 Logger& Logger::none() { return null_logger; }
 

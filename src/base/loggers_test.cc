@@ -41,5 +41,12 @@ TEST(Loggers, WriteToAFileToAStringAndToEachOther) {
   EXPECT_THROW(File_Logger(directory.file("no/log")), Io_Error);
 }
 
+TEST(Loggers, AnEventIsALineAndWhatOthersWroteStaysInIt) {
+  String_Logger log;
+  const Log_Field fields[]{{"session", 3}, {"client", "a\"b\nc"}};
+  log.event("connected", fields);
+  EXPECT_EQ(log.get_text(), "connected session=3 client=\"a\\\"b\\u000ac\"\n");
+}
+
 }  // namespace
 }  // namespace joedb

@@ -3,12 +3,15 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <thread>
 
+#include "base/json_text.h"
 #include "cli/standard_input.h"
 #include "joedb/base/loggers.h"
+#include "joedb/base/time.h"
 #include "joedb/interpreter/interpreted_file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
@@ -23,13 +26,55 @@ namespace joedb {
 void add_log_options(Options& options, Log_Options& log) {
   using Target = Log_Options::Target;
   options.add_choice("--log", log.target,
-                     {{"none", Target::none}, {"clog", Target::clog}, {"system", Target::system}},
+                     {{"none", Target::none},
+                      {"clog", Target::clog},
+                      {"system", Target::system},
+                      {"json", Target::json}},
                      "where log lines go: nowhere (the default), to standard error (the default "
-                     "with --classic), to syslog");
+                     "with --classic), to syslog, to standard error as JSON objects");
   options.add_flag("--verbose", log.is_verbose, "the same as --log clog");
   options.add("--log_level", log.level, "0: log nothing (default: 100)");
   options.add("--log_tag", log.tag, "begins each log line");
 }
+
+namespace {
+
+class Json_Logger final : public Logger {
+ public:
+  explicit Json_Logger(std::string tag) : tag_(std::move(tag)) {}
+  void log(std::string_view line) override { event(line, {}); }
+  void event(std::string_view event, std::span<const Log_Field> fields) override {
+    std::string time = time_text(std::time(nullptr));  // "YYYY-MM-DD HH:MM:SS GMT"
+    time.replace(10, 1, "T").replace(19, 4, "Z");
+    std::string line = "{";
+    append(line, {"time", time});
+    if (!tag_.empty()) append(line, {"tag", tag_});
+    append(line, {"event", event});
+    for (const Log_Field& field : fields) append(line, field);
+    line += "}\n";
+    std::clog << line << std::flush;
+  }
+
+ private:
+  static void append(std::string& line, const Log_Field& field) {
+    if (line.size() > 1) line += ", ";
+    append_text(line, field.name);
+    line += ": ";
+    if (const auto* const number = std::get_if<std::int64_t>(&field.value))
+      line += std::to_string(*number);
+    else
+      append_text(line, std::get<std::string_view>(field.value));
+  }
+  static void append_text(std::string& line, std::string_view text) {
+    line += '"';
+    append_json_text(line, text);
+    line += '"';
+  }
+
+  const std::string tag_;
+};
+
+}  // namespace
 
 Tool_Log::Tool_Log(const Log_Options& options) {
   using Target = Log_Options::Target;
@@ -37,7 +82,9 @@ Tool_Log::Tool_Log(const Log_Options& options) {
   if (target == Target::unset)
     target = options.is_verbose || is_classic() ? Target::clog : Target::none;
   if (options.level <= 0 || target == Target::none) return;
-  if (target == Target::system)
+  if (target == Target::json)
+    logger_ = std::make_unique<Json_Logger>(options.tag);
+  else if (target == Target::system)
     logger_ = std::make_unique<System_Logger>(options.tag.empty() ? "joedb" : options.tag);
   else
     logger_ = std::make_unique<CLog_Logger>(options.tag);
@@ -45,6 +92,10 @@ Tool_Log::Tool_Log(const Log_Options& options) {
 
 void Tool_Log::log(std::string_view line) {
   if (logger_) logger_->log(line);
+}
+
+void Tool_Log::event(std::string_view event, std::span<const Log_Field> fields) {
+  if (logger_) logger_->event(event, fields);
 }
 
 // ---- clients ------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ namespace joedb {
 
 // --log, --log_level, --log_tag, --verbose
 struct Log_Options {
-  enum class Target { unset, none, clog, system };
+  enum class Target { unset, none, clog, system, json };
   Target target = Target::unset;  // none, with --classic clog
   bool is_verbose = false;
   std::int64_t level = 100;
@@ -30,11 +30,13 @@ struct Log_Options {
 };
 void add_log_options(Options& options, Log_Options& log);
 
-// Writes lines "YYYY-MM-DD HH:MM:SS GMT [TAG: ]TEXT" to standard error, or to the system's log.
+// Writes lines "YYYY-MM-DD HH:MM:SS GMT [TAG: ]TEXT" to standard error, or to the system's log; or
+// {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT, ...} to standard error.
 class Tool_Log : public Logger {
  public:
   explicit Tool_Log(const Log_Options& options);
   void log(std::string_view line) override;
+  void event(std::string_view event, std::span<const Log_Field> fields) override;
 
  private:
   std::unique_ptr<Logger> logger_;  // null: log nothing

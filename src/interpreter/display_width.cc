@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/json_text.h"
 #include "schema/value_text.h"
 
 namespace joedb::inline v1 {

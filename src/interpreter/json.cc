@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/json_text.h"
 #include "interpreter/dump.h"
 #include "interpreter/text_buffer.h"
 #include "schema/value_text.h"
@@ -23,32 +24,6 @@ void append_base64(std::string& out, std::string_view bytes) {
       bits = bits << 8 | (j < n ? static_cast<unsigned char>(bytes[i + j]) : 0u);
     for (std::size_t j = 0; j < 4; ++j) out += j <= n ? digits[bits >> (18 - 6 * j) & 63] : '=';
   }
-}
-
-// Appends what can stand in a JSON string. False if `text` is not UTF-8; then it ends there.
-bool append_json_text(std::string& out, std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80) {
-      const std::size_t size = utf8_sequence_size(text.substr(i));
-      if (size == 0) return false;
-      out.append(text, i, size);
-      i += size;
-      continue;
-    }
-    if (byte < 0x20 || byte == 0x7f) {
-      static constexpr char digits[] = "0123456789abcdef";
-      out += "\\u00";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
-    } else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-    ++i;
-  }
-  return true;
 }
 
 class Json_Writer {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/json_text.h"
 #include "interpreter/dump.h"
 #include "interpreter/text_buffer.h"
 

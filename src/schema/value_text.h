@@ -20,9 +20,6 @@ void append_quoted(std::string& out, std::string_view text);
 // One byte as a backslash and three octal digits.
 void append_octal(std::string& out, char c);
 
-// Length of the well-formed UTF-8 sequence that `text` begins with, if it is not ASCII; else 0.
-std::size_t utf8_sequence_size(std::string_view text);
-
 // Decimal integers; true or false; POSITION,SIZE for a blob; -1 for a null reference. A float has
 // as few digits as tell it from its neighbours, and looks like printf's %g otherwise.
 void append_value(std::string& out, std::int8_t value);

@@ -15,18 +15,23 @@ static constexpr std::size_t max_input = std::size_t{1} << 16;
 static constexpr Offset block_size = Offset{1} << 16;
 
 Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,
-                         Limits limits, std::string scratch)
+                         Limits limits, std::string scratch, std::string database)
     : journal_(journal),
       host_(host),
       system_(system),
       log_(log),
       limits_(limits),
       scratch_(std::move(scratch)),
+      database_(std::move(database)),
       checkpoint_(journal.get_checkpoint()),
       can_push_(journal.can_push()) {}
 
-void Server_Core::log(Session_Id session, std::string_view text) {
-  log_.log("session " + std::to_string(session) + ": " + std::string(text));
+void Server_Core::log(const Session& session, std::string_view event, std::string_view error) {
+  std::vector<Log_Field> fields{{"session", session.id}};
+  if (!session.name.empty()) fields.push_back({"client", session.name});
+  if (!database_.empty()) fields.push_back({"database", database_});
+  if (!error.empty()) fields.push_back({"error", error});
+  log_.event(event, fields);
 }
 
 // ---- sessions -----------------------------------------------------------------------------------
@@ -45,7 +50,7 @@ std::optional<Session_Id> Server_Core::connected(const std::string& name, bool m
   session.last_request = system_.now();
   if (!idle_check_ && limits_.idle_time > System::Duration(0))
     idle_check_ = system_.now() + limits_.idle_time;
-  log(id, "connected" + (name.empty() ? "" : ": " + name));
+  log(session, "connected");
   receive(session);
   return id;
 }
@@ -73,13 +78,14 @@ void Server_Core::sent(Session_Id id) {
 }
 
 void Server_Core::closed(Session_Id id) {
-  if (find(id) == nullptr) return;
-  log(id, "disconnected");
+  Session* const session = find(id);
+  if (session == nullptr) return;
+  log(*session, "disconnected");
   forget(id);
 }
 
-void Server_Core::end(Session_Id id, std::string_view why) {
-  log(id, why);
+void Server_Core::end(Session_Id id, std::string_view why, std::string_view error) {
+  log(*find(id), why, error);
   host_.close(id);
   forget(id);
 }
@@ -169,7 +175,7 @@ bool Server_Core::take_hello(Session& session) {
   clear_deadline(session);
   const std::int64_t version = number_at(hello, protocol_word.size());
   const bool is_supported = version >= protocol_version;
-  if (!is_supported) log(session.id, "version " + std::to_string(version) + " is not supported");
+  if (!is_supported) log(session, "its version is not supported", std::to_string(version));
   std::string out(protocol_word);
   session.has_extensions = version == extended_version;
   append_number(out, session.has_extensions ? version : is_supported ? protocol_version : 0);
@@ -231,7 +237,7 @@ void Server_Core::send_block(Session& session, std::string bytes) {
     try {
       journal_.read(bytes.data() + start, static_cast<std::size_t>(size), session.position);
     } catch (const std::exception& error) {
-      return end(session.id, error.what());
+      return end(session.id, "reading has failed", error.what());
     }
     session.position += size;
     counters_.bytes_sent += static_cast<std::uint64_t>(size);
@@ -275,7 +281,7 @@ void Server_Core::check(Session& session, Offset checkpoint, std::string hash) {
       [this, result, id = session.id] {
         Session* const found = find(id);
         if (found == nullptr) return;
-        if (!result->error.empty()) return end(id, result->error);
+        if (!result->error.empty()) return end(id, "reading has failed", result->error);
         reply(*found, std::string(1, result->is_equal ? found->code : code::mismatch));
       });
 }
@@ -298,7 +304,7 @@ void Server_Core::pull(Session& session) {
         wake();
         Session* const found = find(id);
         if (found == nullptr) return;
-        if (!error.empty()) return end(id, error);
+        if (!error.empty()) return end(id, "looking at the file has failed", error);
         wait_or_lock(*found);
       });
 }
@@ -400,7 +406,7 @@ bool Server_Core::take_pushed(Session& session) {
     try {
       session.staged->append(std::string_view(session.input).substr(0, size));
     } catch (const std::exception& error) {
-      end(session.id, error.what());
+      end(session.id, "keeping its push has failed", error.what());
       return false;
     }
   }
@@ -429,7 +435,8 @@ void Server_Core::end_push(Session& session) {
         }
       },
       [this, refusal, size, id = session.id](const std::string& error) {
-        if (!error.empty()) log(id, "its push was refused: " + error);
+        if (Session* const pusher = find(id); pusher != nullptr && !error.empty())
+          log(*pusher, "its push was refused", error);
         if (error.empty()) counters_.bytes_pushed += static_cast<std::uint64_t>(size);
         wake();
         Session* const found = find(id);
@@ -478,7 +485,7 @@ void Server_Core::grant() {
         is_lock_changing_ = false;
         is_locked_ = error.empty();
         Session* const session = find(id);
-        if (!error.empty() && session != nullptr) return end(id, error);
+        if (!error.empty() && session != nullptr) return end(id, "locking has failed", error);
         if (session == nullptr) return release();
         restart_lock_time();
         if (is_pull(session->code))
@@ -530,7 +537,7 @@ void Server_Core::tick() {
     lock_deadline_.reset();
     if (Session* const session = holder_ ? find(*holder_) : nullptr) {
       ++counters_.locks_lost;
-      log(session->id, "has had the lock without a sign of life, and has lost it");
+      log(*session, "has had the lock without a sign of life, and has lost it");
       if (session->phase == Phase::pushing) {
         session->refusal = code::time_out;
         session->staged.reset();

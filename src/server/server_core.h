@@ -62,8 +62,9 @@ class Server_Core {
   };
 
   // All must outlive the core. `scratch`: how the names of files for large pushes begin.
+  // `database` is for the log.
   Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,
-              Limits limits, std::string scratch);
+              Limits limits, std::string scratch, std::string database = "");
   Server_Core(const Server_Core&) = delete;
   Server_Core& operator=(const Server_Core&) = delete;
 
@@ -147,7 +148,7 @@ class Server_Core {
   void reply(Session& session, std::string bytes, Offset from = 0, Offset until = 0);
   void reply_number(Session& session, char c, std::int64_t number, Offset from, Offset until);
   void send_block(Session& session, std::string bytes);
-  void end(Session_Id id, std::string_view why);
+  void end(Session_Id id, std::string_view why, std::string_view error = {});
   void forget(Session_Id id);
 
   void check(Session& session, Offset checkpoint, std::string hash);
@@ -175,7 +176,8 @@ class Server_Core {
   // Calls work() where it may take long, then done(error), with an empty text if it did not throw.
   void run(std::function<void()> work, std::function<void(const std::string& error)> done);
   bool can_push(const Session& session) const { return can_push_ && session.may_push; }
-  void log(Session_Id session, std::string_view text);
+  // Writes an event of a session to the log; an error is left out if it is empty.
+  void log(const Session& session, std::string_view event, std::string_view error = {});
 
   Served_Journal& journal_;
   Server_Host& host_;
@@ -183,6 +185,7 @@ class Server_Core {
   Logger& log_;
   const Limits limits_;
   const std::string scratch_;
+  const std::string database_;
 
   std::map<Session_Id, Session> sessions_;
   Session_Id next_session_ = 0;

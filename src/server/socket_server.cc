@@ -72,12 +72,12 @@ class Listener {
 // One journal, and those who are connected to it.
 class Served final : public Server_Host {
  public:
-  Served(asio::io_context& io, Served_Journal& journal, std::string path,
+  Served(asio::io_context& io, Served_Journal& journal, const std::string& name, std::string path,
          std::optional<int> descriptor, const Server_Core::Limits& limits, Logger& log)
       : io_(io),
         path_(std::move(path)),
         owns_socket_(!descriptor),
-        core_(journal, *this, System::real(), log, limits, path_ + '.'),
+        core_(journal, *this, System::real(), log, limits, path_ + '.', name),
         timer_(io),
         listener_(io, log, [this](stream_protocol::socket socket) {
           add(std::make_shared<Peer>(std::make_unique<Stream_Of<stream_protocol::socket>>(
@@ -229,7 +229,7 @@ class Socket_Server::Implementation {
 
   void serve(Served_Journal& journal, const std::string& name, const std::string& path,
              std::optional<int> descriptor) {
-    auto served = std::make_unique<Served>(io_, journal, path, descriptor, limits_, log_);
+    auto served = std::make_unique<Served>(io_, journal, name, path, descriptor, limits_, log_);
     if (!served_.emplace(name, std::move(served)).second)
       throw Exception("two databases are named " + name);
   }

@@ -3,6 +3,7 @@
 
 usage: servers.py TOOLS_DIR
 """
+import json
 import os
 import re
 import signal
@@ -120,6 +121,15 @@ class Servers(unittest.TestCase):
         self.assertEqual(self.names(*self.tls()), ['Oslo'])
         self.assertEqual(os.stat(self.path('keys/server.key')).st_mode & 0o777, 0o600)
         self.assertEqual(os.stat(self.path('keys/ann.token')).st_mode & 0o777, 0o600)
+
+    def test_a_log_of_json_objects_names_the_clients(self):
+        server = self.serve_tls('--log', 'json')
+        self.insert('Oslo', *self.tls())
+        server.wait_for('"(disconnected|quits)"')
+        events = [json.loads(text) for text in server.lines]
+        connected = next(event for event in events if event['event'] == 'connected')
+        self.assertEqual((connected['session'], connected['client'], connected['database']), (0, 'ann', 'city'))
+        self.assertRegex(connected['time'], r'^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$')
 
     def test_who_shows_nothing_or_something_wrong_is_refused(self):
         self.serve_tls()

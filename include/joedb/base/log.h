@@ -1,9 +1,18 @@
 #ifndef JOEDB_BASE_LOG_H
 #define JOEDB_BASE_LOG_H
 
+#include <cstdint>
+#include <span>
 #include <string_view>
+#include <variant>
 
 namespace joedb::inline v1 {
+
+// What belongs to an event: such as the number of a session.
+struct Log_Field {
+  std::string_view name;
+  std::variant<std::int64_t, std::string_view> value;
+};
 
 // Receives text line by line. Derive from this for a kind of your own; base/loggers.h has the usual
 // ones. A logger that several threads use must be thread-safe itself.
@@ -11,6 +20,9 @@ class Logger {
  public:
   // One line, without an end of line. It is valid during the call.
   virtual void log(std::string_view line) = 0;
+  // Something that has happened, with its data, for those who search a log or count in it. By
+  // default: one line, "EVENT NAME=VALUE ...", with texts in quotation marks.
+  virtual void event(std::string_view event, std::span<const Log_Field> fields);
   virtual ~Logger() = default;
 
   // Drops what it is given.
