@@ -209,6 +209,7 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
     return false;
 
   bool is_pushing = false;
+  bool has_seen_old_data = false;  // perhaps
   Offset start = 0;
   try {
     const Transaction transaction(*this);
@@ -223,6 +224,7 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
                        Connection::After_Push::never_locked);
     } catch (...) {
       local_.rollback();
+      has_seen_old_data = !is_pushing;
       throw;
     }
     checkpoint();
@@ -236,8 +238,7 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
     note(true);
     return false;
   } catch (const std::exception&) {
-    // What run() has seen may be old.
-    if (is_pushing || pull() == 0 || !can_write()) throw;
+    if (!has_seen_old_data || pull() == 0 || !can_write()) throw;
     return false;
   }
 }
