@@ -13,6 +13,9 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/joedb RENAME 
 if(TARGET joedb_network)
   install(TARGETS joedb_network EXPORT joedbTargets)
 endif()
+if(TARGET joedb_ssh)
+  install(TARGETS joedb_ssh EXPORT joedbTargets)
+endif()
 
 # The tools.
 if(TARGET joedb_program)

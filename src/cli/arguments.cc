@@ -1,6 +1,7 @@
 #include "cli/arguments.h"
 
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
@@ -18,6 +19,9 @@
 #include "joedb/io/system_logger.h"
 #include "joedb/network/server_file.h"
 #include "joedb/network/tcp_connector.h"
+#ifdef JOEDB_HAS_SSH
+#include "joedb/network/ssh_connector.h"
+#endif
 
 namespace joedb {
 
@@ -303,7 +307,9 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
 
 static const char* const connections_text =
     "dummy (no connection), file FILE (another file of this machine), local PATH (the socket of a "
-    "server of this machine), joedb://HOST/DATABASE (a server of another machine)";
+    "server of this machine), ssh HOST PATH (a socket of another machine), joedb://HOST/DATABASE "
+    "(a "
+    "server of another machine)";
 
 const char* const connection_help =
     "CONNECTION is one of\n"
@@ -313,6 +319,11 @@ const char* const connection_help =
     "                              a server of this machine, at its socket (joedb_server). It is\n"
     "                              connected to again as often as the connection is lost; when it\n"
     "                              has been idle for some SECONDS, it shows that it is there\n"
+    "  ssh [--keep_alive SECONDS] [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH\n"
+    "                              the same on another machine, through its SSH server, which "
+    "must\n"
+    "                              be known and let you in with a key: that FILE, or one of "
+    "~/.ssh\n"
     "  [--keep_alive SECONDS] [--authority FILE] [--token FILE] [--certificate FILE --key FILE]\n"
     "  joedb://HOST[:PORT][/DATABASE]\n"
     "                              a server of another machine, over TLS 1.3. The authority (PEM) "
@@ -326,8 +337,8 @@ const char* const connection_help =
 
 namespace {
 
-constexpr std::array connection_options{"--keep_alive", "--authority", "--token", "--certificate",
-                                        "--key"};
+constexpr std::array connection_options{"--keep_alive", "--authority",   "--token", "--certificate",
+                                        "--key",        "--known_hosts", "--port"};
 
 // What stands before the address of a server.
 struct Server_Options {
@@ -343,6 +354,17 @@ std::chrono::milliseconds take_seconds(Words& words) {
     words.fail("--keep_alive: not a number of seconds: " + text);
   return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
 }
+
+#ifdef JOEDB_HAS_SSH
+int take_port(Words& words) {
+  const std::string text = words.take_name();
+  int port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65'535)
+    words.fail("--port: not a port: " + text);
+  return port;
+}
+#endif
 
 Server_Options take_server_options(Words& words) {
   Server_Options options;
@@ -379,6 +401,38 @@ std::unique_ptr<Connector> take_local(Words& words) {
   return connector;
 }
 
+std::unique_ptr<Connector> take_ssh(Words& words) {
+#ifdef JOEDB_HAS_SSH
+  Server_Options options;
+  Ssh_Address address;
+  for (;;) {
+    if (words.take_if("--keep_alive"))
+      options.keep_alive = take_seconds(words);
+    else if (words.take_if("--port"))
+      address.port = take_port(words);
+    else if (words.take_if("--key"))
+      address.identity_file = words.take_name();
+    else if (words.take_if("--known_hosts"))
+      address.known_hosts_file = words.take_name();
+    else
+      break;
+  }
+  if (words.count() < 2) words.fail("ssh: the host or the path of the socket is missing");
+  address.host = words.take_name();
+  if (const std::size_t at = address.host.find('@'); at != std::string::npos) {
+    address.user = address.host.substr(0, at);
+    address.host.erase(0, at + 1);
+  }
+  if (address.host.empty()) words.fail("ssh: the host is missing");
+  address.path = words.take_last_name();
+  auto connector = std::make_unique<Ssh_Connector>(std::move(address));
+  set_up(*connector, options);
+  return connector;
+#else
+  words.fail("ssh: this program was built without libssh (Debian: libssh-dev)");
+#endif
+}
+
 std::unique_ptr<Connector> take_tcp(Words& words) {
   const Server_Options options = take_server_options(words);
   if (words.is_empty()) words.fail("the address of the server is missing");
@@ -413,7 +467,9 @@ Connection_Argument take_connection(Words& words) {
       throw Exception("the file of a connection cannot be shared");
   } else if (word == "local") {
     result.server = take_local(words);
-  } else if (word == "ssh" || word == "websocket") {
+  } else if (word == "ssh") {
+    result.server = take_ssh(words);
+  } else if (word == "websocket") {
     throw Exception("connection type " + word +
                     ": not part of this version. Connections: " + connections_text);
   } else {

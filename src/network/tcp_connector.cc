@@ -7,6 +7,7 @@
 
 #include "joedb/io/posix_file.h"
 #include "network/access.h"
+#include "network/idle_test.h"
 
 namespace joedb::inline v1 {
 
@@ -62,18 +63,6 @@ namespace {
 
 constexpr std::chrono::seconds longest_setup{10};
 
-// The system gives up on connections to machines that have gone.
-void test_when_idle(tcp::socket& socket) {
-  socket.set_option(tcp::no_delay(true));
-  socket.set_option(asio::socket_base::keep_alive(true));
-  using Integer = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
-  using Interval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
-  using Count = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPCNT>;
-  socket.set_option(Integer(60));
-  socket.set_option(Interval(15));
-  socket.set_option(Count(4));
-}
-
 template <class Stream>
 class Tcp_Channel final : public Channel {
  public:
@@ -92,7 +81,8 @@ class Tcp_Channel final : public Channel {
       asio::async_connect(stream_.lowest_layer(), endpoints,
                           [done](const std::error_code& e, const tcp::endpoint&) { done(e); });
     });
-    test_when_idle(socket());
+    socket().set_option(tcp::no_delay(true));
+    network::test_when_idle(socket());
   }
 
   // Begins something, and waits until it calls done(error).

@@ -72,7 +72,8 @@ class Servers(unittest.TestCase):
     def run_tool(self, *words, text='', code=0):
         result = subprocess.run([os.path.join(TOOLS, words[0]), *words[1:]], cwd=self.folder, input=text, text=True,
                                 capture_output=True, timeout=PATIENCE)
-        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        if code is not None:
+            self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result.stdout + result.stderr
 
     def start(self, *words):
@@ -85,13 +86,57 @@ class Servers(unittest.TestCase):
         server.wait_for(r'serving .* at ')
         return server
 
-    def insert(self, name, *connection, code=0):
+    def insert(self, name, *connection, code=0, city=0):
         return self.run_tool('joedb_client', 'memory', *connection, code=code,
-                             text=f'transaction\ninsert_into city 0\nupdate city 0 name "{name}"\nquit\n')
+                             text=f'transaction\ninsert_into city {city}\nupdate city {city} name "{name}"\nquit\n')
 
     def names(self, *connection):
         return re.findall(r'"(\w+)"', self.run_tool('joedb_client', 'memory', *connection,
                                                      text='pull\ndb\ntable city\nquit\n'))
+
+    # ---- SSH
+
+    def serve_ssh(self):
+        server = subprocess.Popen([os.path.join(os.path.dirname(__file__), 'ssh_server.py'), self.folder], text=True,
+                                  stdout=subprocess.PIPE)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        self.ssh_port = server.stdout.readline().strip()
+        self.assertRegex(self.ssh_port, r'^\d+$')
+
+    def ssh(self, key='id', known='known_hosts', socket='city.joedb.sock'):
+        return ('ssh', '--port', self.ssh_port, '--key', key, '--known_hosts', known, 'ann@127.0.0.1',
+                self.path(socket))
+
+    def require_ssh(self):
+        if 'without libssh' in self.run_tool('joedb_client', 'memory', 'ssh', 'host', 'socket', code=None):
+            self.skipTest('built without libssh')
+
+    def test_a_client_reads_and_writes_through_ssh(self):
+        self.require_ssh()
+        self.serve('city.joedb')
+        self.serve_ssh()
+        self.insert('Oslo', *self.ssh())
+        self.assertEqual(self.names(*self.ssh()), ['Oslo'])
+        # More than the window of the channel.
+        big = 'x' * 3_000_000
+        self.insert(big, *self.ssh(), city=1)
+        self.run_tool('joedb_client', '--new', 'copy.joedb', *self.ssh(), text='pull\nquit\n')
+        self.assertTrue(big.encode() in self.content('city.joedb'))
+        self.assertTrue(self.content('copy.joedb')[41:] == self.content('city.joedb')[41:])
+
+    def test_ssh_needs_a_known_host_a_key_that_is_let_in_and_a_socket(self):
+        self.require_ssh()
+        self.serve('city.joedb')
+        self.serve_ssh()
+        open(self.path('nobody'), 'w').close()
+        self.assertIn('is not known yet: log in once', self.insert('x', *self.ssh(known='nobody'), code=1))
+        subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', self.path('other')], check=True)
+        self.assertIn('no key of this user lets in there', self.insert('x', *self.ssh(key='other'), code=1))
+        client = self.start('joedb_client', '--verbose', 'memory', *self.ssh(socket='no.sock'))
+        client.wait_for('there is no server at the socket')
+        self.assertIn('not a port: x', self.run_tool('joedb_client', 'memory', 'ssh', '--port', 'x', 'a', 'b', code=2))
 
     # ---- TCP
 

@@ -1,0 +1,23 @@
+#ifndef NETWORK_IDLE_TEST_H
+#define NETWORK_IDLE_TEST_H
+
+#include <asio.hpp>
+
+namespace joedb::network {
+
+// The system tests a connection that has been idle for a minute, and gives up after another one: on
+// machines that have gone.
+inline void test_when_idle(asio::ip::tcp::socket& socket) {
+  std::error_code ignored;
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  using Idle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
+  using Interval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
+  using Count = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPCNT>;
+  socket.set_option(Idle(60), ignored);
+  socket.set_option(Interval(15), ignored);
+  socket.set_option(Count(4), ignored);
+}
+
+}  // namespace joedb::network
+
+#endif
