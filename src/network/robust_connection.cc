@@ -131,24 +131,22 @@ void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
   const Compared_Now compared(*this, local);
   bool was_sent = false;
   retry([&] {
-    const Offset now = connection_->get_checkpoint();
-    if (now != from) {  // after a reconnection
-      require_arrived(local, from, end);
-    } else {
+    while (!has_arrived(local, from, end)) {
       compare_up_to(std::min(from, end));
       // Who has the lock may be the connection that was lost, and what it sent may still be
       // accepted: only with the lock is a conflict one for ever.
       if (was_sent && after == After_Push::never_locked) after = After_Push::unlock;
       const bool is_repeated = std::exchange(was_sent, true);
+      const Offset start = connection_->get_checkpoint();
       try {
-        connection_->push(local, end, level, after);
+        return connection_->push(local, end, level, after);
       } catch (const Conflict&) {
         // What was sent over a connection that was lost may arrive after this one was made. Also
         // what a process has sent before it was killed; that of joedb 10 does not ask again then.
         const bool may_have_been_sent = after != After_Push::never_locked;
         if (is_repeated || (may_have_been_sent && connection_->can_push_without_lock()))
           connection_->pull_checkpoint({});
-        require_arrived(local, from, end);
+        if (connection_->get_checkpoint() <= start) throw Conflict(from);
       }
     }
   });
@@ -158,13 +156,19 @@ void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
   compared_ = checkpoint_;
 }
 
+// Whether the server has what is to be pushed from `from` on. It may have a part: what a killed
+// process has pushed from the same copy. Throws Conflict if it has something else.
+//
 // Reads the bytes again. A hash of more than the push would need those before it, which a
 // Server_File gets over this same connection.
-void Robust_Connection::require_arrived(const Abstract_File& local, Offset from, Offset end) {
-  if (connection_->get_checkpoint() < end || end <= from) throw Conflict(from);
+bool Robust_Connection::has_arrived(const Abstract_File& local, Offset from, Offset end) {
+  const Offset now = connection_->get_checkpoint();
+  if (now == from) return false;
+  if (now < from || end <= from) throw Conflict(from);
+  const Offset common = std::min(now, end);
   std::vector<char> here, there;
-  for (Offset position = from; position < end;) {
-    const auto size = static_cast<std::size_t>(std::min(end - position, longest_read));
+  for (Offset position = from; position < common;) {
+    const auto size = static_cast<std::size_t>(std::min(common - position, longest_read));
     here.resize(size);
     there.resize(size);
     local.read_exactly(here.data(), size, position);
@@ -172,7 +176,8 @@ void Robust_Connection::require_arrived(const Abstract_File& local, Offset from,
       throw Conflict(from);
     position += static_cast<Offset>(size);
   }
-  log_.log("the push had arrived");
+  log_.log(now < end ? "a part of the push had arrived" : "the push had arrived");
+  return now >= end;
 }
 
 void Robust_Connection::unlock() noexcept {

@@ -189,6 +189,29 @@ TEST_F(Clients_Test, APushThatArrivesBetweenReconnectionAndRepetitionIsNoConflic
   EXPECT_EQ(content(file_), content(copy));
 }
 
+TEST_F(Clients_Test, AfterALatePushOfAKilledProcessTheRestIsPushed) {
+  Memory_File copy;
+  {
+    Writable_Journal journal(copy);
+    journal.append(Comment{"of a killed process"});
+    journal.soft_checkpoint();
+  }
+  Robust_Connection connection(connector_, log_, system_);
+  Writable_Journal_Client client(copy, connection);
+  bool is_late = true;
+  connector_.on_write = [&](Session_Id session, std::string_view bytes) {
+    if (bytes.front() != 'O' || !std::exchange(is_late, false)) return false;
+    server_.receive(session, "M");  // the lock
+    push("of a killed process");
+    server_.disconnect(session);
+    return true;
+  };
+  client.transaction([](Writable_Journal& journal) { journal.append(Comment{"new"}); });
+  connector_.on_write = {};
+  EXPECT_NE(log_.get_text().find("a part of the push had arrived"), std::string::npos);
+  EXPECT_EQ(content(file_), content(copy));
+}
+
 TEST_F(Clients_Test, ALatePushIsNotRepeatedAsAnotherTransaction) {
   Robust_Connection connection(connector_, log_, system_);
   Memory_File copy;

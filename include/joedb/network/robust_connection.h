@@ -45,7 +45,7 @@ class Robust_Connection final : public Connection {
   void connect();
   void compare_up_to(Offset end);
   void disconnect();
-  void require_arrived(const Abstract_File& local, Offset from, Offset end);
+  bool has_arrived(const Abstract_File& local, Offset from, Offset end);
   template <class F>
   auto retry(F&& f);
 
