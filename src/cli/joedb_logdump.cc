@@ -93,7 +93,8 @@ void print_journal(Abstract_File& file, Writer writer, const Logdump_Options& op
   Offset end = wanted_end;
   const std::exception_ptr error = options.load ? try_to_load(file, recovery, end) : nullptr;
   writer.begin(journal_start);
-  replay_with_progress(journal, Printer<Writer>(writer, journal, options), file.get_name(), end);
+  replay_with_progress(journal, Printer<Writer>(writer, journal, options), file.get_name(), end,
+                       Progress::Output::printing);
   if (error) std::rethrow_exception(error);
   options.reading.require_replayed_to(wanted_end, journal);
   if (!options.print_checkpoint || options.sql) writer.end(journal.get_replay_position());

@@ -3,6 +3,7 @@
 #include "cli/database_options.h"
 #include "cli/entry_follower.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/stop_signal.h"
 #include "io/file_watch.h"
 
@@ -55,7 +56,10 @@ class Pusher {
     if (connection_ == nullptr) return;
     const Offset end = std::min(until_, journal_.get_checkpoint());
     if (end <= connection_->get_checkpoint()) return;
-    connection_->push(journal_.get_file(),
+    Progress progress("pushing", connection_->get_checkpoint(), end,
+                      options_.db == Client_Options::Db::none ? Progress::Output::nothing
+                                                              : Progress::Output::printing);
+    connection_->push(Progress_File(journal_.get_file(), progress),
                       end < journal_.get_checkpoint() ? entry_end_before(end) : end, level(),
                       Connection::After_Push::keep_lock);
   }

@@ -67,7 +67,8 @@ class Watched_File : public Abstract_File {
   explicit Watched_File(const Abstract_File& file)
       : Watched_File(
             nullptr, file,
-            [progress = std::make_shared<Progress>("reading " + file.get_name(), file.get_size())](
+            [progress = std::make_shared<Progress>("reading " + file.get_name(), Offset{0},
+                                                   file.get_size(), Progress::Output::printing)](
                 Offset offset, std::size_t) { progress->update(offset); }) {}
   Watched_File(std::unique_ptr<Abstract_File> owned, const Abstract_File& file, Watch watch)
       : Abstract_File(file.get_name(), Open_Mode::read_existing),
@@ -99,7 +100,8 @@ class Watched_File : public Abstract_File {
 class Watched_Directory : public Abstract_Directory {
  public:
   explicit Watched_Directory(const std::string& name)
-      : directory_(name), progress_("reading " + name, size_of(name)) {}
+      : directory_(name),
+        progress_("reading " + name, 0, size_of(name), Progress::Output::printing) {}
 
   const std::string& get_name() const override { return directory_.get_name(); }
   std::vector<std::string> list() const override { return directory_.list(); }

@@ -59,7 +59,8 @@ double milliseconds_of(F f) {
 Result run_alone(wal::Writer log, const Settings& settings, const Stop_Signal& stop) {
   Result result;
   Payload payload(settings.size);
-  Progress progress("writing", settings.entries);
+  Progress progress("writing", 0, settings.entries, Progress::Output::nothing,
+                    Progress::Unit::entries);
   const auto sync = [&] { result.waits.push_back(milliseconds_of([&] { log.sync(); })); };
   while (result.entries < settings.entries && !stop.has_come()) {
     log.append(payload.next());

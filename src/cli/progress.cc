@@ -6,11 +6,15 @@
 
 namespace joedb {
 
-Progress::Progress(std::string what, Offset end)
+Progress::Progress(std::string what, Offset start, Offset end, Output output, Unit unit)
     : what_(std::move(what)),
+      start_(start),
       end_(end),
-      is_wanted_(isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0),
-      next_(Clock::now() + std::chrono::seconds(1)) {}
+      unit_(unit),
+      is_wanted_(isatty(STDERR_FILENO) == 1 &&
+                 (output == Output::nothing || isatty(STDOUT_FILENO) == 0)),
+      begin_(Clock::now()),
+      next_(begin_ + std::chrono::seconds(1)) {}
 
 Progress::~Progress() {
   if (is_visible_) std::fputs("\r\33[K", stderr);
@@ -22,9 +26,15 @@ void Progress::update(Offset position) {
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(200);
   is_visible_ = true;
-  const auto percent = static_cast<int>(100 * static_cast<double>(position) /
-                                        static_cast<double>(std::max<Offset>(end_, 1)));
-  std::fprintf(stderr, "\r%s: %d %%", what_.c_str(), percent);
+  const auto done = static_cast<double>(position - start_);
+  const auto all = static_cast<double>(std::max<Offset>(end_ - start_, 1));
+  const double rate = done / std::chrono::duration<double>(now - begin_).count();
+  std::fprintf(stderr, "\r\33[K%s: %.0f %%, ", what_.c_str(), 100 * done / all);
+  if (unit_ == Unit::bytes)
+    std::fprintf(stderr, "%.1f MB/s", rate / 1e6);
+  else
+    std::fprintf(stderr, "%.0f entries/s", rate);
+  if (rate > 0) std::fprintf(stderr, ", %.0f s left", (all - done) / rate);
 }
 
 }  // namespace joedb

@@ -7,16 +7,23 @@
 #include <string>
 #include <utility>
 
+#include "joedb/io/source_file.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/table/database.h"
 
 namespace joedb {
 
-// Tells who waits how far the work has come: "WHAT: 42 %" on standard error, once it has taken a
-// second, if that is a terminal and standard output is not. The line disappears in the end.
+// Tells who waits how far the work has come: "WHAT: 42 %, 120.5 MB/s, 3 s left" on standard error,
+// once it has taken a second, if that is a terminal. The line disappears in the end.
 class Progress {
  public:
-  Progress(std::string what, Offset end);
+  // What the tool does with standard output meanwhile: there is no progress where the two would
+  // mix.
+  enum class Output { nothing, printing };
+  enum class Unit { bytes, entries };
+  // The work goes from `start` to `end`.
+  Progress(std::string what, Offset start, Offset end, Output output = Output::nothing,
+           Unit unit = Unit::bytes);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -27,19 +34,40 @@ class Progress {
   using Clock = std::chrono::steady_clock;
 
   const std::string what_;
+  const Offset start_;
   const Offset end_;
+  const Unit unit_;
   const bool is_wanted_;
+  const Clock::time_point begin_;
   Clock::time_point next_;
   bool is_visible_ = false;
+};
+
+// A file whose bytes are read from the beginning to the end, with progress.
+class Progress_File : public Source_File {
+ public:
+  // Both must outlive this.
+  Progress_File(const Abstract_File& file, Progress& progress)
+      : Source_File(file.get_name()), file_(file), progress_(progress) {}
+  Offset get_size() const override { return file_.get_size(); }
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+    progress_.update(offset);
+    return file_.pread(data, size, offset);
+  }
+
+ private:
+  const Abstract_File& file_;
+  Progress& progress_;
 };
 
 // journal.replay(handler, until), with progress.
 template <class Handler>
 void replay_with_progress(Readonly_Journal& journal, Handler&& handler, std::string what,
-                          Offset until = std::numeric_limits<Offset>::max()) {
+                          Offset until = std::numeric_limits<Offset>::max(),
+                          Progress::Output output = Progress::Output::nothing) {
   constexpr Offset step = Offset{1} << 22;
   const Offset end = std::min(until, journal.get_checkpoint());
-  Progress progress(std::move(what), end);
+  Progress progress(std::move(what), journal.get_replay_position(), end, output);
   while (journal.get_replay_position() < end) {
     journal.replay(handler, std::min(end, journal.get_replay_position() + step));
     progress.update(journal.get_replay_position());
