@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/json_text.h"
+#include "cli/exact_connection.h"
 #include "cli/standard_input.h"
 #include "joedb/base/loggers.h"
 #include "joedb/base/time.h"
@@ -519,6 +520,9 @@ void Open_Files::connect(const Client_Options& client) {
   } else {
     log_.log("creating connection: dummy");
   }
+  if (!is_connected() || is_classic()) return;
+  exact_connection_ = std::make_unique<Exact_Connection>(*connection_);
+  connection_ = exact_connection_.get();
 }
 
 }  // namespace joedb

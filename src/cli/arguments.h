@@ -142,6 +142,7 @@ class Open_Files {
   std::unique_ptr<Abstract_File> other_file_;
   std::unique_ptr<File_Connection> file_connection_;
   std::unique_ptr<Robust_Connection> server_connection_;
+  std::unique_ptr<Connection> exact_connection_;  // of one of these
   Connection* connection_ = &Connection::dummy;
 };
 

@@ -92,8 +92,8 @@ void Reading_Options::require_replayed_to(Offset end, const Readonly_Journal& jo
 }
 
 void throw_diverged(const std::string& name, const Content_Mismatch& error) {
-  throw Exception(name + " and its connection have diverged: they differ between positions " +
-                  std::to_string(error.start) + " and " + std::to_string(error.end) +
+  throw Exception(name + " and its connection have diverged: they differ from position " +
+                  std::to_string(error.start) + " on" +
                   ", and each has entries that the other one does not have. To keep both, rename " +
                   name + ", make a new copy with --new, and write again what only the old one has");
 }

@@ -171,8 +171,8 @@ int run_push(std::vector<std::string> arguments) {
   } catch (const Content_Mismatch& error) {
     if (is_classic()) throw;
     throw Exception(file_argument.name + " and " + connection_name(connection_argument) +
-                    " have diverged: they differ between positions " + std::to_string(error.start) +
-                    " and " + std::to_string(error.end) + ". Push to another file");
+                    " have diverged: they differ from position " + std::to_string(error.start) +
+                    " on. Push to another file");
   }
   if (const File_Connection* const to = open.file_connection())
     print_saved_tail(to->get_saved_tail());
