@@ -23,6 +23,7 @@ static constexpr Command commands[] = {
     {"push", "joedb_push", "copy the history of a database to another place", run_push},
     {"verify", "joedb_verify", "find damage in a database", run_verify},
     {"recover", "joedb_recover", "make a database usable again after a crash", run_recover},
+    {"sha256sum", "joedb_sha256sum", "print hashes, to compare copies", run_sha256sum},
     {"server", "joedb_server", "let others read and write a database", run_server},
     {"multi_server", "joedb_multi_server", "the same for several databases", run_multi_server},
     {"merge", "joedb_merge", "put the tables of several databases together", run_merge},

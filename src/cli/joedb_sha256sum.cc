@@ -1,0 +1,63 @@
+#include <cstdio>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/database_options.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "network/content_hash.h"
+
+namespace joedb {
+
+namespace {
+
+const char* const details =
+    R"(The hash is that of all bytes before the checkpoint but those of the header, which hold the
+checkpoint: it is the same for all copies of a database, and that of sha256sum for the same bytes.
+--fast: of 256 samples of a file of 4 MiB or more; only to be compared with other such hashes.
+
+)";
+
+// The words of a Content_Hash are little-endian.
+std::string text_of(const network::Content_Hash& hash) {
+  std::string text;
+  for (std::size_t i = 0; i < hash.size(); ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(hash[i ^ 3]));
+    text += digits;
+  }
+  return text;
+}
+
+}  // namespace
+
+int run_sha256sum(std::vector<std::string> arguments) {
+  Options options({"joedb_sha256sum [options] FILE...",
+                   "Prints a hash of the journals of databases, to compare copies.", details,
+                   "  joedb_sha256sum people.joedb backup.joedb\n"});
+  bool is_fast = false;
+  options.add_flag("--fast", is_fast, "look only at samples of large files");
+  Reading_Options reading;
+  add_reading_options(options, reading);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+
+  do {
+    const std::string name = words->take_name();
+    File file(name, Open_Mode::read_existing);
+    const network::Content_Hash hash = name_file_in_errors(name, [&] {
+      const Readonly_Journal journal(file, reading.get_recovery());
+      const Offset end = std::min(reading.end_of(journal), journal.get_checkpoint());
+      Progress progress("reading " + name, journal_start, end, Progress::Output::printing);
+      const Progress_File watched(file, progress);
+      return network::content_hash([&](char* data, std::size_t size,
+                                       Offset offset) { watched.read_exactly(data, size, offset); },
+                                   end, !is_fast);
+    });
+    std::printf("%s  %s\n", text_of(hash).c_str(), name.c_str());
+  } while (!words->is_empty());
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb
