@@ -25,6 +25,7 @@ if(TARGET joedb_program)
   install(FILES packaging/systemd/joedb@.service packaging/systemd/joedb@.socket
           DESTINATION lib/systemd/system)
   install(FILES packaging/systemd/joedb.conf DESTINATION lib/sysusers.d)
+  install(FILES packaging/joedb.magic DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/joedb)
 endif()
 
 # CMake. While the version begins with 0, a new minor version may change everything.
