@@ -96,10 +96,12 @@ Tool_Log::Tool_Log(const Log_Options& options) {
 }
 
 void Tool_Log::log(std::string_view line) {
+  const std::lock_guard lock(mutex_);
   if (logger_) logger_->log(line);
 }
 
 void Tool_Log::event(std::string_view event, std::span<const Log_Field> fields) {
+  const std::lock_guard lock(mutex_);
   if (logger_) logger_->event(event, fields);
 }
 

@@ -2,6 +2,7 @@
 #define JOEDB_CLI_ARGUMENTS_H
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +32,8 @@ struct Log_Options {
 void add_log_options(Options& options, Log_Options& log);
 
 // Writes lines "YYYY-MM-DD HH:MM:SS GMT [TAG: ]TEXT" to standard error, or to the system's log; or
-// {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT, ...} to standard error.
+// {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT, ...} to standard error. Thread-safe:
+// a server and its watchers share it.
 class Tool_Log : public Logger {
  public:
   explicit Tool_Log(const Log_Options& options);
@@ -39,6 +41,7 @@ class Tool_Log : public Logger {
   void event(std::string_view event, std::span<const Log_Field> fields) override;
 
  private:
+  std::mutex mutex_;
   std::unique_ptr<Logger> logger_;  // null: log nothing
 };
 
