@@ -684,11 +684,12 @@ void Simulation::start_server() {
   if (core_) return;
   note("the server starts");
   const std::string image = disk_->content();
+  const bool has_failed_before = disk_->has_failed();
   const Recovery mode = random_.flip() ? Recovery::keep : Recovery::overwrite;
   std::string error;
   std::string wrong;
   if (open_journal(mode, error)) wrong = recovered();
-  const bool may_be_unproven = was_power_cut_ && !disk_->has_failed();
+  const bool may_be_unproven = was_power_cut_ && (has_failed_before || !disk_->has_failed());
   if (may_be_unproven && (!journal_ || !wrong.empty())) {
     // A soft checkpoint that survives a power cut proves nothing: docs/crash-safety.md.
     note("recovery by the hard checkpoint: " + error + wrong);
