@@ -386,6 +386,7 @@ void Server_Core::begin_push(Session& session) {
 void Server_Core::start_push(Session& session) {
   session.phase = Phase::pushing;
   session.position = session.from;
+  if (session.refusal == 0 && !can_push(session)) session.refusal = code::readonly;
   if (session.refusal == 0 && session.from != checkpoint_) session.refusal = code::conflict;
   if (session.refusal == 0 && session.until > session.from)
     session.staged = std::make_unique<Staged_Push>(
@@ -484,6 +485,7 @@ void Server_Core::grant() {
       [this, id](const std::string& error) {
         is_lock_changing_ = false;
         is_locked_ = error.empty();
+        wake();  // who locks has looked for what is new
         Session* const session = find(id);
         if (!error.empty() && session != nullptr) return end(id, "locking has failed", error);
         if (session == nullptr) return release();
