@@ -15,7 +15,7 @@
 #include "joedb/base/loggers.h"
 #include "joedb/base/time.h"
 #include "joedb/interpreter/interpreted_file.h"
-#include "joedb/io/memory_file.h"
+#include "joedb/io/locked_memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/io/system_logger.h"
 #include "joedb/network/server_file.h"
@@ -286,7 +286,7 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
   switch (file.kind) {
     case File_Argument::Kind::memory:
       log.log("opening memory file");
-      return std::make_unique<Memory_File>();
+      return std::make_unique<Locked_Memory_File>();
     case File_Argument::Kind::server:
       throw Exception("this needs a file, not a server");
     case File_Argument::Kind::interpreted:

@@ -133,6 +133,8 @@ struct Server_Options {
       throw Usage_Error("--certificate is for --listen");
     if (!tls.access_list.empty() && tls.certificate.empty())
       throw Usage_Error("--access needs TLS: --certificate and --key");
+    if (!tls.client_authority.empty() && tls.access_list.empty())
+      throw Usage_Error("--client_authority needs --access, the list of who may do what");
   }
   server::Server_Core::Limits limits() const {
     server::Server_Core::Limits result;

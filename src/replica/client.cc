@@ -116,6 +116,13 @@ void Client::push_to_connection(Connection::After_Push after) {
   common_ = local_.get_checkpoint();
 }
 
+// What has no checkpoint yet.
+void Client::push_new_entries(Connection::After_Push after) {
+  write_end();
+  const Offset end = local_.prepare_checkpoint();
+  connection_.push(New_Entries(local_, end), end, level(), after);
+}
+
 void Client::require_no_transaction() const {
   if (is_in_transaction_) throw Exception("this client is in a transaction");
 }
@@ -217,11 +224,8 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
     if (start != connection_.get_checkpoint() || start != common_) return false;
     try {
       run();
-      write_end();
-      const Offset end = local_.prepare_checkpoint();
       is_pushing = true;
-      connection_.push(New_Entries(local_, end), end, level(),
-                       Connection::After_Push::never_locked);
+      push_new_entries(Connection::After_Push::never_locked);
     } catch (...) {
       local_.rollback();
       has_seen_old_data = !is_pushing;
@@ -297,6 +301,18 @@ void Client_Lock::checkpoint_and_push_unlock() {
   do_checkpoint();
   client_.push_to_connection(Connection::After_Push::unlock);
   end();
+}
+
+void Client_Lock::push_and_checkpoint() {
+  require_lock();
+  try {
+    client_.push_new_entries(Connection::After_Push::keep_lock);
+  } catch (...) {
+    client_.local_.rollback();
+    throw;
+  }
+  client_.checkpoint();
+  client_.common_ = client_.local_.get_checkpoint();
 }
 
 void Client_Lock::push_unlock() {

@@ -6,7 +6,6 @@ Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Co
                                  bool is_hard, const Journal_Options& options)
     : Client_Store(file, options),
       client_(copy_, connection, check),
-      is_hard_(is_hard),
       is_shared_(file.is_shared()),
       is_connected_(&connection != &Connection::dummy),
       may_block_(is_hard || is_shared_ || is_connected_) {
@@ -17,16 +16,12 @@ Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Co
   }
   // What was pushed before a crash of the server may not be durable, and is acknowledged if the
   // client asks again.
-  if (is_hard_ && !is_shared_) store_.hard_checkpoint();
+  if (is_hard && !is_shared_) store_.hard_checkpoint();
+  client_.set_hard_checkpoint(is_hard);
   update();
 }
 
 Written_Journal::~Written_Journal() { end(); }
-
-void Written_Journal::read(char* data, std::size_t size, Offset offset) const {
-  const std::lock_guard lock(writing_);
-  file().read_exactly(data, size, offset);
-}
 
 void Written_Journal::refresh() {
   if (lock_) return;
@@ -49,21 +44,9 @@ void Written_Journal::end() noexcept {
 }
 
 void Written_Journal::push(const Abstract_File& source) {
-  try {
-    {
-      const std::lock_guard lock(writing_);
-      store_.copy_from(source, source.get_size());
-    }
-    if (is_hard_) store_.hard_checkpoint();
-    update();
-  } catch (const Io_Error&) {
-    has_failed_ = true;
-    throw;
-  } catch (const Write_Disabled&) {
-    has_failed_ = true;
-    throw;
-  }
-  if (is_connected_) lock_->push_if_ahead();
+  store_.append_from(source, source.get_size(), [] {});
+  lock_->push_and_checkpoint();
+  update();
 }
 
 }  // namespace joedb::server

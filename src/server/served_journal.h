@@ -2,7 +2,6 @@
 #define SERVER_SERVED_JOURNAL_H
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -13,7 +12,8 @@ namespace joedb::server {
 // The journal that a server serves, and perhaps a connection to another copy, which gets all that
 // is pushed, too.
 //
-// One thread at a time calls these functions; read() may be called by others meanwhile.
+// One thread at a time calls these functions; read() may be called by others meanwhile, so the file
+// must bear that (Locked_Memory_File).
 class Served_Journal {
  public:
   Served_Journal() = default;
@@ -39,10 +39,12 @@ class Served_Journal {
   // throw; nothing is locked then.
   virtual void begin() = 0;
   virtual void end() noexcept = 0;
-  // Appends [checkpoint, source.get_size()) of the source, with a checkpoint, and pushes it on.
-  // Requires begin(). Throws Corruption_Error if the bytes are no entries that fit the content:
-  // nothing has changed then; Io_Error and Write_Disabled if the file cannot be written: can_push()
-  // is false then; and what pushing throws: the bytes are in the file then.
+  // Appends [checkpoint, source.get_size()) of the source to the other copy, and then to the file,
+  // with a checkpoint: what the other copy refuses, or does not get, is not in the file. Requires
+  // begin(). Throws Corruption_Error if the bytes are no entries that fit the content, Conflict and
+  // Content_Mismatch if the other copy has gone on; nothing has changed then; Io_Error and
+  // Write_Disabled if the file cannot be written: can_push() is false then; and what pushing
+  // throws.
   virtual void push(const Abstract_File& source) = 0;
 };
 
@@ -56,12 +58,16 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
 
   bool may_block() const override { return may_block_; }
   bool has_other_writers() const override { return is_shared_; }
-  bool can_push() const override { return !has_failed_ && client_.can_write(); }
+  bool can_push() const override {
+    return !store_.get_journal().has_failed() && client_.can_write();
+  }
   // With hard checkpoints: the last one that has succeeded, so that nobody sees what a power cut
   // can still take away.
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return store_.get_journal().get_file(); }
-  void read(char* data, std::size_t size, Offset offset) const override;
+  void read(char* data, std::size_t size, Offset offset) const override {
+    file().read_exactly(data, size, offset);
+  }
   void refresh() override;
   void begin() override;
   void end() noexcept override;
@@ -73,14 +79,11 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   void update() { checkpoint_ = store_.get_journal().get_checkpoint(); }
 
   Client client_;
-  const bool is_hard_;
   const bool is_shared_;
   const bool is_connected_;
   const bool may_block_;
-  bool has_failed_ = false;
   Offset checkpoint_ = 0;
   std::optional<Client_Lock> lock_;
-  mutable std::mutex writing_;  // the end of the file
 };
 
 // A file that others write.

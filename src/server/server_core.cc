@@ -24,7 +24,8 @@ Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& sys
       scratch_(std::move(scratch)),
       database_(std::move(database)),
       checkpoint_(journal.get_checkpoint()),
-      can_push_(journal.can_push()) {}
+      can_push_(journal.can_push()),
+      could_push_(can_push_) {}
 
 void Server_Core::log(const Session& session, std::string_view event, std::string_view error) {
   std::vector<Log_Field> fields{{"session", session.id}};
@@ -47,7 +48,7 @@ std::optional<Session_Id> Server_Core::connected(const std::string& name, bool m
   session.name = name;
   session.may_push = may_push;
   set_deadline(session, limits_.hello_time);
-  session.last_request = system_.now();
+  session.last_progress = system_.now();
   if (!idle_check_ && limits_.idle_time > System::Duration(0))
     idle_check_ = system_.now() + limits_.idle_time;
   log(session, "connected");
@@ -71,6 +72,7 @@ void Server_Core::received(Session_Id id, std::string_view bytes) {
 void Server_Core::sent(Session_Id id) {
   Session* const session = find(id);
   if (session == nullptr) return;
+  note_progress(*session);
   if (session->position < session->until) return send_block(*session, {});
   if (session->must_end) return end(id, "was told the status");
   session->phase = Phase::ready;
@@ -197,7 +199,7 @@ bool Server_Core::take_request(Session& session) {
   std::string request;
   if (!take(session.input, size, request)) return false;
   session.code = c;
-  if (idle_check_) session.last_request = system_.now();
+  note_progress(session);
   if (is_check) {
     check(session, number_at(request, 1), request.substr(9));
   } else if (c == code::read) {
@@ -331,13 +333,21 @@ void Server_Core::answer_pull(Session& session) {
 }
 
 void Server_Core::refresh() {
-  if (is_locked_ || is_lock_changing_ || is_refreshing_) return;  // who locks looks, too
+  must_refresh_ = true;
+  refresh_if_free();
+}
+
+// Who has the lock, or looks already, may have looked before what is new came.
+void Server_Core::refresh_if_free() {
+  if (!must_refresh_ || is_locked_ || is_lock_changing_ || is_refreshing_) return;
+  must_refresh_ = false;
   is_refreshing_ = true;
   run([this] { journal_.refresh(); },
       [this](const std::string& error) {
         is_refreshing_ = false;
         if (!error.empty()) log_.log(error);
         wake();
+        refresh_if_free();
       });
 }
 
@@ -386,7 +396,7 @@ void Server_Core::begin_push(Session& session) {
 void Server_Core::start_push(Session& session) {
   session.phase = Phase::pushing;
   session.position = session.from;
-  if (session.refusal == 0 && !can_push(session)) session.refusal = code::readonly;
+  if (!can_push(session)) session.refusal = code::readonly;
   if (session.refusal == 0 && session.from != checkpoint_) session.refusal = code::conflict;
   if (session.refusal == 0 && session.until > session.from)
     session.staged = std::make_unique<Staged_Push>(
@@ -403,6 +413,7 @@ bool Server_Core::take_pushed(Session& session) {
   const std::size_t size =
       std::min(session.input.size(), static_cast<std::size_t>(std::max<Offset>(wanted, 0)));
   if (holder_ == session.id) restart_lock_time();
+  note_progress(session);
   if (session.staged) {
     try {
       session.staged->append(std::string_view(session.input).substr(0, size));
@@ -428,6 +439,12 @@ void Server_Core::end_push(Session& session) {
         try {
           journal_.push(*staged);
         } catch (const Corruption_Error&) {
+          *refusal = code::conflict;
+          throw;
+        } catch (const Conflict&) {  // the other copy has gone on: the lock there was lost
+          *refusal = code::conflict;
+          throw;
+        } catch (const Content_Mismatch&) {
           *refusal = code::conflict;
           throw;
         } catch (const std::exception&) {
@@ -475,7 +492,7 @@ void Server_Core::ask_for_lock(Session& session) {
 
 // Gives the lock to the first who waits for it, if it is free.
 void Server_Core::grant() {
-  if (holder_ || is_lock_changing_ || lock_queue_.empty()) return;
+  if (holder_ || is_lock_changing_ || lock_queue_.empty()) return refresh_if_free();
   const Session_Id id = lock_queue_.front();
   lock_queue_.pop_front();
   holder_ = id;
@@ -490,10 +507,13 @@ void Server_Core::grant() {
         if (!error.empty() && session != nullptr) return end(id, "locking has failed", error);
         if (session == nullptr) return release();
         restart_lock_time();
+        // Where nobody could ever push, the lock is only given, as by joedb 10.
+        const bool is_refused = could_push_ && !can_push(*session);
         if (is_pull(session->code))
           answer_pull(*session);
         else
           start_push(*session);
+        if (is_refused && holder_ == id) release();
         process(id);
       });
 }
@@ -558,13 +578,19 @@ void Server_Core::tick() {
   }
 }
 
+void Server_Core::note_progress(Session& session) {
+  if (idle_check_) session.last_progress = system_.now();
+}
+
 // Seldom, so that no request has to move a deadline.
 void Server_Core::end_idle_sessions() {
   const System::Time now = system_.now();
   std::vector<Session_Id> idle;
-  for (const auto& [id, session] : sessions_)
-    if (session.phase == Phase::ready && session.last_request + limits_.idle_time <= now)
-      idle.push_back(id);
+  for (const auto& [id, session] : sessions_) {
+    const bool is_its_turn = session.phase == Phase::ready || session.phase == Phase::sending ||
+                             session.phase == Phase::pushing;
+    if (is_its_turn && session.last_progress + limits_.idle_time <= now) idle.push_back(id);
+  }
   for (const Session_Id id : idle)
     if (find(id) != nullptr) end(id, "was idle for too long");
   idle_check_ = now + limits_.idle_time / 4;

@@ -57,7 +57,9 @@ class Server_Core {
   struct Limits {
     System::Duration lock_time{};  // a lock without traffic; 0: no limit
     System::Duration hello_time = std::chrono::seconds(10);
-    System::Duration idle_time{};  // a session without a request, up to a quarter more; 0: no limit
+    // A session that sends no request, or does not go on with a push, or with reading a reply, for
+    // so long, up to a quarter more; 0: no limit.
+    System::Duration idle_time{};
     std::size_t max_sessions = 10'000;
   };
 
@@ -125,7 +127,7 @@ class Server_Core {
     std::string input;
     bool is_receiving = false;
     System::Time deadline{};  // of the phases hello and waiting
-    System::Time last_request{};
+    System::Time last_progress{};
 
     // The request.
     char code = 0;
@@ -158,6 +160,7 @@ class Server_Core {
   void lock_or_answer(Session& session);
   void answer_pull(Session& session);
   void wake();
+  void refresh_if_free();
 
   void begin_push(Session& session);
   void start_push(Session& session);
@@ -169,6 +172,7 @@ class Server_Core {
   void grant();
   void release();
   void restart_lock_time();
+  void note_progress(Session& session);
   void end_idle_sessions();
   void set_deadline(Session& session, System::Duration duration);
   void clear_deadline(const Session& session);
@@ -189,8 +193,9 @@ class Server_Core {
 
   std::map<Session_Id, Session> sessions_;
   Session_Id next_session_ = 0;
-  Offset checkpoint_;  // of the journal, when the host worked last
-  bool can_push_;      // so is this
+  Offset checkpoint_;      // of the journal, when the host worked last
+  bool can_push_;          // so is this
+  const bool could_push_;  // at first
   std::optional<Session_Id> holder_;
   bool is_locked_ = false;  // the journal is: Served_Journal::begin
   bool is_lock_changing_ = false;
@@ -200,6 +205,7 @@ class Server_Core {
   std::set<std::pair<System::Time, Session_Id>> deadlines_;  // of sessions
   std::uint64_t staged_count_ = 0;
   bool is_refreshing_ = false;
+  bool must_refresh_ = false;
   System::Time locked_since_{};
   Status counters_;  // only the counters of it
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
 
 #include "joedb/base/error.h"
 #include "joedb/io/posix_file.h"
@@ -13,16 +12,12 @@ namespace joedb::server {
 Staged_Push::Staged_Push(Offset start, std::string path)
     : Source_File("push"), start_(start), path_(std::move(path)), end_(start) {}
 
-Staged_Push::~Staged_Push() {
-  if (!file_) return;
-  file_.reset();
-  std::error_code ignored;
-  std::filesystem::remove(path_, ignored);
-}
-
 void Staged_Push::append(std::string_view bytes) {
   if (!file_ && memory_.size() + bytes.size() > most_in_memory) {
+    std::filesystem::remove(path_);  // a server that was killed just after making it has left it
     file_ = std::make_unique<File>(path_, Open_Mode::create_new);
+    std::filesystem::remove(
+        path_);  // nobody needs the name, and nothing is left by a killed server
     file_->pwrite(memory_.data(), memory_.size(), 0);
     memory_ = {};
   }

@@ -9,12 +9,11 @@
 namespace joedb::server {
 
 // The bytes of a push, until all of them have come: as a file that has nothing but [start, end).
-// Few are kept in memory, more in a file that is removed in the end.
+// Few are kept in memory, more in a file without a name.
 class Staged_Push final : public Source_File {
  public:
-  // `path`: of that file. It is made when it is needed, and must not exist.
+  // `path`: where that file is made, and unlinked at once. What is there is removed.
   Staged_Push(Offset start, std::string path);
-  ~Staged_Push() override;
 
   // Throws Io_Error; the object cannot be used any more then.
   void append(std::string_view bytes);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "joedb/io/memory_file.h"
+#include "joedb/io/locked_memory_file.h"
 #include "joedb/io/posix_file.h"
 
 namespace joedb::inline v1 {
@@ -46,7 +46,7 @@ class Interpreted_File : public Abstract_File {
 
   File text_;
   Offset text_size_ = 0;
-  Memory_File journal_;
+  Locked_Memory_File journal_;  // a server reads it in several threads
 
   // What turns new entries into text.
   struct Follower;

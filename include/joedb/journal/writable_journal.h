@@ -99,6 +99,9 @@ class Writable_Journal {
     if (!is_ready_) get_ready();
   }
 
+  // Whether a write or a sync has failed: nothing more is written then. Any thread may call this.
+  bool has_failed() const { return out_.has_failed(); }
+
   // Appends an update of records [record, record + values.size()).
   template <Field_Value T>
   requires has_fixed_size<T>

@@ -137,6 +137,7 @@ class Client {
   void pull_from_connection(System::Duration wait, bool takes_lock);
   bool take(const Abstract_File& source, Offset from, Offset end);
   void push_to_connection(Connection::After_Push after);
+  void push_new_entries(Connection::After_Push after);
   void write_end();
   void checkpoint();
   Checkpoint_Level level() const {
@@ -181,6 +182,10 @@ class Client_Lock {
   void checkpoint_and_push();
   // Ends the transaction. If it throws, the locks are still held: call unlock() or abandon().
   void checkpoint_and_push_unlock();
+  // Pushes first, and then writes the checkpoint: nothing counts here that the connection does not
+  // have. If the push fails, what has no checkpoint is rolled back. If the checkpoint fails, this
+  // throws though the connection has the entries.
+  void push_and_checkpoint();
   // The same without a checkpoint: what has none is rolled back.
   void push_unlock();
 

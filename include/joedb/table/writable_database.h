@@ -203,13 +203,12 @@ class Writable_Database {
   // Releases the write lock. What is behind the checkpoint stays there: roll back before.
   void unlock() noexcept { journal_.unlock(); }
 
-  // Appends [checkpoint, end) of another journal that begins like this one, replays it, and writes
-  // a soft checkpoint. Requires that nothing is behind the checkpoint of this journal, and, for a
-  // shared file, the lock. If the bytes are not whole valid entries, or require() throws, this
-  // throws, and nothing has changed but the addresses of tables. If the checkpoint fails, the
-  // tables have the new entries, and nothing more can be written (Write_Disabled).
+  // Appends [checkpoint, end) of another journal that begins like this one, and replays it.
+  // Requires that nothing is behind the checkpoint of this journal, and, for a shared file, the
+  // lock. If the bytes are not whole valid entries, or require() throws, this throws, and nothing
+  // has changed but the addresses of tables.
   template <class Require>
-  void copy_from(const Abstract_File& source, Offset end, Require require) {
+  void append_from(const Abstract_File& source, Offset end, Require require) {
     journal_.copy_from(source, end);
     try {
       load_copied(database_, journal_);
@@ -219,6 +218,12 @@ class Writable_Database {
       rollback();
       throw;
     }
+  }
+  // The same, with a soft checkpoint. If that fails, the tables have the new entries, and nothing
+  // more can be written (Write_Disabled).
+  template <class Require>
+  void copy_from(const Abstract_File& source, Offset end, Require require) {
+    append_from(source, end, require);
     journal_.soft_checkpoint();
   }
   void copy_from(const Abstract_File& source, Offset end) {
