@@ -481,6 +481,11 @@ Connection_Argument take_connection(Words& words) {
   return result;
 }
 
+void keep_lock(const Connection_Argument& connection) {
+  if (connection.server && connection.server->settings().keep_alive.count() == 0)
+    connection.server->set_keep_alive_interval(std::chrono::seconds(30));
+}
+
 void require_different(const File_Argument& file, const Connection_Argument& connection) {
   if (!connection.file || file.name.empty() || connection.file->name.empty()) return;
   std::error_code ignored;

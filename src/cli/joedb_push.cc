@@ -133,6 +133,7 @@ int run_push(std::vector<std::string> arguments) {
   if (!words) return 0;
   const File_Argument file_argument = take_file(*words, grammar);
   const Connection_Argument connection_argument = take_connection(*words);
+  if (follow) keep_lock(connection_argument);
 
   if (ignores_signature) {
     if (client.recovery != Recovery::ignore_header)

@@ -1,11 +1,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/arguments.h"
@@ -156,6 +159,39 @@ std::optional<int> inherited_socket() {
   return 3;
 }
 
+// Ends the process a second after begin(), if that takes longer: it waits for the server of the
+// connection then, perhaps for ever. Nothing is lost, as by SIGKILL: what was acknowledged is in
+// the file.
+class End_Limit {
+ public:
+  explicit End_Limit(Logger& log) : log_(log) {}
+  ~End_Limit() {
+    {
+      const std::lock_guard lock(mutex_);
+      has_ended_ = true;
+    }
+    ended_.notify_one();
+    if (thread_.joinable()) thread_.join();
+  }
+  End_Limit(const End_Limit&) = delete;
+  End_Limit& operator=(const End_Limit&) = delete;
+  void begin() {
+    thread_ = std::thread([this] {
+      std::unique_lock lock(mutex_);
+      if (ended_.wait_for(lock, std::chrono::seconds(1), [this] { return has_ended_; })) return;
+      log_.log("the server of the connection does not answer: not waiting for it");
+      std::_Exit(0);
+    });
+  }
+
+ private:
+  Logger& log_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool has_ended_ = false;
+  std::thread thread_;
+};
+
 void listen(server::Socket_Server& server, const Server_Options& options, Logger& log) {
   if (!options.metrics.empty())
     log.log("metrics at port " + std::to_string(server.listen_for_metrics(options.metrics)));
@@ -223,11 +259,13 @@ int run_server(std::vector<std::string> arguments) {
   server_options.check();
   const File_Argument file = take_file(*words, file_grammar);
   const Connection_Argument connection = take_connection(*words);
+  keep_lock(connection);  // while a client has that of this server
   if (socket.empty()) socket = default_socket(file);
 
   Tool_Log log(server_options.log);
   log_client_options(log, server_options.client);
   return name_file_in_errors(file.name, [&] {
+    End_Limit end_limit(log);
     const Served_File served(file, connection, server_options.client, log);
     server::Socket_Server server(server_options.limits(), log);
     server.serve(*served.journal, database_name(file), socket, inherited_socket());
@@ -236,6 +274,7 @@ int run_server(std::vector<std::string> arguments) {
     Watchers watchers;
     watch(watchers, server, served, file, connection, log);
     server.run();
+    if (connection.server) end_limit.begin();
     return 0;
   });
 }

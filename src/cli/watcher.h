@@ -13,7 +13,8 @@
 namespace joedb {
 
 // Calls a function whenever others have written, in a thread of its own: to a file, or to a server.
-// It may be called more often. The destructor returns within half a second.
+// It may be called more often. The destructor returns within half a second,
+// or waits for the answer of a server that hangs.
 class Watcher {
  public:
   using Notify = std::function<void()>;

@@ -125,8 +125,9 @@ std::size_t Robust_Connection::read(char* data, std::size_t size, Offset offset)
 
 void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
                              After_Push after) {
-  local_checkpoint_ = std::max(end, checkpoint_);
   const Offset from = checkpoint_;
+  // What follows may be of others. has_arrived() looks.
+  local_checkpoint_ = std::min(from, end);
   // What is pushed may not be in the file yet.
   const Compared_Now compared(*this, local);
   bool was_sent = false;

@@ -80,7 +80,7 @@ auto Server_Connection::request(F&& f) {
   const std::lock_guard lock(using_);
   if (state_ == State::lost) throw Connection_Lost(failure_);
   if (state_ == State::refused) throw Disconnection(failure_);
-  was_used_ = true;
+  last_use_ = std::chrono::steady_clock::now();
   const State before = std::exchange(state_, State::lost);
   failure_ = "the connection was given up in a request";
   try {
@@ -306,9 +306,9 @@ void Server_Connection::keep_alive(std::chrono::milliseconds interval) {
   for (;;) {
     {
       std::unique_lock lock(using_);
-      was_used_ = false;
-      if (stopping_.wait_for(lock, interval, [this] { return must_stop_; })) return;
-      if (was_used_) continue;
+      const auto next = last_use_ + interval;
+      if (stopping_.wait_until(lock, next, [this] { return must_stop_; })) return;
+      if (last_use_ + interval > next) continue;
       if (state_ != State::working) return;
     }
     try {

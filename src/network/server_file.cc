@@ -57,6 +57,7 @@ std::size_t Server_File::pread(char* data, std::size_t size, Offset offset) cons
 
 std::size_t Server_File::read_body(char* data, std::size_t size, Offset offset) const {
   if (offset < cache_start_ || offset >= cache_end()) fill_cache(offset);
+  if (offset >= cache_end()) throw Disconnection(get_name() + ": the server has lost entries");
   const std::size_t n = std::min(size, static_cast<std::size_t>(cache_end() - offset));
   std::copy_n(cache_.data() + (offset - cache_start_), n, data);
   return n;
@@ -71,7 +72,6 @@ void Server_File::fill_cache(Offset offset) const {
   read_ahead_ = length;
   std::vector<char> piece(static_cast<std::size_t>(length));
   piece.resize(connection_.read(piece.data(), piece.size(), offset));
-  if (piece.empty()) throw Disconnection(get_name() + ": the server has lost entries");
   cache_ = std::move(piece);
   cache_start_ = offset;
 }

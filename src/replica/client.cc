@@ -236,13 +236,25 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
     note(false);
     return true;
   } catch (const Conflict&) {
-    if (!is_pushing || local_.get_checkpoint() != start) throw;
-    constexpr int most = 1024;
-    needed_quiet_transactions_ = std::min(2 * needed_quiet_transactions_, most);
-    note(true);
-    return false;
+    if (is_pushing && local_.get_checkpoint() == start) {
+      constexpr int most = 1024;
+      needed_quiet_transactions_ = std::min(2 * needed_quiet_transactions_, most);
+      note(true);
+      return false;
+    }
+    if (!has_seen_old_data || !finds_news()) throw;
+  } catch (...) {
+    if (!has_seen_old_data || !finds_news()) throw;
+  }
+  return false;
+}
+
+// Whether a transaction that has thrown should be tried again. What pulling throws says less than
+// what it has thrown.
+bool Client::finds_news() {
+  try {
+    return pull() > 0 && can_write();
   } catch (const std::exception&) {
-    if (!has_seen_old_data || pull() == 0 || !can_write()) throw;
     return false;
   }
 }

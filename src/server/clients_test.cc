@@ -306,6 +306,97 @@ TEST_F(Clients_Test, AServerThatHasLostItsEndAndGoesOnDifferentlyIsNoticed) {
   EXPECT_THROW(client.pull(), Content_Mismatch);
 }
 
+TEST_F(Clients_Test, AnOptimisticTransactionWhosePushWasLostRunsAgainBehindThatOfAnotherClient) {
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  int runs = 0;
+  const auto write = [&](std::string_view text) {
+    client.transaction([&](Writable_Journal& journal) {
+      ++runs;
+      journal.append(Comment{text});
+    });
+  };
+  for (int i = 0; i < 4; ++i) write("first");
+  connector_.on_write = [&](Session_Id, std::string_view bytes) {
+    if (bytes.front() != 'O' || bytes.size() <= 17) return false;
+    connector_.on_write = {};
+    push("other");
+    return true;
+  };
+  runs = 0;
+  write("second");
+  EXPECT_EQ(runs, 2);
+  EXPECT_EQ(content(file_), content(copy));
+  EXPECT_TRUE(content(file_).ends_with("\n\x05other\n\x06second"));
+}
+
+TEST_F(Clients_Test, AnErrorOfATransactionIsNotReplacedByOneOfThePullAfterIt) {
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  for (int i = 0; i < 4; ++i)
+    client.transaction([&](Writable_Journal& journal) { journal.append(Comment{"first"}); });
+  struct Own_Error {};
+  EXPECT_THROW(client.transaction([&](Writable_Journal&) {
+    connector_.on_write = [](Session_Id, std::string_view) -> bool {
+      throw Disconnection("refused");
+    };
+    throw Own_Error();
+  }),
+               Own_Error);
+}
+
+// A server whose other copy is that of another server.
+class Relay_Test : public Clients_Test {
+ protected:
+  Relay_Test()
+      : connection_(connector_, log_, system_),
+        relay_(copy_, connection_, Content_Check::fast, false, {}) {}
+  void push_to_relay(std::string_view text) {
+    Memory_File source;
+    source.get_data() = copy_.get_data();
+    Writable_Journal journal(source);
+    journal.replay(Ignore_Entries());
+    journal.append(Comment{text});
+    journal.checkpoint(Checkpoint_Level::soft);
+    relay_.push(source);
+  }
+
+  Robust_Connection connection_;
+  Memory_File copy_;
+  Written_Journal relay_;
+};
+
+TEST_F(Relay_Test, WhatIsPushedIsInBoth) {
+  relay_.begin();
+  push_to_relay("a");
+  relay_.end();
+  EXPECT_EQ(content(file_), "\n\1a");
+  EXPECT_EQ(content(copy_), "\n\1a");
+}
+
+TEST_F(Relay_Test, WhatTheHubRefusesIsNotInTheCopyAndTheNextPushIsInBoth) {
+  relay_.begin();
+  // The hub takes the lock from the relay, and gives it to somebody else.
+  connector_.on_write = [this](Session_Id session, std::string_view bytes) {
+    if (bytes.front() != 'O' && bytes.front() != 'N') return false;
+    connector_.on_write = {};
+    server_.disconnect(session);
+    push("other");
+    return true;
+  };
+  EXPECT_THROW(push_to_relay("a"), Conflict);
+  EXPECT_EQ(content(copy_), "");
+  EXPECT_TRUE(relay_.can_push());
+  relay_.end();
+  relay_.begin();
+  push_to_relay("b");
+  relay_.end();
+  EXPECT_EQ(content(file_), "\n\5other\n\1b");
+  EXPECT_EQ(content(copy_), content(file_));
+}
+
 TEST(Served_Journal_Test, WhatIsServedWithHardCheckpointsIsDurable) {
   Sim_Disk disk;
   {

@@ -200,6 +200,8 @@ TEST_F(Server_Core_Test, AfterAFailedWriteItGoesOnServingReaders) {
   EXPECT_EQ(ask(a, pull('F', 0, 41)), "F" + number(44) + comment("x"));
   EXPECT_EQ(ask(connect(), pull('F', 0, 41)), "F" + number(44) + comment("x"));
   EXPECT_NE(log_.get_text().find("the journal can only be read from now on"), std::string::npos);
+  EXPECT_EQ(ask(a, pull('E', 0, 44)), "R" + number(44));
+  EXPECT_EQ(ask(connect(), pull('E', 0, 44)), "R" + number(44)) << "nobody has the lock";
   core_.reset();
   journal_.reset();
 }
@@ -219,6 +221,20 @@ TEST_F(Server_Core_Test, WhoIsIdleForTooLongIsSentAway) {
   EXPECT_FALSE(is_closed(waiting));
   wait(std::chrono::hours(1));
   EXPECT_TRUE(is_closed(busy));
+}
+
+TEST_F(Server_Core_Test, WhoDoesNotGoOnWithAPushIsIdle) {
+  core_.emplace(*journal_, host_, system_, log_,
+                Server_Core::Limits{.idle_time = std::chrono::hours(4)}, "scratch-");
+  const Session_Id slow = connect(), stuck = connect();
+  const std::string request = push('O', 41, comment("x"));
+  ask(slow, request.substr(0, 18));
+  ask(stuck, push('N', 42, comment("y")).substr(0, 18));
+  wait(std::chrono::hours(3));
+  ask(slow, request.substr(18, 1));
+  wait(std::chrono::hours(1));
+  EXPECT_TRUE(is_closed(stuck));
+  EXPECT_EQ(ask(slow, request.substr(19)), "O");
 }
 
 TEST_F(Server_Core_Test, RefusesMoreSessionsThanItsLimit) {

@@ -91,13 +91,19 @@ class Served final : public Server_Host {
   }
 
   ~Served() override {
+    remove_socket();
+    journal_lane_.stop();  // without what is waiting there
+    hash_lane_.stop();
     journal_lane_.join();
     hash_lane_.join();
-    std::error_code ignored;
-    if (owns_socket_) std::filesystem::remove(path_, ignored);
   }
 
   void begin() { listener_.accept(); }
+  // Once: another server may be there afterwards.
+  void remove_socket() {
+    std::error_code ignored;
+    if (std::exchange(owns_socket_, false)) std::filesystem::remove(path_, ignored);
+  }
   void refresh() {
     call([this] { core_.refresh(); });
   }
@@ -196,7 +202,7 @@ class Served final : public Server_Host {
 
   asio::io_context& io_;
   const std::string path_;
-  const bool owns_socket_;
+  bool owns_socket_;
   asio::thread_pool journal_lane_{1};
   asio::thread_pool hash_lane_{1};
   std::map<Session_Id, Peer_Pointer> peers_;
@@ -274,6 +280,8 @@ class Socket_Server::Implementation {
     if (tcp_) tcp_->accept();
     if (metrics_) metrics_->accept();
     while (!io_.stopped()) run_for_a_while();
+    for (const auto& [name, served] : served_) served->remove_socket();
+    ends_.clear();  // a second signal ends the process
     log_.log("the server has stopped");
   }
 

@@ -27,7 +27,7 @@ class Socket_Server {
  public:
   // Both must outlive the server.
   Socket_Server(Server_Core::Limits limits, Logger& log);
-  // Removes the sockets.
+  // Waits for what is being done with the journals: a write, a sync, an answer of another server.
   ~Socket_Server();
   Socket_Server(const Socket_Server&) = delete;
   Socket_Server& operator=(const Socket_Server&) = delete;
@@ -48,8 +48,8 @@ class Socket_Server {
   // for Prometheus. Without a host, for this machine alone.
   int listen_for_metrics(const std::string& address);
 
-  // Serves until SIGINT or SIGTERM comes, or stop() is called. SIGHUP reads the files of TLS again:
-  // if that fails, a log line says so, and the old ones stay.
+  // Serves until SIGINT or SIGTERM comes, or stop() is called, and removes the sockets then. SIGHUP
+  // reads the files of TLS again: if that fails, a log line says so, and the old ones stay.
   void run();
   // May be called by any thread.
   void stop();

@@ -294,6 +294,30 @@ class Servers(unittest.TestCase):
         waiter.read_until('pulled')  # it is woken by the other server
         self.wait_until_equal('relay.joedb', 'city.joedb')
 
+    def test_a_relay_whose_hub_hangs_ends_nevertheless(self):
+        hub = self.serve('city.joedb')
+        relay = self.serve('memory', 'local', 'city.joedb.sock')
+        self.insert('Oslo', 'local', 'joedb.sock')
+        hub.process.send_signal(signal.SIGSTOP)
+        try:
+            waiter = self.start('joedb_client', 'memory', 'local', 'joedb.sock')
+            waiter.write('transaction\n')
+            self.assertEqual(relay.end(), 0)
+            self.assertFalse(os.path.exists(self.path('joedb.sock')))
+        finally:
+            hub.process.send_signal(signal.SIGCONT)
+            waiter.end(signal.SIGKILL)
+        self.assertEqual(self.names('local', 'city.joedb.sock'), ['Oslo'])
+
+    def test_a_large_push_leaves_no_file_and_does_not_stumble_over_one(self):
+        name = 'city.joedb.sock.push-1'
+        with open(self.path(name), 'w'):
+            pass
+        self.serve('city.joedb')
+        self.insert('x' * 3_000_000, 'local', 'city.joedb.sock')
+        self.assertGreater(len(self.content('city.joedb')), 3_000_000)
+        self.assertFalse(os.path.exists(self.path(name)))
+
     def test_a_follower_keeps_a_backup(self):
         self.serve('city.joedb')
         self.start('joedb_push', '--follow', 'city.joedb', 'file', '--new', 'backup.joedb')

@@ -85,7 +85,7 @@ class Client {
 
   std::condition_variable stopping_;
   bool must_stop_ = false;
-  bool was_used_ = false;
+  std::chrono::steady_clock::time_point last_use_;
   std::thread keeper_;
 };
 

@@ -22,8 +22,9 @@ namespace joedb::inline v1 {
 //     city::Client client(file, connection);
 //
 // When the channel is lost, all functions throw Connection_Lost from then on, and the lock, if it
-// was held, goes to somebody else: Robust_Connection makes a new one. After a Disconnection all
-// functions but compare() throw that again.
+// was held, goes to somebody else: Robust_Connection makes a new one. After a reply that is not
+// that of the protocol, all functions throw Disconnection; after another Disconnection, which
+// refuses one request, they can be called.
 //
 // Source: docs/reference/protocol.md.
 class Server_Connection final : public Connection {
@@ -43,7 +44,10 @@ class Server_Connection final : public Connection {
   Offset get_checkpoint() const override { return checkpoint_; }
   std::int64_t get_session_id() const { return session_; }
   // Whether the channel is lost.
-  bool is_lost() const { return state_ == State::lost; }
+  bool is_lost() const {
+    const std::lock_guard lock(using_);
+    return state_ == State::lost;
+  }
 
   // Compares a hash: of all bytes, or from 4 MiB on (`fast`) of 256 blocks. Looks at all of
   // [41, end), whatever `start` is.
@@ -73,7 +77,7 @@ class Server_Connection final : public Connection {
 
   Channel& channel_;
   Logger& log_;
-  std::mutex using_;  // the channel, and what follows
+  mutable std::mutex using_;  // the channel, and what follows
   State state_ = State::working;
   std::string failure_;
   Channel_Reader input_;
@@ -85,7 +89,7 @@ class Server_Connection final : public Connection {
 
   std::condition_variable stopping_;
   bool must_stop_ = false;
-  bool was_used_ = false;
+  std::chrono::steady_clock::time_point last_use_;
   std::thread keeper_;
 };
 

@@ -146,6 +146,7 @@ class Client {
   void transact(const std::function<void()>& run);
   void transact_with_lock(const std::function<void()>& run);
   bool transact_without_lock(const std::function<void()>& run);
+  bool finds_news();
   void note(bool others_have_written);
   Offset pull_for(System::Duration wait, System& system);
   Offset pull_once(System::Duration wait);
