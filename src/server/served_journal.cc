@@ -23,6 +23,13 @@ Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Co
 
 Written_Journal::~Written_Journal() { end(); }
 
+// A hard checkpoint that has failed may have left a soft one.
+void Written_Journal::update() {
+  const auto& journal = store_.get_journal();
+  if (client_.settings().is_hard && journal.has_failed()) return;
+  checkpoint_ = journal.get_checkpoint();
+}
+
 void Written_Journal::refresh() {
   if (lock_) return;
   if (is_connected_)

@@ -76,7 +76,7 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   const std::string& get_saved_tail() const { return store_.get_journal().get_saved_tail(); }
 
  private:
-  void update() { checkpoint_ = store_.get_journal().get_checkpoint(); }
+  void update();
 
   Client client_;
   const bool is_shared_;

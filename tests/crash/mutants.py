@@ -273,12 +273,13 @@ MUTANTS = [
            '  const Offset size = session.until - session.from;\n'
            '  host_.send(session.id, std::string(1, session.code));\n  session.must_end = true;\n  run(\n'),
     Mutant('server: a push that could not be made durable is served', SERVED,
-           '    if (is_hard_) store_.hard_checkpoint();\n    update();\n',
-           '    update();\n    if (is_hard_) store_.hard_checkpoint();\n'),
+           '  lock_->push_and_checkpoint();\n',
+           '  try {\n    lock_->push_and_checkpoint();\n  } catch (...) {\n'
+           '    checkpoint_ = store_.get_journal().get_checkpoint();\n    throw;\n  }\n'),
     Mutant('server: no hard checkpoint', SERVED,
-           '    if (is_hard_) store_.hard_checkpoint();\n    update();\n', '    update();\n'),
+           '  client_.set_hard_checkpoint(is_hard);\n', ''),
     Mutant('server: what is found at the start is not made durable', SERVED,
-           '  if (is_hard_ && !is_shared_) store_.hard_checkpoint();\n', ''),
+           '  if (is_hard && !is_shared_) store_.hard_checkpoint();\n', ''),
     Mutant('server: the lock of a dead client is kept', SERVER,
            '  if (holder_ == id && !is_lock_changing_) release();\n', ''),
     Mutant('server: the lock of a client that dies while it gets it is kept', SERVER,
