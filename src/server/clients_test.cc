@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <random>
 #include <set>
 
 #include "joedb/base/loggers.h"
@@ -351,8 +353,8 @@ TEST_F(Clients_Test, AnErrorOfATransactionIsNotReplacedByOneOfThePullAfterIt) {
 class Relay_Test : public Clients_Test {
  protected:
   Relay_Test()
-      : connection_(connector_, log_, system_),
-        relay_(copy_, connection_, Content_Check::fast, false, {}) {}
+      : connection_(std::in_place, connector_, log_, system_),
+        relay_(std::in_place, copy_, *connection_, Content_Check::fast, false, Journal_Options{}) {}
   void push_to_relay(std::string_view text) {
     Memory_File source;
     source.get_data() = copy_.get_data();
@@ -360,24 +362,24 @@ class Relay_Test : public Clients_Test {
     journal.replay(Ignore_Entries());
     journal.append(Comment{text});
     journal.checkpoint(Checkpoint_Level::soft);
-    relay_.push(source);
+    relay_->push(source);
   }
 
-  Robust_Connection connection_;
+  std::optional<Robust_Connection> connection_;
   Memory_File copy_;
-  Written_Journal relay_;
+  std::optional<Written_Journal> relay_;
 };
 
 TEST_F(Relay_Test, WhatIsPushedIsInBoth) {
-  relay_.begin();
+  relay_->begin();
   push_to_relay("a");
-  relay_.end();
+  relay_->end();
   EXPECT_EQ(content(file_), "\n\1a");
   EXPECT_EQ(content(copy_), "\n\1a");
 }
 
 TEST_F(Relay_Test, WhatTheHubRefusesIsNotInTheCopyAndTheNextPushIsInBoth) {
-  relay_.begin();
+  relay_->begin();
   // The hub takes the lock from the relay, and gives it to somebody else.
   connector_.on_write = [this](Session_Id session, std::string_view bytes) {
     if (bytes.front() != 'O' && bytes.front() != 'N') return false;
@@ -388,13 +390,84 @@ TEST_F(Relay_Test, WhatTheHubRefusesIsNotInTheCopyAndTheNextPushIsInBoth) {
   };
   EXPECT_THROW(push_to_relay("a"), Conflict);
   EXPECT_EQ(content(copy_), "");
-  EXPECT_TRUE(relay_.can_push());
-  relay_.end();
-  relay_.begin();
+  EXPECT_TRUE(relay_->can_push());
+  relay_->end();
+  relay_->begin();
   push_to_relay("b");
-  relay_.end();
+  relay_->end();
   EXPECT_EQ(content(file_), "\n\5other\n\1b");
   EXPECT_EQ(content(copy_), content(file_));
+}
+
+// At any request of the relay, the connection is lost, before it or after it, the hub takes its
+// lock away and somebody else pushes, or the relay is killed.
+TEST_F(Relay_Test, WhateverHappensTheRelayHasABeginningOfItsHub) {
+  struct Killed : std::exception {};
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::mt19937 random(seed);
+    const auto chance = [&](unsigned percent) { return random() % 100 < percent; };
+    int pushes = 0;
+    const auto next_text = [&] {
+      return "(" + std::to_string(seed) + "." + std::to_string(++pushes) + ")";
+    };
+    bool is_faulty = true;
+    bool is_nested = false;
+    const auto fault = [&](Session_Id session, std::string_view bytes) {
+      if (!is_faulty || is_nested || chance(85)) return false;
+      is_nested = true;
+      if (chance(30)) server_.receive(session, bytes);
+      server_.disconnect(session);
+      if (chance(40)) push(next_text());
+      is_nested = false;
+      if (chance(20)) throw Killed();
+      return true;
+    };
+    for (int step = 0; step < 60; ++step) {
+      is_faulty = step < 57;
+      connector_.on_write = fault;
+      const std::string text = next_text();
+      bool is_acknowledged = false;
+      bool is_refused = false;
+      try {
+        if (!relay_) {
+          connection_.emplace(connector_, log_, system_);
+          relay_.emplace(copy_, *connection_, Content_Check::fast, false, Journal_Options{});
+        }
+        if (chance(30)) {
+          relay_->refresh();
+        } else {
+          relay_->begin();
+          try {
+            push_to_relay(text);
+            is_acknowledged = true;
+          } catch (const Conflict&) {
+            is_refused = true;
+          }
+          relay_->end();
+        }
+      } catch (const Killed&) {
+        relay_.reset();
+        connection_.reset();
+      } catch (const Connection_Lost&) {  // the first connection
+        relay_.reset();
+        connection_.reset();
+      }
+      connector_.on_write = {};
+      if (chance(20)) push(next_text());
+      const std::string hub = content(file_);
+      ASSERT_TRUE(hub.starts_with(content(copy_))) << seed << ' ' << step;
+      if (is_acknowledged) {
+        ASSERT_NE(hub.find(text), std::string::npos) << seed << ' ' << step;
+      }
+      if (is_refused) {
+        ASSERT_EQ(hub.find(text), std::string::npos) << seed << ' ' << step;
+      }
+      ASSERT_EQ(hub.find(text), hub.rfind(text)) << seed << ' ' << step;
+    }
+    ASSERT_TRUE(relay_) << "works again without faults";
+    relay_->refresh();
+    ASSERT_EQ(content(copy_), content(file_)) << seed;
+  }
 }
 
 TEST(Served_Journal_Test, WhatIsServedWithHardCheckpointsIsDurable) {
