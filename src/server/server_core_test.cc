@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -33,8 +34,14 @@ class Host final : public Server_Host {
   void close(Session_Id session) override { closed.push_back(session); }
   void run(Lane, std::function<void()> work, std::function<void()> done) override {
     work();
-    done();
+    if (is_slow)
+      unfinished.push_back(std::move(done));
+    else
+      done();
   }
+
+  bool is_slow = false;  // work is finished by finish_one()
+  std::deque<std::function<void()>> unfinished;
 
   std::map<Session_Id, std::string> output;
   std::vector<Session_Id> unreported;
@@ -244,6 +251,75 @@ TEST_F(Server_Core_Test, RefusesMoreSessionsThanItsLimit) {
   EXPECT_FALSE(small.connected());
   small.closed(0);
   EXPECT_TRUE(small.connected());
+}
+
+// The beginning of a journal that others write.
+class Others_Journal final : public Served_Journal {
+ public:
+  explicit Others_Journal(const Memory_File& file) : file_(file) {}
+  bool may_block() const override { return true; }
+  bool has_other_writers() const override { return false; }
+  bool can_push() const override { return true; }
+  Offset get_checkpoint() const override { return checkpoint_; }
+  const Abstract_File& file() const override { return file_; }
+  void read(char* data, std::size_t size, Offset offset) const override {
+    file_.read_exactly(data, size, offset);
+  }
+  void refresh() override { checkpoint_ = written; }
+  void begin() override { refresh(); }
+  void end() noexcept override {}
+  void push(const Abstract_File&) override {}
+
+  Offset written = journal_start;
+
+ private:
+  const Memory_File& file_;
+  Offset checkpoint_ = journal_start;
+};
+
+class Slow_Work_Test : public Server_Core_Test {
+ protected:
+  Slow_Work_Test() { file_.get_data().resize(100); }
+  void SetUp() override {
+    host_.is_slow = true;
+    core_.emplace(others_, host_, system_, log_, Server_Core::Limits{}, "scratch-");
+    waiting_ = connect();
+    ask(waiting_, pull('D', 1'000'000, journal_start));
+  }
+  void finish_work() {
+    while (!host_.unfinished.empty()) {
+      const auto done = std::move(host_.unfinished.front());
+      host_.unfinished.pop_front();
+      done();
+      report();
+    }
+  }
+  void write_something() {
+    others_.written += 3;
+    core_->refresh();
+  }
+  void expect_woken() {
+    finish_work();
+    EXPECT_EQ(host_.output[waiting_], "D" + number(others_.written));
+  }
+
+  Others_Journal others_{file_};
+  Session_Id waiting_ = 0;
+};
+
+TEST_F(Slow_Work_Test, WhatIsWrittenWhileItLooksIsFound) {
+  core_->refresh();
+  write_something();
+  expect_woken();
+}
+
+TEST_F(Slow_Work_Test, WhatIsWrittenWhileALockIsReleasedIsFound) {
+  const Session_Id a = connect();
+  ask(a, pull('E', 0, journal_start));
+  finish_work();
+  ask(a, "M");
+  write_something();
+  expect_woken();
 }
 
 }  // namespace
