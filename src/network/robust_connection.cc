@@ -126,8 +126,8 @@ std::size_t Robust_Connection::read(char* data, std::size_t size, Offset offset)
 void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
                              After_Push after) {
   const Offset from = checkpoint_;
-  // What follows may be of others. has_arrived() looks.
-  local_checkpoint_ = std::min(from, end);
+  // Where others have pushed meanwhile, the copies have parted, unless this one keeps nothing.
+  local_checkpoint_ = after == After_Push::never_locked ? std::min(from, end) : end;
   // What is pushed may not be in the file yet.
   const Compared_Now compared(*this, local);
   bool was_sent = false;
