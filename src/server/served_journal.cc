@@ -53,7 +53,7 @@ void Written_Journal::end() noexcept {
 void Written_Journal::push(const Abstract_File& source) {
   store_.append_from(source, source.get_size(), [] {});
   lock_->push_and_checkpoint();
-  update();
+  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
 }
 
 }  // namespace joedb::server
