@@ -118,8 +118,8 @@ inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_cr
 // For each tool that has a connection, before the command line is parsed.
 void add_connection_words(Options& options);
 Connection_Argument take_connection(Words& words);
-// For a tool that may hold the lock of a server for long without a request: without --keep_alive, a
-// sign of life each 30 seconds.
+// For a tool that may hold the lock of a server for long without a request: without --keep_alive,
+// or with 0, a sign of life each 30 seconds.
 void keep_lock(const Connection_Argument& connection);
 // Throws if it is the file itself: a client would wait for its own lock for ever, and a push would
 // remove the tail that it is about to copy.

@@ -159,9 +159,8 @@ std::optional<int> inherited_socket() {
   return 3;
 }
 
-// Ends the process a second after begin(), if that takes longer: it waits for the server of the
-// connection then, perhaps for ever. Nothing is lost, as by SIGKILL: what was acknowledged is in
-// the file.
+// Ends the process a second after begin(), if that takes longer: it may wait for the server of the
+// connection for ever. Nothing is lost, as by SIGKILL: what was acknowledged is in the file.
 class End_Limit {
  public:
   explicit End_Limit(Logger& log) : log_(log) {}
@@ -179,7 +178,7 @@ class End_Limit {
     thread_ = std::thread([this] {
       std::unique_lock lock(mutex_);
       if (ended_.wait_for(lock, std::chrono::seconds(1), [this] { return has_ended_; })) return;
-      log_.log("the server of the connection does not answer: not waiting for it");
+      log_.log("not waiting for what is being done, nor for the server of the connection");
       std::_Exit(0);
     });
   }

@@ -126,8 +126,9 @@ std::size_t Robust_Connection::read(char* data, std::size_t size, Offset offset)
 void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
                              After_Push after) {
   const Offset from = checkpoint_;
-  // Where others have pushed meanwhile, the copies have parted, unless this one keeps nothing.
-  local_checkpoint_ = after == After_Push::never_locked ? std::min(from, end) : end;
+  // Where others have pushed meanwhile, the copies have parted, unless what is pushed is not in the
+  // local one yet.
+  local_checkpoint_ = &local == local_ ? end : std::min(from, end);
   // What is pushed may not be in the file yet.
   const Compared_Now compared(*this, local);
   bool was_sent = false;

@@ -30,8 +30,14 @@ void Written_Journal::update() {
   checkpoint_ = journal.get_checkpoint();
 }
 
+// Of a push whose rollback has failed: nothing could be pulled or written behind it.
+void Written_Journal::drop_leftover() {
+  if (!store_.get_journal().has_failed()) client_.rollback();
+}
+
 void Written_Journal::refresh() {
   if (lock_) return;
+  drop_leftover();
   if (is_connected_)
     client_.pull();
   else if (is_shared_)
@@ -41,6 +47,7 @@ void Written_Journal::refresh() {
 
 void Written_Journal::begin() {
   if (!can_push()) return;
+  drop_leftover();
   lock_.emplace(client_);
   update();
 }
@@ -51,6 +58,7 @@ void Written_Journal::end() noexcept {
 }
 
 void Written_Journal::push(const Abstract_File& source) {
+  if (!lock_) throw Exception("this server could not be written when the lock was given");
   store_.append_from(source, source.get_size(), [] {});
   lock_->push_and_checkpoint();
   checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it

@@ -25,6 +25,8 @@ class Served_Journal {
   virtual bool may_block() const = 0;
   // Whether refresh() may find something.
   virtual bool has_other_writers() const = 0;
+  // Whether a push goes to another copy, too, which may have it where the file has not.
+  virtual bool has_other_copy() const = 0;
   // False for a file that is only read, or that has failed, and below a connection of such a kind.
   virtual bool can_push() const = 0;
   virtual Offset get_checkpoint() const = 0;
@@ -43,8 +45,8 @@ class Served_Journal {
   // with a checkpoint: what the other copy refuses, or does not get, is not in the file. Requires
   // begin(). Throws Corruption_Error if the bytes are no entries that fit the content, Conflict and
   // Content_Mismatch if the other copy has gone on; nothing has changed then; Io_Error and
-  // Write_Disabled if the file cannot be written: can_push() is false then; and what pushing
-  // throws.
+  // Write_Disabled if the file cannot be written: can_push() is false then, and the other copy may
+  // have the bytes; and what pushing throws.
   virtual void push(const Abstract_File& source) = 0;
 };
 
@@ -58,11 +60,13 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
 
   bool may_block() const override { return may_block_; }
   bool has_other_writers() const override { return is_shared_; }
+  bool has_other_copy() const override { return is_connected_; }
   bool can_push() const override {
     return !store_.get_journal().has_failed() && client_.can_write();
   }
-  // With hard checkpoints: the last one that has succeeded, so that nobody sees what a power cut
-  // can still take away.
+  // With hard checkpoints, a push counts when its hard checkpoint has succeeded, so that nobody
+  // sees what a power cut can still take away. What others have written has the checkpoint that
+  // they gave it, and what was pulled a soft one.
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return store_.get_journal().get_file(); }
   void read(char* data, std::size_t size, Offset offset) const override {
@@ -77,6 +81,7 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
 
  private:
   void update();
+  void drop_leftover();
 
   Client client_;
   const bool is_shared_;
@@ -93,6 +98,7 @@ class Read_Journal final : public Served_Journal {
 
   bool may_block() const override { return false; }
   bool has_other_writers() const override { return true; }
+  bool has_other_copy() const override { return false; }
   bool can_push() const override { return false; }
   Offset get_checkpoint() const override { return journal_.get_checkpoint(); }
   const Abstract_File& file() const override { return journal_.get_file(); }

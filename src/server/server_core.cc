@@ -396,7 +396,7 @@ void Server_Core::begin_push(Session& session) {
 void Server_Core::start_push(Session& session) {
   session.phase = Phase::pushing;
   session.position = session.from;
-  if (!can_push(session)) session.refusal = code::readonly;
+  if (session.refusal == 0 && !can_push(session)) session.refusal = code::readonly;
   if (session.refusal == 0 && session.from != checkpoint_) session.refusal = code::conflict;
   if (session.refusal == 0 && session.until > session.from)
     session.staged = std::make_unique<Staged_Push>(
@@ -448,7 +448,8 @@ void Server_Core::end_push(Session& session) {
           *refusal = code::conflict;
           throw;
         } catch (const std::exception&) {
-          if (!journal_.can_push()) *refusal = code::readonly;
+          // Where another copy may have it, the end of the connection says that nobody knows.
+          if (!journal_.can_push() && !journal_.has_other_copy()) *refusal = code::readonly;
           throw;
         }
       },
@@ -621,6 +622,7 @@ void Server_Core::run(std::function<void()> work,
     if (can_push_ && !result->can_push) log_.log("the journal can only be read from now on");
     checkpoint_ = result->checkpoint;
     can_push_ = result->can_push;
+    could_push_ = could_push_ || can_push_;
     done(result->error);
   };
   if (journal_.may_block())

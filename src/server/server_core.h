@@ -193,9 +193,9 @@ class Server_Core {
 
   std::map<Session_Id, Session> sessions_;
   Session_Id next_session_ = 0;
-  Offset checkpoint_;      // of the journal, when the host worked last
-  bool can_push_;          // so is this
-  const bool could_push_;  // at first
+  Offset checkpoint_;  // of the journal, when the host worked last
+  bool can_push_;      // so is this
+  bool could_push_;    // has been so
   std::optional<Session_Id> holder_;
   bool is_locked_ = false;  // the journal is: Served_Journal::begin
   bool is_lock_changing_ = false;

@@ -259,6 +259,7 @@ class Others_Journal final : public Served_Journal {
   explicit Others_Journal(const Memory_File& file) : file_(file) {}
   bool may_block() const override { return true; }
   bool has_other_writers() const override { return false; }
+  bool has_other_copy() const override { return false; }
   bool can_push() const override { return true; }
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return file_; }

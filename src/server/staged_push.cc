@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "joedb/base/error.h"
 #include "joedb/io/posix_file.h"
@@ -14,10 +15,11 @@ Staged_Push::Staged_Push(Offset start, std::string path)
 
 void Staged_Push::append(std::string_view bytes) {
   if (!file_ && memory_.size() + bytes.size() > most_in_memory) {
-    std::filesystem::remove(path_);  // a server that was killed just after making it has left it
+    std::error_code ignored;
+    // A server that was killed just after making it has left it.
+    std::filesystem::remove(path_, ignored);
     file_ = std::make_unique<File>(path_, Open_Mode::create_new);
-    std::filesystem::remove(
-        path_);  // nobody needs the name, and nothing is left by a killed server
+    std::filesystem::remove(path_, ignored);  // nobody needs the name
     file_->pwrite(memory_.data(), memory_.size(), 0);
     memory_ = {};
   }
