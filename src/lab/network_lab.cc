@@ -1110,14 +1110,15 @@ void Simulation::check_conflict(Client& client, const Conflict& conflict,
   const std::string who = "client " + std::to_string(client.index) + ": ";
   ++counts_.conflicts;
   const bool is_remembered = client.is_robust || client.copy == Copy_Kind::none;
-  for (std::size_t at = body_size(conflict.position); at < local.size();) {
+  for (std::size_t at = 0; at < local.size();) {
     const auto owner = owner_of(std::string_view(local).substr(at));
     if (!owner || owner->client >= clients_.size()) return;  // after a power cut
     Transaction& own = clients_[owner->client].transactions.at(owner->number);
+    at += own.bytes.size();
+    if (at <= body_size(conflict.position)) continue;
     if (own.end == 0 && owner->client == client.index && lost_.empty()) own.is_refused = true;
     if (own.end != 0 && is_remembered && lost_.empty())
       fail(who + "a push is called a conflict, but the server has it");
-    at += own.bytes.size();
   }
   if (lost_.empty() && body_size(conflict.position) == served_.size())
     fail(who + "a conflict, but nobody else has pushed");

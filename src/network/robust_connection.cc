@@ -23,7 +23,12 @@ void Robust_Connection::connect() {
   connection_ = std::make_unique<Server_Connection>(*channel_, log_, connector_.settings());
   can_push_ = connection_->can_push();
   compared_ = journal_start;
-  compare_up_to(local_checkpoint_);
+  try {
+    compare_up_to(local_checkpoint_);
+  } catch (...) {
+    disconnect();
+    throw;
+  }
 }
 
 // The server may have had less than the copy when they were compared last: it was restarted after a
@@ -159,7 +164,7 @@ void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
 }
 
 // Whether the server has what is to be pushed from `from` on. It may have a part: what a killed
-// process has pushed from the same copy. Throws Conflict if it has something else.
+// process has pushed from the same copy. Throws Conflict where it has something else.
 //
 // Reads the bytes again. A hash of more than the push would need those before it, which a
 // Server_File gets over this same connection.
@@ -174,8 +179,9 @@ bool Robust_Connection::has_arrived(const Abstract_File& local, Offset from, Off
     here.resize(size);
     there.resize(size);
     local.read_exactly(here.data(), size, position);
-    if (connection_->read(there.data(), size, position) < size || here != there)
-      throw Conflict(from);
+    there.resize(connection_->read(there.data(), size, position));
+    const auto parted = std::mismatch(here.begin(), here.end(), there.begin(), there.end()).first;
+    if (parted != here.end()) throw Conflict(position + (parted - here.begin()));
     position += static_cast<Offset>(size);
   }
   log_.log(now < end ? "a part of the push had arrived" : "the push had arrived");

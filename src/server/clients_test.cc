@@ -214,6 +214,26 @@ TEST_F(Clients_Test, AfterALatePushOfAKilledProcessTheRestIsPushed) {
   EXPECT_EQ(content(file_), content(copy));
 }
 
+TEST_F(Clients_Test, AConflictBehindALatePushOfAKilledProcessSaysWhereTheCopiesPart) {
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal journal(copy);
+  journal.append(Comment{"of a killed process"});
+  journal.append(Comment{"new"});
+  journal.soft_checkpoint();
+  push("of a killed process");
+  const Offset arrived = server_.checkpoint();
+  push("of others");
+  try {
+    connection.push(copy, journal.get_checkpoint(), Checkpoint_Level::soft,
+                    Connection::After_Push::unlock);
+    FAIL() << "no conflict";
+  } catch (const Conflict& conflict) {
+    // Both go on with a comment, of different lengths.
+    EXPECT_EQ(conflict.position, arrived + 1);
+  }
+}
+
 TEST_F(Clients_Test, ALatePushIsNotRepeatedAsAnotherTransaction) {
   Robust_Connection connection(connector_, log_, system_);
   Memory_File copy;
