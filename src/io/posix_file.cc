@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -137,6 +138,12 @@ static std::size_t read_all(int descriptor, const std::string& name, char* data,
 
 std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
   return read_all(descriptor_, get_name(), data, size, offset);
+}
+
+// Where the file system cannot say so, nothing is in its cache.
+bool File::pread_cached(char* data, std::size_t size, Offset offset) const {
+  const iovec part{data, size};
+  return ::preadv2(descriptor_, &part, 1, offset, RWF_NOWAIT) == static_cast<ssize_t>(size);
 }
 
 std::size_t File_Slice::pread(char* data, std::size_t size, Offset offset) const {

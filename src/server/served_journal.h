@@ -32,7 +32,13 @@ class Served_Journal {
   virtual Offset get_checkpoint() const = 0;
   virtual const Abstract_File& file() const = 0;
   // Bytes before a checkpoint that was seen.
-  virtual void read(char* data, std::size_t size, Offset offset) const = 0;
+  void read(char* data, std::size_t size, Offset offset) const {
+    file().read_exactly(data, size, offset);
+  }
+  // The same if the disk is not needed for it; returns false otherwise.
+  bool read_cached(char* data, std::size_t size, Offset offset) const {
+    return file().pread_cached(data, size, offset);
+  }
 
   // Finds what others have written to the file.
   virtual void refresh() = 0;
@@ -69,9 +75,6 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   // they gave it, and what was pulled a soft one.
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return store_.get_journal().get_file(); }
-  void read(char* data, std::size_t size, Offset offset) const override {
-    file().read_exactly(data, size, offset);
-  }
   void refresh() override;
   void begin() override;
   void end() noexcept override;
@@ -102,9 +105,6 @@ class Read_Journal final : public Served_Journal {
   bool can_push() const override { return false; }
   Offset get_checkpoint() const override { return journal_.get_checkpoint(); }
   const Abstract_File& file() const override { return journal_.get_file(); }
-  void read(char* data, std::size_t size, Offset offset) const override {
-    file().read_exactly(data, size, offset);
-  }
   void refresh() override { journal_.pull(); }
   void begin() override {}
   void end() noexcept override {}

@@ -232,18 +232,42 @@ void Server_Core::reply(Session& session, std::string bytes, Offset from, Offset
 }
 
 void Server_Core::send_block(Session& session, std::string bytes) {
-  const Offset size = std::min(session.until - session.position, block_size);
-  if (size > 0) {
-    const std::size_t start = bytes.size();
-    bytes.resize(start + static_cast<std::size_t>(size));
-    try {
-      journal_.read(bytes.data() + start, static_cast<std::size_t>(size), session.position);
-    } catch (const std::exception& error) {
-      return end(session.id, "reading has failed", error.what());
-    }
-    session.position += size;
-    counters_.bytes_sent += static_cast<std::uint64_t>(size);
+  const Offset left = std::clamp(session.until - session.position, Offset{0}, block_size);
+  const auto size = static_cast<std::size_t>(left);
+  const std::size_t start = bytes.size();
+  bytes.resize(start + size);
+  bool is_read = size == 0;
+  try {
+    is_read = is_read || journal_.read_cached(bytes.data() + start, size, session.position);
+  } catch (const std::exception& error) {
+    return end(session.id, "reading has failed", error.what());
   }
+  if (is_read)
+    send(session, std::move(bytes), size);
+  else
+    read_and_send(session, std::move(bytes), size);
+}
+
+// Reads the last `size` bytes, and sends all of them.
+void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t size) {
+  const auto block = std::make_shared<std::string>(std::move(bytes));
+  run(
+      Server_Host::Lane::disk,
+      [this, block, size, position = session.position] {
+        journal_.read(block->data() + (block->size() - size), size, position);
+      },
+      [this, block, size, id = session.id](const std::string& error) {
+        Session* const found = find(id);
+        if (found == nullptr) return;
+        if (!error.empty()) return end(id, "reading has failed", error);
+        send(*found, std::move(*block), size);
+      });
+}
+
+// `size` of the bytes are from the journal.
+void Server_Core::send(Session& session, std::string bytes, std::size_t size) {
+  session.position += static_cast<Offset>(size);
+  counters_.bytes_sent += size;
   if (holder_ == session.id) restart_lock_time();
   host_.send(session.id, std::move(bytes));
 }
@@ -261,30 +285,22 @@ void Server_Core::check(Session& session, Offset checkpoint, std::string hash) {
   if (checkpoint < journal_start || checkpoint > checkpoint_)
     return reply(session, std::string(1, code::mismatch));
   session.phase = Phase::working;
-  struct Result {
-    bool is_equal = false;
-    std::string error;
-  };
-  const auto result = std::make_shared<Result>();
+  const auto is_equal = std::make_shared<bool>();
   const bool is_full = session.code == code::check_full;
-  host_.run(
+  run(
       Server_Host::Lane::hashes,
-      [this, result, checkpoint, is_full, hash = std::move(hash)] {
-        try {
-          const Content_Hash own =
-              content_hash([this](char* data, std::size_t size,
-                                  Offset offset) { journal_.read(data, size, offset); },
-                           checkpoint, is_full);
-          result->is_equal = hash == std::string_view(own.data(), own.size());
-        } catch (const std::exception& error) {
-          result->error = error.what();
-        }
+      [this, is_equal, checkpoint, is_full, hash = std::move(hash)] {
+        const Content_Hash own =
+            content_hash([this](char* data, std::size_t size,
+                                Offset offset) { journal_.read(data, size, offset); },
+                         checkpoint, is_full);
+        *is_equal = hash == std::string_view(own.data(), own.size());
       },
-      [this, result, id = session.id] {
+      [this, is_equal, id = session.id](const std::string& error) {
         Session* const found = find(id);
         if (found == nullptr) return;
-        if (!result->error.empty()) return end(id, "reading has failed", result->error);
-        reply(*found, std::string(1, result->is_equal ? found->code : code::mismatch));
+        if (!error.empty()) return end(id, "reading has failed", error);
+        reply(*found, std::string(1, *is_equal ? found->code : code::mismatch));
       });
 }
 
@@ -399,7 +415,7 @@ void Server_Core::start_push(Session& session) {
   if (session.refusal == 0 && !can_push(session)) session.refusal = code::readonly;
   if (session.refusal == 0 && session.from != checkpoint_) session.refusal = code::conflict;
   if (session.refusal == 0 && session.until > session.from)
-    session.staged = std::make_unique<Staged_Push>(
+    session.staged = std::make_shared<Staged_Push>(
         session.from, scratch_ + "push-" + std::to_string(++staged_count_));
 }
 
@@ -414,17 +430,33 @@ bool Server_Core::take_pushed(Session& session) {
       std::min(session.input.size(), static_cast<std::size_t>(std::max<Offset>(wanted, 0)));
   if (holder_ == session.id) restart_lock_time();
   note_progress(session);
-  if (session.staged) {
-    try {
-      session.staged->append(std::string_view(session.input).substr(0, size));
-    } catch (const std::exception& error) {
-      end(session.id, "keeping its push has failed", error.what());
-      return false;
-    }
-  }
+  const std::string bytes = session.input.substr(0, size);
   session.input.erase(0, size);
   session.position += static_cast<Offset>(size);
+  if (!session.staged) return true;
+  if (!session.staged->fits_into_memory(size)) {
+    stage_on_disk(session, bytes);
+    return false;
+  }
+  session.staged->append(bytes);
   return true;
+}
+
+// Its bytes follow in the file of the push.
+void Server_Core::stage_on_disk(Session& session, std::string bytes) {
+  session.phase = Phase::working;
+  if (holder_ == session.id) lock_deadline_.reset();  // it is the server who works
+  run(
+      Server_Host::Lane::disk,
+      [staged = session.staged, bytes = std::move(bytes)] { staged->append(bytes); },
+      [this, id = session.id](const std::string& error) {
+        Session* const found = find(id);
+        if (found == nullptr) return;
+        if (!error.empty()) return end(id, "keeping its push has failed", error);
+        found->phase = Phase::pushing;
+        if (holder_ == id) restart_lock_time();
+        process(id);
+      });
 }
 
 void Server_Core::end_push(Session& session) {
@@ -600,6 +632,24 @@ void Server_Core::end_idle_sessions() {
 
 // ---- work ---------------------------------------------------------------------------------------
 
+static std::string failure_of(const std::function<void()>& work) {
+  try {
+    work();
+    return {};
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    return text.empty() ? "unknown error" : text;
+  }
+}
+
+void Server_Core::run(Server_Host::Lane lane, std::function<void()> work,
+                      std::function<void(const std::string& error)> done) {
+  const auto error = std::make_shared<std::string>();
+  host_.run(
+      lane, [error, work = std::move(work)] { *error = failure_of(work); },
+      [error, done = std::move(done)] { done(*error); });
+}
+
 void Server_Core::run(std::function<void()> work,
                       std::function<void(const std::string& error)> done) {
   struct Result {
@@ -609,14 +659,7 @@ void Server_Core::run(std::function<void()> work,
   };
   const auto result = std::make_shared<Result>();
   auto whole = [this, result, work = std::move(work)] {
-    try {
-      work();
-    } catch (const std::exception& error) {
-      result->error = error.what();
-      if (result->error.empty()) result->error = "unknown error";
-    }
-    result->checkpoint = journal_.get_checkpoint();
-    result->can_push = journal_.can_push();
+    *result = {failure_of(work), journal_.get_checkpoint(), journal_.can_push()};
   };
   auto finish = [this, result, done = std::move(done)] {
     if (can_push_ && !result->can_push) log_.log("the journal can only be read from now on");

@@ -33,7 +33,8 @@ class Server_Host {
   // Ends a connection. There is no other call about it, in either direction.
   virtual void close(Session_Id session) = 0;
 
-  enum class Lane { journal, hashes };
+  enum class Lane { journal, hashes, disk };  // disk: reads and writes that may wait for it
+  static constexpr std::size_t lane_count = 3;
   // Calls work() elsewhere, and then done(). Works of a lane come one after the other. Neither
   // throws.
   virtual void run(Lane lane, std::function<void()> work, std::function<void()> done) = 0;
@@ -136,7 +137,7 @@ class Server_Core {
     Offset until = 0;
     Offset position = 0;  // of what is sent, or has been pushed
     char refusal = 0;     // of a push whose bytes are dropped
-    std::unique_ptr<Staged_Push> staged;
+    std::shared_ptr<Staged_Push> staged;
   };
 
   Session* find(Session_Id id);
@@ -150,6 +151,8 @@ class Server_Core {
   void reply(Session& session, std::string bytes, Offset from = 0, Offset until = 0);
   void reply_number(Session& session, char c, std::int64_t number, Offset from, Offset until);
   void send_block(Session& session, std::string bytes);
+  void read_and_send(Session& session, std::string bytes, std::size_t size);
+  void send(Session& session, std::string bytes, std::size_t size);
   void end(Session_Id id, std::string_view why, std::string_view error = {});
   void forget(Session_Id id);
 
@@ -164,6 +167,7 @@ class Server_Core {
 
   void begin_push(Session& session);
   void start_push(Session& session);
+  void stage_on_disk(Session& session, std::string bytes);
   void end_push(Session& session);
   void finish_push(Session& session);
 
@@ -177,7 +181,10 @@ class Server_Core {
   void set_deadline(Session& session, System::Duration duration);
   void clear_deadline(const Session& session);
 
-  // Calls work() where it may take long, then done(error), with an empty text if it did not throw.
+  // Calls work() in a lane, then done(error), with an empty text if it did not throw.
+  void run(Server_Host::Lane lane, std::function<void()> work,
+           std::function<void(const std::string& error)> done);
+  // The same for work with the journal, at once if it takes no time. Then takes its new state.
   void run(std::function<void()> work, std::function<void(const std::string& error)> done);
   bool can_push(const Session& session) const { return can_push_ && session.may_push; }
   // Writes an event of a session to the log; an error is left out if it is empty.

@@ -11,6 +11,7 @@
 #include "lab/sim_file.h"
 #include "network/protocol.h"
 #include "testing/simulated_system.h"
+#include "testing/temporary_directory.h"
 
 namespace joedb::server {
 
@@ -263,15 +264,13 @@ class Others_Journal final : public Served_Journal {
   bool can_push() const override { return true; }
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return file_; }
-  void read(char* data, std::size_t size, Offset offset) const override {
-    file_.read_exactly(data, size, offset);
-  }
   void refresh() override { checkpoint_ = written; }
   void begin() override { refresh(); }
   void end() noexcept override {}
-  void push(const Abstract_File&) override {}
+  void push(const Abstract_File& source) override { pushed = source.get_size(); }
 
   Offset written = journal_start;
+  Offset pushed = 0;
 
  private:
   const Memory_File& file_;
@@ -321,6 +320,69 @@ TEST_F(Slow_Work_Test, WhatIsWrittenWhileALockIsReleasedIsFound) {
   ask(a, "M");
   write_something();
   expect_woken();
+}
+
+// A file that the disk is needed for.
+class Cold_File final : public Memory_File {
+ public:
+  bool pread_cached(char*, std::size_t, Offset) const override { return false; }
+};
+
+class Slow_Disk_Test : public Slow_Work_Test {
+ protected:
+  Slow_Disk_Test() {
+    cold_.get_data().assign(300'000, 'x');
+    others_.written = 300'000;
+    others_.refresh();
+  }
+  void SetUp() override {
+    host_.is_slow = true;
+    core_.emplace(others_, host_, system_, log_, Server_Core::Limits{}, "scratch-");
+  }
+
+  Cold_File cold_;
+  Others_Journal others_{cold_};
+};
+
+TEST_F(Slow_Disk_Test, WhoReadsWhatIsNotInTheCacheBlocksNobody) {
+  const Session_Id reader = connect(), other = connect();
+  ask(reader, pull('F', 0, journal_start));
+  EXPECT_EQ(host_.output[reader], "");
+  EXPECT_EQ(ask(other, pull('D', 0, journal_start)), "D" + number(300'000));
+  finish_work();
+  EXPECT_EQ(host_.output[reader].size(), 1 + 8 + 300'000 - std::size_t{journal_start});
+}
+
+TEST_F(Slow_Disk_Test, WhoGoesWhileTheDiskReadsIsForgotten) {
+  const Session_Id reader = connect();
+  ask(reader, pull('F', 0, journal_start));
+  core_->closed(reader);
+  finish_work();
+  EXPECT_EQ(host_.output[reader], "");
+}
+
+TEST_F(Slow_Disk_Test, LargePushesAreStagedElsewhere) {
+  const testing::Temporary_Directory directory;
+  core_.emplace(others_, host_, system_, log_,
+                Server_Core::Limits{.lock_time = std::chrono::seconds(1)},
+                directory.file("scratch-"));
+  const Session_Id pusher = connect(), other = connect();
+  const std::string bytes(3'000'000, 'y');
+  const std::string request = push('O', 300'000, bytes);
+  ask(pusher, pull('G', 0, 300'000));
+  finish_work();
+  std::size_t staged = 0;
+  for (std::size_t at = 0; at < request.size(); at += 100'000) {
+    ask(pusher, std::string_view(request).substr(at, 100'000));
+    if (host_.unfinished.empty()) continue;
+    ++staged;
+    EXPECT_EQ(ask(other, pull('D', 0, journal_start)), "D" + number(300'000));
+    wait(std::chrono::seconds(2));  // it is the server who works: the lock is not lost
+    finish_work();
+  }
+  EXPECT_GT(staged, 10u);
+  EXPECT_EQ(host_.output[pusher], "O");
+  EXPECT_EQ(others_.pushed, 3'300'000);
 }
 
 }  // namespace

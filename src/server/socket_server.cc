@@ -92,10 +92,8 @@ class Served final : public Server_Host {
 
   ~Served() override {
     remove_socket();
-    journal_lane_.stop();  // without what is waiting there
-    hash_lane_.stop();
-    journal_lane_.join();
-    hash_lane_.join();
+    for (asio::thread_pool& lane : lanes_) lane.stop();  // without what is waiting there
+    for (asio::thread_pool& lane : lanes_) lane.join();
   }
 
   void begin() { listener_.accept(); }
@@ -160,12 +158,12 @@ class Served final : public Server_Host {
   }
 
   void run(Lane lane, std::function<void()> work, std::function<void()> done) override {
-    asio::thread_pool& threads = lane == Lane::journal ? journal_lane_ : hash_lane_;
-    asio::post(threads, [this, guard = asio::make_work_guard(io_), work = std::move(work),
-                         done = std::move(done)]() mutable {
-      work();
-      asio::post(io_, [this, done = std::move(done)] { call(done); });
-    });
+    asio::post(lanes_[static_cast<std::size_t>(lane)],
+               [this, guard = asio::make_work_guard(io_), work = std::move(work),
+                done = std::move(done)]() mutable {
+                 work();
+                 asio::post(io_, [this, done = std::move(done)] { call(done); });
+               });
   }
 
  private:
@@ -203,8 +201,8 @@ class Served final : public Server_Host {
   asio::io_context& io_;
   const std::string path_;
   bool owns_socket_;
-  asio::thread_pool journal_lane_{1};
-  asio::thread_pool hash_lane_{1};
+  std::array<asio::thread_pool, lane_count> lanes_{asio::thread_pool(1), asio::thread_pool(1),
+                                                   asio::thread_pool(1)};
   std::map<Session_Id, Peer_Pointer> peers_;
   Server_Core core_;
   asio::steady_timer timer_;

@@ -14,7 +14,7 @@ Staged_Push::Staged_Push(Offset start, std::string path)
     : Source_File("push"), start_(start), path_(std::move(path)), end_(start) {}
 
 void Staged_Push::append(std::string_view bytes) {
-  if (!file_ && memory_.size() + bytes.size() > most_in_memory) {
+  if (!file_ && !fits_into_memory(bytes.size())) {
     std::error_code ignored;
     // A server that was killed just after making it has left it.
     std::filesystem::remove(path_, ignored);

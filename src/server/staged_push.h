@@ -17,6 +17,10 @@ class Staged_Push final : public Source_File {
 
   // Throws Io_Error; the object cannot be used any more then.
   void append(std::string_view bytes);
+  // Whether so many bytes more need no file.
+  bool fits_into_memory(std::size_t size) const {
+    return !file_ && memory_.size() + size <= most_in_memory;
+  }
   Offset end() const { return end_; }
 
   Offset get_size() const override { return end_; }

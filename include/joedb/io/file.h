@@ -53,6 +53,12 @@ class Abstract_File {
   // `size` only at the end of the file. Throws Io_Error.
   virtual std::size_t pread(char* data, std::size_t size, Offset offset) const = 0;
 
+  // Reads [offset, offset + size) if that needs no waiting for a disk. False otherwise, or if the
+  // file ends before: `data` may have changed then. A file of your own may leave this to pread.
+  virtual bool pread_cached(char* data, std::size_t size, Offset offset) const {
+    return pread(data, size, offset) == size;
+  }
+
   // Writes everything or throws Io_Error, in which case any part may have been written. Until
   // sync() returns, a power cut may keep all of it, a part, nothing, or the new size with zeros for
   // bytes.

@@ -27,6 +27,7 @@ class File : public Named_File {
 
   Offset get_size() const override;
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
+  bool pread_cached(char* data, std::size_t size, Offset offset) const override;
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   // Words in the first page of the file are mapped to memory, where that is safe.
   void store_words(std::span<const std::int64_t> words, Offset offset) override;
