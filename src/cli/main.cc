@@ -88,9 +88,9 @@ static int run(Call& call) {
   if (first.empty()) throw Usage_Error(usage);
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.name);
-  const std::string meant = suggestion(first, names);
-  throw Usage_Error("unknown command: " + first +
-                    (meant.empty() ? "" : ". Did you mean " + meant + "?") + '\n' + usage);
+  const std::string meant = did_you_mean(first, names);
+  throw Usage_Error("unknown command: " + first + (meant.empty() ? "" : "." + meant) + '\n' +
+                    usage);
 }
 
 // ---- errors -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/suggestion.h"
 #include "joedb/base/error.h"
 
 // The command line of a tool: its options, and the words that are left.
@@ -131,9 +132,6 @@ class Options {
 // for the whole process, for main() must know it when a tool fails.
 void add_classic_option(Options& options);
 bool is_classic();
-
-// The word of `known` that was probably meant, or nothing.
-std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace joedb
 
