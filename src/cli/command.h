@@ -25,7 +25,7 @@ std::span<const Command> all_commands();
 // By either name; null if there is none.
 const Command* find_command(std::span<const Command> commands, std::string_view name);
 // For messages: ". Did you mean NAME?", or nothing.
-std::string did_you_mean(std::string_view name, std::span<const Command> commands);
+std::string suggested_command(std::string_view name, std::span<const Command> commands);
 
 // run() of a command that only chooses one of others: the first argument does. `notes` are whole
 // lines at the end of the help.

@@ -13,10 +13,11 @@ const Command* find_command(std::span<const Command> commands, std::string_view 
   return nullptr;
 }
 
-std::string did_you_mean(std::string_view name, std::span<const Command> commands) {
+std::string suggested_command(std::string_view name, std::span<const Command> commands) {
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.name);
-  return did_you_mean(name, names);
+  const std::string meant = did_you_mean(name, names);
+  return meant.empty() ? "" : "." + meant;
 }
 
 static void print_help(const Group_Help& help, std::span<const Command> commands) {
@@ -50,7 +51,8 @@ int run_subcommand(const Group_Help& help, std::span<const Command> commands,
   if (name.empty()) throw Usage_Error(usage);
   const Command* const command = find_command(commands, name);
   if (command == nullptr)
-    throw Usage_Error("unknown command: " + name + did_you_mean(name, commands) + '\n' + usage);
+    throw Usage_Error("unknown command: " + name + suggested_command(name, commands) + '\n' +
+                      usage);
   arguments.erase(arguments.begin());
   return command->run(std::move(arguments));
 }

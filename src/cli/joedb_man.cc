@@ -178,7 +178,8 @@ Page find_page(Words& words) {
   while (!words.is_empty()) {
     const std::string name = words.take_name();
     const Command* const command = find_command(commands, name);
-    if (command == nullptr) words.fail("unknown command: " + name + did_you_mean(name, commands));
+    if (command == nullptr)
+      words.fail("unknown command: " + name + suggested_command(name, commands));
     page = page_of(page.name, *command);
     commands =
         command->subcommands == nullptr ? std::span<const Command>() : command->subcommands();

@@ -85,7 +85,7 @@ static int run_help(std::vector<std::string> words) {
   const Command* const command = find_command(commands, words.front());
   if (command == nullptr)
     throw Usage_Error("help: unknown command: " + words.front() +
-                      did_you_mean(words.front(), commands) + '\n' + usage);
+                      suggested_command(words.front(), commands) + '\n' + usage);
   words.erase(words.begin());
   words.push_back("--help");
   return command->run(std::move(words));
@@ -108,7 +108,8 @@ static int run(Call& call) {
   if (first == "--help" || first == "-h") return run_help({});
   if (first == "help") return run_help({words.begin() + 1, words.end()});
   if (first.empty()) throw Usage_Error(usage);
-  throw Usage_Error("unknown command: " + first + did_you_mean(first, commands) + '\n' + usage);
+  throw Usage_Error("unknown command: " + first + suggested_command(first, commands) + '\n' +
+                    usage);
 }
 
 // ---- errors -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/suggestion.h"
 #include "cli/description.h"
 #include "joedb/base/error.h"
 
@@ -140,11 +141,6 @@ std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arg
 // for the whole process, for main() must know it when a tool fails.
 void add_classic_option(Options& options);
 bool is_classic();
-
-// ". Did you mean WORD?" for the word of `known` that was probably meant, or nothing.
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
-// The word of `known` that was probably meant, or nothing.
-std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace joedb
 
