@@ -26,6 +26,23 @@ if(TARGET joedb_program)
           DESTINATION lib/systemd/system)
   install(FILES packaging/systemd/joedb.conf DESTINATION lib/sysusers.d)
   install(FILES packaging/joedb.magic DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/joedb)
+
+  # Man pages, and completion for shells: the program writes them.
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(share ${PROJECT_BINARY_DIR}/share)
+    add_custom_command(OUTPUT ${share}.stamp VERBATIM
+      COMMAND ${CMAKE_COMMAND} -E rm -rf ${share}
+      COMMAND joedb_program man --output ${share}/man/man1
+      COMMAND joedb_program completion --output ${share}
+      COMMAND ${CMAKE_COMMAND} -E touch ${share}.stamp
+      DEPENDS joedb_program
+      COMMENT "Man pages and completion")
+    add_custom_target(joedb_pages ALL DEPENDS ${share}.stamp)
+    install(DIRECTORY ${share}/man/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+    foreach(folder bash-completion zsh fish)
+      install(DIRECTORY ${share}/${folder} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR})
+    endforeach()
+  endif()
 endif()
 
 # CMake. While the version begins with 0, a new minor version may change everything.

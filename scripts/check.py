@@ -295,6 +295,11 @@ def help_of(tree, command, cache):
     return cache[command]
 
 
+def has_commands(tree, command, cache):
+    """joedb wal: the next word chooses one of several commands."""
+    return f'{command} COMMAND' in (help_of(tree, command, cache) or 'joedb COMMAND')
+
+
 def unknown_options(tree, command, words, cache):
     text = help_of(tree, command, cache)
     for word in words:
@@ -320,9 +325,9 @@ def check_documents(tree):
                 if first == './dev' and len(words) > 1 and re.match(r'\w+$', words[1]) and words[1] not in tasks:
                     yield path, number, f'./dev has no task {words[1]}'
                 if first in tools:
-                    command = first
-                    if first == 'joedb' and len(words) > 1 and re.match(r'[a-z][\w-]*$', words[1]):
-                        command += ' ' + words[1]
+                    command, more = first, words[1:]
+                    while more and re.match(r'[a-z][\w-]*$', more[0]) and has_commands(tree, command, cache):
+                        command += ' ' + more.pop(0)
                     for message in unknown_options(tree, command, words, cache):
                         yield path, number, message
                 elif re.match(r'joedb([ic]|_\w+)$', first) and first not in build_words:

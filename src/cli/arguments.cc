@@ -175,6 +175,10 @@ void log_client_options(Logger& log, const Client_Options& client) {
 // ---- files --------------------------------------------------------------------------------------
 
 void add_file_modes(Options& options, const File_Grammar& grammar) {
+  options.offer(0, {{"interpreted", "a text file of commands", {"NAME", "*.joedbi"}},
+                    {"device", "a file or block device of fixed size", kinds::file},
+                    {"memory", "nothing but memory"}});
+  if (grammar.has_server) options.offer(0, {{"server", "no local file, only the connection's"}});
   if (!grammar.has_modes) return;
   for (const auto& [name, mode] : mode_names)
     if (mode != Open_Mode::shared_write || grammar.has_shared)
@@ -449,6 +453,12 @@ std::unique_ptr<Connector> take_tcp(Words& words) {
 
 void add_connection_words(Options& options) {
   add_file_modes(options, connection_grammar);
+  options.set_words({kinds::database, {"CONNECTION", ""}});
+  options.offer(1, {{"dummy", "no connection"},
+                    {"file", "another file", kinds::database},
+                    {"local", "a server of this machine", kinds::socket},
+                    {"ssh", "a server of another machine, through SSH", kinds::text},
+                    {"joedb://", "a server of another machine, over TLS"}});
   for (const char* const word : connection_options) options.allow_word(word);
 }
 

@@ -1,7 +1,9 @@
 #ifndef JOEDB_CLI_COMMAND_H
 #define JOEDB_CLI_COMMAND_H
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace joedb {
@@ -9,12 +11,31 @@ namespace joedb {
 // One of the things that the program joedb can do. The table of all of them is in main.cc.
 struct Command {
   const char* name;   // joedb NAME …
-  const char* alias;  // the name under which it is also installed
+  const char* alias;  // the name under which it is also installed, or null
   const char* help;   // one line
   // Gets what follows the name; returns the exit code. What it throws is printed: the exit code is
   // then 2 for a Usage_Error, else 1.
   int (*run)(std::vector<std::string> arguments);
+  // Of a command that only chooses one of others, for man pages and completion: these.
+  std::span<const Command> (*subcommands)() = nullptr;
 };
+
+// All of them; in main.cc.
+std::span<const Command> all_commands();
+// By either name; null if there is none.
+const Command* find_command(std::span<const Command> commands, std::string_view name);
+// For messages: ". Did you mean NAME?", or nothing.
+std::string suggested_command(std::string_view name, std::span<const Command> commands);
+
+// run() of a command that only chooses one of others: the first argument does. `notes` are whole
+// lines at the end of the help.
+struct Group_Help {
+  std::string name;     // "joedb wal"
+  std::string summary;  // a sentence
+  std::string notes;
+};
+int run_subcommand(const Group_Help& help, std::span<const Command> commands,
+                   std::vector<std::string> arguments);
 
 int run_interpreter(std::vector<std::string> arguments);
 int run_client(std::vector<std::string> arguments);
@@ -32,7 +53,11 @@ int run_recover(std::vector<std::string> arguments);
 int run_multi_server(std::vector<std::string> arguments);
 int run_server(std::vector<std::string> arguments);
 int run_wal(std::vector<std::string> arguments);
+std::span<const Command> wal_commands();
 int run_crash_lab_command(std::vector<std::string> arguments);
+int run_init(std::vector<std::string> arguments);
+int run_completion(std::vector<std::string> arguments);
+int run_man(std::vector<std::string> arguments);
 
 }  // namespace joedb
 

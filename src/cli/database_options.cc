@@ -15,7 +15,8 @@ namespace joedb {
 void add_index_option(Options& options, std::string& options_file) {
   options.add("--options", options_file,
               "a .joedbc file: its indexes can be searched (command find), and nothing is written "
-              "that violates its unique ones");
+              "that violates its unique ones",
+              kinds::options_file);
 }
 
 namespace {

@@ -206,7 +206,8 @@ int run_client(std::vector<std::string> arguments) {
   std::string tail_file;
   options.add("--keep_tail", tail_file,
               "first copy what stands behind the checkpoint, and --recovery cuts off, to this new "
-              "file");
+              "file",
+              kinds::file);
   Moment_Options moment;
   add_moment_options(options, moment);
   Command_Loop::Settings settings;

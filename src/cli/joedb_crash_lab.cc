@@ -154,6 +154,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
                    "a server and its clients, with a simulated network between them");
   options.add("--cut", settings.cut, "of a failure: after which I/O operation; or which error");
   options.add("--image", settings.image, "of a failure: what the crash left");
+  options.set_words({{"WORKLOAD", "*.joedbi"}});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   std::string workload;

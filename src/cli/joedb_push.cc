@@ -127,6 +127,7 @@ int run_push(std::vector<std::string> arguments) {
   add_client_options(options, client);
   Log_Options log_options;
   add_log_options(options, log_options);
+  options.offer(0, {{"server", "no local file, only the connection's"}});
   add_connection_words(options);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));

@@ -115,8 +115,9 @@ struct Server_Options {
                 {.min = 1});
     options.add("--listen", address,
                 "[HOST:]PORT for TCP, too; without a host, for this machine alone");
-    options.add("--certificate", tls.certificate, "of the server (PEM): other machines need it");
-    options.add("--key", tls.key, "of the certificate (PEM)");
+    options.add("--certificate", tls.certificate, "of the server (PEM): other machines need it",
+                kinds::file);
+    options.add("--key", tls.key, "of the certificate (PEM)", kinds::file);
     options.add("--access", tls.access_list,
                 "the clients over TCP, their roles and tokens, a line each; without it, all may "
                 "push (see docs/reference/joedb_server.md)");
@@ -243,10 +244,11 @@ int run_server(std::vector<std::string> arguments) {
   std::string socket;
   std::string key_folder;
   std::string new_token;
-  options.add("--socket", socket, "the path of the socket (default: FILE.sock)");
+  options.add("--socket", socket, "the path of the socket (default: FILE.sock)", kinds::socket);
   server_options.add_to(options);
   options.add("--init", key_folder,
-              "only makes this folder, with a certificate and a token for a client");
+              "only makes this folder, with a certificate and a token for a client",
+              kinds::directory);
   options.add("--new_token", new_token, "NAME:ROLE; only prints a token for another client");
   add_file_modes(options, file_grammar);
   add_connection_words(options);

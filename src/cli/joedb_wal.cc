@@ -165,6 +165,7 @@ written meanwhile. FILE may be a directory with segments; positions name the seg
                    "number and offset before each entry; load does not read this");
   bool only_later = false;
   options.add_flag("--later", only_later, "only good entries behind the first that is not");
+  options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
@@ -242,6 +243,7 @@ directory, they go into its segments.
                      "of a new log; cwal is that of the library CWal");
   options.add("--segment-size", segment_size,
               "FILE becomes a directory, with segments of this many bytes");
+  options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
@@ -373,6 +375,7 @@ entries that are there. FILE may be a directory with segments.
   options.add("--from", from, "begin with this entry, if it is there already");
   options.add_flag("--all", all, "begin with the first entry that is in the log");
   options.add_flag("--positions", with_positions, "number and offset before each entry");
+  options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
@@ -391,57 +394,25 @@ entries that are there. FILE may be a directory with segments.
 
 // ---- all of them --------------------------------------------------------------------------------
 
-struct Subcommand {
-  const char* name;
-  const char* arguments;
-  const char* help;
-  int (*run)(std::vector<std::string> arguments);
+constexpr Command subcommands[] = {
+    {"dump", nullptr, "print the entries of a log as text, one in a line", run_dump},
+    {"load", nullptr, "append entries to a log, which is made if there is none", run_load},
+    {"tail", nullptr, "print the entries that are appended to a log, as they come", run_tail},
+    {"verify", nullptr, "say what is in a log, where it ends, and what is damaged", run_wal_verify},
+    {"repair", nullptr, "remove what stands behind the last good entry", run_wal_repair},
+    {"bench", nullptr, "measure how fast a new log is written here", run_wal_bench},
 };
-
-constexpr Subcommand subcommands[] = {
-    {"dump", "[--from N] [--until N] [--later] [--positions] FILE",
-     "Prints the entries of a log as text, one in a line.", run_dump},
-    {"load", "[--format checked|cwal] [--segment-size BYTES] FILE < TEXT",
-     "Appends entries to a log, which is made if there is none.", run_load},
-    {"tail", "[--from N | --all] [--positions] FILE",
-     "Prints the entries that are appended to a log, as they come.", run_tail},
-    {"verify", "FILE", "Says what is in a log, where it ends, and what is damaged.",
-     run_wal_verify},
-    {"repair", "[--zero] [--copy OUT] [--keep-later] FILE",
-     "Removes what stands behind the last good entry.", run_wal_repair},
-    {"bench",
-     "[--entries N] [--size N] [--sync never|each|N]\n"
-     "             [--preallocate N] [--threads N] [--keep] FILE",
-     "Measures how fast a new log is written here.", run_wal_bench},
-};
-
-void print_help() {
-  std::cout << "Write-ahead logs: prints, checks, repairs and follows them.\n\n"
-               "usage: joedb wal COMMAND [options] FILE\n\n"
-               "Commands:\n";
-  for (const Subcommand& command : subcommands)
-    std::cout << "  " << command.name << ' ' << command.arguments << "\n      " << command.help
-              << '\n';
-  std::cout << "\nLogs are those of the library joedb::wal, and of CWal: each command knows by the "
-               "bytes\nwhich one it has. FILE may be a directory with segments. More is shown by "
-               "joedb wal "
-               "COMMAND\n--help.\n";
-  finish_standard_output();
-}
 
 }  // namespace
 
+std::span<const Command> wal_commands() { return subcommands; }
+
 int run_wal(std::vector<std::string> arguments) {
-  if (arguments.empty())
-    throw Usage_Error("usage: joedb wal COMMAND [options] FILE; see joedb wal --help");
-  const std::string name = arguments.front();
-  arguments.erase(arguments.begin());
-  for (const Subcommand& command : subcommands)
-    if (name == command.name) return command.run(std::move(arguments));
-  if (name != "--help" && name != "-h" && name != "help")
-    throw Usage_Error("unknown command: " + name + "; see joedb wal --help");
-  print_help();
-  return 0;
+  return run_subcommand(
+      {"joedb wal", "Prints, checks, repairs and follows write-ahead logs.",
+       "Logs are those of the library joedb::wal, and of CWal: each command knows by the bytes\n"
+       "which one it has. FILE may be a directory with segments.\n"},
+      subcommands, std::move(arguments));
 }
 
 }  // namespace joedb

@@ -203,6 +203,7 @@ thread waits until an entry of its own is durable.
               "preallocate the file, in steps of N bytes (default: 0)");
   options.add("--threads", settings.threads, "how many append (default: 1)");
   options.add_flag("--keep", keep, "do not remove the file");
+  options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);

@@ -90,6 +90,7 @@ does not end as its writer left it: an entry is not whole or not good, or good e
 behind the end. Of a directory with segments: also if some are missing. Nothing is changed.
 )",
        "  joedb wal verify orders.wal\n"});
+  options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
@@ -134,9 +135,10 @@ directory FILE.tail-SEQUENCE.
   options.add_flag("--zero", repair.has_zeros,
                    "the file keeps its size: write zeros instead of cutting it");
   options.add("--copy", repair.copy,
-              "first write what is removed to this new file; of segments: directory");
+              "first write what is removed to this new file; of segments: directory", kinds::file);
   options.add_flag("--keep-later", repair.keeps_later,
                    "of segments: remove what is before damaged or missing entries, not behind");
+  options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);

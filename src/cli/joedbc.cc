@@ -147,7 +147,9 @@ int run_compiler(std::vector<std::string> arguments) {
                    "  joedbc geo                # geo.joedbi and geo.joedbc to geo.h\n"
                    "  joedbc --output build geo\n"});
   std::string output = ".";
-  options.add("--output", output, "directory to write to (default: the current one)");
+  options.add("--output", output, "where to write to (default: the current directory)",
+              kinds::directory);
+  options.set_words({kinds::schema});
   bool force = false;
   options.add_flag("--force", force, "also replace files that joedbc has not made");
   add_classic_option(options);

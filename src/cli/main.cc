@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/parser.h"
 #include "joedb/base/version.h"
+#include "joedb/format/header.h"
 
 namespace joedb {
 
@@ -27,25 +28,25 @@ static constexpr Command commands[] = {
     {"server", "joedb_server", "let others read and write a database", run_server},
     {"multi_server", "joedb_multi_server", "the same for several databases", run_multi_server},
     {"merge", "joedb_merge", "put the tables of several databases together", run_merge},
-    {"wal", "joedb_wal", "print, check, repair and follow write-ahead logs", run_wal},
+    {"wal", "joedb_wal", "print, check, repair and follow write-ahead logs", run_wal, wal_commands},
     {"crash-lab", "joedb_crash_lab", "search for crashes that lose data", run_crash_lab_command},
+    {"init", nullptr, "write a project that builds and runs", run_init},
+    {"completion", nullptr, "let a shell complete command lines", run_completion},
+    {"man", nullptr, "write man pages", run_man},
 };
+
+std::span<const Command> all_commands() { return commands; }
 
 static void print_help() {
   std::printf(
       "joedb: the journal-only embedded database\n\n"
       "usage: joedb COMMAND [argument...]\n\n"
       "Commands:\n");
-  for (const Command& command : commands)
-    std::printf("  %-14s%s (also: %s)\n", command.name, command.help, command.alias);
-  std::printf("\nMore is shown by joedb COMMAND --help. joedb --version: which version this is.\n");
-}
-
-// By either name.
-static const Command* find_command(std::string_view name) {
-  for (const Command& command : commands)
-    if (name == command.name || name == command.alias) return &command;
-  return nullptr;
+  for (const Command& command : commands) {
+    const std::string also = command.alias ? std::string(" (also: ") + command.alias + ")" : "";
+    std::printf("  %-14s%s%s\n", command.name, command.help, also.c_str());
+  }
+  std::printf("\nMore is shown by joedb help COMMAND. joedb --version: which version this is.\n");
 }
 
 static std::string_view last_part(std::string_view path) {
@@ -62,35 +63,53 @@ struct Call {
 
 static Call make_call(int argc, char** argv) {
   Call call{argc > 0 ? std::string(last_part(argv[0])) : "joedb", nullptr, {}};
-  call.command = find_command(call.name);
+  call.command = find_command(commands, call.name);
   call.arguments.assign(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (call.command != nullptr || call.arguments.empty()) return call;
-  call.command = find_command(call.arguments.front());
+  call.command = find_command(commands, call.arguments.front());
   if (call.command == nullptr) return call;
   call.name += ' ' + call.arguments.front();
   call.arguments.erase(call.arguments.begin());
   return call;
 }
 
-static int run(Call& call) {
-  const std::string first = call.arguments.empty() ? "" : call.arguments.front();
-  if (first == "--version") {
-    std::printf("joedb %s\n", version);
-    return 0;
-  }
-  if (call.command != nullptr) return call.command->run(std::move(call.arguments));
-  if (first == "--help" || first == "-h" || first == "help") {
+static constexpr const char* usage =
+    "usage: joedb COMMAND [argument...]\nMore is shown by joedb --help.";
+
+// joedb help [COMMAND...]
+static int run_help(std::vector<std::string> words) {
+  if (words.empty()) {
     print_help();
     return 0;
   }
-  constexpr const char* usage =
-      "usage: joedb COMMAND [argument...]\nMore is shown by joedb --help.";
+  const Command* const command = find_command(commands, words.front());
+  if (command == nullptr)
+    throw Usage_Error("help: unknown command: " + words.front() +
+                      suggested_command(words.front(), commands) + '\n' + usage);
+  words.erase(words.begin());
+  words.push_back("--help");
+  return command->run(std::move(words));
+}
+
+static int print_version(bool is_json) {
+  if (is_json)
+    std::printf("{\"program\": \"joedb\", \"version\": \"%s\", \"file_format\": %d}\n", version,
+                static_cast<int>(format_version));
+  else
+    std::printf("joedb %s\n", version);
+  return 0;
+}
+
+static int run(Call& call) {
+  std::vector<std::string>& words = call.arguments;
+  const std::string first = words.empty() ? "" : words.front();
+  if (first == "--version") return print_version(words.size() > 1 && words[1] == "--json");
+  if (call.command != nullptr) return call.command->run(std::move(words));
+  if (first == "--help" || first == "-h") return run_help({});
+  if (first == "help") return run_help({words.begin() + 1, words.end()});
   if (first.empty()) throw Usage_Error(usage);
-  std::vector<std::string> names;
-  for (const Command& command : commands) names.push_back(command.name);
-  const std::string meant = suggestion(first, names);
-  throw Usage_Error("unknown command: " + first +
-                    (meant.empty() ? "" : ". Did you mean " + meant + "?") + '\n' + usage);
+  throw Usage_Error("unknown command: " + first + suggested_command(first, commands) + '\n' +
+                    usage);
 }
 
 // ---- errors -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <sstream>
 
 namespace joedb {
@@ -44,44 +45,6 @@ void Words::require_end() const {
 void Words::fail(const std::string& what) const {
   throw Usage_Error((what.empty() ? "" : what + "\n") + "usage: " + usage_ +
                     "\nMore is shown by --help.");
-}
-
-// ---- suggestions --------------------------------------------------------------------------------
-
-// How many letters must be inserted, removed, replaced, or swapped with the next one. In options,
-// - and _ are the same.
-static std::size_t distance(std::string_view a, std::string_view b) {
-  const auto same = [](char x, char y) {
-    return x == y || (x == '_' && y == '-') || (x == '-' && y == '_');
-  };
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-        continue;
-      }
-      d[i][j] = std::min(
-          {d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  }
-  return d[a.size()][b.size()];
-}
-
-std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-  constexpr std::size_t longest = 64;
-  if (word.size() > longest) return "";
-  std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : known) {
-    const std::size_t d = distance(word, candidate);
-    if (d >= least) continue;
-    least = d;
-    best = candidate;
-  }
-  return best;
 }
 
 // ---- help ---------------------------------------------------------------------------------------
@@ -153,16 +116,46 @@ std::string text_of(Range range) {
 
 // ---- options ------------------------------------------------------------------------------------
 
+static const char* const help_of_help = "show this text";
+
+static std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+// The alternatives in lower case of "joedb_x [options] csv|json FILE", by their position.
+static std::vector<std::vector<Offered_Word>> offered_by_usage(const std::string& text) {
+  const std::string usage = text.substr(0, text.find('\n'));
+  const std::size_t start = usage.find("[options]");
+  std::vector<std::vector<Offered_Word>> offered;
+  if (start == usage.npos) return offered;
+  for (const std::string& word : split(usage.substr(start + std::strlen("[options]")), ' ')) {
+    if (word.empty()) continue;
+    offered.emplace_back();
+    const bool is_lower = std::all_of(word.begin(), word.end(),
+                                      [](char c) { return c == '|' || ('a' <= c && c <= 'z'); });
+    if (!is_lower) continue;
+    for (const std::string& alternative : split(word, '|'))
+      offered.back().push_back({alternative, ""});
+  }
+  return offered;
+}
+
 struct Options::Implementation {
   explicit Implementation(Tool_Help tool_help) : help(std::move(tool_help)), app(help.summary) {
+    description.help = help;
+    description.options.push_back({{"-h", "--help"}, {}, {}, help_of_help});
+    description.offered = offered_by_usage(help.usage);
     app.formatter(std::make_shared<Help_Formatter>(help.usage));
     app.footer(footer(help));
-    app.set_help_flag("-h,--help", "show this text");
+    app.set_help_flag("-h,--help", help_of_help);
     app.allow_extras();
   }
 
   std::vector<std::string> known() const {
-    std::vector<std::string> result = marks;
+    std::vector<std::string> result = description.marks;
     for (const CLI::Option* const option : app.get_options())
       for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
     return result;
@@ -171,14 +164,15 @@ struct Options::Implementation {
   [[noreturn]] void fail(const std::string& what) const { Words({}, help.usage).fail(what); }
 
   void require_known(const std::string& word) const {
+    const std::vector<std::string>& marks = description.marks;
     if (std::find(marks.begin(), marks.end(), word) != marks.end()) return;
-    const std::string meant = suggestion(word.substr(0, word.find('=')), known());
-    fail("unknown option: " + word + (meant.empty() ? "" : ". Did you mean " + meant + "?"));
+    const std::string meant = did_you_mean(word.substr(0, word.find('=')), known());
+    fail("unknown option: " + word + (meant.empty() ? "" : "." + meant));
   }
 
   const Tool_Help help;
   CLI::App app;
-  std::vector<std::string> marks;  // allow_word
+  Tool_Description description;
 };
 
 Options::Options(Tool_Help help)
@@ -186,7 +180,12 @@ Options::Options(Tool_Help help)
 
 Options::~Options() = default;
 
+void Options::describe(const char* names, const Value_Kind& value, const std::string& help) {
+  implementation_->description.options.push_back({split(names, ','), value, {}, help});
+}
+
 void Options::add_flag(const char* name, bool& value, const char* help) {
+  describe(name, {}, help);
   implementation_->app.add_flag(name, value, help);
 }
 
@@ -205,7 +204,7 @@ void Options::add_number(const char* name, const char* help, Range range,
                             " is out of range: " + text_of(range));
     set(number);
   };
-  implementation_->app.add_option_function<std::string>(name, read, help)->option_text("N");
+  add_text(name, kinds::number, help, read);
 }
 
 void Options::add(const char* name, std::int64_t& value, const char* help, Range range) {
@@ -217,13 +216,20 @@ void Options::add(const char* name, std::optional<std::int64_t>& value, const ch
   add_number(name, help, range, [&value](std::int64_t number) { value = number; });
 }
 
-void Options::add(const char* name, std::optional<std::string>& value, const char* help) {
-  const auto read = [&value](const std::string& word) { value = word; };
-  implementation_->app.add_option_function<std::string>(name, read, help)->option_text("TEXT");
+void Options::add_text(const char* name, const Value_Kind& kind, const char* help,
+                       std::function<void(const std::string&)> set) {
+  describe(name, kind, help);
+  implementation_->app.add_option_function<std::string>(name, std::move(set), help)
+      ->option_text(kind.name);
 }
 
-void Options::add(const char* name, std::string& value, const char* help) {
-  implementation_->app.add_option(name, value, help)->option_text("TEXT");
+void Options::add(const char* name, std::optional<std::string>& value, const char* help,
+                  const Value_Kind& kind) {
+  add_text(name, kind, help, [&value](const std::string& word) { value = word; });
+}
+
+void Options::add(const char* name, std::string& value, const char* help, const Value_Kind& kind) {
+  add_text(name, kind, help, [&value](const std::string& word) { value = word; });
 }
 
 void Options::add(const char* name, std::chrono::duration<double>& value, const char* help) {
@@ -236,7 +242,7 @@ void Options::add(const char* name, std::chrono::duration<double>& value, const 
                             "; expected a number of seconds, 0 to 1000000000");
     value = std::chrono::duration<double>(seconds);
   };
-  implementation_->app.add_option_function<std::string>(name, read, help)->option_text("SECONDS");
+  add_text(name, kinds::seconds, help, read);
 }
 
 void Options::add_words(const char* name, const std::vector<std::string_view>& words,
@@ -251,13 +257,48 @@ void Options::add_words(const char* name, const std::vector<std::string_view>& w
   };
   std::string text = help;
   if (!default_word.empty()) text += " (default: " + std::string(default_word) + ")";
-  implementation_->app.add_option_function<std::string>(name, read, text)
-      ->option_text(joined(words, "|", "|"));
+  add_text(name, {joined(words, "|", "|"), ""}, text.c_str(), read);
+  implementation_->description.options.back().choices.assign(words.begin(), words.end());
 }
 
-void Options::allow_word(std::string word) { implementation_->marks.push_back(std::move(word)); }
+void Options::allow_word(std::string word) {
+  std::vector<std::string>& marks = implementation_->description.marks;
+  if (std::find(marks.begin(), marks.end(), word) == marks.end()) marks.push_back(std::move(word));
+}
+
+void Options::set_words(std::vector<Value_Kind> words) {
+  implementation_->description.words = std::move(words);
+}
+
+void Options::offer(std::size_t position, const std::vector<Offered_Word>& words) {
+  auto& offered = implementation_->description.offered;
+  if (offered.size() <= position) offered.resize(position + 1);
+  std::vector<Offered_Word>& known = offered[position];
+  for (const Offered_Word& word : words)
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const auto& k) { return k.word == word.word; }))
+      known.push_back(word);
+}
+
+// Where Options::parse puts what it knows, instead of parsing.
+static std::optional<Tool_Description>* description_wanted = nullptr;
+
+std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arguments)) {
+  std::optional<Tool_Description> result;
+  description_wanted = &result;
+  try {
+    run({});
+  } catch (const Exception&) {  // it has no options
+  }
+  description_wanted = nullptr;
+  return result;
+}
 
 std::optional<Words> Options::parse(std::vector<std::string> arguments) {
+  if (description_wanted != nullptr) {
+    *description_wanted = implementation_->description;
+    return std::nullopt;
+  }
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> others(end == arguments.end() ? end : end + 1, arguments.end());
   arguments.erase(end, arguments.end());

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/suggestion.h"
+#include "cli/description.h"
 #include "joedb/base/error.h"
 
 // The command line of a tool: its options, and the words that are left.
@@ -58,14 +60,6 @@ class Words {
   std::size_t next_ = 0;
 };
 
-// What --help says about a tool.
-struct Tool_Help {
-  std::string usage;     // "joedbi [options] FILE"
-  std::string summary;   // what it is for, in a sentence
-  std::string details;   // whatever else must be known
-  std::string examples;  // lines
-};
-
 // Bounds of the value of an option, both included.
 struct Range {
   std::int64_t min = 0;
@@ -87,13 +81,15 @@ class Options {
 
   void add_flag(const char* name, bool& value, const char* help);
   void add(const char* name, std::int64_t& value, const char* help, Range range = {});
-  void add(const char* name, std::string& value, const char* help);
+  void add(const char* name, std::string& value, const char* help,
+           const Value_Kind& kind = kinds::text);
   // 0 to 1e9 seconds.
   void add(const char* name, std::chrono::duration<double>& value, const char* help);
   // These say whether the option was given, whatever its value.
   void add(const char* name, std::optional<std::int64_t>& value, const char* help,
            Range range = {});
-  void add(const char* name, std::optional<std::string>& value, const char* help);
+  void add(const char* name, std::optional<std::string>& value, const char* help,
+           const Value_Kind& kind = kinds::text);
   // One of a few words, which are in `names`; `value` holds the default and gets an enumerator. A
   // default that is not in `names` is not shown by --help.
   template <class Enum>
@@ -112,12 +108,22 @@ class Options {
   // help of the tool must explain it.
   void allow_word(std::string word);
 
+  // For completion: what the words are, one by one, the last of these also for all that follow;
+  // otherwise databases.
+  void set_words(std::vector<Value_Kind> words);
+  // For completion: words that may stand behind so many others. (Those that are in lower case in
+  // the line of usage, like csv|json, are known.)
+  void offer(std::size_t position, const std::vector<Offered_Word>& words);
+
   // The other words; nothing after --help, which has been printed then. Throws Usage_Error for an
   // unknown option, and a value that is not as it should be.
   std::optional<Words> parse(std::vector<std::string> arguments);
 
  private:
   struct Implementation;
+  void describe(const char* names, const Value_Kind& value, const std::string& help);
+  void add_text(const char* name, const Value_Kind& kind, const char* help,
+                std::function<void(const std::string&)> set);
   void add_number(const char* name, const char* help, Range range,
                   std::function<void(std::int64_t)> set);
   void add_words(const char* name, const std::vector<std::string_view>& words,
@@ -127,13 +133,14 @@ class Options {
   std::unique_ptr<Implementation> implementation_;
 };
 
+// What the options of a tool say, without running it: it is run up to the call of Options::parse.
+// If there is no such call, nothing.
+std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arguments));
+
 // --classic: tools that joedb 10 has, too, behave like those: see docs/compatibility.md. This holds
 // for the whole process, for main() must know it when a tool fails.
 void add_classic_option(Options& options);
 bool is_classic();
-
-// The word of `known` that was probably meant, or nothing.
-std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace joedb
 

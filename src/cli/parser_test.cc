@@ -111,14 +111,5 @@ TEST(Options, ShowInAComplaintHowItShouldLook) {
               ThrowsMessage<Usage_Error>(HasSubstr("\nusage: tool FILE\n")));
 }
 
-TEST(Suggestion, IsTheNearestWordThatIsNear) {
-  const std::vector<std::string> known{"--ignore_header", "--until", "--bail"};
-  EXPECT_EQ(suggestion("--ignore-header", known), "--ignore_header");
-  EXPECT_EQ(suggestion("--util", known), "--until");
-  EXPECT_EQ(suggestion("--bial", known), "--bail");
-  EXPECT_EQ(suggestion("--verbose", known), "");
-  EXPECT_EQ(suggestion(std::string(100000, 'x'), known), "");
-}
-
 }  // namespace
 }  // namespace joedb

@@ -306,6 +306,29 @@ class Consumers(unittest.TestCase):
                 self.assertEqual(1, len(errors), output)
                 self.assertIn(message, errors[0])
 
+    def test_a_project_of_joedb_init(self):
+        """The two commands that it shows build it and run it."""
+        folder = os.path.join(WORK, 'init')
+        shutil.rmtree(folder, ignore_errors=True)
+        os.mkdir(folder)
+        for name in 'shop', 'time':  # the second means something in C, too
+            with self.subTest(name=name):
+                shown = run(folder, os.path.join(PREFIX, 'bin/joedb'), 'init', name)
+                build, start = [line.strip() for line in shown.splitlines() if line.startswith('  ')]
+                run(folder, 'env', f'CMAKE_PREFIX_PATH={PREFIX}', f'CXXFLAGS={STRICT}', 'bash', '-c', build)
+                self.assertEqual('a note\n', run(folder, 'bash', '-c', start))
+                self.assertEqual('a note\nanother\n', run(folder, 'bash', '-c', f'{start} another'))
+                if name == 'shop':
+                    run(folder, 'git', 'init', '-q', 'shop')
+                    ignored = run(os.path.join(folder, 'shop'), 'git', 'check-ignore', 'build', 'shop.joedb')
+                    self.assertEqual('build\nshop.joedb\n', ignored)
+
+    def test_pages_and_completion_are_installed(self):
+        for name in ('man/man1/joedb.1', 'man/man1/joedb-pack.1', 'man/man1/joedb_pack.1', 'joedb/joedb.magic',
+                     'bash-completion/completions/joedb_pack', 'zsh/site-functions/_joedb',
+                     'fish/vendor_completions.d/joedbi.fish', 'joedb/editors/vscode/package.json'):
+            self.assertTrue(os.path.isfile(os.path.join(PREFIX, 'share', name)), name)
+
     def test_a_schema_without_options(self):
         """Its name is the namespace; and a build notices when options appear."""
         project = Project('find_package')

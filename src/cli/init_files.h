@@ -1,0 +1,98 @@
+#ifndef JOEDB_CLI_INIT_FILES_H
+#define JOEDB_CLI_INIT_FILES_H
+
+// The files of a project that joedb init makes. @NAME@ stands for its name.
+
+namespace joedb {
+
+struct Init_File {
+  const char* name;
+  const char* content;
+};
+
+inline constexpr Init_File init_files[] = {
+    {"CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.25)
+project(@NAME@ LANGUAGES CXX)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_package(joedb CONFIG REQUIRED)
+
+joedb_generate(TARGET @NAME@_schema SCHEMA @NAME@.joedbi)
+add_executable(@NAME@ main.cc)
+target_link_libraries(@NAME@ PRIVATE @NAME@_schema)
+)"},
+
+    {"@NAME@.joedbi", R"(# The schema. Append to it; never change a line that a file was made with.
+create_table note
+add_field note text string
+add_field note created int64
+)"},
+
+    {"@NAME@.joedbc", R"(# How the schema becomes C++.
+namespace @NAME@_db
+timestamp_transactions
+create_unique_index note_by_text note text
+)"},
+
+    {"main.cc", R"(#include <ctime>
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "@NAME@_db.h"
+
+// Keeps each argument as a note, unless there is one like it, then prints all notes.
+static void run(int argc, char** argv) {
+  @NAME@_db::File_Database db("@NAME@.joedb");
+
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view text = argv[i];
+    if (db.find_note_by_text(text).is_null()) db.new_note(text, std::time(nullptr));
+  }
+  db.soft_checkpoint();
+
+  for (const auto note : db.get_note_table()) std::cout << db.get_text(note) << '\n';
+}
+
+int main(int argc, char** argv) {
+  try {
+    run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}
+)"},
+
+    {".gitignore", R"(/build/
+*.joedb
+)"},
+
+    {"README.md", R"(# @NAME@
+
+A program with a joedb database. It needs an installed joedb, CMake 3.25, and a compiler for C++20:
+
+    cmake -S . -B build
+    cmake --build build
+    build/@NAME@ "a note"
+
+If joedb is not where CMake looks for packages, say where: `-DCMAKE_PREFIX_PATH=$HOME/.local`.
+
+| file | |
+|---|---|
+| `@NAME@.joedbi` | the schema. Files that exist get what is appended to it when they are opened |
+| `@NAME@.joedbc` | the namespace, indexes and other options of the generated code |
+| `main.cc` | the program. Generated code is in `build/joedb_generated/@NAME@_db.h` |
+| `@NAME@.joedb` | the database, in the directory where the program runs |
+
+What is in the database, and what was: `joedbi --read @NAME@.joedb`, `joedb_logdump @NAME@.joedb`. Whether a
+change of the schema is right: `joedbc --check @NAME@`.
+)"},
+};
+
+}  // namespace joedb
+
+#endif
