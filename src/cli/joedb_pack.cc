@@ -37,7 +37,8 @@ std::size_t memory_in_use() {
 }
 
 // Loads the tables. Returns false when they take too much memory.
-bool load_within(std::size_t memory, Readonly_Journal& journal, Offset end, Database& database) {
+bool load_within(std::size_t memory, Readonly_Journal& journal, Offset end,
+                 Blobless_Database& database) {
   constexpr Offset step = Offset{1} << 22;
   Progress progress("loading " + journal.get_file().get_name(), journal_start, end);
   while (journal.get_replay_position() < end) {

@@ -391,8 +391,8 @@ void Edited_Text::check_row(const Edited_Table& table, const Edited_Row& row) {
     }
   }
   if (row.words.size() != count)
-    return problem(std::to_string(count) + (count == 1 ? " value" : " values") + " expected (" +
-                   (names.empty() ? "" : names.substr(1)) + "), got " +
+    return problem(std::to_string(count) + (count == 1 ? " value" : " values") + " expected" +
+                   (names.empty() ? "" : " (" + names.substr(1) + ')') + ", got " +
                    std::to_string(row.words.size()));
   std::size_t next = 0;
   for (const Edited_Field& field : table.fields) {

@@ -38,11 +38,12 @@ void Part_Packer::add(const std::string& name, Source source) {
   source(loader);
   take_schema(name, loader);
   Added added{name, std::move(source), {}, {}};
-  for (const auto& table : loader.tables()) {
-    added.shifts.push_back(table ? shape_.table(table->id()).records().size() : 0);
-    added.sizes.push_back(table ? table->records().size() : 0);
+  for (std::size_t i = 0; i < loader.tables().size(); ++i) {
+    const Table* const table = loader.tables()[i].get();
+    added.shifts.push_back(total_size(i));
+    added.sizes.push_back(table == nullptr ? 0 : table->records().size());
   }
-  add_records(loader);
+  add_records(loader, added);
   for (std::size_t t = 0; t < loader.text_sizes().size(); ++t)
     for (std::size_t f = 0; f < loader.text_sizes()[t].size(); ++f)
       at(text_sizes_, Table_Id(static_cast<std::uint16_t>(t)),
@@ -61,12 +62,12 @@ void Part_Packer::take_schema(const std::string& name, const Database& added) {
   }
 }
 
-void Part_Packer::add_records(const Database& added) {
+void Part_Packer::add_records(const Database& from, const Added& added) {
   constexpr Table::Budget no_limit{index_t{1} << 48, index_t{1} << 48};
-  for (const Table* const from : live_tables(added)) {
-    Table& to = shape_.table(from->id());
-    const index_t shift = to.records().size();
-    for_each_run(from->records(), [&](index_t first, index_t size) {
+  for (const Table* const table : live_tables(from)) {
+    Table& to = shape_.table(table->id());
+    const index_t shift = added.shifts[table->id().value() - std::size_t{1}];
+    for_each_run(table->records(), [&](index_t first, index_t size) {
       const Record_Id record(shift + first);
       to.prepare_insert_vector(record, size, no_limit);
       to.insert_vector(record, size);
@@ -202,7 +203,8 @@ Column_Base& Part_Packer::column_of(Table_Id table, Field_Id field) {
     visit_type(type.code, [&]<class T>(std::type_identity<T>) {
       column.values = std::make_unique<Column<T>>(type);
     });
-    column.values->grow(static_cast<std::size_t>(t.records().size()), false);
+    const index_t rows = total_size(table.value() - std::size_t{1});
+    column.values->grow(static_cast<std::size_t>(rows), false);
   }
   return *column.values;
 }

@@ -72,7 +72,7 @@ class Part_Packer {
   };
 
   void take_schema(const std::string& name, const Database& added);
-  void add_records(const Database& added);
+  void add_records(const Database& from, const Added& added);
   void estimate_sizes();
   void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal);
   template <Field_Value T>
@@ -81,6 +81,11 @@ class Part_Packer {
   Place end_of_part(Place begin) const;
   bool takes_part(const Added& added) const;
   Column_Base& column_of(Table_Id table, Field_Id field);
+  // How many ids all journals together have for the records of a table.
+  index_t total_size(std::size_t table_index) const {
+    return added_.empty() ? 0
+                          : added_.back().shifts[table_index] + added_.back().sizes[table_index];
+  }
 
   const double memory_;
   const Loose_References loose_;
