@@ -6,6 +6,7 @@ usage: terminal.py TOOLS_DIR
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -62,6 +63,47 @@ def check(tools, folder):
         assert result.stdout.startswith('joedb ') and '\x1b' not in result.stdout, result.stdout
 
 
+def check_edit(tools, folder):
+    """joedb_edit asks after an error, and leaves no text behind that was not edited."""
+    run = dict(cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
+    subprocess.run([os.path.join(tools, 'joedbi'), '--new', 'edit.joedb'], check=True,
+                   input='create_table t\nadd_field t x int32\ninsert_into t 0 5\n', **run)
+    texts = os.path.join(folder, 'texts')
+    os.mkdir(texts)
+    editor = os.path.join(folder, 'editor')  # the first time it makes an error, and corrects it the second
+    with open(editor, 'w', encoding='utf-8') as file:
+        file.write('#!/bin/sh\nif grep -q many "$1"; then sed -i s/many/7/ "$1"; else sed -i "s/ 5/ many/" "$1"; fi\n')
+    os.chmod(editor, 0o700)
+    question = '[e]dit again, [q]uit and keep the text'
+
+    command = f'env TMPDIR={texts} EDITOR={editor} joedb_edit edit.joedb'
+    code, shown = session(tools, folder, command, 'what?', 'q')
+    kept = os.listdir(texts)
+    assert code == 1 and shown.count(question) == 2 and len(kept) == 1 and kept[0] in shown, shown
+    os.remove(os.path.join(texts, kept[0]))
+    code, shown = session(tools, folder, command, 'e')
+    assert code == 0 and 'line 11: x: int32 expected, got `many`' in shown and '1 value changed' in shown, shown
+    assert not os.listdir(texts), 'a text was left'
+
+    # A signal while the editor runs. It ends when its pipe does.
+    for signal_name in 'TERM', 'HUP':
+        ready, waiting = os.path.join(folder, f'ready{signal_name}'), os.path.join(folder, f'wait{signal_name}')
+        os.mkfifo(ready)
+        os.mkfifo(waiting)
+        process = subprocess.Popen(
+            [os.path.join(tools, 'joedb_edit'), 'edit.joedb'], cwd=folder,
+            env={**os.environ, 'TMPDIR': texts, 'EDITOR': f'echo > {ready}; cat {waiting}; true'})
+        with open(ready, encoding='utf-8') as file:
+            file.read()
+        assert len(os.listdir(texts)) == 1
+        process.send_signal(getattr(signal, 'SIG' + signal_name))
+        code = process.wait(PATIENCE)
+        assert code < 0 and not os.listdir(texts), f'{signal_name}: {code}, {os.listdir(texts)}'
+        with open(waiting, 'w', encoding='utf-8'):
+            pass
+
+
 if __name__ == '__main__':
     with tempfile.TemporaryDirectory() as place:
         check(os.path.abspath(sys.argv[1]), place)
+        check_edit(os.path.abspath(sys.argv[1]), place)

@@ -1,5 +1,7 @@
 #include "base/json_text.h"
 
+#include <array>
+
 namespace joedb::inline v1 {
 
 std::size_t utf8_sequence_size(std::string_view text) {
@@ -21,29 +23,41 @@ std::size_t utf8_sequence_size(std::string_view text) {
   return !is_overlong && !is_too_large && continues(2) && continues(3) ? 4 : 0;
 }
 
-bool append_json_text(std::string& out, std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80) {
-      const std::size_t size = utf8_sequence_size(text.substr(i));
-      if (size == 0) return false;
-      out.append(text, i, size);
-      i += size;
-      continue;
-    }
-    if (byte < 0x20 || byte == 0x7f) {
-      static constexpr char digits[] = "0123456789abcdef";
-      out += "\\u00";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
-    } else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-    ++i;
+// Bytes that stand for themselves, whatever is beside them.
+static constexpr auto is_plain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t byte = 0x20; byte < 0x7f; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  return plain;
+}();
+
+static void append_json_escape(std::string& out, char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte >= 0x20 && byte != 0x7f) {
+    out += '\\';
+    out += c;
+    return;
   }
-  return true;
+  static constexpr char digits[] = "0123456789abcdef";
+  out += "\\u00";
+  out += digits[byte >> 4];
+  out += digits[byte & 15];
+}
+
+bool append_json_text(std::string& out, std::string_view text) {
+  for (std::size_t i = 0;;) {
+    // What needs no escape is copied as a whole.
+    const std::size_t start = i;
+    std::size_t size = 1;
+    while (i < text.size() && size > 0) {
+      const auto byte = static_cast<unsigned char>(text[i]);
+      size = byte < 0x80 ? is_plain[byte] : utf8_sequence_size(text.substr(i));
+      i += size;
+    }
+    out.append(text, start, i - start);
+    if (i == text.size()) return true;
+    if (static_cast<unsigned char>(text[i]) >= 0x80) return false;
+    append_json_escape(out, text[i++]);
+  }
 }
 
 }  // namespace joedb::inline v1

@@ -40,6 +40,7 @@ int run_subcommand(const Group_Help& help, std::span<const Command> commands,
 int run_interpreter(std::vector<std::string> arguments);
 int run_client(std::vector<std::string> arguments);
 int run_compiler(std::vector<std::string> arguments);
+int run_edit(std::vector<std::string> arguments);
 int run_logdump(std::vector<std::string> arguments);
 int run_sha256sum(std::vector<std::string> arguments);
 int run_stats(std::vector<std::string> arguments);

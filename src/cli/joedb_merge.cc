@@ -1,23 +1,16 @@
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/output.h"
-#include "interpreter/merge.h"
-#include "interpreter/pack.h"
+#include "interpreter/pack_in_parts.h"
 
 namespace joedb {
 
 namespace {
-
-// Blob fields say where in a file the bytes are, which would not be true of the merged file.
-class Blobless_Database : public Database {
- public:
-  using Database::operator();
-  void operator()(const Blob_Data&) { throw Exception("can't merge blobs"); }
-};
 
 std::vector<std::string> read_names(std::istream& in) {
   std::vector<std::string> names;
@@ -25,21 +18,23 @@ std::vector<std::string> read_names(std::istream& in) {
   return names;
 }
 
-void add_file(const std::string& name, const Reading_Options& reading, Merged_Database& merged) {
-  File file(name, Open_Mode::read_existing);
-  Readonly_Journal journal(file, reading.get_recovery());
-  Blobless_Database database;
-  database.limit_to_journal_of(journal.get_checkpoint());
-  const Offset end = reading.end_of(journal);
-  journal.replay(database, end);
-  reading.require_replayed_to(end, journal);
-  merged.add(name, database);
+// The file is opened as often as it is read, since there may be more than can be open at a time.
+void add_file(const std::string& name, const Reading_Options& reading, Part_Packer& merged) {
+  std::optional<Offset> end;  // the same, always
+  merged.add(name, [&reading, name, end](Value_Loader& loader) mutable {
+    File file(name, Open_Mode::read_existing);
+    Readonly_Journal journal(file, reading.get_recovery());
+    loader.limit_to_journal_of(journal.get_checkpoint());
+    if (!end) end = reading.end_of(journal);
+    journal.replay(Blobless_Loader(loader, "can't merge blobs"), *end);
+    reading.require_replayed_to(*end, journal);
+  });
 }
 
 // Adds all files that can be added, and says what is wrong with the others. Returns how many were
 // skipped.
 std::size_t add_files(const std::vector<std::string>& names, const Reading_Options& reading,
-                      bool is_verbose, Merged_Database& merged) {
+                      bool is_verbose, Part_Packer& merged) {
   std::size_t errors = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (is_verbose) std::fprintf(stderr, "%zu / %zu: %s...", i + 1, names.size(), names[i].c_str());
@@ -87,6 +82,8 @@ int run_merge(std::vector<std::string> arguments) {
   bool force = false;
   bool is_verbose = false;
   add_reading_options(options, reading);
+  std::int64_t memory = 1024;
+  add_memory_option(options, memory);
   add_force_option(options, force);
   options.add_flag("--verbose", is_verbose, "show which file is being read");
   add_classic_option(options);
@@ -103,9 +100,10 @@ int run_merge(std::vector<std::string> arguments) {
 
   std::size_t errors = 0;
   write_new_file(out, force, [&](Writable_Journal& journal) {
-    Merged_Database merged;
+    Part_Packer merged(static_cast<std::size_t>(memory) << 20,
+                       Part_Packer::Loose_References::make_null);
     errors = add_files(names, reading, is_verbose || is_classic(), merged);
-    pack(merged.database(), journal);
+    merged.write(journal);
   });
   return errors > 0 && !is_classic() ? 1 : 0;
 }

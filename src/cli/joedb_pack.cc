@@ -1,9 +1,15 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "interpreter/pack.h"
+#include "interpreter/pack_in_parts.h"
 
 namespace joedb {
 
@@ -16,38 +22,186 @@ class Blobless_Database : public Database {
   void operator()(const Blob_Data&) { throw Exception("can't pack blobs"); }
 };
 
+struct Pack_Options {
+  Reading_Options reading;
+  std::int64_t memory = 1024;  // MB
+  std::size_t bytes() const { return static_cast<std::size_t>(memory) << 20; }
+};
+
+// Of this process, in bytes.
+std::size_t memory_in_use() {
+  std::size_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  constexpr std::size_t page_size = 4096;
+  return resident * page_size;
+}
+
+// Loads the tables. Returns false when they take too much memory.
+bool load_within(std::size_t memory, Readonly_Journal& journal, Offset end,
+                 Blobless_Database& database) {
+  constexpr Offset step = Offset{1} << 22;
+  Progress progress("loading " + journal.get_file().get_name(), journal_start, end);
+  while (journal.get_replay_position() < end) {
+    journal.replay(database, std::min(end, journal.get_replay_position() + step));
+    progress.update(journal.get_replay_position());
+    if (memory_in_use() > memory) return false;
+  }
+  return true;
+}
+
+// The content of a file, as a whole or in parts. Throws, and has not written a checkpoint then.
+void pack_content(Abstract_File& file, const Pack_Options& options, Writable_Journal& packed) {
+  const Recovery recovery = options.reading.get_recovery();
+  Readonly_Journal journal(file, recovery);
+  const Offset end = options.reading.end_of(journal);
+  {
+    Blobless_Database database;
+    database.limit_to_journal_of(journal.get_checkpoint());
+    if (load_within(options.bytes(), journal, end, database)) {
+      options.reading.require_replayed_to(end, journal);
+      return pack(database, packed);
+    }
+  }
+  Part_Packer packer(options.bytes(), Part_Packer::Loose_References::keep);
+  packer.add(file.get_name(), [&](Value_Loader& loader) {
+    Readonly_Journal again(file, recovery);
+    loader.limit_to_journal_of(journal.get_checkpoint());
+    replay_with_progress(again, Blobless_Loader(loader, "can't pack blobs"),
+                         "reading " + file.get_name(), end);
+    options.reading.require_replayed_to(end, again);
+  });
+  packer.write(packed);
+}
+
+void pack_to(const std::string& in, const std::string& out, bool force,
+             const Pack_Options& options) {
+  File file(in, Open_Mode::read_existing);
+  write_new_file(out, force, [&](Writable_Journal& packed) {
+    name_file_in_errors(in, [&] { pack_content(file, options, packed); });
+  });
+}
+
+// ---- in place -----------------------------------------------------------------------------------
+
+// A process that has the file open would go on with the old one, and lose what it writes.
+void require_alone(File& file) {
+  if (file.try_exclusive_lock(presence_lock.start, presence_lock.size)) return;
+  throw Exception(
+      "another process has the file open, and would go on with the old one: end it first");
+}
+
+void require_one_name(const std::string& path) {
+  const auto names = std::filesystem::hard_link_count(path);
+  if (names == 1) return;
+  throw Exception("the file has " + std::to_string(names) +
+                  " names (hard links), and the others would keep the old content. Remove them, "
+                  "or write to another file");
+}
+
+// Another name of the file, which it keeps when it is replaced.
+class Kept_File {
+ public:
+  Kept_File(const std::string& path, std::string kept) : kept_(std::move(kept)) {
+    if (kept_.empty()) return;
+    std::error_code error;
+    std::filesystem::create_hard_link(path, kept_, error);
+    if (error) throw_io_error("keeping " + path + " as", kept_, -1, error.value());
+  }
+  ~Kept_File() {
+    std::error_code ignored;
+    if (!kept_.empty() && !is_done_) std::filesystem::remove(kept_, ignored);
+  }
+  Kept_File(const Kept_File&) = delete;
+  Kept_File& operator=(const Kept_File&) = delete;
+  void done() { is_done_ = true; }
+
+ private:
+  const std::string kept_;
+  bool is_done_ = false;
+};
+
+// The whole of a file that nobody else has open, with a hard checkpoint.
+void pack_file(File& file, const Pack_Options& options, File& packed) {
+  Writable_Journal source(file);  // refuses an unfinished transaction
+  Writable_Journal destination(packed);
+  try {
+    pack_content(file, options, destination);
+    if (source.has_integrity()) destination.enable_integrity();
+    destination.hard_checkpoint();
+  } catch (...) {
+    Destructor_Logger::remove_logger();  // the file will be removed
+    throw;
+  }
+}
+
+void print_saved(const std::string& name, Offset before, Offset after) {
+  const double saved = 100 * (1 - static_cast<double>(after) / static_cast<double>(before));
+  std::printf("%s: %lld bytes, %lld before (%.1f %% saved)\n", name.c_str(),
+              static_cast<long long>(after), static_cast<long long>(before), saved);
+}
+
+void pack_in_place(const std::string& name, const std::string& kept, const Pack_Options& options) {
+  const std::string path = file_to_replace(name);
+  File file(path, Open_Mode::write_existing);
+  const Offset before = file.get_size();
+  if (before == 0) throw Exception("the file is empty, and no database");
+  require_alone(file);
+  require_one_name(path);
+  New_File packed(file);
+  pack_file(file, options, packed);
+  const Offset after = packed.get_size();
+  packed.sync();
+  Kept_File old(path, kept);
+  packed.publish();
+  old.done();
+  print_saved(name, before, after);
+}
+
 const char* const details =
     R"(OUT gets the changes of tables and fields as they were, then the records
 that exist now. Record ids stay the same. Old values, deleted records, comments and time
 stamps are left out. A database with blobs cannot be packed.
+
+With --in-place, FILE is replaced, all at once, and has the same owner, permissions and
+symbolic links. No other process may have it open. Its history is lost, unless it is kept
+(--keep), and copies of it, such as those of clients, have to be made anew.
 )";
 
 }  // namespace
 
 int run_pack(std::vector<std::string> arguments) {
-  Options options({"joedb_pack [options] IN OUT",
+  Options options({"joedb_pack [options] IN OUT\n       joedb_pack --in-place [--keep OLD] FILE",
                    "Writes the content of a database to a new file, without its history.", details,
-                   "  joedb_pack people.joedb small.joedb\n"});
-  Reading_Options reading;
+                   "  joedb_pack people.joedb small.joedb\n"
+                   "  joedb_pack --in-place --keep people.old people.joedb\n"});
+  Pack_Options packing;
+  Reading_Options& reading = packing.reading;
   bool force = false;
+  bool is_in_place = false;
+  std::string kept;
+  options.add_flag("--in-place,--in_place", is_in_place, "replace FILE itself");
+  options.add("--keep", kept,
+              "with --in-place: the name that the old file gets, in the same file system");
   add_reading_options(options, reading);
+  add_memory_option(options, packing.memory);
   add_force_option(options, force);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
   const std::string in = words->take_name();
-  const std::string out = words->take_last_name();
-  File file(in, Open_Mode::read_existing);
-  write_new_file(out, force, [&](Writable_Journal& packed) {
-    name_file_in_errors(in, [&] {
-      Readonly_Journal journal(file, reading.get_recovery());
-      Blobless_Database database;
-      database.limit_to_journal_of(journal.get_checkpoint());
-      reading.replay(journal, database, "loading " + in);
-      pack(database, packed);
-    });
-  });
+  if (!is_in_place) {
+    if (!kept.empty()) words->fail("--keep is for --in-place");
+    if (words->is_empty() && !is_classic())
+      words->fail("OUT is missing. To replace " + in + " itself, say --in-place");
+    pack_to(in, words->take_last_name(), force, packing);
+    return 0;
+  }
+  words->require_end();
+  if (reading.moment.is_given() || reading.get_recovery() != Recovery::none)
+    words->fail("--in-place takes the file as it is: to pack a past or a damaged state, write OUT");
+  name_file_in_errors(in, [&] { pack_in_place(in, kept, packing); });
+  finish_standard_output();
   return 0;
 }
 

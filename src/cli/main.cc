@@ -15,6 +15,7 @@ namespace joedb {
 static constexpr Command commands[] = {
     {"interpreter", "joedbi", "run commands on a database", run_interpreter},
     {"client", "joedb_client", "share a database with other writers", run_client},
+    {"edit", "joedb_edit", "edit a database as a text", run_edit},
     {"compile", "joedbc", "compile a schema to C++", run_compiler},
     {"logdump", "joedb_logdump", "print the history of a database", run_logdump},
     {"to_json", "joedb_to_json", "print the content of a database as JSON", run_to_json},

@@ -18,6 +18,13 @@ void add_force_option(Options& options, bool& force) {
   options.add_flag("--force", force, "replace OUT if it exists");
 }
 
+void add_memory_option(Options& options, std::int64_t& memory) {
+  options.add("--memory", memory,
+              "MB of values that may be in memory at a time (default: 1024); of more, each part is "
+              "read from the files again",
+              {.min = 1, .max = std::int64_t{1} << 30});
+}
+
 void require_absent(const std::string& name, bool force) {
   std::error_code ignored;
   if (force || !std::filesystem::exists(name, ignored)) return;

@@ -27,6 +27,9 @@ void finish_standard_output();
 // --force
 void add_force_option(Options& options, bool& force);
 
+// --memory, in MB: how much of the content of databases is in memory at a time, about.
+void add_memory_option(Options& options, std::int64_t& memory);
+
 // Makes a file and calls fill(file). It appears under its name when it is complete and on the disk:
 // if anything fails, or a signal ends the process, nothing has changed there. Throws Io_Error
 // (EEXIST) if there is such a file and it must not be replaced.

@@ -4,7 +4,7 @@
 
 namespace joedb::inline v1 {
 
-static void pack_schema(const Database& database, Writable_Journal& journal) {
+void pack_schema(const Database& database, Writable_Journal& journal) {
   decode_entries(database.schema_entries(), [&]<class Entry>(const Entry& entry) {
     // There are no others in the schema.
     if constexpr (!std::is_same_v<Entry, Blob_Data> && !requires { entry.values; })
@@ -38,7 +38,7 @@ static void pack_run(const Table& table, index_t first, index_t size, Writable_J
 }
 
 // A reader does not let a few bytes take all memory.
-static void require_readable(const Database& database, Offset position) {
+void require_readable(const Database& database, Offset position) {
   index_t left = Database::free_rows_of_journal(position);
   for (const Table* table : live_tables(database)) {
     left -= table->records().size();

@@ -15,6 +15,10 @@ namespace joedb::inline v1 {
 // not pack a journal that has any.
 void pack(const Database& database, Writable_Journal& journal);
 
+// Its parts, for content that is in no database.
+void pack_schema(const Database& database, Writable_Journal& journal);
+void require_readable(const Database& database, Offset position);
+
 }  // namespace joedb::inline v1
 
 #endif

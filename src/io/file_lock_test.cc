@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -108,6 +109,22 @@ TEST_F(Lock_Test, ExcludesTheOther) {
   other.join();
   file.read_exactly(reinterpret_cast<char*>(&number), sizeof number, 0);
   EXPECT_EQ(number, 4000);
+}
+
+// joedb_pack --in-place: what is written to a file without a name would be lost.
+TEST_F(Lock_Test, FilesThatWereReplacedMeanwhileAreOpenedAgain) {
+  for (const Open_Mode mode :
+       {Open_Mode::read_existing, Open_Mode::shared_write, Open_Mode::write_lock}) {
+    std::optional<File> old(std::in_place, name, Open_Mode::write_existing);
+    ASSERT_TRUE(old->try_exclusive_lock(presence_lock.start, presence_lock.size));
+    std::string read(3, ' ');
+    expect_waits([&] { File(name, mode).read_exactly(read.data(), read.size(), 0); },
+                 [&] {
+                   std::filesystem::rename(directory.write("b.joedb", "new"), name);
+                   old.reset();
+                 });
+    EXPECT_EQ(read, "new");
+  }
 }
 
 }  // namespace

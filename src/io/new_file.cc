@@ -3,12 +3,18 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
 
 namespace joedb::inline v1 {
 
@@ -89,7 +95,7 @@ Temporary_Path::Temporary_Path(std::string path) : path_(std::move(path)) {
 }
 
 Temporary_Path::~Temporary_Path() {
-  if (is_renamed_) return;
+  if (stays_) return;
   const Blocked_Signals blocked;
   ::unlink(path_.c_str());
   keep_at_signal(path_);
@@ -100,9 +106,17 @@ void Temporary_Path::rename_to(const std::string& name, bool may_replace) {
   const int result = may_replace ? ::rename(path_.c_str(), name.c_str())
                                  : rename_to_new(path_.c_str(), name.c_str());
   if (result != 0) throw_io_error("renaming a temporary file to", name, -1, errno);
-  is_renamed_ = true;
+  stays_ = true;
   keep_at_signal(path_);
 }
+
+void Temporary_Path::keep() {
+  const Blocked_Signals blocked;
+  stays_ = true;
+  keep_at_signal(path_);
+}
+
+// ---- a new file ---------------------------------------------------------------------------------
 
 static const std::string& require_new(const std::string& name, New_File::Existing existing) {
   if (existing == New_File::Existing::refuse && ::access(name.c_str(), F_OK) == 0)
@@ -115,11 +129,74 @@ New_File::New_File(const std::string& name, Existing existing)
       File(require_new(name, existing), Open_Mode::create_new, path()),
       existing_(existing) {}
 
+New_File::New_File(const File& replaced)
+    : Temporary_Path(replaced.get_name() + ".tmp-" + std::to_string(::getpid())),
+      File(replaced.get_name(), Open_Mode::create_new, path(), 0600),
+      existing_(Existing::replace) {
+  take_owner_of(replaced);
+}
+
+void New_File::take_owner_of(const File& replaced) {
+  const char* const old = replaced.get_name().c_str();
+  const char* const mine = path().c_str();
+  struct stat status;
+  if (::stat(old, &status) != 0) throw_io_error("reading the owner of", old, -1, errno);
+  struct stat own;
+  if (::stat(mine, &own) != 0) throw_io_error("reading the owner of", mine, -1, errno);
+  const bool is_other = own.st_uid != status.st_uid || own.st_gid != status.st_gid;
+  if (is_other && ::chown(mine, status.st_uid, status.st_gid) != 0)
+    throw Exception(replaced.get_name() + ": belongs to another user or group (" +
+                    std::to_string(status.st_uid) + ':' + std::to_string(status.st_gid) +
+                    "), and a new file cannot be given to it: do this as its owner");
+  if (::chmod(mine, status.st_mode & 07777) != 0)
+    throw_io_error("setting the permissions of", mine, -1, errno);
+  constexpr auto access_list = "system.posix_acl_access";
+  std::array<char, 65536> list;
+  const ssize_t size = ::getxattr(old, access_list, list.data(), list.size());
+  if (size > 0 && ::setxattr(mine, access_list, list.data(), static_cast<size_t>(size), 0) != 0)
+    throw_io_error("setting the access list of", mine, -1, errno);
+}
+
 void New_File::publish() {
   sync();
   rename_to(get_name(), existing_ == Existing::replace);
   open_directory();
   sync_name();
+}
+
+// ---- a text -------------------------------------------------------------------------------------
+
+Temporary_Text::Temporary_Text(const std::string& suffix, std::string_view text) {
+  std::random_device random;
+  const std::string name = "joedb-" + std::to_string(::getpid()) + '-' + std::to_string(random());
+  path_ = std::make_unique<Temporary_Path>(
+      (std::filesystem::temp_directory_path() / (name + suffix)).string());
+  // Not a File: nobody waits for its locks.
+  const int file = ::open(path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) throw_io_error("opening", path(), -1, errno);
+  while (!text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      const int error = n < 0 ? errno : ENOSPC;
+      ::close(file);
+      throw_io_error("writing", path(), -1, error);
+    }
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  if (::close(file) != 0) throw_io_error("writing", path(), -1, errno);
+}
+
+void Temporary_Text::remove() {
+  path_->keep();
+  ::unlink(path().c_str());
+}
+
+std::string Temporary_Text::read() const {
+  std::ifstream in(path(), std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) throw_io_error("opening", path(), -1, errno);
+  return text;
 }
 
 }  // namespace joedb::inline v1

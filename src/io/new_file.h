@@ -1,7 +1,9 @@
 #ifndef JOEDB_SRC_IO_NEW_FILE_H
 #define JOEDB_SRC_IO_NEW_FILE_H
 
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "joedb/io/posix_file.h"
 
@@ -20,10 +22,12 @@ class Temporary_Path {
   const std::string& path() const { return path_; }
   // Renames the file. Throws Io_Error.
   void rename_to(const std::string& name, bool may_replace);
+  // It stays.
+  void keep();
 
  private:
   const std::string path_;
-  bool is_renamed_ = false;
+  bool stays_ = false;
 };
 
 // A file that appears under its name when it is complete, and not before. Until then it is
@@ -36,6 +40,9 @@ class New_File : private Temporary_Path, public File {
 
   // Throws Io_Error, also (EEXIST) if there is a file of this name that must not be replaced.
   New_File(const std::string& name, Existing existing);
+  // For the place of a file that is open, with its owner, permissions and access list; until then
+  // nobody else can read it. Throws Exception if it may not have that owner.
+  explicit New_File(const File& replaced);
 
   // Syncs the file, gives it its name, and syncs the directory. Throws Io_Error: then the name has
   // what it had before, or, where the directory could not be synced, the new file, which a power
@@ -43,7 +50,27 @@ class New_File : private Temporary_Path, public File {
   void publish();
 
  private:
+  void take_owner_of(const File& replaced);
+
   const Existing existing_;
+};
+
+// A text for another program to work on, which this user alone can read. It does not stay, unless
+// keep() is called.
+class Temporary_Text {
+ public:
+  // In the folder for temporary files; its name ends with `suffix`. Throws Io_Error.
+  Temporary_Text(const std::string& suffix, std::string_view text);
+
+  const std::string& path() const { return path_->path(); }
+  // What is there now. Throws Io_Error.
+  std::string read() const;
+  // From now on it stays, until it is removed.
+  void keep() { path_->keep(); }
+  void remove();
+
+ private:
+  std::unique_ptr<Temporary_Path> path_;
 };
 
 }  // namespace joedb::inline v1

@@ -113,5 +113,48 @@ TEST_F(New_File_Test, LeavesSignalsAsTheyWere) {
   EXPECT_EQ(before.sa_handler, after.sa_handler);
 }
 
+TEST_F(New_File_Test, HasThePermissionsOfTheFileThatItReplaces) {
+  make_old();
+  const auto permissions = [](const std::string& path) {
+    return static_cast<unsigned>(std::filesystem::status(path).permissions());
+  };
+  std::filesystem::permissions(name, std::filesystem::perms(0640));
+  const File old(name, Open_Mode::write_existing);
+  New_File file(old);
+  write(file, "new");
+  EXPECT_EQ(permissions(name + ".tmp-" + std::to_string(::getpid())), 0640u);
+  EXPECT_EQ(content(), "old");
+  file.publish();
+  EXPECT_EQ(content(), "new");
+  EXPECT_EQ(permissions(name), 0640u);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST(Temporary_Text, IsForThisUserAloneAndDoesNotStay) {
+  std::string path;
+  {
+    const Temporary_Text text(".txt", "one");
+    path = text.path();
+    EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms(0600));
+    std::ofstream(path) << "two";
+    EXPECT_EQ(text.read(), "two");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(Temporary_Text, StaysIfItIsKeptUntilItIsRemoved) {
+  std::string path;
+  {
+    Temporary_Text text(".txt", "one");
+    text.keep();
+    path = text.path();
+  }
+  EXPECT_TRUE(std::filesystem::remove(path));
+  Temporary_Text text(".txt", "one");
+  text.keep();
+  text.remove();
+  EXPECT_FALSE(std::filesystem::exists(text.path()));
+}
+
 }  // namespace
 }  // namespace joedb

@@ -29,8 +29,8 @@ auto retry(F f) {
   return result;
 }
 
-int open_file(const std::string& name, int flags) {
-  return retry([&] { return ::open(name.c_str(), flags | O_CLOEXEC, 0644); });
+int open_file(const std::string& name, int flags, unsigned permissions = 0644) {
+  return retry([&] { return ::open(name.c_str(), flags | O_CLOEXEC, permissions); });
 }
 
 // Linux transfers at most 2 GiB - 4 KiB in one call.
@@ -58,10 +58,27 @@ Offset size_to_map(int descriptor) {
 
 File::File(const std::string& name, Open_Mode mode) : File(name, mode, name) {}
 
-File::File(const std::string& name, Open_Mode mode, const std::string& path)
+File::File(const std::string& name, Open_Mode mode, const std::string& path, unsigned permissions)
     : Named_File(name, mode) {
+  // Numbers of files that are never the same twice must not keep anybody out.
+  constexpr int most_attempts = 20;
+  for (int attempt = 1;; ++attempt) {
+    open(path, permissions);
+    try {
+      lock_at_opening();
+    } catch (...) {
+      ::close(descriptor_);
+      throw;
+    }
+    if (attempt == most_attempts || has_name(path)) break;
+    ::close(descriptor_);
+  }
+  if (!is_readonly()) open_directory();
+}
+
+void File::open(const std::string& path, unsigned permissions) {
   constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
-  switch (mode) {
+  switch (get_mode()) {
     case Open_Mode::read_existing:
       descriptor_ = open_file(path, O_RDONLY);
       break;
@@ -69,31 +86,35 @@ File::File(const std::string& name, Open_Mode mode, const std::string& path)
       descriptor_ = open_file(path, O_RDWR);
       break;
     case Open_Mode::create_new:
-      descriptor_ = open_file(path, create_flags);
+      descriptor_ = open_file(path, create_flags, permissions);
       break;
     case Open_Mode::write_existing_or_create_new:
     case Open_Mode::shared_write:
     case Open_Mode::write_lock:
-      descriptor_ = open_file(path, create_flags);
+      descriptor_ = open_file(path, create_flags, permissions);
       if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_file(path, O_RDWR);
       break;
   }
-  if (descriptor_ < 0) throw_io_error("opening", name, -1, errno);
+  if (descriptor_ < 0) throw_io_error("opening", get_name(), -1, errno);
+}
 
-  if (!is_readonly()) open_directory();
-  try {
-    if (mode == Open_Mode::write_lock)
-      lock(F_OFD_SETLKW, F_WRLCK, tail_lock.start, tail_lock.size);
-    else if (!is_readonly() && !is_shared())
-      lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
-    // A reader needs no lock where there are none.
-    if (!try_lock(F_OFD_SETLKW, F_RDLCK, presence_lock) && !is_readonly())
-      throw_io_error("locking", get_name(), -1, errno);
-  } catch (...) {
-    ::close(directory_);
-    ::close(descriptor_);
-    throw;
-  }
+void File::lock_at_opening() {
+  if (get_mode() == Open_Mode::write_lock)
+    lock(F_OFD_SETLKW, F_WRLCK, tail_lock.start, tail_lock.size);
+  else if (!is_readonly() && !is_shared())
+    lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
+  // A reader needs no lock where there are none.
+  if (!try_lock(F_OFD_SETLKW, F_RDLCK, presence_lock) && !is_readonly())
+    throw_io_error("locking", get_name(), -1, errno);
+}
+
+// What is written to a file that was replaced while this waited for a lock would be lost.
+bool File::has_name(const std::string& path) const {
+  struct stat mine;
+  struct stat named;
+  if (::fstat(descriptor_, &mine) != 0) return true;
+  if (::stat(path.c_str(), &named) != 0) return errno != ENOENT;
+  return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
 File::~File() {

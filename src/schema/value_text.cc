@@ -46,7 +46,13 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (std::size_t i = 0;;) {
     const std::size_t start = i;
-    while (i < text.size() && is_plain[static_cast<unsigned char>(text[i])]) ++i;
+    // What needs no escape is copied as a whole.
+    std::size_t size = 1;
+    while (i < text.size() && size > 0) {
+      const auto next = static_cast<unsigned char>(text[i]);
+      size = next < 0x80 ? is_plain[next] : utf8_sequence_size(text.substr(i));
+      i += size;
+    }
     out.append(text, start, i - start);
     if (i == text.size()) break;
     const char c = text[i];
@@ -56,10 +62,6 @@ void append_quoted(std::string& out, std::string_view text) {
     } else if (byte < 0x80) {
       if (c != '?' || (i > 0 && text[i - 1] == '?')) out += '\\';
       out += c;
-    } else if (const std::size_t size = utf8_sequence_size(text.substr(i)); size > 0) {
-      out.append(text, i, size);
-      i += size;
-      continue;
     } else {
       append_octal(out, c);
     }

@@ -9,8 +9,8 @@
 #include "interpreter/dump.h"
 #include "interpreter/entry_text.h"
 #include "interpreter/json.h"
-#include "interpreter/merge.h"
 #include "interpreter/pack.h"
+#include "interpreter/pack_in_parts.h"
 #include "joedb/base/log.h"
 #include "joedb/interpreter/table_text.h"
 #include "joedb/io/memory_file.h"
@@ -186,9 +186,22 @@ void pack_and_merge(const Database& database) {
     require(commands_of(again) == commands_of(database), "a packed file with another content");
   });
   try_to([&] {
-    Merged_Database merged;
-    for (const char* name : {"first", "second"}) merged.add(name, database);
-    require(content_of(packed(merged.database())).has_value(), "a merged file that is refused");
+    constexpr std::size_t few_values = 64;
+    const std::string file = packed(database);
+    Part_Packer merged(few_values, Part_Packer::Loose_References::make_null);
+    for (const char* name : {"first", "second"})
+      merged.add(name, [&file](Value_Loader& loader) {
+        Readonly_Memory_File source(file);
+        Readonly_Journal journal(source);
+        loader.limit_to_journal_of(journal.get_checkpoint());
+        journal.replay(loader);
+      });
+    Memory_File out;
+    Writable_Journal journal(out);
+    journal.replay(Ignore_Entries());
+    merged.write(journal);
+    journal.soft_checkpoint();
+    require(content_of(bytes_of(out)).has_value(), "a merged file that is refused");
   });
 }
 

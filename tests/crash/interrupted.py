@@ -6,7 +6,8 @@ usage: interrupted.py TOOLS_DIR
 Each tool that writes a file runs under strace, which sends a signal at the first system call of a kind,
 the second, and so on. Whatever the moment is, the name has the complete new file, or what it had
 before; after SIGINT and SIGTERM nothing else is there either. Without a signal, the file is synced
-before it gets its name, and the directory afterwards.
+before it gets its name, and the directory afterwards. A tool that replaces a file in place also sees these
+system calls fail.
 """
 import os
 import re
@@ -34,6 +35,9 @@ class Tool:
 TOOLS = [
     Tool('joedb_pack in.joedb out'),
     Tool('joedb_pack --force in.joedb out'),
+    Tool('joedb_pack --in-place in.joedb', out='in.joedb'),
+    Tool('joedb_pack --in-place --keep old in.joedb', out='in.joedb'),
+    Tool('joedb_pack --in-place --memory 1 in.joedb', out='in.joedb'),
     Tool('joedb_convert in.joedb out'),
     Tool('joedb_convert --force in.joedb out'),
     Tool('joedb_merge in.joedb in.joedb out'),
@@ -84,13 +88,18 @@ def check_order(tool, lines):
     assert after and '.tmp-' not in after[0] and f'{tool.out}>' not in after[0], 'the directory is not synced'
 
 
+def faults_of(tool):
+    signals = ['signal=KILL', 'signal=TERM', 'signal=INT']
+    return signals + ['error=EIO', 'error=ENOSPC'] if '--in-place' in tool.command else signals
+
+
 def check(tools, tool, start):
-    """Returns how many signals were sent."""
+    """Returns how many signals were sent, or calls have failed."""
     with tempfile.TemporaryDirectory() as top:
         folder = os.path.join(top, 'clean')
         shutil.copytree(start, folder)
-        before = OLD if '--force' in tool.command else None
-        if before:
+        before = OLD if '--force' in tool.command else content(os.path.join(folder, tool.out))
+        if before == OLD:
             with open(os.path.join(folder, 'out'), 'wb') as file:
                 file.write(before)
         files = set(os.listdir(folder))
@@ -98,22 +107,23 @@ def check(tools, tool, start):
         shutil.copytree(folder, spare)
         code, lines = trace(tools, tool, folder)
         complete = content(os.path.join(folder, tool.out))
-        assert code == 0 and complete not in (None, OLD), 'the tool does not work'
+        assert code == 0 and complete not in (None, before), 'the tool does not work'
         check_order(tool, lines)
         made = set(os.listdir(folder)) - files
         count = 0
         for call in CALLS:
             calls = sum(line.startswith(call + '(') for line in lines)
             for n in sorted({1 + i * calls // MOMENTS for i in range(MOMENTS)} | {calls}) if calls else ():
-                for signal in 'KILL', 'TERM', 'INT':
+                for fault in faults_of(tool):
                     folder = os.path.join(top, 'run')
                     shutil.copytree(spare, folder)
-                    trace(tools, tool, folder, '-e', f'inject={call}:signal={signal}:when={n}')
+                    code, _ = trace(tools, tool, folder, '-e', f'inject={call}:{fault}:when={n}')
                     found = content(os.path.join(folder, tool.out))
-                    where = f'{" ".join(tool.command)}, {signal} at {call} {n}'
+                    where = f'{" ".join(tool.command)}, {fault} at {call} {n}'
                     assert found in (before, complete), f'{where}: {tool.out} is incomplete'
+                    assert code != 0 or found == complete, f'{where}: {tool.out} is the old one'
                     rest = {name for name in set(os.listdir(folder)) - files - made
-                            if signal != 'KILL' or '.tmp-' not in name}
+                            if fault != 'signal=KILL' or '.tmp-' not in name}
                     assert not rest, f'{where}: {sorted(rest)} was left'
                     shutil.rmtree(folder)
                     count += 1
@@ -129,7 +139,7 @@ def main(tools):
         prepare(tools, start)
         for tool in TOOLS:
             try:
-                print(f'{" ".join(tool.command)}: {check(tools, tool, start)} signals')
+                print(f'{" ".join(tool.command)}: {check(tools, tool, start)} interruptions')
             except AssertionError as error:
                 print(f'FAIL {" ".join(tool.command)}: {error}')
                 failed += 1

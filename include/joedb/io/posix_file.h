@@ -15,6 +15,9 @@ namespace joedb::inline v1 {
 // may be opened twice in one process. A writer that is alone holds the tail lock from the
 // constructor to the destructor. All open files hold the presence lock, shared.
 //
+// A file may get its name from another one while the constructor waits for a lock (joedb_pack
+// --in-place): then the one that has the name is opened.
+//
 // Functions throw Io_Error if a system call fails, Disk_Full if there is no room. A system call
 // that a signal has interrupted is repeated, but not a sync.
 class File : public Named_File {
@@ -50,8 +53,9 @@ class File : public Named_File {
   void touch();
 
  protected:
-  // A file that is at `path`, in the directory of `name`.
-  File(const std::string& name, Open_Mode mode, const std::string& path);
+  // A file that is at `path`, in the directory of `name`. A new one gets these permissions.
+  File(const std::string& name, Open_Mode mode, const std::string& path,
+       unsigned permissions = 0644);
 
   // The file has a new name, or is perhaps new.
   void open_directory();
@@ -73,6 +77,9 @@ class File : public Named_File {
   }
 
  private:
+  void open(const std::string& path, unsigned permissions);
+  void lock_at_opening();
+  bool has_name(const std::string& path) const;
   bool try_lock(int command, short type, Lock_Range range) const;
   void lock(int command, short type, Offset start, Offset size) const;
   void map_words(Offset end);

@@ -1,0 +1,316 @@
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "base/shell_word.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/database_options.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/standard_input.h"
+#include "interpreter/dump.h"
+#include "interpreter/edit_text.h"
+#include "io/new_file.h"
+
+namespace joedb {
+
+namespace {
+
+struct Edit_Options {
+  std::string name;  // of the database
+  std::string table;
+  std::string text_file;
+  std::int64_t limit = 100'000;
+  bool is_dry_run = false;
+  bool is_hard = false;
+};
+
+std::string header_of(const Edit_Options& options) {
+  std::string lines = "# " + options.name;
+  lines +=
+      R"(: save this text and leave the editor, and what you changed is written.
+# A record is a line: its id, and a value for each field. Remove a line, and the record is deleted.
+# A new record begins with a new id, or with + for the next one. null is no record. In a text:
+# \" \\ \n \t \xHH.
+# New fields and tables: "field NAME TYPE", "field NAME TYPE = VALUE OF ALL RECORDS", "table NAME".
+# New names: "field NEW TYPE was OLD", "table NEW was OLD". What is removed here is dropped.
+
+)";
+  return lines;
+}
+
+// ---- the editor ---------------------------------------------------------------------------------
+
+std::string editor_command() {
+  for (const char* const variable : {"VISUAL", "EDITOR"})
+    if (const char* const value = std::getenv(variable); value != nullptr && *value != 0)
+      return value;
+  return "vi";
+}
+
+// SIGINT and SIGQUIT are the editor's, meanwhile.
+void run_editor(const std::string& path) {
+  const std::string editor = editor_command();
+  const int status = std::system((editor + ' ' + shell_word(path)).c_str());
+  if (status == 0) return;
+  constexpr int not_found = 127 << 8;  // of the shell, in the status of a process
+  if (status == not_found)
+    throw Exception("the editor cannot be started: " + editor +
+                    ". The environment variable EDITOR says which one to use");
+  throw Exception("the editor (" + editor + ") has failed, and nothing was changed");
+}
+
+// ---- a session ----------------------------------------------------------------------------------
+
+class Editor {
+ public:
+  // `database` has the content that is edited, up to now.
+  Editor(const Edit_Options& options, const Database& database)
+      : options_(options),
+        original_(header_of(options) + content(database)),
+        text_("-" + std::filesystem::path(options.name).filename().string() + ".txt",
+              options.text_file.empty() ? original_ : read_file(options.text_file)) {}
+
+  // Lets the user edit, until apply(text) throws no Edit_Error and problems_of(text) is empty.
+  // Returns false if nothing was changed. What else they throw passes, and the text is kept if it
+  // was changed.
+  template <class Apply>
+  bool edit(Apply apply) {
+    try {
+      for (;;) {
+        run_editor(text_.path());
+        const std::string edited = text_.read();
+        if (edited == original_) {
+          text_.remove();
+          return false;
+        }
+        text_.keep();  // whatever happens now
+        const std::vector<Edit_Problem> problems = apply(edited);
+        if (problems.empty()) {
+          text_.remove();
+          return true;
+        }
+        print(problems);
+        if (!wants_to_go_on()) throw Exception("nothing was changed");
+      }
+    } catch (...) {
+      say_where_text_is();
+      throw;
+    }
+  }
+
+  const std::string& path() const { return text_.path(); }
+
+  const Table* table_of(const Database& database) const {
+    if (options_.table.empty()) return nullptr;
+    const Table* const table = database.find_table(options_.table);
+    if (table == nullptr) throw Exception("there is no table " + options_.table);
+    return table;
+  }
+
+ private:
+  std::string content(const Database& database) const {
+    const Table* const only = table_of(database);
+    index_t records = 0;
+    for (const Table* const table : live_tables(database))
+      if (only == nullptr || table == only) records += table->records().used_count();
+    if (records > options_.limit)
+      throw Exception("there are " + std::to_string(records) +
+                      " records, too many to be edited as a text: choose a table (--table), or "
+                      "another limit (--limit) than " +
+                      std::to_string(options_.limit));
+    return edit_text(database, only);
+  }
+
+  static std::string read_file(const std::string& name) {
+    std::ifstream in(name, std::ios::binary);
+    if (!in) throw_io_error("opening", name, -1, errno);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  void print(const std::vector<Edit_Problem>& problems) const {
+    for (const Edit_Problem& problem : problems)
+      std::cerr << "line " << problem.line << ": " << problem.what << '\n';
+  }
+
+  bool wants_to_go_on() const {
+    if (!is_interactive()) return false;
+    for (;;) {
+      std::cout << "[e]dit again, [q]uit and keep the text in " << text_.path() << ": "
+                << std::flush;
+      std::string answer;
+      if (!std::getline(std::cin, answer) || answer == "q") return false;
+      if (answer == "e") return true;
+    }
+  }
+
+  // If it was changed. Never throws.
+  void say_where_text_is() {
+    try {
+      if (text_.read() == original_) return text_.remove();
+      text_.keep();
+      std::cerr << "the text is kept in " << text_.path()
+                << "; to go on with it: joedb_edit --text " << shell_word(text_.path()) << ' '
+                << shell_word(options_.name) << '\n';
+    } catch (const Exception&) {  // there is none
+    }
+  }
+
+  const Edit_Options& options_;
+  const std::string original_;
+  Temporary_Text text_;
+};
+
+// ---- the database -------------------------------------------------------------------------------
+
+void print(const Edit_Options& options, const Edit_Summary& summary) {
+  const auto part = [](index_t n, const std::string& what, const std::string& done) {
+    if (n == 0) return std::string();
+    return ", " + std::to_string(n) + ' ' + what + (n == 1 ? "" : "s") + ' ' + done;
+  };
+  const std::string text = part(summary.schema, "change", "of tables and fields") +
+                           part(summary.values, "value", "changed") +
+                           part(summary.inserted, "record", "inserted") +
+                           part(summary.deleted, "record", "deleted");
+  std::cout << options.name << ": " << (text.empty() ? "no changes" : text.substr(2)) << '\n';
+}
+
+// The Edit_Problems of the text, or those that come up when it is applied.
+template <class Apply>
+std::vector<Edit_Problem> try_to_apply(const std::string& text, const Database& database,
+                                       const Table* only, Apply apply) {
+  const Edited_Text edited(text, database, only);
+  if (!edited.problems().empty()) return edited.problems();
+  try {
+    apply(edited);
+  } catch (const Edit_Error& error) {
+    return {{error.line, error.what()}};
+  }
+  return {};
+}
+
+void load_content(Abstract_File& file, Database& database) {
+  Readonly_Journal journal(file);
+  database.limit_to_journal_of(journal.get_checkpoint());
+  replay_with_progress(journal, database, "loading " + file.get_name());
+  database.remove_limits();
+}
+
+void show_changes(const Edit_Options& options) {
+  File file(options.name, Open_Mode::read_existing);
+  Database database;
+  load_content(file, database);
+  Editor editor(options, database);
+  const auto apply = [&](const std::string& text) {
+    Database copy;
+    load_content(file, copy);
+    Command_Writer printer(std::cout);
+    Change_Sink sink(copy, printer);
+    return try_to_apply(text, copy, editor.table_of(copy),
+                        [&](const Edited_Text& edited) { edited.apply(sink); });
+  };
+  if (!editor.edit(apply)) print(options, {});
+}
+
+void say_if_waiting(const std::string& name, const std::string& text = "") {
+  if (!File(name, Open_Mode::read_existing).is_being_written()) return;
+  std::cerr << name << ": waiting until no other process writes it. Ctrl-C gives up";
+  if (!text.empty()) std::cerr << "; the text is in " << text;
+  std::cerr << '\n';
+}
+
+class Write_Lock {
+ public:
+  explicit Write_Lock(Writable_Database& database) : database_(database) {
+    new_bytes_ = database.lock_pull();
+  }
+  ~Write_Lock() { database_.unlock(); }
+  Write_Lock(const Write_Lock&) = delete;
+  Write_Lock& operator=(const Write_Lock&) = delete;
+  // Whether others have written since the lock was held.
+  bool has_news() const { return new_bytes_ > 0; }
+
+ private:
+  Writable_Database& database_;
+  Offset new_bytes_ = 0;
+};
+
+Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& database, bool is_hard) {
+  try {
+    Change_Sink sink(database);
+    const Edit_Summary summary = edited.apply(sink);
+    database.checkpoint(is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft);
+    return summary;
+  } catch (...) {
+    try {
+      database.rollback();
+    } catch (const Exception&) {  // what is being thrown came first
+    }
+    throw;
+  }
+}
+
+void write_changes(const Edit_Options& options) {
+  say_if_waiting(options.name);
+  File file(options.name, Open_Mode::shared_write);
+  Writable_Database database(file);
+  Editor editor(options, database.get_database());
+  Edit_Summary summary;
+  const auto apply = [&](const std::string& text) {
+    say_if_waiting(options.name, editor.path());
+    const Write_Lock lock(database);
+    if (lock.has_news())
+      throw Exception("others have changed the database meanwhile, and nothing was written");
+    const Database& content = database.get_database();
+    return try_to_apply(text, content, editor.table_of(content), [&](const Edited_Text& edited) {
+      summary = write_changes(edited, database, options.is_hard);
+    });
+  };
+  editor.edit(apply);
+  print(options, summary);
+}
+
+const char* const details =
+    R"(The content is shown as a text, a record a line, in $VISUAL or $EDITOR. When the editor ends, what
+was changed is appended to the journal, in one transaction. Nothing is locked while the editor
+runs: if others have written meanwhile, nothing is changed, and the text is kept. So it is when
+the text has errors; at a terminal, you are asked whether to edit it again.
+
+)";
+
+}  // namespace
+
+int run_edit(std::vector<std::string> arguments) {
+  Options parser({"joedb_edit [options] FILE", "Edits a database as a text.", details,
+                  "  joedb_edit people.joedb\n"
+                  "  joedb_edit --table person people.joedb\n"
+                  "  EDITOR='code --wait' joedb_edit people.joedb\n"});
+  Edit_Options options;
+  parser.add("--table", options.table, "edit only this table");
+  parser.add("--limit", options.limit, "refuse to edit more records than this (default: 100000)",
+             {.min = 0});
+  parser.add_flag("--dry-run,--dry_run", options.is_dry_run,
+                  "change nothing, and print what would be appended, as commands of joedbi");
+  parser.add("--text", options.text_file,
+             "begin with the text of this file, which was kept, instead of the content");
+  parser.add_flag("--hard_checkpoint", options.is_hard,
+                  "end with a hard checkpoint: it survives a power cut");
+  auto words = parser.parse(std::move(arguments));
+  if (!words) return 0;
+  options.name = words->take_last_name();
+  name_file_in_errors(options.name, [&] {
+    if (File(options.name, Open_Mode::read_existing).get_size() == 0)
+      throw Exception("the file is empty, and no database");
+    if (options.is_dry_run)
+      show_changes(options);
+    else
+      write_changes(options);
+  });
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb

@@ -1,0 +1,164 @@
+#ifndef JOEDB_INTERPRETER_PACK_IN_PARTS_H
+#define JOEDB_INTERPRETER_PACK_IN_PARTS_H
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "joedb/journal/writable_journal.h"
+#include "joedb/table/database.h"
+
+namespace joedb::inline v1 {
+
+class Value_Loader;
+
+// The tables of journals with the same schema, one behind the other, as one packed journal
+// (pack.h): records are numbered on, and references follow.
+//
+// The values need not fit in memory: the journals are read once to see which records there are, and
+// then again for each part of the values, as many as fit. So the memory that is needed is that for
+// one part, and, where a table has holes between its records, up to 24 bytes for each of them.
+class Part_Packer {
+ public:
+  // Replays the journal into the loader, always the same entries.
+  using Source = std::function<void(Value_Loader&)>;
+
+  // What becomes of a reference to a record behind the end of its table, where the records of the
+  // next journal may be.
+  enum class Loose_References { keep, make_null };
+
+  // Values of about so many bytes are kept in memory at a time.
+  Part_Packer(std::size_t memory, Loose_References loose)
+      : memory_(static_cast<double>(memory)), loose_(loose) {}
+  ~Part_Packer();
+  Part_Packer(const Part_Packer&) = delete;
+  Part_Packer& operator=(const Part_Packer&) = delete;
+
+  // Reads the journal once. The first one gives the schema. Throws if another one has not the same,
+  // and what `source` throws; then nothing was added.
+  void add(const std::string& name, Source source);
+
+  // Appends everything to an empty journal. Throws Exception if a source is not as it was, what the
+  // sources throw, and what pack() throws.
+  void write(Writable_Journal& journal);
+
+ private:
+  friend class Value_Loader;
+
+  // A value: what stands before it in the packed journal stands before it in this order. The end of
+  // all is in table 0xffff.
+  struct Place {
+    Table_Id table;
+    index_t run_first, run_end;
+    Field_Id field;
+    index_t row;
+  };
+  static bool is_before(Table_Id table, Field_Id field, index_t row, const Place& place);
+
+  // Of one column of the packed tables.
+  struct Column_Part {
+    double row_size = 0;  // in memory
+    std::unique_ptr<Column_Base> values;
+  };
+  // By table and field, from 1.
+  template <class T>
+  using By_Field = std::vector<std::vector<T>>;
+
+  struct Added {
+    std::string name;
+    Source source;
+    std::vector<index_t> shifts, sizes;  // by table
+  };
+
+  void take_schema(const std::string& name, const Database& added);
+  void add_records(const Database& from, const Added& added);
+  void estimate_sizes();
+  void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal);
+  template <Field_Value T>
+  T value(const Place& place);
+  void load_from(const Place& begin);
+  Place end_of_part(Place begin) const;
+  bool takes_part(const Added& added) const;
+  Column_Base& column_of(Table_Id table, Field_Id field);
+  // How many ids all journals together have for the records of a table.
+  index_t total_size(std::size_t table_index) const {
+    return added_.empty() ? 0
+                          : added_.back().shifts[table_index] + added_.back().sizes[table_index];
+  }
+
+  const double memory_;
+  const Loose_References loose_;
+  Database shape_;  // without values
+  std::string first_name_;
+  std::vector<Added> added_;
+  By_Field<std::size_t> text_sizes_;  // of all texts that do not fit into a row
+  By_Field<Column_Part> columns_;
+  Place begin_{}, end_{};  // of what is in memory
+};
+
+// Checks the entries of a journal, as a Database does, and takes some of its values, or only looks
+// how large they are.
+class Value_Loader : public Database {
+ public:
+  // Looks.
+  Value_Loader() = default;
+  // Takes what is in the present part of the packer.
+  Value_Loader(Part_Packer& packer, const Part_Packer::Added& from)
+      : packer_(&packer), from_(&from) {}
+
+  using Database::operator();
+  // Each value passes here.
+  void replay_batch() = delete;
+  template <Field_Value T>
+  void operator()(const Update<T>& e) {
+    prepare(e);
+    take(e.table, e.field, e.record.value(), e.value);
+  }
+  template <Field_Value T>
+  void operator()(const Update_Vector<T>& e) {
+    prepare(e);
+    for (index_t id = e.record.value(); e.values.remaining() > 0; ++id)
+      take(e.table, e.field, id, e.values.next());
+  }
+
+  const Part_Packer::By_Field<std::size_t>& text_sizes() const { return text_sizes_; }
+
+ private:
+  template <Field_Value T>
+  void take(Table_Id table, Field_Id field, index_t row, T value) {
+    if (packer_ != nullptr)
+      store(table, field, row, value);
+    else if constexpr (std::is_same_v<T, std::string_view>)
+      note_text(table, field, value);
+  }
+  void note_text(Table_Id table, Field_Id field, std::string_view text);
+  template <Field_Value T>
+  void store(Table_Id table, Field_Id field, index_t row, T value);
+
+  Part_Packer* const packer_ = nullptr;
+  const Part_Packer::Added* const from_ = nullptr;
+  Part_Packer::By_Field<std::size_t> text_sizes_;
+};
+
+// Passes entries on to a loader, but no blobs: their places would not be true of the new file.
+class Blobless_Loader {
+ public:
+  // `error` is the text of the Exception for a blob.
+  Blobless_Loader(Value_Loader& loader, const char* error) : loader_(loader), error_(error) {}
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    if constexpr (std::is_same_v<Entry, Blob_Data>)
+      throw Exception(error_);
+    else
+      loader_(entry);
+  }
+
+ private:
+  Value_Loader& loader_;
+  const char* const error_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif
