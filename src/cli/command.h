@@ -47,6 +47,8 @@ int run_stats(std::vector<std::string> arguments);
 int run_to_json(std::vector<std::string> arguments);
 int run_pack(std::vector<std::string> arguments);
 int run_convert(std::vector<std::string> arguments);
+int run_import(std::vector<std::string> arguments);
+int run_export(std::vector<std::string> arguments);
 int run_merge(std::vector<std::string> arguments);
 int run_push(std::vector<std::string> arguments);
 int run_verify(std::vector<std::string> arguments);

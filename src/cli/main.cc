@@ -20,6 +20,8 @@ static constexpr Command commands[] = {
     {"logdump", "joedb_logdump", "print the history of a database", run_logdump},
     {"to_json", "joedb_to_json", "print the content of a database as JSON", run_to_json},
     {"stats", "joedb_stats", "print how much space the tables take", run_stats},
+    {"import", "joedb_import", "read CSV or JSON lines into a database", run_import},
+    {"export", "joedb_export", "print tables as CSV or JSON lines", run_export},
     {"pack", "joedb_pack", "write a database without its history", run_pack},
     {"convert", "joedb_convert", "write the history of a database again", run_convert},
     {"push", "joedb_push", "copy the history of a database to another place", run_push},
