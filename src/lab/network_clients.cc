@@ -9,25 +9,25 @@ namespace joedb::testing::network_lab {
 
 // ---- clients ------------------------------------------------------------------------------------
 
-void Simulation::resume(Client& client) {
-  if (client.fiber->is_done()) return;
-  current_ = &client;
-  client.fiber->resume();
+void Simulation::resume(Actor& actor) {
+  if (actor.fiber->is_done()) return;
+  current_ = &actor;
+  actor.fiber->resume();
   current_ = nullptr;
 }
 
-void Simulation::wait(Client& client) {
-  if (client.is_killed) throw Sim_Killed();
-  client.fiber->suspend();
-  ++client.ticket;
-  client.waits_for_link = std::size_t(-1);
-  if (client.is_killed) throw Sim_Killed();
+void Simulation::wait(Actor& actor) {
+  if (actor.is_killed) throw Sim_Killed();
+  actor.fiber->suspend();
+  ++actor.ticket;
+  actor.waits_for_link = no_link;
+  if (actor.is_killed) throw Sim_Killed();
 }
 
-void Simulation::sleep_of(Client& client, Nanoseconds duration) {
-  if (client.is_killed) throw Sim_Killed();
-  schedule(Event::Kind::resume, now_ + duration, client.index, client.ticket);
-  wait(client);
+void Simulation::sleep_of(Actor& actor, Nanoseconds duration) {
+  if (actor.is_killed) throw Sim_Killed();
+  schedule(Event::Kind::resume, now_ + duration, actor.index, actor.ticket);
+  wait(actor);
 }
 
 void Simulation::kill(Client& client) {
@@ -41,22 +41,35 @@ void Simulation::kill(Client& client) {
 
 void Simulation::begin(Client& client, std::string action) {
   client.epoch = lost_.size();
-  client.expected = acknowledged_;
+  client.expected = client.node > 0 ? relay().served : acknowledged_;
   client.action = std::move(action);
   if (is_traced_) note("client " + std::to_string(client.index) + ": " + client.action);
 }
 
-// Whether the connection and the server are those that they were, and the network is fast.
+Simulation::Moment Simulation::moment(const Client& client) const {
+  return {now_,
+          client.link,
+          {nodes_[client.node].generation, hub().generation},
+          client.node > 0 ? relay_lane_.link : no_link};
+}
+
+bool Simulation::is_quick(std::size_t index) const {
+  const Link& link = links_[index];
+  return !link.is_cut && !link.is_in_pieces && link.capacity > most_bytes_of_a_push;
+}
+
+// Whether the connections and the servers are those that they were, and the network is fast.
 bool Simulation::had_no_fault_since(const Moment& start, const Client& client) const {
-  const Link& link = links_[client.link];
-  return late_percent_ == 0 && start.generation == generation_ && start.link == client.link &&
-         !link.is_cut && !link.is_in_pieces && link.capacity > most_bytes_of_a_push;
+  const Moment end = moment(client);
+  return late_percent_ == 0 && start.generations == end.generations && start.link == end.link &&
+         start.upstream == end.upstream && is_quick(end.link) &&
+         (end.upstream == no_link || is_quick(end.upstream));
 }
 
 // Who waits for something new gets it at once.
 void Simulation::check_wait(const Client& client, const Moment& start, std::size_t from) {
   if (!had_no_fault_since(start, client)) return;
-  for (const auto& [time, size] : growth_) {
+  for (const auto& [time, size] : nodes_[client.node].growth) {
     if (size <= from) continue;
     if (now_ - std::max(time, start.time) > second / 2)
       fail("client " + std::to_string(client.index) +
@@ -118,7 +131,7 @@ void Simulation::live(Client& client) {
 
 void Simulation::open_and_work(Client& client) {
   begin(client, "connects");
-  Sim_Connector connector(*this, client);
+  Sim_Connector connector(*this, client, client.node);
   Line log(*this, "client " + std::to_string(client.index));
   if (client.copy == Copy_Kind::none) {
     Server_File file(connector, log, *this);
@@ -244,8 +257,11 @@ void Simulation::write_twice(Client& client, Store& store, const Abstract_File& 
   try {
     write_both(client, store, file, lock);
   } catch (const Conflict&) {
-    const bool has_lock = limits_.lock_time == System::Duration(0) ||
-                          std::chrono::nanoseconds(now_ - start.time) < limits_.lock_time;
+    const auto has_lock_of = [&](const Node& node) {
+      return node.limits.lock_time == System::Duration(0) ||
+             std::chrono::nanoseconds(now_ - start.time) < node.limits.lock_time;
+    };
+    const bool has_lock = has_lock_of(hub()) && has_lock_of(nodes_[client.node]);
     if (has_lock && had_no_fault_since(start, client))
       fail("client " + std::to_string(client.index) + ": has the lock, and others push");
     throw;

@@ -31,22 +31,23 @@ Nanoseconds Simulation::delay() {
 
 Simulation::~Simulation() {
   is_stopping_ = true;
-  for (Client& client : clients_) {
-    client.is_killed = true;
+  for (Client& client : clients_)
     if (client.file) client.file->kill_after(0);
-    while (client.fiber && !client.fiber->is_done()) {
-      current_ = &client;
-      client.fiber->resume();
-    }
+  for (Node& node : nodes_)
+    if (node.file) node.file->kill_after(0);
+  for (Actor* const actor : actors_) {
+    actor->is_killed = true;
+    while (actor->fiber && !actor->fiber->is_done()) resume(*actor);
   }
-  if (file_) file_->kill_after(0);
-  for (auto& jobs : jobs_) jobs.clear();
-  for (auto& dones : dones_) dones.clear();
+  for (Node& node : nodes_) forget_work(node);
 }
 
 // ---- the schedule -------------------------------------------------------------------------------
 
 void Simulation::set_up() {
+  const bool wants_relay = chance(35);
+  nodes_.emplace_back(*this, 0, "server");
+  if (wants_relay) nodes_.emplace_back(*this, 1, "relay");
   const auto percent = [&] {
     const std::size_t percents[] = {0, 0, 10, 30, 60};
     return percents[random_.below(std::size(percents))];
@@ -55,17 +56,21 @@ void Simulation::set_up() {
   late_percent_ = percent() / 2;
   piece_percent_ = percent();
   pause_percent_ = percent() / 2;
-  is_hard_ = random_.flip();
-  const Nanoseconds lock_times[] = {0, second, 5 * second, 300 * second};
-  limits_.lock_time = std::chrono::nanoseconds(lock_times[random_.below(std::size(lock_times))]);
+  for (Node& node : nodes_) {
+    const Nanoseconds lock_times[] = {0, second, 5 * second, 300 * second};
+    node.is_hard = random_.flip();
+    node.limits.lock_time =
+        std::chrono::nanoseconds(lock_times[random_.below(std::size(lock_times))]);
+  }
+  if (has_relay()) set_up_relay();
   heal_time_ = (1 + below(chance(50) ? 3 : 30)) * second;
-  server_log_ = std::make_unique<Line>(*this, "server");
-  disk_ = std::make_unique<Sim_Disk>();
 
   const std::size_t count = 1 + random_.below(4);
   for (std::size_t i = 0; i < count; ++i) {
     Client& client = clients_.emplace_back();
     client.index = i;
+    client.name = "client " + std::to_string(i);
+    if (has_relay()) client.node = i == 0 || random_.flip() ? 1 : 0;
     const std::size_t kind = random_.below(10);
     client.copy = kind < 5 ? Copy_Kind::memory : kind < 8 ? Copy_Kind::disk : Copy_Kind::none;
     client.is_robust = chance(65);
@@ -75,38 +80,44 @@ void Simulation::set_up() {
     client.actions_left = 1 + random_.below(8);
     client.pause = below(chance(70) ? 10 * millisecond : second);
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    clients_[i].fiber = std::make_unique<Fiber>([this, i] { live(clients_[i]); });
-    schedule(Event::Kind::resume, 0, i);
+  for (Client& client : clients_) {
+    actors_.push_back(&client);
+    client.fiber = std::make_unique<Fiber>([this, &client] { live(client); });
   }
+  if (has_relay()) start_relay_threads();
+  for (const Actor* const actor : actors_) schedule(Event::Kind::resume, 0, actor->index);
 
   schedule(Event::Kind::start, 0);
   const auto any_time = [&] { return below(chance(50) ? second / 2 : heal_time_); };
-  const auto plan = [&](Event::Kind kind, std::size_t chance_percent, std::size_t most) {
+  const auto plan = [&](Event::Kind kind, std::size_t chance_percent, std::size_t most,
+                        std::size_t kinds) {
     if (!chance(chance_percent)) return;
     for (std::size_t i = 1 + random_.below(most); i > 0; --i)
-      schedule(kind, any_time(), random_.below(count), random_.next());
+      schedule(kind, any_time(), random_.below(kinds), random_.next());
   };
-  plan(Event::Kind::crash, 40, 3);
-  plan(Event::Kind::disk_fault, 15, 1);
-  plan(Event::Kind::kill_client, 25, 3);
-  plan(Event::Kind::cut, 30, 4);
+  plan(Event::Kind::crash, 40, 3, nodes_.size());
+  plan(Event::Kind::disk_fault, 15, 1, nodes_.size());
+  plan(Event::Kind::kill_client, 25, 3, count);
+  plan(Event::Kind::cut, 30, 4, 1);
   schedule(Event::Kind::heal, heal_time_);
 }
 
 void Simulation::handle(const Event& event) {
   using Kind = Event::Kind;
   const std::size_t i = event.subject;
-  const bool is_current = event.value == generation_ && core_;
+  const auto node_of_link = [&]() -> Node& { return nodes_[links_[i].node]; };
+  const auto is_current = [&](const Node& node) {
+    return event.value == node.generation && node.core;
+  };
   switch (event.kind) {
     case Kind::resume:
-      if (clients_[i].ticket == event.value) resume(clients_[i]);
+      if (actors_[i]->ticket == event.value) resume(*actors_[i]);
       break;
     case Kind::accept:
-      if (!is_current || links_[i].is_cut) break;
-      links_[i].session = core_->next_session();
-      session_links_.push_back(i);
-      call([&] { core_->connected(); });
+      if (!is_current(node_of_link()) || links_[i].is_cut) break;
+      links_[i].session = node_of_link().core->next_session();
+      node_of_link().session_links.push_back(i);
+      call(node_of_link(), [&] { node_of_link().core->connected(); });
       break;
     case Kind::to_server:
       if (links_[i].is_cut && links_[i].drops_bytes) break;
@@ -119,23 +130,23 @@ void Simulation::handle(const Event& event) {
       wake(i);
       break;
     case Kind::serve:
-      if (is_current) serve(i);
+      if (is_current(node_of_link())) serve(i);
       break;
     case Kind::sent:
-      if (!is_current || links_[i].session < 0) break;
+      if (!is_current(node_of_link()) || links_[i].session < 0) break;
       links_[i].is_sent_late = links_[i].to_client.bytes.size() > links_[i].capacity &&
                                !links_[i].is_cut && links_[i].is_client_open;
       if (links_[i].is_sent_late) break;
       if (links_[i].to_server.has_ended && random_.flip())
         lose(i);
       else
-        call([&] { core_->sent(links_[i].session); });
+        call(node_of_link(), [&] { node_of_link().core->sent(links_[i].session); });
       break;
     case Kind::end_at_server:
       links_[i].to_server.has_ended = true;
-      if (is_current) {
+      if (is_current(node_of_link())) {
         if (std::exchange(links_[i].is_sent_late, false))
-          schedule(Kind::sent, now_, i, generation_);
+          schedule(Kind::sent, now_, i, event.value);
         schedule_serve(i);
       }
       break;
@@ -144,63 +155,49 @@ void Simulation::handle(const Event& event) {
       wake(i);
       break;
     case Kind::lost_at_server:
-      if (is_current) lose(i);
+      if (is_current(node_of_link())) lose(i);
       break;
     case Kind::lost_at_client:
       links_[i].is_client_lost = true;
       wake(i);
       break;
     case Kind::tick:
-      if (!is_current) break;
-      tick_time_.reset();
-      call([&] { core_->tick(); });
+      if (!is_current(nodes_[i])) break;
+      nodes_[i].tick_time.reset();
+      call(nodes_[i], [&] { nodes_[i].core->tick(); });
       break;
-    case Kind::lane_work: {
-      if (!is_current) break;
-      const Job job = std::move(jobs_[i].front());
-      jobs_[i].pop_front();
-      if (!jobs_[i].empty()) schedule(Kind::lane_work, now_ + delay(), i, generation_);
-      dones_[i].push_back(job.done);
-      done_times_[i] = std::max(done_times_[i], now_ + delay());
-      schedule(Kind::lane_done, done_times_[i], i, generation_);
-      call(job.work);
+    case Kind::lane_work:
+      if (is_current(nodes_[i / 2])) do_lane_work(nodes_[i / 2], i % 2);
       break;
-    }
     case Kind::lane_done: {
-      if (!is_current) break;
-      const auto done = std::move(dones_[i].front());
-      dones_[i].pop_front();
-      call(done);
+      Node& node = nodes_[i / 2];
+      if (!is_current(node)) break;
+      const auto done = std::move(node.dones[i % 2].front());
+      node.dones[i % 2].pop_front();
+      call(node, done);
       break;
     }
+    case Kind::refresh:
+      if (is_current(nodes_[i])) call(nodes_[i], [&] { nodes_[i].core->refresh(); });
+      break;
     case Kind::crash: {
-      if (!core_ || is_healed_) break;
+      Node& node = nodes_[i];
+      if (!node.core || is_healed_) break;
       Random random(event.value);
       const bool is_power = random.flip();
-      is_power_next_ = is_power;
-      if (random.flip())
-        crash(is_power);
+      node.is_power_next = is_power;
+      if (random.flip() || !node.file)
+        crash(node, is_power);
       else
-        file_->kill_after(random.below(8));
+        node.file->kill_after(random.below(8));
       break;
     }
     case Kind::start:
       start_server();
       break;
-    case Kind::disk_fault: {
-      Random random(event.value);
-      using Calls = Sim_Fault::Calls;
-      const Calls kinds[] = {Calls::writes, Calls::changes, Calls::syncs};
-      const Calls calls = kinds[random.below(std::size(kinds))];
-      note("a call of the server's disk will fail");
-      ++counts_.disk_faults;
-      disk_->set_fault({.calls = calls,
-                        .number = disk_->count(calls) + random.below(6),
-                        .code = random.flip() ? ENOSPC : EIO,
-                        .lasts = random.flip(),
-                        .part_written = static_cast<double>(random.below(3)) / 2});
+    case Kind::disk_fault:
+      set_fault(nodes_[i], event.value);
       break;
-    }
     case Kind::kill_client:
       if (!is_healed_) kill(clients_[i]);
       break;
@@ -214,9 +211,11 @@ void Simulation::handle(const Event& event) {
     case Kind::heal:
       note("no more faults");
       is_healed_ = true;
-      disk_->remove_fault();
-      if (file_) file_->kill_after(std::size_t(-1));
-      if (core_ && disk_->has_failed()) crash(false);
+      for (Node& node : nodes_) {
+        node.disk->remove_fault();
+        if (node.file) node.file->kill_after(std::size_t(-1));
+        if (node.core && node.disk->has_failed()) crash(node, false);
+      }
       for (Link& link : links_) link.to_server.cut_at = link.to_client.cut_at = std::size_t(-1);
       break;
   }
@@ -233,7 +232,11 @@ void Simulation::run() {
     fail(text);
   };
   std::uint64_t count = 0;
-  while (!has_failed() && std::any_of(clients_.begin(), clients_.end(), is_unfinished)) {
+  const auto must_go_on = [&] {
+    return std::any_of(clients_.begin(), clients_.end(), is_unfinished) ||
+           (has_relay() && (!relay().core || relay().served < served_.size()));
+  };
+  while (!has_failed() && must_go_on()) {
     if (events_.empty()) return complain("somebody waits for ever:");
     const Event event = events_.top();
     events_.pop();
@@ -241,10 +244,11 @@ void Simulation::run() {
     if (now_ > heal_time_ + patience) return complain("somebody does not get an answer:");
     if (++count > most_events) return complain("too many events:");
     handle(event);
+    if (has_relay()) check_that_relay_is_fresh();
   }
-  if (has_failed() || !core_) return;
+  if (has_failed() || !hub().core) return;
   // The last crash: nobody is there to see it.
-  crash(is_hard_ && random_.flip());
+  crash(hub(), hub().is_hard && random_.flip());
   if (chance(25)) start_server();
 }
 

@@ -18,13 +18,14 @@ class Simulation::Sim_Channel final : public Channel {
   const std::size_t link_;
 };
 
-std::unique_ptr<Channel> Simulation::connect(Client& client) {
-  sleep_of(client, delay());
-  if (!core_) throw Connection_Lost("connection refused");
+std::unique_ptr<Channel> Simulation::connect(Actor& actor, std::size_t node) {
+  sleep_of(actor, delay());
+  if (!nodes_[node].core) throw Connection_Lost("connection refused");
   const std::size_t index = links_.size();
   Link& link = links_.emplace_back();
-  link.client = client.index;
-  client.link = index;
+  link.actor = actor.index;
+  link.node = node;
+  actor.link = index;
   link.capacity = chance(80) ? std::size_t{1} << 20 : 16 + random_.below(1000);
   link.is_in_pieces = chance(piece_percent_);
   if (!is_healed_ && chance(cut_percent_)) {
@@ -32,9 +33,9 @@ std::unique_ptr<Channel> Simulation::connect(Client& client) {
     stream.cut_at = random_.below(chance(70) ? 120 : 2000);
   }
   if (is_traced_)
-    note("client " + std::to_string(client.index) + ": connects: link " + std::to_string(index));
+    note(actor.name + ": connects: link " + std::to_string(index));
   ++counts_.connections;
-  schedule(Event::Kind::accept, now_ + delay(), index, generation_);
+  schedule(Event::Kind::accept, now_ + delay(), index, nodes_[node].generation);
   return std::make_unique<Sim_Channel>(*this, index);
 }
 
@@ -78,20 +79,21 @@ void Simulation::cut(std::size_t index) {
     return now_ + (chance(60) ? below(100 * millisecond) : below(longest));
   };
   schedule(Event::Kind::lost_at_client, until_noticed(20 * second), index);
-  schedule(Event::Kind::lost_at_server, until_noticed(100 * second), index, generation_);
+  schedule(Event::Kind::lost_at_server, until_noticed(100 * second), index,
+           nodes_[link.node].generation);
 }
 
 void Simulation::wake(std::size_t index) {
-  const Client& client = clients_[links_[index].client];
-  if (client.waits_for_link == index)
-    schedule(Event::Kind::resume, now_, client.index, client.ticket);
+  const Actor& actor = *actors_[links_[index].actor];
+  if (actor.waits_for_link == index)
+    schedule(Event::Kind::resume, now_, actor.index, actor.ticket);
 }
 
 std::size_t Simulation::read(std::size_t index, char* data, std::size_t size) {
-  Client& client = clients_[links_[index].client];
+  Actor& actor = *actors_[links_[index].actor];
   Link& link = links_[index];
   for (;;) {
-    if (client.is_killed) throw Sim_Killed();
+    if (actor.is_killed) throw Sim_Killed();
     Stream& stream = link.to_client;
     if (stream.arrived > 0) {
       std::size_t n = std::min(size, stream.arrived);
@@ -100,20 +102,20 @@ std::size_t Simulation::read(std::size_t index, char* data, std::size_t size) {
       stream.bytes.erase(0, n);
       stream.arrived -= n;
       if (std::exchange(link.is_sent_late, false))
-        schedule(Event::Kind::sent, now_ + delay(), index, generation_);
+        schedule(Event::Kind::sent, now_ + delay(), index, nodes_[link.node].generation);
       return n;
     }
     if (stream.has_ended || link.is_client_lost) throw Connection_Lost("the connection is lost");
-    client.waits_for_link = index;
-    wait(client);
+    actor.waits_for_link = index;
+    wait(actor);
   }
 }
 
 void Simulation::write(std::size_t index, const char* data, std::size_t size) {
-  Client& client = clients_[links_[index].client];
+  Actor& actor = *actors_[links_[index].actor];
   Link& link = links_[index];
   while (size > 0) {
-    if (client.is_killed) throw Sim_Killed();
+    if (actor.is_killed) throw Sim_Killed();
     // Windows grow, so that a large push ends in reasonable time.
     link.capacity = std::max(link.capacity, link.to_server.total / 64);
     const std::size_t waiting = link.to_server.bytes.size();
@@ -121,8 +123,8 @@ void Simulation::write(std::size_t index, const char* data, std::size_t size) {
     if (link.is_client_lost || (link.to_client.has_ended && (is_full || random_.flip())))
       throw Connection_Lost("the connection is lost");
     if (is_full && !link.is_cut) {
-      client.waits_for_link = index;
-      wait(client);
+      actor.waits_for_link = index;
+      wait(actor);
       continue;
     }
     const std::size_t n = link.is_cut ? size : std::min(size, link.capacity - waiting);
@@ -138,9 +140,9 @@ void Simulation::close_client(std::size_t index) {
   note("link " + std::to_string(index) + ": closed by the client");
   if (link.is_cut) return;
   // A machine that is switched off says nothing.
-  if (clients_[link.client].is_killed && chance(30)) return cut(index);
+  if (actors_[link.actor]->is_killed && chance(30)) return cut(index);
   schedule(Event::Kind::end_at_server, std::max(link.to_server.time, now_ + delay()), index,
-           generation_);
+           nodes_[link.node].generation);
 }
 
 void Simulation::schedule_serve(std::size_t index) {
@@ -148,7 +150,7 @@ void Simulation::schedule_serve(std::size_t index) {
   if (link.session < 0 || !link.wants_bytes || link.is_serving) return;
   if (link.to_server.arrived == 0 && !link.to_server.has_ended) return;
   link.is_serving = true;
-  schedule(Event::Kind::serve, now_ + (random_.flip() ? 0 : delay()), index, generation_);
+  schedule(Event::Kind::serve, now_ + (random_.flip() ? 0 : delay()), index, nodes_[link.node].generation);
 }
 
 void Simulation::serve(std::size_t index) {
@@ -167,45 +169,57 @@ void Simulation::serve(std::size_t index) {
   stream.arrived -= size;
   link.wants_bytes = false;
   wake(index);
-  call([&] { core_->received(link.session, bytes); });
+  Node& node = nodes_[link.node];
+  call(node, [&] { node.core->received(link.session, bytes); });
 }
 
 void Simulation::lose(std::size_t index) {
   Link& link = links_[index];
   if (link.session < 0) return;
   const Session_Id session = std::exchange(link.session, -1);
-  call([&] { core_->closed(session); });
+  Node& node = nodes_[link.node];
+  call(node, [&] { node.core->closed(session); });
 }
 
 // ---- Server_Host --------------------------------------------------------------------------------
 
-void Simulation::send(Session_Id session, std::string bytes) {
-  if (file_->is_killed()) return;  // this process is dead
-  const std::size_t index = link_of(session);
-  transmit(index, false, bytes);
-  schedule(Event::Kind::sent, now_ + delay(), index, generation_);
+void Simulation::Node::send(Session_Id session, std::string bytes) {
+  if (is_dead()) return;
+  const std::size_t link = link_of(session);
+  simulation.transmit(link, false, bytes);
+  simulation.schedule(Event::Kind::sent, simulation.now_ + simulation.delay(), link, generation);
 }
 
-void Simulation::receive(Session_Id session) {
-  const std::size_t index = link_of(session);
-  links_[index].wants_bytes = true;
-  schedule_serve(index);
+void Simulation::Node::receive(Session_Id session) {
+  const std::size_t link = link_of(session);
+  simulation.links_[link].wants_bytes = true;
+  simulation.schedule_serve(link);
 }
 
-void Simulation::close(Session_Id session) {
-  if (file_->is_killed()) return;
-  const std::size_t index = link_of(session);
-  Link& link = links_[index];
+void Simulation::Node::close(Session_Id session) {
+  if (is_dead()) return;
+  const std::size_t i = link_of(session);
+  Link& link = simulation.links_[i];
   link.session = -1;
-  note("link " + std::to_string(index) + ": closed by the server");
-  if (!link.is_cut)
-    schedule(Event::Kind::end_at_client, std::max(link.to_client.time, now_ + delay()), index);
+  simulation.note("link " + std::to_string(i) + ": closed by the server");
+  if (link.is_cut) return;
+  const Nanoseconds time = std::max(link.to_client.time, simulation.now_ + simulation.delay());
+  simulation.schedule(Event::Kind::end_at_client, time, i);
 }
 
-void Simulation::run(Lane lane, std::function<void()> work, std::function<void()> done) {
+// The journal of a relay waits for the hub: its thread takes the work. Everything else is done at
+// once when its time has come.
+void Simulation::Node::run(Lane lane, std::function<void()> work, std::function<void()> done) {
   const auto i = static_cast<std::size_t>(lane);
-  jobs_[i].push_back({std::move(work), std::move(done)});
-  if (jobs_[i].size() == 1) schedule(Event::Kind::lane_work, now_ + delay(), i, generation_);
+  jobs[i].push_back({std::move(work), std::move(done)});
+  const Nanoseconds time = simulation.now_ + simulation.delay();
+  const Actor& thread = simulation.relay_lane_;
+  if (is_relay() && lane == Lane::journal) {
+    if (!is_lane_busy)
+      simulation.schedule(Event::Kind::resume, time, thread.index, thread.ticket);
+  } else if (jobs[i].size() == 1) {
+    simulation.schedule(Event::Kind::lane_work, time, 2 * index + i, generation);
+  }
 }
 
 }  // namespace joedb::testing::network_lab

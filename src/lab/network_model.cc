@@ -50,12 +50,12 @@ std::string Simulation::extend_journal(std::string_view body) {
   }
   served_ = body;
   ends_.insert(at);
-  growth_.emplace_back(now_, at);
+  hub().growth.emplace_back(now_, at);
   return {};
 }
 
 void Simulation::observe() {
-  const std::size_t size = body_size(journal_->get_checkpoint());
+  const std::size_t size = body_size(hub().journal->get_checkpoint());
   if (size == served_.size()) return;
   if (size < served_.size()) return fail("the journal of the server has become shorter");
   const std::string_view body = served_body(size);
@@ -68,17 +68,17 @@ void Simulation::observe() {
 
 // Compares what a restarted server has with what it had.
 std::string Simulation::recovered() {
-  const std::size_t size = body_size(journal_->get_checkpoint());
+  const std::size_t size = body_size(hub().journal->get_checkpoint());
   const std::string body(served_body(size));
   if (body.size() < size) return "the checkpoint is behind the end of the file";
   if (body.starts_with(served_)) return extend_journal(body);
-  if (is_hard_ || !was_power_cut_)
+  if (hub().is_hard || !hub().was_power_cut)
     return "something that was served is lost: " + std::to_string(body.size()) + " bytes of " +
            std::to_string(served_.size());
   if (!std::string_view(served_).starts_with(body) || !ends_.contains(body.size()))
     return "bytes that nobody has written";
   lost_.push_back(std::exchange(served_, body));
-  growth_.clear();
+  hub().growth.clear();
   acknowledged_ = std::min(acknowledged_, body.size());
   for (Client& client : clients_) {
     client.last_in_journal = 0;

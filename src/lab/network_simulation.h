@@ -20,7 +20,7 @@
 #include "joedb/base/log.h"
 #include "joedb/base/system.h"
 #include "joedb/format/header.h"
-#include "joedb/io/memory_file.h"
+#include "joedb/io/locked_memory_file.h"
 #include "joedb/network/channel.h"
 #include "joedb/replica/client.h"
 #include "lab/crash_lab.h"
@@ -85,19 +85,27 @@ class Diverged final : public std::exception {};
 
 enum class Copy_Kind { memory, disk, none };  // none: Server_File
 
-struct Client {
+constexpr std::size_t no_link = std::size_t(-1);
+
+// A thread that waits: that of a client, or one of a relay.
+struct Actor {
   std::size_t index = 0;
-  std::unique_ptr<Fiber> fiber;
+  std::string name = {};  // "client 2"
+  std::unique_ptr<Fiber> fiber = nullptr;
+  std::uint64_t ticket = 0;  // of what it waits for
+  std::size_t waits_for_link = no_link;
+  std::size_t link = no_link;  // the last one it made
+  bool is_killed = false;
+};
+
+struct Client : Actor {
+  std::size_t node = 0;  // the server that it talks to
   Copy_Kind copy = Copy_Kind::memory;
   bool is_robust = false;
   bool has_tables = false;
   bool is_hard = false;
   Content_Check check = Content_Check::fast;
 
-  std::uint64_t ticket = 0;  // of what it waits for
-  std::size_t waits_for_link = std::size_t(-1);
-  std::size_t link = 0;  // the last one it made
-  bool is_killed = false;
   bool is_finished = false;
   std::size_t actions_left = 0;
   Nanoseconds pause = 0;
@@ -123,7 +131,8 @@ struct Stream {
   bool has_ended = false;  // and the other side knows
 };
 struct Link {
-  std::size_t client = 0;
+  std::size_t actor = 0;  // who made it
+  std::size_t node = 0;   // the server
   Session_Id session = -1;
   Stream to_server;
   Stream to_client;
@@ -153,6 +162,7 @@ struct Event {
     tick,
     lane_work,
     lane_done,
+    refresh,
     crash,
     start,
     disk_fault,
@@ -170,7 +180,7 @@ struct Event {
   }
 };
 
-class Simulation final : public Server_Host, public System {
+class Simulation final : public System {
  public:
   Simulation(std::uint64_t seed, bool is_traced) : random_(seed), is_traced_(is_traced) {}
   ~Simulation() override;
@@ -187,16 +197,11 @@ class Simulation final : public Server_Host, public System {
   }
   std::uint64_t random() override { return random_.next(); }
 
-  // ---- Server_Host
-  void send(Session_Id session, std::string bytes) override;
-  void receive(Session_Id session) override;
-  void close(Session_Id session) override;
-  void run(Lane lane, std::function<void()> work, std::function<void()> done) override;
-
  private:
   class Sim_Channel;
   class Sim_Connector;
   class Line;
+  struct Node;
 
   void note(const std::string& text);
   void fail(std::string text);
@@ -214,9 +219,9 @@ class Simulation final : public Server_Host, public System {
   void handle(const Event& event);
 
   // clients
-  void resume(Client& client);
-  void wait(Client& client);
-  void sleep_of(Client& client, Nanoseconds duration);
+  void resume(Actor& actor);
+  void wait(Actor& actor);
+  void sleep_of(Actor& actor, Nanoseconds duration);
   void kill(Client& client);
   void live(Client& client);
   void open_and_work(Client& client);
@@ -239,15 +244,17 @@ class Simulation final : public Server_Host, public System {
   struct Moment {
     Nanoseconds time;
     std::size_t link;
-    std::uint64_t generation;
+    std::array<std::uint64_t, 2> generations;
+    std::size_t upstream;  // the link of the relay
   };
-  Moment moment(const Client& client) const { return {now_, client.link, generation_}; }
+  Moment moment(const Client& client) const;
+  bool is_quick(std::size_t link) const;
   bool had_no_fault_since(const Moment& start, const Client& client) const;
   void check_wait(const Client& client, const Moment& start, std::size_t from);
   void discard(Client& client);
 
   // the network
-  std::unique_ptr<Channel> connect(Client& client);
+  std::unique_ptr<Channel> connect(Actor& actor, std::size_t node);
   std::size_t read(std::size_t link, char* data, std::size_t size);
   void write(std::size_t link, const char* data, std::size_t size);
   void close_client(std::size_t link);
@@ -257,22 +264,40 @@ class Simulation final : public Server_Host, public System {
   void serve(std::size_t link);
   void schedule_serve(std::size_t link);
   void lose(std::size_t link);
-  std::size_t link_of(Session_Id session) const {
-    return session_links_[static_cast<std::size_t>(session)];
-  }
 
-  // the server
+  // servers
+  Node& hub() { return nodes_.front(); }
+  const Node& hub() const { return nodes_.front(); }
+  bool has_relay() const { return nodes_.size() > 1; }
+  Node& relay() { return nodes_.back(); }
+  const Node& relay() const { return nodes_.back(); }
   void start_server();
   bool open_journal(Recovery recovery, std::string& error);
-  void crash(bool is_power_cut);
+  void crash(Node& node, bool is_power_cut);
+  void crash_hub(bool is_power_cut);
+  void cut_links(const Node& node);
+  void forget_work(Node& node);
+  void do_lane_work(Node& node, std::size_t lane);
+  void set_fault(Node& node, std::uint64_t seed);
   template <class F>
-  void call(F&& f);
+  void call(Node& node, F&& f);
+
+  // the relay
+  void set_up_relay();
+  void start_relay_threads();
+  void live_as_relay();
+  bool open_relay();
+  void open_relay_journal();
+  void work_as_relay();
+  void bury_relay();
+  void watch_hub();
+  std::string wrong_in_relay();
+  void observe_relay();
+  bool is_relay_excused() const;
+  void check_that_relay_is_fresh();
 
   // the model
-  std::string_view served_body(std::size_t size) const {
-    return std::string_view(disk_->content())
-        .substr(std::min(header_bytes, disk_->content().size()), size);
-  }
+  std::string_view served_body(std::size_t size) const;
   std::string extend_journal(std::string_view body);
   void observe();
   std::string recovered();
@@ -290,7 +315,8 @@ class Simulation final : public Server_Host, public System {
   std::uint64_t next_event_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::deque<Client> clients_;
-  Client* current_ = nullptr;
+  std::vector<Actor*> actors_;
+  Actor* current_ = nullptr;
   bool is_stopping_ = false;
   std::deque<Link> links_;
 
@@ -299,37 +325,22 @@ class Simulation final : public Server_Host, public System {
   std::size_t late_percent_ = 0;
   std::size_t piece_percent_ = 0;
   std::size_t pause_percent_ = 0;
-  bool is_hard_ = false;
-  bool has_lossy_power_ = false;
-  Server_Core::Limits limits_;
   Nanoseconds heal_time_ = 0;
   bool is_healed_ = false;
 
-  std::unique_ptr<Sim_Disk> disk_;
-  std::unique_ptr<Sim_File> file_;
-  std::unique_ptr<Written_Journal> journal_;
-  std::unique_ptr<Server_Core> core_;
-  std::unique_ptr<Logger> server_log_;
-  std::uint64_t generation_ = 0;
-  bool is_power_next_ = false;
-  bool was_power_cut_ = false;
-  std::vector<std::size_t> session_links_;
-  std::optional<Nanoseconds> tick_time_;
-  struct Job {
-    std::function<void()> work;
-    std::function<void()> done;
-  };
-  std::array<std::deque<Job>, 2> jobs_;
-  std::array<std::deque<std::function<void()>>, 2> dones_;
-  std::array<Nanoseconds, 2> done_times_{};
+  std::deque<Node> nodes_;  // the hub, and perhaps a relay
+  Actor relay_lane_;        // its thread that works on its journal
+  Actor relay_watcher_;
+  std::size_t checked_ = 0;       // so much of the copy of the relay
+  Nanoseconds behind_since_ = 0;  // the relay, without an excuse
 
   // The journal of the server, behind its header, and the ends of all pushes.
   std::string served_;
   std::size_t acknowledged_ = 0;  // up to here
   std::set<std::size_t> ends_{0};
-  std::vector<std::pair<Nanoseconds, std::size_t>> growth_;  // when it had so much
   std::vector<std::string> lost_;  // what it was before a power cut without hard checkpoints
 };
+
 // Passes lines to the trace.
 class Simulation::Line final : public Logger {
  public:
@@ -347,29 +358,89 @@ class Simulation::Line final : public Logger {
 
 class Simulation::Sim_Connector final : public Connector {
  public:
-  Sim_Connector(Simulation& simulation, Client& client)
-      : simulation_(simulation), client_(client) {}
-  std::unique_ptr<Channel> new_channel() override { return simulation_.connect(client_); }
+  Sim_Connector(Simulation& simulation, Actor& actor, std::size_t node)
+      : simulation_(simulation), actor_(actor), node_(node) {}
+  std::unique_ptr<Channel> new_channel() override { return simulation_.connect(actor_, node_); }
   std::string name() const override { return "the server"; }
 
  private:
   Simulation& simulation_;
-  Client& client_;
+  Actor& actor_;
+  const std::size_t node_;
 };
+
+// A server: the hub, or a relay, whose journal has a connection to the hub.
+struct Simulation::Node final : public Server_Host {
+  Node(Simulation& s, std::size_t i, std::string n)
+      : simulation(s), index(i), name(std::move(n)), log(s, name) {}
+
+  void send(Session_Id session, std::string bytes) override;
+  void receive(Session_Id session) override;
+  void close(Session_Id session) override;
+  void run(Lane lane, std::function<void()> work, std::function<void()> done) override;
+
+  bool is_relay() const { return index > 0; }
+  bool is_dead() const { return file && file->is_killed(); }
+  bool is_working() const {
+    return is_lane_busy || !jobs.front().empty() || !dones.front().empty();
+  }
+  std::size_t link_of(Session_Id session) const {
+    return session_links[static_cast<std::size_t>(session)];
+  }
+
+  Simulation& simulation;
+  const std::size_t index;
+  const std::string name;
+  Line log;
+
+  bool is_hard = false;
+  bool is_in_memory = false;
+  Content_Check check = Content_Check::none;
+  Server_Core::Limits limits = {};
+
+  std::unique_ptr<Sim_Disk> disk = std::make_unique<Sim_Disk>();
+  std::unique_ptr<Sim_File> file = nullptr;  // or memory
+  std::unique_ptr<Locked_Memory_File> memory = nullptr;
+  std::unique_ptr<Sim_Connector> connector = nullptr;
+  std::unique_ptr<Connection> upstream = nullptr;
+  std::unique_ptr<Written_Journal> journal = nullptr;
+  std::unique_ptr<Server_Core> core = nullptr;
+  std::uint64_t generation = 0;
+  bool is_power_next = false;
+  bool was_power_cut = false;
+  std::vector<std::size_t> session_links = {};
+  std::optional<Nanoseconds> tick_time = std::nullopt;
+  struct Job {
+    std::function<void()> work;
+    std::function<void()> done;
+  };
+  std::array<std::deque<Job>, 2> jobs = {};  // of each lane
+  std::array<std::deque<std::function<void()>>, 2> dones = {};
+  std::array<Nanoseconds, 2> done_times{};
+  bool is_lane_busy = false;  // that of the relay
+
+  std::size_t served = 0;                                        // by the relay, at most
+  std::vector<std::pair<Nanoseconds, std::size_t>> growth = {};  // when it had so much
+};
+
+inline std::string_view Simulation::served_body(std::size_t size) const {
+  const std::string_view content = hub().disk->content();
+  return content.substr(std::min(header_bytes, content.size()), size);
+}
 
 // Everything that the core is told goes through this.
 template <class F>
-void Simulation::call(F&& f) {
-  if (!core_) return;
+void Simulation::call(Node& node, F&& f) {
+  if (!node.core) return;
   f();
-  if (file_->is_killed()) return crash(is_power_next_);
-  observe();
-  const auto deadline = core_->next_deadline();
+  if (node.is_dead()) return crash(node, node.is_power_next);
+  node.is_relay() ? observe_relay() : observe();
+  const auto deadline = node.core->next_deadline();
   if (!deadline) return;
   const Nanoseconds time = std::chrono::nanoseconds(deadline->time_since_epoch()).count();
-  if (tick_time_ && *tick_time_ <= time) return;
-  tick_time_ = time;
-  schedule(Event::Kind::tick, time, 0, generation_);
+  if (node.tick_time && *node.tick_time <= time) return;
+  node.tick_time = time;
+  schedule(Event::Kind::tick, time, node.index, node.generation);
 }
 
 }  // namespace joedb::testing::network_lab
