@@ -282,24 +282,28 @@ void Simulation::write_both(Client& client, Store& store, const Abstract_File& f
   }
 }
 
-// A conflict is one, and the client finds that its copy has diverged.
-void Simulation::check_conflict(Client& client, const Conflict& conflict,
+// A conflict is one. Returns whether the copy of the client has diverged: it has a transaction that
+// the server has not.
+bool Simulation::check_conflict(Client& client, const Conflict& conflict,
                                 const std::string& local) {
   const std::string who = "client " + std::to_string(client.index) + ": ";
   ++counts_.conflicts;
+  bool has_diverged = false;
   const bool is_remembered = client.is_robust || client.copy == Copy_Kind::none;
   for (std::size_t at = 0; at < local.size();) {
     const auto owner = owner_of(std::string_view(local).substr(at));
-    if (!owner || owner->client >= clients_.size()) return;  // after a power cut
+    if (!owner || owner->client >= clients_.size()) return false;  // after a power cut
     Transaction& own = clients_[owner->client].transactions.at(owner->number);
     at += own.bytes.size();
     if (at <= body_size(conflict.position)) continue;
-    if (own.end == 0 && owner->client == client.index && lost_.empty()) own.is_refused = true;
+    if (own.end == 0 && owner->client == client.index && lost_.empty())
+      has_diverged = own.is_refused = true;
     if (own.end != 0 && is_remembered && lost_.empty())
       fail(who + "a push is called a conflict, but the server has it");
   }
   if (lost_.empty() && body_size(conflict.position) == served_.size())
     fail(who + "a conflict, but nobody else has pushed");
+  return has_diverged;
 }
 
 template <class Store>
@@ -316,19 +320,17 @@ void Simulation::guarded(Client& client, Store& store, const std::function<void(
   }
   note(who + conflict->what());
   // What its copy has is not what is asked for if it is a Server_File: that is gone.
-  check_conflict(client, *conflict,
-                 client.memory ? std::string(client.memory->get_data().begin() + journal_start,
-                                             client.memory->get_data().end())
-                 : client.file ? client.disk->content().substr(header_bytes)
-                               : std::string());
+  const bool has_diverged =
+      check_conflict(client, *conflict,
+                     client.memory ? std::string(client.memory->get_data().begin() + journal_start,
+                                                 client.memory->get_data().end())
+                     : client.file ? client.disk->content().substr(header_bytes)
+                                   : std::string());
   if (client.copy != Copy_Kind::none && random_.flip()) {
     begin(client, "pulls after a conflict");
     const bool was_whole = lost_.empty();
     store.pull();  // throws Content_Mismatch
-    const bool is_pushed =
-        std::none_of(client.transactions.begin(), client.transactions.end(),
-                     [](const Transaction& own) { return !own.is_cancelled && own.is_refused; });
-    if (was_whole && lost_.empty() && !is_pushed && store.get_checkpoint_difference() >= 0)
+    if (was_whole && lost_.empty() && has_diverged && store.get_checkpoint_difference() >= 0)
       fail(who + "a pull does not find that its copy has diverged");
   }
   throw Diverged();

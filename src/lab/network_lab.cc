@@ -96,7 +96,7 @@ void Simulation::set_up() {
       schedule(kind, any_time(), random_.below(kinds), random_.next());
   };
   plan(Event::Kind::crash, 40, 3, nodes_.size());
-  plan(Event::Kind::disk_fault, 15, 1, nodes_.size());
+  plan(Event::Kind::disk_fault, has_relay() ? 40 : 15, nodes_.size(), nodes_.size());
   plan(Event::Kind::kill_client, 25, 3, count);
   plan(Event::Kind::cut, 30, 4, 1);
   schedule(Event::Kind::heal, heal_time_);
@@ -214,7 +214,9 @@ void Simulation::handle(const Event& event) {
       for (Node& node : nodes_) {
         node.disk->remove_fault();
         if (node.file) node.file->kill_after(std::size_t(-1));
-        if (node.core && node.disk->has_failed()) crash(node, false);
+        // A relay goes on, unless it has lost its file.
+        if (!node.core || !node.disk->has_failed()) continue;
+        if (!node.is_relay() || !node.journal->can_push()) crash(node, false);
       }
       for (Link& link : links_) link.to_server.cut_at = link.to_client.cut_at = std::size_t(-1);
       break;

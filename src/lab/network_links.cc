@@ -32,8 +32,7 @@ std::unique_ptr<Channel> Simulation::connect(Actor& actor, std::size_t node) {
     Stream& stream = random_.flip() ? link.to_server : link.to_client;
     stream.cut_at = random_.below(chance(70) ? 120 : 2000);
   }
-  if (is_traced_)
-    note(actor.name + ": connects: link " + std::to_string(index));
+  if (is_traced_) note(actor.name + ": connects: link " + std::to_string(index));
   ++counts_.connections;
   schedule(Event::Kind::accept, now_ + delay(), index, nodes_[node].generation);
   return std::make_unique<Sim_Channel>(*this, index);
@@ -85,8 +84,7 @@ void Simulation::cut(std::size_t index) {
 
 void Simulation::wake(std::size_t index) {
   const Actor& actor = *actors_[links_[index].actor];
-  if (actor.waits_for_link == index)
-    schedule(Event::Kind::resume, now_, actor.index, actor.ticket);
+  if (actor.waits_for_link == index) schedule(Event::Kind::resume, now_, actor.index, actor.ticket);
 }
 
 std::size_t Simulation::read(std::size_t index, char* data, std::size_t size) {
@@ -150,7 +148,8 @@ void Simulation::schedule_serve(std::size_t index) {
   if (link.session < 0 || !link.wants_bytes || link.is_serving) return;
   if (link.to_server.arrived == 0 && !link.to_server.has_ended) return;
   link.is_serving = true;
-  schedule(Event::Kind::serve, now_ + (random_.flip() ? 0 : delay()), index, nodes_[link.node].generation);
+  schedule(Event::Kind::serve, now_ + (random_.flip() ? 0 : delay()), index,
+           nodes_[link.node].generation);
 }
 
 void Simulation::serve(std::size_t index) {
@@ -215,8 +214,7 @@ void Simulation::Node::run(Lane lane, std::function<void()> work, std::function<
   const Nanoseconds time = simulation.now_ + simulation.delay();
   const Actor& thread = simulation.relay_lane_;
   if (is_relay() && lane == Lane::journal) {
-    if (!is_lane_busy)
-      simulation.schedule(Event::Kind::resume, time, thread.index, thread.ticket);
+    if (!is_lane_busy) simulation.schedule(Event::Kind::resume, time, thread.index, thread.ticket);
   } else if (jobs[i].size() == 1) {
     simulation.schedule(Event::Kind::lane_work, time, 2 * index + i, generation);
   }

@@ -81,8 +81,8 @@ bool Simulation::open_relay() {
     return false;
   }
   node.was_power_cut = false;
-  node.core = std::make_unique<Server_Core>(*node.journal, node, *this, node.log, node.limits,
-                                            "scratch-");
+  node.core =
+      std::make_unique<Server_Core>(*node.journal, node, *this, node.log, node.limits, "scratch-");
   note("the relay has " + std::to_string(body_size(node.journal->get_checkpoint())) + " bytes");
   observe_relay();
   schedule(Event::Kind::resume, now_, relay_watcher_.index, relay_watcher_.ticket);
@@ -138,7 +138,8 @@ void Simulation::bury_relay() {
 void Simulation::watch_hub() {
   Sim_Connector connector(*this, relay_watcher_, 0);
   const auto notify = [this] {
-    schedule(Event::Kind::refresh, now_ + delay(), relay().index, relay().generation);
+    const Nanoseconds time = chance(80) ? delay() : below(second);
+    schedule(Event::Kind::refresh, now_ + time, relay().index, relay().generation);
   };
   while (!is_stopping_) {
     try {
@@ -166,8 +167,8 @@ std::string Simulation::wrong_in_relay() {
              : std::string_view(relay().disk->content());
   const std::size_t start = header_bytes + checked_;
   if (content.size() < header_bytes + size) return "has a checkpoint behind the end of its file";
-  if (size > checked_ && served_.compare(checked_, size - checked_,
-                                         content.substr(start, size - checked_)) != 0)
+  if (size > checked_ &&
+      served_.compare(checked_, size - checked_, content.substr(start, size - checked_)) != 0)
     return "has bytes that its hub never had";
   checked_ = size;
   return {};
@@ -187,7 +188,7 @@ void Simulation::observe_relay() {
 bool Simulation::is_relay_excused() const {
   const Node& node = relay();
   if (!hub().core || !node.core || node.served == served_.size() || node.is_working() ||
-      node.disk->has_failed() || relay_watcher_.link == no_link)
+      !node.core->status().can_push || relay_watcher_.link == no_link)
     return true;
   const Link& link = links_[relay_watcher_.link];
   return link.is_cut || !link.is_client_open || link.session < 0 ||
