@@ -103,7 +103,7 @@ def main():
             continue
         program = build(mutant, number)
         of_logs = re.match('log:|copies:|segments:', mutant.name)
-        for kind in [NETWORK] if re.match('server:|client:', mutant.name) else ATTACKS:
+        for kind in [NETWORK] if re.match('server:|client:|relay:', mutant.name) else ATTACKS:
             found = attack(program, kind, seconds, of_logs)
             if found:
                 break

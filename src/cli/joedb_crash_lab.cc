@@ -89,6 +89,7 @@ std::uint64_t per_second(std::uint64_t count, const testing::Lab_Report& report)
 std::vector<Count> network_counts(const testing::Lab_Report& report) {
   const testing::Network_Counts& counts = report.counts.network;
   return {{"schedules", report.counts.seeds},
+          {"of them with a relay", counts.relays},
           {"connections", counts.connections},
           {"connections that were cut", counts.cuts},
           {"servers killed", counts.kills},

@@ -1,10 +1,9 @@
 #include "cli/watcher.h"
 
 #include <exception>
-#include <memory>
 
 #include "io/file_watch.h"
-#include "joedb/network/server_connection.h"
+#include "server/watch_server.h"
 
 namespace joedb {
 
@@ -35,21 +34,7 @@ void Watcher::watch_file(const std::string& path) {
 }
 
 void Watcher::watch_server(Connector& connector) {
-  while (!is_stopping_) {
-    try {
-      const std::unique_ptr<Channel> channel = connector.new_channel();
-      Server_Connection connection(*channel);
-      notify_();
-      while (!is_stopping_) {
-        const Offset known = connection.get_checkpoint();
-        connection.pull_checkpoint({known, longest_wait});
-        if (connection.get_checkpoint() != known) notify_();
-      }
-    } catch (const std::exception& error) {
-      log_.log(std::string("waiting for the server of the connection: ") + error.what());
-      std::this_thread::sleep_for(longest_wait);
-    }
-  }
+  server::watch_server(connector, log_, System::real(), notify_, [this] { return !is_stopping_; });
 }
 
 }  // namespace joedb

@@ -33,6 +33,7 @@ struct Lab_Effort {
 
 // What there was to see in the network laboratory.
 struct Network_Counts {
+  std::uint64_t relays = 0;  // schedules with one
   std::uint64_t connections = 0;
   std::uint64_t cuts = 0;          // of connections
   std::uint64_t kills = 0;         // of the server

@@ -528,5 +528,28 @@ TEST(Served_Journal_Test, WhatCouldNotBeMadeDurableIsNotServed) {
   EXPECT_EQ(server.checkpoint(), 41);
 }
 
+TEST(Served_Journal_Test, AServerThatStartsOnADiskThatFailsServesWhatIsThere) {
+  Sim_Disk whole;
+  {
+    Sim_File file(whole);
+    Writable_Database db(file);
+    db.write(Comment{"soft"});
+    db.soft_checkpoint();
+  }
+  int starts = 0;
+  for (std::size_t number = 0; number < 20; ++number) {
+    Sim_Disk disk(whole.content());
+    Sim_File file(disk);
+    disk.set_fault({.number = number, .lasts = true});
+    try {
+      const Server server(file, true);
+      ++starts;
+      EXPECT_EQ(server.checkpoint(), 47) << number;
+    } catch (const std::exception&) {  // it does not start
+    }
+  }
+  EXPECT_GT(starts, 0);
+}
+
 }  // namespace
 }  // namespace joedb::server

@@ -18,7 +18,7 @@ Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Co
   // client asks again.
   if (is_hard && !is_shared_) store_.hard_checkpoint();
   client_.set_hard_checkpoint(is_hard);
-  update();
+  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
 }
 
 Written_Journal::~Written_Journal() { end(); }

@@ -26,6 +26,7 @@ SERVER = 'src/server/server_core.cc'
 SERVED = 'src/server/served_journal.cc'
 ROBUST = 'src/network/robust_connection.cc'
 CONNECTION = 'src/network/server_connection.cc'
+CLIENT = 'src/replica/client.cc'
 
 MUTANTS = [
     # Two syncs.
@@ -331,4 +332,32 @@ MUTANTS = [
            "  if (input_.read_byte() != code::unlock) throw Protocol_Error(\"unlock error: unexpected reply\");\n", ''),
     Mutant('client: a push that came too late counts', CONNECTION,
            '      throw Push_Timed_Out("push error: time out: the lock was lost");\n', '      return;\n'),
+    # Relays: servers with a connection to another one.
+    Mutant('relay: its copy is written before the hub has accepted', CLIENT,
+           '  try {\n    client_.push_new_entries(Connection::After_Push::keep_lock);\n  } catch (...) {\n'
+           '    client_.local_.rollback();\n    throw;\n  }\n  client_.checkpoint();\n',
+           '  client_.write_end();\n  client_.checkpoint();\n'
+           '  client_.push_to_connection(Connection::After_Push::keep_lock);\n'),
+    Mutant('relay: what a failed rollback has left is not rolled back', SERVED,
+           '  if (!store_.get_journal().has_failed()) client_.rollback();\n', ''),
+    Mutant('relay: news that come while it is locked are forgotten', SERVER,
+           '  if (!must_refresh_ || is_locked_ ||',
+           '  if (is_locked_) must_refresh_ = false;\n  if (!must_refresh_ ||'),
+    Mutant('relay: news that come while the lock changes are forgotten', SERVER,
+           '  if (!must_refresh_ || is_locked_ || is_lock_changing_ || is_refreshing_) return;\n',
+           '  if (is_lock_changing_) must_refresh_ = false;\n'
+           '  if (!must_refresh_ || is_locked_ || is_lock_changing_ || is_refreshing_) return;\n'),
+    Mutant('relay: news that come while it looks are forgotten', SERVER,
+           '        is_refreshing_ = false;\n', '        is_refreshing_ = must_refresh_ = false;\n'),
+    Mutant('relay: keeps the lock of the hub', SERVED,
+           '  if (lock_) lock_->abandon();\n  lock_.reset();\n', ''),
+    Mutant('relay: who gets the lock does not wake those who wait', SERVER,
+           '        wake();  // who locks has looked for what is new\n', ''),
+    Mutant('relay: what it has pulled is not served', SERVED,
+           '    client_.pull_file();\n  update();\n', '    client_.pull_file();\n'),
+    Mutant('relay: serves nothing after a failure at its start', SERVED,
+           '  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it\n}\n\nWritten_Journal::~',
+           '  update();\n}\n\nWritten_Journal::~'),
+    Mutant('relay: the watcher does not say that it has connected again', 'src/server/watch_server.cc',
+           '      notify();\n      while (goes_on()) {\n', '      while (goes_on()) {\n'),
 ]
