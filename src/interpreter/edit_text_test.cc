@@ -20,7 +20,10 @@ using ::testing::HasSubstr;
 // A database that is made by commands of joedbi, and edited.
 class Edit_Test : public ::testing::Test {
  protected:
-  void run(const std::string& commands) { run_text(commands, database); }
+  void run(const std::string& commands) {
+    run_text(commands, database);
+    database.soft_checkpoint();
+  }
   std::string text() const { return edit_text(database.get_database()); }
 
   // What would be written, as commands.
@@ -57,11 +60,10 @@ class Edit_Test : public ::testing::Test {
 
  private:
   Database& copy() {
-    database.flush();
     Memory_File bytes(Open_Mode::write_existing);
     bytes.get_data() = file.get_data();
     copy_.emplace();
-    Readonly_Journal(bytes, Recovery::ignore_header).replay(*copy_);
+    Readonly_Journal(bytes).replay(*copy_);
     return *copy_;
   }
   std::optional<Database> copy_;
@@ -82,10 +84,10 @@ TEST_F(Edit_People_Test, ShowsARecordALine) {
 field name string
 field age int32
 field boss references person
-# id  name              age  boss
-0     "Ada"             36   null
-1     "Charles"         44   0
-2     "Grace \"H\"\n"   85   0
+# id  name             age  boss
+0     "Ada"            36   null
+1     "Charles"        44   0
+2     "Grace \"H\"\n"  85   0
 
 end
 )");
@@ -98,7 +100,7 @@ TEST_F(Edit_People_Test, WritesOnlyWhatIsDifferent) {
   EXPECT_EQ(changes("44 ", "45 "), "update person 1 age 45\n");
   EXPECT_EQ(changes("\\n", "\\n\\t\\x41"), "update person 2 name \"Grace \\\"H\\\"\\012\\011A\"\n");
   EXPECT_EQ(changes("null", "2"), "update person 0 boss 2\n");
-  EXPECT_EQ(changes("1     \"Charles\"         44   0\n", ""), "delete_from person 1\n");
+  EXPECT_EQ(changes("1     \"Charles\"        44   0\n", ""), "delete_from person 1\n");
   EXPECT_EQ(changes("\nend", "+ Alan 41 null\n9 \"\" 0 1\nend"),
             "insert_into person 9\nupdate person 9 name \"\"\nupdate person 9 age 0\n"
             "update person 9 boss 1\n"
@@ -141,7 +143,7 @@ TEST_F(Edit_People_Test, SaysWhatIsWrongInWhichLine) {
             "drop_field person age\nadd_field person years int32\nupdate person 0 years 36\n"
             "update person 1 years 44\nupdate person 2 years 85\n");
   EXPECT_EQ(changes("\n1 ", "\n99999999999 "),
-            "7: insert_into: too big: a journal of this size can skip 16777216 ids\n");
+            "7: insert_into: too big: record 99999999999 in table person, which has a size of 3\n");
 }
 
 TEST_F(Edit_Test, BlobsCannotBeEdited) {
