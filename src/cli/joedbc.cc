@@ -8,7 +8,9 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/output.h"
+#include "cli/schema_check.h"
 #include "compiler/cpp.h"
 #include "compiler/rpc.h"
 #include "interpreter/commands.h"
@@ -142,20 +144,51 @@ static int compile(const std::string& base, const std::filesystem::path& directo
   return 0;
 }
 
+// What is wrong, as editors understand it: FILE:LINE:COLUMN: error: TEXT.
+static int check(const std::string& base, bool is_json) {
+  const std::vector<Finding> findings = check_schema(base);
+  Json all = Json::array();
+  bool is_good = true;
+  for (const Finding& f : findings) {
+    const char* const severity = f.is_warning ? "warning" : "error";
+    is_good = is_good && f.is_warning;
+    if (is_json)
+      all.push_back({{"file", f.file},
+                     {"line", f.line},
+                     {"column", f.column},
+                     {"severity", severity},
+                     {"message", f.text}});
+    else
+      std::cout << f.file << ':' << f.line << ':' << f.column << ": " << severity << ": " << f.text
+                << '\n';
+  }
+  if (is_json) print_json({{"schema", base}, {"good", is_good}, {"findings", all}});
+  finish_standard_output();
+  return is_good ? 0 : 1;
+}
+
 int run_compiler(std::vector<std::string> arguments) {
   Options options({"joedbc [options] BASE", "Compiles a schema to C++.", details,
                    "  joedbc geo                # geo.joedbi and geo.joedbc to geo.h\n"
-                   "  joedbc --output build geo\n"});
+                   "  joedbc --output build geo\n"
+                   "  joedbc --check geo.joedbi\n"});
   std::string output = ".";
   options.add("--output", output, "where to write to (default: the current directory)",
               kinds::directory);
   options.set_words({kinds::schema});
   bool force = false;
   options.add_flag("--force", force, "also replace files that joedbc has not made");
+  bool is_check = false;
+  bool is_json = false;
+  options.add_flag("--check", is_check,
+                   "write nothing; print all errors as FILE:LINE:COLUMN: error: TEXT, for editors");
+  options.add_flag("--json", is_json, "with --check: print a JSON object instead");
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string base = words->take_last_name();
+  if (is_json && !is_check) words->fail("--json is for --check");
+  if (is_check) return check(base_of_schema(base), is_json);
   for (const std::string extension : {".joedbi", ".joedbc"})
     if (base.ends_with(extension))
       words->fail(base + ": leave out " + extension + ": BASE is the common name of both files");

@@ -85,17 +85,21 @@ class Model_Maker {
   }
 
  private:
-  void error(std::string text) { errors_.push_back({model_.source, 0, std::move(text)}); }
+  void error(std::string text, std::vector<std::string> names) {
+    errors_.push_back({model_.source, 0, std::move(text), 0, std::move(names)});
+  }
 
   void check_tables() {
     for (const Model_Table& table : model_.tables) {
       if (schema_.find_table("vector_of_" + table.name) != nullptr)
         error("the tables " + table.name + " and vector_of_" + table.name +
-              " would both have a function new_vector_of_" + table.name);
+                  " would both have a function new_vector_of_" + table.name,
+              {"vector_of_" + table.name});
       for (const Model_Field& field : table.fields)
         if (field.type == Type_Code::reference && field.referenced_table.empty())
           error("field " + field.name + " of table " + table.name +
-                " references a table that was dropped: drop the field, too");
+                    " references a table that was dropped: drop the field, too",
+                {table.name, field.name});
     }
   }
 
@@ -113,7 +117,8 @@ class Model_Maker {
       if (table != model_.tables.end())
         table->has_single_row = true;
       else
-        errors_.push_back({options_.file, option.line, "No such table: " + option.table});
+        errors_.push_back(
+            {options_.file, option.line, "No such table: " + option.table, option.column});
     }
   }
 
@@ -137,7 +142,8 @@ class Model_Maker {
     model_.customs = find_customs(model_.schema_entries);
     for (const std::string& name : model_.customs) {
       if (!is_identifier(name) || is_cpp_keyword(name))
-        error("custom: invalid identifier: " + name + ": it is to be the name of a C++ function");
+        error("custom: invalid identifier: " + name + ": it is to be the name of a C++ function",
+              {name});
     }
   }
 

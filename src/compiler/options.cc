@@ -45,6 +45,13 @@ static std::vector<std::string_view> split_words(std::string_view line) {
   return words;
 }
 
+int column_of(std::string_view line, std::string_view part) {
+  const auto bytes = part.data() - line.data();
+  return 1 + static_cast<int>(std::count_if(line.begin(), line.begin() + bytes, [](char c) {
+           return (static_cast<unsigned char>(c) & 0xc0) != 0x80;  // the first byte of a character
+         }));
+}
+
 // The parts of a::b::c, or nothing if they are not all names.
 static std::vector<std::string> split_name_space(std::string_view text) {
   std::vector<std::string> parts;
@@ -70,6 +77,16 @@ static std::vector<std::string> split_fields(std::string_view text) {
   }
 }
 
+static std::vector<int> columns_of_fields(std::string_view line, std::string_view text) {
+  std::vector<int> columns;
+  for (;;) {
+    columns.push_back(column_of(line, text));
+    const std::size_t end = text.find(',');
+    if (end == text.npos) return columns;
+    text.remove_prefix(end + 1);
+  }
+}
+
 Options parse_options(std::string_view text, const std::string& file,
                       const std::vector<std::string>& parent) {
   Options options;
@@ -77,41 +94,48 @@ Options parse_options(std::string_view text, const std::string& file,
   std::vector<Diagnostic> errors;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const auto words = split_words(text.substr(0, end));
+    const std::string_view line = text.substr(0, end);
+    const auto words = split_words(line);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.empty() || words[0].starts_with('#')) continue;
     const std::string command(words[0]);
-    const auto error = [&](std::string message) {
-      errors.push_back({file, number, std::move(message)});
+    // About the word at this place, or the first one if the line is too short.
+    const auto error = [&](std::string message, std::size_t place) {
+      const std::string_view word = words[place < words.size() ? place : 0];
+      errors.push_back({file, number, std::move(message), column_of(line, word)});
     };
     if (command == "namespace") {
       if (words.size() == 2) options.name_space = split_name_space(words[1]);
       options.name_space_line = number;
       if (words.size() != 2 || options.name_space.empty())
-        error("namespace: expected a C++ name, like geo or company::geo");
+        error("namespace: expected a C++ name, like geo or company::geo", words.size() > 2 ? 2 : 1);
     } else if (command == "set_table_storage") {
-      options.warnings.push_back({file, number, "set_table_storage is deprecated"});
+      options.warnings.push_back(
+          {file, number, "set_table_storage is deprecated", column_of(line, words[0])});
     } else if (command == "create_index" || command == "create_unique_index") {
       const auto fields = words.size() == 4 ? split_fields(words[3]) : std::vector<std::string>();
       if (fields.empty())
-        error(command + ": expected NAME TABLE FIELD[,FIELD…], without spaces around commas");
+        error(command + ": expected NAME TABLE FIELD[,FIELD…], without spaces around commas",
+              words.size() > 4 ? 4 : 3);
       else if (!is_identifier(words[1]))
-        error("Invalid index identifier: " + std::string(words[1]));
+        error("Invalid index identifier: " + std::string(words[1]), 1);
       else
-        options.indexes.push_back({number, std::string(words[1]), std::string(words[2]), fields,
+        options.indexes.push_back({number, column_of(line, words[1]), column_of(line, words[2]),
+                                   columns_of_fields(line, words[3]), std::string(words[1]),
+                                   std::string(words[2]), fields,
                                    command == "create_unique_index"});
     } else if (command == "set_single_row") {
       if (words.size() != 3 || (words[2] != "true" && words[2] != "false"))
-        error("set_single_row: expected TABLE true");
+        error("set_single_row: expected TABLE true", words.size() > 3 ? 3 : 2);
       else if (words[2] == "true")
-        options.single_rows.push_back({number, std::string(words[1])});
+        options.single_rows.push_back({number, column_of(line, words[1]), std::string(words[1])});
     } else if (command == "timestamp_transactions") {
       if (words.size() == 1)
         options.has_timestamps = true;
       else
-        error("timestamp_transactions: expected nothing else in this line");
+        error("timestamp_transactions: expected nothing else in this line", 1);
     } else {
-      error("unknown command: " + command);
+      error("unknown command: " + command, 0);
     }
   }
   if (errors.empty() && options.name_space.empty()) {
@@ -132,23 +156,25 @@ std::vector<Index_Definition> resolve_indexes(const Options& options, const Data
                                               std::vector<Diagnostic>& errors) {
   std::vector<Index_Definition> indexes;
   for (const Index_Option& option : options.indexes) {
-    const auto error = [&](std::string text) {
-      errors.push_back({options.file, option.line, std::move(text)});
+    const auto error = [&](std::string text, int column) {
+      errors.push_back({options.file, option.line, std::move(text), column});
     };
     const auto has_name = [&](const Index_Definition& other) { return other.name == option.name; };
     if (std::any_of(indexes.begin(), indexes.end(), has_name))
-      error("there is an index " + option.name + " already");
+      error("there is an index " + option.name + " already", option.name_column);
     const Table* const table = schema.find_table(option.table);
     if (table == nullptr) {
-      error("No such table: " + option.table);
+      error("No such table: " + option.table, option.table_column);
       continue;
     }
     Index_Definition index{option.name, table->id(), {}, option.is_unique};
-    for (const std::string& name : option.fields) {
+    for (std::size_t i = 0; i < option.fields.size(); ++i) {
+      const std::string& name = option.fields[i];
       const Field_Id field = table->find_field(name);
-      if (field.is_null()) error("Field not found: " + name);
+      if (field.is_null()) error("Field not found: " + name, option.field_columns[i]);
       if (std::find(index.fields.begin(), index.fields.end(), field) != index.fields.end())
-        error("index " + option.name + " has the field " + name + " twice");
+        error("index " + option.name + " has the field " + name + " twice",
+              option.field_columns[i]);
       index.fields.push_back(field);
     }
     indexes.push_back(std::move(index));

@@ -15,6 +15,9 @@ struct Diagnostic {
   std::string file;
   int line = 0;
   std::string text;
+  int column = 0;  // in characters, from 1; 0: unknown
+  // Where there is no line: what it is about, {table}, {table, field}, or the name of a custom.
+  std::vector<std::string> names = {};
 };
 
 // All that was found in one go, one "FILE:LINE: TEXT" each.
@@ -27,6 +30,9 @@ class Schema_Errors : public Exception {
 // create_index NAME TABLE FIELD,…
 struct Index_Option {
   int line = 0;
+  int name_column = 0;
+  int table_column = 0;
+  std::vector<int> field_columns;
   std::string name;
   std::string table;
   std::vector<std::string> fields;
@@ -36,6 +42,7 @@ struct Index_Option {
 // set_single_row TABLE true
 struct Single_Row_Option {
   int line = 0;
+  int column = 0;  // of the table
   std::string table;
 };
 
@@ -54,6 +61,9 @@ struct Options {
 // that says it: then it is the last part, behind those of `parent`.
 Options parse_options(std::string_view text, const std::string& file,
                       const std::vector<std::string>& parent = {});
+
+// The column at which a part of a line begins, in characters.
+int column_of(std::string_view line, std::string_view part);
 
 // The indexes for a database with this schema. Adds to `errors` what does not fit it.
 std::vector<Index_Definition> resolve_indexes(const Options& options, const Database& schema,

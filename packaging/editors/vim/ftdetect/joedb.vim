@@ -1,0 +1,2 @@
+autocmd BufRead,BufNewFile *.joedbi setfiletype joedbi
+autocmd BufRead,BufNewFile *.joedbc setfiletype joedbc

@@ -1,0 +1,54 @@
+" The schema of a joedb database: joedbi commands. The same as vscode/syntaxes/joedbi.tmLanguage.json.
+if exists('b:current_syntax')
+  finish
+endif
+
+syntax match joedbiComment /^\s*#.*$/
+
+syntax match joedbiDefine /^\s*\%(create_table\|drop_table\|rename_table\)\>/ nextgroup=joedbiTable skipwhite
+syntax match joedbiDefine /^\s*\%(drop_field\|rename_field\)\>/ nextgroup=joedbiFieldTable skipwhite
+syntax match joedbiDefine /^\s*add_field\>/ nextgroup=joedbiNewFieldTable skipwhite
+syntax match joedbiDefine /^\s*custom\>/ nextgroup=joedbiFunction skipwhite
+syntax match joedbiTable /\w\+/ contained nextgroup=joedbiTable skipwhite
+syntax match joedbiFieldTable /\w\+/ contained nextgroup=joedbiField skipwhite
+syntax match joedbiField /\w\+/ contained nextgroup=joedbiField skipwhite
+syntax match joedbiNewFieldTable /\w\+/ contained nextgroup=joedbiNewField skipwhite
+syntax match joedbiNewField /\w\+/ contained nextgroup=joedbiType,joedbiReferences skipwhite
+syntax match joedbiType /\<\%(string\|blob\|int8\|int16\|int32\|int64\|float32\|float64\|boolean\)\>/ contained
+syntax match joedbiReferences /\<references\>/ contained nextgroup=joedbiTable skipwhite
+syntax match joedbiFunction /\w\+/ contained
+
+syntax match joedbiStatement /^\s*\%(update\|update_vector\|insert_into\|insert_vector\|delete_from\|delete_vector\)\>/ nextgroup=joedbiTableOnce skipwhite
+syntax match joedbiStatement /^\s*\%(table\|record\|describe\|find\)\>/ nextgroup=joedbiTableOnce skipwhite
+syntax match joedbiStatement /^\s*\%(about\|help\|quit\|exit\|abort\|echo\|prompt\|timestamp\|comment\)\>/
+syntax match joedbiStatement /^\s*\%(valid_data\|flush\|soft_checkpoint\|checkpoint\|hard_checkpoint\|rollback\)\>/
+syntax match joedbiStatement /^\s*\%(write_blob\|read_blob\|schema\|dump\|sql\|json\|transaction\|db\)\>/
+syntax match joedbiStatement /^\s*\%(pull\|pull_every\|push\|push_every\|set_valid_data\|set_timestamp\|set_hard_checkpoint\)\>/
+syntax match joedbiStatement /^\s*?/
+syntax match joedbiTableOnce /\w\+/ contained
+
+syntax match joedbiEscape /\\\%(\o\{3}\|x\x\{2}\|[^0-9A-Za-z]\)/ contained
+syntax region joedbiString start=/"/ skip=/\\./ end=/"\|$/ oneline contains=joedbiEscape
+syntax match joedbiNumber /\%(^\|\s\)\@<=[-+]\?\d\+\%(\.\d*\)\?\%([eE][-+]\?\d\+\)\?\%(,\d\+\)\?\ze\%(\s\|$\)/
+syntax match joedbiConstant /\%(^\|\s\)\@<=\%(true\|false\|null\|nan\|-\?inf\|on\|off\)\ze\%(\s\|$\)/
+syntax match joedbiOperator /\s\@<==\ze\s/
+
+highlight default link joedbiComment Comment
+highlight default link joedbiDefine Keyword
+highlight default link joedbiStatement Statement
+highlight default link joedbiTable Type
+highlight default link joedbiTableOnce Type
+highlight default link joedbiFieldTable Type
+highlight default link joedbiNewFieldTable Type
+highlight default link joedbiField Identifier
+highlight default link joedbiNewField Identifier
+highlight default link joedbiType StorageClass
+highlight default link joedbiReferences StorageClass
+highlight default link joedbiFunction Function
+highlight default link joedbiString String
+highlight default link joedbiEscape SpecialChar
+highlight default link joedbiNumber Number
+highlight default link joedbiConstant Constant
+highlight default link joedbiOperator Operator
+
+let b:current_syntax = 'joedbi'
