@@ -362,7 +362,7 @@ void Simulation::act(Client& client, Store& store, const Abstract_File& file) {
     });
     check_copy(client, store, file);
   } else if (kind < 88) {
-    const Nanoseconds time = random_.flip() ? 0 : below(3 * second);
+    const Nanoseconds time = chance(client.node > 0 ? 25 : 50) ? 0 : below(3 * second);
     begin(client, "pulls, waiting for " + std::to_string(time / millisecond) + " ms");
     const Moment start = moment(client);
     const std::size_t from = body_size(store.get_journal_checkpoint());

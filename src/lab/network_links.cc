@@ -64,6 +64,7 @@ void Simulation::transmit(std::size_t index, bool is_to_server, std::string_view
     done += piece;
   }
   if (stream.total == stream.cut_at) cut(index);
+  if (!is_to_server && link.actor == relay_lane_.index && has_relay()) attack_rollback(bytes);
 }
 
 void Simulation::cut(std::size_t index) {

@@ -1,5 +1,6 @@
 #include "joedb/network/robust_connection.h"
 #include "lab/network_simulation.h"
+#include "network/protocol.h"
 #include "server/watch_server.h"
 
 namespace joedb::testing::network_lab {
@@ -9,6 +10,7 @@ namespace joedb::testing::network_lab {
 // Nothing that the hub has served is lost, so that what the relay has taken is always there.
 void Simulation::set_up_relay() {
   hub().is_hard = true;
+  pause_percent_ = std::max<std::size_t>(pause_percent_, 10);
   relay().is_in_memory = chance(30);
   relay().check = random_.flip() ? Content_Check::fast : Content_Check::full;
   ++counts_.relays;
@@ -151,6 +153,17 @@ void Simulation::watch_hub() {
       relay_watcher_.is_killed = is_stopping_;
     }
   }
+}
+
+// The relay takes back what its hub has refused: then its disk fails.
+void Simulation::attack_rollback(std::string_view reply) {
+  const bool is_refusal = reply.size() == 1 && (reply[0] == network::code::conflict ||
+                                                reply[0] == network::code::readonly);
+  if (!is_refusal || is_healed_ || !chance(30)) return;
+  note("a call of the relay's disk will fail, when it rolls back");
+  ++counts_.disk_faults;
+  const Sim_Fault::Calls calls = Sim_Fault::Calls::reads;
+  relay().disk->set_fault({.calls = calls, .number = relay().disk->count(calls)});
 }
 
 // ---- what a relay promises ----------------------------------------------------------------------

@@ -291,6 +291,7 @@ class Simulation final : public System {
   void work_as_relay();
   void bury_relay();
   void watch_hub();
+  void attack_rollback(std::string_view reply);
   std::string wrong_in_relay();
   void observe_relay();
   bool is_relay_excused() const;

@@ -338,8 +338,6 @@ MUTANTS = [
            '    client_.local_.rollback();\n    throw;\n  }\n  client_.checkpoint();\n',
            '  client_.write_end();\n  client_.checkpoint();\n'
            '  client_.push_to_connection(Connection::After_Push::keep_lock);\n'),
-    Mutant('relay: what a failed rollback has left is not rolled back', SERVED,
-           '  if (!store_.get_journal().has_failed()) client_.rollback();\n', ''),
     Mutant('relay: news that come while it is locked are forgotten', SERVER,
            '  if (!must_refresh_ || is_locked_ ||',
            '  if (is_locked_) must_refresh_ = false;\n  if (!must_refresh_ ||'),
