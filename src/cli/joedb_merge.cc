@@ -19,11 +19,12 @@ std::vector<std::string> read_names(std::istream& in) {
 }
 
 // The file is opened as often as it is read, since there may be more than can be open at a time.
-void add_file(const std::string& name, const Reading_Options& reading, Part_Packer& merged) {
+void add_file(const std::string& name, const Reading_Options& reading, const Source_Options& source,
+              Part_Packer& merged) {
   std::optional<Offset> end;  // the same, always
-  merged.add(name, [&reading, name, end](Value_Loader& loader) mutable {
-    File file(name, Open_Mode::read_existing);
-    Readonly_Journal journal(file, reading.get_recovery());
+  merged.add(shown_name(name), [&reading, &source, name, end](Value_Loader& loader) mutable {
+    const auto file = open_source(name, source);
+    Readonly_Journal journal(*file, reading.get_recovery());
     loader.limit_to_journal_of(journal.get_checkpoint());
     if (!end) end = reading.end_of(journal);
     journal.replay(Blobless_Loader(loader, "can't merge blobs"), *end);
@@ -34,16 +35,17 @@ void add_file(const std::string& name, const Reading_Options& reading, Part_Pack
 // Adds all files that can be added, and says what is wrong with the others. Returns how many were
 // skipped.
 std::size_t add_files(const std::vector<std::string>& names, const Reading_Options& reading,
-                      bool is_verbose, Part_Packer& merged) {
+                      const Source_Options& source, bool is_verbose, Part_Packer& merged) {
   std::size_t errors = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (is_verbose) std::fprintf(stderr, "%zu / %zu: %s...", i + 1, names.size(), names[i].c_str());
+    if (is_verbose)
+      std::fprintf(stderr, "%zu / %zu: %s...", i + 1, names.size(), shown_name(names[i]).c_str());
     try {
-      add_file(names[i], reading, merged);
+      add_file(names[i], reading, source, merged);
     } catch (const Usage_Error&) {
       throw;
     } catch (const Exception& error) {
-      const std::string prefix = names[i] + ": ";
+      const std::string prefix = shown_name(names[i]) + ": ";
       const bool has_name = std::string_view(error.what()).starts_with(prefix);
       if (is_verbose)
         std::fprintf(stderr, " %s", error.what());
@@ -84,6 +86,8 @@ int run_merge(std::vector<std::string> arguments) {
   add_reading_options(options, reading);
   std::int64_t memory = 1024;
   add_memory_option(options, memory);
+  Source_Options source;
+  add_source_options(options, source);
   add_force_option(options, force);
   options.add_flag("--verbose", is_verbose, "show which file is being read");
   add_classic_option(options);
@@ -102,7 +106,7 @@ int run_merge(std::vector<std::string> arguments) {
   write_new_file(out, force, [&](Writable_Journal& journal) {
     Part_Packer merged(static_cast<std::size_t>(memory) << 20,
                        Part_Packer::Loose_References::make_null);
-    errors = add_files(names, reading, is_verbose || is_classic(), merged);
+    errors = add_files(names, reading, source, is_verbose || is_classic(), merged);
     merged.write(journal);
   });
   return errors > 0 && !is_classic() ? 1 : 0;

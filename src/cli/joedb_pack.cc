@@ -8,6 +8,7 @@
 #include "cli/database_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/source.h"
 #include "interpreter/pack.h"
 #include "interpreter/pack_in_parts.h"
 
@@ -24,6 +25,7 @@ class Blobless_Database : public Database {
 
 struct Pack_Options {
   Reading_Options reading;
+  Source_Options source;
   std::int64_t memory = 1024;  // MB
   std::size_t bytes() const { return static_cast<std::size_t>(memory) << 20; }
 };
@@ -75,9 +77,9 @@ void pack_content(Abstract_File& file, const Pack_Options& options, Writable_Jou
 
 void pack_to(const std::string& in, const std::string& out, bool force,
              const Pack_Options& options) {
-  File file(in, Open_Mode::read_existing);
+  const auto file = open_source(in, options.source);
   write_new_file(out, force, [&](Writable_Journal& packed) {
-    name_file_in_errors(in, [&] { pack_content(file, options, packed); });
+    name_file_in_errors(file->get_name(), [&] { pack_content(*file, options, packed); });
   });
 }
 
@@ -160,7 +162,7 @@ void pack_in_place(const std::string& name, const std::string& kept, const Pack_
 const char* const details =
     R"(OUT gets the changes of tables and fields as they were, then the records
 that exist now. Record ids stay the same. Old values, deleted records, comments and time
-stamps are left out. A database with blobs cannot be packed.
+stamps are left out. A database with blobs cannot be packed. If OUT ends with .zst, it is compressed.
 
 With --in-place, FILE is replaced, all at once, and has the same owner, permissions and
 symbolic links. No other process may have it open. Its history is lost, unless it is kept
@@ -184,6 +186,7 @@ int run_pack(std::vector<std::string> arguments) {
               "with --in-place: the name that the old file gets, in the same file system");
   add_reading_options(options, reading);
   add_memory_option(options, packing.memory);
+  add_source_options(options, packing.source);
   add_force_option(options, force);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
