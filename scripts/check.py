@@ -22,13 +22,14 @@ BELOW = {
     'wal': ['format', 'io'],
     'table': ['journal'],
     'interpreter': ['table'],
+    'exchange': ['interpreter'],
     'compiler': ['table'],
     'replica': ['table'],
     'network': ['replica'],
     'server': ['network'],
     'lab': ['interpreter', 'compiler', 'server', 'wal'],
-    'cli': ['lab'],
-    'testing': ['lab'],
+    'cli': ['lab', 'exchange'],
+    'testing': ['lab', 'exchange'],
 }
 
 # Files that record output, or that others wrote: no rule about text applies to them.

@@ -16,6 +16,7 @@ struct Command {
   int (*run)(std::vector<std::string> arguments);
 };
 
+int run_browser(std::vector<std::string> arguments);
 int run_interpreter(std::vector<std::string> arguments);
 int run_client(std::vector<std::string> arguments);
 int run_compiler(std::vector<std::string> arguments);

@@ -11,8 +11,9 @@ namespace joedb::inline v1 {
 // SIGHUP before they do what they did before.
 class Temporary_Path {
  public:
-  // Removes what an earlier process has left there.
-  explicit Temporary_Path(std::string path);
+  // Removes what an earlier process has left there. `folder`: a directory that is removed, too, once
+  // it is empty.
+  explicit Temporary_Path(std::string path, std::string folder = "");
   ~Temporary_Path();
   Temporary_Path(const Temporary_Path&) = delete;
   Temporary_Path& operator=(const Temporary_Path&) = delete;
@@ -23,6 +24,7 @@ class Temporary_Path {
 
  private:
   const std::string path_;
+  const std::string folder_;
   bool is_renamed_ = false;
 };
 
@@ -32,6 +34,7 @@ class Temporary_Path {
 // One thread at a time may make such files.
 class New_File : private Temporary_Path, public File {
  public:
+  using Temporary_Path::path;  // where it is until publish()
   enum class Existing { refuse, replace };
 
   // Throws Io_Error, also (EEXIST) if there is a file of this name that must not be replaced.
@@ -45,6 +48,9 @@ class New_File : private Temporary_Path, public File {
  private:
   const Existing existing_;
 };
+
+// A new directory, among those for temporary files, that only this user can read. Throws Io_Error.
+std::string make_temporary_folder();
 
 }  // namespace joedb::inline v1
 

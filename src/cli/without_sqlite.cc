@@ -1,0 +1,14 @@
+#include "cli/command.h"
+#include "cli/parser.h"
+
+// The commands that need SQLite, where there was none when the tools were built.
+
+namespace joedb {
+
+[[noreturn]] static void refuse() {
+  throw Exception("this program was built without SQLite (Debian: libsqlite3-dev)");
+}
+
+int run_browser(std::vector<std::string>) { refuse(); }
+
+}  // namespace joedb
