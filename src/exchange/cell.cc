@@ -1,0 +1,201 @@
+#include "exchange/cell.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "base/json_text.h"
+#include "joedb/base/time.h"
+#include "joedb/format/compact.h"
+#include "schema/value_text.h"
+
+namespace joedb {
+
+namespace {
+
+// ---- errors -------------------------------------------------------------------------------------
+
+// As much of a text as a message can show.
+std::string_view beginning(std::string_view text) {
+  constexpr std::size_t limit = 40;
+  if (text.size() <= limit) return text;
+  std::size_t size = limit;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+  return text.substr(0, size);
+}
+
+template <class T>
+const char* expected() {
+  if constexpr (std::is_same_v<T, bool>) return "true or false";
+  if constexpr (std::is_same_v<T, std::int64_t>) return "int64, or a time like 2026-01-31 12:00:00";
+  if constexpr (std::is_same_v<T, Record_Id>) return "record id, or nothing";
+  return type_name(code_of<T>).data();
+}
+
+template <class T>
+[[noreturn]] void fail(const Cell& cell) {
+  throw Cell_Error(std::string(expected<T>()) + " expected, got " + quoted_cell(cell));
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+// Without the sign that from_chars does not read.
+std::string_view without_plus(std::string_view text) {
+  return text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
+}
+
+template <class T>
+bool parse(std::string_view text, T& value) {
+  text = without_plus(text);
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+bool equals_in_any_case(std::string_view text, std::string_view word) {
+  if (text.size() != word.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if ((text[i] | 0x20) != word[i]) return false;
+  return true;
+}
+
+bool parse(std::string_view text, bool& value) {
+  for (const char* word : {"true", "yes", "t", "y"})
+    if (equals_in_any_case(text, word)) return value = true;
+  for (const char* word : {"false", "no", "f", "n"})
+    if (equals_in_any_case(text, word)) return value = false, true;
+  if (text != "0" && text != "1") return false;
+  value = text == "1";
+  return true;
+}
+
+// ---- numbers ------------------------------------------------------------------------------------
+
+template <class T>
+bool to_integer(double real, T& value) {
+  constexpr double limit = 9223372036854775808.0;  // 2^63
+  if (!(real >= -limit && real < limit) || std::trunc(real) != real) return false;
+  const auto integer = static_cast<std::int64_t>(real);
+  value = static_cast<T>(integer);
+  return value == integer;
+}
+
+template <class T>
+T read_integer(const Cell& cell) {
+  T value{};
+  switch (cell.kind()) {
+    case Cell::Kind::boolean:
+    case Cell::Kind::integer:
+      value = static_cast<T>(cell.integer());
+      if (value == cell.integer()) return value;
+      break;
+    case Cell::Kind::real:
+      if (to_integer(cell.real(), value)) return value;
+      break;
+    default:
+      if (cell.is_empty() || parse(cell.text(), value)) return value;
+      if constexpr (std::is_same_v<T, std::int64_t>)
+        if (const auto seconds = parse_time(cell.text())) return *seconds;
+      if (double real; parse(cell.text(), real) && to_integer(real, value)) return value;
+  }
+  fail<T>(cell);
+}
+
+template <class T>
+T read_float(const Cell& cell) {
+  if (cell.is_empty()) return std::numeric_limits<T>::quiet_NaN();
+  switch (cell.kind()) {
+    case Cell::Kind::integer:
+      return static_cast<T>(cell.integer());
+    case Cell::Kind::real: {
+      const T value = static_cast<T>(cell.real());
+      if (std::isinf(value) == std::isinf(cell.real())) return value;
+      break;
+    }
+    case Cell::Kind::boolean:
+      break;
+    default:
+      if (T value; parse(cell.text(), value)) return value;
+  }
+  fail<T>(cell);
+}
+
+std::string_view read_text(const Cell& cell, std::string& buffer) {
+  if (cell.is_empty()) return {};
+  if (cell.has_text()) return cell.text();
+  buffer.clear();
+  if (cell.kind() == Cell::Kind::boolean)
+    append_value(buffer, cell.integer() != 0);
+  else if (cell.kind() == Cell::Kind::integer)
+    append_value(buffer, cell.integer());
+  else
+    append_value(buffer, cell.real());
+  return buffer;
+}
+
+bool read_boolean(const Cell& cell) {
+  if (cell.is_empty()) return false;
+  if (cell.kind() == Cell::Kind::boolean) return cell.integer() != 0;
+  if (cell.kind() == Cell::Kind::integer && (cell.integer() == 0 || cell.integer() == 1))
+    return cell.integer() == 1;
+  if (bool value = false; cell.has_text() && parse(cell.text(), value)) return value;
+  fail<bool>(cell);
+}
+
+Record_Id read_reference(const Cell& cell) {
+  if (cell.is_empty()) return {};
+  std::int64_t id = -2;
+  if (cell.kind() == Cell::Kind::integer)
+    id = cell.integer();
+  else if (cell.has_text() && !parse(cell.text(), id))
+    id = -2;
+  if (id < -1 || id >= static_cast<std::int64_t>(max_compact)) fail<Record_Id>(cell);
+  return id < 0 ? Record_Id() : Record_Id(id);
+}
+
+}  // namespace
+
+std::string quoted_cell(const Cell& cell) {
+  if (cell.kind() <= Cell::Kind::null) return "nothing";
+  std::string buffer;
+  const std::string_view text = read_text(cell, buffer);
+  const std::string_view shown = beginning(text);
+  std::string result = "`";
+  for (std::size_t i = 0; i < shown.size();) {
+    const auto byte = static_cast<unsigned char>(shown[i]);
+    const std::size_t size = byte < 0x80 ? 1 : utf8_sequence_size(shown.substr(i));
+    if (size == 0 || byte < 0x20 || byte == 0x7f) {
+      append_octal(result, shown[i++]);
+    } else {
+      result.append(shown, i, size);
+      i += size;
+    }
+  }
+  return result + (shown.size() < text.size() ? "…`" : "`");
+}
+
+template <Field_Value T>
+T read_cell(const Cell& cell, std::string& buffer) {
+  if constexpr (std::is_same_v<T, std::string_view>)
+    return read_text(cell, buffer);
+  else if constexpr (std::is_same_v<T, bool>)
+    return read_boolean(cell);
+  else if constexpr (std::is_floating_point_v<T>)
+    return read_float<T>(cell);
+  else if constexpr (std::is_same_v<T, Record_Id>)
+    return read_reference(cell);
+  else
+    return read_integer<T>(cell);
+}
+
+template std::string_view read_cell(const Cell&, std::string&);
+template std::int8_t read_cell(const Cell&, std::string&);
+template std::int16_t read_cell(const Cell&, std::string&);
+template std::int32_t read_cell(const Cell&, std::string&);
+template std::int64_t read_cell(const Cell&, std::string&);
+template Record_Id read_cell(const Cell&, std::string&);
+template bool read_cell(const Cell&, std::string&);
+template float read_cell(const Cell&, std::string&);
+template double read_cell(const Cell&, std::string&);
+
+}  // namespace joedb

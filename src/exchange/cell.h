@@ -1,0 +1,86 @@
+#ifndef JOEDB_EXCHANGE_CELL_H
+#define JOEDB_EXCHANGE_CELL_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "joedb/base/error.h"
+#include "joedb/schema/type.h"
+
+namespace joedb {
+
+// A value of a row, as a CSV file, a line of JSON, or another database has it. A text is a view.
+class Cell {
+ public:
+  enum class Kind : std::uint8_t {
+    absent,  // the source says nothing: an existing record keeps its value
+    null,    // no value
+    boolean,
+    integer,
+    real,
+    text,   // a string
+    word,   // characters that stand for a value of any type, as in a CSV file
+    bytes,  // of a blob, or of a string that is not UTF-8
+  };
+
+  Cell() = default;
+  static Cell null() { return Cell(Kind::null); }
+  static Cell of(bool value) { return {Kind::boolean, std::int64_t{value}}; }
+  static Cell of(std::int64_t value) { return {Kind::integer, value}; }
+  static Cell of(double value) {
+    Cell cell(Kind::real);
+    cell.real_ = value;
+    return cell;
+  }
+  // `kind`: text, word or bytes.
+  static Cell of(Kind kind, std::string_view text) {
+    Cell cell(kind);
+    cell.text_ = text;
+    return cell;
+  }
+
+  Kind kind() const { return kind_; }
+  bool has_text() const { return kind_ >= Kind::text; }
+  // No value, for a field that is no string: a CSV file may write it as "", too.
+  bool is_empty() const { return kind_ <= Kind::null || (has_text() && text_.empty()); }
+  // Of a boolean: 0 or 1.
+  std::int64_t integer() const { return integer_; }
+  double real() const { return real_; }
+  std::string_view text() const { return text_; }
+
+ private:
+  explicit Cell(Kind kind) : kind_(kind) {}
+  Cell(Kind kind, std::int64_t value) : kind_(kind), integer_(value) {}
+
+  Kind kind_ = Kind::absent;
+  union {
+    std::int64_t integer_ = 0;
+    double real_;
+  };
+  std::string_view text_;
+};
+
+// A cell cannot be a value of its field. The text says what is expected, not where.
+class Cell_Error : public Data_Error {
+ public:
+  using Data_Error::Data_Error;
+};
+
+// The value of a cell for a field of type T; a cell without a value gives 0, false, the empty
+// string, the null reference, and nan for floats. Throws Cell_Error.
+//
+// boolean: true, false, yes, no, t, f, y, n in any case, 1, 0. An integer may have a sign, or be
+// written as a float without a fraction; an int64 may be a time, as parse_time reads it
+// (base/time.h): seconds since 1970. A float may be nan, inf, -inf. A reference is a record id, or
+// -1. A string is any text or bytes; numbers become text in `buffer`, which must live as long as
+// the result. Blobs have no such value: see Column_Writer.
+template <Field_Value T>
+T read_cell(const Cell& cell, std::string& buffer);
+
+// For messages: the text as it is in the source, in backquotes, and shortened.
+std::string quoted_cell(const Cell& cell);
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,275 @@
+#include "exchange/row_importer.h"
+
+#include <algorithm>
+
+#include "interpreter/dump.h"
+
+namespace joedb {
+
+// ---- lookups ------------------------------------------------------------------------------------
+
+// Finds records of a referenced table by the value of a field, and makes the missing ones.
+class Row_Importer::Lookup {
+ public:
+  Lookup(Writable_Database& database, Table_Id table, Field_Id field)
+      : writer_(database, table),
+        field_(*writer_.table().find_field(field)),
+        column_(writer_.column(field)),
+        index_(writer_.table(), {field}) {
+    writer_.reset();
+  }
+
+  // Throws Cell_Error. `created` counts the records that were made.
+  Record_Id find(const Cell& cell, bool creates_missing, std::int64_t& created) {
+    column_.read(cell);
+    const Key_Part key = column_.key();
+    const Record_Id found = index_.find({&key, 1});
+    if (!found.is_null()) return found;
+    if (!creates_missing)
+      throw Cell_Error("table " + writer_.table().name() + " has no record whose " + field_.name +
+                       " is " + quoted_cell(cell));
+    const Record_Id record = writer_.insert();
+    index_.insert(record);
+    ++created;
+    return record;
+  }
+
+ private:
+  Row_Writer writer_;
+  const Field& field_;
+  Column_Writer& column_;
+  Record_Index index_;
+};
+
+struct Row_Importer::Column {
+  Column_Writer* writer = nullptr;
+  Lookup* lookup = nullptr;
+  bool is_pending = false;  // finish() looks it up
+  bool is_absent = false;   // in this row
+};
+
+struct Row_Importer::Pending {
+  Record_Id record;
+  std::size_t column;
+  std::int64_t place;
+  Cell::Kind kind;
+  std::string text;  // of a number, too
+
+  Cell cell() const { return Cell::of(kind, text); }
+};
+
+// ---- construction -------------------------------------------------------------------------------
+
+static const Field& require_field(const Table& table, Field_Id id) {
+  const Field* const field = table.find_field(id);
+  if (field == nullptr) throw Data_Error("table " + table.name() + " has no such field");
+  return *field;
+}
+
+Row_Importer::Row_Importer(Writable_Database& database, Import_Target target)
+    : database_(database), target_(std::move(target)), writer_(database, target_.table) {
+  if (target_.has_ids && !target_.key.empty())
+    throw Data_Error("records are identified by their ids or by a key, not by both");
+  if (target_.deletes_missing && !target_.has_ids && target_.key.empty())
+    throw Data_Error("without a key, no record is missing");
+  for (const Import_Column& column : target_.columns)
+    columns_.push_back({.writer = &writer_.column(column.field)});
+  make_lookups();
+  for (const Field_Id field : target_.key) {
+    const auto is_field = [&](const Import_Column& column) { return column.field == field; };
+    const auto found = std::find_if(target_.columns.begin(), target_.columns.end(), is_field);
+    const std::string& name = require_field(writer_.table(), field).name;
+    if (found == target_.columns.end())
+      throw Data_Error("the key has the field " + name + ", which has no column");
+    if (columns_[static_cast<std::size_t>(found - target_.columns.begin())].is_pending)
+      throw Data_Error("the key cannot have the field " + name +
+                       ": it refers to the records that are imported");
+    key_columns_.push_back(&writer_.column(field));
+  }
+  if (!target_.key.empty()) index_.emplace(writer_.table(), target_.key);
+}
+
+Row_Importer::~Row_Importer() = default;
+
+void Row_Importer::make_lookups() {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const Import_Column& column = target_.columns[i];
+    if (column.lookup.is_null()) continue;
+    const Field& field = require_field(writer_.table(), column.field);
+    const Type type = field.column->type();
+    if (type.code != Type_Code::reference)
+      throw Data_Error("field " + field.name + " of table " + writer_.table().name() +
+                       " is no reference: nothing can be looked up");
+    require_field(database_.get_database().table(type.referenced), column.lookup);
+    // Rows that are still to come may have, or change, what is looked up.
+    columns_[i].is_pending = type.referenced == target_.table;
+    if (!columns_[i].is_pending) columns_[i].lookup = &find_lookup(type.referenced, column.lookup);
+  }
+}
+
+// One for each field, for it also knows the records that it has made.
+Row_Importer::Lookup& Row_Importer::find_lookup(Table_Id table, Field_Id field) {
+  auto& lookup = lookups_[{table, field}];
+  if (!lookup) lookup = std::make_unique<Lookup>(database_, table, field);
+  return *lookup;
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+Row_Importer::State& Row_Importer::state(Record_Id record) {
+  const auto id = static_cast<std::size_t>(record.value());
+  if (id >= states_.size()) {
+    const auto size = static_cast<std::size_t>(writer_.table().records().size());
+    states_.resize(std::max({id + 1, size, states_.size() + states_.size() / 2}));
+  }
+  return states_[id];
+}
+
+// The null id for a cell without a value.
+Record_Id Row_Importer::look_up(std::size_t i, const Cell& cell) {
+  if (cell.is_empty()) return {};
+  return columns_[i].lookup->find(cell, target_.columns[i].creates_missing, counts_.created);
+}
+
+void Row_Importer::read(std::size_t i, const Cell& cell) {
+  Column& column = columns_[i];
+  column.is_absent = cell.kind() == Cell::Kind::absent;
+  try {
+    if (column.is_pending) {
+      column.writer->reset();
+    } else if (column.lookup != nullptr) {
+      column.writer->read(Cell::of(std::int64_t{look_up(i, cell).value()}));
+    } else {
+      column.writer->read(cell);
+    }
+  } catch (const Data_Error& error) {
+    throw Row_Error(error.what(), i, place_);
+  }
+}
+
+void Row_Importer::read_row(std::span<const Cell> cells) {
+  for (std::size_t i = 0; i < columns_.size(); ++i) read(i, i < cells.size() ? cells[i] : Cell());
+}
+
+Record_Id Row_Importer::find_by_id(const Cell& cell, bool& is_new) {
+  std::string buffer;
+  Record_Id record;
+  try {
+    record = read_cell<Record_Id>(cell, buffer);
+  } catch (const Cell_Error& error) {
+    throw Row_Error(error.what(), {}, place_);
+  }
+  is_new = !writer_.table().is_used(record);
+  return record;
+}
+
+Record_Id Row_Importer::find_by_key(bool& is_new) {
+  key_.clear();
+  for (const Column_Writer* column : key_columns_) key_.push_back(column->key());
+  const Record_Id record = index_->find(key_);
+  is_new = record.is_null();
+  return record;
+}
+
+Record_Id Row_Importer::add(std::span<const Cell> cells, std::int64_t place) {
+  place_ = place;
+  const Cell id = target_.has_ids && !cells.empty() ? cells.front() : Cell();
+  if (target_.has_ids && !cells.empty()) cells = cells.subspan(1);
+  read_row(cells);
+  bool is_new = true;
+  Record_Id record;
+  if (target_.has_ids)
+    record = find_by_id(id, is_new);
+  else if (index_)
+    record = find_by_key(is_new);
+  try {
+    if (is_new) {
+      record = writer_.insert(record);
+      if (index_) index_->insert(record);
+      state(record) = State::inserted;
+      ++counts_.inserted;
+    } else {
+      update(record);
+    }
+  } catch (const Row_Error&) {
+    throw;
+  } catch (const Data_Error& error) {
+    throw Row_Error(error.what(), {}, place);
+  }
+  remember_pending(cells, record);
+  return record;
+}
+
+void Row_Importer::update(Record_Id record) {
+  if (state(record) != State::untouched)
+    throw Row_Error(index_ ? "a row before has this key, too: " + index_->key_text(record)
+                           : "a row before has this id, too: " + std::to_string(record.value()),
+                    {}, place_);
+  bool is_changed = false;
+  for (const Column& column : columns_) {
+    if (column.is_absent || column.is_pending || column.writer->is_stored(record)) continue;
+    column.writer->write(record);
+    is_changed = true;
+  }
+  state(record) = is_changed ? State::updated : State::unchanged;
+  ++(is_changed ? counts_.updated : counts_.unchanged);
+}
+
+// ---- at the end ---------------------------------------------------------------------------------
+
+void Row_Importer::remember_pending(std::span<const Cell> cells, Record_Id record) {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!columns_[i].is_pending || columns_[i].is_absent) continue;
+    const Cell& cell = cells[i];
+    std::string buffer;
+    const auto text = std::string(read_cell<std::string_view>(cell, buffer));
+    const Cell::Kind kind = cell.has_text()   ? cell.kind()
+                            : cell.is_empty() ? Cell::Kind::null
+                                              : Cell::Kind::word;
+    pending_.push_back({record, i, place_, kind, text});
+  }
+}
+
+void Row_Importer::resolve_pending() {
+  for (const Pending& pending : pending_) {
+    Column& column = columns_[pending.column];
+    column.lookup = &find_lookup(target_.table, target_.columns[pending.column].lookup);
+    try {
+      resolve(pending, *column.writer);
+    } catch (const Data_Error& error) {
+      throw Row_Error(error.what(), pending.column, pending.place);
+    }
+  }
+}
+
+void Row_Importer::resolve(const Pending& pending, Column_Writer& writer) {
+  const std::int64_t created = counts_.created;
+  const Record_Id referenced = look_up(pending.column, pending.cell());
+  if (counts_.created > created) state(referenced) = State::inserted;  // so it is not missing
+  writer.read(Cell::of(std::int64_t{referenced.value()}));
+  if (writer.is_stored(pending.record)) return;
+  writer.write(pending.record);
+  if (State& s = state(pending.record); s == State::unchanged) {
+    s = State::updated;
+    --counts_.unchanged;
+    ++counts_.updated;
+  }
+}
+
+// The last one first, so that new records take these ids in ascending order.
+void Row_Importer::delete_missing() {
+  const Record_Ids& records = writer_.table().records();
+  for (index_t id = records.size(); id-- > 0;) {
+    if (!records.is_used(id) || state(Record_Id(id)) != State::untouched) continue;
+    database_.write(Delete{target_.table, Record_Id(id)});
+    ++counts_.deleted;
+  }
+}
+
+Import_Counts Row_Importer::finish() {
+  resolve_pending();
+  if (target_.deletes_missing) delete_missing();
+  return counts_;
+}
+
+}  // namespace joedb

@@ -1,0 +1,126 @@
+#ifndef JOEDB_EXCHANGE_ROW_IMPORTER_H
+#define JOEDB_EXCHANGE_ROW_IMPORTER_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exchange/record_index.h"
+#include "exchange/row_writer.h"
+
+namespace joedb {
+
+// A row that cannot be imported. `column` counts from 0: an index in Import_Target::columns; none
+// if the row as a whole is wrong. `place` is what was passed to Row_Importer::add.
+class Row_Error : public Data_Error {
+ public:
+  Row_Error(const std::string& text, std::optional<std::size_t> in_column, std::int64_t at)
+      : Data_Error(text), column(in_column), place(at) {}
+  const std::optional<std::size_t> column;
+  const std::int64_t place;
+};
+
+// What one cell of a row is for.
+struct Import_Column {
+  Field_Id field;
+  // For a reference: the cell is the value of this field in a record of the referenced table. A
+  // null id: the cell is a record id.
+  Field_Id lookup = {};
+  // With `lookup`: makes the record if there is none, with this value only.
+  bool creates_missing = false;
+};
+
+struct Import_Target {
+  Table_Id table;
+  std::vector<Import_Column> columns;
+  // Fields, all among the columns, whose values identify a record: rows update the records that are
+  // there, and insert the others. Empty: all rows are inserted.
+  std::vector<Field_Id> key = {};
+  // The first cell of a row, before those of the columns, is a record id, which identifies the
+  // record; without a value: a new one. Excludes a key.
+  bool has_ids = false;
+  // finish() deletes the records that no row was about. Needs a key or ids.
+  bool deletes_missing = false;
+};
+
+struct Import_Counts {
+  std::int64_t inserted = 0;
+  std::int64_t updated = 0;
+  std::int64_t unchanged = 0;
+  std::int64_t deleted = 0;
+  std::int64_t created = 0;  // in tables that are referenced
+
+  friend bool operator==(const Import_Counts&, const Import_Counts&) = default;
+};
+
+// Inserts and updates records of a table, row by row. Only values that differ from those that are
+// there are appended to the journal, so a second import of the same rows with a key changes
+// nothing.
+//
+//     Row_Importer importer(database, {table, {{name}, {country, country_name}}, {name}});
+//     for (…) importer.add({Cell::of(Cell::Kind::text, "Lyon"), …}, line);
+//     const Import_Counts counts = importer.finish();
+//     database.soft_checkpoint();
+//
+// It writes no checkpoint. After any error only Writable_Database::rollback, or closing the
+// database without a checkpoint, is left. While it lives, nobody else may change the database.
+class Row_Importer {
+ public:
+  // Throws Data_Error if the target does not fit the tables, or a key or a lookup would find more
+  // than one record.
+  Row_Importer(Writable_Database& database, Import_Target target);
+  ~Row_Importer();
+  Row_Importer(const Row_Importer&) = delete;
+  Row_Importer& operator=(const Row_Importer&) = delete;
+
+  // A cell for each column; missing ones at the end are absent. `place` is for messages. Returns
+  // the record. Throws Row_Error, and what Writable_Database::write throws but Data_Error.
+  Record_Id add(std::span<const Cell> cells, std::int64_t place);
+
+  // References to records of the table itself that are looked up get their values here, and missing
+  // records are deleted. Throws what add throws. Call it once.
+  Import_Counts finish();
+
+ private:
+  enum class State : std::uint8_t { untouched, unchanged, updated, inserted };
+  class Lookup;
+  struct Column;
+  struct Pending;  // a reference to the table itself, which finish() looks up
+
+  void make_lookups();
+  Lookup& find_lookup(Table_Id table, Field_Id field);
+  Record_Id look_up(std::size_t i, const Cell& cell);
+  void read(std::size_t i, const Cell& cell);
+  void read_row(std::span<const Cell> cells);
+  Record_Id find_record(std::span<const Cell> cells, bool& is_new);
+  Record_Id find_by_id(const Cell& cell, bool& is_new);
+  Record_Id find_by_key(bool& is_new);
+  void update(Record_Id record);
+  void remember_pending(std::span<const Cell> cells, Record_Id record);
+  void resolve_pending();
+  void resolve(const Pending& pending, Column_Writer& writer);
+  void delete_missing();
+  State& state(Record_Id record);
+
+  Writable_Database& database_;
+  const Import_Target target_;
+  Row_Writer writer_;
+  std::map<std::pair<Table_Id, Field_Id>, std::unique_ptr<Lookup>> lookups_;
+  std::vector<Column> columns_;
+  std::vector<Column_Writer*> key_columns_;
+  std::vector<Key_Part> key_;
+  std::optional<Record_Index> index_;
+  std::vector<State> states_;  // by record id
+  std::vector<Pending> pending_;
+  Import_Counts counts_;
+  std::int64_t place_ = 0;
+};
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,55 @@
+#ifndef JOEDB_EXCHANGE_ROW_WRITER_H
+#define JOEDB_EXCHANGE_ROW_WRITER_H
+
+#include <memory>
+#include <vector>
+
+#include "exchange/cell.h"
+#include "joedb/table/writable_database.h"
+
+namespace joedb {
+
+// Takes cells for one field of a table, one at a time, and writes their values to records.
+class Column_Writer {
+ public:
+  virtual ~Column_Writer() = default;
+
+  // Takes a value. Texts of the cell must stay as they are until the last use of the value. Throws
+  // Cell_Error.
+  virtual void read(const Cell& cell) = 0;
+  // Takes the default value of the type.
+  virtual void reset() = 0;
+  // Whether the record has this value already. Floats are compared by their bits, but for nan;
+  // blobs by their bytes.
+  virtual bool is_stored(Record_Id record) const = 0;
+  // Requires that the record is in use. Throws what Writable_Database::update throws.
+  virtual void write(Record_Id record) = 0;
+  // The value as part of a key; valid as long as the value. Not for blobs.
+  virtual Key_Part key() const = 0;
+};
+
+// Writes rows to a table: give values to columns, then insert them, or update a record.
+class Row_Writer {
+ public:
+  // The table must exist, and must not get fields while this lives.
+  Row_Writer(Writable_Database& database, Table_Id table);
+
+  const Table& table() const { return table_; }
+  // Throws Data_Error if there is no such field.
+  Column_Writer& column(Field_Id field);
+
+  // Makes a record with the values that all columns have: with this id, or, for the null id, the
+  // one that generated code would take. Throws what Writable_Database::write throws; after
+  // Unique_Violation the record is there, so that only a rollback is left.
+  Record_Id insert(Record_Id record = {});
+  void reset();
+
+ private:
+  Writable_Database& database_;
+  Table& table_;
+  std::vector<std::unique_ptr<Column_Writer>> columns_;  // by field id; null for dropped fields
+};
+
+}  // namespace joedb
+
+#endif
