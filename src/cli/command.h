@@ -16,6 +16,8 @@ struct Command {
   int (*run)(std::vector<std::string> arguments);
 };
 
+int run_import_sqlite(std::vector<std::string> arguments);
+int run_export_sqlite(std::vector<std::string> arguments);
 int run_browser(std::vector<std::string> arguments);
 int run_interpreter(std::vector<std::string> arguments);
 int run_client(std::vector<std::string> arguments);

@@ -61,8 +61,7 @@ std::string find_program() {
                              Known{"sqlite3", "sqlite3 -readonly", false}};
   const bool has_display = *variable("DISPLAY") != 0 || *variable("WAYLAND_DISPLAY") != 0;
   for (const Known& program : known)
-    if ((has_display || !program.needs_display) && is_in_path(program.name))
-      return program.command;
+    if ((has_display || !program.needs_display) && is_in_path(program.name)) return program.command;
   throw Exception(std::string("there is no SQL browser: install sqlite3") +
                   (has_display ? " or sqlitebrowser" : "") + ", or name another with --program");
 }

@@ -2,6 +2,7 @@
 
 #include "exchange/sqlite_export.h"
 #include "interpreter/dump.h"
+#include "joedb/io/posix_file.h"
 
 namespace joedb {
 
@@ -17,8 +18,7 @@ void write_sqlite(const Sqlite_Source& source, const std::string& path, const st
   });
   index_t rows = 0;
   for (const Table* table : live_tables(database)) rows += table->records().used_count();
-  Progress progress("writing " + name, 0, rows, Progress::Output::nothing,
-                    Progress::Unit::entries);
+  Progress progress("writing " + name, 0, rows, Progress::Output::nothing, Progress::Unit::entries);
   Sqlite_Export{.database = database,
                 .file = file,
                 .indexes = std::move(indexes),

@@ -9,6 +9,8 @@ namespace joedb {
   throw Exception("this program was built without SQLite (Debian: libsqlite3-dev)");
 }
 
+int run_import_sqlite(std::vector<std::string>) { refuse(); }
+int run_export_sqlite(std::vector<std::string>) { refuse(); }
 int run_browser(std::vector<std::string>) { refuse(); }
 
 }  // namespace joedb

@@ -24,8 +24,8 @@ Sqlite_Statement::Sqlite_Statement(sqlite3* connection, const std::string& file,
                                    std::string_view sql)
     : connection_(connection), file_(file) {
   sqlite3_stmt* statement = nullptr;
-  const int result = sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()),
-                                        &statement, nullptr);
+  const int result =
+      sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
   statement_.reset(statement);
   check(result);
 }
@@ -99,11 +99,10 @@ void Sqlite::open(const std::string& path, int flags) {
 // read without indexes: nothing of the schema is run.
 void Sqlite::distrust() {
   sqlite3* const c = connection_.get();
-  for (const int on : {SQLITE_DBCONFIG_DEFENSIVE})
-    sqlite3_db_config(c, on, 1, nullptr);
-  for (const int off : {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER,
-                        SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
-                        SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML})
+  for (const int on : {SQLITE_DBCONFIG_DEFENSIVE}) sqlite3_db_config(c, on, 1, nullptr);
+  for (const int off :
+       {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+        SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML})
     sqlite3_db_config(c, off, 0, nullptr);
   sqlite3_limit(c, SQLITE_LIMIT_SQL_LENGTH, 1'000'000);
   sqlite3_limit(c, SQLITE_LIMIT_EXPR_DEPTH, 200);

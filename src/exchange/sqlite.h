@@ -43,9 +43,7 @@ class Sqlite_Statement {
   int column_count() const { return sqlite3_column_count(statement_.get()); }
   // Values of the row; columns count from 0. Texts and bytes are valid until the next step().
   int type(int column) const { return sqlite3_column_type(statement_.get(), column); }
-  std::int64_t integer(int column) const {
-    return sqlite3_column_int64(statement_.get(), column);
-  }
+  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
   // Of a text in UTF-8, of a blob as they are. Throws std::bad_alloc.
   std::string_view bytes(int column) const;
@@ -75,9 +73,7 @@ class Sqlite {
   // Statements without results. Throws Sqlite_Error: "FILE: WHAT: MESSAGE", without a `what` only
   // "FILE: MESSAGE".
   void run(const std::string& sql, const std::string& what = "");
-  Sqlite_Statement prepare(std::string_view sql) const {
-    return {connection_.get(), name_, sql};
-  }
+  Sqlite_Statement prepare(std::string_view sql) const { return {connection_.get(), name_, sql}; }
   // The only number of the only row. Throws Sqlite_Error.
   std::int64_t number(std::string_view sql) const;
 

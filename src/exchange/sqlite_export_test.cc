@@ -25,7 +25,7 @@ class Sqlite_Export_Test : public ::testing::Test {
     db.flush();
     std::filesystem::remove(directory.file("out.sqlite"));
     Sqlite_Export{db.get_database(), file, std::move(indexes)}.write(directory.file("out.sqlite"),
-                                                                    "out.sqlite");
+                                                                     "out.sqlite");
   }
   // The rows of a query, the values of one separated by |.
   std::string query(const std::string& sql) {
@@ -112,9 +112,13 @@ TEST_F(Sqlite_Export_Test, MakesTheIndexesThatItIsGiven) {
   EXPECT_EQ(query("SELECT sql FROM sqlite_schema WHERE type = 'index'"),
             "CREATE UNIQUE INDEX \"by_both\" ON \"city\"(\"name\",\"size\")\n"
             "CREATE INDEX \"by_name\" ON \"city\"(\"name\")\n");
-  EXPECT_EQ(error_of([&] { write({{"city", Table_Id(1), {Field_Id(1)}, false}}); }),
+  EXPECT_EQ(error_of([&] {
+              write({{"city", Table_Id(1), {Field_Id(1)}, false}});
+            }),
             "out.sqlite: index city: there is already a table named city");
-  EXPECT_EQ(error_of([&] { write({{"by_name", Table_Id(1), {Field_Id(1)}, true}}); }),
+  EXPECT_EQ(error_of([&] {
+              write({{"by_name", Table_Id(1), {Field_Id(1)}, true}});
+            }),
             "out.sqlite: index by_name: UNIQUE constraint failed: city.name");
 }
 

@@ -11,8 +11,8 @@ namespace joedb::inline v1 {
 // SIGHUP before they do what they did before.
 class Temporary_Path {
  public:
-  // Removes what an earlier process has left there. `folder`: a directory that is removed, too, once
-  // it is empty.
+  // Removes what an earlier process has left there. `folder`: a directory that is removed, too,
+  // once it is empty.
   explicit Temporary_Path(std::string path, std::string folder = "");
   ~Temporary_Path();
   Temporary_Path(const Temporary_Path&) = delete;

@@ -1,0 +1,52 @@
+#include "exchange/identifiers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "joedb/schema/type.h"
+#include "testing/property.h"
+
+namespace joedb {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Identifiers, KeepLettersAndDigits) {
+  struct Case {
+    const char* name;
+    const char* identifier;
+  };
+  const Case cases[] = {
+      {"city", "city"},
+      {"City_2", "City_2"},
+      {"full name", "full_name"},
+      {"a - b", "a_b"},
+      {"__id", "_id"},
+      {"a__b", "a_b"},
+      {"2024", "_2024"},
+      {"", "_"},
+      {"caf\xc3\xa9", "caf_"},
+      {"\xe5\x90\x8d", "_"},
+      {"price (EUR)", "price_EUR_"},
+  };
+  for (const auto& [name, identifier] : cases) EXPECT_EQ(to_identifier(name), identifier);
+}
+
+TEST(Identifiers, AreDifferentAndLeaveIdentifiersAsTheyAre) {
+  EXPECT_THAT(to_identifiers({"a b", "a_b", "a-b", "a_b_2"}),
+              ElementsAre("a_b_3", "a_b", "a_b_4", "a_b_2"));
+  EXPECT_THAT(to_identifiers({"x", "x"}), ElementsAre("x", "x_2"));
+}
+
+TEST(Identifiers, AreAlwaysIdentifiers) {
+  testing::expect_property([](const std::vector<std::string>& names) {
+    const auto identifiers = to_identifiers(names);
+    for (std::size_t i = 0; i < identifiers.size(); ++i) {
+      RC_ASSERT(is_identifier(identifiers[i]));
+      for (std::size_t j = 0; j < i; ++j) RC_ASSERT(identifiers[i] != identifiers[j]);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace joedb
