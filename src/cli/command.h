@@ -16,8 +16,6 @@ struct Command {
   int (*run)(std::vector<std::string> arguments);
 };
 
-int run_import_sqlite(std::vector<std::string> arguments);
-int run_export_sqlite(std::vector<std::string> arguments);
 int run_browser(std::vector<std::string> arguments);
 int run_interpreter(std::vector<std::string> arguments);
 int run_client(std::vector<std::string> arguments);
@@ -28,6 +26,8 @@ int run_stats(std::vector<std::string> arguments);
 int run_to_json(std::vector<std::string> arguments);
 int run_pack(std::vector<std::string> arguments);
 int run_convert(std::vector<std::string> arguments);
+int run_import(std::vector<std::string> arguments);
+int run_export(std::vector<std::string> arguments);
 int run_merge(std::vector<std::string> arguments);
 int run_push(std::vector<std::string> arguments);
 int run_verify(std::vector<std::string> arguments);

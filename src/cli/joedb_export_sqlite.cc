@@ -1,5 +1,5 @@
 #include "cli/arguments.h"
-#include "cli/command.h"
+#include "cli/exchange_formats.h"
 #include "cli/output.h"
 #include "cli/sqlite_output.h"
 
@@ -14,7 +14,7 @@ OUT appears when it is complete and on the disk.
 
 )";
 
-int run_export_sqlite(std::vector<std::string> arguments) {
+int export_sqlite(std::vector<std::string> arguments) {
   Options options({"joedb export sqlite [options] FILE OUT",
                    "Writes the content of a database to a file of SQLite.", details,
                    "  joedb export sqlite people.joedb people.sqlite\n"

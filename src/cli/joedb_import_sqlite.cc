@@ -1,10 +1,12 @@
-#include <filesystem>
 #include <iostream>
 
-#include "cli/arguments.h"
-#include "cli/command.h"
+#include "base/json_text.h"
 #include "cli/database_options.h"
+#include "cli/exchange_formats.h"
+#include "cli/file_transaction.h"
 #include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/stop_signal.h"
 #include "exchange/sqlite_import.h"
 
 namespace joedb {
@@ -12,132 +14,142 @@ namespace joedb {
 namespace {
 
 const char* const details =
-    R"(All tables of the file IN become tables of the database FILE, which is made if it does not exist:
-columns become fields, and foreign keys become references. A column "__id" INTEGER PRIMARY KEY,
-which joedb export sqlite writes, is the record id. Tables and fields that FILE has already stay
-as they are, and get the rows.
+    R"(All tables of IN become tables of FILE: columns become fields, and foreign keys of one column
+become references. A column "__id" INTEGER PRIMARY KEY, which joedb export sqlite writes, is the
+record id. Tables and fields that FILE has already stay as they are, and get the rows.
 
-The type of a field is what the column is declared as, or, if it has values that do not fit, a
-larger one. NULL becomes 0, false, an empty string, or nan. What is not imported, or changes its
-name, is printed. Everything is one transaction: if anything fails, FILE stays as it was.
+The type of a field is that of the column, or a larger one if it has values that do not fit. NULL
+becomes 0, false, "", or nan. What is not imported, or gets another name, is printed. All of it is
+one transaction: if anything is wrong, nothing is imported.
 
 )";
 
 const char* const examples =
-    "  joedb import sqlite shop.sqlite shop.joedb\n"
+    "  joedb import sqlite --preview shop.sqlite shop.joedb\n"
+    "  joedb import sqlite --new --write-options shop.joedbc shop.sqlite shop.joedb\n"
     "  joedb import sqlite --update --delete-missing shop.sqlite shop.joedb\n"
-    "  joedb import sqlite --table customer,invoice shop.sqlite shop.joedb\n"
-    "  joedb import sqlite --write-options shop.joedbc shop.sqlite shop.joedb\n";
+    "  joedb import sqlite --table customer,invoice shop.sqlite shop.joedb\n";
 
 struct Arguments {
   std::string in;
-  std::string out;
-  std::string tables;
-  std::string key;
-  std::string options_file;
+  std::vector<std::string> tables;
   std::string new_options_file;
-  bool force = false;
+  bool is_replacing = false;
+  bool has_preview = false;
+  bool is_json = false;
   Sqlite_Import_Options import;
+  Transaction_Options transaction;
 };
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    parts.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
+void add_options(Options& options, Arguments& all) {
+  options.add("--table", all.tables, "only these tables", "NAME,...");
+  options.add_flag("--update", all.import.updates,
+                   "rows update the records that have their primary key, and insert the others; "
+                   "tables with record ids need no option for it");
+  options.add("--key", all.import.key, "the same, but by these columns of each table",
+              "COLUMN,...");
+  options.add_flag("--delete-missing", all.import.deletes_missing,
+                   "delete the records that no row is about");
+  options.add_flag("--null-dangling", all.import.ignores_dangling,
+                   "a reference to a row that is not there becomes null, and is no error");
+  options.add_flag("--preview", all.has_preview,
+                   "show what would be made of the tables, and write nothing");
+  options.add("--write-options", all.new_options_file,
+              "write the indexes of the tables to this new .joedbc file");
+  options.add_flag("--force", all.is_replacing, "replace that file if it exists");
+  options.add_flag("--json", all.is_json, "print the counts as JSON objects");
+  add_transaction_options(options, all.transaction);
+  add_file_modes(options, transaction_grammar);
 }
 
-void print(const std::vector<Sqlite_Table_Counts>& tables) {
-  for (const auto& [table, counts] : tables) {
-    std::cout << table << ": " << counts.inserted << " inserted";
-    if (counts.updated > 0) std::cout << ", " << counts.updated << " updated";
-    if (counts.unchanged > 0) std::cout << ", " << counts.unchanged << " unchanged";
-    if (counts.deleted > 0) std::cout << ", " << counts.deleted << " deleted";
-    std::cout << '\n';
+// Shows progress, and ends with an error when a signal comes.
+class Watch {
+ public:
+  Watch(const std::string& what, std::int64_t size) : progress_(what, 0, size) {}
+  void operator()(std::int64_t bytes) {
+    if (stop_.has_come()) throw Exception("interrupted: nothing was imported");
+    progress_.update(bytes);
   }
+
+ private:
+  Stop_Signal stop_;
+  Progress progress_;
+};
+
+Sqlite_Plan make_plan(const Arguments& arguments, const Sqlite& in) {
+  Watch watch("reading " + arguments.in, Sqlite_Budget(in).file_size());
+  return {in, arguments.tables, [&](std::int64_t bytes) { watch(bytes); }};
+}
+
+void print_notes(const Sqlite_Plan& plan, bool is_json) {
+  for (const std::string& note : plan.notes) {
+    std::string text;
+    append_json_text(text, note);
+    std::cout << (is_json ? "{\"note\": \"" + text + "\"}" : note) << '\n';
+  }
+}
+
+void print_tables(const Sqlite_Plan& plan) {
+  for (const Table_Plan& table : plan.tables) {
+    std::cout << "table " << table.table << ": " << table.rows
+              << (table.rows == 1 ? " row\n" : " rows\n");
+    for (const Column_Plan& column : table.columns) {
+      std::cout << "  " << column.field << ' ' << type_name(column.type);
+      if (column.type == Type_Code::reference)
+        std::cout << ' ' << plan.tables[column.referenced].table;
+      std::cout << '\n';
+    }
+  }
+  std::cout << "nothing was written\n";
 }
 
 void write_options_file(const Arguments& arguments, const std::string& text) {
-  if (arguments.new_options_file.empty()) return;
-  const auto existing = arguments.force ? New_File::Existing::replace : New_File::Existing::refuse;
+  const auto existing =
+      arguments.is_replacing ? New_File::Existing::replace : New_File::Existing::refuse;
   fill_new_file(arguments.new_options_file, existing,
                 [&](File& file) { file.pwrite(text.data(), text.size(), 0); });
 }
 
-void import_into(Abstract_File& file, const Arguments& arguments, const Sqlite& in,
+void import_into(const File_Argument& file, const Arguments& arguments, const Sqlite& in,
                  const Sqlite_Plan& plan) {
-  Writable_Database database(file, {}, Deleted_Values::keep,
-                             read_indexes(arguments.options_file, file));
-  try {
-    std::vector<Sqlite_Table_Counts> counts;
-    {
-      Progress progress("importing " + arguments.in, 0, plan.content_size);
-      counts = Sqlite_Import(in, plan, arguments.import).run(database, [&](std::int64_t bytes) {
-        progress.update(bytes);
-      });
-    }
-    write_options_file(arguments, sqlite_indexes(plan, database.get_database(), arguments.in));
-    database.hard_checkpoint();
-    for (const std::string& note : plan.notes) std::cout << note << '\n';
-    print(counts);
-    finish_standard_output();
-  } catch (...) {
-    Destructor_Logger::remove_logger();
-    database.rollback();
-    throw;
-  }
-}
-
-Sqlite_Plan make_plan(const Arguments& arguments, const Sqlite& in) {
-  Progress progress("reading " + arguments.in, 0,
-                    static_cast<Offset>(std::filesystem::file_size(arguments.in)));
-  return {in, split(arguments.tables), [&](std::int64_t bytes) { progress.update(bytes); }};
+  std::vector<Sqlite_Table_Counts> counts;
+  std::string indexes;
+  change_file(file, arguments.transaction, [&](Writable_Database& database) {
+    Watch watch("importing " + arguments.in, plan.content_size);
+    counts = Sqlite_Import(in, plan, arguments.import).run(database, std::ref(watch));
+    if (!arguments.new_options_file.empty())
+      indexes = sqlite_indexes(plan, database.get_database(), arguments.in);
+  });
+  if (!arguments.new_options_file.empty()) write_options_file(arguments, indexes);
+  print_notes(plan, arguments.is_json);
+  for (const auto& [table, count] : counts) print_counts(table, count, arguments.is_json);
 }
 
 }  // namespace
 
-int run_import_sqlite(std::vector<std::string> words_of_line) {
+int import_sqlite(std::vector<std::string> words_of_line) {
   Options options({"joedb import sqlite [options] IN FILE",
-                   "Imports the tables of a file of SQLite.", details, examples});
+                   "Imports the tables of a file of SQLite.",
+                   details + file_help(transaction_grammar), examples});
   Arguments arguments;
-  options.add("--table", arguments.tables, "only these tables: NAME[,NAME…]");
-  options.add_flag("--update", arguments.import.updates,
-                   "rows change the records that have their primary keys, or record ids; the "
-                   "others are inserted");
-  options.add("--key", arguments.key, "COLUMN[,COLUMN…]: the same, by these columns of each table");
-  options.add_flag("--delete-missing", arguments.import.deletes_missing,
-                   "with --update or --key: delete the records that no row has changed or found");
-  options.add_flag("--null-dangling", arguments.import.ignores_dangling,
-                   "a reference to a row that is not there becomes null, and is no error");
-  options.add("--options", arguments.options_file,
-              "a .joedbc file: nothing is written that violates its unique indexes");
-  options.add("--write-options", arguments.new_options_file,
-              "write the indexes of IN to this .joedbc file");
-  options.add_flag("--force", arguments.force, "replace that file if it exists");
+  add_options(options, arguments);
   auto words = options.parse(std::move(words_of_line));
   if (!words) return 0;
   arguments.in = words->take_name();
-  arguments.out = words->take_last_name();
-  arguments.import.key = split(arguments.key);
-  if (!arguments.import.key.empty()) arguments.import.updates = true;
-  if (arguments.import.deletes_missing && !arguments.import.updates)
-    words->fail("--delete-missing needs --update or --key");
+  const File_Argument file = take_written_file(*words);
+  arguments.import.updates |= !arguments.import.key.empty();
   if (!arguments.new_options_file.empty())
-    require_absent(arguments.new_options_file, arguments.force);
+    require_absent(arguments.new_options_file, arguments.is_replacing);
 
   const Sqlite in(arguments.in, arguments.in, Sqlite::Use::read);
   const Sqlite_Plan plan = make_plan(arguments, in);
-  name_file_in_errors(arguments.in, [&] {
-    if (std::filesystem::exists(arguments.out)) {
-      File file(arguments.out, Open_Mode::write_existing);
-      import_into(file, arguments, in, plan);
-    } else {
-      fill_new_file(arguments.out, [&](File& file) { import_into(file, arguments, in, plan); });
-    }
-  });
+  if (arguments.has_preview) {
+    print_notes(plan, false);
+    print_tables(plan);
+  } else {
+    import_into(file, arguments, in, plan);
+  }
+  finish_standard_output();
   return 0;
 }
 

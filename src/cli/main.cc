@@ -19,6 +19,8 @@ static constexpr Command commands[] = {
     {"to_json", "joedb_to_json", "print the content of a database as JSON", run_to_json},
     {"stats", "joedb_stats", "print how much space the tables take", run_stats},
     {"browser", "joedb_browser", "open the content of a database in an SQL browser", run_browser},
+    {"import", "joedb_import", "read CSV, JSON lines or SQLite into a database", run_import},
+    {"export", "joedb_export", "write tables as CSV, JSON lines or SQLite", run_export},
     {"pack", "joedb_pack", "write a database without its history", run_pack},
     {"convert", "joedb_convert", "write the history of a database again", run_convert},
     {"push", "joedb_push", "copy the history of a database to another place", run_push},

@@ -226,6 +226,21 @@ void Options::add(const char* name, std::string& value, const char* help) {
   implementation_->app.add_option(name, value, help)->option_text("TEXT");
 }
 
+void Options::add(const char* name, std::vector<std::string>& values, const char* help,
+                  const char* value_name) {
+  const auto read = [this, name, &values](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      std::istringstream in(word);
+      for (std::string value; std::getline(in, value, ',');)
+        if (!value.empty()) values.push_back(value);
+    }
+    if (values.empty()) implementation_->fail(std::string(name) + ": the value is missing");
+  };
+  implementation_->app.add_option_function<std::vector<std::string>>(name, read, help)
+      ->option_text(value_name)
+      ->allow_extra_args(false);
+}
+
 void Options::add(const char* name, std::chrono::duration<double>& value, const char* help) {
   const auto read = [this, name, &value](const std::string& word) {
     double seconds = -1;

@@ -94,6 +94,9 @@ class Options {
   void add(const char* name, std::optional<std::int64_t>& value, const char* help,
            Range range = {});
   void add(const char* name, std::optional<std::string>& value, const char* help);
+  // A list: separated by commas, or given several times.
+  void add(const char* name, std::vector<std::string>& values, const char* help,
+           const char* value_name);
   // One of a few words, which are in `names`; `value` holds the default and gets an enumerator. A
   // default that is not in `names` is not shown by --help.
   template <class Enum>

@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/exchange_formats.h"
 #include "cli/parser.h"
 
 // The commands that need SQLite, where there was none when the tools were built.
@@ -9,8 +10,8 @@ namespace joedb {
   throw Exception("this program was built without SQLite (Debian: libsqlite3-dev)");
 }
 
-int run_import_sqlite(std::vector<std::string>) { refuse(); }
-int run_export_sqlite(std::vector<std::string>) { refuse(); }
+int import_sqlite(std::vector<std::string>) { refuse(); }
+int export_sqlite(std::vector<std::string>) { refuse(); }
 int run_browser(std::vector<std::string>) { refuse(); }
 
 }  // namespace joedb

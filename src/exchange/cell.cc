@@ -95,7 +95,7 @@ T read_integer(const Cell& cell) {
     default:
       if (cell.is_empty() || parse(cell.text(), value)) return value;
       if constexpr (std::is_same_v<T, std::int64_t>)
-        if (const auto seconds = parse_time(cell.text())) return *seconds;
+        if (const auto seconds = parse_cell_time(cell.text())) return *seconds;
       if (double real; parse(cell.text(), real) && to_integer(real, value)) return value;
   }
   fail<T>(cell);
@@ -154,6 +154,11 @@ Record_Id read_reference(const Cell& cell) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> parse_cell_time(std::string_view text) {
+  if (text.ends_with('Z') && text.size() > 10) text.remove_suffix(1);
+  return parse_time(text);
+}
 
 std::string quoted_cell(const Cell& cell) {
   if (cell.kind() <= Cell::Kind::null) return "nothing";

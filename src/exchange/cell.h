@@ -2,6 +2,7 @@
 #define JOEDB_EXCHANGE_CELL_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -71,12 +72,15 @@ class Cell_Error : public Data_Error {
 // string, the null reference, and nan for floats. Throws Cell_Error.
 //
 // boolean: true, false, yes, no, t, f, y, n in any case, 1, 0. An integer may have a sign, or be
-// written as a float without a fraction; an int64 may be a time, as parse_time reads it
-// (base/time.h): seconds since 1970. A float may be nan, inf, -inf. A reference is a record id, or
-// -1. A string is any text or bytes; numbers become text in `buffer`, which must live as long as
-// the result. Blobs have no such value: see Column_Writer.
+// written as a float without a fraction; an int64 may be a time (parse_cell_time). A float may be
+// nan, inf, -inf. A reference is a record id, or -1. A string is any text or bytes; numbers become
+// text in `buffer`, which must live as long as the result. Blobs have no such value: see
+// Column_Writer.
 template <Field_Value T>
 T read_cell(const Cell& cell, std::string& buffer);
+
+// Seconds since 1970: as parse_time (base/time.h), also with a Z at the end.
+std::optional<std::int64_t> parse_cell_time(std::string_view text);
 
 // For messages: the text as it is in the source, in backquotes, and shortened.
 std::string quoted_cell(const Cell& cell);

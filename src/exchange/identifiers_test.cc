@@ -11,25 +11,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Identifiers, KeepLettersAndDigits) {
-  struct Case {
-    const char* name;
-    const char* identifier;
-  };
-  const Case cases[] = {
-      {"city", "city"},
-      {"City_2", "City_2"},
-      {"full name", "full_name"},
-      {"a - b", "a_b"},
-      {"__id", "_id"},
-      {"a__b", "a_b"},
-      {"2024", "_2024"},
-      {"", "_"},
-      {"caf\xc3\xa9", "caf_"},
-      {"\xe5\x90\x8d", "_"},
-      {"price (EUR)", "price_EUR_"},
-  };
-  for (const auto& [name, identifier] : cases) EXPECT_EQ(to_identifier(name), identifier);
+TEST(Identifiers, StayOrResembleTheName) {
+  EXPECT_THAT(to_identifiers({"city", "_x_", "full name", "__id", "2024", "caf\xc3\xa9"}),
+              ElementsAre("city", "_x_", "full_name", "id", "_2024", "caf"));
+  EXPECT_THAT(to_identifiers({"\xe5\x90\x8d", ""}), ElementsAre("column", "column_2"));
 }
 
 TEST(Identifiers, AreDifferentAndLeaveIdentifiersAsTheyAre) {

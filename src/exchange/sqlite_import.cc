@@ -34,21 +34,26 @@ void Sqlite_Import::make_schema(Writable_Database& database, const Table_Plan& p
   }
 }
 
+// "FILE: table TABLE"
+std::string Sqlite_Import::place(const Table_Plan& plan) const {
+  return file_.name() + ": table " + plan.source.name;
+}
+
 std::vector<Field_Id> Sqlite_Import::key(const Database& database, const Table_Plan& plan) const {
   if (!options_.updates || (plan.source.has_ids && options_.key.empty())) return {};
   const auto names = options_.key.empty() ? plan.source.primary_key() : options_.key;
   if (names.empty())
-    throw Data_Error("table " + plan.source.name +
+    throw Data_Error(place(plan) +
                      " has no primary key: --key says which columns identify its records, and "
                      "--table which tables to import");
   std::vector<Field_Id> fields;
   const Table& table = database.table(find_table(database, plan));
   for (const std::string& name : names) {
     if (plan.source.find_column(name) == nullptr)
-      throw Data_Error("table " + plan.source.name + " has no column " + name + " for the key");
+      throw Data_Error(place(plan) + " has no column " + name + " for the key");
     const Column_Plan& column = plan.columns[plan.find(name)];
     if (column.is_deferred)
-      throw Data_Error("table " + plan.source.name + " cannot have the key " + name +
+      throw Data_Error(place(plan) + " cannot have the key " + name +
                        ": it refers to a table that refers to this one");
     fields.push_back(table.find_field(column.field));
   }
@@ -62,7 +67,7 @@ Import_Target Sqlite_Import::target(const Database& database, const Table_Plan& 
   target.has_ids = plan.source.has_ids && target.key.empty();
   target.deletes_missing = options_.deletes_missing;
   if (target.deletes_missing && !target.has_ids && target.key.empty())
-    throw Data_Error("table " + plan.source.name +
+    throw Data_Error(place(plan) +
                      " has no record ids: --update or --key says what identifies its records");
   for (const Column_Plan& column : plan.columns) {
     Import_Column imported{table.find_field(column.field)};

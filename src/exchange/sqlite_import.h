@@ -40,6 +40,7 @@ class Sqlite_Import {
                                        std::function<void(std::int64_t)> progress);
 
  private:
+  std::string place(const Table_Plan& table) const;
   void make_schema(Writable_Database& database, const Table_Plan& table);
   Import_Target target(const Database& database, const Table_Plan& table) const;
   std::vector<Field_Id> key(const Database& database, const Table_Plan& table) const;

@@ -142,12 +142,12 @@ TEST_F(Sqlite_Import_Test, TextsInUtf16AreRead) {
 TEST_F(Sqlite_Import_Test, NamesBecomeIdentifiers) {
   sql("CREATE TABLE \"my \"\"table\"\"\"(\"full name\" TEXT, \"a__b\", \"select\");"
       "INSERT INTO \"my \"\"table\"\"\" VALUES('x', 1, 2)");
-  EXPECT_THAT(plan().notes, ElementsAre("renamed: table my \"table\" is now my_table_",
+  EXPECT_THAT(plan().notes, ElementsAre("renamed: table my \"table\" is now my_table",
                                         "renamed: column my \"table\".full name is now full_name",
                                         "renamed: column my \"table\".a__b is now a_b"));
   import();
-  EXPECT_THAT(fields(), ElementsAre("my_table_ full_name string", "my_table_ a_b int64",
-                                    "my_table_ select int64"));
+  EXPECT_THAT(fields(), ElementsAre("my_table full_name string", "my_table a_b int64",
+                                    "my_table select int64"));
 }
 
 TEST_F(Sqlite_Import_Test, AColumnMayBeCalledRowid) {
@@ -177,7 +177,7 @@ TEST_F(Sqlite_Import_Test, NamesWhatItSkips) {
 TEST_F(Sqlite_Import_Test, ImportsOnlyTheTablesThatAreWanted) {
   sql("CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a)");
   EXPECT_THAT(plan({"B"}).notes, ElementsAre("no reference: b.a, for table a is not imported"));
-  EXPECT_EQ(error_of([&] { plan({"c"}); }), "there is no table c");
+  EXPECT_EQ(error_of([&] { plan({"c"}); }), "in.db: there is no table c");
 }
 
 // ---- references ---------------------------------------------------------------------------------
@@ -245,11 +245,12 @@ TEST_F(Sqlite_Import_Test, WithKeysOnlyDifferencesAreWritten) {
 TEST_F(Sqlite_Import_Test, AKeyMustBeThere) {
   sql("CREATE TABLE t(a INT); INSERT INTO t VALUES(1),(1)");
   EXPECT_EQ(import_error({.deletes_missing = true}),
-            "table t has no record ids: --update or --key says what identifies its records");
+            "in.db: table t has no record ids: --update or --key says what identifies its records");
   EXPECT_EQ(import_error({.updates = true}),
-            "table t has no primary key: --key says which columns identify its records, and "
+            "in.db: table t has no primary key: --key says which columns identify its records, and "
             "--table which tables to import");
-  EXPECT_EQ(import_error({.updates = true, .key = {"b"}}), "table t has no column b for the key");
+  EXPECT_EQ(import_error({.updates = true, .key = {"b"}}),
+            "in.db: table t has no column b for the key");
   EXPECT_THAT(import_error({.updates = true, .key = {"A"}}),
               HasSubstr("in.db: table t, rowid 2: a row before has this key, too: a = 1"));
 }

@@ -22,7 +22,7 @@ Sqlite_Plan::Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wan
   Sqlite_Schema schema = read_sqlite_schema(file);
   const bool is_exact = schema.is_exact;
   for (const std::string& skipped : schema.skipped) notes.push_back("skipped: " + skipped);
-  take_tables(std::move(schema), wanted);
+  take_tables(std::move(schema), wanted, file.name());
   name_all();
   read_values(file, std::move(progress), is_exact);
   find_references();
@@ -33,9 +33,10 @@ Sqlite_Plan::Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wan
 
 // ---- tables and names ---------------------------------------------------------------------------
 
-void Sqlite_Plan::take_tables(Sqlite_Schema schema, const std::vector<std::string>& wanted) {
+void Sqlite_Plan::take_tables(Sqlite_Schema schema, const std::vector<std::string>& wanted,
+                              const std::string& file) {
   for (const std::string& name : wanted)
-    if (schema.find_table(name) == nullptr) throw Data_Error("there is no table " + name);
+    if (schema.find_table(name) == nullptr) throw Data_Error(file + ": there is no table " + name);
   for (Sqlite_Table& table : schema.tables) {
     const auto is_it = [&](const std::string& name) { return is_same_name(name, table.name); };
     if (wanted.empty() || std::any_of(wanted.begin(), wanted.end(), is_it))

@@ -47,7 +47,8 @@ struct Sqlite_Plan {
               std::function<void(std::int64_t)> progress);
 
  private:
-  void take_tables(Sqlite_Schema schema, const std::vector<std::string>& wanted);
+  void take_tables(Sqlite_Schema schema, const std::vector<std::string>& wanted,
+                   const std::string& file);
   void name_all();
   void read_values(const Sqlite& file, std::function<void(std::int64_t)> progress, bool is_exact);
   void find_references();

@@ -15,7 +15,8 @@ namespace joedb {
 class Sqlite_Budget {
  public:
   // `progress` gets the number of bytes so far, now and then.
-  Sqlite_Budget(const Sqlite& file, std::function<void(std::int64_t)> progress);
+  explicit Sqlite_Budget(
+      const Sqlite& file, std::function<void(std::int64_t)> progress = [](std::int64_t) {});
 
   // A row has this content. Throws Sqlite_Error if the file has not so many bytes.
   void add(std::size_t bytes) {

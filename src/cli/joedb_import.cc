@@ -1,0 +1,245 @@
+#include <filesystem>
+#include <iostream>
+
+#include "base/json_text.h"
+#include "cli/database_options.h"
+#include "cli/exchange_formats.h"
+#include "cli/file_transaction.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/stop_signal.h"
+#include "exchange/csv_reader.h"
+#include "exchange/import.h"
+#include "exchange/jsonl_reader.h"
+
+namespace joedb {
+
+namespace {
+
+// What the formats have in common.
+struct Import_Options {
+  Import_Settings settings;
+  std::vector<std::string> types, renames, references, enums;  // NAME=VALUE
+  bool is_json = false;
+  std::int64_t max_row = std::int64_t{256} << 20;
+  Transaction_Options transaction;
+};
+
+void add_import_options(Options& options, Import_Options& import) {
+  Import_Settings& settings = import.settings;
+  options.add("--table", settings.table,
+              "the table, which is made if there is none (default: the name of IN)");
+  options.add("--key", settings.key,
+              "these fields identify a record: rows update the records that are there, and insert "
+              "the others",
+              "FIELD,...");
+  options.add_flag("--delete-missing", settings.deletes_missing,
+                   "delete the records that no row is about; needs --key or a column __id");
+  options.add_flag("--preview", settings.has_preview,
+                   "show what would be made of the columns, and write nothing");
+  options.add("--type", import.types,
+              "the type of a new field, instead of the one that fits its values; time: seconds "
+              "since 1970, in an int64",
+              "FIELD=TYPE,...");
+  options.add_flag("--times", settings.reads_times,
+                   "new fields whose values are times, like 2026-01-31 or 2026-01-31T12:00:00Z, "
+                   "have the type int64, not string");
+  options.add("--reference", import.references,
+              "the values of FIELD are looked up in this field of a table, whose record it "
+              "references",
+              "FIELD=TABLE.FIELD,...");
+  options.add_flag("--create-references", settings.creates_references,
+                   "make the records that --reference does not find");
+  options.add("--enum", import.enums,
+              "the same with the field name of TABLE (default: of the name of FIELD); table and "
+              "records are made if they are not there",
+              "FIELD[=TABLE],...");
+  options.add("--rename", import.renames, "FIELD gets the values of COLUMN", "COLUMN=FIELD,...");
+  options.add("--skip", settings.skipped, "leave these columns out", "COLUMN,...");
+  options.add_flag("--add-fields", settings.adds_fields,
+                   "add fields for new columns to a table that exists");
+  options.add("--sample", settings.sample,
+              "guess the types of new fields from so many rows (default: all rows; of standard "
+              "input and pipes, 10000)");
+  options.add("--max-row", import.max_row, "no row has more bytes (default: 268435456)",
+              {1, std::int64_t{1} << 40});
+  options.add_flag("--json", import.is_json, "print the counts as a JSON object");
+  add_transaction_options(options, import.transaction);
+  add_file_modes(options, transaction_grammar);
+}
+
+// NAME=VALUE
+Named_Settings named(const char* option, const std::vector<std::string>& words,
+                     bool may_have_no_value = false) {
+  Named_Settings result;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == 0 || (equals == word.npos && !may_have_no_value))
+      throw Usage_Error(std::string(option) + " " + word + ": a name, =, and a value expected");
+    result.emplace_back(word.substr(0, equals), equals == word.npos ? "" : word.substr(equals + 1));
+  }
+  return result;
+}
+
+void finish_settings(Import_Options& import, const std::string& in) {
+  Import_Settings& settings = import.settings;
+  settings.types = named("--type", import.types);
+  settings.renames = named("--rename", import.renames);
+  settings.references = named("--reference", import.references);
+  settings.enums = named("--enum", import.enums, true);
+  if (!settings.table.empty()) return;
+  if (in == "-") throw Usage_Error("--table is needed for standard input");
+  settings.table = identifier_of(std::filesystem::path(in).stem().string());
+}
+
+// ---- work ---------------------------------------------------------------------------------------
+
+// After each row.
+class Watch {
+ public:
+  explicit Watch(const Row_Source& source)
+      : source_(source),
+        progress_("importing " + source.input().name(), 0, source.input().size()) {}
+
+  void operator()() {
+    constexpr int step = 1024;
+    if (++rows_ % step != 0) return;
+    if (stop_.has_come()) throw Exception("interrupted: nothing was imported");
+    if (source_.input().size() > 0) progress_.update(source_.input().position());
+  }
+
+ private:
+  const Row_Source& source_;
+  Stop_Signal stop_;
+  Progress progress_;
+  std::int64_t rows_ = 0;
+};
+
+// What is there now; nothing if there is no file.
+void read_content(const File_Argument& argument, Recovery recovery, Database& database) {
+  std::error_code ignored;
+  if (argument.kind == File_Argument::Kind::memory ||
+      !std::filesystem::exists(argument.name, ignored))
+    return;
+  File_Argument readable = argument;
+  readable.mode = Open_Mode::read_existing;
+  Tool_Log log(Log_Options{});
+  const auto file = open_file(readable, log);
+  Readonly_Journal journal(*file, recovery);
+  load(database, journal);
+}
+
+void preview(Row_Source& source, const File_Argument& file, const Import_Options& import) {
+  Database database;
+  read_content(file, import.transaction.recovery, database);
+  const Import_Plan plan = plan_import(source, database, import.settings);
+  std::cout << source.input().name() << ": " << plan.rows_seen
+            << (plan.rows_seen == 1 ? " row" : " rows")
+            << (plan.has_seen_all ? "\n" : " were looked at; there may be more\n") << plan.text()
+            << "nothing was written\n";
+}
+
+void import_from(Row_Source& source, const File_Argument& file, const Import_Options& import) {
+  Import_Counts counts;
+  change_file(file, import.transaction, [&](Writable_Database& database) {
+    const Import_Plan plan = plan_import(source, database.get_database(), import.settings);
+    Watch watch(source);
+    counts = import_rows(source, database, plan, [&] { watch(); });
+  });
+  print_counts(import.settings.table, counts, import.is_json);
+}
+
+// Parses the rest of the command line, and does the work with the source that make(input) returns.
+template <class Make_Source>
+int run(Options& options, Import_Options& import, std::vector<std::string> arguments,
+        const std::string& usage, Make_Source make_source) {
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const auto [in, file] = take_import_words(*words, usage);
+  finish_settings(import, in);
+
+  Input input(in, static_cast<std::size_t>(import.max_row));
+  const auto source = make_source(input);
+  import.settings.has_preview ? preview(*source, file, import) : import_from(*source, file, import);
+  finish_standard_output();
+  return 0;
+}
+
+const char* const common_details =
+    R"(A table that exists gets the values by the names of its fields; a new one gets a field for each
+column. All of it is one transaction: if a row is wrong, nothing is imported. Without --key, every
+row is a new record; with --key, or with a column __id, which is the record id, a second import of
+the same rows changes nothing. A value that is missing is 0, false, "", nan in a float, and no
+record in a reference. IN may be -, standard input.
+
+)";
+
+}  // namespace
+
+void print_counts(const std::string& table, const Import_Counts& counts, bool is_json) {
+  const std::pair<const char*, std::int64_t> all[] = {{"inserted", counts.inserted},
+                                                      {"updated", counts.updated},
+                                                      {"unchanged", counts.unchanged},
+                                                      {"deleted", counts.deleted},
+                                                      {"created", counts.created}};
+  std::string text = is_json ? "{\"table\": \"" + table + '"' : table + ':';
+  const char* separator = is_json ? ", " : " ";
+  for (const auto& [name, count] : all) {
+    const std::string number = std::to_string(count);
+    if (is_json)
+      text += std::string(separator) + '"' + name + "\": " + number;
+    else if (&name != &all[4].first || count > 0)
+      text += std::string(separator) + name + ' ' + number;
+    separator = ", ";
+  }
+  if (is_json)
+    text += '}';
+  else if (counts.created > 0)
+    text += " in referenced tables";
+  std::cout << text << '\n';
+}
+
+int import_csv(std::vector<std::string> arguments) {
+  const std::string usage = "joedb import csv [options] IN FILE";
+  Options options(
+      {usage, "Imports the rows of a CSV file into a table.",
+       std::string("The first row has the names of the columns. Numbers, true and false, "
+                   "and texts get fields of a\ntype that fits all values; blobs are "
+                   "base64.\n\n") +
+           common_details + file_help(transaction_grammar),
+       "  joedb import csv --preview cities.csv europe.joedb\n"
+       "  joedb import csv --new --enum country cities.csv europe.joedb\n"
+       "  joedb import csv --table city --key name update.csv europe.joedb\n"
+       "  curl https://example.org/cities.csv | joedb import csv --table city - "
+       "europe.joedb\n"});
+  Import_Options import;
+  Csv_Format format;
+  std::string separator = ",";
+  options.add("--separator", separator, "one character, or tab (default: ,)");
+  options.add("--columns", format.columns, "the file has no header; these are its columns",
+              "COLUMN,...");
+  options.add_flag("--trim", format.trims, "remove spaces around values that have no quotes");
+  add_import_options(options, import);
+  return run(options, import, std::move(arguments), usage, [&](Input& input) {
+    format.separator = separator_of(separator);
+    return std::make_unique<Csv_Reader>(input, format);
+  });
+}
+
+int import_jsonl(std::vector<std::string> arguments) {
+  const std::string usage = "joedb import jsonl [options] IN FILE";
+  Options options({usage, "Imports JSON lines, an object in each, into a table.",
+                   std::string("The keys of the objects are the columns. Values are null, true, "
+                               "false, numbers and strings;\n{\"base64\": \"...\"} has bytes, of a "
+                               "blob or of a string that is not UTF-8.\n\n") +
+                       common_details + file_help(transaction_grammar),
+                   "  joedb import jsonl --new cities.jsonl europe.joedb\n"
+                   "  jq -c '.[]' cities.json | joedb import jsonl --table city --key name - "
+                   "europe.joedb\n"});
+  Import_Options import;
+  add_import_options(options, import);
+  return run(options, import, std::move(arguments), usage,
+             [&](Input& input) { return std::make_unique<Jsonl_Reader>(input); });
+}
+
+}  // namespace joedb

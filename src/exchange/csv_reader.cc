@@ -1,0 +1,194 @@
+#include "exchange/csv_reader.h"
+
+#ifndef JOEDB_HAS_LIBCSV
+
+namespace joedb {
+
+class Csv_Reader::Parser {};
+
+Csv_Reader::Csv_Reader(Input& input, const Csv_Format& format) : input_(input), format_(format) {
+  throw Exception(
+      "this program was built without libcsv, which reads CSV. Install it (Debian: apt-get install "
+      "libcsv-dev), and build joedb again");
+}
+Csv_Reader::~Csv_Reader() = default;
+bool Csv_Reader::next() { return false; }
+std::span<const Cell> Csv_Reader::cells() const { return {}; }
+void Csv_Reader::fail(std::optional<std::size_t>, const std::string& text) {
+  throw Data_Error(text);
+}
+void Csv_Reader::rewind() {}
+
+}  // namespace joedb
+
+#else
+
+#include <csv.h>
+
+#include <new>
+
+namespace joedb {
+
+// libcsv, and the row that it has read.
+class Csv_Reader::Parser {
+ public:
+  explicit Parser(const Csv_Format& format) {
+    if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_EMPTY_IS_NULL) != 0)
+      throw std::bad_alloc();
+    csv_set_delim(&parser_, static_cast<unsigned char>(format.separator));
+    if (!format.trims) csv_set_space_func(&parser_, [](unsigned char) { return 0; });
+  }
+  ~Parser() { csv_free(&parser_); }
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
+
+  void start_row() {
+    text_.clear();
+    values_.clear();
+    rows_ = 0;
+  }
+  // Returns how many bytes were read: fewer if the next one is wrong.
+  std::size_t parse(std::string_view bytes) {
+    const std::size_t n =
+        csv_parse(&parser_, bytes.data(), bytes.size(), take_value, take_row, this);
+    require_memory();
+    return n;
+  }
+  // The input ends here. False if a quote is not closed.
+  bool finish() {
+    const bool is_good = csv_fini(&parser_, take_value, take_row, this) == 0;
+    require_memory();
+    return is_good;
+  }
+  int rows() const { return rows_; }
+  std::size_t value_count() const { return values_.size(); }
+
+  void make_cells() {
+    cells_.clear();
+    for (const Value& value : values_)
+      cells_.push_back(value.is_null ? Cell::null()
+                                     : Cell::of(Cell::Kind::word, std::string_view(text_).substr(
+                                                                      value.start, value.size)));
+  }
+  std::span<const Cell> cells() const { return cells_; }
+
+ private:
+  struct Value {
+    std::size_t start;
+    std::size_t size;
+    bool is_null;
+  };
+
+  // libcsv is C: no exception may pass through it.
+  static void take_value(void* text, std::size_t size, void* self) noexcept {
+    auto& parser = *static_cast<Parser*>(self);
+    try {
+      parser.values_.push_back({parser.text_.size(), size, text == nullptr});
+      if (size > 0) parser.text_.append(static_cast<const char*>(text), size);
+    } catch (const std::bad_alloc&) {
+      parser.is_out_of_memory_ = true;
+    }
+  }
+  static void take_row(int, void* self) noexcept { ++static_cast<Parser*>(self)->rows_; }
+
+  void require_memory() {
+    if (is_out_of_memory_ || csv_error(&parser_) > CSV_EPARSE) throw std::bad_alloc();
+  }
+
+  csv_parser parser_;
+  bool is_out_of_memory_ = false;
+  std::string text_;
+  std::vector<Value> values_;
+  std::vector<Cell> cells_;
+  int rows_ = 0;
+};
+
+Csv_Reader::Csv_Reader(Input& input, const Csv_Format& format) : input_(input), format_(format) {
+  start();
+}
+
+Csv_Reader::~Csv_Reader() = default;
+
+static bool is_blank(std::string_view line) { return line.find_first_not_of("\r\n") == line.npos; }
+
+bool Csv_Reader::read_row() {
+  input_.drop();
+  parser_->start_row();
+  while (parser_->rows() == 0) {
+    std::optional<std::string_view> line = input_.next_line();
+    if (!line) {
+      if (!parser_->finish())
+        fail(parser_->value_count(), "the quote that opens here is not closed");
+      return parser_->rows() > 0;
+    }
+    if (input_.lines().size() == line->size() && is_blank(*line)) {
+      input_.drop();
+      continue;
+    }
+    const std::size_t n = parser_->parse(*line);
+    if (n < line->size()) {
+      const std::size_t place = input_.lines().size() - line->size() + n;
+      throw Data_Error(place_in(input_, place) +
+                       ((*line)[n] == '"'
+                            ? "a quote in a value without quotes: the value must be in quotes, and "
+                              "this one doubled"
+                            : "separator or end of line expected after the closing quote"));
+    }
+    if (parser_->rows() > 1)
+      fail({},
+           "a carriage return in a value must be in quotes; at the end of a line, a line feed "
+           "must follow");
+  }
+  return true;
+}
+
+void Csv_Reader::start() {
+  parser_ = std::make_unique<Parser>(format_);
+  columns_ = format_.columns;
+  if (!columns_.empty()) return;
+  if (!read_row()) throw Data_Error(input_.name() + ": the file is empty; a header is expected");
+  parser_->make_cells();
+  for (const Cell& cell : parser_->cells()) columns_.emplace_back(cell.text());
+}
+
+bool Csv_Reader::next() {
+  if (!read_row()) return false;
+  require_width();
+  parser_->make_cells();
+  return true;
+}
+
+void Csv_Reader::require_width() {
+  const std::size_t count = parser_->value_count();
+  if (count == columns_.size()) return;
+  const std::string text = std::to_string(columns_.size()) +
+                           (columns_.size() == 1 ? " value" : " values") + " expected, got " +
+                           std::to_string(count);
+  if (count > columns_.size()) fail(columns_.size(), text);
+  fail({}, text);
+}
+
+std::span<const Cell> Csv_Reader::cells() const { return parser_->cells(); }
+
+// Where a value begins is found by reading the row again, byte by byte.
+void Csv_Reader::fail(std::optional<std::size_t> column, const std::string& text) {
+  std::size_t offset = 0;
+  if (column) {
+    const std::string_view row = input_.lines();
+    Parser parser(format_);
+    while (offset < row.size() && parser.value_count() < *column)
+      parser.parse(row.substr(offset++, 1));
+  }
+  const bool has_name = column && *column < columns_.size();
+  throw Data_Error(place_in(input_, offset) +
+                   (has_name ? "column " + columns_[*column] + ": " : "") + text);
+}
+
+void Csv_Reader::rewind() {
+  input_.rewind();
+  start();
+}
+
+}  // namespace joedb
+
+#endif

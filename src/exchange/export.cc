@@ -1,0 +1,342 @@
+#include "exchange/export.h"
+
+#include <absl/strings/escaping.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "base/json_text.h"
+#include "exchange/row_source.h"
+#include "interpreter/dump.h"
+#include "interpreter/text_buffer.h"
+#include "joedb/base/time.h"
+#include "schema/value_text.h"
+
+namespace joedb {
+
+namespace {
+
+// ---- values -------------------------------------------------------------------------------------
+
+// With a point or an exponent, so that it is seen to be no integer.
+void append_finite(std::string& out, auto value) {
+  const std::size_t start = out.size();
+  append_value(out, value);
+  if (out.find_first_not_of("-0123456789", start) == out.npos) out += ".0";
+}
+
+// "2026-01-31T12:00:00Z"; what has no such text is the number of seconds.
+std::string iso_time(std::int64_t seconds) {
+  constexpr std::string_view zone = " GMT";
+  std::string text = time_text(seconds);
+  const bool has_four_digits = text.size() == 19 + zone.size() && text[4] == '-';
+  if (!has_four_digits || !text.ends_with(zone)) return std::to_string(seconds);
+  text.resize(text.size() - zone.size());
+  text[10] = 'T';
+  return text + 'Z';
+}
+
+class Csv_Format {
+ public:
+  Csv_Format(const Export_Settings& settings, bool has_one_column)
+      : separator_(settings.separator), quotes_empty_(has_one_column) {
+    for (const char c : {separator_, '"', '\r', '\n'})
+      needs_quotes_[static_cast<unsigned char>(c)] = true;
+  }
+
+  std::string prefix(std::string_view, bool is_first) const {
+    return is_first ? "" : std::string(1, separator_);
+  }
+  static void begin_record(std::string&) {}
+  static void end_record(std::string&) {}
+
+  void null(std::string& out) const {
+    if (quotes_empty_) out += "\"\"";
+  }
+  template <class T>
+  void value(std::string& out, T value) const {
+    append_value(out, value);
+  }
+  void value(std::string& out, float value) const { append_float(out, value); }
+  void value(std::string& out, double value) const { append_float(out, value); }
+  void value(std::string& out, std::string_view text) const {
+    if (text.empty()) return null(out);
+    const auto is_special = [&](char c) { return needs_quotes_[static_cast<unsigned char>(c)]; };
+    const bool has_space = text.front() == ' ' || text.back() == ' ';
+    // Not to be taken for a byte order mark.
+    const bool has_mark = text.front() == '\xef';
+    if (!has_space && !has_mark && std::none_of(text.begin(), text.end(), is_special))
+      out += text;
+    else
+      append_with_quotes(out, text);
+  }
+  void bytes(std::string& out, std::string_view bytes) const {
+    out += absl::Base64Escape({bytes.data(), bytes.size()});
+  }
+
+ private:
+  static void append_float(std::string& out, auto value) {
+    if (std::isfinite(value))
+      append_finite(out, value);
+    else
+      out += std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  }
+  static void append_with_quotes(std::string& out, std::string_view text) {
+    out += '"';
+    for (;;) {
+      const std::size_t quote = text.find('"');
+      out += text.substr(0, quote);
+      if (quote == text.npos) break;
+      out += "\"\"";
+      text.remove_prefix(quote + 1);
+    }
+    out += '"';
+  }
+
+  const char separator_;
+  const bool quotes_empty_;
+  std::array<bool, 256> needs_quotes_{};
+};
+
+class Json_Format {
+ public:
+  static std::string prefix(std::string_view name, bool is_first) {
+    std::string text = is_first ? "\"" : ", \"";
+    append_json_text(text, name);
+    return text + "\": ";
+  }
+  static void begin_record(std::string& out) { out += '{'; }
+  static void end_record(std::string& out) { out += '}'; }
+
+  static void null(std::string& out) { out += "null"; }
+  template <class T>
+  static void value(std::string& out, T value) {
+    append_value(out, value);
+  }
+  static void value(std::string& out, float value) { append_float(out, value); }
+  static void value(std::string& out, double value) { append_float(out, value); }
+  static void value(std::string& out, std::string_view text) {
+    const std::size_t start = out.size();
+    out += '"';
+    if (append_json_text(out, text)) {
+      out += '"';
+    } else {
+      out.resize(start);
+      bytes(out, text);
+    }
+  }
+  static void bytes(std::string& out, std::string_view bytes) {
+    out += "{\"base64\": \"" + absl::Base64Escape({bytes.data(), bytes.size()}) + "\"}";
+  }
+
+ private:
+  static void append_float(std::string& out, auto value) {
+    if (std::isfinite(value))
+      append_finite(out, value);
+    else
+      out += std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
+  }
+};
+
+// ---- columns ------------------------------------------------------------------------------------
+
+class Column_Printer {
+ public:
+  virtual ~Column_Printer() = default;
+  virtual void print(std::string& out, index_t record) const = 0;
+};
+
+template <class Format>
+class Id_Printer final : public Column_Printer {
+ public:
+  void print(std::string& out, index_t record) const override {
+    append_value(out, std::int64_t{record});
+  }
+};
+
+template <class Format, class T>
+class Value_Printer final : public Column_Printer {
+ public:
+  Value_Printer(const Format& format, const Column<T>& column, const Abstract_File& file)
+      : format_(format), column_(column), file_(file) {}
+  void print(std::string& out, index_t record) const override {
+    const T value = column_.get(record);
+    if constexpr (std::is_same_v<T, Record_Id> || std::is_same_v<T, Blob>) {
+      if (value.is_null()) return format_.null(out);
+    }
+    if constexpr (std::is_same_v<T, Blob>)
+      format_.bytes(out, file_.read_blob(value));
+    else
+      format_.value(out, value);
+  }
+
+ private:
+  const Format& format_;
+  const Column<T>& column_;
+  const Abstract_File& file_;
+};
+
+template <class Format>
+class Time_Printer final : public Column_Printer {
+ public:
+  Time_Printer(const Format& format, const Column<std::int64_t>& column)
+      : format_(format), column_(column) {}
+  void print(std::string& out, index_t record) const override {
+    format_.value(out, std::string_view(iso_time(column_.get(record))));
+  }
+
+ private:
+  const Format& format_;
+  const Column<std::int64_t>& column_;
+};
+
+// The value of a field of the record that is referenced.
+template <class Format>
+class Lookup_Printer final : public Column_Printer {
+ public:
+  Lookup_Printer(const Format& format, const Column<Record_Id>& column, const Table& referenced,
+                 std::unique_ptr<Column_Printer> value)
+      : format_(format), column_(column), referenced_(referenced), value_(std::move(value)) {}
+  void print(std::string& out, index_t record) const override {
+    const Record_Id target = column_.get(record);
+    if (target.is_null()) return format_.null(out);
+    if (!referenced_.is_used(target))
+      throw Data_Error("record " + std::to_string(record) + " refers to record " +
+                       std::to_string(target.value()) + " of table " + referenced_.name() +
+                       ", which does not exist");
+    value_->print(out, target.value());
+  }
+
+ private:
+  const Format& format_;
+  const Column<Record_Id>& column_;
+  const Table& referenced_;
+  const std::unique_ptr<Column_Printer> value_;
+};
+
+// ---- tables -------------------------------------------------------------------------------------
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Those that are written.
+std::vector<const Field*> fields_of(const Table& table, const Export_Settings& settings) {
+  const auto require = [&](const std::string& name) {
+    if (table.find_field(name).is_null())
+      throw Data_Error("table " + table.name() + " has no field " + name);
+  };
+  for (const std::string& name : settings.skipped) require(name);
+  for (const std::string& name : settings.times) require(name);
+  for (const auto& [name, place] : settings.references) require(name);
+  std::vector<const Field*> result;
+  for_each_live_field(table, [&](Field_Id, const Field& field) {
+    if (!contains(settings.skipped, field.name)) result.push_back(&field);
+  });
+  return result;
+}
+
+template <class Format>
+class Table_Writer {
+ public:
+  Table_Writer(const Database& database, const Table& table, const Abstract_File& file,
+               const Export_Settings& settings, const Format& format)
+      : database_(database), table_(table), file_(file), settings_(settings), format_(format) {
+    if (settings.has_ids) add(id_column_name, std::make_unique<Id_Printer<Format>>());
+    for (const Field* field : fields_of(table, settings)) add(field->name, printer_of(*field));
+  }
+
+  void write(std::ostream& out, const std::function<void()>& after_record) {
+    Text_Buffer buffer(out);
+    for_each_run(table_.records(), [&](index_t first, index_t size) {
+      for (index_t record = first; record < first + size; ++record) {
+        format_.begin_record(buffer.text());
+        for (const auto& [prefix, printer] : columns_) {
+          buffer.text() += prefix;
+          printer->print(buffer.text(), record);
+        }
+        format_.end_record(buffer.text());
+        buffer.end_line();
+        after_record();
+      }
+    });
+  }
+
+ private:
+  void add(std::string_view name, std::unique_ptr<Column_Printer> printer) {
+    columns_.emplace_back(format_.prefix(name, columns_.empty()), std::move(printer));
+  }
+
+  std::unique_ptr<Column_Printer> value_printer(const Field& field) const {
+    return visit_type(field.column->type().code,
+                      [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Column_Printer> {
+                        return std::make_unique<Value_Printer<Format, T>>(
+                            format_, static_cast<const Column<T>&>(*field.column), file_);
+                      });
+  }
+
+  std::unique_ptr<Column_Printer> printer_of(const Field& field) const {
+    for (const auto& [name, place] : settings_.references)
+      if (name == field.name) return lookup_printer(field, place);
+    if (!contains(settings_.times, field.name)) return value_printer(field);
+    if (field.column->type().code != Type_Code::int64)
+      throw Data_Error("field " + field.name + " of table " + table_.name() +
+                       " is no int64, so it is no time");
+    return std::make_unique<Time_Printer<Format>>(
+        format_, static_cast<const Column<std::int64_t>&>(*field.column));
+  }
+
+  // `place`: TABLE.FIELD
+  std::unique_ptr<Column_Printer> lookup_printer(const Field& field,
+                                                 const std::string& place) const {
+    const Table* const referenced = database_.find_table(field.column->type().referenced);
+    if (field.column->type().code != Type_Code::reference || referenced == nullptr)
+      throw Data_Error("field " + field.name + " of table " + table_.name() + " is no reference");
+    const std::string prefix = referenced->name() + ".";
+    const Field* const target =
+        place.starts_with(prefix)
+            ? referenced->find_field(referenced->find_field(place.substr(prefix.size())))
+            : nullptr;
+    if (target == nullptr)
+      throw Data_Error("--reference " + field.name + "=" + place + ": " + place +
+                       " is no field of table " + referenced->name() + ", which is referenced");
+    return std::make_unique<Lookup_Printer<Format>>(
+        format_, static_cast<const Column<Record_Id>&>(*field.column), *referenced,
+        value_printer(*target));
+  }
+
+  const Database& database_;
+  const Table& table_;
+  const Abstract_File& file_;
+  const Export_Settings& settings_;
+  const Format& format_;
+  std::vector<std::pair<std::string, std::unique_ptr<Column_Printer>>> columns_;
+};
+
+}  // namespace
+
+void write_csv(const Database& database, const Table& table, const Abstract_File& file,
+               const Export_Settings& settings, std::ostream& out,
+               const std::function<void()>& after_record) {
+  const auto fields = fields_of(table, settings);
+  const Csv_Format format(settings, fields.size() + (settings.has_ids ? 1 : 0) == 1);
+  Table_Writer writer(database, table, file, settings, format);
+  if (settings.has_header) {
+    std::string header = settings.has_ids ? std::string(id_column_name) : "";
+    for (const Field* field : fields)
+      header += (header.empty() ? "" : std::string(1, settings.separator)) + field->name;
+    out << header << '\n';
+  }
+  writer.write(out, after_record);
+}
+
+void write_jsonl(const Database& database, const Table& table, const Abstract_File& file,
+                 const Export_Settings& settings, std::ostream& out,
+                 const std::function<void()>& after_record) {
+  const Json_Format format;
+  Table_Writer(database, table, file, settings, format).write(out, after_record);
+}
+
+}  // namespace joedb

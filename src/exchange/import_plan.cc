@@ -1,0 +1,293 @@
+#include <algorithm>
+
+#include "exchange/import.h"
+#include "exchange/type_guess.h"
+#include "interpreter/dump.h"
+
+namespace joedb {
+
+// ---- names --------------------------------------------------------------------------------------
+
+std::string identifier_of(std::string_view text) {
+  const auto is_alphanumeric = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  std::string result;
+  for (const char c : text) {
+    if (is_alphanumeric(c))
+      result += c;
+    else if (!result.empty() && result.back() != '_')
+      result += '_';
+  }
+  while (result.ends_with('_')) result.pop_back();
+  if (result.empty()) return "column";
+  if (result[0] >= '0' && result[0] <= '9') result.insert(0, 1, '_');
+  return result;
+}
+
+namespace {
+
+const std::string* find_setting(const Named_Settings& settings, std::string_view name) {
+  for (const auto& [first, second] : settings)
+    if (first == name) return &second;
+  return nullptr;
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// ---- planning -----------------------------------------------------------------------------------
+
+// Of what can be read only once: it is kept in memory.
+constexpr std::int64_t sample_of_pipe = 10'000;
+constexpr Offset sample_bytes_of_pipe = Offset{1} << 26;
+
+class Planner {
+ public:
+  Planner(Row_Source& source, const Database& database, const Import_Settings& settings)
+      : source_(source),
+        database_(database),
+        settings_(settings),
+        table_(database.find_table(settings.table)) {}
+
+  Import_Plan plan() {
+    if (!is_identifier(settings_.table))
+      throw Data_Error("`" + settings_.table +
+                       "` cannot be the name of a table: --table gives another");
+    plan_.table = settings_.table;
+    plan_.is_new_table = table_ == nullptr;
+    plan_.key = settings_.key;
+    plan_.deletes_missing = settings_.deletes_missing;
+    look_at_rows();
+    plan_.source_columns = source_.columns().size();
+    for (std::size_t i = 0; i < plan_.source_columns; ++i) plan_column(i);
+    require_names();
+    return std::move(plan_);
+  }
+
+ private:
+  // Not where all fields are known.
+  bool must_look() const {
+    return table_ == nullptr || settings_.adds_fields || settings_.has_preview ||
+           source_.has_more_columns();
+  }
+
+  bool has_seen_enough(std::int64_t limit) const {
+    return (limit > 0 && plan_.rows_seen == limit) ||
+           (!source_.input().can_seek() && source_.input().position() > sample_bytes_of_pipe);
+  }
+
+  void look_at_rows() {
+    const bool is_pipe = !source_.input().can_seek();
+    const std::int64_t limit = settings_.sample == 0 && is_pipe ? sample_of_pipe : settings_.sample;
+    if (must_look()) {
+      while (!has_seen_enough(limit) && source_.next()) look_at(source_.cells());
+      plan_.has_seen_all = !has_seen_enough(limit);
+    }
+    source_.rewind();
+    guesses_.resize(std::max(guesses_.size(), source_.columns().size()));
+  }
+
+  void look_at(std::span<const Cell> cells) {
+    if (guesses_.size() < cells.size()) guesses_.resize(cells.size());
+    for (std::size_t i = 0; i < cells.size(); ++i) guesses_[i].add(cells[i]);
+    ++plan_.rows_seen;
+  }
+
+  std::string field_of(const std::string& column) const {
+    if (const std::string* const name = find_setting(settings_.renames, column)) return *name;
+    if (is_identifier(column)) return column;
+    return identifier_of(column);
+  }
+
+  void plan_column(std::size_t i) {
+    const std::string& name = source_.columns()[i];
+    if (contains(settings_.skipped, name)) return;
+    if (name == id_column_name) {
+      plan_.id_source = i;
+      return;
+    }
+    Import_Plan::Column column{i, field_of(name), Type_Code::none, true};
+    if (!is_identifier(column.field))
+      throw Data_Error("`" + column.field + "` cannot be the name of a field");
+    for (const Import_Plan::Column& other : plan_.columns)
+      if (other.field == column.field)
+        source_.fail({}, "two columns are for the field " + column.field +
+                             ": --skip or --rename one of them");
+    const Type_Guess& guess = guesses_[i];
+    column.examples = guess.examples();
+    column.empty_count = guess.empty_count();
+    const Field* const field =
+        table_ == nullptr ? nullptr : table_->find_field(table_->find_field(column.field));
+    column.is_new = field == nullptr;
+    if (field != nullptr)
+      take_field(column, *field);
+    else
+      make_field(column, guess);
+    plan_.columns.push_back(std::move(column));
+  }
+
+  void take_field(Import_Plan::Column& column, const Field& field) {
+    column.type = field.column->type().code;
+    const std::string* const reference = find_setting(settings_.references, column.field);
+    const std::string* const name_table = find_setting(settings_.enums, column.field);
+    if (reference == nullptr && name_table == nullptr) return;
+    const Table* const referenced = database_.find_table(field.column->type().referenced);
+    if (column.type != Type_Code::reference || referenced == nullptr)
+      throw Data_Error("field " + column.field + " of table " + plan_.table +
+                       " is no reference: nothing can be looked up");
+    const std::string wanted = name_table == nullptr ? *reference : referenced->name() + ".name";
+    set_lookup(column, wanted, name_table != nullptr);
+    if (column.referenced != referenced->name())
+      throw Data_Error("field " + column.field + " of table " + plan_.table +
+                       " is a reference to table " + referenced->name() + ", not to " +
+                       column.referenced);
+  }
+
+  void make_field(Import_Plan::Column& column, const Type_Guess& guess) {
+    if (table_ != nullptr && !settings_.adds_fields)
+      throw Data_Error("table " + plan_.table + " has no field " + column.field +
+                       ", for the column " + source_.columns()[column.source] +
+                       ": --add-fields adds it, --skip leaves the column out, --rename " +
+                       source_.columns()[column.source] + "=FIELD names another field");
+    column.type = guess.type(settings_.reads_times);
+    column.has_times = column.type == Type_Code::string && guess.has_times();
+    if (const std::string* const type = find_setting(settings_.types, column.field)) {
+      column.type = *type == "time" ? Type_Code::int64 : type_named(*type);
+      column.has_times = false;
+      if (column.type == Type_Code::none || column.type == Type_Code::reference)
+        throw Data_Error("--type " + column.field + "=" + *type +
+                         ": expected string, boolean, int8, int16, int32, int64, float32, float64, "
+                         "blob or time");
+    } else if (const std::string* const names = find_setting(settings_.enums, column.field)) {
+      set_lookup(column, (names->empty() ? column.field : *names) + ".name", true);
+    } else if (const std::string* const reference =
+                   find_setting(settings_.references, column.field)) {
+      set_lookup(column, *reference, false);
+    }
+  }
+
+  // `place`: TABLE.FIELD
+  void set_lookup(Import_Plan::Column& column, const std::string& place, bool is_enum) {
+    const std::size_t dot = place.find('.');
+    const std::string field = dot == place.npos ? "" : place.substr(dot + 1);
+    column.referenced = place.substr(0, dot);
+    column.lookup = field;
+    column.creates_missing = is_enum || settings_.creates_references;
+    column.has_times = false;
+    if (!is_identifier(column.referenced) || !is_identifier(field))
+      throw Data_Error("--reference " + column.field + "=" + place + ": expected " + column.field +
+                       "=TABLE.FIELD");
+    if (column.referenced == plan_.table && table_ == nullptr) return;  // checked at the end
+    const Table* const referenced = database_.find_table(column.referenced);
+    column.makes_table = referenced == nullptr && is_enum;
+    if (referenced != nullptr) {
+      const Field* const found = referenced->find_field(referenced->find_field(field));
+      if (found != nullptr) {
+        column.type = found->column->type().code;
+        return;
+      }
+    } else if (is_enum) {
+      column.type = Type_Code::string;
+      return;
+    }
+    throw Data_Error("--reference " + column.field + "=" + place + ": there is no " +
+                     (referenced == nullptr ? "table " + column.referenced : "field " + place) +
+                     "; --enum " + column.field + "=TABLE makes a table of names");
+  }
+
+  std::vector<std::string> field_names() const {
+    std::vector<std::string> names;
+    for (const Import_Plan::Column& column : plan_.columns) names.push_back(column.field);
+    return names;
+  }
+
+  // What the settings name must be there.
+  void require_names() const {
+    const std::vector<std::string> fields = field_names();
+    const auto require = [&](const char* option, const std::string& name,
+                             const std::vector<std::string>& known) {
+      if (!contains(known, name))
+        throw Data_Error(std::string(option) + " " + name + ": " + source_.input().name() +
+                         " has no such column; it has " + joined(known));
+    };
+    for (const std::string& name : plan_.key) require("--key", name, fields);
+    for (const auto& [name, type] : settings_.types) require("--type", name, fields);
+    for (const auto& [name, place] : settings_.references) require("--reference", name, fields);
+    for (const auto& [name, names] : settings_.enums) require("--enum", name, fields);
+    for (const auto& [name, field] : settings_.renames)
+      require("--rename", name, source_.columns());
+    for (const std::string& name : settings_.skipped) require("--skip", name, source_.columns());
+    for (const Import_Plan::Column& column : plan_.columns)
+      if (column.referenced == plan_.table && table_ == nullptr)
+        require("--reference", column.lookup, fields);
+    if (plan_.columns.empty()) throw Data_Error(source_.input().name() + " has no columns");
+    if (plan_.id_source && !plan_.key.empty())
+      throw Data_Error(
+          "the column __id identifies records, so there can be no --key; --skip __id "
+          "leaves it out");
+    if (plan_.deletes_missing && plan_.key.empty() && !plan_.id_source)
+      throw Data_Error("--delete-missing needs --key, or the column __id");
+  }
+
+  Row_Source& source_;
+  const Database& database_;
+  const Import_Settings& settings_;
+  const Table* const table_;
+  std::vector<Type_Guess> guesses_;
+  Import_Plan plan_;
+};
+
+}  // namespace
+
+Import_Plan plan_import(Row_Source& source, const Database& database,
+                        const Import_Settings& settings) {
+  return Planner(source, database, settings).plan();
+}
+
+// ---- text ---------------------------------------------------------------------------------------
+
+std::string Import_Plan::Column::type_text() const {
+  if (lookup.empty()) return std::string(type_name(type));
+  return "references " + referenced + ", by its " + lookup + (makes_table ? " (a new table)" : "");
+}
+
+std::string Import_Plan::text() const {
+  std::string result = (is_new_table ? "new table " : "table ") + table + '\n';
+  std::size_t name_width = id_source ? id_column_name.size() : 0;
+  std::size_t type_width = 0;
+  for (const Column& column : columns) {
+    name_width = std::max(name_width, column.field.size());
+    type_width = std::max(type_width, column.type_text().size());
+  }
+  const auto add = [](std::string& line, const std::string& text, std::size_t width) {
+    line += "  " + text + std::string(width - text.size(), ' ');
+  };
+  if (id_source) {
+    std::string line;
+    add(line, std::string(id_column_name), name_width);
+    result += line + "  identifies the record\n";
+  }
+  for (const Column& column : columns) {
+    std::string line;
+    add(line, column.field, name_width);
+    add(line, column.type_text(), type_width);
+    line += "  " + joined(column.examples);
+    if (column.empty_count > 0)
+      line += (column.examples.empty() ? "" : "; ") + std::to_string(column.empty_count) + " empty";
+    if (column.is_new && !is_new_table) line += " (a new field)";
+    if (column.has_times) line += " (times: --times makes int64 of them)";
+    line.erase(line.find_last_not_of(' ') + 1);
+    result += line + '\n';
+  }
+  return result;
+}
+
+}  // namespace joedb

@@ -1,0 +1,113 @@
+#include "exchange/input.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "exchange/row_source.h"
+#include "joedb/base/error.h"
+
+namespace joedb {
+
+static constexpr std::size_t block_size = std::size_t{1} << 18;
+
+Input::Input(const std::string& name, std::size_t max_row)
+    : name_(name == "-" ? "standard input" : name), max_row_(max_row) {
+  file_.reset(name == "-" ? stdin : std::fopen(name.c_str(), "rb"));
+  if (!file_) throw_io_error("opening", name, -1, errno);
+  std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // it is read in blocks
+  if (name != "-" && std::fseek(file_.get(), 0, SEEK_END) == 0) {
+    size_ = std::max<Offset>(std::ftell(file_.get()), 0);
+    can_seek_ = std::fseek(file_.get(), 0, SEEK_SET) == 0;
+  }
+  remembers_ = !can_seek_;
+}
+
+std::size_t Input::read(char* data, std::size_t size) {
+  if (!remembers_ && replayed_ < remembered_.size()) {
+    const std::size_t n = std::min(size, remembered_.size() - replayed_);
+    std::memcpy(data, remembered_.data() + replayed_, n);
+    replayed_ += n;
+    return n;
+  }
+  const std::size_t n = std::fread(data, 1, size, file_.get());
+  if (n < size && std::ferror(file_.get()) != 0) throw_io_error("reading", name_, -1, errno);
+  if (remembers_) remembered_.append(data, n);
+  return n;
+}
+
+// Makes room behind the lines that are kept, and reads. False at the end.
+bool Input::fill() {
+  if (end_ - start_ >= max_row_)
+    throw Data_Error(name_ + ":" + std::to_string(line_) +
+                     ": the row that begins here has more than " + std::to_string(max_row_) +
+                     " bytes: is a quote not closed? --max-row allows more");
+  if (end_ - start_ + block_size > capacity_) {
+    const std::size_t capacity = std::max(2 * block_size, 2 * (end_ - start_));
+    std::unique_ptr<char[]> data(new char[capacity]);
+    if (end_ > start_) std::memcpy(data.get(), data_.get() + start_, end_ - start_);
+    data_ = std::move(data);
+    capacity_ = capacity;
+  } else if (start_ > 0) {
+    std::memmove(data_.get(), data_.get() + start_, end_ - start_);
+  }
+  next_ -= start_;
+  end_ -= start_;
+  start_ = 0;
+  const std::size_t n = read(data_.get() + end_, block_size);
+  end_ += n;
+  read_ += static_cast<Offset>(n);
+  return n > 0;
+}
+
+std::optional<std::string_view> Input::next_line() {
+  if (start_ == next_) line_ = next_number_;
+  std::size_t searched = next_;
+  for (;;) {
+    const void* const found =
+        searched < end_ ? std::memchr(data_.get() + searched, '\n', end_ - searched) : nullptr;
+    std::size_t line_end = end_;
+    if (found != nullptr) {
+      line_end = static_cast<std::size_t>(static_cast<const char*>(found) - data_.get()) + 1;
+    } else {
+      searched = end_ - start_;
+      if (fill()) continue;
+      if (next_ == end_) return std::nullopt;
+      line_end = end_;
+    }
+    std::string_view line(data_.get() + next_, line_end - next_);
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (next_number_ == 1 && line.starts_with(byte_order_mark)) {
+      line.remove_prefix(byte_order_mark.size());
+      start_ = next_ + byte_order_mark.size();
+    }
+    next_ = line_end;
+    ++next_number_;
+    return line;
+  }
+}
+
+void Input::rewind() {
+  if (can_seek_) {
+    std::fseek(file_.get(), 0, SEEK_SET);
+    std::clearerr(file_.get());
+  }
+  remembers_ = false;
+  replayed_ = 0;
+  read_ = 0;
+  start_ = next_ = end_ = 0;
+  line_ = next_number_ = 1;
+}
+
+std::string place_in(const Input& input, std::size_t offset) {
+  const std::string_view before = input.lines().substr(0, offset);
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  const auto columns =
+      std::count_if(before.begin() + static_cast<std::ptrdiff_t>(line_start), before.end(),
+                    [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+  return input.name() + ":" + std::to_string(input.line() + lines) + ":" +
+         std::to_string(columns + 1) + ": ";
+}
+
+}  // namespace joedb

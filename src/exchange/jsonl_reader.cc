@@ -1,0 +1,254 @@
+#include "exchange/jsonl_reader.h"
+
+#ifndef JOEDB_HAS_JSON
+
+namespace joedb {
+
+class Jsonl_Reader::Parser {
+ public:
+  std::vector<std::string> columns;
+};
+
+Jsonl_Reader::Jsonl_Reader(Input& input) : input_(input) {
+  throw Exception(
+      "this program was built without nlohmann's JSON library, which reads JSON. Install it "
+      "(Debian: apt-get install nlohmann-json3-dev), and build joedb again");
+}
+Jsonl_Reader::~Jsonl_Reader() = default;
+bool Jsonl_Reader::next() { return false; }
+std::span<const Cell> Jsonl_Reader::cells() const { return {}; }
+const std::vector<std::string>& Jsonl_Reader::columns() const { return parser_->columns; }
+void Jsonl_Reader::fail(std::optional<std::size_t>, const std::string& text) {
+  throw Data_Error(text);
+}
+
+}  // namespace joedb
+
+#else
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/escaping.h>
+
+#include <nlohmann/json.hpp>
+
+namespace joedb {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* nested =
+    "a nested value cannot be imported; null, true, false, a number, a string, or {\"base64\": "
+    "\"…\"} expected";
+
+// The library's "[json.exception.parse_error.101] parse error at line 1, column 5: TEXT".
+std::string reason_of(const std::string& text) {
+  const std::size_t start = text.find(": ");
+  return start == text.npos ? text : text.substr(start + 2);
+}
+
+// Counts the bytes that were read.
+class Counting_Iterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  Counting_Iterator(const char* place, std::size_t& count) : place_(place), count_(&count) {}
+  reference operator*() const { return *place_; }
+  Counting_Iterator& operator++() {
+    ++place_;
+    ++*count_;
+    return *this;
+  }
+  friend bool operator==(const Counting_Iterator& a, const Counting_Iterator& b) {
+    return a.place_ == b.place_;
+  }
+  friend bool operator!=(const Counting_Iterator& a, const Counting_Iterator& b) {
+    return a.place_ != b.place_;
+  }
+
+ private:
+  const char* place_;
+  std::size_t* count_;
+};
+
+}  // namespace
+
+// The events of nlohmann's parser become the cells of a row.
+class Jsonl_Reader::Parser : public json::json_sax_t {
+ public:
+  struct Error {
+    std::string text;
+    std::size_t offset = 0;  // if it is known
+    bool has_offset = false;
+  };
+
+  const std::vector<std::string>& columns() const { return columns_; }
+  std::span<const Cell> cells() const { return cells_; }
+  const Error& error() const { return error_; }
+
+  // False if the line is wrong: see error().
+  bool parse(std::string_view line) {
+    start();
+    if (!json::sax_parse(line.data(), line.data() + line.size(), this)) return false;
+    for (const auto& [column, start, size] : texts_)
+      cells_[column] = Cell::of(cells_[column].kind(), std::string_view(text_).substr(start, size));
+    return true;
+  }
+
+  // Where the value of this column begins, about: behind its key. Where the line is wrong, for
+  // none.
+  std::size_t offset_of(std::string_view line, std::optional<std::size_t> column) {
+    std::size_t offset = 0;
+    start();
+    wanted_ = column;
+    const char* const end = line.data() + line.size();
+    json::sax_parse(Counting_Iterator(line.data(), offset), Counting_Iterator(end, offset), this);
+    wanted_.reset();
+    return offset;
+  }
+
+  // ---- events; false stops the parser
+
+  bool null() override { return take(Cell::null()); }
+  bool boolean(bool value) override { return take(Cell::of(value)); }
+  bool number_integer(std::int64_t value) override { return take(Cell::of(value)); }
+  bool number_unsigned(std::uint64_t value) override {
+    const auto integer = static_cast<std::int64_t>(value);
+    return take(integer < 0 ? Cell::of(static_cast<double>(value)) : Cell::of(integer));
+  }
+  bool number_float(double value, const std::string&) override { return take(Cell::of(value)); }
+  bool string(std::string& value) override {
+    if (depth_ != 2) return take_text(Cell::Kind::text, value);
+    std::string bytes;
+    if (!absl::Base64Unescape(value, &bytes)) return refuse("this is not base64");
+    return take_text(Cell::Kind::bytes, bytes);
+  }
+  bool binary(json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override {
+    if (depth_ == 2) return refuse(nested);
+    ++depth_;
+    has_bytes_ = false;
+    return true;
+  }
+  bool key(std::string& name) override {
+    if (depth_ == 2) return (name == "base64" && !has_bytes_) || refuse(nested);
+    column_ = find_column(name);
+    if (column_ >= cells_.size()) cells_.resize(column_ + 1);
+    if (cells_[column_].kind() != Cell::Kind::absent) return refuse("the key comes twice");
+    return wanted_ != column_;
+  }
+  bool end_object() override {
+    if (depth_ == 2 && !has_bytes_) return refuse(nested);
+    --depth_;
+    return true;
+  }
+  bool start_array(std::size_t) override { return refuse(depth_ == 0 ? not_object : nested); }
+  bool end_array() override { return false; }
+  bool parse_error(std::size_t position, const std::string&,
+                   const json::exception& error) override {
+    error_ = {"this is not JSON: " + reason_of(error.what()), position > 0 ? position - 1 : 0,
+              true};
+    return false;
+  }
+
+ private:
+  struct Text {
+    std::size_t column;
+    std::size_t start;
+    std::size_t size;
+  };
+
+  static constexpr const char* not_object = "an object in each line expected";
+
+  void start() {
+    depth_ = 0;
+    text_.clear();
+    texts_.clear();
+    cells_.clear();
+    column_ = columns_.size();
+    error_ = {};
+  }
+
+  bool refuse(const char* text) {
+    error_ = {text};
+    return false;
+  }
+
+  bool take(Cell cell) {
+    if (depth_ != 1) return refuse(depth_ == 0 ? not_object : nested);
+    cells_[column_] = cell;
+    return true;
+  }
+
+  bool take_text(Cell::Kind kind, const std::string& value) {
+    if (depth_ == 0) return refuse(not_object);
+    has_bytes_ = true;
+    cells_[column_] = Cell::of(kind, {});
+    texts_.push_back({column_, text_.size(), value.size()});
+    text_ += value;
+    return true;
+  }
+
+  std::size_t column_named(std::string name) {
+    const auto [entry, is_new] = numbers_.try_emplace(name, columns_.size());
+    if (is_new) columns_.push_back(std::move(name));
+    return entry->second;
+  }
+
+  // Most often it is the one behind that of the key before.
+  std::size_t find_column(std::string& name) {
+    const std::size_t next = column_ + 1 < columns_.size() ? column_ + 1 : 0;
+    if (next < columns_.size() && columns_[next] == name) return next;
+    return column_named(std::move(name));
+  }
+
+  std::vector<std::string> columns_;
+  absl::flat_hash_map<std::string, std::size_t> numbers_;
+  std::vector<Cell> cells_;
+  std::string text_;
+  std::vector<Text> texts_;
+  std::size_t column_ = 0;
+  int depth_ = 0;  // 1: in the object of a line; 2: in {"base64": …}
+  bool has_bytes_ = false;
+  std::optional<std::size_t> wanted_;  // stops there
+  Error error_;
+};
+
+Jsonl_Reader::Jsonl_Reader(Input& input) : input_(input), parser_(std::make_unique<Parser>()) {}
+
+Jsonl_Reader::~Jsonl_Reader() = default;
+
+std::span<const Cell> Jsonl_Reader::cells() const { return parser_->cells(); }
+const std::vector<std::string>& Jsonl_Reader::columns() const { return parser_->columns(); }
+
+static bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r\n") == line.npos;
+}
+
+bool Jsonl_Reader::next() {
+  for (;;) {
+    input_.drop();
+    const auto line = input_.next_line();
+    if (!line) return false;
+    if (is_blank(*line)) continue;
+    if (parser_->parse(*line)) return true;
+    const Parser::Error error = parser_->error();
+    const std::size_t offset =
+        error.has_offset ? error.offset : parser_->offset_of(input_.lines(), std::nullopt);
+    throw Data_Error(place_in(input_, std::min(offset, line->size())) + error.text);
+  }
+}
+
+void Jsonl_Reader::fail(std::optional<std::size_t> column, const std::string& text) {
+  const std::size_t offset = column ? parser_->offset_of(input_.lines(), column) : 0;
+  const std::string name = column ? "column " + columns()[*column] + ": " : "";
+  throw Data_Error(place_in(input_, offset) + name + text);
+}
+
+}  // namespace joedb
+
+#endif

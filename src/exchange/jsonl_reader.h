@@ -1,0 +1,38 @@
+#ifndef JOEDB_EXCHANGE_JSONL_READER_H
+#define JOEDB_EXCHANGE_JSONL_READER_H
+
+#include <memory>
+
+#include "exchange/row_source.h"
+
+namespace joedb {
+
+// Reads JSON lines: an object in each line, whose keys are columns; empty lines are skipped. A key
+// may be missing: its cell is absent. Values are null, booleans, numbers and strings, or
+// {"base64": "…"}, whose bytes are those of a blob, or of a string that is not UTF-8. An integer
+// beyond int64 is a real.
+class Jsonl_Reader : public Row_Source {
+ public:
+  // Throws Exception if this program was built without nlohmann's JSON library.
+  explicit Jsonl_Reader(Input& input);
+  ~Jsonl_Reader() override;
+
+  bool next() override;
+  std::span<const Cell> cells() const override;
+  const std::vector<std::string>& columns() const override;
+  bool has_more_columns() const override { return true; }
+  [[noreturn]] void fail(std::optional<std::size_t> column, const std::string& text) override;
+  void rewind() override { input_.rewind(); }
+  std::int64_t line() const override { return input_.line(); }
+  const Input& input() const override { return input_; }
+
+ private:
+  class Parser;
+
+  Input& input_;
+  std::unique_ptr<Parser> parser_;
+};
+
+}  // namespace joedb
+
+#endif
