@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/stop_signal.h"
 #include "exchange/sqlite_import.h"
+#include "exchange/sqlite_rows.h"
 
 namespace joedb {
 
@@ -128,15 +129,15 @@ void import_into(const File_Argument& file, const Arguments& arguments, const Sq
 }  // namespace
 
 int import_sqlite(std::vector<std::string> words_of_line) {
-  Options options({"joedb import sqlite [options] IN FILE",
-                   "Imports the tables of a file of SQLite.",
+  const std::string usage = "joedb import sqlite [options] IN FILE";
+  Options options({usage, "Imports the tables of a file of SQLite.",
                    details + file_help(transaction_grammar), examples});
   Arguments arguments;
   add_options(options, arguments);
   auto words = options.parse(std::move(words_of_line));
   if (!words) return 0;
-  arguments.in = words->take_name();
-  const File_Argument file = take_written_file(*words);
+  const auto [in_name, file] = take_import_words(*words, usage);
+  arguments.in = in_name;
   arguments.import.updates |= !arguments.import.key.empty();
   if (!arguments.new_options_file.empty())
     require_absent(arguments.new_options_file, arguments.is_replacing);
