@@ -92,6 +92,7 @@ void print_notes(const Sqlite_Plan& plan, bool is_json) {
 
 void print_tables(const Sqlite_Plan& plan) {
   for (const Table_Plan& table : plan.tables) {
+    if (!table.is_imported) continue;
     std::cout << "table " << table.table << ": " << table.rows
               << (table.rows == 1 ? " row\n" : " rows\n");
     for (const Column_Plan& column : table.columns) {

@@ -14,21 +14,29 @@ static Table_Id find_table(const Database& database, const Table_Plan& table) {
   return found == nullptr ? Table_Id() : found->id();
 }
 
+// The table that a column refers to, if it does: what is not imported may not be there.
+Table_Id Sqlite_Import::referenced(const Database& database, const Column_Plan& column) const {
+  if (column.type != Type_Code::reference) return {};
+  const Table_Plan& parent = plan_.tables[column.referenced];
+  const Table_Id id = find_table(database, parent);
+  if (parent.is_imported || id.is_null() || !column.referenced_column) return id;
+  const std::string& key = parent.columns[*column.referenced_column].field;
+  return database.table(id).find_field(key).is_null() ? Table_Id() : id;
+}
+
 void Sqlite_Import::make_schema(Writable_Database& database, const Table_Plan& plan) {
   const Table_Id id = find_table(database.get_database(), plan);
   const Table& table = database.get_database().table(id);
   for (const Column_Plan& column : plan.columns) {
-    const bool is_reference = column.type == Type_Code::reference;
-    const Table_Id referenced =
-        is_reference ? find_table(database.get_database(), plan_.tables[column.referenced])
-                     : Table_Id();
+    const Table_Id parent = referenced(database.get_database(), column);
     const Field_Id field = table.find_field(column.field);
     if (field.is_null()) {
-      database.write(Add_Field{id, column.field, {column.type, referenced}});
+      const Type_Code code = parent.is_null() ? column.value_type : Type_Code::reference;
+      database.write(Add_Field{id, column.field, {code, parent}});
       continue;
     }
     const Type there = table.find_field(field)->column->type();
-    if (is_reference && there.code == Type_Code::reference && there.referenced != referenced)
+    if (!parent.is_null() && there.code == Type_Code::reference && there.referenced != parent)
       throw Data_Error("field " + column.field + " of table " + plan.table +
                        " refers to another table than " + plan_.tables[column.referenced].table);
   }
@@ -72,7 +80,7 @@ Import_Target Sqlite_Import::target(const Database& database, const Table_Plan& 
   for (const Column_Plan& column : plan.columns) {
     Import_Column imported{table.find_field(column.field)};
     const Type type = table.find_field(imported.field)->column->type();
-    if (type.code == Type_Code::reference && column.type == Type_Code::reference &&
+    if (type.code == Type_Code::reference && !referenced(database, column).is_null() &&
         column.referenced_column) {
       const Table_Plan& parent = plan_.tables[column.referenced];
       imported.lookup = database.table(type.referenced)
@@ -175,17 +183,20 @@ class Table_Import {
 std::vector<Sqlite_Table_Counts> Sqlite_Import::run(Writable_Database& database,
                                                     std::function<void(std::int64_t)> progress) {
   const Database& tables = database.get_database();
+  std::vector<const Table_Plan*> plans;
   for (const Table_Plan& plan : plan_.tables)
-    if (find_table(tables, plan).is_null()) database.write(Create_Table{plan.table});
-  for (const Table_Plan& plan : plan_.tables) make_schema(database, plan);
+    if (plan.is_imported) plans.push_back(&plan);
+  for (const Table_Plan* plan : plans)
+    if (find_table(tables, *plan).is_null()) database.write(Create_Table{plan->table});
+  for (const Table_Plan* plan : plans) make_schema(database, *plan);
 
   Sqlite_Budget budget(file_, std::move(progress));
   std::vector<Sqlite_Table_Counts> result;
   std::vector<std::unique_ptr<Table_Import>> imports;
-  for (const Table_Plan& plan : plan_.tables) {
+  for (const Table_Plan* plan : plans) {
     imports.push_back(
-        std::make_unique<Table_Import>(database, file_, plan, target(tables, plan), budget));
-    result.push_back({plan.table, imports.back()->run()});
+        std::make_unique<Table_Import>(database, file_, *plan, target(tables, *plan), budget));
+    result.push_back({plan->table, imports.back()->run()});
   }
   for (const auto& import : imports) import->finish();
   return result;
@@ -232,6 +243,7 @@ bool has_blob(const Index_Line& index) {
 std::vector<Index_Line> index_lines(const Sqlite_Plan& plan, const Database& database) {
   std::vector<Index_Line> lines;
   for (const Table_Plan& table : plan.tables) {
+    if (!table.is_imported) continue;
     for (const Sqlite_Index& index : table.source.indexes) {
       Index_Line line{index.name, database.find_table(table.table), {}, index.is_unique};
       for (const std::string& column : index.columns)

@@ -41,6 +41,7 @@ class Sqlite_Import {
 
  private:
   std::string place(const Table_Plan& table) const;
+  Table_Id referenced(const Database& database, const Column_Plan& column) const;
   void make_schema(Writable_Database& database, const Table_Plan& table);
   Import_Target target(const Database& database, const Table_Plan& table) const;
   std::vector<Field_Id> key(const Database& database, const Table_Plan& table) const;

@@ -44,8 +44,9 @@ class Sqlite_Import_Test : public ::testing::Test {
   }
 
   // "TABLE inserted updated unchanged deleted", …
-  std::vector<std::string> import(Sqlite_Import_Options options = {}) {
-    const Sqlite_Plan all = plan();
+  std::vector<std::string> import(Sqlite_Import_Options options = {},
+                                  const std::vector<std::string>& tables = {}) {
+    const Sqlite_Plan all = plan(tables);
     std::vector<std::string> result;
     for (const auto& [table, c] : Sqlite_Import(*file, all, options).run(db, [](std::int64_t) {})) {
       std::ostringstream line;
@@ -175,9 +176,20 @@ TEST_F(Sqlite_Import_Test, NamesWhatItSkips) {
 }
 
 TEST_F(Sqlite_Import_Test, ImportsOnlyTheTablesThatAreWanted) {
-  sql("CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a)");
-  EXPECT_THAT(plan({"B"}).notes, ElementsAre("no reference: b.a, for table a is not imported"));
+  sql("CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a);"
+      "INSERT INTO a VALUES(7),(8); INSERT INTO b VALUES(8)");
+  EXPECT_THAT(plan({"B"}).notes, ElementsAre("not imported: table a, to which b.a refers"));
   EXPECT_EQ(error_of([&] { plan({"c"}); }), "in.db: there is no table c");
+  EXPECT_THAT(import({}, {"b"}), ElementsAre("b 1 0 0 0"));
+  EXPECT_EQ(json(), "{\"b\":{\"__size\":1,\"a\":[8]}}");
+}
+
+TEST_F(Sqlite_Import_Test, LooksUpRecordsThatWereImportedBefore) {
+  sql("CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a);"
+      "INSERT INTO a VALUES(7),(8); INSERT INTO b VALUES(8)");
+  import({}, {"a"});
+  EXPECT_THAT(import({}, {"b"}), ElementsAre("b 1 0 0 0"));
+  EXPECT_EQ(json(), "{\"a\":{\"__size\":2,\"id\":[7,8]},\"b\":{\"__size\":1,\"a\":[1]}}");
 }
 
 // ---- references ---------------------------------------------------------------------------------

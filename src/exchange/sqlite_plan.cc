@@ -39,31 +39,30 @@ void Sqlite_Plan::take_tables(Sqlite_Schema schema, const std::vector<std::strin
     if (schema.find_table(name) == nullptr) throw Data_Error(file + ": there is no table " + name);
   for (Sqlite_Table& table : schema.tables) {
     const auto is_it = [&](const std::string& name) { return is_same_name(name, table.name); };
-    if (wanted.empty() || std::any_of(wanted.begin(), wanted.end(), is_it))
-      tables.push_back({.source = std::move(table)});
+    const bool is_wanted = wanted.empty() || std::any_of(wanted.begin(), wanted.end(), is_it);
+    tables.push_back({.source = std::move(table), .is_imported = is_wanted});
   }
 }
 
-// Says so where a name changes.
-static std::vector<std::string> identifiers(const std::vector<std::string>& names,
-                                            const std::string& prefix,
-                                            std::vector<std::string>& notes) {
-  std::vector<std::string> result = to_identifiers(names);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (result[i] != names[i])
-      notes.push_back("renamed: " + prefix + names[i] + " is now " + result[i]);
-  return result;
+void Sqlite_Plan::note_names(const Table_Plan& table, const std::vector<std::string>& fields) {
+  const auto note = [&](const std::string& what, const std::string& name, const std::string& now) {
+    if (name != now) notes.push_back("renamed: " + what + name + " is now " + now);
+  };
+  note("table ", table.source.name, table.table);
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    note("column " + table.source.name + '.', table.source.columns[i].name, fields[i]);
 }
 
 void Sqlite_Plan::name_all() {
   std::vector<std::string> names;
   for (const Table_Plan& table : tables) names.push_back(table.source.name);
-  names = identifiers(names, "table ", notes);
+  names = to_identifiers(names);
   for (Table_Plan& table : tables) {
     table.table = names[static_cast<std::size_t>(&table - tables.data())];
     std::vector<std::string> fields;
     for (const Sqlite_Column& column : table.source.columns) fields.push_back(column.name);
-    fields = identifiers(fields, "column " + table.source.name + '.', notes);
+    fields = to_identifiers(fields);
+    if (table.is_imported) note_names(table, fields);
     for (std::size_t i = 0; i < fields.size(); ++i)
       table.columns.push_back({.column = table.source.columns[i].name, .field = fields[i]});
   }
@@ -75,11 +74,12 @@ void Sqlite_Plan::read_values(const Sqlite& file, std::function<void(std::int64_
                               bool is_exact) {
   Sqlite_Budget budget(file, std::move(progress));
   for (Table_Plan& table : tables) {
+    if (!table.is_imported) continue;
     table.values.resize(table.columns.size());
     Sqlite_Rows rows(file, table.source, budget);
     for (; rows.next(); ++table.rows) rows.add_to(table.values);
     for (std::size_t i = 0; i < table.columns.size(); ++i)
-      table.columns[i].type =
+      table.columns[i].type = table.columns[i].value_type =
           find_type(table.source.columns[i].declared_type, is_exact, table.values[i]);
   }
   content_size = budget.used();
@@ -88,7 +88,7 @@ void Sqlite_Plan::read_values(const Sqlite& file, std::function<void(std::int64_
 // Only references, blobs and floats have something like NULL.
 void Sqlite_Plan::note_nulls() {
   for (const Table_Plan& table : tables) {
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    for (std::size_t i = 0; i < table.values.size(); ++i) {
       const Type_Code type = table.columns[i].type;
       if (table.values[i].nulls == 0 || type == Type_Code::reference || type == Type_Code::blob ||
           type == Type_Code::float32 || type == Type_Code::float64)
@@ -107,7 +107,8 @@ void Sqlite_Plan::note_nulls() {
 
 void Sqlite_Plan::find_references() {
   for (Table_Plan& table : tables)
-    for (const Sqlite_Foreign_Key& key : table.source.foreign_keys) find_reference(table, key);
+    if (table.is_imported)
+      for (const Sqlite_Foreign_Key& key : table.source.foreign_keys) find_reference(table, key);
 }
 
 void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& key) {
@@ -120,7 +121,7 @@ void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& ke
     return refuse("for it is generated, or the record id");
   const auto is_it = [&](const Table_Plan& t) { return is_same_name(t.source.name, key.table); };
   const auto found = std::find_if(tables.begin(), tables.end(), is_it);
-  if (found == tables.end()) return refuse("for table " + key.table + " is not imported");
+  if (found == tables.end()) return refuse("for there is no table " + key.table);
 
   Column_Plan& column = table.columns[table.find(key.columns[0])];
   if (column.type == Type_Code::reference) return;  // of a key before
@@ -133,6 +134,9 @@ void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& ke
     column.referenced_column = found->find(referenced[0]);
   else
     return refuse("for " + parent.name + " has no such key of one column");
+  if (!found->is_imported)
+    notes.push_back("not imported: table " + parent.name + ", to which " + table.source.name + '.' +
+                    column.column + " refers");
   column.type = Type_Code::reference;
   column.referenced = static_cast<std::size_t>(found - tables.begin());
 }
@@ -146,8 +150,7 @@ void Sqlite_Plan::keep_keys() {
       Table_Plan& parent = tables[column.referenced];
       Column_Plan& key = parent.columns[*column.referenced_column];
       if (key.type != Type_Code::reference) continue;
-      const std::size_t i = *column.referenced_column;
-      key.type = find_type(parent.source.columns[i].declared_type, false, parent.values[i]);
+      key.type = key.value_type;
       notes.push_back("no reference: " + parent.source.name + '.' + key.column +
                       ", for it is what others refer to");
     }
@@ -160,7 +163,8 @@ void Sqlite_Plan::sort_tables() {
   std::vector<bool> is_placed(tables.size());
   const auto waits = [&](const Table_Plan& table, const Column_Plan& column) {
     return column.type == Type_Code::reference && column.referenced_column &&
-           &tables[column.referenced] != &table && !is_placed[column.referenced];
+           &tables[column.referenced] != &table && tables[column.referenced].is_imported &&
+           !is_placed[column.referenced];
   };
   const auto is_ready = [&](std::size_t i) {
     return !is_placed[i] && std::none_of(tables[i].columns.begin(), tables[i].columns.end(),
