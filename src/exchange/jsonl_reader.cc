@@ -29,6 +29,7 @@ void Jsonl_Reader::fail(std::optional<std::size_t>, const std::string& text) {
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/escaping.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace joedb {
@@ -99,8 +100,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return true;
   }
 
-  // Where the value of this column begins, about: behind its key. Where the line is wrong, for
-  // none.
+  // Where the value of this column begins; for none, where the parser stops.
   std::size_t offset_of(std::string_view line, std::optional<std::size_t> column) {
     std::size_t offset = 0;
     start();
@@ -108,7 +108,8 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     const char* const end = line.data() + line.size();
     json::sax_parse(Counting_Iterator(line.data(), offset), Counting_Iterator(end, offset), this);
     wanted_.reset();
-    return offset;
+    if (!column) return offset > 0 ? offset - 1 : 0;
+    return std::min(line.find_first_not_of(": \t", offset), line.size());
   }
 
   // ---- events; false stops the parser

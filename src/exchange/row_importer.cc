@@ -88,6 +88,17 @@ Row_Importer::Row_Importer(Writable_Database& database, Import_Target target)
     key_columns_.push_back(&writer_.column(field));
   }
   if (!target_.key.empty()) index_.emplace(writer_.table(), target_.key);
+  defer_indexes();
+}
+
+// All records at once are sorted much faster than one after the other.
+void Row_Importer::defer_indexes() {
+  for (const auto& index : database_.get_database().table(target_.table).indexes()) {
+    if (!index->is_complete() || index->is_deferred() || index->size() > 0) continue;
+    index->defer();
+    deferred_.push_back(index.get());
+    has_places_ = has_places_ || index->definition().is_unique;
+  }
 }
 
 Row_Importer::~Row_Importer() = default;
@@ -197,6 +208,11 @@ Record_Id Row_Importer::add(std::span<const Cell> cells, std::int64_t place) {
   } catch (const Data_Error& error) {
     throw Row_Error(error.what(), {}, place);
   }
+  if (has_places_) {
+    const auto index = static_cast<std::size_t>(record.value());
+    if (places_.size() <= index) places_.resize(index + 1);
+    places_[index] = place;
+  }
   remember_pending(cells, record);
   return record;
 }
@@ -267,9 +283,21 @@ void Row_Importer::delete_missing() {
   }
 }
 
+void Row_Importer::build_indexes() {
+  for (Index* const index : deferred_) {
+    try {
+      index->insert_waiting();
+    } catch (const Unique_Violation& error) {
+      const auto record = static_cast<std::size_t>(error.record.value());
+      throw Row_Error(error.what(), {}, record < places_.size() ? places_[record] : place_);
+    }
+  }
+}
+
 Import_Counts Row_Importer::finish() {
   resolve_pending();
   if (target_.deletes_missing) delete_missing();
+  build_indexes();
   return counts_;
 }
 

@@ -84,8 +84,9 @@ class Row_Importer {
   // the record. Throws Row_Error, and what Writable_Database::write throws but Data_Error.
   Record_Id add(std::span<const Cell> cells, std::int64_t place);
 
-  // References to records of the table itself that are looked up get their values here, and missing
-  // records are deleted. Throws what add throws. Call it once.
+  // References to records of the table itself that are looked up get their values here, missing
+  // records are deleted, and indexes that were empty are built, which finds keys that two rows
+  // have. Throws what add throws. Call it once.
   Import_Counts finish();
 
  private:
@@ -107,6 +108,8 @@ class Row_Importer {
   void resolve_pending();
   void resolve(const Pending& pending, Column_Writer& writer);
   void delete_missing();
+  void defer_indexes();
+  void build_indexes();
   State& state(Record_Id record);
 
   Writable_Database& database_;
@@ -119,6 +122,9 @@ class Row_Importer {
   std::optional<Record_Index> index_;
   std::vector<State> states_;  // by record id
   std::vector<Pending> pending_;
+  std::vector<Index*> deferred_;
+  bool has_places_ = false;           // a deferred index is unique
+  std::vector<std::int64_t> places_;  // by record id
   Import_Counts counts_;
   std::int64_t place_ = 0;
 };
