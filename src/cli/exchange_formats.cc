@@ -11,11 +11,13 @@ static constexpr Exchange_Format import_formats[] = {
     {"csv", "[options] IN FILE", "Imports the rows of a CSV file into a table.", import_csv},
     {"jsonl", "[options] IN FILE", "Imports JSON lines, an object in each, into a table.",
      import_jsonl},
+    {"sqlite", "[options] IN FILE", "Imports the tables of a file of SQLite.", import_sqlite},
 };
 
 static constexpr Exchange_Format export_formats[] = {
     {"csv", "[options] FILE TABLE", "Prints a table as CSV.", export_csv},
     {"jsonl", "[options] FILE TABLE", "Prints a table as JSON lines.", export_jsonl},
+    {"sqlite", "[options] FILE OUT", "Writes a database as a file of SQLite.", export_sqlite},
 };
 
 char separator_of(const std::string& word) {
@@ -62,7 +64,7 @@ int run_import(std::vector<std::string> arguments) {
 }
 
 int run_export(std::vector<std::string> arguments) {
-  return run_format("export", "Prints tables of a database in other formats.", export_formats,
+  return run_format("export", "Writes tables of a database in other formats.", export_formats,
                     std::move(arguments));
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "exchange/row_importer.h"
+
 namespace joedb {
 
 // joedb import FORMAT …, joedb export FORMAT …: each format is a command of its own.
@@ -18,8 +20,13 @@ struct Exchange_Format {
 
 int import_csv(std::vector<std::string> arguments);
 int import_jsonl(std::vector<std::string> arguments);
+int import_sqlite(std::vector<std::string> arguments);
 int export_csv(std::vector<std::string> arguments);
 int export_jsonl(std::vector<std::string> arguments);
+int export_sqlite(std::vector<std::string> arguments);
+
+// After an import. JSON: an object in a line.
+void print_counts(const std::string& table, const Import_Counts& counts, bool is_json);
 
 // The value of --separator. Throws Usage_Error.
 char separator_of(const std::string& word);

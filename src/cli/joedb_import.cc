@@ -115,29 +115,6 @@ class Watch {
   std::int64_t rows_ = 0;
 };
 
-void print_counts(const std::string& table, const Import_Counts& counts, bool is_json) {
-  const std::pair<const char*, std::int64_t> all[] = {{"inserted", counts.inserted},
-                                                      {"updated", counts.updated},
-                                                      {"unchanged", counts.unchanged},
-                                                      {"deleted", counts.deleted},
-                                                      {"created", counts.created}};
-  std::string text = is_json ? "{\"table\": \"" + table + '"' : table + ':';
-  const char* separator = is_json ? ", " : " ";
-  for (const auto& [name, count] : all) {
-    const std::string number = std::to_string(count);
-    if (is_json)
-      text += std::string(separator) + '"' + name + "\": " + number;
-    else if (&name != &all[4].first || count > 0)
-      text += std::string(separator) + name + ' ' + number;
-    separator = ", ";
-  }
-  if (is_json)
-    text += '}';
-  else if (counts.created > 0)
-    text += " in referenced tables";
-  std::cout << text << '\n';
-}
-
 // What is there now; nothing if there is no file.
 void read_content(const File_Argument& argument, Recovery recovery, Database& database) {
   std::error_code ignored;
@@ -198,6 +175,29 @@ record in a reference. IN may be -, standard input.
 )";
 
 }  // namespace
+
+void print_counts(const std::string& table, const Import_Counts& counts, bool is_json) {
+  const std::pair<const char*, std::int64_t> all[] = {{"inserted", counts.inserted},
+                                                      {"updated", counts.updated},
+                                                      {"unchanged", counts.unchanged},
+                                                      {"deleted", counts.deleted},
+                                                      {"created", counts.created}};
+  std::string text = is_json ? "{\"table\": \"" + table + '"' : table + ':';
+  const char* separator = is_json ? ", " : " ";
+  for (const auto& [name, count] : all) {
+    const std::string number = std::to_string(count);
+    if (is_json)
+      text += std::string(separator) + '"' + name + "\": " + number;
+    else if (&name != &all[4].first || count > 0)
+      text += std::string(separator) + name + ' ' + number;
+    separator = ", ";
+  }
+  if (is_json)
+    text += '}';
+  else if (counts.created > 0)
+    text += " in referenced tables";
+  std::cout << text << '\n';
+}
 
 int import_csv(std::vector<std::string> arguments) {
   const std::string usage = "joedb import csv [options] IN FILE";

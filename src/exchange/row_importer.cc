@@ -20,12 +20,13 @@ class Row_Importer::Lookup {
   }
 
   // Throws Cell_Error. `created` counts the records that were made.
-  Record_Id find(const Cell& cell, bool creates_missing, std::int64_t& created) {
+  Record_Id find(const Cell& cell, const Import_Column& target, std::int64_t& created) {
     column_.read(cell);
     const Key_Part key = column_.key();
     const Record_Id found = index_.find({&key, 1});
     if (!found.is_null()) return found;
-    if (!creates_missing)
+    if (target.ignores_missing) return {};
+    if (!target.creates_missing)
       throw Cell_Error("table " + writer_.table().name() + " has no record whose " + field_.name +
                        " is " + quoted_cell(cell));
     const Record_Id record = writer_.insert();
@@ -139,7 +140,7 @@ Row_Importer::State& Row_Importer::state(Record_Id record) {
 // The null id for a cell without a value.
 Record_Id Row_Importer::look_up(std::size_t i, const Cell& cell) {
   if (cell.is_empty()) return {};
-  return columns_[i].lookup->find(cell, target_.columns[i].creates_missing, counts_.created);
+  return columns_[i].lookup->find(cell, target_.columns[i], counts_.created);
 }
 
 void Row_Importer::read(std::size_t i, const Cell& cell) {

@@ -33,6 +33,8 @@ struct Import_Column {
   Field_Id lookup = {};
   // With `lookup`: makes the record if there is none, with this value only.
   bool creates_missing = false;
+  // With `lookup`: the reference is null if there is none.
+  bool ignores_missing = false;
 };
 
 struct Import_Target {

@@ -177,7 +177,7 @@ class Sql_Names {
   std::map<std::string, std::string> names_;
 };
 
-static void require_sql_names(const Database& database) {
+void require_sql_names(const Database& database) {
   Sql_Names tables("");
   for (const Table* table : live_tables(database)) {
     tables.add(table->name());

@@ -31,6 +31,9 @@ void append_sql_bytes(std::string& out, std::string_view bytes);
 // '…', if this is UTF-8 without control characters; else a cast of its bytes.
 void append_sql_text(std::string& out, std::string_view text);
 
+// Throws Exception where SQL would refuse a name of a table or field, or take two for one.
+void require_sql_names(const Database& database);
+
 // The content of a database: a transaction that makes each table, with a column "__id", and has one
 // INSERT for each record. The content of blobs is not there, and their columns are NULL. Throws
 // Exception, and writes nothing, where SQL would refuse a name.

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -24,9 +26,10 @@ namespace {
 
 constexpr std::array fatal_signals{SIGINT, SIGTERM, SIGHUP};
 
-// The file that a signal removes: empty if there is none. Only changed while the signals are
-// blocked.
+// The file that a signal removes, and its folder: empty if there is none. Only changed while the
+// signals are blocked.
 char signal_path[PATH_MAX];
+char signal_folder[PATH_MAX];
 std::array<struct sigaction, fatal_signals.size()> old_actions;
 
 void restore_actions() {
@@ -37,6 +40,7 @@ void restore_actions() {
 // Calls only what a signal handler may call.
 void remove_and_raise(int signal) {
   ::unlink(signal_path);
+  if (signal_folder[0] != 0) ::rmdir(signal_folder);
   restore_actions();
   ::raise(signal);  // comes when this handler returns
 }
@@ -57,9 +61,10 @@ class Blocked_Signals {
   sigset_t old_;
 };
 
-void remove_at_signal(const std::string& path) {
-  if (signal_path[0] != 0 || path.size() >= sizeof(signal_path)) return;
+void remove_at_signal(const std::string& path, const std::string& folder) {
+  if (signal_path[0] != 0 || std::max(path.size(), folder.size()) >= PATH_MAX) return;
   std::strcpy(signal_path, path.c_str());
+  std::strcpy(signal_folder, folder.c_str());
   for (std::size_t i = 0; i < fatal_signals.size(); ++i) {
     ::sigaction(fatal_signals[i], nullptr, &old_actions[i]);
     if (old_actions[i].sa_handler == SIG_IGN) continue;  // nohup, for example
@@ -88,16 +93,18 @@ int rename_to_new(const char* from, const char* to) {
 
 }  // namespace
 
-Temporary_Path::Temporary_Path(std::string path) : path_(std::move(path)) {
+Temporary_Path::Temporary_Path(std::string path, std::string folder)
+    : path_(std::move(path)), folder_(std::move(folder)) {
   ::unlink(path_.c_str());
   const Blocked_Signals blocked;
-  remove_at_signal(path_);
+  remove_at_signal(path_, folder_);
 }
 
 Temporary_Path::~Temporary_Path() {
   if (stays_) return;
   const Blocked_Signals blocked;
   ::unlink(path_.c_str());
+  if (!folder_.empty()) ::rmdir(folder_.c_str());
   keep_at_signal(path_);
 }
 
@@ -155,6 +162,12 @@ void New_File::take_owner_of(const File& replaced) {
   const ssize_t size = ::getxattr(old, access_list, list.data(), list.size());
   if (size > 0 && ::setxattr(mine, access_list, list.data(), static_cast<size_t>(size), 0) != 0)
     throw_io_error("setting the access list of", mine, -1, errno);
+}
+
+std::string make_temporary_folder() {
+  std::string path = (std::filesystem::temp_directory_path() / "joedb-XXXXXX").string();
+  if (::mkdtemp(path.data()) == nullptr) throw_io_error("creating", path, -1, errno);
+  return path;
 }
 
 void New_File::publish() {

@@ -13,8 +13,9 @@ namespace joedb::inline v1 {
 // SIGHUP before they do what they did before.
 class Temporary_Path {
  public:
-  // Removes what an earlier process has left there.
-  explicit Temporary_Path(std::string path);
+  // Removes what an earlier process has left there. `folder`: a directory that is removed, too,
+  // once it is empty.
+  explicit Temporary_Path(std::string path, std::string folder = "");
   ~Temporary_Path();
   Temporary_Path(const Temporary_Path&) = delete;
   Temporary_Path& operator=(const Temporary_Path&) = delete;
@@ -27,6 +28,7 @@ class Temporary_Path {
 
  private:
   const std::string path_;
+  const std::string folder_;
   bool stays_ = false;
 };
 
@@ -36,6 +38,7 @@ class Temporary_Path {
 // One thread at a time may make such files.
 class New_File : private Temporary_Path, public File {
  public:
+  using Temporary_Path::path;  // where it is until publish()
   enum class Existing { refuse, replace };
 
   // Throws Io_Error, also (EEXIST) if there is a file of this name that must not be replaced.
@@ -72,6 +75,8 @@ class Temporary_Text {
  private:
   std::unique_ptr<Temporary_Path> path_;
 };
+// A new directory, among those for temporary files, that only this user can read. Throws Io_Error.
+std::string make_temporary_folder();
 
 }  // namespace joedb::inline v1
 

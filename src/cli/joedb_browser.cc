@@ -1,0 +1,110 @@
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "base/shell_word.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/sqlite_output.h"
+#include "io/new_file.h"
+
+namespace joedb {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const details =
+    R"(The content of FILE, as it is now, is written to a temporary file of SQLite, which can only be
+read. Nothing of what is done there comes back to FILE. The temporary file disappears with the
+program.
+
+The program is what --program says, else the environment variable JOEDB_BROWSER, else the first of
+sqlitebrowser (which needs a graphical display) and sqlite3 that is there. It is a command of the
+shell, to which the name of the temporary file is added.
+
+)";
+
+const char* const examples =
+    "  joedb_browser people.joedb\n"
+    "  joedb_browser --program 'sqlite3 -readonly -box' people.joedb\n"
+    "  echo 'SELECT count(*) FROM person;' | joedb_browser --program sqlite3 people.joedb\n"
+    "  joedb_browser --at-time 2026-01-31 people.joedb\n";
+
+// ---- the program --------------------------------------------------------------------------------
+
+const char* variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool is_in_path(const std::string& program) {
+  const std::string path = variable("PATH");
+  for (std::size_t start = 0; start <= path.size();) {
+    const std::size_t end = std::min(path.find(':', start), path.size());
+    std::error_code ignored;
+    if (fs::is_regular_file(fs::path(path.substr(start, end - start)) / program, ignored))
+      return true;
+    start = end + 1;
+  }
+  return false;
+}
+
+std::string find_program() {
+  struct Known {
+    const char* name;
+    const char* command;
+    bool needs_display;
+  };
+  constexpr std::array known{Known{"sqlitebrowser", "sqlitebrowser --read-only", true},
+                             Known{"sqlite3", "sqlite3 -readonly", false}};
+  const bool has_display = *variable("DISPLAY") != 0 || *variable("WAYLAND_DISPLAY") != 0;
+  for (const Known& program : known)
+    if ((has_display || !program.needs_display) && is_in_path(program.name)) return program.command;
+  throw Exception(std::string("there is no SQL browser: install sqlite3") +
+                  (has_display ? " or sqlitebrowser" : "") + ", or name another with --program");
+}
+
+// SIGINT and SIGQUIT are the program's, meanwhile.
+void run_program(const std::string& program, const std::string& path) {
+  std::cout.flush();
+  const int status = std::system((program + ' ' + shell_word(path)).c_str());
+  if (status == 0) return;
+  constexpr int not_found = 127;
+  constexpr int exit_shift = 8;
+  if (status >> exit_shift == not_found)
+    throw Exception("cannot start " + program + ": name another program with --program");
+  throw Exception(program + " has failed");
+}
+
+}  // namespace
+
+int run_browser(std::vector<std::string> arguments) {
+  Options options({"joedb_browser [options] FILE",
+                   "Opens the content of a database in an SQL browser, to be read.", details,
+                   examples});
+  std::string program;
+  Sqlite_Source source;
+  options.add("--program", program, "the program that opens the temporary file");
+  options.add("--options", source.options_file,
+              "a .joedbc file, whose indexes make queries faster");
+  add_reading_options(options, source.reading);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+
+  source.name = words->take_last_name();
+  if (program.empty()) program = variable("JOEDB_BROWSER");
+  if (program.empty()) program = find_program();
+
+  const std::string folder = make_temporary_folder();
+  const std::string name = fs::path(source.name).stem().string() + ".sqlite";
+  const Temporary_Path copy((fs::path(folder) / name).string(), folder);
+  write_sqlite(source, copy.path(), name);
+  fs::permissions(copy.path(), fs::perms::owner_read);
+  std::cerr << "this is a copy of " << source.name << ": changes are not written back\n";
+  run_program(program, copy.path());
+  return 0;
+}
+
+}  // namespace joedb

@@ -1,0 +1,17 @@
+#include "cli/command.h"
+#include "cli/exchange_formats.h"
+#include "cli/parser.h"
+
+// The commands that need SQLite, where there was none when the tools were built.
+
+namespace joedb {
+
+[[noreturn]] static void refuse() {
+  throw Exception("this program was built without SQLite (Debian: libsqlite3-dev)");
+}
+
+int import_sqlite(std::vector<std::string>) { refuse(); }
+int export_sqlite(std::vector<std::string>) { refuse(); }
+int run_browser(std::vector<std::string>) { refuse(); }
+
+}  // namespace joedb

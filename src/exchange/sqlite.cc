@@ -1,0 +1,126 @@
+#include "exchange/sqlite.h"
+
+#include <climits>
+#include <new>
+
+namespace joedb {
+
+std::string sqlite_name(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted += '"';
+}
+
+// ---- statements ---------------------------------------------------------------------------------
+
+[[noreturn]] static void fail(sqlite3* connection, const std::string& file, int code) {
+  if (code == SQLITE_NOMEM) throw std::bad_alloc();
+  const bool has_message = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK;
+  throw Sqlite_Error(file + ": " +
+                     (has_message ? sqlite3_errmsg(connection) : sqlite3_errstr(code)));
+}
+
+Sqlite_Statement::Sqlite_Statement(sqlite3* connection, const std::string& file,
+                                   std::string_view sql)
+    : connection_(connection), file_(file) {
+  sqlite3_stmt* statement = nullptr;
+  const int result =
+      sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  statement_.reset(statement);
+  check(result);
+}
+
+void Sqlite_Statement::check(int result) const {
+  if (result != SQLITE_OK) [[unlikely]]
+    fail(connection_, file_, result);
+}
+
+void Sqlite_Statement::bind(int parameter, std::int64_t value) {
+  check(sqlite3_bind_int64(statement_.get(), parameter, value));
+}
+void Sqlite_Statement::bind(int parameter, double value) {
+  check(sqlite3_bind_double(statement_.get(), parameter, value));
+}
+void Sqlite_Statement::bind_null(int parameter) {
+  check(sqlite3_bind_null(statement_.get(), parameter));
+}
+// A null pointer would be NULL.
+void Sqlite_Statement::bind_text(int parameter, std::string_view text) {
+  const char* const data = text.empty() ? "" : text.data();
+  check(sqlite3_bind_text64(statement_.get(), parameter, data, text.size(), SQLITE_STATIC,
+                            SQLITE_UTF8));
+}
+void Sqlite_Statement::bind_bytes(int parameter, std::string_view bytes) {
+  const char* const data = bytes.empty() ? "" : bytes.data();
+  check(sqlite3_bind_blob64(statement_.get(), parameter, data, bytes.size(), SQLITE_STATIC));
+}
+
+bool Sqlite_Statement::step() {
+  const int result = sqlite3_step(statement_.get());
+  if (result == SQLITE_ROW) return true;
+  if (result != SQLITE_DONE) fail(connection_, file_, result);
+  return false;
+}
+
+std::string_view Sqlite_Statement::bytes(int column) const {
+  const bool is_text = type(column) == SQLITE_TEXT;
+  const void* const data = is_text ? sqlite3_column_text(statement_.get(), column)
+                                   : sqlite3_column_blob(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  if (data == nullptr && (size > 0 || sqlite3_errcode(connection_) == SQLITE_NOMEM))
+    throw std::bad_alloc();
+  return {static_cast<const char*>(data), static_cast<std::size_t>(size)};
+}
+
+// ---- connections --------------------------------------------------------------------------------
+
+Sqlite::Sqlite(const std::string& path, std::string name, Use use) : name_(std::move(name)) {
+  if (use == Use::read) {
+    open(path, SQLITE_OPEN_READONLY);
+    distrust();
+    run("BEGIN");
+    number("SELECT count(*) FROM sqlite_schema");  // the transaction begins, if this is a database
+  } else {
+    open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+        "PRAGMA cache_size = -65536; BEGIN");
+  }
+}
+
+// Without the flag for URIs: a name is a name.
+void Sqlite::open(const std::string& path, int flags) {
+  sqlite3* connection = nullptr;
+  const int result = sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
+  connection_.reset(connection);
+  if (result != SQLITE_OK) fail(connection, name_, result);
+}
+
+// As https://www.sqlite.org/security.html advises. Views and triggers are not used, and tables are
+// read without indexes: nothing of the schema is run.
+void Sqlite::distrust() {
+  sqlite3* const c = connection_.get();
+  for (const int on : {SQLITE_DBCONFIG_DEFENSIVE}) sqlite3_db_config(c, on, 1, nullptr);
+  for (const int off :
+       {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+        SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML})
+    sqlite3_db_config(c, off, 0, nullptr);
+  sqlite3_limit(c, SQLITE_LIMIT_SQL_LENGTH, 1'000'000);
+  sqlite3_limit(c, SQLITE_LIMIT_EXPR_DEPTH, 200);
+  sqlite3_limit(c, SQLITE_LIMIT_COMPOUND_SELECT, 50);
+  sqlite3_limit(c, SQLITE_LIMIT_ATTACHED, 0);
+  run("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON;"
+      "PRAGMA cache_size = -16384");
+}
+
+void Sqlite::run(const std::string& sql, const std::string& what) {
+  const int result = sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (result != SQLITE_OK)
+    fail(connection_.get(), what.empty() ? name_ : name_ + ": " + what, result);
+}
+
+std::int64_t Sqlite::number(std::string_view sql) const {
+  Sqlite_Statement statement = prepare(sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+}  // namespace joedb

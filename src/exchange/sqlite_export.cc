@@ -1,0 +1,185 @@
+#include "exchange/sqlite_export.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/json_text.h"
+#include "exchange/sqlite.h"
+#include "interpreter/dump.h"
+#include "interpreter/sql.h"
+
+namespace joedb {
+
+const char* sqlite_type(Type_Code code) {
+  switch (code) {
+    case Type_Code::string:
+      return "TEXT";
+    case Type_Code::int8:
+      return "TINYINT";
+    case Type_Code::int16:
+      return "SMALLINT";
+    case Type_Code::int32:
+    case Type_Code::reference:
+      return "INTEGER";
+    case Type_Code::int64:
+      return "BIGINT";
+    case Type_Code::boolean:
+      return "BOOLEAN";
+    case Type_Code::float32:
+      return "FLOAT";
+    case Type_Code::float64:
+      return "REAL";
+    case Type_Code::blob:
+      return "BLOB";
+    case Type_Code::none:
+      break;
+  }
+  return "";
+}
+
+namespace {
+
+// ---- values -------------------------------------------------------------------------------------
+
+// UTF-8 without zero bytes.
+bool is_text(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const std::size_t size = byte < 0x80 ? byte != 0 : utf8_sequence_size(text.substr(i));
+    if (size == 0) return false;
+    i += size;
+  }
+  return true;
+}
+
+// A parameter of a statement, and the column of which it gets values.
+class Parameter {
+ public:
+  Parameter(int number, const Column_Base& column) : number_(number), column_(column) {}
+  virtual ~Parameter() = default;
+  virtual void bind(Sqlite_Statement& statement, index_t id) = 0;
+
+ protected:
+  const int number_;
+  const Column_Base& column_;
+};
+
+template <class T>
+class Typed_Parameter final : public Parameter {
+ public:
+  Typed_Parameter(int number, const Column_Base& column, const Abstract_File& file)
+      : Parameter(number, column), file_(file) {}
+
+  void bind(Sqlite_Statement& statement, index_t id) override {
+    const auto value = static_cast<const Column<T>&>(column_).get(id);
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      is_text(value) ? statement.bind_text(number_, value) : statement.bind_bytes(number_, value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      statement.bind(number_, static_cast<double>(value));
+    } else if constexpr (std::is_same_v<T, Record_Id>) {
+      value.is_null() ? statement.bind_null(number_)
+                      : statement.bind(number_, std::int64_t{value.value()});
+    } else if constexpr (std::is_same_v<T, Blob>) {
+      if (value.is_null()) return statement.bind_null(number_);
+      bytes_ = file_.read_blob(value);
+      statement.bind_bytes(number_, bytes_);
+    } else {
+      statement.bind(number_, static_cast<std::int64_t>(value));
+    }
+  }
+
+ private:
+  const Abstract_File& file_;
+  std::string bytes_;
+};
+
+// ---- tables -------------------------------------------------------------------------------------
+
+std::string definition(const Database& database, const Table& table) {
+  std::string sql = "CREATE TABLE " + sqlite_name(table.name()) + '(' +
+                    sqlite_name(sqlite_id_column) + " INTEGER PRIMARY KEY";
+  for_each_live_field(table, [&](Field_Id, const Field& field) {
+    const Type& type = field.column->type();
+    sql += ", " + sqlite_name(field.name) + ' ' + sqlite_type(type.code);
+    if (const Table* const referenced = database.find_table(type.referenced))
+      sql += " REFERENCES " + sqlite_name(referenced->name());
+  });
+  return sql + ')';
+}
+
+class Table_Export {
+ public:
+  Table_Export(Sqlite& out, const Table& table, const Abstract_File& file)
+      : table_(table), insertion_(out.prepare(insertion(table))) {
+    int number = 1;
+    for_each_live_field(table, [&](Field_Id, const Field& field) {
+      ++number;
+      visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+        parameters_.push_back(std::make_unique<Typed_Parameter<T>>(number, *field.column, file));
+      });
+    });
+  }
+
+  void write_row(index_t id) {
+    try {
+      insertion_.bind(1, std::int64_t{id});
+      for (const auto& parameter : parameters_) parameter->bind(insertion_, id);
+      insertion_.step();
+      insertion_.reset();
+    } catch (const Sqlite_Error& error) {
+      throw Sqlite_Error(std::string(error.what()) + " (record " + std::to_string(id) +
+                         " of table " + table_.name() + ')');
+    }
+  }
+
+ private:
+  static std::string insertion(const Table& table) {
+    std::string sql = "INSERT INTO " + sqlite_name(table.name()) + " VALUES(?";
+    for_each_live_field(table, [&](Field_Id, const Field&) { sql += ",?"; });
+    return sql + ')';
+  }
+
+  const Table& table_;
+  Sqlite_Statement insertion_;
+  std::vector<std::unique_ptr<Parameter>> parameters_;
+};
+
+// ---- indexes ------------------------------------------------------------------------------------
+
+std::string definition(const Database& database, const Index_Definition& index) {
+  const Table& table = database.table(index.table);
+  std::string sql = std::string(index.is_unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ") +
+                    sqlite_name(index.name) + " ON " + sqlite_name(table.name());
+  const char* separator = "(";
+  for (const Field_Id field : index.fields) {
+    sql += separator + sqlite_name(table.find_field(field)->name);
+    separator = ",";
+  }
+  return sql + ')';
+}
+
+}  // namespace
+
+void Sqlite_Export::write(const std::string& path, const std::string& name) const {
+  require_sql_names(database);
+  Sqlite out(path, name, Sqlite::Use::fill);
+  out.run("PRAGMA application_id = " + std::to_string(sqlite_application_id));
+  for (const Table* table : live_tables(database)) out.run(definition(database, *table));
+  constexpr index_t step = 1000;
+  index_t rows = 0;
+  for (const Table* table : live_tables(database)) {
+    Table_Export table_export(out, *table, file);
+    for_each_run(table->records(), [&](index_t first, index_t size) {
+      for (index_t id = first; id < first + size; ++id) {
+        table_export.write_row(id);
+        if (++rows % step == 0) progress(rows);
+      }
+    });
+  }
+  for (const Index_Definition& index : indexes)
+    out.run(definition(database, index), "index " + index.name);
+  out.run("COMMIT");
+}
+
+}  // namespace joedb

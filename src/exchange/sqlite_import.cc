@@ -1,0 +1,284 @@
+#include "exchange/sqlite_import.h"
+
+#include <algorithm>
+
+#include "exchange/identifiers.h"
+#include "exchange/sqlite_rows.h"
+
+namespace joedb {
+
+// ---- the schema ---------------------------------------------------------------------------------
+
+static Table_Id find_table(const Database& database, const Table_Plan& table) {
+  const Table* const found = database.find_table(table.table);
+  return found == nullptr ? Table_Id() : found->id();
+}
+
+// The table that a column refers to, if it does: what is not imported may not be there.
+Table_Id Sqlite_Import::referenced(const Database& database, const Column_Plan& column) const {
+  if (column.type != Type_Code::reference) return {};
+  const Table_Plan& parent = plan_.tables[column.referenced];
+  const Table_Id id = find_table(database, parent);
+  if (parent.is_imported || id.is_null() || !column.referenced_column) return id;
+  const std::string& key = parent.columns[*column.referenced_column].field;
+  return database.table(id).find_field(key).is_null() ? Table_Id() : id;
+}
+
+void Sqlite_Import::make_schema(Writable_Database& database, const Table_Plan& plan) {
+  const Table_Id id = find_table(database.get_database(), plan);
+  const Table& table = database.get_database().table(id);
+  for (const Column_Plan& column : plan.columns) {
+    const Table_Id parent = referenced(database.get_database(), column);
+    const Field_Id field = table.find_field(column.field);
+    if (field.is_null()) {
+      const Type_Code code = parent.is_null() ? column.value_type : Type_Code::reference;
+      database.write(Add_Field{id, column.field, {code, parent}});
+      continue;
+    }
+    const Type there = table.find_field(field)->column->type();
+    if (!parent.is_null() && there.code == Type_Code::reference && there.referenced != parent)
+      throw Data_Error("field " + column.field + " of table " + plan.table +
+                       " refers to another table than " + plan_.tables[column.referenced].table);
+  }
+}
+
+// "FILE: table TABLE"
+std::string Sqlite_Import::place(const Table_Plan& plan) const {
+  return file_.name() + ": table " + plan.source.name;
+}
+
+std::vector<Field_Id> Sqlite_Import::key(const Database& database, const Table_Plan& plan) const {
+  if (!options_.updates || (plan.source.has_ids && options_.key.empty())) return {};
+  const auto names = options_.key.empty() ? plan.source.primary_key() : options_.key;
+  if (names.empty())
+    throw Data_Error(place(plan) +
+                     " has no primary key: --key says which columns identify its records, and "
+                     "--table which tables to import");
+  std::vector<Field_Id> fields;
+  const Table& table = database.table(find_table(database, plan));
+  for (const std::string& name : names) {
+    if (plan.source.find_column(name) == nullptr)
+      throw Data_Error(place(plan) + " has no column " + name + " for the key");
+    const Column_Plan& column = plan.columns[plan.find(name)];
+    if (column.is_deferred)
+      throw Data_Error(place(plan) + " cannot have the key " + name +
+                       ": it refers to a table that refers to this one");
+    fields.push_back(table.find_field(column.field));
+  }
+  return fields;
+}
+
+// A reference by record ids needs no lookup; nor does a field that was no reference before.
+Import_Target Sqlite_Import::target(const Database& database, const Table_Plan& plan) const {
+  const Table& table = database.table(find_table(database, plan));
+  Import_Target target{.table = table.id(), .columns = {}, .key = key(database, plan)};
+  target.has_ids = plan.source.has_ids && target.key.empty();
+  target.deletes_missing = options_.deletes_missing;
+  if (target.deletes_missing && !target.has_ids && target.key.empty())
+    throw Data_Error(place(plan) +
+                     " has no record ids: --update or --key says what identifies its records");
+  for (const Column_Plan& column : plan.columns) {
+    Import_Column imported{table.find_field(column.field)};
+    const Type type = table.find_field(imported.field)->column->type();
+    if (type.code == Type_Code::reference && !referenced(database, column).is_null() &&
+        column.referenced_column) {
+      const Table_Plan& parent = plan_.tables[column.referenced];
+      imported.lookup = database.table(type.referenced)
+                            .find_field(parent.columns[*column.referenced_column].field);
+      imported.ignores_missing = options_.ignores_dangling;
+    }
+    target.columns.push_back(imported);
+  }
+  return target;
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+namespace {
+
+// Imports the rows of one table. Errors say where.
+class Table_Import {
+ public:
+  Table_Import(Writable_Database& database, const Sqlite& file, const Table_Plan& plan,
+               Import_Target target, Sqlite_Budget& budget)
+      : database_(database),
+        file_(file),
+        plan_(plan),
+        target_(std::move(target)),
+        budget_(budget) {}
+
+  Import_Counts run() {
+    const bool has_deferred = std::any_of(plan_.columns.begin(), plan_.columns.end(),
+                                          [](const Column_Plan& c) { return c.is_deferred; });
+    Import_Target target = target_;
+    for (std::size_t i = 0; i < plan_.columns.size(); ++i)
+      if (plan_.columns[i].is_deferred) target.columns[i].lookup = {};
+    const std::size_t first = target_.has_ids ? 1 : 0;
+    std::vector<Cell> cells(first + plan_.columns.size());
+    return locate_errors([&] {
+      Row_Importer importer(database_, std::move(target));
+      Sqlite_Rows rows(file_, plan_.source, budget_);
+      while (rows.next()) {
+        if (target_.has_ids) cells[0] = Cell::of(rows.place());
+        for (std::size_t i = 0; i < plan_.columns.size(); ++i)
+          cells[first + i] = plan_.columns[i].is_deferred ? Cell() : rows.cell(i);
+        const Record_Id record = importer.add(cells, rows.place());
+        if (has_deferred) records_.push_back(record);
+      }
+      return importer.finish();
+    });
+  }
+
+  // When all tables are there: the references that were deferred.
+  void finish() {
+    if (records_.empty()) return;
+    Import_Target target{.table = target_.table, .columns = {}, .has_ids = true};
+    for (std::size_t i = 0; i < plan_.columns.size(); ++i) {
+      if (!plan_.columns[i].is_deferred) continue;
+      deferred_.push_back(i);
+      target.columns.push_back(target_.columns[i]);
+    }
+    std::vector<Cell> cells(1 + deferred_.size());
+    locate_errors([&] {
+      Row_Importer importer(database_, std::move(target));
+      Sqlite_Rows rows(file_, plan_.source, budget_);
+      for (std::size_t row = 0; rows.next(); ++row) {
+        cells[0] = Cell::of(std::int64_t{records_.at(row).value()});
+        for (std::size_t i = 0; i < deferred_.size(); ++i) cells[1 + i] = rows.cell(deferred_[i]);
+        importer.add(cells, rows.place());
+      }
+      return importer.finish();
+    });
+  }
+
+ private:
+  template <class F>
+  Import_Counts locate_errors(F f) const {
+    const std::string table = file_.name() + ": table " + plan_.source.name;
+    try {
+      return f();
+    } catch (const Row_Error& error) {
+      std::string place = ", " + Sqlite_Rows::place_text(plan_.source, error.place);
+      if (error.column) {
+        const std::size_t i = deferred_.empty() ? *error.column : deferred_[*error.column];
+        place += ", column " + plan_.columns[i].column;
+      }
+      throw Data_Error(table + place + ": " + error.what());
+    } catch (const Data_Error& error) {
+      throw Data_Error(table + ": " + error.what());
+    }
+  }
+
+  Writable_Database& database_;
+  const Sqlite& file_;
+  const Table_Plan& plan_;
+  const Import_Target target_;
+  Sqlite_Budget& budget_;
+  std::vector<Record_Id> records_;     // of the rows, if there are deferred columns
+  std::vector<std::size_t> deferred_;  // these columns, in finish()
+};
+
+}  // namespace
+
+std::vector<Sqlite_Table_Counts> Sqlite_Import::run(Writable_Database& database,
+                                                    std::function<void(std::int64_t)> progress) {
+  const Database& tables = database.get_database();
+  std::vector<const Table_Plan*> plans;
+  for (const Table_Plan& plan : plan_.tables)
+    if (plan.is_imported) plans.push_back(&plan);
+  for (const Table_Plan* plan : plans)
+    if (find_table(tables, *plan).is_null()) database.write(Create_Table{plan->table});
+  for (const Table_Plan* plan : plans) make_schema(database, *plan);
+
+  Sqlite_Budget budget(file_, std::move(progress));
+  std::vector<Sqlite_Table_Counts> result;
+  std::vector<std::unique_ptr<Table_Import>> imports;
+  for (const Table_Plan* plan : plans) {
+    imports.push_back(
+        std::make_unique<Table_Import>(database, file_, *plan, target(tables, *plan), budget));
+    result.push_back({plan->table, imports.back()->run()});
+  }
+  for (const auto& import : imports) import->finish();
+  return result;
+}
+
+// ---- indexes ------------------------------------------------------------------------------------
+
+namespace {
+
+struct Index_Line {
+  std::string name;
+  const Table* table;
+  std::vector<std::string> fields;
+  bool is_unique;
+};
+
+std::string joined(const std::vector<std::string>& names, const char* separator) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;
+  return text;
+}
+
+// Empty if no two records have the same key.
+std::string violation(const Index_Line& index) {
+  std::vector<Field_Id> fields;
+  for (const std::string& field : index.fields) fields.push_back(index.table->find_field(field));
+  try {
+    const Record_Index check(*index.table, fields);
+    return "";
+  } catch (const Data_Error& error) {
+    const std::string text = error.what();
+    return text.substr(0, text.find(": this does not identify"));
+  }
+}
+
+bool has_blob(const Index_Line& index) {
+  return std::any_of(index.fields.begin(), index.fields.end(), [&](const std::string& field) {
+    const Field* const found = index.table->find_field(index.table->find_field(field));
+    return found->column->type().code == Type_Code::blob;
+  });
+}
+
+// In the database, without the columns that were not imported.
+std::vector<Index_Line> index_lines(const Sqlite_Plan& plan, const Database& database) {
+  std::vector<Index_Line> lines;
+  for (const Table_Plan& table : plan.tables) {
+    if (!table.is_imported) continue;
+    for (const Sqlite_Index& index : table.source.indexes) {
+      Index_Line line{index.name, database.find_table(table.table), {}, index.is_unique};
+      for (const std::string& column : index.columns)
+        if (table.source.find_column(column) != nullptr)
+          line.fields.push_back(table.columns[table.find(column)].field);
+      if (line.fields.size() != index.columns.size()) continue;
+      if (line.name.empty()) line.name = table.table + "_by_" + joined(line.fields, "_");
+      lines.push_back(std::move(line));
+    }
+  }
+  std::vector<std::string> names;
+  for (const Index_Line& line : lines) names.push_back(line.name);
+  names = to_identifiers(names);
+  for (std::size_t i = 0; i < lines.size(); ++i) lines[i].name = names[i];
+  return lines;
+}
+
+}  // namespace
+
+std::string sqlite_indexes(const Sqlite_Plan& plan, const Database& database,
+                           const std::string& file_name) {
+  std::string text = "# The indexes of " + file_name + '\n';
+  for (const Index_Line& line : index_lines(plan, database)) {
+    const std::string rest =
+        line.name + ' ' + line.table->name() + ' ' + joined(line.fields, ",") + '\n';
+    if (has_blob(line)) {
+      text += "# no index, for it has a blob: " + rest;
+      continue;
+    }
+    const std::string not_unique = line.is_unique ? violation(line) : "";
+    if (!not_unique.empty()) text += "# not unique here, for " + not_unique + '\n';
+    text +=
+        (line.is_unique && not_unique.empty() ? "create_unique_index " : "create_index ") + rest;
+  }
+  return text;
+}
+
+}  // namespace joedb

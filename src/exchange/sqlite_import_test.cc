@@ -1,0 +1,385 @@
+#include "exchange/sqlite_import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "interpreter/json.h"
+#include "joedb/io/memory_file.h"
+#include "table/schema_text.h"
+#include "testing/error_of.h"
+#include "testing/temporary_directory.h"
+
+namespace joedb {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::HasSubstr;
+
+class Sqlite_Import_Test : public ::testing::Test {
+ protected:
+  ~Sqlite_Import_Test() override { db.rollback(); }
+
+  std::string path() const { return directory.file("in.db"); }
+
+  // Runs statements on the file.
+  void sql(const std::string& statements) {
+    file.reset();
+    sqlite3* connection = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &connection), SQLITE_OK);
+    char* error = nullptr;
+    sqlite3_exec(connection, statements.c_str(), nullptr, nullptr, &error);
+    EXPECT_STREQ(error, nullptr);
+    sqlite3_free(error);
+    sqlite3_close(connection);
+  }
+
+  Sqlite_Plan plan(const std::vector<std::string>& tables = {}) {
+    file = std::make_unique<Sqlite>(path(), "in.db", Sqlite::Use::read);
+    return {*file, tables, [](std::int64_t) {}};
+  }
+
+  // "TABLE inserted updated unchanged deleted", …
+  std::vector<std::string> import(Sqlite_Import_Options options = {},
+                                  const std::vector<std::string>& tables = {}) {
+    const Sqlite_Plan all = plan(tables);
+    std::vector<std::string> result;
+    for (const auto& [table, c] : Sqlite_Import(*file, all, options).run(db, [](std::int64_t) {})) {
+      std::ostringstream line;
+      line << table << ' ' << c.inserted << ' ' << c.updated << ' ' << c.unchanged << ' '
+           << c.deleted;
+      result.push_back(line.str());
+    }
+    db.soft_checkpoint();
+    indexes = sqlite_indexes(all, db.get_database(), "in.db");
+    return result;
+  }
+  std::string import_error(Sqlite_Import_Options options = {}) {
+    const std::string error = error_of([&] { import(options); });
+    db.rollback();
+    return error;
+  }
+
+  // The schema, without the words for creation.
+  std::vector<std::string> fields() {
+    std::vector<std::string> result;
+    for (const std::string& line : schema_lines(db.get_database().schema_entries()))
+      if (line.starts_with("add_field ")) result.push_back(line.substr(10));
+    return result;
+  }
+  // Tables as JSON, in one line.
+  std::string json() {
+    std::ostringstream out;
+    write_json(db.get_database(), out, false);
+    std::string text;
+    for (const char c : out.str())
+      if (c != '\n' && c != ' ') text += c;
+    return text;
+  }
+
+  testing::Temporary_Directory directory;
+  Memory_File journal;
+  Writable_Database db{journal};
+  std::unique_ptr<Sqlite> file;
+  std::string indexes;
+};
+
+// ---- types --------------------------------------------------------------------------------------
+
+TEST_F(Sqlite_Import_Test, TypesAreThoseOfTheDeclarations) {
+  sql("CREATE TABLE t(a INTEGER, b INT, c BIGINT, d SMALLINT, e TINYINT, f BOOLEAN, g TEXT,"
+      " h VARCHAR(20), i REAL, j DOUBLE PRECISION, k FLOAT, l DECIMAL(10,2), m BLOB, n DATE, o)");
+  import();
+  EXPECT_THAT(fields(),
+              ElementsAre("t a int64", "t b int64", "t c int64", "t d int16", "t e int8",
+                          "t f boolean", "t g string", "t h string", "t i float64", "t j float64",
+                          "t k float64", "t l float64", "t m blob", "t n string", "t o string"));
+}
+
+TEST_F(Sqlite_Import_Test, ValuesMakeTypesLarger) {
+  sql("CREATE TABLE t(a TINYINT, b SMALLINT, c BOOLEAN, d INTEGER, e INTEGER, f, g, h, i,"
+      " j DATETIME, k NUMERIC, l BLOB);"
+      "INSERT INTO t VALUES(200, 40000, 2, 1.5, 'x', 7, 1.5, x'00', 'a', 1700000000, 1, 'text');"
+      "INSERT INTO t VALUES(1, 1, 0, 2, 3, NULL, 2, NULL, 1, 1700000001, 9223372036854775807,"
+      " x'41')");
+  import();
+  EXPECT_THAT(fields(), ElementsAre("t a int16", "t b int32", "t c int64", "t d float64",
+                                    "t e string", "t f int64", "t g float64", "t h blob",
+                                    "t i string", "t j int64", "t k int64", "t l string"));
+  EXPECT_THAT(json(), HasSubstr("\"e\":[\"x\",\"3\"]"));
+  EXPECT_THAT(json(), HasSubstr("\"k\":[1,9223372036854775807]"));
+  EXPECT_THAT(json(), HasSubstr("\"l\":[\"text\",\"A\"]"));
+}
+
+TEST_F(Sqlite_Import_Test, NumbersThatNoFloatHoldsBecomeText) {
+  sql("CREATE TABLE t(a);INSERT INTO t VALUES(9007199254740993);INSERT INTO t VALUES(0.5)");
+  import();
+  EXPECT_THAT(json(), HasSubstr("\"a\":[\"9007199254740993\",\"0.5\"]"));
+}
+
+TEST_F(Sqlite_Import_Test, NullBecomesADefaultValueAndIsMentioned) {
+  sql("CREATE TABLE t(a INT, b TEXT, c BOOL, d REAL, e BLOB);"
+      "INSERT INTO t VALUES(NULL, NULL, NULL, NULL, NULL)");
+  EXPECT_THAT(plan().notes,
+              ElementsAre("NULL becomes 0: t.a, in 1 row", "NULL becomes \"\": t.b, in 1 row",
+                          "NULL becomes false: t.c, in 1 row"));
+  import();
+  EXPECT_THAT(json(), HasSubstr("\"a\":[0],\"b\":[\"\"],\"c\":[false],\"d\":[0],\"e\":[[0,0]]"));
+}
+
+TEST_F(Sqlite_Import_Test, TextsInUtf16AreRead) {
+  sql("PRAGMA encoding = 'UTF-16'; CREATE TABLE t(a TEXT); INSERT INTO t "
+      "VALUES('h\xc3\xa9\xe2\x82\xac')");
+  import();
+  EXPECT_THAT(json(), HasSubstr("h\xc3\xa9\xe2\x82\xac"));
+}
+
+// ---- names --------------------------------------------------------------------------------------
+
+TEST_F(Sqlite_Import_Test, NamesBecomeIdentifiers) {
+  sql("CREATE TABLE \"my \"\"table\"\"\"(\"full name\" TEXT, \"a__b\", \"select\");"
+      "INSERT INTO \"my \"\"table\"\"\" VALUES('x', 1, 2)");
+  EXPECT_THAT(plan().notes, ElementsAre("renamed: table my \"table\" is now my_table",
+                                        "renamed: column my \"table\".full name is now full_name",
+                                        "renamed: column my \"table\".a__b is now a_b"));
+  import();
+  EXPECT_THAT(fields(), ElementsAre("my_table full_name string", "my_table a_b int64",
+                                    "my_table select int64"));
+}
+
+TEST_F(Sqlite_Import_Test, AColumnMayBeCalledRowid) {
+  sql("CREATE TABLE t(rowid TEXT, oid TEXT);INSERT INTO t VALUES('a','b');"
+      "CREATE TABLE u(rowid, _rowid_, oid);INSERT INTO u VALUES(1,2,3),(0,0,0)");
+  import();
+  EXPECT_EQ(json(),
+            "{\"t\":{\"__size\":1,\"rowid\":[\"a\"],\"oid\":[\"b\"]},"
+            "\"u\":{\"__size\":2,\"rowid\":[1,0],\"_rowid_\":[2,0],\"oid\":[3,0]}}");
+}
+
+// ---- what is not imported -----------------------------------------------------------------------
+
+TEST_F(Sqlite_Import_Test, NamesWhatItSkips) {
+  sql("CREATE TABLE t(a INT, b AS (a + 1), c AS (a + 2) STORED); CREATE VIEW v AS SELECT * FROM t;"
+      "CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END;"
+      "CREATE INDEX e ON t(a + 1); CREATE INDEX p ON t(a) WHERE a > 0;"
+      "CREATE VIRTUAL TABLE f USING fts5(x); INSERT INTO t VALUES(1)");
+  EXPECT_THAT(plan().notes,
+              ElementsAre("skipped: generated column t.b", "skipped: generated column t.c",
+                          "skipped: index on an expression e", "skipped: partial index p",
+                          "skipped: view v", "skipped: virtual table f", "skipped: trigger r"));
+  EXPECT_THAT(import(), ElementsAre("t 1 0 0 0"));
+  EXPECT_THAT(fields(), ElementsAre("t a int64"));
+}
+
+TEST_F(Sqlite_Import_Test, ImportsOnlyTheTablesThatAreWanted) {
+  sql("CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a);"
+      "INSERT INTO a VALUES(7),(8); INSERT INTO b VALUES(8)");
+  EXPECT_THAT(plan({"B"}).notes, ElementsAre("not imported: table a, to which b.a refers"));
+  EXPECT_EQ(error_of([&] { plan({"c"}); }), "in.db: there is no table c");
+  EXPECT_THAT(import({}, {"b"}), ElementsAre("b 1 0 0 0"));
+  EXPECT_EQ(json(), "{\"b\":{\"__size\":1,\"a\":[8]}}");
+}
+
+TEST_F(Sqlite_Import_Test, LooksUpRecordsThatWereImportedBefore) {
+  sql("CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(a REFERENCES a);"
+      "INSERT INTO a VALUES(7),(8); INSERT INTO b VALUES(8)");
+  import({}, {"a"});
+  EXPECT_THAT(import({}, {"b"}), ElementsAre("b 1 0 0 0"));
+  EXPECT_EQ(json(), "{\"a\":{\"__size\":2,\"id\":[7,8]},\"b\":{\"__size\":1,\"a\":[1]}}");
+}
+
+// ---- references ---------------------------------------------------------------------------------
+
+TEST_F(Sqlite_Import_Test, ForeignKeysBecomeReferencesWhateverTheirOrder) {
+  sql("CREATE TABLE city(name TEXT, country TEXT REFERENCES country);"
+      "CREATE TABLE country(code TEXT PRIMARY KEY) WITHOUT ROWID;"
+      "INSERT INTO city VALUES('Lyon','FR'),('Oslo','NO'),('Atlantis',NULL);"
+      "INSERT INTO country VALUES('NO'),('FR')");
+  import();
+  EXPECT_THAT(fields(), Contains("city country references country"));
+  EXPECT_THAT(json(), HasSubstr("\"code\":[\"FR\",\"NO\"]"));
+  EXPECT_THAT(json(), HasSubstr("\"country\":[0,1,-1]"));
+}
+
+TEST_F(Sqlite_Import_Test, TablesMayReferToThemselvesAndToEachOther) {
+  sql("CREATE TABLE person(id INTEGER PRIMARY KEY, boss INT REFERENCES person, home INT REFERENCES "
+      "house(number)); CREATE TABLE house(number INT UNIQUE, owner INT REFERENCES person(id));"
+      "INSERT INTO person VALUES(10, 30, 7),(20, NULL, NULL),(30, 30, 8);"
+      "INSERT INTO house VALUES(8, 10),(7, 20)");
+  EXPECT_THAT(import(), ElementsAre("person 3 0 0 0", "house 2 0 0 0"));
+  EXPECT_THAT(json(), HasSubstr("\"boss\":[2,-1,2],\"home\":[1,-1,0]"));
+  EXPECT_THAT(json(), HasSubstr("\"owner\":[0,1]"));
+}
+
+TEST_F(Sqlite_Import_Test, AKeyThatIsAForeignKeyStaysAValue) {
+  sql("CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INT PRIMARY KEY REFERENCES a);"
+      "CREATE TABLE c(b INT REFERENCES b); INSERT INTO a VALUES(5),(6);"
+      "INSERT INTO b VALUES(6); INSERT INTO c VALUES(6)");
+  EXPECT_THAT(plan().notes, ElementsAre("no reference: b.id, for it is what others refer to"));
+  import();
+  EXPECT_THAT(fields(), ElementsAre("a id int64", "b id int64", "c b references b"));
+  EXPECT_THAT(json(), HasSubstr("\"b\":[0]"));
+}
+
+TEST_F(Sqlite_Import_Test, ADanglingReferenceIsAnErrorOrNull) {
+  sql("CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(x INT, a INT REFERENCES a);"
+      "INSERT INTO b VALUES(0, 7)");
+  EXPECT_EQ(import_error(),
+            "in.db: table b, rowid 1, column a: table a has no record whose id is `7`");
+  EXPECT_TRUE(db.get_database().tables().empty());
+  import({.ignores_dangling = true});
+  EXPECT_THAT(json(), HasSubstr("\"a\":[-1]"));
+}
+
+// ---- updates ------------------------------------------------------------------------------------
+
+TEST_F(Sqlite_Import_Test, WithKeysOnlyDifferencesAreWritten) {
+  sql("CREATE TABLE country(code TEXT PRIMARY KEY, name TEXT);"
+      "CREATE TABLE city(id INTEGER PRIMARY KEY, country TEXT REFERENCES country);"
+      "INSERT INTO country VALUES('FR','France'),('NO','Norway');"
+      "INSERT INTO city VALUES(1,'FR'),(2,'NO')");
+  import();
+  const Offset position = db.get_journal().get_position();
+  EXPECT_THAT(import({.updates = true}), ElementsAre("country 0 0 2 0", "city 0 0 2 0"));
+  EXPECT_EQ(db.get_journal().get_position(), position);
+
+  sql("UPDATE country SET name = 'Norge' WHERE code = 'NO'; DELETE FROM city WHERE id = 1;"
+      "INSERT INTO city VALUES(3,'FR')");
+  EXPECT_THAT(import({.updates = true, .deletes_missing = true}),
+              ElementsAre("country 0 1 1 0", "city 1 0 1 1"));
+  EXPECT_THAT(json(), HasSubstr("\"name\":[\"France\",\"Norge\"]"));
+}
+
+TEST_F(Sqlite_Import_Test, AKeyMustBeThere) {
+  sql("CREATE TABLE t(a INT); INSERT INTO t VALUES(1),(1)");
+  EXPECT_EQ(import_error({.deletes_missing = true}),
+            "in.db: table t has no record ids: --update or --key says what identifies its records");
+  EXPECT_EQ(import_error({.updates = true}),
+            "in.db: table t has no primary key: --key says which columns identify its records, and "
+            "--table which tables to import");
+  EXPECT_EQ(import_error({.updates = true, .key = {"b"}}),
+            "in.db: table t has no column b for the key");
+  EXPECT_THAT(import_error({.updates = true, .key = {"A"}}),
+              HasSubstr("in.db: table t, rowid 2: a row before has this key, too: a = 1"));
+}
+
+TEST_F(Sqlite_Import_Test, RecordIdsIdentifyRecords) {
+  sql("CREATE TABLE t(__id INTEGER PRIMARY KEY, a INT, t INT REFERENCES t);"
+      "INSERT INTO t VALUES(2, 5, 7),(0, 6, NULL)");
+  import();
+  EXPECT_THAT(fields(), ElementsAre("t a int64", "t t references t"));
+  EXPECT_EQ(db.get_database().tables()[0]->records().size(), 3);
+  EXPECT_THAT(import(), ElementsAre("t 0 0 2 0"));
+  sql("DELETE FROM t WHERE __id = 2; UPDATE t SET a = 7");
+  EXPECT_THAT(import({.deletes_missing = true}), ElementsAre("t 0 1 0 1"));
+}
+
+TEST_F(Sqlite_Import_Test, RecordIdsMustBePossible) {
+  sql("CREATE TABLE t(__id INTEGER PRIMARY KEY); INSERT INTO t VALUES(-3)");
+  EXPECT_THAT(import_error(), HasSubstr("in.db: table t, rowid -3: record id"));
+  sql("UPDATE t SET __id = 9000000000000000000");
+  EXPECT_THAT(import_error(), HasSubstr("in.db: table t, rowid 9000000000000000000: "));
+}
+
+TEST_F(Sqlite_Import_Test, ValuesMustFitTheFieldsThatAreThere) {
+  db.write(Create_Table{"t"});
+  db.write(Add_Field{Table_Id(1), "a", {Type_Code::int8, {}}});
+  db.soft_checkpoint();
+  sql("CREATE TABLE t(a INT, b TEXT); INSERT INTO t VALUES(1,'x'); INSERT INTO t VALUES(300,'y')");
+  EXPECT_EQ(import_error(), "in.db: table t, rowid 2, column a: int8 expected, got `300`");
+  sql("DELETE FROM t WHERE a = 300");
+  import();
+  EXPECT_THAT(fields(), ElementsAre("t a int8", "t b string"));
+}
+
+// ---- indexes ------------------------------------------------------------------------------------
+
+TEST_F(Sqlite_Import_Test, IndexesBecomeLinesOfAnOptionsFile) {
+  sql("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT, c BLOB, UNIQUE(a, b));"
+      "CREATE INDEX \"by b\" ON t(b DESC); CREATE UNIQUE INDEX u ON t(b);"
+      "CREATE INDEX by_c ON t(c);"
+      "INSERT INTO t VALUES(1,'x',NULL,NULL),(2,'y',NULL,NULL)");
+  import();
+  EXPECT_EQ(indexes,
+            "# The indexes of in.db\n"
+            "create_unique_index t_by_id t id\n"
+            "create_unique_index t_by_a_b t a,b\n"
+            "create_index by_b t b\n"
+            "# not unique here, for records 0 and 1 of table t have both b = \"\"\n"
+            "create_index u t b\n"
+            "# no index, for it has a blob: by_c t c\n");
+}
+
+// ---- hostile files ------------------------------------------------------------------------------
+
+TEST_F(Sqlite_Import_Test, WhatIsNoDatabaseIsRefused) {
+  directory.write("in.db", std::string(4096, 'x'));
+  EXPECT_EQ(import_error(), "in.db: file is not a database");
+  std::filesystem::remove(path());
+  EXPECT_EQ(import_error(), "in.db: unable to open database file");
+  directory.write("in.db", "");
+  EXPECT_THAT(import(), ElementsAre());
+}
+
+TEST_F(Sqlite_Import_Test, NothingOfTheSchemaIsRun) {
+  sql("CREATE TABLE t(a INT CHECK (a <> load_extension('x')), b DEFAULT (random()));"
+      "CREATE VIEW v0 AS SELECT * FROM t;");
+  for (int i = 1; i < 40; ++i) {
+    const std::string previous = "v" + std::to_string(i - 1);
+    sql("PRAGMA writable_schema = 1; INSERT INTO sqlite_schema VALUES('view','v" +
+        std::to_string(i) + "','v" + std::to_string(i) + "',0,'CREATE VIEW v" + std::to_string(i) +
+        " AS SELECT * FROM " + previous + ", " + previous + " AS x')");
+  }
+  import();
+  EXPECT_THAT(fields(), ElementsAre("t a int64", "t b string"));
+}
+
+TEST_F(Sqlite_Import_Test, ASchemaThatCannotBeParsedIsAnError) {
+  sql("CREATE TABLE t(a); PRAGMA writable_schema = 1;"
+      "UPDATE sqlite_schema SET sql = 'CREATE TABLE t(a, a)'");
+  EXPECT_THAT(import_error(), HasSubstr("in.db: malformed database schema"));
+}
+
+// Two pages that each have the same leaf many times would be a table of many rows.
+TEST_F(Sqlite_Import_Test, ATableThatRepeatsItsPagesIsAnError) {
+  sql("PRAGMA page_size = 512; CREATE TABLE t(a TEXT);"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)"
+      " INSERT INTO t SELECT printf('%020d', i) FROM n");
+  std::string bytes = directory.read("in.db");
+  const auto be16 = [&](std::size_t at) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])) * 256 +
+           static_cast<unsigned char>(bytes[at + 1]);
+  };
+  const std::size_t root = 512;  // page 2: an interior page; its first two cells get one child
+  ASSERT_EQ(bytes[root], 5);
+  const std::size_t first = root + be16(root + 12);
+  const std::size_t second = root + be16(root + 14);
+  bytes.replace(second, 4, bytes.substr(first, 4));
+  directory.write("in.db", bytes);
+  EXPECT_THAT(import_error(), HasSubstr("the file is damaged"));
+}
+
+TEST_F(Sqlite_Import_Test, DamageAnywhereIsAnErrorOrChangesValuesOnly) {
+  sql("PRAGMA page_size = 512; CREATE TABLE a(id INTEGER PRIMARY KEY, s TEXT, b BLOB);"
+      "CREATE TABLE b(a INT REFERENCES a, k TEXT PRIMARY KEY) WITHOUT ROWID;"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)"
+      " INSERT INTO a SELECT i, printf('%0200d', i), zeroblob(i * 40) FROM n;"
+      "INSERT INTO b SELECT id, s FROM a");
+  const std::string good = directory.read("in.db");
+  for (std::size_t i = 0; i < good.size(); i += i < 1500 ? 7 : 211) {
+    for (const char c : {'\0', '\xff', '\x7f'}) {
+      std::string bad = good;
+      bad[i] = c;
+      directory.write("in.db", bad);
+      import_error({.updates = true});
+    }
+  }
+  SUCCEED();  // it is alive
+}
+
+}  // namespace
+}  // namespace joedb

@@ -1,0 +1,197 @@
+#include "exchange/sqlite_plan.h"
+
+#include <algorithm>
+
+#include "exchange/identifiers.h"
+#include "exchange/sqlite_rows.h"
+
+namespace joedb {
+
+std::size_t Table_Plan::find(std::string_view name) const {
+  return static_cast<std::size_t>(source.find_column(name) - source.columns.data());
+}
+
+static std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Sqlite_Plan::Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wanted,
+                         std::function<void(std::int64_t)> progress) {
+  Sqlite_Schema schema = read_sqlite_schema(file);
+  const bool is_exact = schema.is_exact;
+  for (const std::string& skipped : schema.skipped) notes.push_back("skipped: " + skipped);
+  take_tables(std::move(schema), wanted, file.name());
+  name_all();
+  read_values(file, std::move(progress), is_exact);
+  find_references();
+  keep_keys();
+  note_nulls();
+  sort_tables();
+}
+
+// ---- tables and names ---------------------------------------------------------------------------
+
+void Sqlite_Plan::take_tables(Sqlite_Schema schema, const std::vector<std::string>& wanted,
+                              const std::string& file) {
+  for (const std::string& name : wanted)
+    if (schema.find_table(name) == nullptr) throw Data_Error(file + ": there is no table " + name);
+  for (Sqlite_Table& table : schema.tables) {
+    const auto is_it = [&](const std::string& name) { return is_same_name(name, table.name); };
+    const bool is_wanted = wanted.empty() || std::any_of(wanted.begin(), wanted.end(), is_it);
+    tables.push_back({.source = std::move(table), .is_imported = is_wanted});
+  }
+}
+
+void Sqlite_Plan::note_names(const Table_Plan& table, const std::vector<std::string>& fields) {
+  const auto note = [&](const std::string& what, const std::string& name, const std::string& now) {
+    if (name != now) notes.push_back("renamed: " + what + name + " is now " + now);
+  };
+  note("table ", table.source.name, table.table);
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    note("column " + table.source.name + '.', table.source.columns[i].name, fields[i]);
+}
+
+void Sqlite_Plan::name_all() {
+  std::vector<std::string> names;
+  for (const Table_Plan& table : tables) names.push_back(table.source.name);
+  names = to_identifiers(names);
+  for (Table_Plan& table : tables) {
+    table.table = names[static_cast<std::size_t>(&table - tables.data())];
+    std::vector<std::string> fields;
+    for (const Sqlite_Column& column : table.source.columns) fields.push_back(column.name);
+    fields = to_identifiers(fields);
+    if (table.is_imported) note_names(table, fields);
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      table.columns.push_back({.column = table.source.columns[i].name, .field = fields[i]});
+  }
+}
+
+// ---- types --------------------------------------------------------------------------------------
+
+void Sqlite_Plan::read_values(const Sqlite& file, std::function<void(std::int64_t)> progress,
+                              bool is_exact) {
+  Sqlite_Budget budget(file, std::move(progress));
+  for (Table_Plan& table : tables) {
+    if (!table.is_imported) continue;
+    table.values.resize(table.columns.size());
+    Sqlite_Rows rows(file, table.source, budget);
+    for (; rows.next(); ++table.rows) rows.add_to(table.values);
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      table.columns[i].type = table.columns[i].value_type =
+          find_type(table.source.columns[i].declared_type, is_exact, table.values[i]);
+  }
+  content_size = budget.used();
+}
+
+// Only references, blobs and floats have something like NULL.
+void Sqlite_Plan::note_nulls() {
+  for (const Table_Plan& table : tables) {
+    for (std::size_t i = 0; i < table.values.size(); ++i) {
+      const Type_Code type = table.columns[i].type;
+      if (table.values[i].nulls == 0 || type == Type_Code::reference || type == Type_Code::blob ||
+          type == Type_Code::float32 || type == Type_Code::float64)
+        continue;
+      const char* const value = type == Type_Code::string    ? "\"\""
+                                : type == Type_Code::boolean ? "false"
+                                                             : "0";
+      notes.push_back("NULL becomes " + std::string(value) + ": " + table.source.name + '.' +
+                      table.columns[i].column + ", in " + std::to_string(table.values[i].nulls) +
+                      (table.values[i].nulls == 1 ? " row" : " rows"));
+    }
+  }
+}
+
+// ---- references ---------------------------------------------------------------------------------
+
+void Sqlite_Plan::find_references() {
+  for (Table_Plan& table : tables)
+    if (table.is_imported)
+      for (const Sqlite_Foreign_Key& key : table.source.foreign_keys) find_reference(table, key);
+}
+
+void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& key) {
+  const auto refuse = [&](const std::string& reason) {
+    notes.push_back("no reference: " + table.source.name + '.' + joined(key.columns) + ", " +
+                    reason);
+  };
+  if (key.columns.size() != 1) return refuse("for it is a key of several columns");
+  if (table.source.find_column(key.columns[0]) == nullptr)
+    return refuse("for it is generated, or the record id");
+  const auto is_it = [&](const Table_Plan& t) { return is_same_name(t.source.name, key.table); };
+  const auto found = std::find_if(tables.begin(), tables.end(), is_it);
+  if (found == tables.end()) return refuse("for there is no table " + key.table);
+
+  Column_Plan& column = table.columns[table.find(key.columns[0])];
+  if (column.type == Type_Code::reference) return;  // of a key before
+  const Sqlite_Table& parent = found->source;
+  const auto referenced = key.referenced.empty() ? parent.primary_key() : key.referenced;
+  if (parent.has_ids && (referenced.empty() || is_same_name(referenced[0], sqlite_id_column)))
+    column.referenced_column.reset();
+  else if (referenced.size() == 1 && parent.find_column(referenced[0]) != nullptr &&
+           parent.is_unique(referenced))
+    column.referenced_column = found->find(referenced[0]);
+  else
+    return refuse("for " + parent.name + " has no such key of one column");
+  if (!found->is_imported)
+    notes.push_back("not imported: table " + parent.name + ", to which " + table.source.name + '.' +
+                    column.column + " refers");
+  column.type = Type_Code::reference;
+  column.referenced = static_cast<std::size_t>(found - tables.begin());
+}
+
+// A column that is looked up must have the values that others refer to it by: it cannot be a
+// reference itself.
+void Sqlite_Plan::keep_keys() {
+  for (const Table_Plan& table : tables) {
+    for (const Column_Plan& column : table.columns) {
+      if (column.type != Type_Code::reference || !column.referenced_column) continue;
+      Table_Plan& parent = tables[column.referenced];
+      Column_Plan& key = parent.columns[*column.referenced_column];
+      if (key.type != Type_Code::reference) continue;
+      key.type = key.value_type;
+      notes.push_back("no reference: " + parent.source.name + '.' + key.column +
+                      ", for it is what others refer to");
+    }
+  }
+}
+
+// A table comes behind those that it refers to; where they refer to each other, one of them defers.
+void Sqlite_Plan::sort_tables() {
+  std::vector<std::size_t> order;
+  std::vector<bool> is_placed(tables.size());
+  const auto waits = [&](const Table_Plan& table, const Column_Plan& column) {
+    return column.type == Type_Code::reference && column.referenced_column &&
+           &tables[column.referenced] != &table && tables[column.referenced].is_imported &&
+           !is_placed[column.referenced];
+  };
+  const auto is_ready = [&](std::size_t i) {
+    return !is_placed[i] && std::none_of(tables[i].columns.begin(), tables[i].columns.end(),
+                                         [&](const auto& c) { return waits(tables[i], c); });
+  };
+  while (order.size() < tables.size()) {
+    std::size_t next = 0;
+    while (next < tables.size() && !is_ready(next)) ++next;
+    if (next == tables.size()) {
+      next = static_cast<std::size_t>(std::find(is_placed.begin(), is_placed.end(), false) -
+                                      is_placed.begin());
+      for (Column_Plan& column : tables[next].columns)
+        column.is_deferred = waits(tables[next], column);
+    }
+    is_placed[next] = true;
+    order.push_back(next);
+  }
+
+  std::vector<std::size_t> new_places(tables.size());
+  std::vector<Table_Plan> sorted;
+  for (const std::size_t i : order) {
+    new_places[i] = sorted.size();
+    sorted.push_back(std::move(tables[i]));
+  }
+  tables = std::move(sorted);
+  for (Table_Plan& table : tables)
+    for (Column_Plan& column : table.columns) column.referenced = new_places[column.referenced];
+}
+
+}  // namespace joedb

@@ -1,0 +1,67 @@
+#ifndef JOEDB_EXCHANGE_SQLITE_PLAN_H
+#define JOEDB_EXCHANGE_SQLITE_PLAN_H
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exchange/sqlite_schema.h"
+
+namespace joedb {
+
+// What a column of SQLite becomes.
+struct Column_Plan {
+  std::string column;
+  std::string field;
+  Type_Code type = Type_Code::string;
+  // For a reference: the table, as an index in Sqlite_Plan::tables, and its column that has the
+  // values; none if these are record ids. If that table is not imported, records are looked up in
+  // the database; if it is not there, either, `value_type` is the type of the field.
+  std::size_t referenced = 0;
+  std::optional<std::size_t> referenced_column = {};
+  Type_Code value_type = Type_Code::string;
+  // The records that it refers to are not all there when this table is imported.
+  bool is_deferred = false;
+};
+
+struct Table_Plan {
+  Sqlite_Table source;
+  bool is_imported = true;
+  std::string table = {};
+  std::vector<Column_Plan> columns = {};   // one for each of the source
+  std::vector<Sqlite_Values> values = {};  // the same
+  std::int64_t rows = 0;
+
+  // The column of a name in SQLite, which must exist.
+  std::size_t find(std::string_view name) const;
+};
+
+// What the tables of a file of SQLite become: their names, the types of their columns, by their
+// values, too, and which columns are references.
+struct Sqlite_Plan {
+  std::vector<Table_Plan> tables;  // those that are referenced first, as far as that is possible
+  std::int64_t content_size = 0;   // of all rows, as Sqlite_Budget counts it
+  std::vector<std::string> notes;  // what is not imported, or becomes something else
+
+  // Reads all rows. `wanted`: names of the tables to import; none: all. Throws Sqlite_Error, and
+  // Data_Error for a table that the file does not have.
+  Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wanted,
+              std::function<void(std::int64_t)> progress);
+
+ private:
+  void take_tables(Sqlite_Schema schema, const std::vector<std::string>& wanted,
+                   const std::string& file);
+  void name_all();
+  void note_names(const Table_Plan& table, const std::vector<std::string>& fields);
+  void read_values(const Sqlite& file, std::function<void(std::int64_t)> progress, bool is_exact);
+  void find_references();
+  void find_reference(Table_Plan& table, const Sqlite_Foreign_Key& key);
+  void keep_keys();
+  void sort_tables();
+  void note_nulls();
+};
+
+}  // namespace joedb
+
+#endif
