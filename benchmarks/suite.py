@@ -27,6 +27,7 @@ class Group(NamedTuple):
     text: str
     divisor: int  # its share of the rows
     cases: list
+    is_printing: bool = False  # the rate is that of the text: MB for a second of the processor, in the program
 
 
 JOEDB, SQLITE, LMDB, LEVELDB, ROCKSDB, FLOOR, WAL, WAL_FLOOR = (
@@ -157,13 +158,15 @@ GROUPS = {
         Case('copying the text', 'cat', 'cat {reads} > {file}', f'{FLOOR} write_commands')]),
     'dump': Group('rows: a file made a text of commands', 10, [
         Case('joedb_logdump', 'joedb_logdump', 'joedb_logdump {reads} > {file}', f'{JOEDB} insert_rows'),
+        Case('joedbi, dump', 'joedbi', 'joedbi --read {reads} > {file} <<END\ndump\nEND', f'{JOEDB} insert_rows'),
+        Case('joedbi, sql', 'joedbi', 'joedbi --read {reads} > {file} <<END\nsql\nEND', f'{JOEDB} insert_rows'),
         Case('sqlite3 .dump', 'sqlite3', 'sqlite3 {reads} .dump > {file}', f'{SQLITE} insert_rows'),
-        Case('copying the file', 'cat', 'cat {reads} > {file}', f'{JOEDB} insert_rows')]),
+        Case('copying the file', 'cat', 'cat {reads} > {file}', f'{JOEDB} insert_rows')], True),
     'json': Group('rows: a file made JSON', 10, [
         Case('joedb_to_json', 'joedb_to_json', 'joedb_to_json {reads} > {file}', f'{JOEDB} insert_rows'),
         Case('sqlite3 -json', 'sqlite3', 'sqlite3 -json {reads} "select * from benchmark" > {file}',
              f'{SQLITE} insert_rows'),
-        Case('copying the file', 'cat', 'cat {reads} > {file}', f'{JOEDB} insert_rows')]),
+        Case('copying the file', 'cat', 'cat {reads} > {file}', f'{JOEDB} insert_rows')], True),
     'pack': Group('rows: a file without its history', 10, [
         Case('joedb_pack', 'joedb_pack', 'joedb_pack {reads} {file}', f'{JOEDB} insert_rows'),
         Case('sqlite3, VACUUM INTO', 'sqlite3', 'sqlite3 {reads} "VACUUM INTO {file!r}"', f'{SQLITE} insert_rows'),
