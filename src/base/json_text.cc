@@ -42,7 +42,7 @@ bool append_json_text(std::string& out, std::string_view text) {
     std::size_t size = 0;
     for (std::size_t sequence = 1; sequence > 0; size += sequence) {
       size += plain_size<'"', '\\'>(text.substr(size));
-      sequence = utf8_sequence_size(text.substr(size));
+      sequence = size < text.size() ? utf8_sequence_size(text.substr(size)) : 0;
     }
     out.append(text.substr(0, size));
     if (size == text.size()) return true;

@@ -41,7 +41,7 @@ void append_quoted(std::string& out, std::string_view text) {
     // What needs no escape is copied as a whole.
     for (std::size_t sequence = 1; sequence > 0; i += sequence) {
       i += plain_size<'"', '\\', '?'>(text.substr(i));
-      sequence = utf8_sequence_size(text.substr(i));
+      sequence = i < text.size() ? utf8_sequence_size(text.substr(i)) : 0;
     }
     out.append(text, start, i - start);
     if (i == text.size()) break;
