@@ -52,6 +52,8 @@ GOALS = [
     Goal('import', 'import', 'joedbi', 'sqlite3', 1.49 / 3.21, 1),
     Goal('dump', 'dump', 'joedb_logdump', 'sqlite3', 0.76 / 3.21, 1, reference_group='import'),
     Goal('JSON', 'json', 'joedb_to_json', 'sqlite3', 0.44 / 3.21, 1, reference_group='import'),
+    Goal('dump of 10 M rows: 400 MB/s', 'dump_large', 'joedbi, dump', None, 1 / 400, 1, 'user_per_mb'),
+    Goal('JSON of 10 M rows: 400 MB/s', 'json_large', 'joedb_to_json', None, 1 / 400, 1, 'user_per_mb'),
     Goal('pack', 'pack', 'joedb_pack', 'sqlite3', 0.19 / 3.21, 1, reference_group='import'),
     # joedb 10.4.2 has no log: these are shares of what is named. CWal itself: 0.26 M entries in a second
     Goal('log: 1.2 M entries in a second', 'log_large', 'joedb', None, 1 / 1.2e6, 1, 'min_per_row'),

@@ -27,6 +27,7 @@ class Group(NamedTuple):
     text: str
     divisor: int  # its share of the rows
     cases: list
+    is_printing: bool = False  # the rate is that of the text: MB for a second of the processor, in the program
 
 
 JOEDB, SQLITE, LMDB, LEVELDB, ROCKSDB, FLOOR, WAL, WAL_FLOOR = (
@@ -80,6 +81,18 @@ SYNCED_LOGS = [
     log_case('no library, every 10, write + fdatasync', WAL_FLOOR, 'append_and_datasync_every_10'),
     log_case('no library, every 10, zeros, pwrite + fdatasync', WAL_FLOOR,
              'write_to_zeros_and_datasync_every_10')]
+
+DUMPS = [
+    Case('joedb_logdump', 'joedb_logdump', 'joedb_logdump {reads} > {file}', f'{JOEDB} insert_rows'),
+    Case('joedbi, dump', 'joedbi', 'joedbi --read {reads} > {file} <<END\ndump\nEND', f'{JOEDB} insert_rows'),
+    Case('joedbi, sql', 'joedbi', 'joedbi --read {reads} > {file} <<END\nsql\nEND', f'{JOEDB} insert_rows'),
+    Case('sqlite3 .dump', 'sqlite3', 'sqlite3 {reads} .dump > {file}', f'{SQLITE} insert_rows'),
+    Case('copying the file', 'cat', 'cat {reads} > {file}', f'{JOEDB} insert_rows')]
+JSONS = [
+    Case('joedb_to_json', 'joedb_to_json', 'joedb_to_json {reads} > {file}', f'{JOEDB} insert_rows'),
+    Case('sqlite3 -json', 'sqlite3', 'sqlite3 -json {reads} "select * from benchmark" > {file}',
+         f'{SQLITE} insert_rows'),
+    Case('copying the file', 'cat', 'cat {reads} > {file}', f'{JOEDB} insert_rows')]
 
 GROUPS = {
     'insert': Group('rows ("TOTO", i) inserted, one durable commit', 1, [
@@ -155,15 +168,10 @@ GROUPS = {
         Case('joedbi', 'joedbi', 'joedbi --log none {file} < {reads}', f'{FLOOR} write_commands'),
         Case('sqlite3', 'sqlite3', 'sqlite3 {file} < {reads}', f'{FLOOR} write_sql'),
         Case('copying the text', 'cat', 'cat {reads} > {file}', f'{FLOOR} write_commands')]),
-    'dump': Group('rows: a file made a text of commands', 10, [
-        Case('joedb_logdump', 'joedb_logdump', 'joedb_logdump {reads} > {file}', f'{JOEDB} insert_rows'),
-        Case('sqlite3 .dump', 'sqlite3', 'sqlite3 {reads} .dump > {file}', f'{SQLITE} insert_rows'),
-        Case('copying the file', 'cat', 'cat {reads} > {file}', f'{JOEDB} insert_rows')]),
-    'json': Group('rows: a file made JSON', 10, [
-        Case('joedb_to_json', 'joedb_to_json', 'joedb_to_json {reads} > {file}', f'{JOEDB} insert_rows'),
-        Case('sqlite3 -json', 'sqlite3', 'sqlite3 -json {reads} "select * from benchmark" > {file}',
-             f'{SQLITE} insert_rows'),
-        Case('copying the file', 'cat', 'cat {reads} > {file}', f'{JOEDB} insert_rows')]),
+    'dump': Group('rows: a file made a text of commands', 10, DUMPS, True),
+    'dump_large': Group('rows: a file made a text of commands', 1, DUMPS, True),
+    'json': Group('rows: a file made JSON', 10, JSONS, True),
+    'json_large': Group('rows: a file made JSON', 1, JSONS, True),
     'pack': Group('rows: a file without its history', 10, [
         Case('joedb_pack', 'joedb_pack', 'joedb_pack {reads} {file}', f'{JOEDB} insert_rows'),
         Case('sqlite3, VACUUM INTO', 'sqlite3', 'sqlite3 {reads} "VACUUM INTO {file!r}"', f'{SQLITE} insert_rows'),
@@ -295,6 +303,7 @@ def measure(runner, cases, rows, rounds, title):
         result['min_per_row'] = result['min'] / rows
         for key in figures[0]:
             result['median' if key == 'seconds' else key] = statistics.median(f[key] for f in figures)
+        result['user_per_mb'] = result['user'] / max(result['file_mb'], 1e-6)
         result['bytes_per_row'] = runner.bytes_per_row(case, result, rows)
         result['ratio'] = result['median'] / results[0]['median']
     return results

@@ -1,6 +1,6 @@
 #include "base/json_text.h"
 
-#include <array>
+#include "base/plain_text.h"
 
 namespace joedb::inline v1 {
 
@@ -23,13 +23,6 @@ std::size_t utf8_sequence_size(std::string_view text) {
   return !is_overlong && !is_too_large && continues(2) && continues(3) ? 4 : 0;
 }
 
-// Bytes that stand for themselves, whatever is beside them.
-static constexpr auto is_plain = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t byte = 0x20; byte < 0x7f; ++byte) plain[byte] = byte != '"' && byte != '\\';
-  return plain;
-}();
-
 static void append_json_escape(std::string& out, char c) {
   const auto byte = static_cast<unsigned char>(c);
   if (byte >= 0x20 && byte != 0x7f) {
@@ -44,19 +37,18 @@ static void append_json_escape(std::string& out, char c) {
 }
 
 bool append_json_text(std::string& out, std::string_view text) {
-  for (std::size_t i = 0;;) {
+  while (true) {
     // What needs no escape is copied as a whole.
-    const std::size_t start = i;
-    std::size_t size = 1;
-    while (i < text.size() && size > 0) {
-      const auto byte = static_cast<unsigned char>(text[i]);
-      size = byte < 0x80 ? is_plain[byte] : utf8_sequence_size(text.substr(i));
-      i += size;
+    std::size_t size = 0;
+    for (std::size_t sequence = 1; sequence > 0; size += sequence) {
+      size += plain_size<'"', '\\'>(text.substr(size));
+      sequence = size < text.size() ? utf8_sequence_size(text.substr(size)) : 0;
     }
-    out.append(text, start, i - start);
-    if (i == text.size()) return true;
-    if (static_cast<unsigned char>(text[i]) >= 0x80) return false;
-    append_json_escape(out, text[i++]);
+    out.append(text.substr(0, size));
+    if (size == text.size()) return true;
+    if (static_cast<unsigned char>(text[size]) >= 0x80) return false;
+    append_json_escape(out, text[size]);
+    text.remove_prefix(size + 1);
   }
 }
 

@@ -1,7 +1,10 @@
 #include "interpreter/json.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -66,12 +69,29 @@ class Json_Writer {
     bool is_first = true;
     for_each_run(records, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id) {
-        if (!is_first) out_.add(", ");
+        write_element(is_first ? "" : ", ", column.get(id));
         is_first = false;
-        write_value(column.get(id));
         out_.write_full_block();
       }
     });
+  }
+
+  template <class T>
+  void write_element(std::string_view separator, T value) {
+    out_.add(separator);
+    write_value(value);
+  }
+  // In one piece: these are the short ones.
+  template <std::integral T>
+  requires(!std::is_same_v<T, bool>) void write_element(std::string_view separator, T value) {
+    char text[24];
+    char* const digits = std::copy(separator.begin(), separator.end(), text);
+    out_.add(std::string_view(text, std::to_chars(digits, std::end(text), value).ptr));
+  }
+  void write_element(std::string_view separator, String value) {
+    out_.add(separator.empty() ? std::string_view("\"") : std::string_view(", \""));
+    write_text(value);
+    out_.add('"');
   }
 
   template <class T>
@@ -87,15 +107,13 @@ class Json_Writer {
     append_value(out_.text(), is_special ? 0 : value);
   }
 
-  void write_value(String value) {
-    out_.add('"');
+  void write_text(String value) {
     if (base64_) {
       append_base64(out_.text(), value);
     } else if (!append_json_text(out_.text(), value)) {
       has_bad_text_ = true;
       out_.add("!!! This string is not utf8 !!!");
     }
-    out_.add('"');
   }
 
   void write_value(Blob value) {

@@ -1,9 +1,9 @@
 #include "schema/value_text.h"
 
-#include <array>
 #include <charconv>
 
 #include "base/json_text.h"
+#include "base/plain_text.h"
 
 namespace joedb::inline v1 {
 
@@ -34,24 +34,14 @@ void append_octal(std::string& out, char c) {
   for (const int shift : {6, 3, 0}) out += static_cast<char>('0' + ((byte >> shift) & 7));
 }
 
-// Bytes that stand for themselves, whatever is beside them.
-static constexpr auto is_plain = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t byte = 0x20; byte < 0x7f; ++byte)
-    plain[byte] = byte != '"' && byte != '\\' && byte != '?';
-  return plain;
-}();
-
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (std::size_t i = 0;;) {
     const std::size_t start = i;
     // What needs no escape is copied as a whole.
-    std::size_t size = 1;
-    while (i < text.size() && size > 0) {
-      const auto next = static_cast<unsigned char>(text[i]);
-      size = next < 0x80 ? is_plain[next] : utf8_sequence_size(text.substr(i));
-      i += size;
+    for (std::size_t sequence = 1; sequence > 0; i += sequence) {
+      i += plain_size<'"', '\\', '?'>(text.substr(i));
+      sequence = i < text.size() ? utf8_sequence_size(text.substr(i)) : 0;
     }
     out.append(text, start, i - start);
     if (i == text.size()) break;

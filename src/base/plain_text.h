@@ -1,0 +1,54 @@
+#ifndef BASE_PLAIN_TEXT_H
+#define BASE_PLAIN_TEXT_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "joedb/base/bytes.h"
+
+namespace joedb::inline v1 {
+
+// Whether the eight bytes of a word are printable ASCII, and none of the `Special` ones. (It may
+// say no though they are, if one of the others is not.)
+template <char... Special>
+bool is_plain(std::uint64_t word) {
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  constexpr std::uint64_t high_bits = 0x80 * ones;
+  // The high bit of each byte that is below `limit`; and perhaps of those behind it.
+  const auto below = [word](std::uint64_t limit, std::uint64_t flipped) {
+    const std::uint64_t bytes = word ^ (flipped * ones);
+    return (bytes - limit * ones) & ~bytes & high_bits;
+  };
+  return ((word & high_bits) | below(0x20, 0) | below(1, 0x7f) |
+          (below(1, static_cast<unsigned char>(Special)) | ...)) == 0;
+}
+
+// How many bytes at the start of a text are printable ASCII and none of the `Special` ones. Eight
+// at a time: most texts have no others.
+template <char... Special>
+std::size_t plain_size(std::string_view text) {
+  constexpr std::size_t step = sizeof(std::uint64_t);
+  const char* const data = text.data();
+  const std::size_t size = text.size();
+  std::size_t i = 0;
+  while (i + step <= size && is_plain<Special...>(load<std::uint64_t>(data + i))) i += step;
+  if (size >= step) {
+    // The last eight: some of them once more.
+    if (i + step > size && is_plain<Special...>(load<std::uint64_t>(data + size - step)))
+      return size;
+  } else if (size >= step / 2) {
+    const std::uint64_t start = load<std::uint32_t>(data);
+    const std::uint64_t end = load<std::uint32_t>(data + size - step / 2);
+    if (is_plain<Special...>(start | end << 32)) return size;
+  }
+  for (; i < size; ++i) {
+    const auto byte = static_cast<unsigned char>(data[i]);
+    if (byte < 0x20 || byte >= 0x7f || ((data[i] == Special) || ...)) break;
+  }
+  return i;
+}
+
+}  // namespace joedb::inline v1
+
+#endif
