@@ -266,12 +266,16 @@ class Others_Journal final : public Served_Journal {
   void read(char* data, std::size_t size, Offset offset) const override {
     file_.read_exactly(data, size, offset);
   }
-  void refresh() override { checkpoint_ = written; }
+  void refresh() override {
+    if (fails) throw Exception("reading has failed");
+    checkpoint_ = written;
+  }
   void begin() override { refresh(); }
   void end() noexcept override {}
   void push(const Abstract_File&) override {}
 
   Offset written = journal_start;
+  bool fails = false;
 
  private:
   const Memory_File& file_;
@@ -311,6 +315,16 @@ class Slow_Work_Test : public Server_Core_Test {
 TEST_F(Slow_Work_Test, WhatIsWrittenWhileItLooksIsFound) {
   core_->refresh();
   write_something();
+  expect_woken();
+}
+
+TEST_F(Slow_Work_Test, WhatCouldNotBeReadIsLookedForAgain) {
+  others_.fails = true;
+  write_something();
+  finish_work();
+  EXPECT_EQ(host_.output[waiting_], "");
+  others_.fails = false;
+  wait(std::chrono::seconds(1));
   expect_woken();
 }
 
