@@ -351,6 +351,8 @@ MUTANTS = [
            '  if (!must_refresh_ || is_locked_ || is_lock_changing_ || is_refreshing_) return;\n'),
     Mutant('relay: news that come while it looks are forgotten', SERVER,
            '        is_refreshing_ = false;\n', '        is_refreshing_ = must_refresh_ = false;\n'),
+    Mutant('relay: after a failure it does not look again', SERVER,
+           '          refresh_time_ = system_.now() + refresh_pause;\n', ''),
     Mutant('relay: keeps the lock of the hub', SERVED,
            '  if (lock_) lock_->abandon();\n  lock_.reset();\n', ''),
     Mutant('relay: who gets the lock does not wake those who wait', SERVER,
