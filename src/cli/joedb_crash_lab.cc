@@ -34,8 +34,9 @@ asked for; after an error nothing more may be written.
 Unprovable are soft checkpoints after a power cut whose bytes are not those that were written:
 the format has no proof of them.
 
---network: a server and up to four clients. Connections are cut after any byte, bytes are late, the
-server and its clients are killed, disks fail, clients pause with the lock. Each seed is a schedule.
+--network: a server and up to four clients, often with a relay between them. Connections are cut
+after any byte, bytes are late, servers and clients are killed, disks fail, clients pause with the
+lock. Each seed is a schedule.
 
 A failure ends the run and is printed with a command that shows it again.
 )";
@@ -90,6 +91,7 @@ std::vector<Count> network_counts(const testing::Lab_Report& report) {
   const testing::Network_Counts& counts = report.counts.network;
   return {{"schedules", report.counts.seeds},
           {"of them with a relay", counts.relays},
+          {"of them with a shared file", counts.shared},
           {"connections", counts.connections},
           {"connections that were cut", counts.cuts},
           {"servers killed", counts.kills},

@@ -715,6 +715,8 @@ std::optional<Lab_Failure> explore(const Lab_Settings& settings, std::uint64_t s
 Network_Counts& Network_Counts::operator+=(const Network_Counts& other) {
   connections += other.connections;
   relays += other.relays;
+  shared += other.shared;
+  direct_writes += other.direct_writes;
   cuts += other.cuts;
   kills += other.kills;
   power_cuts += other.power_cuts;

@@ -34,6 +34,8 @@ struct Lab_Effort {
 // What there was to see in the network laboratory.
 struct Network_Counts {
   std::uint64_t relays = 0;  // schedules with one
+  std::uint64_t shared = 0;  // schedules where another process writes to the file of the server
+  std::uint64_t direct_writes = 0;  // of it
   std::uint64_t connections = 0;
   std::uint64_t cuts = 0;          // of connections
   std::uint64_t kills = 0;         // of the server

@@ -48,6 +48,7 @@ void Simulation::set_up() {
   const bool wants_relay = chance(35);
   nodes_.emplace_back(*this, 0, "server");
   if (wants_relay) nodes_.emplace_back(*this, 1, "relay");
+  is_shared_ = chance(15);
   const auto percent = [&] {
     const std::size_t percents[] = {0, 0, 10, 30, 60};
     return percents[random_.below(std::size(percents))];
@@ -83,6 +84,16 @@ void Simulation::set_up() {
   for (Client& client : clients_) {
     actors_.push_back(&client);
     client.fiber = std::make_unique<Fiber>([this, &client] { live(client); });
+  }
+  if (is_shared_) {
+    Client& writer = clients_.emplace_back();
+    writer.index = actors_.size();
+    writer.name = "the other process";
+    writer.is_hard = random_.flip();
+    writer.actions_left = random_.below(6);
+    writer.fiber = std::make_unique<Fiber>([this, &writer] { live_as_writer(writer); });
+    actors_.push_back(&writer);
+    ++counts_.shared;
   }
   if (has_relay()) start_relay_threads();
   for (const Actor* const actor : actors_) schedule(Event::Kind::resume, 0, actor->index);
@@ -184,7 +195,8 @@ void Simulation::handle(const Event& event) {
       Node& node = nodes_[i];
       if (!node.core || is_healed_) break;
       Random random(event.value);
-      const bool is_power = random.flip();
+      // What another process has written need not survive a power cut.
+      const bool is_power = random.flip() && (!is_shared_ || node.is_relay());
       node.is_power_next = is_power;
       if (random.flip() || !node.file)
         crash(node, is_power);
@@ -236,6 +248,7 @@ void Simulation::run() {
   std::uint64_t count = 0;
   const auto must_go_on = [&] {
     return std::any_of(clients_.begin(), clients_.end(), is_unfinished) ||
+           served_.size() < written_ ||
            (has_relay() && (!relay().core || relay().served < served_.size()));
   };
   while (!has_failed() && must_go_on()) {
@@ -247,10 +260,11 @@ void Simulation::run() {
     if (++count > most_events) return complain("too many events:");
     handle(event);
     if (has_relay()) check_that_relay_is_fresh();
+    if (is_shared_) check_that_hub_is_fresh();
   }
   if (has_failed() || !hub().core) return;
   // The last crash: nobody is there to see it.
-  crash(hub(), hub().is_hard && random_.flip());
+  crash(hub(), hub().is_hard && !is_shared_ && random_.flip());
   if (chance(25)) start_server();
 }
 

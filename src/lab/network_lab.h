@@ -11,6 +11,9 @@
 // a simulated network and a simulated clock between them, in one thread. Everything that happens
 // follows from the seed.
 //
+// In a third of the schedules that server is the hub of a relay, which other clients talk to; in
+// some another process writes to its file.
+//
 // Connections are cut after any byte, bytes are late, the server is killed or loses its power, its
 // disk fails, clients are killed or pause with the lock. Each transaction has a number of its own,
 // so that the journal of the server shows what has become of it.

@@ -47,6 +47,7 @@ std::string Simulation::extend_journal(std::string_view body) {
     client.last_in_journal = owner->number + 1;
     at += transaction.bytes.size();
     transaction.end = at;
+    if (is_shared_) ends_.insert(at);  // a push, and what was written behind it
   }
   served_ = body;
   ends_.insert(at);

@@ -81,10 +81,12 @@ void Simulation::set_fault(Node& node, std::uint64_t seed) {
 }
 
 bool Simulation::open_journal(Recovery recovery, std::string& error) {
-  Journal_Options options(recovery);
-  if (chance(20)) options.preallocation = 4096;
+  Journal_Options options(is_shared_ ? Recovery::keep : recovery);
+  if (!is_shared_ && chance(20)) options.preallocation = 4096;
   try {
-    hub().file = std::make_unique<Sim_File>(*hub().disk);
+    hub().file = std::make_unique<Sim_File>(
+        *hub().disk,
+        is_shared_ ? Open_Mode::shared_write : Open_Mode::write_existing_or_create_new);
     hub().journal = std::make_unique<Written_Journal>(*hub().file, Connection::dummy,
                                                       Content_Check::none, hub().is_hard, options);
     return true;

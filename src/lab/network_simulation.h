@@ -121,6 +121,9 @@ struct Client : Actor {
   std::size_t last_in_journal = 0;  // number + 1 of its last transaction there
 };
 
+// Returns its number.
+std::size_t new_transaction(Client& client, Random& random, std::vector<std::string>& comments);
+
 // A connection: two streams of bytes.
 struct Stream {
   std::string bytes;        // sent and not yet read
@@ -297,6 +300,13 @@ class Simulation final : public System {
   bool is_relay_excused() const;
   void check_that_relay_is_fresh();
 
+  // another process with the file of the hub
+  void live_as_writer(Client& client);
+  bool is_file_free();
+  bool can_hub_write() const;
+  void write_directly(Client& client);
+  void check_that_hub_is_fresh();
+
   // the model
   std::string_view served_body(std::size_t size) const;
   std::string extend_journal(std::string_view body);
@@ -334,6 +344,10 @@ class Simulation final : public System {
   Actor relay_watcher_;
   std::size_t checked_ = 0;       // so much of the copy of the relay
   Nanoseconds behind_since_ = 0;  // the relay, without an excuse
+
+  bool is_shared_ = false;   // the file of the hub
+  std::size_t written_ = 0;  // to it, by another process: up to here
+  Nanoseconds hub_behind_since_ = 0;
 
   // The journal of the server, behind its header, and the ends of all pushes.
   std::string served_;
@@ -415,9 +429,9 @@ struct Simulation::Node final : public Server_Host {
     std::function<void()> work;
     std::function<void()> done;
   };
-  std::array<std::deque<Job>, 2> jobs = {};  // of each lane
-  std::array<std::deque<std::function<void()>>, 2> dones = {};
-  std::array<Nanoseconds, 2> done_times{};
+  std::array<std::deque<Job>, lane_count> jobs = {};  // of each lane
+  std::array<std::deque<std::function<void()>>, lane_count> dones = {};
+  std::array<Nanoseconds, lane_count> done_times{};
   bool is_lane_busy = false;  // that of the relay
 
   std::size_t served = 0;                                        // by the relay, at most

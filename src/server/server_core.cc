@@ -12,6 +12,7 @@ namespace joedb::server {
 using namespace network;
 
 static constexpr std::size_t max_input = std::size_t{1} << 16;
+static constexpr std::chrono::seconds refresh_pause{1};
 static constexpr Offset block_size = Offset{1} << 16;
 
 Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,
@@ -361,7 +362,11 @@ void Server_Core::refresh_if_free() {
   run([this] { journal_.refresh(); },
       [this](const std::string& error) {
         is_refreshing_ = false;
-        if (!error.empty()) log_.log(error);
+        if (!error.empty()) {
+          if (error != refresh_error_) log_.log(error);
+          refresh_time_ = system_.now() + refresh_pause;
+        }
+        refresh_error_ = error;
         wake();
         refresh_if_free();
       });
@@ -573,6 +578,7 @@ void Server_Core::restart_lock_time() {
 std::optional<System::Time> Server_Core::next_deadline() const {
   std::optional<System::Time> first = lock_deadline_;
   if (!first || (idle_check_ && *idle_check_ < *first)) first = idle_check_;
+  if (!first || (refresh_time_ && *refresh_time_ < *first)) first = refresh_time_;
   if (deadlines_.empty() || (first && *first < deadlines_.begin()->first)) return first;
   return deadlines_.begin()->first;
 }
@@ -601,6 +607,10 @@ void Server_Core::tick() {
     }
   }
   if (idle_check_ && *idle_check_ <= now) end_idle_sessions();
+  if (refresh_time_ && *refresh_time_ <= now) {
+    refresh_time_.reset();
+    refresh();
+  }
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     Session& session = *find(deadlines_.begin()->second);
     clear_deadline(session);

@@ -213,6 +213,8 @@ class Server_Core {
   std::uint64_t staged_count_ = 0;
   bool is_refreshing_ = false;
   bool must_refresh_ = false;
+  std::optional<System::Time> refresh_time_;  // when it looks again, after a failure
+  std::string refresh_error_;                 // the last one; empty: it has succeeded
   System::Time locked_since_{};
   Status counters_;  // only the counters of it
 };

@@ -264,13 +264,17 @@ class Others_Journal final : public Served_Journal {
   bool can_push() const override { return true; }
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return file_; }
-  void refresh() override { checkpoint_ = written; }
+  void refresh() override {
+    if (fails) throw Exception("reading has failed");
+    checkpoint_ = written;
+  }
   void begin() override { refresh(); }
   void end() noexcept override {}
   void push(const Abstract_File& source) override { pushed = source.get_size(); }
 
   Offset written = journal_start;
   Offset pushed = 0;
+  bool fails = false;
 
  private:
   const Memory_File& file_;
@@ -310,6 +314,16 @@ class Slow_Work_Test : public Server_Core_Test {
 TEST_F(Slow_Work_Test, WhatIsWrittenWhileItLooksIsFound) {
   core_->refresh();
   write_something();
+  expect_woken();
+}
+
+TEST_F(Slow_Work_Test, WhatCouldNotBeReadIsLookedForAgain) {
+  others_.fails = true;
+  write_something();
+  finish_work();
+  EXPECT_EQ(host_.output[waiting_], "");
+  others_.fails = false;
+  wait(std::chrono::seconds(1));
   expect_woken();
 }
 

@@ -332,6 +332,10 @@ MUTANTS = [
            "  if (input_.read_byte() != code::unlock) throw Protocol_Error(\"unlock error: unexpected reply\");\n", ''),
     Mutant('client: a push that came too late counts', CONNECTION,
            '      throw Push_Timed_Out("push error: time out: the lock was lost");\n', '      return;\n'),
+    Mutant('server: does not look into its shared file before it answers', SERVER,
+           '  if (!journal_.has_other_writers() || is_locked_) return', '  return'),
+    Mutant('server: what others write to its file is not taken', SERVED,
+           '  else if (is_shared_)\n    client_.pull_file();\n', ''),
     # Relays: servers with a connection to another one.
     Mutant('relay: its copy is written before the hub has accepted', CLIENT,
            '  try {\n    client_.push_new_entries(Connection::After_Push::keep_lock);\n  } catch (...) {\n'
@@ -347,6 +351,8 @@ MUTANTS = [
            '  if (!must_refresh_ || is_locked_ || is_lock_changing_ || is_refreshing_) return;\n'),
     Mutant('relay: news that come while it looks are forgotten', SERVER,
            '        is_refreshing_ = false;\n', '        is_refreshing_ = must_refresh_ = false;\n'),
+    Mutant('relay: after a failure it does not look again', SERVER,
+           '          refresh_time_ = system_.now() + refresh_pause;\n', ''),
     Mutant('relay: keeps the lock of the hub', SERVED,
            '  if (lock_) lock_->abandon();\n  lock_.reset();\n', ''),
     Mutant('relay: who gets the lock does not wake those who wait', SERVER,
