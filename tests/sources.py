@@ -244,7 +244,7 @@ class Sources(unittest.TestCase):
         self.run_tool('joedb_push', *words, self.path(big), 'file', '--new', 'pushed.joedb', memory=150_000_000)
         self.assertEqual(self.read('pushed.joedb'), self.read(big))
         self.fails('no such file', 'joedb_push', *words, self.path('missing'))
-        self.fails('no regular file', 'joedb_push', *words, self.folder)
+        self.fails(f'127.0.0.1:{self.folder}: ', 'joedb_push', *words, self.folder)
         self.fails('can be followed', 'joedb_push', '--follow', *words, 'x')
         self.fails('a password is not taken', 'joedb_stats', 'sftp://ann:secret@127.0.0.1/x')
         self.fails('is not known yet', 'joedb_stats', f'sftp://ann@127.0.0.1:{port}/x')
@@ -369,6 +369,7 @@ class Sources(unittest.TestCase):
             self.assertEqual(self.show(web.url), self.show('city.joedb'))
             self.fails('can only send the whole file, and this has more than 50', 'joedb_stats', '--max_size', '50',
                        web.url)
+            self.fails('making the temporary file /missing/', 'joedb_stats', web.url, TMPDIR='/missing')
         with Web(lambda request: answer(200, self.data, length=False)) as web:
             self.fails('does not say how many bytes', 'joedb_stats', web.url)
 
@@ -436,6 +437,9 @@ class Sources(unittest.TestCase):
         for size in range(len(whole)):
             with Web(lambda request, size=size: piece(request, self.data)[:size]) as web:
                 self.run_tool('joedb_to_json', web.url, code=1)
+            with Web(lambda request, size=size: answer(200, self.data)[:size]) as web:
+                if size < len(answer(200, self.data)):
+                    self.run_tool('joedb_to_json', web.url, code=1)
         # Once is no harm.
         with Web(lambda request: piece(request, self.data)[:-20 if request.number == 0 else None]) as web:
             self.assertEqual(self.show(web.url), self.show('city.joedb'))

@@ -78,7 +78,6 @@ TEST(File_Argument, IsRefusedIfItIsNotUnderstood) {
 }
 
 TEST(File_Argument, MayBeASourceThatCanOnlyBeRead) {
-  using Kind = File_Argument::Kind;
   EXPECT_EQ(file({"brotli", "db"}).source.packing, Packing::brotli);
   EXPECT_EQ(file({"--read", "zstd", "db"}).source.packing, Packing::zstd);
   EXPECT_EQ(file({"zstd", "--read", "db"}).mode, Open_Mode::read_existing);
@@ -126,7 +125,7 @@ TEST(Connection_Argument, MayBeAFileOrNothing) {
 class File_To_Open : public ::testing::Test {
  protected:
   File_Argument argument(const std::string& name, Open_Mode mode, bool has_mode) const {
-    return {Kind::file, mode, has_mode, directory.file(name)};
+    return {Kind::file, mode, has_mode, directory.file(name), {}};
   }
   testing::Temporary_Directory directory;
 };

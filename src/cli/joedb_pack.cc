@@ -162,7 +162,8 @@ void pack_in_place(const std::string& name, const std::string& kept, const Pack_
 const char* const details =
     R"(OUT gets the changes of tables and fields as they were, then the records
 that exist now. Record ids stay the same. Old values, deleted records, comments and time
-stamps are left out. A database with blobs cannot be packed. If OUT ends with .zst, it is compressed.
+stamps are left out. A database with blobs cannot be packed. An OUT that ends
+with .zst is compressed.
 
 With --in-place, FILE is replaced, all at once, and has the same owner, permissions and
 symbolic links. No other process may have it open. Its history is lost, unless it is kept

@@ -139,7 +139,7 @@ std::string zstd_of(const std::string& bytes) {
 }
 
 TEST(Zstd, GivesBackWhatWasWritten) {
-  for (const std::size_t size : {0, 1, 131'072, 5'000'000}) {
+  for (const unsigned size : {0U, 1U, 131'072U, 5'000'000U}) {
     const std::string bytes = bytes_of(size);
     EXPECT_EQ(read(*unpack(zstd_of(bytes), new_zstd_unpacker()), size + 1, 0), bytes);
   }
@@ -191,8 +191,8 @@ TEST(Zstd, StopsAtABombAfterAGigabyte) {
 // "A joedb file. " nine times, by the program brotli.
 constexpr std::string_view brotli_archive(
     "\xa1\xe8\x03\xc0\x2f\xa0\x1b\x4b\x75\x21\x3d\x74\x53\x15\x2f"
-    "\x28\x82\x91\x60\x3c\x80\x0a\xf6\x5d\x49\xcf\x59\x00\x28",
-    29);
+    "\x28\x82\x91\x60\x3c\x80\x0a\xf6\x5d\x49\xcf\x59\x00",
+    28);
 
 TEST(Brotli, GivesBackWhatWasWritten) {
   const auto file = unpack(std::string(brotli_archive), new_brotli_unpacker());

@@ -330,7 +330,7 @@ class Curl_File::Transfer {
     if (answer_.length < 0 && !answer_.has_end)
       refuse("the server does not say how many bytes the file has");
     require_allowed(answer_.length);
-    whole_ = std::make_unique<Temporary_File>(name_);
+    whole_ = std::make_unique<Temporary_File>("a temporary file for " + name_);
   }
 
   [[noreturn]] void has_changed() const {

@@ -1,6 +1,5 @@
 #include "network/sftp_file.h"
 
-#include <fcntl.h>
 #include <libssh/sftp.h>
 
 #include <algorithm>
@@ -14,7 +13,8 @@ class Sftp_File::Session {
   Session(const Ssh_Address& address, std::string name)
       : ssh_(address, std::move(name)), sftp_(sftp_new(ssh_.get())) {
     if (!sftp_ || sftp_init(sftp_.get()) != SSH_OK) fail("the server has no SFTP");
-    file_.reset(sftp_open(sftp_.get(), address.path.c_str(), O_RDONLY, 0));
+    constexpr int for_reading = 0;  // O_RDONLY
+    file_.reset(sftp_open(sftp_.get(), address.path.c_str(), for_reading, 0));
     if (!file_) fail("cannot be opened");
     const Attributes attributes = read_attributes();
     if (attributes->type != SSH_FILEXFER_TYPE_REGULAR &&
