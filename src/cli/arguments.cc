@@ -179,6 +179,8 @@ void add_file_modes(Options& options, const File_Grammar& grammar) {
   for (const auto& [name, mode] : mode_names)
     if (mode != Open_Mode::shared_write || grammar.has_shared)
       options.allow_word("--" + std::string(name));
+  if (grammar.has_sources)
+    for (const char* const word : {"--port", "--key", "--known_hosts"}) options.allow_word(word);
 }
 
 static void take_mode(Words& words, const File_Grammar& grammar, File_Argument& file) {
@@ -195,18 +197,78 @@ static void take_mode(Words& words, const File_Grammar& grammar, File_Argument& 
   words.fail("unexpected option: " + word);
 }
 
-File_Argument take_file(Words& words, const File_Grammar& grammar) {
+static int take_port(Words& words) {
+  const std::string text = words.take_name();
+  int port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65'535)
+    words.fail("--port: not a port: " + text);
+  return port;
+}
+
+// [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH, as a URL
+static std::string take_sftp(Words& words, Source_Options& source) {
+  std::string port;
+  for (;;) {
+    if (words.take_if("--port"))
+      port = ':' + std::to_string(take_port(words));
+    else if (words.take_if("--key"))
+      source.key_file = words.take_name();
+    else if (words.take_if("--known_hosts"))
+      source.known_hosts_file = words.take_name();
+    else
+      break;
+  }
+  if (words.count() < 2) words.fail("sftp: the host or the path is missing");
+  const std::string host = words.take_name();
+  const std::string path = words.take_name();
+  return "sftp://" + host + port + (path.starts_with('/') ? "" : "/~/") + path;
+}
+
+// False if the next word is none of a source.
+static bool take_source(Words& words, File_Argument& file) {
+  if (words.count() < 2) return false;
+  if (words.peek() == "zstd" || words.peek() == "brotli") {
+    file.source.packing = words.take() == "zstd" ? Packing::zstd : Packing::brotli;
+    if (words.take_if("--read")) {
+      file.mode = Open_Mode::read_existing;
+      file.has_mode = true;
+    }
+    file.name = words.take_name();
+  } else if (words.take_if("curl")) {
+    file.name = words.take_name();
+    if (!is_url(file.name)) words.fail("curl: not a URL of http or https: " + file.name);
+  } else if (words.take_if("sftp")) {
+    file.name = take_sftp(words, file.source);
+  } else {
+    return false;
+  }
+  file.kind = File_Argument::Kind::source;
+  return true;
+}
+
+// A compressed file or a URL is found by its name or content, too. Both can only be read.
+static void find_source(File_Argument& file) {
+  using Kind = File_Argument::Kind;
+  if (file.kind == Kind::file && !is_classic() && (is_url(file.name) || is_packed(file.name)))
+    file.kind = Kind::source;
+  if (file.kind != Kind::source) return;
+  if (file.has_mode && file.mode != Open_Mode::read_existing) {
+    require_writable_name(file.name);
+    throw Exception(file.name + ": can only be read");
+  }
+  file.mode = Open_Mode::read_existing;
+}
+
+File_Argument take_file(Words& words, const File_Grammar& grammar, const Source_Options& source) {
   File_Argument file;
   file.mode = grammar.default_mode;
+  file.source = source;
   const bool has_more = words.count() > 1;
   if (has_more && grammar.has_server && words.take_if("server")) {
     file.kind = File_Argument::Kind::server;
     file.mode = Open_Mode::shared_write;
     return file;
-  }
-  for (const std::string_view back_end : {"brotli", "sftp", "curl"}) {
-    if (has_more && words.peek() == back_end)
-      throw Exception(std::string(back_end) + ": not part of this version");
   }
   if (words.take_if("memory")) {
     file.kind = File_Argument::Kind::memory;
@@ -215,14 +277,30 @@ File_Argument take_file(Words& words, const File_Grammar& grammar) {
     return file;
   }
   if (has_more && words.take_if("interpreted")) file.kind = File_Argument::Kind::interpreted;
-  if (words.count() > 1 && words.take_if("device"))
+  bool has_kind = file.kind == File_Argument::Kind::interpreted;
+  if (words.count() > 1 && words.take_if("device")) {
     file.kind = File_Argument::Kind::device;
-  else if (words.count() > 1)
-    words.take_if("file");
-  take_mode(words, grammar, file);
-  file.name = words.take_name();
+    has_kind = true;
+  } else if (words.count() > 1 && words.take_if("file")) {
+    has_kind = true;
+  }
+  const bool may_be_source = grammar.has_sources && !has_kind;
+  if (!may_be_source || !take_source(words, file)) {
+    take_mode(words, grammar, file);
+    if (!may_be_source || !take_source(words, file)) file.name = words.take_name();
+  }
+  if (!grammar.has_sources && file.kind == File_Argument::Kind::file && !is_classic())
+    require_writable_name(file.name);
+  find_source(file);
   return file;
 }
+
+static const char* const source_help =
+    "  zstd NAME, brotli NAME      a compressed file, which can only be read, as what follows; no\n"
+    "                              word is needed if it ends with .zst or .br\n"
+    "  [curl] URL                  http:// or https://\n"
+    "  sftp [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH\n"
+    "                              a file of an SFTP server; or sftp://[USER@]HOST[:PORT]/PATH\n";
 
 std::string file_help(const File_Grammar& grammar) {
   const std::string mode = grammar.has_modes ? "[--MODE] " : "";
@@ -235,6 +313,7 @@ std::string file_help(const File_Grammar& grammar) {
   text += line("interpreted " + mode + "NAME", "a text file of joedbi commands");
   text += line("device " + mode + "PATH", "a file or block device of fixed size");
   text += line("memory", "nothing but memory");
+  if (grammar.has_sources) text += source_help;
   if (grammar.has_server)
     text += line("server", "no local file: the server of the CONNECTION is asked for each piece");
   text += "A NAME that is one of these words is written as: file NAME\n";
@@ -289,6 +368,12 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
       return std::make_unique<Locked_Memory_File>();
     case File_Argument::Kind::server:
       throw Exception("this needs a file, not a server");
+    case File_Argument::Kind::source: {
+      log.log("opening " + shown_name(file.name));
+      auto result = open_source(file.name, file.source);
+      log.log("file is opened");
+      return result;
+    }
     case File_Argument::Kind::interpreted:
     case File_Argument::Kind::device:
     case File_Argument::Kind::file:
@@ -357,17 +442,6 @@ std::chrono::milliseconds take_seconds(Words& words) {
     words.fail("--keep_alive: not a number of seconds: " + text);
   return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
 }
-
-#ifdef JOEDB_HAS_SSH
-int take_port(Words& words) {
-  const std::string text = words.take_name();
-  int port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65'535)
-    words.fail("--port: not a port: " + text);
-  return port;
-}
-#endif
 
 Server_Options take_server_options(Words& words) {
   Server_Options options;
@@ -452,7 +526,7 @@ void add_connection_words(Options& options) {
   for (const char* const word : connection_options) options.allow_word(word);
 }
 
-Connection_Argument take_connection(Words& words) {
+Connection_Argument take_connection(Words& words, const Source_Options& source) {
   Connection_Argument result;
   if (words.is_empty()) return result;
   if (words.is_option() || words.peek().find("://") != std::string_view::npos) {
@@ -464,8 +538,12 @@ Connection_Argument take_connection(Words& words) {
     words.require_end();
   } else if (word == "file") {
     if (words.is_empty()) words.fail("the file of the connection is missing");
-    result.file = take_file(words, connection_grammar);
+    result.file = take_file(words, connection_grammar, source);
     words.require_end();
+    if (result.file->kind == File_Argument::Kind::source && !result.file->has_mode) {
+      require_writable_name(result.file->name);
+      throw Exception(shown_name(result.file->name) + ": can only be read: file --read");
+    }
     if (result.file->mode == Open_Mode::shared_write)
       throw Exception("the file of a connection cannot be shared");
   } else if (word == "local") {
@@ -495,8 +573,8 @@ void require_different(const File_Argument& file, const Connection_Argument& con
 
 bool is_new(const Connection_Argument& connection) {
   std::error_code ignored;
-  return connection.file && !connection.file->name.empty() &&
-         !std::filesystem::exists(connection.file->name, ignored);
+  return connection.file && connection.file->kind != File_Argument::Kind::source &&
+         !connection.file->name.empty() && !std::filesystem::exists(connection.file->name, ignored);
 }
 
 Open_Files::Open_Files(const File_Argument& file, const Connection_Argument& connection,

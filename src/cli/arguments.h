@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/parser.h"
+#include "cli/source.h"
 #include "joedb/base/log.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/readonly_journal.h"
@@ -73,13 +74,16 @@ void log_client_options(Logger& log, const Client_Options& client);
 // ---- files --------------------------------------------------------------------------------------
 
 // [interpreted] [file] [--MODE] NAME | memory | device [--MODE] PATH | server
+// [--read] zstd | brotli NAME, curl URL, sftp [OPTIONS] [USER@]HOST PATH
 struct File_Argument {
-  // server: no local file, only that of the connection
-  enum class Kind { file, interpreted, memory, device, server };
+  // server: no local file, only that of the connection. source: compressed, or far away; can only
+  // be read
+  enum class Kind { file, interpreted, memory, device, server, source };
   Kind kind = Kind::file;
   Open_Mode mode = Open_Mode::read_existing;
   bool has_mode = false;  // the command line says so
   std::string name;
+  Source_Options source;
 };
 
 // Modes that a tool does not have are refused.
@@ -91,10 +95,12 @@ struct File_Grammar {
   bool has_modes = true;
   bool has_shared = true;
   bool has_server = false;
+  bool has_sources = true;
 };
 // For each grammar of a file on the command line, before it is parsed.
 void add_file_modes(Options& options, const File_Grammar& grammar);
-File_Argument take_file(Words& words, const File_Grammar& grammar);
+File_Argument take_file(Words& words, const File_Grammar& grammar,
+                        const Source_Options& source = {});
 
 // The lines of --help about it.
 std::string file_help(const File_Grammar& grammar);
@@ -117,7 +123,7 @@ struct Connection_Argument {
 inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_create_new};
 // For each tool that has a connection, before the command line is parsed.
 void add_connection_words(Options& options);
-Connection_Argument take_connection(Words& words);
+Connection_Argument take_connection(Words& words, const Source_Options& source = {});
 // For a tool that may hold the lock of a server for long without a request: without --keep_alive,
 // or with 0, a sign of life each 30 seconds.
 void keep_lock(const Connection_Argument& connection);

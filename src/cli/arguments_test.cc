@@ -75,11 +75,32 @@ TEST(File_Argument, IsRefusedIfItIsNotUnderstood) {
   EXPECT_THROW(
       file({"--read", "db"}, {.default_mode = Open_Mode::read_existing, .has_modes = false}),
       Usage_Error);
+}
+
+TEST(File_Argument, MayBeASourceThatCanOnlyBeRead) {
+  EXPECT_EQ(file({"brotli", "db"}).source.packing, Packing::brotli);
+  EXPECT_EQ(file({"--read", "zstd", "db"}).source.packing, Packing::zstd);
+  EXPECT_EQ(file({"zstd", "--read", "db"}).mode, Open_Mode::read_existing);
+  EXPECT_EQ(file({"zstd"}).kind, Kind::file);
+  EXPECT_EQ(file({"missing.zst"}).kind, Kind::source);
+  EXPECT_EQ(file({"curl", "https://host/db"}).name, "https://host/db");
+  EXPECT_EQ(file({"HTTPS://host/db"}).kind, Kind::source);
+  EXPECT_EQ(file({"sftp", "--port", "22", "me@host", "/db"}).name, "sftp://me@host:22/db");
+  EXPECT_EQ(file({"sftp", "--key", "id", "host", "db"}).name, "sftp://host/~/db");
+  EXPECT_EQ(file({"sftp", "--key", "id", "host", "db"}).source.key_file, "id");
+  EXPECT_EQ(file({"file", "zstd"}).name, "zstd");
+  EXPECT_EQ(file({"interpreted", "https://host/db"}).kind, Kind::interpreted);
   EXPECT_THAT(
       [] {
-        file({"brotli", "db"});
+        file({"--write", "zstd", "db"});
       },
-      ThrowsMessage<Exception>(HasSubstr("not part of this version")));
+      ThrowsMessage<Exception>(HasSubstr("can only be read")));
+  EXPECT_THROW(file({"curl", "ftp://host/db"}), Usage_Error);
+  EXPECT_THROW(file({"sftp", "host"}), Usage_Error);
+  EXPECT_THROW(file({"sftp", "--port", "0", "host", "db"}), Usage_Error);
+  EXPECT_THAT(
+      [] { file({"db.zst"}, {.default_mode = Open_Mode::write_existing, .has_sources = false}); },
+      ThrowsMessage<Exception>(HasSubstr("can only be read")));
 }
 
 TEST(Connection_Argument, MayBeAFileOrNothing) {
@@ -104,7 +125,7 @@ TEST(Connection_Argument, MayBeAFileOrNothing) {
 class File_To_Open : public ::testing::Test {
  protected:
   File_Argument argument(const std::string& name, Open_Mode mode, bool has_mode) const {
-    return {Kind::file, mode, has_mode, directory.file(name)};
+    return {Kind::file, mode, has_mode, directory.file(name), {}};
   }
   testing::Temporary_Directory directory;
 };

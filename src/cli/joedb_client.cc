@@ -213,17 +213,19 @@ int run_client(std::vector<std::string> arguments) {
   options.add_flag("--bail", settings.is_bailing,
                    "stop at the first command that fails; a transaction is rolled back");
   add_log_options(options, log_options);
+  Source_Options source;
+  add_source_options(options, source);
   add_file_modes(options, file_grammar);
   add_connection_words(options);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  File_Argument file_argument = take_file(*words, file_grammar);
+  File_Argument file_argument = take_file(*words, file_grammar, source);
   if (moment.is_given())
     file_argument.mode = Open_Mode::read_existing;
   else if (client.recovery == Recovery::hard && !file_argument.has_mode)
     file_argument.mode = Open_Mode::write_existing;  // this must be done alone
-  const Connection_Argument connection_argument = take_connection(*words);
+  const Connection_Argument connection_argument = take_connection(*words, source);
   if (moment.is_given() && (connection_argument.file || connection_argument.server))
     words->fail("--until and --at-time show FILE alone: leave out the connection");
 
@@ -246,7 +248,7 @@ int run_client(std::vector<std::string> arguments) {
   }
   settings.is_classic = is_classic();
   settings.is_prompting = is_interactive() || is_classic();
-  return name_file_in_errors(file_argument.name, [&] {
+  return name_file_in_errors(shown_name(file_argument.name), [&] {
     return Client_Tool(client, settings, options_file, moment, file, open.connection(),
                        connection_argument.server.get(), log)
         .run();

@@ -81,6 +81,8 @@ int run_convert(std::vector<std::string> arguments) {
   Reading_Options reading;
   bool force = false;
   add_reading_options(options, reading);
+  Source_Options source;
+  add_source_options(options, source);
   add_force_option(options, force);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
@@ -88,13 +90,13 @@ int run_convert(std::vector<std::string> arguments) {
 
   const std::string in = words->take_name();
   const std::string out = words->take_last_name();
-  File file(in, Open_Mode::read_existing);
+  const auto file = open_source(in, source);
   write_new_file(out, force, [&](Writable_Journal& to) {
-    name_file_in_errors(in, [&] {
-      Readonly_Journal journal(file, reading.get_recovery());
-      Converter converter(file, to);
+    name_file_in_errors(file->get_name(), [&] {
+      Readonly_Journal journal(*file, reading.get_recovery());
+      Converter converter(*file, to);
       if (reading.moment.is_given() || !is_classic())
-        reading.replay(journal, converter, "converting " + in);
+        reading.replay(journal, converter, "converting " + file->get_name());
       if (converter.unknown_blobs() > 0)
         std::fprintf(stderr, "warning: %lld values of blob fields are outside of all blobs\n",
                      static_cast<long long>(converter.unknown_blobs()));

@@ -100,7 +100,7 @@ void print_journal(Abstract_File& file, Writer writer, const Logdump_Options& op
   if (!options.print_checkpoint || options.sql) writer.end(journal.get_replay_position());
 }
 
-void print_as_asked(File& file, const Logdump_Options& options) {
+void print_as_asked(Abstract_File& file, const Logdump_Options& options) {
   const Abstract_File* const blobs = options.blob ? &file : nullptr;
   if (options.raw)
     print_journal(file, Raw_Writer(std::cout, file), options);
@@ -141,17 +141,17 @@ int run_logdump(std::vector<std::string> arguments) {
                   "after each entry, print its end in the file");
   parser.add_flag("--blob", options.blob, "also print the bytes of blobs");
   add_reading_options(parser, options.reading);
+  Source_Options source;
+  add_source_options(parser, source);
   add_classic_option(parser);
   auto words = parser.parse(std::move(arguments));
   if (!words) return 0;
 
-  const std::string name = words->take_last_name();
-  if (options.header) {
-    print_header(File(name, Open_Mode::read_existing));
-  } else {
-    File file(name, Open_Mode::read_existing);
-    name_file_in_errors(name, [&] { print_as_asked(file, options); });
-  }
+  const auto file = open_source(words->take_last_name(), source);
+  if (options.header)
+    print_header(*file);
+  else
+    name_file_in_errors(file->get_name(), [&] { print_as_asked(*file, options); });
   finish_standard_output();
   return 0;
 }

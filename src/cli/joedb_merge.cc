@@ -25,30 +25,32 @@ std::vector<std::string> read_names(std::istream& in) {
   return names;
 }
 
-void add_file(const std::string& name, const Reading_Options& reading, Merged_Database& merged) {
-  File file(name, Open_Mode::read_existing);
-  Readonly_Journal journal(file, reading.get_recovery());
+void add_file(const std::string& name, const Reading_Options& reading, const Source_Options& source,
+              Merged_Database& merged) {
+  const auto file = open_source(name, source);
+  Readonly_Journal journal(*file, reading.get_recovery());
   Blobless_Database database;
   database.limit_to_journal_of(journal.get_checkpoint());
   const Offset end = reading.end_of(journal);
   journal.replay(database, end);
   reading.require_replayed_to(end, journal);
-  merged.add(name, database);
+  merged.add(file->get_name(), database);
 }
 
 // Adds all files that can be added, and says what is wrong with the others. Returns how many were
 // skipped.
 std::size_t add_files(const std::vector<std::string>& names, const Reading_Options& reading,
-                      bool is_verbose, Merged_Database& merged) {
+                      const Source_Options& source, bool is_verbose, Merged_Database& merged) {
   std::size_t errors = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (is_verbose) std::fprintf(stderr, "%zu / %zu: %s...", i + 1, names.size(), names[i].c_str());
+    if (is_verbose)
+      std::fprintf(stderr, "%zu / %zu: %s...", i + 1, names.size(), shown_name(names[i]).c_str());
     try {
-      add_file(names[i], reading, merged);
+      add_file(names[i], reading, source, merged);
     } catch (const Usage_Error&) {
       throw;
     } catch (const Exception& error) {
-      const std::string prefix = names[i] + ": ";
+      const std::string prefix = shown_name(names[i]) + ": ";
       const bool has_name = std::string_view(error.what()).starts_with(prefix);
       if (is_verbose)
         std::fprintf(stderr, " %s", error.what());
@@ -87,6 +89,8 @@ int run_merge(std::vector<std::string> arguments) {
   bool force = false;
   bool is_verbose = false;
   add_reading_options(options, reading);
+  Source_Options source;
+  add_source_options(options, source);
   add_force_option(options, force);
   options.add_flag("--verbose", is_verbose, "show which file is being read");
   add_classic_option(options);
@@ -104,7 +108,7 @@ int run_merge(std::vector<std::string> arguments) {
   std::size_t errors = 0;
   write_new_file(out, force, [&](Writable_Journal& journal) {
     Merged_Database merged;
-    errors = add_files(names, reading, is_verbose || is_classic(), merged);
+    errors = add_files(names, reading, source, is_verbose || is_classic(), merged);
     pack(merged.database(), journal);
   });
   return errors > 0 && !is_classic() ? 1 : 0;

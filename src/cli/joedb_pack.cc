@@ -19,7 +19,8 @@ class Blobless_Database : public Database {
 const char* const details =
     R"(OUT gets the changes of tables and fields as they were, then the records
 that exist now. Record ids stay the same. Old values, deleted records, comments and time
-stamps are left out. A database with blobs cannot be packed.
+stamps are left out. A database with blobs cannot be packed. An OUT that ends
+with .zst is compressed.
 )";
 
 }  // namespace
@@ -31,6 +32,8 @@ int run_pack(std::vector<std::string> arguments) {
   Reading_Options reading;
   bool force = false;
   add_reading_options(options, reading);
+  Source_Options source;
+  add_source_options(options, source);
   add_force_option(options, force);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
@@ -38,13 +41,13 @@ int run_pack(std::vector<std::string> arguments) {
 
   const std::string in = words->take_name();
   const std::string out = words->take_last_name();
-  File file(in, Open_Mode::read_existing);
+  const auto file = open_source(in, source);
   write_new_file(out, force, [&](Writable_Journal& packed) {
-    name_file_in_errors(in, [&] {
-      Readonly_Journal journal(file, reading.get_recovery());
+    name_file_in_errors(file->get_name(), [&] {
+      Readonly_Journal journal(*file, reading.get_recovery());
       Blobless_Database database;
       database.limit_to_journal_of(journal.get_checkpoint());
-      reading.replay(journal, database, "loading " + in);
+      reading.replay(journal, database, "loading " + file->get_name());
       pack(database, packed);
     });
   });

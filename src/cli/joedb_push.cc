@@ -111,6 +111,7 @@ int run_push(std::vector<std::string> arguments) {
                    details + file_help(grammar) + connection_help,
                    "  joedb_push people.joedb file backup.joedb\n"
                    "  joedb_push --follow people.joedb file backup.joedb\n"
+                   "  joedb_push https://example.com/people.joedb.zst file people.joedb\n"
                    "  joedb_push --recovery ignore_header broken.joedb file rescued.joedb\n"
                    "  joedb_push --follow --db dump_tail people.joedb\n"});
   bool follow = false;
@@ -127,12 +128,17 @@ int run_push(std::vector<std::string> arguments) {
   add_client_options(options, client);
   Log_Options log_options;
   add_log_options(options, log_options);
+  Source_Options source;
+  add_source_options(options, source);
   add_connection_words(options);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  const File_Argument file_argument = take_file(*words, grammar);
-  const Connection_Argument connection_argument = take_connection(*words);
+  const File_Argument file_argument = take_file(*words, grammar, source);
+  const Connection_Argument connection_argument = take_connection(*words, source);
+  if (follow && file_argument.kind == File_Argument::Kind::source)
+    throw Exception(shown_name(file_argument.name) +
+                    ": only a file of this machine, or a server, can be followed");
   if (follow) keep_lock(connection_argument);
 
   if (ignores_signature) {
@@ -142,7 +148,7 @@ int run_push(std::vector<std::string> arguments) {
     std::fprintf(stderr,
                  "warning: %s is read as a joedb file of version 5, whatever its first bytes are. "
                  "Look at what is copied: joedb_verify, joedb_logdump\n",
-                 file_argument.name.c_str());
+                 shown_name(file_argument.name).c_str());
   }
 
   Tool_Log log(log_options);
@@ -152,7 +158,7 @@ int run_push(std::vector<std::string> arguments) {
   require_different(file_argument, connection_argument);
   // Else an empty database would be left where the source cannot be read.
   if (is_new(connection_argument) && !is_classic())
-    name_file_in_errors(file_argument.name, [&] {
+    name_file_in_errors(shown_name(file_argument.name), [&] {
       Readonly_Journal(file, client.recovery).replay(Ignore_Entries(), until);
     });
   open.connect(client);
@@ -171,7 +177,8 @@ int run_push(std::vector<std::string> arguments) {
     pusher.push();
   } catch (const Content_Mismatch& error) {
     if (is_classic()) throw;
-    throw Exception(file_argument.name + " and " + connection_name(connection_argument) +
+    throw Exception(shown_name(file_argument.name) + " and " +
+                    connection_name(connection_argument) +
                     " have diverged: they differ from position " + std::to_string(error.start) +
                     " on. Push to another file");
   }

@@ -105,6 +105,7 @@ int run_recover(std::vector<std::string> arguments) {
   if (recovery == Recovery::none)
     words->fail(
         "--recovery none would change nothing; expected keep, overwrite, ignore_header or hard");
+  require_writable_name(name);
   name_file_in_errors(name, [&] { run_on(name, recovery); });
   finish_standard_output();
   return 0;

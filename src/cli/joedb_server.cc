@@ -45,7 +45,8 @@ const char* const examples =
     "  joedb_server --listen 0.0.0.0:5619 --certificate keys/server.crt --key keys/server.key \\\n"
     "      --access keys/access people.joedb\n";
 
-constexpr File_Grammar file_grammar{Open_Mode::write_existing_or_create_new};
+constexpr File_Grammar file_grammar{.default_mode = Open_Mode::write_existing_or_create_new,
+                                    .has_sources = false};
 
 // FILE.sock for a database, else joedb.sock.
 std::string default_socket(const File_Argument& file) {

@@ -39,17 +39,19 @@ int run_sha256sum(std::vector<std::string> arguments) {
   options.add_flag("--fast", is_fast, "look only at samples of large files");
   Reading_Options reading;
   add_reading_options(options, reading);
+  Source_Options source;
+  add_source_options(options, source);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
   do {
-    const std::string name = words->take_name();
-    File file(name, Open_Mode::read_existing);
+    const auto file = open_source(words->take_name(), source);
+    const std::string& name = file->get_name();
     const network::Content_Hash hash = name_file_in_errors(name, [&] {
-      const Readonly_Journal journal(file, reading.get_recovery());
+      const Readonly_Journal journal(*file, reading.get_recovery());
       const Offset end = std::min(reading.end_of(journal), journal.get_checkpoint());
       Progress progress("reading " + name, journal_start, end, Progress::Output::printing);
-      const Progress_File watched(file, progress);
+      const Progress_File watched(*file, progress);
       return network::content_hash([&](char* data, std::size_t size,
                                        Offset offset) { watched.read_exactly(data, size, offset); },
                                    end, !is_fast);

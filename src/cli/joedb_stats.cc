@@ -189,17 +189,19 @@ int run_stats(std::vector<std::string> arguments) {
   options.add_flag("--json", is_json, "print a JSON object, with bytes instead of percentages");
   Reading_Options reading;
   add_reading_options(options, reading);
+  Source_Options source;
+  add_source_options(options, source);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
   const std::string name = words->take_last_name();
-  File file(name, Open_Mode::read_existing);
-  const Statistics statistics = name_file_in_errors(name, [&] {
-    Readonly_Journal journal(file, reading.get_recovery());
+  const auto file = open_source(name, source);
+  const Statistics statistics = name_file_in_errors(file->get_name(), [&] {
+    Readonly_Journal journal(*file, reading.get_recovery());
     Database database;
     database.limit_to_journal_of(journal.get_checkpoint());
     Sizer sizer(journal, database);
-    reading.replay(journal, sizer, "loading " + name);
+    reading.replay(journal, sizer, "loading " + file->get_name());
     return make_statistics(database, sizer.sizes());
   });
   is_json ? print_json(statistics) : print_text(statistics);

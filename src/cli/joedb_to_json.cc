@@ -23,17 +23,19 @@ int run_to_json(std::vector<std::string> arguments) {
   options.add_flag("--base64", base64, "write strings as base64, whatever bytes they have");
   Reading_Options reading;
   add_reading_options(options, reading);
+  Source_Options source;
+  add_source_options(options, source);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
   const std::string name = words->take_last_name();
-  File file(name, Open_Mode::read_existing);
+  const auto file = open_source(name, source);
   Database database;
-  name_file_in_errors(name, [&] {
-    Readonly_Journal journal(file, reading.get_recovery());
+  name_file_in_errors(file->get_name(), [&] {
+    Readonly_Journal journal(*file, reading.get_recovery());
     database.limit_to_journal_of(journal.get_checkpoint());
-    reading.replay(journal, database, "loading " + name);
+    reading.replay(journal, database, "loading " + file->get_name());
   });
   write_json(database, std::cout, base64);
   finish_standard_output();

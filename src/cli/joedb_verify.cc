@@ -30,7 +30,7 @@ class Verifier {
  public:
   using Sees_Integrity_Entries = void;
 
-  explicit Verifier(File& file)
+  explicit Verifier(Abstract_File& file)
       : file_(file), journal_(file, Recovery::none, false), reader_(file) {
     database_.limit_to_journal_of(journal_.get_checkpoint());
   }
@@ -113,7 +113,7 @@ class Verifier {
     return end;
   }
 
-  File& file_;
+  Abstract_File& file_;
   Readonly_Journal journal_;
   Integrity_Reader reader_;
   Database database_;
@@ -136,9 +136,10 @@ struct Tail {
   bool makes_writers_refuse() const { return size > 0 && !is_being_written; }
 };
 
-Tail find_tail(const File& file, Offset checkpoint) {
+Tail find_tail(const Abstract_File& file, Offset checkpoint) {
   // A writer that ends its transaction meanwhile makes the file end at a later checkpoint.
-  const bool is_being_written = file.is_being_written();
+  const auto* const plain = dynamic_cast<const File*>(&file);
+  const bool is_being_written = plain != nullptr && plain->is_being_written();
   const Offset size = file.get_size();
   if (size <= checkpoint || file.is_zero(checkpoint, size)) return {};
   return {size - checkpoint, is_being_written};
@@ -208,21 +209,24 @@ int run_verify(std::vector<std::string> arguments) {
   options.add_flag("--protect", protect,
                    "if FILE is good, add an integrity entry for all of it, and a hard checkpoint; "
                    "from then on every program that uses this library adds more of them");
+  Source_Options source;
+  add_source_options(options, source);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = words->take_last_name();
+  if (protect) require_writable_name(name);
 
   bool is_good;
   {
-    File file(name, Open_Mode::read_existing);
-    Verifier verifier(file);
+    const auto file = open_source(name, source);
+    Verifier verifier(*file);
     const std::optional<Damage> damage = verifier.run();
-    const Tail tail = find_tail(file, verifier.journal().get_checkpoint());
+    const Tail tail = find_tail(*file, verifier.journal().get_checkpoint());
     is_good = !damage && !tail.makes_writers_refuse();
     if (damage)
-      print_damage(name, verifier, *damage);
+      print_damage(file->get_name(), verifier, *damage);
     else
-      print_good(name, verifier, tail);
+      print_good(file->get_name(), verifier, tail);
   }
   if (is_good && protect) {
     File file(name, Open_Mode::write_existing);

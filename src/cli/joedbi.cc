@@ -121,21 +121,26 @@ int run_interpreter(std::vector<std::string> arguments) {
   add_seals_option(options, content.has_no_seals);
   add_moment_options(options, content.moment);
   add_log_options(options, log_options);
+  Source_Options source;
+  add_source_options(options, source);
   add_file_modes(options, file_grammar);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
-  File_Argument file_argument = take_file(*words, file_grammar);
+  File_Argument file_argument = take_file(*words, file_grammar, source);
   words->require_end();
   if (content.moment.is_given()) file_argument.mode = Open_Mode::read_existing;
 
   std::ios::sync_with_stdio(false);
   Tool_Log log(log_options);
+  const bool is_source = file_argument.kind == File_Argument::Kind::source;
+  if (is_source && !file_argument.has_mode)
+    std::cerr << shown_name(file_argument.name) << ": can only be read\n";
   require_database(file_argument);
   Command_Loop loop(
       {.is_prompting = is_interactive(), .is_bailing = is_bailing, .is_classic = is_classic()},
       [] { return std::string("joedbi"); });
-  const End end = name_file_in_errors(file_argument.name, [&] {
+  const End end = name_file_in_errors(shown_name(file_argument.name), [&] {
     const auto file = open_file(file_argument, log);
     return run_on(*file, loop, {.max_record_id = max_record_id, .has_limit_option = true}, content);
   });

@@ -4,7 +4,9 @@
 #include <string>
 
 #include "cli/parser.h"
+#include "cli/source.h"
 #include "io/new_file.h"
+#include "io/temporary_file.h"
 #include "joedb/base/log.h"
 #include "joedb/journal/writable_journal.h"
 
@@ -41,13 +43,15 @@ void fill_new_file(const std::string& name, Fill&& fill) {
   fill_new_file(name, New_File::Existing::refuse, fill);
 }
 
-// The same for a journal, to which fill(journal) appends; then writes a soft checkpoint. Throws
-// Exception if there is such a file and `force` is not set.
+// The same for a journal, to which fill(journal) appends; then writes a soft checkpoint. The file
+// is compressed if its name ends with .zst. Throws Exception if there is such a file and `force` is
+// not set.
 template <class Fill>
 void write_new_file(const std::string& name, bool force, Fill&& fill) {
   require_absent(name, force);
+  if (!is_classic()) require_writable_output(name);
   const auto existing = force ? New_File::Existing::replace : New_File::Existing::refuse;
-  fill_new_file(name, existing, [&](File& file) {
+  const auto write = [&](File& file) {
     Writable_Journal journal(file);
     try {
       fill(journal);
@@ -57,6 +61,12 @@ void write_new_file(const std::string& name, bool force, Fill&& fill) {
       Destructor_Logger::remove_logger();
       throw;
     }
+  };
+  if (is_classic() || !is_zstd_name(name)) return fill_new_file(name, existing, write);
+  fill_new_file(name, existing, [&](File& archive) {
+    Temporary_File file(name);
+    write(file);
+    write_packed(file, archive);
   });
 }
 

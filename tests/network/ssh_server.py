@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -Wignore
-"""An SSH server that does nothing but pass connections on to unix-domain sockets.
+"""An SSH server that passes connections on to unix-domain sockets, and has SFTP.
 
 usage: ssh_server.py FOLDER
 
@@ -27,7 +27,7 @@ async def serve(folder):
     authorized = os.path.join(folder, 'authorized')
     user.write_public_key(authorized)
     server = await asyncssh.create_server(Server, '127.0.0.1', 0, server_host_keys=[host],
-                                          authorized_client_keys=authorized,
+                                          authorized_client_keys=authorized, sftp_factory=True,
                                           # libssh asks no other server for unix-domain sockets
                                           server_version='OpenSSH_9.2')
     port = server.sockets[0].getsockname()[1]
