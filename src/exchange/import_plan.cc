@@ -228,7 +228,8 @@ class Planner {
     for (const Import_Plan::Column& column : plan_.columns)
       if (column.referenced == plan_.table && table_ == nullptr)
         require("--reference", column.lookup, fields);
-    if (plan_.columns.empty()) throw Data_Error(source_.input().name() + " has no columns");
+    if (plan_.columns.empty() && table_ == nullptr)
+      throw Data_Error(source_.input().name() + " has no columns");
     if (plan_.id_source && !plan_.key.empty())
       throw Data_Error(
           "the column __id identifies records, so there can be no --key; --skip __id "
