@@ -55,6 +55,7 @@ struct Import_Plan {
 
   std::string table;
   bool is_new_table = false;
+  bool adds_fields = false;  // to the table, which is new or not
   std::vector<Column> columns;
   std::optional<std::size_t> id_source;  // the column with record ids
   std::vector<std::string> key;

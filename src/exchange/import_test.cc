@@ -364,6 +364,23 @@ TEST_F(Import_Test, ATypeThatWasGuessedFromTheFirstRowsMayBeWrong) {
   db.rollback();
 }
 
+TEST_F(Import_Test, ObjectsMayHaveAnyFieldsOfATableThatExists) {
+  Memory_File file;
+  Writable_Database db(file);
+  import(Format::csv, "a,b\n1,x\n", db, {.table = "t"});
+  const Import_Settings settings{.table = "t", .key = {"a"}, .sample = 1};
+  EXPECT_EQ(import(Format::jsonl, "{\"a\": 1}\n{\"a\": 2, \"b\": \"y\"}\n", db, settings),
+            (Import_Counts{.inserted = 1, .unchanged = 1}));
+  EXPECT_EQ(
+      error_in([&] { import(Format::jsonl, "{\"a\": 1}\n{\"a\": 2, \"c\": 3}\n", db, settings); }),
+      "in.jsonl:2:15: column c: table t has no such field: --add-fields adds it, --skip "
+      "leaves the column out");
+  db.rollback();
+  EXPECT_EQ(error_in([&] { import(Format::jsonl, "{\"b\": \"z\"}\n", db, settings); }),
+            "in.jsonl:1:1: the row has no value of the key");
+  db.rollback();
+}
+
 TEST_F(Import_Test, RefusesSettingsThatDoNotFit) {
   Memory_File file;
   Writable_Database db(file);
