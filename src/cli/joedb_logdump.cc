@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
+#include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "interpreter/entry_text.h"
@@ -17,6 +18,7 @@ struct Logdump_Options {
   bool sql = false;
   bool raw = false;
   bool header = false;
+  bool json = false;
   bool schema_only = false;
   bool load = false;
   bool print_checkpoint = false;
@@ -41,6 +43,19 @@ void print_header(const Abstract_File& file) {
   std::string signature_text;
   append_quoted(signature_text, {header.signature.data(), header.signature.size()});
   std::cout << "signature: " << (size < header_size ? "<missing>" : signature_text) << '\n';
+}
+
+void print_header_as_json(const Abstract_File& file) {
+  std::array<char, header_size> bytes{};
+  const std::size_t size = file.pread(bytes.data(), bytes.size(), 0);
+  const Header header = decode_header(bytes);
+  Json json{{"file", file.get_name()}, {"size", file.get_size()}, {"checkpoints", Json::array()}};
+  for (std::size_t i = 0; i < header.checkpoints.size() && size >= 8 * (i + 1); ++i)
+    json["checkpoints"].push_back(header.checkpoints[i]);
+  json["version"] = size < signature_offset ? Json(nullptr) : Json(header.version);
+  const std::string signature(header.signature.data(), header.signature.size());
+  json["signature"] = size < header_size ? Json(nullptr) : Json(signature);
+  print_json(json);
 }
 
 // ---- the journal --------------------------------------------------------------------------------
@@ -134,6 +149,7 @@ int run_logdump(std::vector<std::string> arguments) {
   parser.add_flag("--raw", options.raw, "print ids instead of names");
   parser.add_flag("--header", options.header,
                   "print the file's size, checkpoints, version and signature, nothing else");
+  parser.add_flag("--json", options.json, "with --header: print a JSON object");
   parser.add_flag("--schema_only", options.schema_only, "print only changes of tables and fields");
   parser.add_flag("--load", options.load,
                   "also build the tables, so that records that make no sense are found");
@@ -147,9 +163,11 @@ int run_logdump(std::vector<std::string> arguments) {
   auto words = parser.parse(std::move(arguments));
   if (!words) return 0;
 
-  const auto file = open_source(words->take_last_name(), source);
+  const std::string name = words->take_last_name();
+  if (options.json && !options.header) words->fail("--json is for --header");
+  const auto file = open_source(name, source);
   if (options.header)
-    print_header(*file);
+    options.json ? print_header_as_json(*file) : print_header(*file);
   else
     name_file_in_errors(file->get_name(), [&] { print_as_asked(*file, options); });
   finish_standard_output();

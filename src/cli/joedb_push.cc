@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/entry_follower.h"
+#include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/stop_signal.h"
@@ -52,8 +53,20 @@ class Pusher {
     connection.push(file, end, Checkpoint_Level::soft, Connection::After_Push::keep_lock);
   }
 
-  void push() {
-    if (connection_ == nullptr) return;
+  // What the connection got.
+  struct Pushed {
+    Offset start;
+    Offset end;
+  };
+  Pushed push() {
+    if (connection_ == nullptr) return {journal_start, journal_start};
+    const Offset start = connection_->get_checkpoint();
+    push_from_checkpoint();
+    return {start, connection_->get_checkpoint()};
+  }
+
+ private:
+  void push_from_checkpoint() {
     const Offset end = std::min(until_, journal_.get_checkpoint());
     if (end <= connection_->get_checkpoint()) return;
     Progress progress("pushing", connection_->get_checkpoint(), end,
@@ -64,7 +77,6 @@ class Pusher {
                       Connection::After_Push::keep_lock);
   }
 
- private:
   Checkpoint_Level level() const {
     return options_.hard_checkpoint ? Checkpoint_Level::hard : Checkpoint_Level::soft;
   }
@@ -98,6 +110,12 @@ in which a transaction was aborted.
 
 )";
 
+// One line, at once: with --follow, somebody waits for it.
+void print(const Pusher::Pushed& pushed) {
+  print_json({{"pushed", pushed.end - pushed.start}, {"checkpoint", pushed.end}});
+  finish_standard_output();
+}
+
 std::string connection_name(const Connection_Argument& connection) {
   return connection.file ? connection.file->name : connection.server->name();
 }
@@ -124,6 +142,10 @@ int run_push(std::vector<std::string> arguments) {
   options.add_flag("--signature", ignores_signature,
                    "with --recovery ignore_header: the first bytes of FILE need not be those of a "
                    "joedb file");
+  bool is_json = false;
+  options.add_flag(
+      "--json", is_json,
+      "print a JSON object that says what was pushed; with --follow, one for each push");
   Client_Options client;
   add_client_options(options, client);
   Log_Options log_options;
@@ -141,6 +163,8 @@ int run_push(std::vector<std::string> arguments) {
     throw Exception(shown_name(file_argument.name) +
                     ": only a file of this machine, or a server, can be followed");
   if (follow) keep_lock(connection_argument);
+  if (is_json && client.db != Client_Options::Db::none)
+    words->fail("--json and --db exclude each other: both print to standard output");
 
   if (ignores_signature) {
     if (client.recovery != Recovery::ignore_header)
@@ -175,7 +199,8 @@ int run_push(std::vector<std::string> arguments) {
   try {
     pusher.compare();
     follower->advance(journal);
-    pusher.push();
+    const Pusher::Pushed pushed = pusher.push();
+    if (is_json) print(pushed);
   } catch (const Content_Mismatch& error) {
     if (is_classic()) throw;
     throw Exception(shown_name(file_argument.name) + " and " +
@@ -204,7 +229,8 @@ int run_push(std::vector<std::string> arguments) {
       continue;
     }
     follower->advance(journal);
-    pusher.push();
+    const Pusher::Pushed pushed = pusher.push();
+    if (is_json && pushed.end > pushed.start) print(pushed);
   }
   return 0;
 }

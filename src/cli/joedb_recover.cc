@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
+#include "cli/json_output.h"
 #include "cli/output.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
@@ -54,7 +55,18 @@ void print(const std::string& name, const State& before, const State& after,
     std::cout << "saved: " << bytes_text(before.size - after.size) << ", in " << saved << '\n';
 }
 
-void run_on(const std::string& name, Recovery recovery) {
+Json json_of(const std::string& name, const State& before, const State& after,
+             const std::string& saved) {
+  Json json{{"file", name},
+            {"size", after.size},
+            {"checkpoint", after.checkpoint},
+            {"size_before", before.size},
+            {"saved", saved}};
+  if (saved.empty()) json["saved"] = nullptr;
+  return json;
+}
+
+void run_on(const std::string& name, Recovery recovery, bool is_json) {
   State before{0, journal_start};
   File file(name, Open_Mode::write_existing);
   before.size = file.get_size();
@@ -72,7 +84,9 @@ void run_on(const std::string& name, Recovery recovery) {
   database.recover();
   if (recovery == Recovery::ignore_header) database.hard_checkpoint();
   if (saved.empty()) saved = journal.get_saved_tail();
-  print(name, before, {file.get_size(), journal.get_checkpoint()}, saved, recovery);
+  const State after{file.get_size(), journal.get_checkpoint()};
+  is_json ? print_json(json_of(name, before, after, saved))
+          : print(name, before, after, saved, recovery);
 }
 
 const char* const details =
@@ -99,6 +113,8 @@ int run_recover(std::vector<std::string> arguments) {
                    "  joedb_recover --recovery hard people.joedb\n"});
   Recovery recovery = Recovery::keep;
   add_recovery_option(options, recovery);
+  bool is_json = false;
+  add_json_option(options, is_json);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = words->take_last_name();
@@ -106,7 +122,7 @@ int run_recover(std::vector<std::string> arguments) {
     words->fail(
         "--recovery none would change nothing; expected keep, overwrite, ignore_header or hard");
   require_writable_name(name);
-  name_file_in_errors(name, [&] { run_on(name, recovery); });
+  name_file_in_errors(name, [&] { run_on(name, recovery, is_json); });
   finish_standard_output();
   return 0;
 }

@@ -3,6 +3,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
+#include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "network/content_hash.h"
@@ -37,6 +38,8 @@ int run_sha256sum(std::vector<std::string> arguments) {
                    "  joedb_sha256sum people.joedb backup.joedb\n"});
   bool is_fast = false;
   options.add_flag("--fast", is_fast, "look only at samples of large files");
+  bool is_json = false;
+  options.add_flag("--json", is_json, "print a JSON object for each file");
   Reading_Options reading;
   add_reading_options(options, reading);
   Source_Options source;
@@ -47,16 +50,20 @@ int run_sha256sum(std::vector<std::string> arguments) {
   do {
     const auto file = open_source(words->take_name(), source);
     const std::string& name = file->get_name();
+    Offset end = 0;
     const network::Content_Hash hash = name_file_in_errors(name, [&] {
       const Readonly_Journal journal(*file, reading.get_recovery());
-      const Offset end = std::min(reading.end_of(journal), journal.get_checkpoint());
+      end = std::min(reading.end_of(journal), journal.get_checkpoint());
       Progress progress("reading " + name, journal_start, end, Progress::Output::printing);
       const Progress_File watched(*file, progress);
       return network::content_hash([&](char* data, std::size_t size,
                                        Offset offset) { watched.read_exactly(data, size, offset); },
                                    end, !is_fast);
     });
-    std::printf("%s  %s\n", text_of(hash).c_str(), name.c_str());
+    if (is_json)
+      print_json({{"file", name}, {"sha256", text_of(hash)}, {"end", end}, {"fast", is_fast}});
+    else
+      std::cout << text_of(hash) << "  " << name << '\n' << std::flush;
   } while (!words->is_empty());
   finish_standard_output();
   return 0;

@@ -9,6 +9,7 @@
 #include "base/shell_word.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "joedb/io/posix_file.h"
@@ -167,6 +168,12 @@ void print_good(const std::string& name, const Verifier& verifier, const Tail& t
               << ": what can be read makes sense, but changed values would not be noticed\n";
 }
 
+// A hard checkpoint before the damage, or the end of what an integrity entry covers.
+Offset last_good_checkpoint(const Verifier& verifier, const Damage& damage) {
+  const Offset hard = verifier.journal().get_hard_checkpoint();
+  return hard <= damage.start ? std::max(verifier.covered(), hard) : verifier.covered();
+}
+
 void print_damage(const std::string& name, const Verifier& verifier, const Damage& damage) {
   std::cout << name << ": damaged\n"
             << "checkpoint:           " << checkpoint_text(verifier.journal()) << '\n'
@@ -179,13 +186,31 @@ void print_damage(const std::string& name, const Verifier& verifier, const Damag
     separator = ", ";
   }
   if (verifier.tables().empty()) std::cout << "none that could be read";
-  // A hard checkpoint before the damage, or the end of what an integrity entry covers.
-  Offset last = verifier.covered();
-  if (const Offset hard = verifier.journal().get_hard_checkpoint(); hard <= damage.start)
-    last = std::max(last, hard);
+  const Offset last = last_good_checkpoint(verifier, damage);
   std::cout << "\nlast good checkpoint: " << last << '\n'
             << "to copy what is good: joedb_push --recovery ignore_header --until " << last << ' '
             << shell_word(name) << " file NEW_FILE\n";
+}
+
+Json json_of(const std::string& name, const Verifier& verifier, const std::optional<Damage>& damage,
+             const Tail& tail) {
+  const Readonly_Journal& journal = verifier.journal();
+  Json json{{"file", name},
+            {"good", !damage && !tail.makes_writers_refuse()},
+            {"checkpoint", journal.get_checkpoint()},
+            {"hard", journal.get_checkpoint() == journal.get_hard_checkpoint()},
+            {"integrity_entries", verifier.entries()},
+            {"covered", verifier.covered()},
+            {"tail", tail.size},
+            {"is_being_written", tail.is_being_written},
+            {"damage", nullptr}};
+  if (damage)
+    json["damage"] = {{"start", damage->start},
+                      {"end", damage->end},
+                      {"reason", damage->reason},
+                      {"tables", verifier.tables()},
+                      {"last_good_checkpoint", last_good_checkpoint(verifier, *damage)}};
+  return json;
 }
 
 const char* const details =
@@ -211,19 +236,24 @@ int run_verify(std::vector<std::string> arguments) {
                    "from then on every program that uses this library adds more of them");
   Source_Options source;
   add_source_options(options, source);
+  bool is_json = false;
+  add_json_option(options, is_json);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = words->take_last_name();
   if (protect) require_writable_name(name);
 
   bool is_good;
+  Json json;
   {
     const auto file = open_source(name, source);
     Verifier verifier(*file);
     const std::optional<Damage> damage = verifier.run();
     const Tail tail = find_tail(*file, verifier.journal().get_checkpoint());
     is_good = !damage && !tail.makes_writers_refuse();
-    if (damage)
+    if (is_json)
+      json = json_of(file->get_name(), verifier, damage, tail);
+    else if (damage)
       print_damage(file->get_name(), verifier, *damage);
     else
       print_good(file->get_name(), verifier, tail);
@@ -232,8 +262,13 @@ int run_verify(std::vector<std::string> arguments) {
     File file(name, Open_Mode::write_existing);
     Writable_Database database(file);
     database.enable_integrity();
-    std::cout << "protected up to:   " << database.get_journal().get_checkpoint() << '\n';
+    const Offset checkpoint = database.get_journal().get_checkpoint();
+    if (is_json)
+      json["protected"] = checkpoint;
+    else
+      std::cout << "protected up to:   " << checkpoint << '\n';
   }
+  if (is_json) print_json(json);
   finish_standard_output();
   return is_good ? 0 : 1;
 }

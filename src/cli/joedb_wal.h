@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/json_output.h"
 #include "cli/progress.h"
 #include "joedb/io/directory.h"
 #include "joedb/io/posix_file.h"
@@ -26,7 +27,7 @@ int run_wal_repair(std::vector<std::string> arguments);
 int run_wal_bench(std::vector<std::string> arguments);
 
 // Of logs in a directory.
-int verify_segments(const std::string& directory);
+int verify_segments(const std::string& directory, bool is_json);
 struct Repair {
   bool has_zeros = false;
   bool keeps_later = false;
@@ -36,6 +37,8 @@ int repair_segments(const std::string& directory, const Repair& repair);
 int repair_file(const std::string& name, const Repair& repair);
 // What is behind the end of a file, and what can be done about it.
 void print_advice(const std::string& name, const wal::Report& report);
+// What joedb wal verify --json prints of the end of a log.
+Json json_of_end(const wal::Report& report);
 // Nothing is wrong.
 bool is_good(const wal::Report& report);
 

@@ -167,6 +167,25 @@ void print(const Settings& settings, Result result) {
               quantile(result.waits, 0.99));
 }
 
+void print_as_json(const Settings& settings, Result result) {
+  const double seconds = std::max(result.seconds, 1e-9);
+  const auto entries = static_cast<double>(result.entries);
+  Json json{{"entries", result.entries},
+            {"size", settings.size},
+            {"threads", settings.threads},
+            {"seconds", result.seconds},
+            {"entries_per_second", entries / seconds},
+            {"bytes_per_second", entries * static_cast<double>(settings.size) / seconds},
+            {"syncs", result.syncs},
+            {"milliseconds_of_a_sync", nullptr}};
+  if (!result.waits.empty()) {
+    std::sort(result.waits.begin(), result.waits.end());
+    json["milliseconds_of_a_sync"] = {{"median", quantile(result.waits, 0.5)},
+                                      {"p99", quantile(result.waits, 0.99)}};
+  }
+  print_json(json);
+}
+
 std::int64_t entries_of_sync(const std::string& text, const Words& words) {
   if (text == "never") return 0;
   if (text == "each") return 1;
@@ -202,6 +221,8 @@ thread waits until an entry of its own is durable.
   options.add("--preallocate", settings.preallocate,
               "preallocate the file, in steps of N bytes (default: 0)");
   options.add("--threads", settings.threads, "how many append (default: 1)");
+  bool is_json = false;
+  add_json_option(options, is_json);
   options.add_flag("--keep", keep, "do not remove the file");
   options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
@@ -212,7 +233,8 @@ thread waits until an entry of its own is durable.
   if (settings.size < 0 || settings.size > static_cast<std::int64_t>(wal::max_entry_size))
     words->fail("--size: 0 to " + std::to_string(wal::max_entry_size));
   if (settings.threads < 1 || settings.threads > 1000) words->fail("--threads: 1 to 1000");
-  print(settings, run(name, settings, keep));
+  Result result = run(name, settings, keep);
+  is_json ? print_as_json(settings, std::move(result)) : print(settings, std::move(result));
   return 0;
 }
 

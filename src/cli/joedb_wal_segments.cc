@@ -98,6 +98,31 @@ void print_log(const std::string& name, const Segments_Report& report) {
   if (!list.damaged.empty()) std::cout << "header:        " << list.damage << '\n';
 }
 
+// The same members as for a file, but `ranges` and `gaps` instead of `first`.
+Json json_of(const std::string& name, const Segments_Report& report) {
+  Json json{{"file", name},
+            {"good", report.is_good()},
+            {"damaged", report.has_damage() || report.last.is_damaged()},
+            {"format", "checked"},
+            {"segments", report.list.segments.size() - report.list.first_needed()}};
+  std::uint64_t entries = 0;
+  Json ranges = Json::array();
+  for (const Range& range : report.ranges) {
+    entries += range.end - range.first;
+    if (range.end > range.first) ranges.push_back({range.first, range.end - 1});
+  }
+  Json gaps = Json::array();
+  for (const Segment_Gap& gap : report.gaps) gaps.push_back(gap.text());
+  json.update({{"entries", entries},
+               {"ranges", ranges},
+               {"gaps", gaps},
+               {"bytes", report.bytes},
+               {"file_size", report.file_size},
+               {"end", json_of_end(report.last)}});
+  json["end"]["segment"] = report.newest();
+  return json;
+}
+
 void print_advice_for_gaps(const std::string& name, const Segments_Report& report) {
   std::cout
       << "Put back what is missing from a backup, if there is one. To give it up, and keep "
@@ -198,10 +223,15 @@ void require_log(const std::string& name, const Segments_Report& report) {
 
 }  // namespace
 
-int verify_segments(const std::string& name) {
+int verify_segments(const std::string& name, bool is_json) {
   Watched_Directory directory(name);
   const Segments_Report report = examine(directory);
   require_log(name, report);
+  if (is_json) {
+    print_json(json_of(name, report));
+    finish_standard_output();
+    return report.is_good() ? 0 : 1;
+  }
   std::cout << name << ": "
             << (report.is_good() ? "good"
                                  : (report.has_damage() || report.last.is_damaged()

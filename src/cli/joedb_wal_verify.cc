@@ -45,7 +45,29 @@ void print(const std::string& name, const Report& report) {
             << '\n';
 }
 
+Json json_of(const std::string& name, const Report& report) {
+  Json json{{"file", name}, {"good", is_good(report)}, {"damaged", report.is_damaged()}};
+  if (report.end.position.offset == 0)
+    json["format"] = nullptr;
+  else
+    json["format"] = report.format == wal::Format::checked ? "checked" : "cwal";
+  json.update({{"entries", report.entries},
+               {"first", report.first_sequence},
+               {"bytes", report.bytes},
+               {"file_size", report.file_size},
+               {"end", json_of_end(report)}});
+  return json;
+}
+
 }  // namespace
+
+Json json_of_end(const Report& report) {
+  return {{"sequence", report.end.position.sequence},
+          {"offset", report.end.position.offset},
+          {"reason", report.end.text()},
+          {"later_entries", report.later_entries},
+          {"known_durable", report.known_durable}};
+}
 
 bool is_good(const Report& report) {
   return ends_well(report.end.stop) && report.later_entries == 0 && !report.is_damaged();
@@ -83,23 +105,29 @@ void print_advice(const std::string& name, const Report& report) {
 
 int run_wal_verify(std::vector<std::string> arguments) {
   Options options(
-      {"joedb wal verify FILE",
+      {"joedb wal verify [options] FILE",
        "Says what is in a log, where it ends and why, and whether it is damaged.",
        R"(All entries are read; each proves its bytes, and its place in the log. Exit code 1 if the log
 does not end as its writer left it: an entry is not whole or not good, or good entries stand
 behind the end. Of a directory with segments: also if some are missing. Nothing is changed.
 )",
        "  joedb wal verify orders.wal\n"});
+  bool is_json = false;
+  add_json_option(options, is_json);
   options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = take_log(*words);
-  if (std::filesystem::is_directory(name)) return verify_segments(name);
+  if (std::filesystem::is_directory(name)) return verify_segments(name, is_json);
 
   const File file(name, Open_Mode::read_existing);
   const Report report = examine(file);
-  print(name, report);
-  if (!is_good(report)) print_advice(name, report);
+  if (is_json) {
+    print_json(json_of(name, report));
+  } else {
+    print(name, report);
+    if (!is_good(report)) print_advice(name, report);
+  }
   finish_standard_output();
   return is_good(report) ? 0 : 1;
 }
