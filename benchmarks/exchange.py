@@ -62,7 +62,8 @@ def main(tools, rows):
             'CSV export, sqlite3': ('sqlite3 -csv -header a.db "SELECT * FROM word" > out2.csv', '', 'word.csv'),
             'JSON lines export, joedb': ('joedb export jsonl a.joedb word > out.jsonl', '', 'out.jsonl'),
             'JSON lines import, joedb, --key': (
-                'cp empty.joedb d.joedb && joedb import jsonl --table word --key name out.jsonl d.joedb', '', 'out.jsonl'),
+                'cp empty.joedb d.joedb && joedb import jsonl --table word --key name out.jsonl d.joedb', '',
+                'out.jsonl'),
             'loading, joedb': ('echo | joedbi --read a.joedb', '', 'a.joedb'),
         }
         times = {name: [] for name in cases}

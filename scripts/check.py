@@ -285,12 +285,16 @@ def code_in(tree, path):
 
 
 def help_of(tree, command, cache):
+    """What COMMAND --help prints; where it lists formats, with what it prints about each."""
     if command not in cache:
         program = os.path.join(tree.root, 'build/release/bin', command.split()[0])
         try:
             result = subprocess.run([program, *command.split()[1:], '--help'], stdin=subprocess.DEVNULL,
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10)
             cache[command] = result.stdout.decode(errors='replace')
+            formats = re.search(r'^Formats:\n((?:  .*\n)+)', cache[command], re.M)
+            for name in re.findall(r'^  (\w+)', formats[1] if formats else '', re.M):
+                cache[command] += help_of(tree, f'{command} {name}', cache) or ''
         except (OSError, subprocess.TimeoutExpired):
             cache[command] = None  # not built
     return cache[command]

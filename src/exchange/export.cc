@@ -73,7 +73,7 @@ class Csv_Format {
       append_with_quotes(out, text);
   }
   void bytes(std::string& out, std::string_view bytes) const {
-    out += absl::Base64Escape({bytes.data(), bytes.size()});
+    out += bytes.empty() ? "\"\"" : absl::Base64Escape({bytes.data(), bytes.size()});
   }
 
  private:

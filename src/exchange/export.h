@@ -16,10 +16,10 @@ struct Export_Settings {
   bool has_ids = false;  // the first column is __id
   char separator = ',';
   bool has_header = true;
-  std::vector<std::string> skipped;  // fields
-  std::vector<std::string> times;    // int64 fields that are times
+  std::vector<std::string> skipped = {};  // fields
+  std::vector<std::string> times = {};    // int64 fields that are times
   // References, and TABLE.FIELD, whose value is written instead of the id.
-  std::vector<std::pair<std::string, std::string>> references;
+  std::vector<std::pair<std::string, std::string>> references = {};
 };
 
 // Write the records of a table in the order of their ids, as Csv_Reader and Jsonl_Reader read them:
@@ -29,8 +29,8 @@ struct Export_Settings {
 // value whose record does not exist; Corruption_Error, Io_Error for a blob that cannot be read.
 //
 // CSV (RFC 4180): lines end with LF, as programs on this system expect; a null reference and a null
-// blob are nothing, a blob is base64, a nan is nan. In a table with one field, values without
-// characters are "".
+// blob are nothing, a blob is base64, one without bytes "", a nan is nan. In a table with one
+// field, all values without characters are "".
 void write_csv(const Database& database, const Table& table, const Abstract_File& file,
                const Export_Settings& settings, std::ostream& out,
                const std::function<void()>& after_record);

@@ -75,6 +75,10 @@ class Rows {
 
  private:
   void fail_new_column() {
+    if (!plan_.adds_fields)
+      source_.fail(plan_.source_columns,
+                   "table " + plan_.table +
+                       " has no such field: --add-fields adds it, --skip leaves the column out");
     source_.fail(plan_.source_columns,
                  "this is not in the first " + std::to_string(plan_.rows_seen) +
                      " rows, from which the fields were made: --sample reads more of them");

@@ -16,14 +16,14 @@ namespace joedb {
 // What users say about an import. `first` names a field.
 using Named_Settings = std::vector<std::pair<std::string, std::string>>;
 struct Import_Settings {
-  std::string table;
-  std::vector<std::string> key;
+  std::string table = {};
+  std::vector<std::string> key = {};
   bool deletes_missing = false;
-  Named_Settings types;              // the type of a new field
-  Named_Settings renames;            // of a column, and the field it is for
-  std::vector<std::string> skipped;  // columns
-  Named_Settings references;         // "TABLE.FIELD", in which the values are looked up
-  Named_Settings enums;  // a table, made if there is none, of names; "": that of the field
+  Named_Settings types = {};              // the type of a new field
+  Named_Settings renames = {};            // of a column, and the field it is for
+  std::vector<std::string> skipped = {};  // columns
+  Named_Settings references = {};         // "TABLE.FIELD", in which the values are looked up
+  Named_Settings enums = {};  // a table, made if there is none, of names; "": that of the field
   bool creates_references = false;  // of `references`, the records that are not there
   bool adds_fields = false;         // to a table that exists
   bool has_preview = false;         // the plan must have examples
@@ -55,6 +55,7 @@ struct Import_Plan {
 
   std::string table;
   bool is_new_table = false;
+  bool adds_fields = false;  // to the table, which is new or not
   std::vector<Column> columns;
   std::optional<std::size_t> id_source;  // the column with record ids
   std::vector<std::string> key;

@@ -45,8 +45,8 @@ std::string joined(const std::vector<std::string>& names) {
 
 // ---- planning -----------------------------------------------------------------------------------
 
-// Of what can be read only once: it is kept in memory.
-constexpr std::int64_t sample_of_pipe = 10'000;
+// Rows, and bytes, of what can be read only once: they are kept in memory.
+constexpr std::int64_t short_sample = 10'000;
 constexpr Offset sample_bytes_of_pipe = Offset{1} << 26;
 
 class Planner {
@@ -63,20 +63,32 @@ class Planner {
                        "` cannot be the name of a table: --table gives another");
     plan_.table = settings_.table;
     plan_.is_new_table = table_ == nullptr;
+    plan_.adds_fields = !has_all_fields();
     plan_.key = settings_.key;
     plan_.deletes_missing = settings_.deletes_missing;
     look_at_rows();
+    if (source_.has_more_columns() && has_all_fields()) expect_fields();
     plan_.source_columns = source_.columns().size();
+    guesses_.resize(plan_.source_columns);
     for (std::size_t i = 0; i < plan_.source_columns; ++i) plan_column(i);
     require_names();
     return std::move(plan_);
   }
 
  private:
-  // Not where all fields are known.
-  bool must_look() const {
-    return table_ == nullptr || settings_.adds_fields || settings_.has_preview ||
-           source_.has_more_columns();
+  // No column makes a field.
+  bool has_all_fields() const { return table_ != nullptr && !settings_.adds_fields; }
+
+  // Rows that were not looked at may have columns for these, too.
+  void expect_fields() {
+    for (const std::string& name : settings_.skipped) source_.add_column(name);
+    for (const auto& [name, field] : settings_.renames) source_.add_column(name);
+    std::vector<std::string> fields;
+    for (const std::string& name : source_.columns())
+      if (!contains(settings_.skipped, name)) fields.push_back(field_of(name));
+    for_each_live_field(*table_, [&](Field_Id, const Field& field) {
+      if (!contains(fields, field.name)) source_.add_column(field.name);
+    });
   }
 
   bool has_seen_enough(std::int64_t limit) const {
@@ -85,14 +97,14 @@ class Planner {
   }
 
   void look_at_rows() {
-    const bool is_pipe = !source_.input().can_seek();
-    const std::int64_t limit = settings_.sample == 0 && is_pipe ? sample_of_pipe : settings_.sample;
-    if (must_look()) {
+    const bool is_short =
+        !source_.input().can_seek() || (has_all_fields() && !settings_.has_preview);
+    const std::int64_t limit = settings_.sample == 0 && is_short ? short_sample : settings_.sample;
+    if (!has_all_fields() || settings_.has_preview || source_.has_more_columns()) {
       while (!has_seen_enough(limit) && source_.next()) look_at(source_.cells());
       plan_.has_seen_all = !has_seen_enough(limit);
     }
     source_.rewind();
-    guesses_.resize(std::max(guesses_.size(), source_.columns().size()));
   }
 
   void look_at(std::span<const Cell> cells) {
@@ -228,7 +240,8 @@ class Planner {
     for (const Import_Plan::Column& column : plan_.columns)
       if (column.referenced == plan_.table && table_ == nullptr)
         require("--reference", column.lookup, fields);
-    if (plan_.columns.empty()) throw Data_Error(source_.input().name() + " has no columns");
+    if (plan_.columns.empty() && table_ == nullptr)
+      throw Data_Error(source_.input().name() + " has no columns");
     if (plan_.id_source && !plan_.key.empty())
       throw Data_Error(
           "the column __id identifies records, so there can be no --key; --skip __id "

@@ -23,6 +23,15 @@ Input::Input(const std::string& name, std::size_t max_row)
   remembers_ = !can_seek_;
 }
 
+Input Input::of_text(const std::string& name, std::string text, std::size_t max_row) {
+  Input input(max_row);
+  input.name_ = name;
+  input.size_ = static_cast<Offset>(text.size());
+  input.remembered_ = std::move(text);
+  input.can_seek_ = true;
+  return input;
+}
+
 std::size_t Input::read(char* data, std::size_t size) {
   if (!remembers_ && replayed_ < remembered_.size()) {
     const std::size_t n = std::min(size, remembered_.size() - replayed_);
@@ -30,6 +39,7 @@ std::size_t Input::read(char* data, std::size_t size) {
     replayed_ += n;
     return n;
   }
+  if (!file_) return 0;
   const std::size_t n = std::fread(data, 1, size, file_.get());
   if (n < size && std::ferror(file_.get()) != 0) throw_io_error("reading", name_, -1, errno);
   if (remembers_) remembered_.append(data, n);
@@ -88,7 +98,7 @@ std::optional<std::string_view> Input::next_line() {
 }
 
 void Input::rewind() {
-  if (can_seek_) {
+  if (can_seek_ && file_) {
     std::fseek(file_.get(), 0, SEEK_SET);
     std::clearerr(file_.get());
   }

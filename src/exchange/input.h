@@ -20,6 +20,9 @@ class Input {
   // `max_row` bytes.
   Input(const std::string& name, std::size_t max_row);
 
+  // What reads this text. `name` is for messages.
+  static Input of_text(const std::string& name, std::string text, std::size_t max_row);
+
   // For messages: "-" becomes "standard input".
   const std::string& name() const { return name_; }
 
@@ -43,6 +46,8 @@ class Input {
   bool can_seek() const { return can_seek_; }
 
  private:
+  explicit Input(std::size_t max_row) : max_row_(max_row) {}
+
   struct Close {
     void operator()(std::FILE* file) const {
       if (file != stdin) std::fclose(file);
@@ -53,7 +58,7 @@ class Input {
 
   std::string name_;
   const std::size_t max_row_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::unique_ptr<std::FILE, Close> file_;  // null: there is only what is remembered
   bool can_seek_ = false;
   bool remembers_ = false;
   std::string remembered_;

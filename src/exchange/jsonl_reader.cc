@@ -16,6 +16,7 @@ Jsonl_Reader::Jsonl_Reader(Input& input) : input_(input) {
 }
 Jsonl_Reader::~Jsonl_Reader() = default;
 bool Jsonl_Reader::next() { return false; }
+void Jsonl_Reader::add_column(const std::string&) {}
 std::span<const Cell> Jsonl_Reader::cells() const { return {}; }
 const std::vector<std::string>& Jsonl_Reader::columns() const { return parser_->columns; }
 void Jsonl_Reader::fail(std::optional<std::size_t>, const std::string& text) {
@@ -112,6 +113,13 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return std::min(line.find_first_not_of(": \t", offset), line.size());
   }
 
+  // The index of a column, which may be new.
+  std::size_t column_named(std::string name) {
+    const auto [entry, is_new] = numbers_.try_emplace(name, columns_.size());
+    if (is_new) columns_.push_back(std::move(name));
+    return entry->second;
+  }
+
   // ---- events; false stops the parser
 
   bool null() override { return take(Cell::null()); }
@@ -194,12 +202,6 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return true;
   }
 
-  std::size_t column_named(std::string name) {
-    const auto [entry, is_new] = numbers_.try_emplace(name, columns_.size());
-    if (is_new) columns_.push_back(std::move(name));
-    return entry->second;
-  }
-
   // Most often it is the one behind that of the key before.
   std::size_t find_column(std::string& name) {
     const std::size_t next = column_ + 1 < columns_.size() ? column_ + 1 : 0;
@@ -225,6 +227,7 @@ Jsonl_Reader::~Jsonl_Reader() = default;
 
 std::span<const Cell> Jsonl_Reader::cells() const { return parser_->cells(); }
 const std::vector<std::string>& Jsonl_Reader::columns() const { return parser_->columns(); }
+void Jsonl_Reader::add_column(const std::string& name) { parser_->column_named(name); }
 
 static bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\n") == line.npos;

@@ -21,6 +21,7 @@ class Jsonl_Reader : public Row_Source {
   std::span<const Cell> cells() const override;
   const std::vector<std::string>& columns() const override;
   bool has_more_columns() const override { return true; }
+  void add_column(const std::string& name) override;
   [[noreturn]] void fail(std::optional<std::size_t> column, const std::string& text) override;
   void rewind() override { input_.rewind(); }
   std::int64_t line() const override { return input_.line(); }

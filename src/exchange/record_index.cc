@@ -23,36 +23,41 @@ std::size_t combine(std::size_t hash, const Key_Part& part) {
   return absl::HashOf(hash, part.number, part.text);
 }
 
-struct Hash {
-  using is_transparent = void;
-  const Key_Columns* columns;
-  std::size_t operator()(index_t id) const {
-    std::size_t hash = 0;
-    for (const Key_Column& column : *columns) hash = combine(hash, column.part(id));
-    return hash;
-  }
-  std::size_t operator()(Key key) const {
-    std::size_t hash = 0;
-    for (const Key_Part& part : key) hash = combine(hash, part);
-    return hash;
-  }
-};
-
 bool is_same(const Key_Part& a, const Key_Part& b) {
   return a.number == b.number && a.text == b.text;
 }
 
+// Has the hash, so that the table grows without a look at the columns.
+struct Entry {
+  std::size_t hash;
+  index_t id;
+};
+
+// What is searched.
+struct Wanted {
+  std::size_t hash;
+  Key key;
+};
+
+struct Hash {
+  using is_transparent = void;
+  std::size_t operator()(const Entry& entry) const { return entry.hash; }
+  std::size_t operator()(const Wanted& wanted) const { return wanted.hash; }
+};
+
 struct Equal {
   using is_transparent = void;
   const Key_Columns* columns;
-  bool operator()(index_t a, index_t b) const {
+  bool operator()(const Entry& a, const Entry& b) const {
+    if (a.hash != b.hash) return false;
     for (const Key_Column& column : *columns)
-      if (!is_same(column.part(a), column.part(b))) return false;
+      if (!is_same(column.part(a.id), column.part(b.id))) return false;
     return true;
   }
-  bool operator()(index_t id, Key key) const {
-    for (std::size_t i = 0; i < key.size(); ++i)
-      if (!is_same((*columns)[i].part(id), key[i])) return false;
+  bool operator()(const Entry& entry, const Wanted& wanted) const {
+    if (entry.hash != wanted.hash) return false;
+    for (std::size_t i = 0; i < wanted.key.size(); ++i)
+      if (!is_same((*columns)[i].part(entry.id), wanted.key[i])) return false;
     return true;
   }
 };
@@ -78,7 +83,13 @@ Key_Column key_column(const Table& table, Field_Id id) {
 
 struct Record_Index::Records {
   Key_Columns columns;
-  absl::flat_hash_set<index_t, Hash, Equal> set{0, Hash{&columns}, Equal{&columns}};
+  absl::flat_hash_set<Entry, Hash, Equal> set{0, Hash(), Equal{&columns}};
+
+  Entry entry(index_t id) const {
+    std::size_t hash = 0;
+    for (const Key_Column& column : columns) hash = combine(hash, column.part(id));
+    return {hash, id};
+  }
 };
 
 Record_Index::Record_Index(const Table& table, std::vector<Field_Id> fields)
@@ -87,9 +98,9 @@ Record_Index::Record_Index(const Table& table, std::vector<Field_Id> fields)
   records_->set.reserve(static_cast<std::size_t>(table.records().used_count()));
   for_each_run(table.records(), [&](index_t first, index_t size) {
     for (index_t id = first; id < first + size; ++id) {
-      const auto [place, is_new] = records_->set.insert(id);
+      const auto [place, is_new] = records_->set.insert(records_->entry(id));
       if (!is_new)
-        throw Data_Error("records " + std::to_string(*place) + " and " + std::to_string(id) +
+        throw Data_Error("records " + std::to_string(place->id) + " and " + std::to_string(id) +
                          " of table " + table.name() + " have both " + key_text(Record_Id(id)) +
                          ": this does not identify a record");
     }
@@ -99,11 +110,15 @@ Record_Index::Record_Index(const Table& table, std::vector<Field_Id> fields)
 Record_Index::~Record_Index() = default;
 
 Record_Id Record_Index::find(Key key) const {
-  const auto found = records_->set.find(key);
-  return found == records_->set.end() ? Record_Id() : Record_Id(*found);
+  Wanted wanted{0, key};
+  for (const Key_Part& part : key) wanted.hash = combine(wanted.hash, part);
+  const auto found = records_->set.find(wanted);
+  return found == records_->set.end() ? Record_Id() : Record_Id(found->id);
 }
 
-void Record_Index::insert(Record_Id record) { records_->set.insert(record.value()); }
+void Record_Index::insert(Record_Id record) {
+  records_->set.insert(records_->entry(record.value()));
+}
 
 std::string Record_Index::key_text(Record_Id record) const {
   std::string text;

@@ -47,6 +47,7 @@ struct Row_Importer::Column {
   Lookup* lookup = nullptr;
   bool is_pending = false;  // finish() looks it up
   bool is_absent = false;   // in this row
+  bool is_key = false;
 };
 
 struct Row_Importer::Pending {
@@ -82,7 +83,9 @@ Row_Importer::Row_Importer(Writable_Database& database, Import_Target target)
     const std::string& name = require_field(writer_.table(), field).name;
     if (found == target_.columns.end())
       throw Data_Error("the key has the field " + name + ", which has no column");
-    if (columns_[static_cast<std::size_t>(found - target_.columns.begin())].is_pending)
+    Column& column = columns_[static_cast<std::size_t>(found - target_.columns.begin())];
+    column.is_key = true;
+    if (column.is_pending)
       throw Data_Error("the key cannot have the field " + name +
                        ": it refers to the records that are imported");
     key_columns_.push_back(&writer_.column(field));
@@ -176,6 +179,9 @@ Record_Id Row_Importer::find_by_id(const Cell& cell, bool& is_new) {
 }
 
 Record_Id Row_Importer::find_by_key(bool& is_new) {
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (columns_[i].is_key && columns_[i].is_absent)
+      throw Row_Error("the row has no value of the key", {}, place_);
   key_.clear();
   for (const Column_Writer* column : key_columns_) key_.push_back(column->key());
   const Record_Id record = index_->find(key_);

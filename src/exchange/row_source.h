@@ -29,6 +29,8 @@ class Row_Source {
   // All of them; but if has_more_columns(), rows may have others.
   virtual const std::vector<std::string>& columns() const = 0;
   virtual bool has_more_columns() const { return false; }
+  // Only if has_more_columns(): a column that rows may have. Does nothing if it is known.
+  virtual void add_column(const std::string&) {}
   // Throws an error about this row, or one of its cells.
   [[noreturn]] virtual void fail(std::optional<std::size_t> column, const std::string& text) = 0;
   // To the first row again.

@@ -56,7 +56,7 @@ class Blob_Writer final : public Column_Writer {
       : database_(database), table_(table), field_(field), column_(table.column<Blob>(field)) {}
 
   void read(const Cell& cell) override {
-    has_value_ = !cell.is_empty() || cell.kind() == Cell::Kind::bytes;
+    has_value_ = cell.kind() > Cell::Kind::null;
     bytes_ = {};
     if (!has_value_) return;
     if (cell.kind() == Cell::Kind::word) {

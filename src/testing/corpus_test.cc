@@ -29,6 +29,7 @@ TEST(Corpus, OfCommandsBreaksNothing) { replay("interpreter", testing::fuzz_inte
 TEST(Corpus, OfSchemasBreaksNothing) { replay("compiler", testing::fuzz_compiler, 5); }
 TEST(Corpus, OfLogsBreaksNothing) { replay("wal", testing::fuzz_wal, 15); }
 TEST(Corpus, OfRequestsBreaksNothing) { replay("server", testing::fuzz_server, 50); }
+TEST(Corpus, OfImportsBreaksNothing) { replay("import", testing::fuzz_import, 10); }
 TEST(Corpus, OfRepliesBreaksNothing) { replay("client", testing::fuzz_client, 50); }
 
 }  // namespace

@@ -39,6 +39,10 @@ void fuzz_server(std::string_view input);
 // then has can be opened.
 void fuzz_client(std::string_view input);
 
+// A byte that chooses options, then a CSV file or JSON lines: they are imported, or nothing is;
+// what was imported is exported, and comes back as it was.
+void fuzz_import(std::string_view input);
+
 }  // namespace joedb::testing
 
 #endif

@@ -18,6 +18,8 @@ import tempfile
 
 EVERYWHERE = {'--help', '--version'}
 MODES = {'--read', '--write', '--new', '--write_or_new', '--shared', '--lock'}
+# The first word is a command with options of its own.
+WITH_COMMANDS = {'joedb_wal', 'joedb_import', 'joedb_export'}
 # What they do without words, or with any, takes long.
 NOT_TRIED = {'joedb_crash_lab', 'joedb wal bench'}
 
@@ -78,13 +80,14 @@ def check_options(top, tools):
         name = os.path.basename(path).removesuffix('.md')
         page = read(path)
         names = [name]
-        if name == 'joedb_wal':
-            listed = run(tools, ['joedb', 'wal', '--help'])
-            names = [f'joedb wal {word}' for word in re.findall(r'^  (\w+) ', listed, re.M)]
+        if name in WITH_COMMANDS:
+            command = name.replace('_', ' ', 1)
+            listed = run(tools, [*command.split(), '--help'])
+            names = [f'{command} {word}' for word in re.findall(r'^  (\w+) ', listed, re.M)]
         known = set()
         for tool in [Tool(tools, n, page) for n in names]:
             known |= tool.options - MODES
-            yield from tool.complaints() if name != 'joedb_wal' or tool.options else ()
+            yield from tool.complaints() if name not in WITH_COMMANDS or tool.options else ()
         yield from (f'{name}.md does not have {o}, which --help lists' for o in sorted(known - documented(page)))
         yield from (f'{name}.md has {o}, which --help does not list' for o in sorted(documented(page) - known))
 

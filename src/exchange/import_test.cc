@@ -1,0 +1,422 @@
+#include "exchange/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "exchange/csv_reader.h"
+#include "exchange/export.h"
+#include "exchange/jsonl_reader.h"
+#include "exchange/type_guess.h"
+#include "interpreter/dump.h"
+#include "joedb/io/memory_file.h"
+#include "testing/error_of.h"
+#include "testing/property.h"
+#include "testing/temporary_directory.h"
+
+namespace joedb {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::error_of;
+using testing::expect_property;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using testing::Temporary_Directory;
+
+enum class Format { csv, jsonl };
+
+class Import_Test : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, std::string_view text) {
+    const std::string path = folder_.path() + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+
+  // All rows of a file, with | between the values, and - for what is no value.
+  std::vector<std::string> rows(std::string_view text, const Csv_Format& format = {}) {
+    Input input(write("in.csv", text), 1 << 20);
+    Csv_Reader reader(input, format);
+    return rows_of(reader);
+  }
+  std::vector<std::string> json_rows(std::string_view text) {
+    Input input(write("in.jsonl", text), 1 << 20);
+    Jsonl_Reader reader(input);
+    return rows_of(reader);
+  }
+  static std::vector<std::string> rows_of(Row_Source& source) {
+    std::vector<std::string> result;
+    std::string buffer;
+    while (source.next()) {
+      std::string& row = result.emplace_back();
+      for (const Cell& cell : source.cells()) {
+        if (!row.empty()) row += '|';
+        row += cell.kind() <= Cell::Kind::null ? "-" : read_cell<std::string_view>(cell, buffer);
+      }
+    }
+    return result;
+  }
+
+  // The message about a file, without its folder.
+  template <class F>
+  std::string error_in(F f) {
+    std::string text = error_of([&] { f(); });
+    const std::string prefix = folder_.path() + "/";
+    if (text.starts_with(prefix)) text.erase(0, prefix.size());
+    return text;
+  }
+
+  Import_Counts import(Format format, const std::string& text, Writable_Database& db,
+                       const Import_Settings& settings) {
+    Input input(write(format == Format::csv ? "in.csv" : "in.jsonl", text), 1 << 24);
+    std::unique_ptr<Row_Source> source;
+    if (format == Format::csv)
+      source = std::make_unique<Csv_Reader>(input, Csv_Format());
+    else
+      source = std::make_unique<Jsonl_Reader>(input);
+    const Import_Plan plan = plan_import(*source, db.get_database(), settings);
+    const Import_Counts counts = import_rows(*source, db, plan, [] {});
+    db.soft_checkpoint();
+    return counts;
+  }
+
+  Temporary_Directory folder_;
+};
+
+std::string exported(Format format, const Database& database, const Table& table,
+                     const Abstract_File& file, const Export_Settings& settings = {}) {
+  std::ostringstream out;
+  (format == Format::csv ? write_csv : write_jsonl)(database, table, file, settings, out, [] {});
+  return out.str();
+}
+
+// ---- CSV ----------------------------------------------------------------------------------------
+
+TEST_F(Import_Test, ReadsCsvAsInRfc4180) {
+  EXPECT_THAT(rows("a,b\r\n1,2\r\n\"x,\"\"y\"\"\",\"two\r\nlines\"\r\n"),
+              ElementsAre("1|2", "x,\"y\"|two\r\nlines"));
+  EXPECT_THAT(rows("a,b\n,\"\"\n\n\n3, 4"), ElementsAre("-|", "3| 4"));
+  EXPECT_THAT(rows("\xef\xbb\xbf\"a\"\nx\n"), ElementsAre("x"));
+  EXPECT_THAT(rows("a;b\n1;2\n", {.separator = ';'}), ElementsAre("1|2"));
+  EXPECT_THAT(rows("1,2\n", {.columns = {"a", "b"}}), ElementsAre("1|2"));
+  EXPECT_THAT(rows("a,b\n 1 ,\" 2 \"\n", {.trims = true}), ElementsAre("1| 2 "));
+  EXPECT_THAT(rows(std::string_view("a\n\"\0\xff\"\n", 7)), ElementsAre(std::string("\0\xff", 2)));
+}
+
+TEST_F(Import_Test, SaysWhereACsvFileIsWrong) {
+  const auto error = [&](std::string_view text) { return error_in([&] { rows(text); }); };
+  EXPECT_THAT(error("a,b\n1,2\nx\"y,2\n"), StartsWith("in.csv:3:2: a quote in a value"));
+  EXPECT_THAT(error("a,b\n\"é\"y,2\n"), StartsWith("in.csv:2:4: separator or end of line"));
+  EXPECT_THAT(error("a,b\n1,\"2\n3\n"),
+              StartsWith("in.csv:2:3: column b: the quote that opens here is not closed"));
+  EXPECT_EQ(error("a,b\n\"1\n2\",3,4\n"), "in.csv:3:6: 2 values expected, got 3");
+  EXPECT_EQ(error("a,b\n1\n"), "in.csv:2:1: 2 values expected, got 1");
+  EXPECT_THAT(error("a\n1\r2\n"), StartsWith("in.csv:2:1: a carriage return"));
+  EXPECT_EQ(error(""), "in.csv: the file is empty; a header is expected");
+  EXPECT_THAT(error("a\n\"" + std::string(1 << 20, 'x')),
+              HasSubstr("has more than 1048576 bytes: is a quote not closed?"));
+}
+
+// ---- JSON lines ---------------------------------------------------------------------------------
+
+TEST_F(Import_Test, ReadsJsonLines) {
+  EXPECT_THAT(
+      json_rows("{\"a\": 1, \"b\": true}\r\n\n {\"b\":null,\"a\":-2.5,\"c\":\"\\u00e9\\n\"}"),
+      ElementsAre("1|true", "-2.5|-|é\n"));
+  EXPECT_THAT(json_rows("{\"a\": {\"base64\": \"/wA=\"}}"), ElementsAre(std::string("\xff\0", 2)));
+  EXPECT_THAT(json_rows("{\"a\": 9223372036854775807, \"b\": 18446744073709551615}"),
+              ElementsAre("9223372036854775807|1.8446744073709552e+19"));
+}
+
+TEST_F(Import_Test, SaysWhereJsonLinesAreWrong) {
+  const auto error = [&](std::string_view text) { return error_in([&] { json_rows(text); }); };
+  EXPECT_THAT(error("{}\n{\"a\": [1]}"), StartsWith("in.jsonl:2:7: a nested value"));
+  EXPECT_THAT(error("{\"a\": {\"b\": 1}}"), HasSubstr("a nested value cannot be imported"));
+  EXPECT_THAT(error("{\"a\": {}}"), HasSubstr("a nested value cannot be imported"));
+  EXPECT_THAT(error("{\"a\": {\"base64\": 1}}"), HasSubstr("a nested value cannot be imported"));
+  EXPECT_THAT(error("{\"a\": {\"base64\": \"?\"}}"), HasSubstr("this is not base64"));
+  EXPECT_THAT(error("{\"a\": 1, \"a\": 2}"), HasSubstr("the key comes twice"));
+  EXPECT_THAT(error("[1]"), HasSubstr("an object in each line expected"));
+  EXPECT_THAT(error("7"), HasSubstr("an object in each line expected"));
+  EXPECT_THAT(error("{\"a\": 1} x"), StartsWith("in.jsonl:1:10: this is not JSON: "));
+  EXPECT_THAT(error("{\"a\": \"\xff\"}"), HasSubstr("this is not JSON: "));
+  EXPECT_THAT(error("{\"a\": 1e999}"), HasSubstr("this is not JSON: "));
+}
+
+// ---- types --------------------------------------------------------------------------------------
+
+TEST(Type_Guess_Test, FindsTheTypeThatFitsAllWords) {
+  const auto guess = [](const std::vector<const char*>& words, bool reads_times = false) {
+    Type_Guess result;
+    for (const char* word : words) result.add(Cell::of(Cell::Kind::word, word));
+    return type_name(result.type(reads_times));
+  };
+  EXPECT_EQ(guess({"1", "", "-7"}), "int32");
+  EXPECT_EQ(guess({"1", "2147483648"}), "int64");
+  EXPECT_EQ(guess({"1", "2.5", "nan", "1e300"}), "float64");
+  EXPECT_EQ(guess({"nan", "inf"}), "string");
+  EXPECT_EQ(guess({"true", "No"}), "boolean");
+  EXPECT_EQ(guess({"true", "1"}), "string");
+  EXPECT_EQ(guess({"01", "2"}), "string");
+  EXPECT_EQ(guess({"-0.5", "0"}), "float64");
+  EXPECT_EQ(guess({"99999999999999999999"}), "string");
+  EXPECT_EQ(guess({"1.5", "99999999999999999999"}), "string");
+  EXPECT_EQ(guess({"2026-01-31", "2026-01-31T12:00:00Z"}), "string");
+  EXPECT_EQ(guess({"2026-01-31", "2026-01-31T12:00:00Z"}, true), "int64");
+  EXPECT_EQ(guess({"2026-01-31", "x"}, true), "string");
+  EXPECT_EQ(guess({"", ""}), "string");
+  EXPECT_EQ(guess({}), "string");
+}
+
+TEST(Type_Guess_Test, FindsTheTypeThatFitsAllJsonValues) {
+  const auto guess = [](const std::vector<Cell>& cells) {
+    Type_Guess result;
+    for (const Cell& cell : cells) result.add(cell);
+    return type_name(result.type(false));
+  };
+  const auto text = [](const char* value) { return Cell::of(Cell::Kind::text, value); };
+  EXPECT_EQ(guess({Cell::of(std::int64_t{1}), Cell::null()}), "int32");
+  EXPECT_EQ(guess({Cell::of(std::int64_t{1}), Cell::of(0.5), text("nan")}), "float64");
+  EXPECT_EQ(guess({text("1"), text("2")}), "string");
+  EXPECT_EQ(guess({Cell::of(true), Cell::of(false)}), "boolean");
+  EXPECT_EQ(guess({Cell::of(true), Cell::of(std::int64_t{1})}), "string");
+  EXPECT_EQ(guess({Cell::of(Cell::Kind::bytes, "x")}), "blob");
+  EXPECT_EQ(guess({Cell::of(Cell::Kind::bytes, "x"), text("y")}), "string");
+}
+
+TEST(Identifier_Of, MakesNamesOfFields) {
+  EXPECT_EQ(identifier_of("Population (2020)"), "Population_2020");
+  EXPECT_EQ(identifier_of("2020"), "_2020");
+  EXPECT_EQ(identifier_of("é"), "column");
+}
+
+// ---- round trips --------------------------------------------------------------------------------
+
+template <Field_Value T>
+T arbitrary() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *rc::gen::arbitrary<bool>();
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<double>(*rc::gen::arbitrary<std::uint64_t>());
+  } else if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<float>(*rc::gen::arbitrary<std::uint32_t>());
+  } else {
+    return *rc::gen::oneOf(
+        rc::gen::arbitrary<T>(),
+        rc::gen::element(std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), T(0)));
+  }
+}
+
+std::string arbitrary_text() {
+  return *rc::gen::oneOf(
+      rc::gen::container<std::string>(rc::gen::arbitrary<char>()),
+      rc::gen::container<std::string>(
+          rc::gen::element(',', '"', '\n', '\r', ' ', 'a', '\0', '\xef')),
+      rc::gen::element<std::string>("", "nan", "null", "0", "true", "é", "\xef\xbb\xbf"));
+}
+
+// A table with a field of each type, of as many types as are wanted.
+void make_schema(Writable_Database& db, const std::vector<Type_Code>& types) {
+  db.write(Create_Table{"t"});
+  int number = 0;
+  for (const Type_Code code : types) {
+    const std::string name = "f" + std::to_string(++number);
+    const Table_Id referenced(code == Type_Code::reference ? 1 : 0);
+    db.write(Add_Field{Table_Id(1), name, {code, referenced}});
+  }
+}
+
+void add_record(Writable_Database& db, Record_Id record, const std::vector<Type_Code>& types) {
+  const Table_Id table(1);
+  db.write(Insert{table, record});
+  std::uint16_t field = 0;
+  for (const Type_Code code : types) {
+    const Field_Id id(++field);
+    if (code == Type_Code::string) {
+      const std::string text = arbitrary_text();
+      db.write(Update<std::string_view>{table, record, id, text});
+    } else if (code == Type_Code::blob) {
+      const bool is_null = *rc::gen::arbitrary<bool>();
+      // Some are refused: they look like integrity entries.
+      const std::string bytes = arbitrary_text() + "x";
+      db.write(Update<Blob>{table, record, id, is_null ? Blob() : db.write_blob(bytes)});
+    } else if (code == Type_Code::reference) {
+      const auto target = *rc::gen::inRange<index_t>(-1, 20);
+      db.write(Update<Record_Id>{table, record, id, target < 0 ? Record_Id() : Record_Id(target)});
+    } else {
+      visit_type(code, [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_arithmetic_v<T>)
+          db.write(Update<T>{table, record, id, arbitrary<T>()});
+      });
+    }
+  }
+}
+
+// The records and their values, bytes of blobs included; all nans are the same.
+std::string content_of(const Database& database, const Abstract_File& file) {
+  std::ostringstream out;
+  dump_data(database, [&]<class Entry>(const Entry& entry) {
+    if constexpr (requires { entry.value; }) {
+      out << entry.record.value() << '.' << entry.field.value() << '=';
+      using T = std::remove_cvref_t<decltype(entry.value)>;
+      if constexpr (std::is_same_v<T, Record_Id>)
+        out << entry.value.value();
+      else if constexpr (std::is_same_v<T, Blob>)
+        out << (entry.value.is_null() ? "null" : file.read_blob(entry.value));
+      else if constexpr (std::is_floating_point_v<T>)
+        out << (std::isnan(entry.value) ? "nan" : std::to_string(std::signbit(entry.value)))
+            << std::hexfloat << entry.value * T(!std::isnan(entry.value));
+      else if constexpr (std::is_same_v<T, std::string_view>)
+        out << entry.value;
+      else
+        out << std::int64_t{entry.value};
+      out << '\n';
+    } else if constexpr (requires { entry.size; }) {
+      out << "records " << entry.record.value() << '+' << entry.size << '\n';
+    }
+  });
+  return out.str();
+}
+
+class Round_Trip : public Import_Test, public ::testing::WithParamInterface<Format> {
+ protected:
+  static std::vector<Type_Code> some_types() {
+    return *rc::gen::nonEmpty(rc::gen::container<std::vector<Type_Code>>(
+        rc::gen::map(rc::gen::inRange(1, type_count + 1),
+                     [](int code) { return static_cast<Type_Code>(code); })));
+  }
+};
+
+TEST_P(Round_Trip, AnImportOfAnExportMakesTheSameValues) {
+  expect_property(
+      [&] {
+        const std::vector<Type_Code> types = some_types();
+        Memory_File file;
+        Writable_Database db(file);
+        make_schema(db, types);
+        const auto size = *rc::gen::inRange<index_t>(0, 20);
+        const bool has_holes = *rc::gen::arbitrary<bool>();
+        for (index_t id = 0; id < size; ++id)
+          if (!has_holes || *rc::gen::arbitrary<bool>()) add_record(db, Record_Id(id), types);
+        db.soft_checkpoint();
+
+        const Export_Settings settings{.has_ids = has_holes || *rc::gen::arbitrary<bool>()};
+        const Table& table = db.get_database().table(Table_Id(1));
+        const std::string text = exported(GetParam(), db.get_database(), table, file, settings);
+        Memory_File other_file;
+        Writable_Database other(other_file);
+        make_schema(other, types);
+        other.soft_checkpoint();
+        import(GetParam(), text, other, {.table = "t"});
+        RC_ASSERT(content_of(other.get_database(), other_file) ==
+                  content_of(db.get_database(), file));
+
+        // Again: nothing is new.
+        if (!settings.has_ids || table.records().used_count() == 0) return;
+        const Offset end = other_file.get_size();
+        import(GetParam(), text, other, {.table = "t", .deletes_missing = true});
+        RC_ASSERT(other_file.get_size() == end);
+      },
+      200);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Round_Trip, ::testing::Values(Format::csv, Format::jsonl),
+                         [](const auto& parameter) {
+                           return parameter.param == Format::csv ? "Csv" : "JsonLines";
+                         });
+
+// ---- plans --------------------------------------------------------------------------------------
+
+TEST_F(Import_Test, ANewTableHasAFieldForEachColumn) {
+  Memory_File file;
+  Writable_Database db(file);
+  import(Format::csv, "name,size in km,country\nLyon,4.5,FR\nBern,,CH\n", db,
+         {.table = "city", .enums = {
+            { "country",
+              "" }
+          }});
+  const Table& city = *db.get_database().find_table("city");
+  EXPECT_EQ(exported(Format::csv, db.get_database(), city, file,
+                     {.references = {{"country", "country.name"}}}),
+            "name,size_in_km,country\nLyon,4.5,FR\nBern,nan,CH\n");
+  EXPECT_EQ(exported(Format::jsonl, db.get_database(), city, file),
+            "{\"name\": \"Lyon\", \"size_in_km\": 4.5, \"country\": 0}\n"
+            "{\"name\": \"Bern\", \"size_in_km\": \"nan\", \"country\": 1}\n");
+}
+
+TEST_F(Import_Test, ATypeThatWasGuessedFromTheFirstRowsMayBeWrong) {
+  Memory_File file;
+  Writable_Database db(file);
+  EXPECT_EQ(error_in([&] { import(Format::csv, "a\n1\n2\nx\n", db, {.table = "t", .sample = 2}); }),
+            "in.csv:4:1: column a: int32 expected, got `x`. The type was guessed from the first 2 "
+            "rows: --type a=string gives another");
+  db.rollback();
+  EXPECT_THAT(error_in([&] {
+                import(Format::jsonl, "{\"a\": 1}\n{\"b\": 1}\n", db, {.table = "t", .sample = 1});
+              }),
+              StartsWith("in.jsonl:2:7: column b: this is not in the first 1 rows"));
+  db.rollback();
+}
+
+TEST_F(Import_Test, ObjectsMayHaveAnyFieldsOfATableThatExists) {
+  Memory_File file;
+  Writable_Database db(file);
+  import(Format::csv, "a,b\n1,x\n", db, {.table = "t"});
+  const Import_Settings settings{.table = "t", .key = {"a"}, .sample = 1};
+  EXPECT_EQ(import(Format::jsonl, "{\"a\": 1}\n{\"a\": 2, \"b\": \"y\"}\n", db, settings),
+            (Import_Counts{.inserted = 1, .unchanged = 1}));
+  EXPECT_EQ(
+      error_in([&] { import(Format::jsonl, "{\"a\": 1}\n{\"a\": 2, \"c\": 3}\n", db, settings); }),
+      "in.jsonl:2:15: column c: table t has no such field: --add-fields adds it, --skip "
+      "leaves the column out");
+  db.rollback();
+  EXPECT_EQ(error_in([&] { import(Format::jsonl, "{\"b\": \"z\"}\n", db, settings); }),
+            "in.jsonl:1:1: the row has no value of the key");
+  db.rollback();
+}
+
+TEST_F(Import_Test, RefusesSettingsThatDoNotFit) {
+  Memory_File file;
+  Writable_Database db(file);
+  import(Format::csv, "a\n1\n", db, {.table = "t"});
+  const auto error = [&](const Import_Settings& settings, const char* text = "a\n1\n") {
+    const std::string result = error_in([&] { import(Format::csv, text, db, settings); });
+    db.rollback();
+    return result;
+  };
+  EXPECT_THAT(error({.table = "t", .key = {"b"}}), HasSubstr("--key b: "));
+  EXPECT_THAT(error({.table = "t"}, "a,b\n1,2\n"), HasSubstr("--add-fields adds it"));
+  EXPECT_THAT(error({.table = "t", .deletes_missing = true}), HasSubstr("--delete-missing needs"));
+  EXPECT_THAT(error({.table = "u", .types = {{"a", "int"}}}), HasSubstr("--type a=int: expected"));
+  EXPECT_THAT(error({.table = "u", .references = {{"a", "v.w"}}}), HasSubstr("no table v"));
+  EXPECT_THAT(error({.table = "t", .references = {{"a", "t.a"}}}), HasSubstr("is no reference"));
+  EXPECT_THAT(error({.table = "u"}, "x y,x_y\n1,2\n"), HasSubstr("two columns are for the field"));
+  EXPECT_THAT(error({.table = "t"}, "__id,a\n1000000000000,2\n"), StartsWith("in.csv:2:1: "));
+}
+
+TEST_F(Import_Test, AKeyThatTwoRowsHaveIsFoundInAnIndexThatWasEmpty) {
+  Memory_File file;
+  {
+    Writable_Database db(file);
+    make_schema(db, {Type_Code::int32});
+    db.soft_checkpoint();
+  }
+  Writable_Database db(file, {}, Deleted_Values::reset,
+                       {{"by_f1", Table_Id(1), {Field_Id(1)}, true}});
+  EXPECT_THAT(error_in([&] { import(Format::csv, "f1\n1\n2\n1\n", db, {.table = "t"}); }),
+              ::testing::MatchesRegex(".*in.csv:4: by_f1 unique index failure.*"));
+  db.rollback();
+  EXPECT_EQ(import(Format::csv, "f1\n3\n4\n", db, {.table = "t"}).inserted, 2);
+  EXPECT_THAT(error_in([&] { import(Format::csv, "f1\n5\n3\n", db, {.table = "t"}); }),
+              StartsWith("in.csv:3:1: by_f1 unique index failure"));
+  db.rollback();
+}
+
+}  // namespace
+}  // namespace joedb
