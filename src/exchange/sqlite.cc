@@ -15,6 +15,7 @@ std::string sqlite_name(std::string_view name) {
 
 [[noreturn]] static void fail(sqlite3* connection, const std::string& file, int code) {
   if (code == SQLITE_NOMEM) throw std::bad_alloc();
+  if (code == SQLITE_NOTADB) throw Sqlite_Error(file + ": is no database of SQLite");
   const bool has_message = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK;
   throw Sqlite_Error(file + ": " +
                      (has_message ? sqlite3_errmsg(connection) : sqlite3_errstr(code)));
@@ -87,19 +88,25 @@ Sqlite::Sqlite(const std::string& path, std::string name, Use use) : name_(std::
   }
 }
 
-// Without the flag for URIs: a name is a name.
+// Some names, like :memory:, mean something else, but not with a folder. While another program
+// commits, reading waits.
 void Sqlite::open(const std::string& path, int flags) {
+  constexpr int patience_ms = 10'000;
+  const std::string full_path = path.starts_with('/') ? path : "./" + path;
   sqlite3* connection = nullptr;
-  const int result = sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
+  const int result = sqlite3_open_v2(full_path.c_str(), &connection, flags, nullptr);
   connection_.reset(connection);
+  if (result == SQLITE_CANTOPEN && sqlite3_system_errno(connection) != 0)
+    throw_io_error("opening", name_, -1, sqlite3_system_errno(connection));
   if (result != SQLITE_OK) fail(connection, name_, result);
+  sqlite3_busy_timeout(connection, patience_ms);
 }
 
 // As https://www.sqlite.org/security.html advises. Views and triggers are not used, and tables are
 // read without indexes: nothing of the schema is run.
 void Sqlite::distrust() {
   sqlite3* const c = connection_.get();
-  for (const int on : {SQLITE_DBCONFIG_DEFENSIVE}) sqlite3_db_config(c, on, 1, nullptr);
+  sqlite3_db_config(c, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   for (const int off :
        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
         SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML})

@@ -119,6 +119,8 @@ class Table_Import {
       Row_Importer importer(database_, std::move(target));
       Sqlite_Rows rows(file_, plan_.source, budget_);
       while (rows.next()) {
+        if (target_.has_ids && rows.place() < 0)
+          throw Row_Error("a record id cannot be negative", {}, rows.place());
         if (target_.has_ids) cells[0] = Cell::of(rows.place());
         for (std::size_t i = 0; i < plan_.columns.size(); ++i)
           cells[first + i] = plan_.columns[i].is_deferred ? Cell() : rows.cell(i);
@@ -163,7 +165,10 @@ class Table_Import {
         const std::size_t i = deferred_.empty() ? *error.column : deferred_[*error.column];
         place += ", column " + plan_.columns[i].column;
       }
-      throw Data_Error(table + place + ": " + error.what());
+      const std::string text = error.what();
+      const bool is_dangling = text.find(" has no record whose ") != text.npos;
+      throw Data_Error(table + place + ": " + text +
+                       (is_dangling ? "; --null-dangling makes such references null" : ""));
     } catch (const Data_Error& error) {
       throw Data_Error(table + ": " + error.what());
     }

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""A database of SQLite becomes one of joedb and comes back, and a browser leaves nothing behind.
+
+usage: sqlite.py TOOLS_DIR [MEGABYTES]
+
+The database has about so many megabytes (default 4); from 100 on, times and memory are printed.
+"""
+import contextlib
+import glob
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+SCHEMA = '''
+CREATE TABLE invoice(number INTEGER PRIMARY KEY, customer TEXT REFERENCES customer, day DATE, total DECIMAL(10,2),
+                     paid BOOLEAN);
+CREATE TABLE customer(code TEXT PRIMARY KEY, name TEXT NOT NULL, score REAL, photo BLOB) WITHOUT ROWID;
+CREATE TABLE line(invoice INT REFERENCES invoice(number), sku TEXT, pieces SMALLINT, price REAL, note TEXT,
+                  before INT UNIQUE REFERENCES line(id), id INT UNIQUE);
+CREATE INDEX line_by_sku ON line(sku, pieces);
+'''
+
+# The rows of the original, and of the copy, where references are record ids.
+COMPARED = (
+    ('SELECT code, name, score, photo FROM customer ORDER BY code',
+     'SELECT code, name, score, photo FROM customer ORDER BY __id'),
+    ('SELECT number, customer, day, total, paid FROM invoice ORDER BY number',
+     'SELECT number, c.code, day, total, paid FROM invoice i LEFT JOIN customer c ON c.__id = i.customer '
+     'ORDER BY i.__id'),
+    ('SELECT invoice, sku, pieces, price, note, before, id FROM line ORDER BY rowid',
+     'SELECT i.number, l.sku, l.pieces, l.price, l.note, b.id, l.id FROM line l '
+     'LEFT JOIN invoice i ON i.__id = l.invoice LEFT JOIN line b ON b.__id = l.before ORDER BY l.__id'))
+
+
+def make(path, megabytes):
+    """Writes a database of about this size: a customer has three invoices, with three lines each."""
+    randomly = random.Random(1)
+    count = max(int(megabytes * 600), 1)
+    words = [''.join(randomly.choices('abcdefghij äß€"\'\n', k=40)) for _ in range(1000)]
+    customers = ((f'C{i:07}', randomly.choice(words), randomly.random(), randomly.randbytes(i % 100) if i % 3 else None)
+                 for i in range(count))
+    invoices = ((i * 7, f'C{randomly.randrange(count):07}' if i % 50 else None, f'2026-02-{i % 28 + 1:02}',
+                 i * 1.25, i % 2) for i in range(3 * count))
+    lines = ((randomly.randrange(3 * count) * 7, f'SKU-{randomly.randrange(100000):06}', randomly.randrange(1000),
+              randomly.random() * 100, randomly.choice(words), i + 100 if i % 2 else None, i + 99)
+             for i in range(9 * count))
+    with contextlib.closing(sqlite3.connect(path)) as out:
+        out.executescript('PRAGMA synchronous = OFF;' + SCHEMA)
+        out.executemany('INSERT INTO customer VALUES(?,?,?,?)', customers)
+        out.executemany('INSERT INTO invoice VALUES(?,?,?,?,?)', invoices)
+        out.executemany('INSERT INTO line VALUES(?,?,?,?,?,?,?)', lines)
+        # The last of all refers to nothing.
+        out.execute('UPDATE line SET before = NULL WHERE before NOT IN (SELECT id FROM line)')
+        out.commit()
+
+
+def run(*command, is_shown=False):
+    """Returns what a command prints; shows what it took."""
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read().decode()
+    assert process.returncode == 0, f'{command}: {text}'
+    if is_shown:
+        print(f'{" ".join(command[:3]):24}{time.monotonic() - start:8.1f} s{usage.ru_utime + usage.ru_stime:8.1f} s CPU'
+              f'{usage.ru_maxrss / 1000:8.0f} MB at the peak')
+    return text
+
+
+def rows(path, query):
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        yield from database.execute(query)
+
+
+def check_same(first, second):
+    for mine, theirs in COMPARED:
+        others = rows(second, theirs)
+        for number, row in enumerate(rows(first, mine)):
+            other = next(others, None)
+            assert row == other, f'row {number} of {mine}: {row}, {other}'
+        assert next(others, None) is None, mine
+
+
+def check_round_trip(megabytes):
+    is_large = megabytes >= 100
+    make('shop.sqlite', megabytes)
+    if is_large:
+        print(f'shop.sqlite has {os.path.getsize("shop.sqlite") / 1e6:.0f} MB')
+    run('joedb', 'import', 'sqlite', '--new', '--write-options', 'shop.joedbc', 'shop.sqlite', 'shop.joedb', is_shown=is_large)
+    if is_large:
+        print(f'shop.joedb has {os.path.getsize("shop.joedb") / 1e6:.0f} MB')
+    run('joedb', 'export', 'sqlite', '--options', 'shop.joedbc', 'shop.joedb', 'copy.sqlite', is_shown=is_large)
+    check_same('shop.sqlite', 'copy.sqlite')
+
+    size = os.path.getsize('shop.joedb')
+    text = run('joedb', 'import', 'sqlite', 'copy.sqlite', 'shop.joedb', is_shown=is_large)
+    assert 'inserted 0, updated 0' in text and os.path.getsize('shop.joedb') == size, text
+    run('joedb', 'import', 'sqlite', '--new', 'copy.sqlite', 'again.joedb')
+    assert run('joedb', 'export', 'csv', '--id', 'shop.joedb', 'line') == \
+        run('joedb', 'export', 'csv', '--id', 'again.joedb', 'line')
+
+
+def check_damage():
+    """A file that is cut or has other bytes gives an error or other values, and no database in halves."""
+    make('good.sqlite', 0.2)
+    with open('good.sqlite', 'rb') as file:
+        good = file.read()
+    randomly = random.Random(2)
+    for number in range(40):
+        bad = bytearray(good[:randomly.randrange(len(good))] if number % 4 == 0 else good)
+        for _ in range(randomly.randrange(1, 20)):
+            if bad:
+                bad[randomly.randrange(len(bad))] = randomly.randrange(256)
+        with open('bad.sqlite', 'wb') as file:
+            file.write(bad)
+        result = subprocess.run(['joedb', 'import', 'sqlite', '--new', 'bad.sqlite', 'bad.joedb'], timeout=60,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        assert result.returncode in (0, 1), (number, result)
+        assert os.path.exists('bad.joedb') == (result.returncode == 0), (number, result)
+        if result.returncode == 0:
+            run('joedb_verify', 'bad.joedb')
+            os.remove('bad.joedb')
+        assert not glob.glob('*.tmp-*')
+
+
+def check_browser():
+    """The temporary file is there while the program runs, and only then, whatever ends it."""
+    place = os.path.join(os.getcwd(), 'temporary')
+    os.mkdir(place)
+    os.environ['TMPDIR'] = place
+    reads, writes = os.pipe()
+    for end in (signal.SIGTERM, signal.SIGHUP, None):
+        program = f'cat <&{reads}; ls -l'
+        browser = subprocess.Popen(['joedb_browser', '--program', program, 'shop.joedb'], pass_fds=[reads],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert browser.stdout.readline() == b'this is a copy of shop.joedb: changes are not written back\n'
+        (name,) = glob.glob(os.path.join(place, '*', 'shop.sqlite'))
+        assert os.stat(os.path.dirname(name)).st_mode & 0o777 == 0o700
+        assert os.stat(name).st_mode & 0o777 == 0o400
+        if end is not None:
+            browser.send_signal(end)
+        else:
+            os.close(writes)
+            assert b'shop.sqlite' in browser.stdout.read()
+        assert browser.wait() == (0 if end is None else -end)
+        browser.stdout.close()
+        assert not os.listdir(place)
+    os.close(reads)
+
+
+def main(tools, megabytes):
+    os.environ['PATH'] = os.path.abspath(tools) + ':/usr/bin:/bin'
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_round_trip(megabytes)
+        check_damage()
+        check_browser()
+        os.chdir('/')
+
+
+if __name__ == '__main__':
+    main(sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 4)
