@@ -64,6 +64,8 @@ bool Simulation::open_relay() {
     wrong = wrong_in_relay();
   } catch (const Sim_Killed&) {
     throw;
+  } catch (const Content_Mismatch& error) {
+    wrong = error.what();
   } catch (const Connection_Lost& error) {
     note(std::string("the relay cannot start: ") + error.what());
     return false;
@@ -79,7 +81,7 @@ bool Simulation::open_relay() {
     node.disk->remove_fault();
     // A soft checkpoint that survives a power cut proves nothing; what has been pulled has no
     // other. The copy is made anew.
-    if (node.was_power_cut) node.disk = std::make_unique<Sim_Disk>();
+    must_copy_anew_ = node.was_power_cut;
     return false;
   }
   node.was_power_cut = false;
@@ -125,6 +127,7 @@ void Simulation::bury_relay() {
   node.upstream.reset();
   node.file.reset();
   node.memory.reset();
+  if (std::exchange(must_copy_anew_, false)) node.disk = std::make_unique<Sim_Disk>();
   if (node.is_power_next && !node.is_in_memory) {
     node.disk = std::make_unique<Sim_Disk>(node.disk->power_cut(random_.next()));
     node.was_power_cut = true;

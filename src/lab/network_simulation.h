@@ -343,6 +343,7 @@ class Simulation final : public System {
   Actor relay_lane_;        // its thread that works on its journal
   Actor relay_watcher_;
   std::size_t checked_ = 0;       // so much of the copy of the relay
+  bool must_copy_anew_ = false;   // the relay
   Nanoseconds behind_since_ = 0;  // the relay, without an excuse
 
   bool is_shared_ = false;   // the file of the hub

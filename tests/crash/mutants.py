@@ -360,8 +360,8 @@ MUTANTS = [
     Mutant('relay: what it has pulled is not served', SERVED,
            '    client_.pull_file();\n  update();\n', '    client_.pull_file();\n'),
     Mutant('relay: serves nothing after a failure at its start', SERVED,
-           '  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it\n}\n\nWritten_Journal::~',
-           '  update();\n}\n\nWritten_Journal::~'),
+           '  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it\n'
+           '}\n\nWritten_Journal::~', '  update();\n}\n\nWritten_Journal::~'),
     Mutant('relay: the watcher does not say that it has connected again', 'src/server/watch_server.cc',
            '      notify();\n      while (goes_on()) {\n', '      while (goes_on()) {\n'),
 ]
