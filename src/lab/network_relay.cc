@@ -44,10 +44,12 @@ void Simulation::open_relay_journal() {
   Node& node = relay();
   Journal_Options options(random_.flip() ? Recovery::keep : Recovery::overwrite);
   if (chance(20)) options.preallocation = 4096;
-  if (node.is_in_memory)
+  if (node.is_in_memory) {
     node.memory = std::make_unique<Locked_Memory_File>();
-  else
+  } else {
     node.file = std::make_unique<Sim_File>(*node.disk);
+    node.file->set_cold(chance(20));
+  }
   node.upstream = std::make_unique<Robust_Connection>(*node.connector, node.log, *this);
   Abstract_File& file = node.file ? static_cast<Abstract_File&>(*node.file) : *node.memory;
   node.journal =

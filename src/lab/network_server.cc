@@ -87,6 +87,7 @@ bool Simulation::open_journal(Recovery recovery, std::string& error) {
     hub().file = std::make_unique<Sim_File>(
         *hub().disk,
         is_shared_ ? Open_Mode::shared_write : Open_Mode::write_existing_or_create_new);
+    hub().file->set_cold(chance(20));
     hub().journal = std::make_unique<Written_Journal>(*hub().file, Connection::dummy,
                                                       Content_Check::none, hub().is_hard, options);
     return true;

@@ -235,6 +235,11 @@ class Sim_File : public Named_File {
 
   Offset get_size() const override;
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
+  // Whether reads have to wait for the disk.
+  void set_cold(bool is_cold) { is_cold_ = is_cold; }
+  bool pread_cached(char* data, std::size_t size, Offset offset) const override {
+    return !is_cold_ && Abstract_File::pread_cached(data, size, offset);
+  }
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   bool has_slow_growth() const override { return true; }
   bool truncate(Offset size) override;
@@ -270,6 +275,7 @@ class Sim_File : public Named_File {
   Offset map_end_ = 0;
   std::size_t changes_left_ = std::numeric_limits<std::size_t>::max();
   bool is_killed_ = false;
+  bool is_cold_ = false;
 };
 
 // The four checkpoint words of a file, as text: "41 41 41 -44".
