@@ -97,9 +97,9 @@ void finish_settings(Import_Options& import, const std::string& in) {
 // After each row.
 class Watch {
  public:
-  explicit Watch(const Row_Source& source)
-      : source_(source),
-        progress_("importing " + source.input().name(), 0, source.input().size()) {}
+  // `what`: "importing"
+  Watch(const Row_Source& source, const std::string& what)
+      : source_(source), progress_(what + " " + source.input().name(), 0, source.input().size()) {}
 
   void operator()() {
     constexpr int step = 1024;
@@ -114,6 +114,12 @@ class Watch {
   Progress progress_;
   std::int64_t rows_ = 0;
 };
+
+Import_Plan make_plan(Row_Source& source, const Database& database,
+                      const Import_Settings& settings) {
+  Watch watch(source, "looking at");
+  return plan_import(source, database, settings, [&] { watch(); });
+}
 
 // What is there now; nothing if there is no file.
 void read_content(const File_Argument& argument, Recovery recovery, Database& database) {
@@ -132,7 +138,7 @@ void read_content(const File_Argument& argument, Recovery recovery, Database& da
 void preview(Row_Source& source, const File_Argument& file, const Import_Options& import) {
   Database database;
   read_content(file, import.transaction.recovery, database);
-  const Import_Plan plan = plan_import(source, database, import.settings);
+  const Import_Plan plan = make_plan(source, database, import.settings);
   std::cout << source.input().name() << ": " << plan.rows_seen
             << (plan.rows_seen == 1 ? " row" : " rows")
             << (plan.has_seen_all ? "\n" : " were looked at; there may be more\n") << plan.text()
@@ -142,8 +148,8 @@ void preview(Row_Source& source, const File_Argument& file, const Import_Options
 void import_from(Row_Source& source, const File_Argument& file, const Import_Options& import) {
   Import_Counts counts;
   change_file(file, import.transaction, [&](Writable_Database& database) {
-    const Import_Plan plan = plan_import(source, database.get_database(), import.settings);
-    Watch watch(source);
+    const Import_Plan plan = make_plan(source, database.get_database(), import.settings);
+    Watch watch(source, "importing");
     counts = import_rows(source, database, plan, [&] { watch(); });
   });
   print_counts(import.settings.table, counts, import.is_json);

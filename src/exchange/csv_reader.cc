@@ -82,6 +82,7 @@ class Csv_Reader::Parser {
   // libcsv is C: no exception may pass through it.
   static void take_value(void* text, std::size_t size, void* self) noexcept {
     auto& parser = *static_cast<Parser*>(self);
+    if (parser.values_.size() > max_columns) return;  // an error, with or without the others
     try {
       parser.values_.push_back({parser.text_.size(), size, text == nullptr});
       if (size > 0) parser.text_.append(static_cast<const char*>(text), size);
@@ -148,6 +149,8 @@ void Csv_Reader::start() {
   if (!columns_.empty()) return;
   if (!read_row()) throw Data_Error(input_.name() + ": the file is empty; a header is expected");
   parser_->make_cells();
+  if (parser_->value_count() > max_columns)
+    fail({}, "there can be at most " + std::to_string(max_columns) + " columns");
   for (const Cell& cell : parser_->cells()) columns_.emplace_back(cell.text());
 }
 

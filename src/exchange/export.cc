@@ -262,6 +262,7 @@ class Table_Writer {
         after_record();
       }
     });
+    buffer.flush();  // here, for the destructor says nothing of errors
   }
 
  private:

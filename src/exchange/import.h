@@ -73,8 +73,10 @@ struct Import_Plan {
 // Matches the columns of a source with the fields of a table, by name: characters that no field can
 // have become _. For new fields it reads the source, to its end or as far as settings.sample says,
 // and rewinds it. Throws Data_Error.
-Import_Plan plan_import(Row_Source& source, const Database& database,
-                        const Import_Settings& settings);
+// `after_row` is called after each row that it has read.
+Import_Plan plan_import(
+    Row_Source& source, const Database& database, const Import_Settings& settings,
+    const std::function<void()>& after_row = [] {});
 
 // Imports the rows of the source, from where it is. `after_row` is called after each. Throws
 // Data_Error, with the place in the file in front of it, and what Row_Importer throws.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "exchange/import.h"
 #include "exchange/type_guess.h"
@@ -51,10 +52,12 @@ constexpr Offset sample_bytes_of_pipe = Offset{1} << 26;
 
 class Planner {
  public:
-  Planner(Row_Source& source, const Database& database, const Import_Settings& settings)
+  Planner(Row_Source& source, const Database& database, const Import_Settings& settings,
+          const std::function<void()>& after_row)
       : source_(source),
         database_(database),
         settings_(settings),
+        after_row_(after_row),
         table_(database.find_table(settings.table)) {}
 
   Import_Plan plan() {
@@ -83,11 +86,11 @@ class Planner {
   void expect_fields() {
     for (const std::string& name : settings_.skipped) source_.add_column(name);
     for (const auto& [name, field] : settings_.renames) source_.add_column(name);
-    std::vector<std::string> fields;
+    std::set<std::string> fields;
     for (const std::string& name : source_.columns())
-      if (!contains(settings_.skipped, name)) fields.push_back(field_of(name));
+      if (!contains(settings_.skipped, name)) fields.insert(field_of(name));
     for_each_live_field(*table_, [&](Field_Id, const Field& field) {
-      if (!contains(fields, field.name)) source_.add_column(field.name);
+      if (!fields.contains(field.name)) source_.add_column(field.name);
     });
   }
 
@@ -111,6 +114,7 @@ class Planner {
     if (guesses_.size() < cells.size()) guesses_.resize(cells.size());
     for (std::size_t i = 0; i < cells.size(); ++i) guesses_[i].add(cells[i]);
     ++plan_.rows_seen;
+    after_row_();
   }
 
   std::string field_of(const std::string& column) const {
@@ -129,10 +133,9 @@ class Planner {
     Import_Plan::Column column{i, field_of(name), Type_Code::none, true};
     if (!is_identifier(column.field))
       throw Data_Error("`" + column.field + "` cannot be the name of a field");
-    for (const Import_Plan::Column& other : plan_.columns)
-      if (other.field == column.field)
-        source_.fail({}, "two columns are for the field " + column.field +
-                             ": --skip or --rename one of them");
+    if (!fields_.insert(column.field).second)
+      source_.fail(
+          {}, "two columns are for the field " + column.field + ": --skip or --rename one of them");
     const Type_Guess& guess = guesses_[i];
     column.examples = guess.examples();
     column.empty_count = guess.empty_count();
@@ -253,16 +256,18 @@ class Planner {
   Row_Source& source_;
   const Database& database_;
   const Import_Settings& settings_;
+  const std::function<void()>& after_row_;
   const Table* const table_;
   std::vector<Type_Guess> guesses_;
+  std::set<std::string> fields_;  // those of the plan
   Import_Plan plan_;
 };
 
 }  // namespace
 
 Import_Plan plan_import(Row_Source& source, const Database& database,
-                        const Import_Settings& settings) {
-  return Planner(source, database, settings).plan();
+                        const Import_Settings& settings, const std::function<void()>& after_row) {
+  return Planner(source, database, settings, after_row).plan();
 }
 
 // ---- text ---------------------------------------------------------------------------------------

@@ -118,6 +118,7 @@ TEST_F(Import_Test, SaysWhereACsvFileIsWrong) {
   EXPECT_EQ(error("a,b\n\"1\n2\",3,4\n"), "in.csv:3:6: 2 values expected, got 3");
   EXPECT_EQ(error("a,b\n1\n"), "in.csv:2:1: 2 values expected, got 1");
   EXPECT_THAT(error("a\n1\r2\n"), StartsWith("in.csv:2:1: a carriage return"));
+  EXPECT_THAT(error(std::string(1 << 17, ',')), HasSubstr("there can be at most 65535 columns"));
   EXPECT_EQ(error(""), "in.csv: the file is empty; a header is expected");
   EXPECT_THAT(error("a\n\"" + std::string(1 << 20, 'x')),
               HasSubstr("has more than 1048576 bytes: is a quote not closed?"));

@@ -119,6 +119,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   bool key(std::string& name) override {
     if (depth_ == 2) return (name == "base64" && !has_bytes_) || refuse(nested);
     column_ = find_column(name);
+    if (column_ >= max_columns) return refuse("there are more than 65535 columns");
     if (column_ >= cells_.size()) cells_.resize(column_ + 1);
     if (cells_[column_].kind() != Cell::Kind::absent) return refuse("the key comes twice");
     return wanted_ != column_;

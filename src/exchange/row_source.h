@@ -15,6 +15,9 @@ namespace joedb {
 // The column with the ids of records, in files that have them. No field can have this name.
 inline constexpr std::string_view id_column_name = "__id";
 
+// So many fields a table can have.
+inline constexpr std::size_t max_columns = 65535;
+
 // Rows of a file. What is wrong in it is thrown as Data_Error "FILE:LINE:COLUMN: TEXT", with
 // columns in characters, from 1.
 class Row_Source {
