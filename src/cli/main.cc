@@ -88,9 +88,7 @@ static int run(Call& call) {
   if (first.empty()) throw Usage_Error(usage);
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.name);
-  const std::string meant = did_you_mean(first, names);
-  throw Usage_Error("unknown command: " + first + (meant.empty() ? "" : "." + meant) + '\n' +
-                    usage);
+  throw Usage_Error("unknown command: " + first + did_you_mean(first, names) + '\n' + usage);
 }
 
 // ---- errors -------------------------------------------------------------------------------------
