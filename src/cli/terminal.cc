@@ -190,6 +190,11 @@ class Terminal::Page : private std::streambuf {
 
   void count_rows(std::string_view text) {
     for (const char c : text) {
+      if (c == '\x1b') is_escape_ = true;
+      if (is_escape_) {
+        is_escape_ = c != 'm';
+        continue;
+      }
       const bool is_end = c == '\n' || column_ == size_.width;
       rows_ += is_end ? 1 : 0;
       column_ = is_end ? 0 : column_ + 1;
@@ -223,6 +228,7 @@ class Terminal::Page : private std::streambuf {
   std::string kept_;
   std::size_t rows_ = 0;
   std::size_t column_ = 0;
+  bool is_escape_ = false;
 };
 
 std::ostream& Terminal::begin_page(bool has_pager) { return page_->begin(has_pager); }

@@ -119,6 +119,7 @@ constexpr Argument_Help arguments[] = {
     {"record_id", "the number in front of a record, from 0 on"},
     {"type",
      "string, blob, int8, int16, int32, int64, float32, float64, boolean, or references TABLE"},
+    {"operator", "=, !=, <, <=, >, >=, begins or contains"},
     {"value",
      "as the type of the field is: \"text\", 12, -1.5, true or false, a record id (-1 for none), "
      "POSITION,SIZE of a blob. In a text, \\ stands before \" and \\"},
@@ -128,7 +129,6 @@ constexpr Argument_Help arguments[] = {
     {"max_column_width", "in characters; 0 for no limit"},
     {"start", "a record id"},
     {"length", "a number of records; 0 for all"},
-    {"operator", "=, !=, <, <=, >, >=, begins or contains"},
     {"base64", "1: strings as base64"},
     {"stamp", "seconds since 1970"},
     {"comment_string", "any text"},
@@ -149,18 +149,18 @@ constexpr std::size_t line_width = 79;
 // Breaks a text into lines; all but the first are indented.
 void print_wrapped(std::ostream& out, std::string_view text, std::size_t column,
                    std::size_t indentation) {
-  while (!text.empty()) {
+  for (bool is_first = true; !text.empty(); is_first = false) {
     const std::string_view word = text.substr(0, text.find(' '));
-    if (column > indentation && column + word.size() > line_width) {
+    if (!is_first && column + 1 + word.size() > line_width) {
       out << '\n' << std::string(indentation, ' ');
       column = indentation;
+    } else if (!is_first) {
+      out << ' ';
+      ++column;
     }
     out << word;
     column += word.size();
     text.remove_prefix(std::min(text.size(), word.size() + 1));
-    if (text.empty()) break;
-    if (column < line_width) out << ' ';
-    ++column;
   }
   out << '\n';
 }
