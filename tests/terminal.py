@@ -356,36 +356,49 @@ def test_gives_a_client_the_same(tools, folder):
         assert t.end() == 0
 
 
-def test_edit_asks_after_an_error_and_leaves_no_text(tools, folder):
-    """joedb_edit asks after an error, and leaves no text behind that was not edited."""
-    run = dict(cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
-    subprocess.run([os.path.join(tools, 'joedbi'), '--new', 'edit.joedb'], check=True,
-                   input='create_table t\nadd_field t x int32\ninsert_into t 0 5\n', **run)
+def make_editable(tools, folder):
+    """A database, and a folder for texts."""
+    make_database(tools, folder, 'create_table t\nadd_field t x int32\ninsert_into t 0 5\n')
     texts = os.path.join(folder, 'texts')
     os.mkdir(texts)
+    return texts
+
+
+def test_asks_after_an_error_in_an_edited_text(tools, folder):
+    texts = make_editable(tools, folder)
     editor = os.path.join(folder, 'editor')  # the first time it makes an error, and corrects it the second
     with open(editor, 'w', encoding='utf-8') as file:
         file.write('#!/bin/sh\nif grep -q many "$1"; then sed -i s/many/7/ "$1"; else sed -i "s/ 5/ many/" "$1"; fi\n')
     os.chmod(editor, 0o700)
+    environment = {'TMPDIR': texts, 'EDITOR': editor}
     question = '[e]dit again, [q]uit and keep the text'
 
-    command = f'env TMPDIR={texts} EDITOR={editor} joedb_edit edit.joedb'
-    code, shown = session(tools, folder, command, 'what?', 'q')
-    kept = os.listdir(texts)
-    assert code == 1 and shown.count(question) == 2 and len(kept) == 1 and kept[0] in shown, shown
-    os.remove(os.path.join(texts, kept[0]))
-    code, shown = session(tools, folder, command, 'e')
-    assert code == 0 and 'line 11: x: int32 expected, got `many`' in shown and '1 value changed' in shown, shown
+    with Terminal(tools, folder, 'joedb_edit db.joedb', **environment) as t:
+        t.expect(question)
+        t.type('what?\n')
+        t.expect(question)
+        t.type('q\n')
+        assert t.end() == 1
+        kept, = os.listdir(texts)
+        assert kept in t.shown, t.shown
+    os.remove(os.path.join(texts, kept))
+    with Terminal(tools, folder, 'joedb_edit db.joedb', **environment) as t:
+        assert 'line 11: x: int32 expected, got `many`' in t.expect(question)
+        t.type('e\n')
+        assert t.end() == 0 and '1 value changed' in t.shown, t.shown
     assert not os.listdir(texts), 'a text was left'
 
-    # A signal while the editor runs. It ends when its pipe does.
+
+def test_leaves_no_text_when_a_signal_ends_an_edit(tools, folder):
+    texts = make_editable(tools, folder)
     for signal_name in 'TERM', 'HUP':
         ready, waiting = os.path.join(folder, f'ready{signal_name}'), os.path.join(folder, f'wait{signal_name}')
         os.mkfifo(ready)
         os.mkfifo(waiting)
         process = subprocess.Popen(
-            [os.path.join(tools, 'joedb_edit'), 'edit.joedb'], cwd=folder,
+            [os.path.join(tools, 'joedb_edit'), 'db.joedb'], cwd=folder,
             env={**os.environ, 'TMPDIR': texts, 'EDITOR': f'echo > {ready}; cat {waiting}; true'})
+        # The editor runs, and ends when its pipe does.
         with open(ready, encoding='utf-8') as file:
             file.read()
         assert len(os.listdir(texts)) == 1
