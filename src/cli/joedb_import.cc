@@ -115,6 +115,12 @@ class Watch {
   std::int64_t rows_ = 0;
 };
 
+Import_Plan make_plan(Row_Source& source, const Database& database,
+                      const Import_Settings& settings) {
+  Watch watch(source, "looking at");
+  return plan_import(source, database, settings, [&] { watch(); });
+}
+
 void print_counts(const std::string& table, const Import_Counts& counts, bool is_json) {
   const std::pair<const char*, std::int64_t> all[] = {{"inserted", counts.inserted},
                                                       {"updated", counts.updated},
@@ -150,12 +156,6 @@ void read_content(const File_Argument& argument, Recovery recovery, Database& da
   const auto file = open_file(readable, log);
   Readonly_Journal journal(*file, recovery);
   load(database, journal);
-}
-
-Import_Plan make_plan(Row_Source& source, const Database& database,
-                      const Import_Settings& settings) {
-  Watch watch(source, "looking at");
-  return plan_import(source, database, settings, [&] { watch(); });
 }
 
 void preview(Row_Source& source, const File_Argument& file, const Import_Options& import) {
