@@ -41,9 +41,6 @@ class Counting_Iterator {
   friend bool operator==(const Counting_Iterator& a, const Counting_Iterator& b) {
     return a.place_ == b.place_;
   }
-  friend bool operator!=(const Counting_Iterator& a, const Counting_Iterator& b) {
-    return a.place_ != b.place_;
-  }
 
  private:
   const char* place_;
