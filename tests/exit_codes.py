@@ -134,9 +134,11 @@ def all_cases(folder):
     for number, line in enumerate(CASES.strip().splitlines()):
         command, code = line.rsplit(None, 1)
         yield command.replace('$X', f'x{number}'), int(code)
-    for command in json.loads(run(folder, 'joedb man --json').stdout):
-        words = command['page'].split('-', 1)[1]
-        words = words.replace('wal-', 'wal ') if 'options' in command else words
+    commands = json.loads(run(folder, 'joedb man --json').stdout)
+    groups = [command['page'] for command in commands if 'options' not in command]
+    for command in commands:
+        group = next((page for page in groups if command['page'].startswith(page + '-')), 'joedb')
+        words = ' '.join([*group.split('-')[1:], command['page'][len(group) + 1:]])
         for name in filter(None, (f'joedb {words}', command['alias'])):
             yield f'{name} --help', 0
             yield f'{name} --nonsense', 2

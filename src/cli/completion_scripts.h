@@ -31,7 +31,10 @@ _joedb() {
         compopt -o filenames
         mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- "$current")
         ;;
-      *) COMPREPLY+=("$word") ;;
+      *)
+        COMPREPLY+=("$word")
+        case $word in *://) compopt -o nospace ;; esac
+        ;;
     esac
   done < <("$program" completion words -- "${words[@]}" "$current" 2>/dev/null)
 }

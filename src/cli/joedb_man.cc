@@ -125,6 +125,8 @@ std::string body(const Tool_Description& tool) {
 std::string body(const Page& page) {
   std::string usage = page.name;
   std::replace(usage.begin(), usage.end(), '-', ' ');
+  if (page.commands.empty())  // it reads its command line in a way of its own
+    return bold(usage) + "\n.fi\n.SH DESCRIPTION\nSee " + bold(usage + " --help") + ".\n";
   std::string text = bold(usage) + " \\fICOMMAND\\fR [\\fIargument\\fR...]\n.fi\n.SH COMMANDS\n";
   for (const Command* command : page.commands)
     text +=
@@ -152,7 +154,6 @@ Page page_of(const std::string& parent, const Command& command) {
     return page;
   }
   page.tool = describe(command.run);
-  if (!page.tool) throw Exception(page.name + ": this command does not describe itself");
   return page;
 }
 

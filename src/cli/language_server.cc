@@ -120,19 +120,31 @@ std::vector<std::string> words_of(std::string_view text) {
 // ---- completion ---------------------------------------------------------------------------------
 
 // Names that the lines of a schema have declared, whether the schema is right or not.
-struct Names {
-  std::map<std::string, std::set<std::string>> fields;  // by table
-
+class Names {
+ public:
   explicit Names(const std::string& text) {
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);) {
       const auto words = words_of(line);
-      if (words.size() > 1 && words[0] == "create_table") fields[words[1]];
-      if (words.size() > 2 && words[0] == "rename_table") fields[words[2]] = fields[words[1]];
-      if (words.size() > 2 && words[0] == "add_field") fields[words[1]].insert(words[2]);
-      if (words.size() > 3 && words[0] == "rename_field") fields[words[1]].insert(words[3]);
+      if (words.size() > 1 && words[0] == "create_table") fields_[words[1]];
+      if (words.size() > 2 && words[0] == "rename_table") fields_[words[2]] = fields_[words[1]];
+      if (words.size() > 2 && words[0] == "add_field") fields_[words[1]].insert(words[2]);
+      if (words.size() > 3 && words[0] == "rename_field") fields_[words[1]].insert(words[3]);
     }
   }
+  std::vector<std::string> tables() const {
+    std::vector<std::string> result;
+    for (const auto& [table, fields] : fields_) result.push_back(table);
+    return result;
+  }
+  std::vector<std::string> fields_of(const std::string& table) const {
+    const auto found = fields_.find(table);
+    if (found == fields_.end()) return {};
+    return {found->second.begin(), found->second.end()};
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> fields_;  // by table
 };
 
 const std::vector<std::string> schema_commands{
@@ -148,29 +160,25 @@ const std::vector<std::string> types{"string", "blob",    "int8",    "int16",   
 // What may follow these words of a line.
 std::vector<std::string> possible(const std::vector<std::string>& words, const Names& names,
                                   bool is_schema) {
-  std::vector<std::string> tables;
-  for (const auto& [table, fields] : names.fields) tables.push_back(table);
-  const auto fields_of = [&](const std::string& table) {
-    const auto found = names.fields.find(table);
-    if (found == names.fields.end()) return std::vector<std::string>();
-    return std::vector<std::string>(found->second.begin(), found->second.end());
-  };
+  static const std::set<std::string> without_table{
+      "create_table",          "custom", "comment", "timestamp", "valid_data", "namespace",
+      "timestamp_transactions"};
   const std::size_t n = words.size();
   if (n == 0) return is_schema ? schema_commands : option_commands;
-  if (!is_schema) {
-    if (words[0].ends_with("_index"))
-      return n == 2 ? tables : n == 3 ? fields_of(words[2]) : tables = {};
-    if (words[0] == "set_single_row") return n == 1 ? tables : std::vector<std::string>{"true"};
-    return {};
+  const std::string& command = words[0];
+  if (without_table.contains(command)) return {};
+  const bool is_index = command.ends_with("_index");
+  const std::size_t table = is_index ? 2 : 1;
+  if (n == table) return names.tables();
+  if (command == "add_field") {
+    if (n == 3) return types;
+    return n == 4 && words[3] == "references" ? names.tables() : std::vector<std::string>();
   }
-  if (words[0] == "create_table" || words[0] == "custom") return {};
-  if (n == 1) return tables;
-  if (words[0] == "add_field")
-    return n == 3 ? types : n == 4 && words[3] == "references" ? tables : tables = {};
-  if (words[0] == "drop_field" || words[0] == "rename_field")
-    return n == 2 ? fields_of(words[1]) : tables = {};
-  if (words[0].starts_with("update") && n == 3) return fields_of(words[1]);
-  return {};
+  if (command == "set_single_row" && n == 2) return {"true"};
+  const std::size_t field = is_index || command.starts_with("update") ? 3
+                            : command.ends_with("_field")             ? 2
+                                                                      : 0;
+  return n == field ? names.fields_of(words[table]) : std::vector<std::string>();
 }
 
 // ---- the server ---------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ TEST(Compiler_Options, Say_At_Which_Character_A_Line_Is_Wrong) {
   for (const auto& [line, column] :
        {Case{"nonsense", 1}, Case{"  nonsense", 3}, Case{"namespace", 1}, Case{"namespace a::", 11},
         Case{"namespace a b", 13}, Case{"create_index \u00e9\u00e9 t f", 14},
-        Case{"create_index i t f, g", 20}, Case{"create_index i t", 1},
+        Case{"create_index i t f, g", 21}, Case{"create_index i t", 1},
         Case{"set_single_row \u00e9 maybe", 18}, Case{"timestamp_transactions true", 24}}) {
     try {
       parse_options(line, "geo.joedbc");
