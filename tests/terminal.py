@@ -170,6 +170,7 @@ def test_completes_what_fits(tools, folder):
         ('help upd', 'help update'), ('set ref', 'set references '), ('set references n', 'set references names '),
         ('update person 0 home 2', 'update person 0 home 2 '),
         ('update city 0 is_capital t', 'update city 0 is_capital true '),
+        ('update person 0 home Li', 'update person 0 home 1 '), ('record city Os', 'record city 2 '),
         ('find city name beg', 'find city name begins '), ('insert_into person ', 'insert_into person 2 '),
         ('insert_into city 3 "New York" 8000000 f', 'insert_into city 3 "New York" 8000000 false '),
     )

@@ -53,6 +53,16 @@ unsigned char Terminal::Editor::complete() {
   const std::size_t last_space = before.find_last_of(" \t");
   const std::size_t typed = before.size() - (last_space == before.npos ? 0 : last_space + 1);
 
+  if (completions.is_by_note) {
+    if (candidates.size() > 1) return show(completions), CC_REDISPLAY;
+    const auto begins_character = [](char c) {
+      return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;
+    };
+    const std::string_view word = before.substr(before.size() - typed);
+    el_deletestr(line, static_cast<int>(std::count_if(word.begin(), word.end(), begins_character)));
+    const std::string id = candidates.front().word + ' ';
+    return el_insertstr(line, id.c_str()) == 0 ? CC_REFRESH : CC_REFRESH_BEEP;
+  }
   std::string common = candidates.front().word;
   for (const auto& [word, note] : candidates) {
     const auto end = std::mismatch(common.begin(), common.end(), word.begin(), word.end());

@@ -61,10 +61,11 @@ class Completer_Of_Names {
     const bool is_number =
         std::from_chars(prefix_.data(), prefix_.data() + prefix_.size(), first).ptr ==
         prefix_.data() + prefix_.size();
-    if (!prefix_.empty() && (!is_number || first < 0)) return;
     Reference_Names names(database_);
     index_t tries = 100'000;
     const index_t size = table.records().size();
+    if (!prefix_.empty() && (!is_number || first < 0))
+      return add_records_named(table, std::min(size, tries), names);
     for (index_t count = prefix_.empty() ? size : 1; first < size; first *= 10, count *= 10) {
       const index_t end = std::min(size, first + count);
       for (index_t id = first; id < end; ++id) {
@@ -74,6 +75,15 @@ class Completer_Of_Names {
           result_.add(prefix_, std::to_string(id), names.name(table.id(), Record_Id(id)));
       }
       if (prefix_.empty() || first == 0) return;
+    }
+  }
+
+  // Those whose name begins with what was typed, among the first.
+  void add_records_named(const Table& table, index_t end, Reference_Names& names) {
+    result_.is_by_note = true;
+    for (index_t id = 0; id < end && !result_.is_cut; ++id) {
+      std::string name = names.name(table.id(), Record_Id(id));
+      if (name.starts_with(prefix_)) result_.add("", std::to_string(id), std::move(name));
     }
   }
 

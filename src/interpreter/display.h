@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <ostream>
+#include <string_view>
 
 #include "joedb/base/error.h"
 #include "joedb/base/ids.h"

@@ -22,6 +22,9 @@ struct Completions {
   };
   std::vector<Candidate> candidates;
   bool is_cut = false;  // there are more
+  // The word that was typed is the beginning of the notes, and what it is replaced by are the
+  // words.
+  bool is_by_note = false;
 
   static constexpr std::size_t most = 100;
   // Adds a candidate if it begins with `prefix`.

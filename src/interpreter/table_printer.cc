@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view ellipsis = "\u2026";
 
-// A screen shows no more at once; columns become no narrower than this to fit.
+// To fit the screen, columns become no narrower than this.
 constexpr std::size_t smallest_width = 8;
 
 void append_cell(std::string& out, const Column_Base& column, index_t id) {
