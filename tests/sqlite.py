@@ -94,7 +94,8 @@ def check_round_trip(megabytes):
     make('shop.sqlite', megabytes)
     if is_large:
         print(f'shop.sqlite has {os.path.getsize("shop.sqlite") / 1e6:.0f} MB')
-    run('joedb', 'import', 'sqlite', '--new', '--write-options', 'shop.joedbc', 'shop.sqlite', 'shop.joedb', is_shown=is_large)
+    run('joedb', 'import', 'sqlite', '--new', '--write-options', 'shop.joedbc', 'shop.sqlite', 'shop.joedb',
+        is_shown=is_large)
     if is_large:
         print(f'shop.joedb has {os.path.getsize("shop.joedb") / 1e6:.0f} MB')
     run('joedb', 'export', 'sqlite', '--options', 'shop.joedbc', 'shop.joedb', 'copy.sqlite', is_shown=is_large)
