@@ -45,7 +45,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   const std::string meant = suggestion(word, known);
-  return meant.empty() ? "" : " Did you mean " + meant + "?";
+  return meant.empty() ? "" : ". Did you mean " + meant + "?";
 }
 
 }  // namespace joedb::inline v1

@@ -9,7 +9,7 @@ namespace joedb::inline v1 {
 
 // The word of `known` that was probably meant, or nothing.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known);
-// " Did you mean X?", or nothing: what follows an error about a name.
+// ". Did you mean X?", or nothing: what ends an error about a name.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace joedb::inline v1

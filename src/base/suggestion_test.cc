@@ -17,7 +17,7 @@ TEST(Suggestion, IsTheNearestWordThatIsNear) {
 TEST(Suggestion, OfAShortWordKeepsHalfOfItsLetters) {
   EXPECT_EQ(suggestion("u", {"t"}), "");
   EXPECT_EQ(suggestion("ab", {"ac", "xy"}), "ac");
-  EXPECT_EQ(did_you_mean("ctiy", {"street", "city"}), " Did you mean city?");
+  EXPECT_EQ(did_you_mean("ctiy", {"street", "city"}), ". Did you mean city?");
   EXPECT_EQ(did_you_mean("ctiy", {"street"}), "");
   EXPECT_EQ(did_you_mean("", {"street"}), "");
 }

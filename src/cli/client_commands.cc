@@ -14,6 +14,36 @@ namespace joedb {
 
 namespace {
 
+constexpr Command_Help client_help[] = {
+    {"transaction", "",
+     "take the locks of the file and of the connection, pull, and read commands as joedbi does, "
+     "until quit or the end of the input; then write a checkpoint and push. If the checkpoint or "
+     "the output cannot be written, it is rolled back. rollback ends it without a trace. abort "
+     "ends it and leaves what it did behind the checkpoint",
+     "transaction\n"},
+    {"rollback", "",
+     "forget what an aborted transaction has left. Until then there is no other transaction, and "
+     "no pull",
+     "rollback\n"},
+    {"db", "", "read commands that only show, until quit", "db\n"},
+    {"pull", "number",
+     "read what others have written, here or at the connection; wait up to WAIT seconds for it, or "
+     "until SIGINT (control-C). If there was nothing, the modification time of the file is set",
+     "pull\npull 60\n"},
+    {"push", "", "give the connection what it does not have", "push\n"},
+    {"pull_every", "number number", "pull again and again, until SIGINT. Defaults: 1 and 0 seconds",
+     "pull_every\npull_every 10 5\n"},
+    {"push_every", "number", "push again and again, until SIGINT. Default: 1 second",
+     "push_every 60\n"},
+    {"set_valid_data", "true|false",
+     "whether transactions end with the entry valid_data; true or false", "set_valid_data true\n"},
+    {"set_timestamp", "true|false", "whether transactions end with a time stamp; true or false",
+     "set_timestamp true\n"},
+    {"set_hard_checkpoint", "true|false", "as the option, for the transactions to come",
+     "set_hard_checkpoint true\n"},
+    {"abort", "", "leave with exit code 1", "abort\n"},
+};
+
 using std::chrono::milliseconds;
 // So long, the signal to stop has to wait.
 constexpr milliseconds longest_wait{500};
@@ -43,7 +73,9 @@ class Client_Commands {
 
   void transaction(std::ostream& out) {
     std::optional<Lock_Notice> notice(interpreters_.server);
+    std::optional<Interrupts_End_Program> may_wait(std::in_place);
     Client_Lock lock(client_);
+    may_wait.reset();
     notice.reset();
     Command_Loop nested(loop_.settings(), [this] {
       return client_prompt(client_) + "/" + interpreters_.transaction_name;
@@ -72,6 +104,7 @@ class Client_Commands {
       loop_.end(end);
       return;
     }
+    may_wait.emplace();
     lock.push_unlock();
   }
 
@@ -151,6 +184,7 @@ std::string client_prompt(const Client& client) {
 
 void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file,
                          const Client_Interpreters& interpreters) {
+  loop.add_help(client_help);
   const auto commands = std::make_shared<Client_Commands>(loop, client, file, interpreters);
   Command_Group reading{
       "Client",
@@ -169,8 +203,10 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
           commands->pull_every(out, wait, sleep);
         }}}};
   if (!client.is_pullonly()) {
-    reading.commands.push_back(
-        {"push", "push", without_arguments([&client] { client.push_if_ahead(); })});
+    reading.commands.push_back({"push", "push", without_arguments([&client] {
+                                  const Interrupts_End_Program may_wait;
+                                  client.push_if_ahead();
+                                })});
     reading.commands.push_back({"push_every", "push_every [<sleep_seconds>]",
                                 [commands](Line_Reader& in, std::ostream& out) {
                                   const milliseconds sleep = read_seconds(in, 1);

@@ -16,8 +16,7 @@ const Command* find_command(std::span<const Command> commands, std::string_view 
 std::string suggested_command(std::string_view name, std::span<const Command> commands) {
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.name);
-  const std::string meant = did_you_mean(name, names);
-  return meant.empty() ? "" : "." + meant;
+  return did_you_mean(name, names);
 }
 
 static void print_help(const Group_Help& help, std::span<const Command> commands) {

@@ -172,9 +172,7 @@ class Client_Tool {
   }
 
   void run_loop(Command_Loop& loop) {
-    const auto input = open_standard_input(std::cout, ".joedb_client_history");
-    const Command_Loop::End end = loop.run(*input, std::cout);
-    finish_standard_output();
+    const Command_Loop::End end = run_standard_input(loop, ".joedb_client_history");
     if (end == Command_Loop::End::abort) throw Exception("aborted");
     exit_code_ = exit_code(loop, end);
   }
@@ -210,9 +208,11 @@ int run_client(std::vector<std::string> arguments) {
               kinds::file);
   Moment_Options moment;
   add_moment_options(options, moment);
-  Command_Loop::Settings settings;
-  options.add_flag("--bail", settings.is_bailing,
+  bool is_bailing = false;
+  options.add_flag("--bail", is_bailing,
                    "stop at the first command that fails; a transaction is rolled back");
+  Colour colour = Colour::automatic;
+  add_colour_option(options, colour);
   add_log_options(options, log_options);
   Source_Options source;
   add_source_options(options, source);
@@ -247,7 +247,8 @@ int run_client(std::vector<std::string> arguments) {
     fill_new_file(tail_file, [&](File& tail) { size = save_tail(file, client.recovery, tail); });
     log.log("kept a tail of " + std::to_string(size) + " bytes in " + tail_file);
   }
-  settings.is_classic = is_classic();
+  Command_Loop::Settings settings = make_loop_settings(colour);
+  settings.is_bailing = is_bailing;
   settings.is_prompting = is_interactive() || is_classic();
   return name_file_in_errors(shown_name(file_argument.name), [&] {
     return Client_Tool(client, settings, options_file, moment, file, open.connection(),

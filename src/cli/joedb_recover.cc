@@ -6,6 +6,7 @@
 #include "cli/database_options.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
 
@@ -68,7 +69,7 @@ Json json_of(const std::string& name, const State& before, const State& after,
 
 void run_on(const std::string& name, Recovery recovery, bool is_json) {
   State before{0, journal_start};
-  File file(name, Open_Mode::write_existing);
+  Loading_File file(name, Open_Mode::write_existing);
   before.size = file.get_size();
   if (before.size == 0) throw Exception(name + ": the file is empty, and no database");
   if (recovery == Recovery::ignore_header) {
@@ -78,6 +79,7 @@ void run_on(const std::string& name, Recovery recovery, bool is_json) {
     }
   }
   Writable_Database database(file, recovery);
+  file.end_loading();
   const Writable_Journal& journal = database.get_journal();
   std::string saved;
   if (recovery == Recovery::hard) saved = save_behind(file, journal.get_checkpoint(), recovery);

@@ -54,7 +54,7 @@ int run_sha256sum(std::vector<std::string> arguments) {
     const network::Content_Hash hash = name_file_in_errors(name, [&] {
       const Readonly_Journal journal(*file, reading.get_recovery());
       end = std::min(reading.end_of(journal), journal.get_checkpoint());
-      Progress progress("reading " + name, journal_start, end, Progress::Output::printing);
+      Progress progress("reading " + name, journal_start, end);
       const Progress_File watched(*file, progress);
       return network::content_hash([&](char* data, std::size_t size,
                                        Offset offset) { watched.read_exactly(data, size, offset); },

@@ -37,7 +37,11 @@ int run_to_json(std::vector<std::string> arguments) {
     database.limit_to_journal_of(journal.get_checkpoint());
     reading.replay(journal, database, "loading " + file->get_name());
   });
-  write_json(database, std::cout, base64);
+  {
+    Progress progress("writing", 0, count_values(database), Progress::Output::printing,
+                      Progress::Unit::values);
+    write_json(database, std::cout, base64, [&](std::int64_t done) { progress.update(done); });
+  }
   finish_standard_output();
   return 0;
 }

@@ -174,12 +174,12 @@ written meanwhile. FILE may be a directory with segments; positions name the seg
 
   if (std::filesystem::is_directory(name)) {
     if (only_later) words->fail("--later is for one file: give the segment");
-    Watched_Directory directory(name);
+    Watched_Directory directory(name, Progress::Output::printing);
     wal::Segmented_Reader reader(directory);
     return dump(reader, name, printer, last);
   }
   const File file(name, Open_Mode::read_existing);
-  const Watched_File watched(file);
+  const Watched_File watched(file, Progress::Output::printing);
   if (only_later) {
     print_later(watched, printer, last);
     finish_standard_output();
@@ -199,11 +199,24 @@ wal::Writer open_log(const std::string& name, wal::Format format) {
   return log;
 }
 
+// 0 if it is no file: then nobody knows how much will come.
+Offset size_of_standard_input() {
+  std::error_code error;
+  const std::filesystem::path path = "/dev/stdin";
+  if (!std::filesystem::is_regular_file(path, error)) return 0;
+  const auto size = std::filesystem::file_size(path, error);
+  return error ? 0 : static_cast<Offset>(size);
+}
+
 template <class Log>
 int load(Log& log, const std::string& name) {
   const std::uint64_t first = log.position().sequence;
   std::string line;
+  Progress progress("loading " + name, 0, size_of_standard_input());
+  Offset done = 0;
   for (std::uint64_t number = 1; std::getline(std::cin, line); ++number) {
+    done += static_cast<Offset>(line.size()) + 1;
+    if (number % 64 == 0) progress.update(done);
     try {
       log.append(wal::parse_text(line));
     } catch (const Io_Error&) {

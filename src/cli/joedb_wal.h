@@ -67,12 +67,12 @@ class Watched_File : public Abstract_File {
   using Watch = std::function<void(Offset offset, std::size_t size)>;
 
   // With progress. `file` must outlive this object.
-  explicit Watched_File(const Abstract_File& file)
-      : Watched_File(
-            nullptr, file,
-            [progress = std::make_shared<Progress>("reading " + file.get_name(), Offset{0},
-                                                   file.get_size(), Progress::Output::printing)](
-                Offset offset, std::size_t) { progress->update(offset); }) {}
+  explicit Watched_File(const Abstract_File& file,
+                        Progress::Output output = Progress::Output::nothing)
+      : Watched_File(nullptr, file,
+                     [progress = std::make_shared<Progress>("reading " + file.get_name(), Offset{0},
+                                                            file.get_size(), output)](
+                         Offset offset, std::size_t) { progress->update(offset); }) {}
   Watched_File(std::unique_ptr<Abstract_File> owned, const Abstract_File& file, Watch watch)
       : Abstract_File(file.get_name(), Open_Mode::read_existing),
         owned_(std::move(owned)),
@@ -102,9 +102,9 @@ class Watched_File : public Abstract_File {
 // A directory whose files are only read, with progress.
 class Watched_Directory : public Abstract_Directory {
  public:
-  explicit Watched_Directory(const std::string& name)
-      : directory_(name),
-        progress_("reading " + name, 0, size_of(name), Progress::Output::printing) {}
+  explicit Watched_Directory(const std::string& name,
+                             Progress::Output output = Progress::Output::nothing)
+      : directory_(name), progress_("reading " + name, 0, size_of(name), output) {}
 
   const std::string& get_name() const override { return directory_.get_name(); }
   std::vector<std::string> list() const override { return directory_.list(); }

@@ -66,7 +66,7 @@ Result run_alone(wal::Writer log, const Settings& settings, const Stop_Signal& s
     log.append(payload.next());
     ++result.entries;
     if (settings.every > 0 && result.entries % settings.every == 0) sync();
-    if (result.entries % 1024 == 0) progress.update(result.entries);
+    if (result.entries % 64 == 0) progress.update(result.entries);
   }
   if (log.durable_sequence() + 1 < log.position().sequence) sync();
   result.syncs = result.waits.size();
@@ -79,12 +79,15 @@ Result run_threads(wal::Writer writer, const Settings& settings, const Stop_Sign
   std::vector<Result> results(count);
   std::vector<std::exception_ptr> errors(count);
   std::atomic<std::int64_t> begun{0};
+  Progress progress("writing", 0, settings.entries, Progress::Output::nothing,
+                    Progress::Unit::entries);
   const auto work = [&](std::size_t i) {
     Result& result = results[i];
     try {
       Payload payload(settings.size);
       while (!stop.has_come() && begun++ < settings.entries) {
         ++result.entries;
+        if (i == 0 && result.entries % 16 == 0) progress.update(begun);
         if (settings.every > 0 && result.entries % settings.every == 0)
           result.waits.push_back(milliseconds_of([&] { log.append(payload.next()); }));
         else

@@ -224,8 +224,11 @@ void require_log(const std::string& name, const Segments_Report& report) {
 }  // namespace
 
 int verify_segments(const std::string& name, bool is_json) {
-  Watched_Directory directory(name);
-  const Segments_Report report = examine(directory);
+  Segments_Report report;
+  {
+    Watched_Directory directory(name);
+    report = examine(directory);
+  }
   require_log(name, report);
   if (is_json) {
     print_json(json_of(name, report));

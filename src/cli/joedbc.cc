@@ -9,6 +9,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/json_output.h"
+#include "cli/language_server.h"
 #include "cli/output.h"
 #include "cli/schema_check.h"
 #include "compiler/cpp.h"
@@ -182,10 +183,18 @@ int run_compiler(std::vector<std::string> arguments) {
   bool is_json = false;
   options.add_flag("--check", is_check,
                    "write nothing; print all errors as FILE:LINE:COLUMN: error: TEXT, for editors");
+  bool is_server = false;
+  options.add_flag(
+      "--language-server", is_server,
+      "speak the Language Server Protocol with an editor, on standard input and output");
   options.add_flag("--json", is_json, "with --check: print a JSON object instead");
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
+  if (is_server) {
+    words->require_end();
+    return run_language_server();
+  }
   const std::string base = words->take_last_name();
   if (is_json && !is_check) words->fail("--json is for --check");
   if (is_check) return check(base_of_schema(base), is_json);

@@ -35,12 +35,7 @@ const char* const examples =
 
 using End = Command_Loop::End;
 
-End run_loop(Command_Loop& loop) {
-  const auto input = open_standard_input(std::cout, ".joedbi_history");
-  const End end = loop.run(*input, std::cout);
-  finish_standard_output();
-  return end;
-}
+End run_loop(Command_Loop& loop) { return run_standard_input(loop, ".joedbi_history"); }
 
 struct Content_Options {
   std::string options_file;
@@ -120,6 +115,8 @@ int run_interpreter(std::vector<std::string> arguments) {
   add_recovery_option(options, content.recovery);
   add_seals_option(options, content.has_no_seals);
   add_moment_options(options, content.moment);
+  Colour colour = Colour::automatic;
+  add_colour_option(options, colour);
   add_log_options(options, log_options);
   Source_Options source;
   add_source_options(options, source);
@@ -137,9 +134,9 @@ int run_interpreter(std::vector<std::string> arguments) {
   if (is_source && !file_argument.has_mode)
     std::cerr << shown_name(file_argument.name) << ": can only be read\n";
   require_database(file_argument);
-  Command_Loop loop(
-      {.is_prompting = is_interactive(), .is_bailing = is_bailing, .is_classic = is_classic()},
-      [] { return std::string("joedbi"); });
+  Command_Loop::Settings settings = make_loop_settings(colour);
+  settings.is_bailing = is_bailing;
+  Command_Loop loop(settings, [] { return std::string("joedbi"); });
   const End end = name_file_in_errors(shown_name(file_argument.name), [&] {
     const auto file = open_file(file_argument, log);
     return run_on(*file, loop, {.max_record_id = max_record_id, .has_limit_option = true}, content);

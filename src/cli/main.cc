@@ -50,7 +50,7 @@ static void print_help() {
     const std::string also = command.alias ? std::string(" (also: ") + command.alias + ")" : "";
     std::printf("  %-14s%s%s\n", command.name, command.help, also.c_str());
   }
-  std::printf("\nMore is shown by joedb help COMMAND. joedb --version: which version this is.\n");
+  std::printf("\nMore is shown by joedb help COMMAND. joedb --version [--json]: which version.\n");
 }
 
 static std::string_view last_part(std::string_view path) {

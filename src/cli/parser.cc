@@ -166,8 +166,7 @@ struct Options::Implementation {
   void require_known(const std::string& word) const {
     const std::vector<std::string>& marks = description.marks;
     if (std::find(marks.begin(), marks.end(), word) != marks.end()) return;
-    const std::string meant = did_you_mean(word.substr(0, word.find('=')), known());
-    fail("unknown option: " + word + (meant.empty() ? "" : "." + meant));
+    fail("unknown option: " + word + did_you_mean(word.substr(0, word.find('=')), known()));
   }
 
   const Tool_Help help;

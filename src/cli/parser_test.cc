@@ -42,6 +42,38 @@ std::string complaint(std::vector<std::string> arguments) {
   return "";
 }
 
+// A command that must not go further than to the call of parse.
+int run_described(std::vector<std::string> arguments) {
+  Options options({"tool [options] csv|json FILE", "Does something.", "", "  tool x\n"});
+  std::string output;
+  Colour colour = Colour::red;
+  options.add("-o,--output", output, "where to", kinds::directory);
+  options.add_choice("--colour", colour, {{"red", Colour::red}, {"green", Colour::green}}, "which");
+  options.offer(1, {{"memory", "no file"}});
+  options.offer(1, {{"memory", "the same"}});
+  if (!options.parse(std::move(arguments))) return 0;
+  ADD_FAILURE() << "the command was run";
+  return 1;
+}
+
+TEST(Options, AreDescribedWithoutRunningTheCommand) {
+  const auto tool = describe(run_described);
+  ASSERT_TRUE(tool);
+  EXPECT_EQ(tool->help.summary, "Does something.");
+  ASSERT_EQ(tool->options.size(), 3u);  // --help is one
+  EXPECT_EQ(tool->options[1].names, (std::vector<std::string>{"-o", "--output"}));
+  EXPECT_EQ(tool->options[1].value.pattern, "/");
+  EXPECT_EQ(tool->options[2].choices, (std::vector<std::string>{"red", "green"}));
+  ASSERT_EQ(tool->offered.size(), 2u);
+  EXPECT_EQ(tool->offered[0].size(), 2u) << "csv and json, which the line of usage has";
+  EXPECT_EQ(tool->offered[1].size(), 1u);
+}
+
+TEST(Options, OfACommandThatHasNoneAreNotDescribed) {
+  EXPECT_FALSE(describe([](std::vector<std::string>) -> int { throw Usage_Error("usage: x"); }));
+  EXPECT_TRUE(Tool().parse({"x"})) << "and the next one is parsed again";
+}
+
 TEST(Words, AreTakenFromLeftToRight) {
   Words w = words({"a", "b"});
   EXPECT_EQ(w.count(), 2u);

@@ -29,12 +29,15 @@ void Progress::update(Offset position) {
   const auto done = static_cast<double>(position - start_);
   const auto all = static_cast<double>(std::max<Offset>(end_ - start_, 1));
   const double rate = done / std::chrono::duration<double>(now - begin_).count();
-  std::fprintf(stderr, "\r\33[K%s: %.0f %%, ", what_.c_str(), 100 * done / all);
+  const bool is_end_known = end_ > start_;
+  std::fprintf(stderr, "\r\33[K%s: ", what_.c_str());
+  if (is_end_known) std::fprintf(stderr, "%.0f %%, ", std::min(100 * done / all, 100.0));
   if (unit_ == Unit::bytes)
     std::fprintf(stderr, "%.1f MB/s", rate / 1e6);
   else
-    std::fprintf(stderr, "%.0f entries/s", rate);
-  if (rate > 0) std::fprintf(stderr, ", %.0f s left", (all - done) / rate);
+    std::fprintf(stderr, "%.0f %s/s", rate, unit_ == Unit::entries ? "entries" : "values");
+  if (rate > 0 && is_end_known)
+    std::fprintf(stderr, ", %.0f s left", std::max(all - done, 0.0) / rate);
 }
 
 }  // namespace joedb

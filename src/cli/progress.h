@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "joedb/io/posix_file.h"
 #include "joedb/io/source_file.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/table/database.h"
@@ -20,8 +22,8 @@ class Progress {
   // What the tool does with standard output meanwhile: there is no progress where the two would
   // mix.
   enum class Output { nothing, printing };
-  enum class Unit { bytes, entries };
-  // The work goes from `start` to `end`.
+  enum class Unit { bytes, entries, values };
+  // The work goes from `start` to `end`; if that is not behind the start, nobody knows how far.
   Progress(std::string what, Offset start, Offset end, Output output = Output::nothing,
            Unit unit = Unit::bytes);
   ~Progress();
@@ -58,6 +60,22 @@ class Progress_File : public Source_File {
  private:
   const Abstract_File& file_;
   Progress& progress_;
+};
+
+// A file that is read once from the beginning to the end when it is opened, with progress.
+class Loading_File : public File {
+ public:
+  Loading_File(const std::string& name, Open_Mode mode)
+      : File(name, mode), progress_(std::in_place, "loading " + name, Offset{0}, get_size()) {}
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+    if (progress_) progress_->update(offset);
+    return File::pread(data, size, offset);
+  }
+  // The line disappears.
+  void end_loading() { progress_.reset(); }
+
+ private:
+  mutable std::optional<Progress> progress_;
 };
 
 // journal.replay(handler, until), with progress.

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <iostream>
 
-#include "cli/terminal.h"
+#include "cli/output.h"
 #include "joedb/base/error.h"
 
 namespace joedb {
@@ -32,9 +32,39 @@ class Standard_Input : public Block_Line_Source {
 
 bool is_interactive() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
 
-std::unique_ptr<Line_Source> open_standard_input(std::ostream& out, const char* history) {
-  if (is_interactive()) return std::make_unique<Terminal>(out, history);
-  return std::make_unique<Standard_Input>(out);
+void add_colour_option(Options& options, Colour& colour) {
+  options.add_choice(
+      "--color", colour,
+      {{"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}},
+      "colours in what is shown: auto is at a terminal, unless NO_COLOR is set");
+}
+
+Command_Loop::Settings make_loop_settings(Colour colour) {
+  Command_Loop::Settings settings{.is_prompting = is_interactive(), .is_classic = is_classic()};
+  Display& display = *settings.display;
+  if (settings.is_classic) return settings;
+  display.has_colours = has_colours(colour);
+  if (!is_interactive()) return settings;
+  constexpr index_t shown_records = 1000;
+  display.has_reference_names = true;
+  display.has_pager = has_pager_program();
+  display.limit = shown_records;
+  return settings;
+}
+
+Command_Loop::End run_standard_input(Command_Loop& loop, const char* history) {
+  Command_Loop::End end;
+  if (is_interactive()) {
+    Terminal terminal(std::cout, history, !loop.settings().is_classic);
+    loop.display().screen = &terminal;
+    end = loop.run(terminal, std::cout);
+    loop.display().screen = nullptr;
+  } else {
+    Standard_Input input(std::cout);
+    end = loop.run(input, std::cout);
+  }
+  finish_standard_output();
+  return end;
 }
 
 int exit_code(const Command_Loop& loop, Command_Loop::End end) {

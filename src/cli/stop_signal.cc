@@ -6,6 +6,7 @@
 namespace joedb {
 
 static volatile sig_atomic_t has_signal_come = 0;
+static volatile sig_atomic_t is_interrupted = 0;  // Interrupts
 
 static void note_signal(int) { has_signal_come = 1; }
 
@@ -23,7 +24,8 @@ Stop_Signal::~Stop_Signal() {
   sigaction(SIGTERM, &old_terminate_, nullptr);
 }
 
-bool Stop_Signal::has_come() const { return has_signal_come != 0; }
+// One may have come just before this was made.
+bool Stop_Signal::has_come() const { return has_signal_come != 0 || is_interrupted != 0; }
 
 // The signals are blocked between the look at the flag and the wait, so that none slips through.
 void Stop_Signal::sleep(std::chrono::milliseconds duration) {
@@ -40,6 +42,38 @@ void Stop_Signal::sleep(std::chrono::milliseconds duration) {
     if (sigtimedwait(&signals, nullptr, &time) > 0) has_signal_come = 1;
   }
   pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
+}
+
+// ---- interrupts ---------------------------------------------------------------------------------
+
+static bool are_interrupts_noted = false;
+
+Interrupts::Interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { is_interrupted = 1; };
+  sigaction(SIGINT, &action, &old_);
+  is_interrupted = 0;
+  are_interrupts_noted = true;
+}
+
+Interrupts::~Interrupts() {
+  are_interrupts_noted = false;
+  sigaction(SIGINT, &old_, nullptr);
+  is_interrupted = 0;
+}
+
+bool Interrupts::has_come() const { return is_interrupted != 0; }
+void Interrupts::clear() const { is_interrupted = 0; }
+
+Interrupts_End_Program::Interrupts_End_Program() : is_needed_(are_interrupts_noted), old_() {
+  if (!is_needed_) return;
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  sigaction(SIGINT, &action, &old_);
+}
+
+Interrupts_End_Program::~Interrupts_End_Program() {
+  if (is_needed_) sigaction(SIGINT, &old_, nullptr);
 }
 
 void ignore_closed_pipes() { std::signal(SIGPIPE, SIG_IGN); }

@@ -26,6 +26,37 @@ class Stop_Signal {
   struct sigaction old_terminate_;
 };
 
+// While one of these lives, control-C (SIGINT) does not end the program, but is noted, and
+// interrupts system calls that wait. There may be only one at a time.
+class Interrupts {
+ public:
+  Interrupts();
+  ~Interrupts();
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+
+  // Since this was cleared last.
+  bool has_come() const;
+  void clear() const;
+
+ private:
+  struct sigaction old_;
+};
+
+// While one of these lives, control-C ends the program all the same: for what may wait for others
+// for a long time. Does nothing if there is no Interrupts.
+class Interrupts_End_Program {
+ public:
+  Interrupts_End_Program();
+  ~Interrupts_End_Program();
+  Interrupts_End_Program(const Interrupts_End_Program&) = delete;
+  Interrupts_End_Program& operator=(const Interrupts_End_Program&) = delete;
+
+ private:
+  const bool is_needed_;
+  struct sigaction old_;
+};
+
 // From now on, a write to a pipe that nobody reads fails, and does not end the program.
 void ignore_closed_pipes();
 

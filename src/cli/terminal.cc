@@ -1,13 +1,20 @@
 #include "cli/terminal.h"
 
 #include <histedit.h>
-#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
+#include <streambuf>
+#include <vector>
+
+#include "cli/standard_input.h"
+#include "interpreter/display_width.h"
+#include "interpreter/typed_line.h"
 
 namespace joedb {
 
@@ -27,6 +34,10 @@ struct Terminal::Editor {
   static char* show_prompt(EditLine* el) { return of(el).prompt.data(); }
   static unsigned char complete(EditLine* el, int);
   unsigned char complete();
+  void show(const Completions& completions);
+  // A number that the terminal has.
+  std::size_t capability(const char* name, std::size_t fallback) const;
+  std::size_t screen_width() const { return capability("co", 80); }
 };
 
 unsigned char Terminal::Editor::complete(EditLine* el, int) { return of(el).complete(); }
@@ -36,24 +47,52 @@ unsigned char Terminal::Editor::complete() {
   const LineInfo* const info = el_line(line);
   const std::string_view before(info->buffer,
                                 static_cast<std::size_t>(info->cursor - info->buffer));
-  const std::vector<std::string> candidates = (*completer)(before);
+  const Completions completions = (*completer)(before);
+  const auto& candidates = completions.candidates;
   if (candidates.empty()) return CC_REFRESH_BEEP;
   const std::size_t last_space = before.find_last_of(" \t");
   const std::size_t typed = before.size() - (last_space == before.npos ? 0 : last_space + 1);
 
-  std::string common = candidates.front();
-  for (const std::string& candidate : candidates) {
-    const auto end =
-        std::mismatch(common.begin(), common.end(), candidate.begin(), candidate.end());
+  std::string common = candidates.front().word;
+  for (const auto& [word, note] : candidates) {
+    const auto end = std::mismatch(common.begin(), common.end(), word.begin(), word.end());
     common.erase(end.first, common.end());
   }
   if (candidates.size() == 1) common += ' ';
-  if (common.size() > typed)
+  if (common.size() > typed && !completions.is_cut)
     return el_insertstr(line, common.c_str() + typed) == 0 ? CC_REFRESH : CC_REFRESH_BEEP;
-  std::fputc('\n', stdout);
-  for (const std::string& candidate : candidates) std::printf("%s  ", candidate.c_str());
-  std::fputc('\n', stdout);
+  show(completions);
   return CC_REDISPLAY;
+}
+
+// In columns, if there is room for more than one.
+void Terminal::Editor::show(const Completions& completions) {
+  std::vector<std::string> texts;
+  std::size_t width = 0;
+  for (const auto& [word, note] : completions.candidates) {
+    texts.push_back(note.empty() ? word : word + " (" + note + ")");
+    width = std::max(width, display_width(texts.back()) + 2);
+  }
+  const std::size_t columns = std::max<std::size_t>(screen_width() / width, 1);
+  std::string out = "\n";
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const bool is_last = (i + 1) % columns == 0 || i + 1 == texts.size();
+    out += texts[i];
+    if (is_last)
+      out += '\n';
+    else
+      out.append(width - display_width(texts[i]), ' ');
+  }
+  if (completions.is_cut) out += "…\n";
+  std::fputs(out.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+std::size_t Terminal::Editor::capability(const char* name, std::size_t fallback) const {
+  char text[] = {name[0], name[1], 0};
+  int value = 0;
+  el_get(line, EL_GETTC, text, &value, nullptr);
+  return value > 0 ? static_cast<std::size_t>(value) : fallback;
 }
 
 // The bytes between two of these take no room on the screen.
@@ -82,8 +121,126 @@ static std::string with_marked_colours(std::string prompt) {
   return text;
 }
 
-Terminal::Terminal(std::ostream& out, const char* history)
-    : out_(out), editor_(std::make_unique<Editor>()) {
+// ---- pages --------------------------------------------------------------------------------------
+
+static const char* pager_command() {
+  const char* const pager = std::getenv("PAGER");
+  return pager != nullptr && *pager != 0 ? pager : "less";
+}
+
+// Text on its way to the screen. It is kept until the command ends, or until there is more than the
+// screen can show: then it goes through the pager.
+class Terminal::Page : private std::streambuf {
+ public:
+  explicit Page(Terminal& terminal) : terminal_(terminal), stream_(this) {
+    stream_.exceptions(std::ios::badbit);
+  }
+
+  std::ostream& begin(bool has_pager) {
+    has_pager_ = has_pager;
+    size_ = terminal_.size();
+    kept_.clear();
+    rows_ = column_ = 0;
+    stream_.clear();
+    terminal_.out_.flush();
+    return stream_;
+  }
+
+  void end() noexcept {
+    if (pager_ != nullptr) {
+      pclose(pager_);
+      pager_ = nullptr;
+      terminal_.interrupts_.clear();
+    }
+    if (!terminal_.interrupts_.has_come()) terminal_.out_ << kept_;
+    kept_.clear();
+    terminal_.out_.flush();
+  }
+
+ private:
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    constexpr std::size_t piece = 4096;
+    std::string_view rest(text, static_cast<std::size_t>(size));
+    while (!rest.empty()) {
+      terminal_.check();
+      put(rest.substr(0, piece));
+      rest.remove_prefix(std::min(rest.size(), piece));
+    }
+    return size;
+  }
+  int_type overflow(int_type c) override {
+    if (c == traits_type::eof()) return traits_type::not_eof(c);
+    const char character = traits_type::to_char_type(c);
+    xsputn(&character, 1);
+    return c;
+  }
+
+  void put(std::string_view text) {
+    if (pager_ != nullptr) return put_in_pager(text);
+    if (!has_pager_) {
+      terminal_.out_ << text;
+      terminal_.out_.flush();
+      return;
+    }
+    kept_ += text;
+    count_rows(text);
+    // The last row is for the prompt, and the one before for the answer.
+    if (rows_ + 2 > size_.height) open_pager();
+  }
+
+  void count_rows(std::string_view text) {
+    for (const char c : text) {
+      if (c == '\x1b') is_escape_ = true;
+      if (is_escape_) {
+        is_escape_ = c != 'm';
+        continue;
+      }
+      const bool is_end = c == '\n' || column_ == size_.width;
+      rows_ += is_end ? 1 : 0;
+      column_ = is_end ? 0 : column_ + 1;
+    }
+  }
+
+  void open_pager() {
+    std::fflush(stdout);
+    setenv("LESS", "FRSX", 0);
+    pager_ = popen(pager_command(), "w");
+    std::string text;
+    text.swap(kept_);
+    has_pager_ = pager_ != nullptr;
+    put(text);
+  }
+
+  // A pager that was left reads no more.
+  void put_in_pager(std::string_view text) {
+    const auto old = std::signal(SIGPIPE, SIG_IGN);
+    const bool is_written =
+        std::fwrite(text.data(), 1, text.size(), pager_) == text.size() && std::fflush(pager_) == 0;
+    std::signal(SIGPIPE, old);
+    if (!is_written) throw Display_Stopped("");
+  }
+
+  Terminal& terminal_;
+  std::ostream stream_;
+  bool has_pager_ = false;
+  std::FILE* pager_ = nullptr;
+  Size size_{};
+  std::string kept_;
+  std::size_t rows_ = 0;
+  std::size_t column_ = 0;
+  bool is_escape_ = false;
+};
+
+std::ostream& Terminal::begin_page(bool has_pager) { return page_->begin(has_pager); }
+void Terminal::end_page() { page_->end(); }
+
+// ---- the terminal -------------------------------------------------------------------------------
+
+Terminal::Terminal(std::ostream& out, const char* history, bool has_multiline)
+    : out_(out),
+      has_multiline_(has_multiline),
+      editor_(std::make_unique<Editor>()),
+      page_(std::make_unique<Page>(*this)) {
   std::setlocale(LC_CTYPE, "");  // so that libedit takes UTF-8 for what it is
   editor_->line = el_init("joedb", stdin, stdout, stderr);
   EditLine* const line = editor_->line;
@@ -112,61 +269,100 @@ Terminal::~Terminal() {
   el_end(editor_->line);
 }
 
-namespace {
+// ---- lines --------------------------------------------------------------------------------------
 
-volatile std::sig_atomic_t is_interrupted = 0;
-
-// While one lives, control-C interrupts the system call that waits for input instead of ending the
-// program.
-class Interruption {
- public:
-  Interruption() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { is_interrupted = 1; };
-    sigaction(SIGINT, &action, &old_);
+// What stands before the next line of a string: as wide as the prompt.
+static std::string continuation_prompt(std::string_view prompt) {
+  std::size_t width = 0;
+  bool is_escape = false;
+  for (const char c : prompt) {
+    if (c == '\x1b') is_escape = true;
+    if (!is_escape) ++width;
+    if (c == 'm') is_escape = false;
   }
-  ~Interruption() { sigaction(SIGINT, &old_, nullptr); }
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
+  return std::string(std::max<std::size_t>(width, 3) - 3, ' ') + "\"> ";
+}
 
-  // Since this was asked last.
-  bool has_come() const {
-    const bool result = is_interrupted != 0;
-    is_interrupted = 0;
-    return result;
+Terminal::Got Terminal::edit_line(const std::string& prompt, std::string& line) {
+  editor_->prompt = with_marked_colours(prompt);
+  el_resize(editor_->line);
+  interrupts_.clear();
+  int size = 0;
+  const char* const text = el_gets(editor_->line, &size);
+  if (text == nullptr && interrupts_.has_come()) {
+    std::fputs("^C\n", stdout);
+    el_reset(editor_->line);
+    return Got::interrupt;
   }
+  if (text == nullptr || size <= 0) return Got::end;
+  line.assign(text, static_cast<std::size_t>(size));
+  if (line.ends_with('\n')) line.pop_back();
+  return Got::line;
+}
 
- private:
-  struct sigaction old_;
-};
-
-}  // namespace
-
-// Control-C gives up the line that is being typed.
+// Control-C gives up the line that is being typed, with those before it that belong to it.
 std::optional<std::string_view> Terminal::read_line(const std::string& prompt,
                                                     const Completer& completer) {
   out_.flush();
-  editor_->prompt = with_marked_colours(prompt);
-  editor_->completer = &completer;
-  el_resize(editor_->line);
-  int size = 0;
-  const char* text = nullptr;
-  {
-    const Interruption interruption;
-    while ((text = el_gets(editor_->line, &size)) == nullptr && interruption.has_come()) {
-      std::fputs("^C\n", stdout);
-      el_reset(editor_->line);
+  const Completer complete = [&](std::string_view line) {
+    return completer(text_ + std::string(line));
+  };
+  editor_->completer = &complete;
+  text_.clear();
+  std::string line;
+  while (true) {
+    const bool goes_on = !text_.empty();
+    const Got got = edit_line(goes_on ? continuation_prompt(prompt) : prompt, line);
+    if (got == Got::line) {
+      text_ += line;
+      if (!has_multiline_ || text_.size() >= longest_line ||
+          !split_typed_line(text_).has_open_string)
+        break;
+      text_ += '\n';
+      continue;
     }
-  }
-  if (text == nullptr || size <= 0) {
+    text_.clear();
+    if (got == Got::interrupt) continue;
     out_ << '\n';
+    if (goes_on) continue;
     return std::nullopt;
   }
-  std::string_view line(text, static_cast<std::size_t>(size));
-  if (line.find_first_not_of(" \t\r\n") != line.npos)
-    ::history(editor_->history, &editor_->event, H_ENTER, text);
-  if (line.ends_with('\n')) line.remove_suffix(1);
-  return line;
+  if (text_.find_first_not_of(" \t\r\n") != text_.npos)
+    ::history(editor_->history, &editor_->event, H_ENTER, (text_ + '\n').c_str());
+  return text_;
+}
+
+// ---- the screen ---------------------------------------------------------------------------------
+
+Screen::Size Terminal::size() const {
+  return {editor_->screen_width(), editor_->capability("li", 24)};
+}
+
+void Terminal::check() {
+  if (interrupts_.has_come()) throw Display_Stopped("stopped");
+}
+
+// ---- what it can do -----------------------------------------------------------------------------
+
+static bool is_dumb() {
+  const char* const term = std::getenv("TERM");
+  return term == nullptr || *term == 0 || std::string_view(term) == "dumb";
+}
+
+bool has_colours(Colour colour) {
+  if (colour != Colour::automatic) return colour == Colour::always;
+  const char* const no_colour = std::getenv("NO_COLOR");
+  return is_interactive() && !is_dumb() && (no_colour == nullptr || *no_colour == 0);
+}
+
+bool has_pager_program() {
+  if (is_dumb()) return false;
+  if (const char* const pager = std::getenv("PAGER"); pager != nullptr && *pager != 0) return true;
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/less").c_str(), X_OK) == 0) return true;
+  return false;
 }
 
 }  // namespace joedb

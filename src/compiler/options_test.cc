@@ -54,6 +54,25 @@ TEST(Compiler_Options, Know_Indexes_And_Single_Rows) {
   EXPECT_EQ(options.single_rows[0].line, 4);
 }
 
+TEST(Compiler_Options, Say_At_Which_Character_A_Line_Is_Wrong) {
+  struct Case {
+    const char* line;
+    int column;
+  };
+  for (const auto& [line, column] :
+       {Case{"nonsense", 1}, Case{"  nonsense", 3}, Case{"namespace", 1}, Case{"namespace a::", 11},
+        Case{"namespace a b", 13}, Case{"create_index \u00e9\u00e9 t f", 14},
+        Case{"create_index i t f, g", 20}, Case{"create_index i t", 1},
+        Case{"set_single_row \u00e9 maybe", 18}, Case{"timestamp_transactions true", 24}}) {
+    try {
+      parse_options(line, "geo.joedbc");
+      ADD_FAILURE() << line;
+    } catch (const Schema_Errors& errors) {
+      EXPECT_EQ(errors.diagnostics.front().column, column) << line;
+    }
+  }
+}
+
 TEST(Compiler_Options, Have_The_Namespace_Of_Their_File) {
   EXPECT_EQ(parse_options("", "folder/geo.joedbc").name_space, std::vector<std::string>{"geo"});
   EXPECT_EQ(errors_of("namespace\n"),

@@ -5,10 +5,13 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "interpreter/command_help.h"
+#include "interpreter/display.h"
 #include "interpreter/line_source.h"
 #include "schema/line_reader.h"
 
@@ -21,6 +24,8 @@ struct Interpreter_Command {
   // Reads its arguments, all of them before it changes anything, and prints to the stream. An
   // Exception is shown to the user.
   std::function<void(Line_Reader&, std::ostream&)> run;
+  // It only shows things: on a screen page by page, until the user stops it.
+  bool is_display = false;
 };
 
 // run() of a command without arguments: f() or f(stream).
@@ -47,7 +52,7 @@ struct Command_Group {
 //
 // Empty lines, and lines whose first word begins with #, do nothing. A command that succeeds is
 // answered by "OK: LINE"; one that fails, also for lack of memory, by "Error: TEXT" and
-// "Line N: LINE", and the next line is read.
+// "Line N: LINE", and the next line is read. One that the user stops is answered by "stopped".
 class Command_Loop {
  public:
   struct Settings {
@@ -56,8 +61,10 @@ class Command_Loop {
     bool is_bailing = false;    // ends at the first error
     // As joedb 10: lines are read leniently (Reading::classic), errors begin with
     // "Exception caught: ", lines are counted from the start of a nested loop, SQL is one statement
-    // for each value.
+    // for each value; commands that joedb 10 does not have, and the names of SQLite, are unknown.
     bool is_classic = false;
+    // Nested loops have the same.
+    std::shared_ptr<Display> display = std::make_shared<Display>();
   };
 
   // Why the loop has ended.
@@ -69,11 +76,16 @@ class Command_Loop {
   Command_Loop& operator=(const Command_Loop&) = delete;
 
   const Settings& settings() const { return settings_; }
-  void set_settings(Settings settings) { settings_ = settings; }
+  Display& display() const { return *settings_.display; }
 
   void add_group(Command_Group group);
-  // For completion: what may follow these words of a line, command first.
-  using Arguments = std::function<std::vector<std::string>(const std::vector<std::string_view>&)>;
+  // Help for commands, which must outlive the loop. What was added last comes first, where two are
+  // about the same name; that of joedbi is there from the beginning.
+  void add_help(std::span<const Command_Help> help) { help_.push_back(help); }
+  // For completion: what an argument of this kind (Command_Help) may be that begins with `prefix`.
+  // `words` are those before it, the command first.
+  using Arguments = std::function<Completions(
+      std::string_view kind, const std::vector<std::string_view>& words, std::string_view prefix)>;
   void set_completions(Arguments arguments) { arguments_ = std::move(arguments); }
 
   // Throws Exception when the answers can no longer be written, unless they never could.
@@ -98,9 +110,20 @@ class Command_Loop {
   Line_Source& input() { return *in_; }
 
   void print_help(std::ostream& out) const;
-  std::vector<std::string> complete(std::string_view line) const;
+  Completions complete(std::string_view line) const;
+
+  // Null if there is none.
+  const Command_Help* find_help(std::string_view name) const;
+  std::vector<std::string> command_names() const;
 
  private:
+  void add_general_commands();
+  void run_display(const Interpreter_Command& command, Line_Reader& in);
+  void help(Line_Reader& in, std::ostream& out) const;
+  void set(Line_Reader& in, std::ostream& out);
+  std::string shown_prompt() const;
+  Completions complete_argument(std::string_view kind, const std::vector<std::string_view>& words,
+                                std::string_view prefix) const;
   void run_line(std::string_view line, std::ostream& out);
   void execute(std::string_view line, std::ostream& out);
   void answer(std::ostream& out);
@@ -111,6 +134,7 @@ class Command_Loop {
   const std::function<std::string()> prompt_;
   std::vector<std::unique_ptr<const Command_Group>> groups_;
   std::map<std::string_view, const Interpreter_Command*> commands_;
+  std::vector<std::span<const Command_Help>> help_{interpreter_help()};
   Arguments arguments_;
 
   // While it runs:

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "interpreter/command_loop.h"
 #include "joedb/table/writable_database.h"
@@ -31,7 +32,7 @@ void add_journal_commands(
     Command_Loop& loop, Journal& journal, const Command_Options& options,
     std::function<void()> after_rollback = [] {});
 
-// table, record, schema, dump, sql, json
+// table, record, find, describe, schema, dump, sql, json
 void add_display_commands(Command_Loop& loop, const Database& database);
 
 // insert_into, update, …
@@ -49,6 +50,21 @@ void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read
 // Reads the name of a table, of a field; throws Data_Error if there is no such thing.
 const Table& read_table(Line_Reader& in, const Database& database);
 Field_Id read_field(Line_Reader& in, const Table& table);
+// The error about the word that was read last.
+Data_Error no_such_table(const Line_Reader& in, const Database& database, std::string_view name);
+
+// What the command `find` does, behind its name.
+void find_records(Line_Reader& in, std::ostream& out, const Database& database,
+                  const Display& display);
+// What may stand between a field and a value there.
+inline constexpr std::string_view find_operators[] = {
+    "=", "!=", "<", "<=", ">", ">=", "begins", "contains"};
+bool is_find_operator(std::string_view word);
+
+// What the command `describe` prints: all tables, or one.
+void describe(std::ostream& out, const Database& database, const Display& display);
+void describe(std::ostream& out, const Database& database, const Table& table,
+              const Display& display);
 
 // Reads the seconds of a time stamp; now() if none are given. The same time may follow as text, as
 // Command_Writer prints it.

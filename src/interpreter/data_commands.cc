@@ -139,7 +139,7 @@ class Data_Commands {
     const Table* table = database_.get_database().find_table(last_table_);
     if (table == nullptr || table->name() != name) {
       table = database_.get_database().find_table(name);
-      if (table == nullptr) throw in.error("No such table: " + std::string(name));
+      if (table == nullptr) throw no_such_table(in, database_.get_database(), name);
       last_table_ = table->id();
     }
     return *table;

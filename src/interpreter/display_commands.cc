@@ -1,17 +1,28 @@
+#include <optional>
+
+#include "base/suggestion.h"
 #include "interpreter/commands.h"
+#include "interpreter/completion.h"
 #include "interpreter/dump.h"
 #include "interpreter/entry_text.h"
 #include "interpreter/json.h"
 #include "interpreter/sql.h"
+#include "interpreter/table_printer.h"
 #include "io/new_file.h"
-#include "joedb/interpreter/table_text.h"
 
 namespace joedb::inline v1 {
+
+Data_Error no_such_table(const Line_Reader& in, const Database& database, std::string_view name) {
+  std::vector<std::string> names;
+  if (!in.is_classic())
+    for (const Table* table : live_tables(database)) names.push_back(table->name());
+  return in.error("No such table: " + std::string(name) + did_you_mean(name, names));
+}
 
 const Table& read_table(Line_Reader& in, const Database& database) {
   const std::string_view name = in.read_word("table name");
   const Table* const table = database.find_table(name);
-  if (table == nullptr) throw in.error("No such table: " + std::string(name));
+  if (table == nullptr) throw no_such_table(in, database, name);
   return *table;
 }
 
@@ -19,116 +30,136 @@ Field_Id read_field(Line_Reader& in, const Table& table) {
   const std::string_view name = in.read_word("field name");
   const Field_Id field = table.find_field(name);
   if (!field.is_null()) return field;
-  throw in.error(in.is_classic() ? "bad field"
-                                 : "table " + table.name() + " has no field " + std::string(name));
+  if (in.is_classic()) throw in.error("bad field");
+  std::vector<std::string> names;
+  for_each_live_field(table, [&](Field_Id, const Field& f) { names.push_back(f.name); });
+  throw in.error("table " + table.name() + " has no field " + std::string(name) +
+                 did_you_mean(name, names));
 }
 
-static Table_View read_view(Line_Reader& in) {
+namespace {
+
+// ---- table --------------------------------------------------------------------------------------
+
+// Where the table goes on.
+void show_rest(std::ostream& out, const Table& table, const Table_Printer::Rest& rest,
+               const Row_Style& style) {
+  if (rest.count == 0) return;
+  if (style.has_colours) out << colour::dim;
+  out << "… " << rest.count << " more: table " << table.name() << ' ' << style.max_column_width
+      << ' ' << rest.first << ' ' << style.limit << " shows the next, set limit 0 all";
+  if (style.has_colours) out << colour::end;
+  out << '\n';
+}
+
+void show_table(Line_Reader& in, std::ostream& out, const Database& database,
+                const Display& display) {
   constexpr Line_Reader::Range not_negative{.min = 0};
+  const Table& table = read_table(in, database);
   Table_View view;
-  const auto default_width = static_cast<std::int64_t>(view.max_column_width);
-  const std::int64_t width = in.read_integer_or(default_width, "width", not_negative);
-  if (!in.has_failed() && width >= 0) view.max_column_width = static_cast<std::size_t>(width);
+  std::optional<std::size_t> asked_width;
+  if (in.has_more()) {
+    const auto default_width = static_cast<std::int64_t>(view.max_column_width);
+    const std::int64_t width = in.read_integer_or(default_width, "width", not_negative);
+    if (!in.has_failed() && width >= 0) asked_width = static_cast<std::size_t>(width);
+  }
   view.start = in.read_integer_or(0, "start");
   view.length = in.read_integer_or(0, "length", not_negative);
   in.require_end();
-  return view;
-}
-
-// Values for the first fields of an index.
-static std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
-                                      const std::vector<Field_Id>& fields) {
-  std::vector<Key_Part> key;
-  for (const Field_Id field : fields) {
-    if (!in.has_more()) break;
-    const Type_Code type = table.find_field(field)->column->type().code;
-    visit_type(type, [&]<class T>(std::type_identity<T>) {
-      const T value = read_field_value<T>(in);
-      // Classic: an unquoted text at the end of the line is read all the same.
-      bool is_there = !in.has_failed();
-      if constexpr (std::is_same_v<T, std::string_view>) is_there = is_there || !value.empty();
-      if (is_there) key.push_back(key_part(value));
-    });
-  }
-  in.require_end();
-  return key;
-}
-
-static void find_records(Line_Reader& in, std::ostream& out, const Database& database) {
-  const std::string name(in.read_word("index name"));
-  const Index* const index = database.find_index(name);
-  if (index == nullptr) throw in.error("No such index: " + name);
-  const Table& table = database.table(index->definition().table);
-  const auto key = read_key(in, table, index->definition().fields);
-  std::vector<index_t> records;
-  const Index::Cursor end = index->upper_bound(key);
-  for (Index::Cursor i = index->lower_bound(key); i != end; i.next())
-    records.push_back(i.record().value());
-  write_records(out, table, std::move(records));
+  Row_Style style(display, database, asked_width);
+  if (view.length == 0) style.limit = display.limit;
+  Table_Printer printer(table, view, style);
+  printer.print(out);
+  show_rest(out, table, printer.rest(), style);
 }
 
 // The record of the command; null: of none in particular.
-static Record_Id read_shown_record(Line_Reader& in) {
+Record_Id read_shown_record(Line_Reader& in) {
   const std::int64_t id = in.read_integer_or(-1, "record id");
   in.require_end();
   return in.has_failed() ? Record_Id() : Record_Id(id);
 }
 
-static void add_find_command(Command_Loop& loop, const Database& database) {
-  if (database.indexes().empty()) return;
-  loop.add_group(
-      {"Indexes",
-       {{"find", "find <index_name> [<value>...] (values of the first fields of the index)",
-         [&database](Line_Reader& in, std::ostream& out) { find_records(in, out, database); }}}});
+// ---- all of it ----------------------------------------------------------------------------------
+
+void show_sql(Line_Reader& in, std::ostream& out, const Database& database) {
+  in.require_end();
+  if (!in.is_classic()) return write_sql(database, out);
+  Sql_Writer writer(out);
+  dump_schema(database, writer);
+  dump_data(database, writer);
 }
 
+void show_dump(std::ostream& out, const Database& database) {
+  Command_Writer writer(out);
+  dump_schema(database, writer);
+  dump_data(database, writer);
+  writer.flush();
+}
+
+void show_json(Line_Reader& in, std::ostream& out, const Database& database) {
+  const std::int64_t is_base64 = in.read_integer_or(0, "0 or 1", {.min = 0, .max = 1});
+  in.require_end();
+  write_json(database, out, is_base64 != 0);
+}
+
+// ---- commands that joedb 10 does not have
+
+void show_description(Line_Reader& in, std::ostream& out, const Database& database,
+                      const Display& display) {
+  if (!in.has_more()) return describe(out, database, display);
+  const Table& table = read_table(in, database);
+  in.require_end();
+  describe(out, database, table, display);
+}
+
+}  // namespace
+
 void add_display_commands(Command_Loop& loop, const Database& database) {
-  const auto table = [&database](Line_Reader& in, std::ostream& out) {
-    const Table& t = read_table(in, database);
-    write_table(out, t, read_view(in));
+  const bool is_classic = loop.settings().is_classic;
+  const auto table = [&loop, &database](Line_Reader& in, std::ostream& out) {
+    show_table(in, out, database, loop.display());
   };
-  const auto record = [&database](Line_Reader& in, std::ostream& out) {
+  const auto record = [&loop, &database](Line_Reader& in, std::ostream& out) {
     const Table& t = read_table(in, database);
-    write_record(out, t, read_shown_record(in));
+    print_record(out, t, read_shown_record(in), Row_Style(loop.display(), database));
   };
   const auto schema = without_arguments(
       [&database](std::ostream& out) { dump_schema(database, Command_Writer(out)); });
-  const auto dump = without_arguments([&database](std::ostream& out) {
-    Command_Writer writer(out);
-    dump_schema(database, writer);
-    dump_data(database, writer);
-  });
-  const auto sql = [&database](Line_Reader& in, std::ostream& out) {
-    in.require_end();
-    if (!in.is_classic()) return write_sql(database, out);
-    Sql_Writer writer(out);
-    dump_schema(database, writer);
-    dump_data(database, writer);
-  };
+  const auto dump = without_arguments([&database](std::ostream& out) { show_dump(out, database); });
+  const auto sql = [&database](Line_Reader& in, std::ostream& out) { show_sql(in, out, database); };
   const auto json = [&database](Line_Reader& in, std::ostream& out) {
-    const std::int64_t is_base64 = in.read_integer_or(0, "0 or 1", {.min = 0, .max = 1});
-    in.require_end();
-    write_json(database, out, is_base64 != 0);
+    show_json(in, out, database);
   };
-  loop.add_group({"Displaying data",
-                  {{"table", "table <table_name> [<max_column_width> [<start> [<length>]]]", table},
-                   {"record", "record <table_name> [<record_id>]", record},
-                   {"schema", "schema", schema},
-                   {"dump", "dump", dump},
-                   {"sql", "sql", sql},
-                   {"json", "json [<base64>]", json}}});
-  add_find_command(loop, database);
-
-  // The first argument of most commands is a table, the others may be its fields.
-  loop.set_completions([&database](const std::vector<std::string_view>& words) {
-    std::vector<std::string> names;
-    if (words.size() > 1) {
-      if (const Table* const t = database.find_table(words[1]))
-        for_each_live_field(*t, [&](Field_Id, const Field& f) { names.push_back(f.name); });
-    }
-    for (const Table* t : live_tables(database)) names.push_back(t->name());
-    for (const Index* index : database.indexes()) names.push_back(index->definition().name);
-    return names;
+  const auto description = [&loop, &database](Line_Reader& in, std::ostream& out) {
+    show_description(in, out, database, loop.display());
+  };
+  const auto find = [&loop, &database](Line_Reader& in, std::ostream& out) {
+    find_records(in, out, database, loop.display());
+  };
+  Command_Group group{
+      "Displaying data",
+      {{"table", "table <table_name> [<max_column_width> [<start> [<length>]]]", table, true},
+       {"record", "record <table_name> [<record_id>]", record, true},
+       {"schema", "schema", schema, true},
+       {"dump", "dump", dump, true},
+       {"sql", "sql", sql, true},
+       {"json", "json [<base64>]", json, true}}};
+  if (!is_classic) {
+    group.commands.push_back({"describe", "describe [<table_name>]", description, true});
+    group.commands.push_back(
+        {"find", "find <table_name> <field_name> [<operator>] <value> ...", find, true});
+  }
+  loop.add_group(std::move(group));
+  if (!database.indexes().empty())
+    loop.add_group(
+        {"Indexes",
+         {{"find", "find <index_name> [<value>...] (values of the first fields of the index)", find,
+           true}}});
+  loop.set_completions([&database](std::string_view kind,
+                                   const std::vector<std::string_view>& words,
+                                   std::string_view prefix) {
+    return complete_from(database, kind, words, prefix);
   });
 }
 

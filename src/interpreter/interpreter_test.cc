@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "joedb/io/memory_file.h"
 
@@ -33,7 +35,20 @@ class Interpreter : public ::testing::Test {
   std::vector<std::string> completions(std::string_view line) {
     Command_Loop loop({}, [] { return std::string(); });
     add_commands(loop, database_, options_);
-    return loop.complete(line);
+    std::vector<std::string> words;
+    for (const auto& [word, note] : loop.complete(line).candidates)
+      words.push_back(note.empty() ? word : word + " (" + note + ")");
+    return words;
+  }
+
+  // Two cities and two people.
+  void make_people() {
+    run("create_table city\nadd_field city name string\nadd_field city size int32\n"
+        "create_table person\nadd_field person age int8\nadd_field person name string\n"
+        "add_field person home references city\nadd_field person is_member boolean\n"
+        "insert_into city 0 Lyon 500\ninsert_into city 1 Lisbon 545\n"
+        "insert_into person 0 36 \"Ada\" 1 true\ninsert_into person 1 44 \"Bob\" -1 false\n"
+        "insert_into person 2 85 \"Cleo\" 7 false\n");
   }
 
   void TearDown() override { database_.rollback(); }
@@ -255,6 +270,233 @@ TEST_F(Interpreter, MakesMoreRecordsForWhoPromisesValues) {
   options_.max_record_id = 20'000'000;
   EXPECT_EQ(output("create_table t\ninsert_vector t 0 19999999\n"),
             "OK: create_table t\nOK: insert_vector t 0 19999999\n");
+}
+
+TEST_F(Interpreter, CompletesWhatTheArgumentMayBe) {
+  make_people();
+  const struct {
+    const char* line;
+    std::vector<std::string> words;
+  } cases[] = {
+      {"record city ", {"0 (Lyon)", "1 (Lisbon)"}},
+      {"record person 2", {"2 (Cleo)"}},
+      {"update person 0 home ", {"-1 (none)", "0 (Lyon)", "1 (Lisbon)"}},
+      {"update person 0 home 1", {"1 (Lisbon)"}},
+      {"update person 0 is_member ", {"true", "false"}},
+      {"update person 0 age ", {}},
+      {"insert_into person ", {"3"}},
+      {"insert_into person 3 36 \"A B\" ", {"-1 (none)", "0 (Lyon)", "1 (Lisbon)"}},
+      {"insert_into person 3 36 \"A ", {}},
+      {"update_vector person 0 is_member 2 true f", {"false"}},
+      {"add_field person x re", {"references"}},
+      {"add_field person x references ", {"city", "person"}},
+      {"add_field person x references city ", {"="}},
+      {"add_field person x references city = 1", {"1 (Lisbon)"}},
+      {"add_field person x boolean = t", {"true"}},
+      {"create_table ", {}},
+      {"help rec", {"record"}},
+      {"set ", {"references", "limit", "pager"}},
+      {"set references ", {"names", "ids"}},
+      {"find person na", {"name"}},
+      {"find person name b", {"begins"}},
+      {"find person home = ", {"-1 (none)", "0 (Lyon)", "1 (Lisbon)"}},
+      {"find person age > 5 name begins x i", {"is_member"}},
+      {".schema ", {}},
+      {"nonsense ", {}},
+      {"update nonsense ", {}},
+      {"find nonsense a ", {}},
+  };
+  for (const auto& c : cases) EXPECT_EQ(completions(c.line), c.words) << c.line;
+}
+
+TEST_F(Interpreter, CompletesNotTooManyIds) {
+  run("create_table t\ninsert_vector t 0 1000000\ndelete_vector t 0 900000\n");
+  Command_Loop loop({}, [] { return std::string(); });
+  add_commands(loop, database_, options_);
+  EXPECT_TRUE(loop.complete("record t ").is_cut);
+  const Completions some = loop.complete("record t 99999");
+  EXPECT_FALSE(some.is_cut);
+  EXPECT_EQ(some.candidates.size(), 10u);
+  EXPECT_EQ(loop.complete("record t 9").candidates.size(), Completions::most);
+}
+
+TEST_F(Interpreter, SuggestsWhatWasMeant) {
+  make_people();
+  EXPECT_EQ(output("tabel city\n"),
+            "Error: Unknown command. For a list of available commands, try \"help\". Did you mean "
+            "table?\nLine 1: tabel city\n");
+  EXPECT_THAT(output("table ctiy\n"), HasSubstr("No such table: ctiy. Did you mean city?"));
+  EXPECT_THAT(output("insert_into ctiy\n"), HasSubstr("Did you mean city?"));
+  EXPECT_THAT(output("update city 0 nmae x\n"), HasSubstr("no field nmae. Did you mean name?"));
+  run("tabel city\ntable ctiy\nfind city name x\nexit\n", {.is_classic = true});
+  EXPECT_EQ(out_.str(),
+            "Exception caught: Unknown command. For a list of available commands, try \"help\".\n"
+            "Line 1: tabel city\nException caught: No such table: ctiy\nLine 2: table ctiy\n"
+            "Exception caught: Unknown command. For a list of available commands, try \"help\".\n"
+            "Line 3: find city name x\n"
+            "Exception caught: Unknown command. For a list of available commands, try \"help\".\n"
+            "Line 4: exit\n");
+}
+
+TEST_F(Interpreter, ExplainsEachCommandWithExamplesThatWork) {
+  for (const Command_Help& help : interpreter_help()) {
+    if (help.name == "read_blob") continue;  // writes a file
+    Memory_File file;
+    Writable_Database database(file);
+    Command_Loop loop({}, [] { return std::string(); });
+    add_commands(loop, database, options_);
+    const std::string prepare =
+        "create_table person\nadd_field person name string\nadd_field person age int32\n"
+        "add_field person boss references person\ninsert_into person 0 \"Ada\" 36 -1\n"
+        "insert_into person 1 \"Charles\" 44 0\ninsert_into person 2 \"Grace\" 85 0\n";
+    const std::string commands =
+        prepare + std::string(help.examples) + "help " + std::string(help.name) + '\n';
+    Text_Line_Source lines(commands, out_);
+    loop.run(lines, out_);
+    EXPECT_FALSE(help.examples.empty());
+    EXPECT_EQ(loop.failures().count, 0u) << help.name << ": " << loop.failures().message();
+    database.rollback();
+  }
+}
+
+TEST_F(Interpreter, FindsRecordsByConditions) {
+  make_people();
+  run("create_table n\nadd_field n x float64\ninsert_into n 0 -1\ninsert_into n 1 2\n");
+  const auto found = [&](const std::string& conditions) {
+    std::istringstream shown(output("echo off\nfind " + conditions + "\n"));
+    std::string ids;
+    for (std::string line; std::getline(shown, line);)
+      if (line.find_first_of("0123456789") < 2) ids += line.substr(0, line.find(' ')) + ' ';
+    return ids;
+  };
+  EXPECT_EQ(found("person name Ada"), "0 ");
+  EXPECT_EQ(found("person age > 36"), "1 2 ");
+  EXPECT_EQ(found("person age >= 36 age < 85"), "0 1 ");
+  EXPECT_EQ(found("person age <= 44 name begins \"B\""), "1 ");
+  EXPECT_EQ(found("person name contains o"), "1 2 ");
+  EXPECT_EQ(found("person name != Bob"), "0 2 ");
+  EXPECT_EQ(found("person home -1"), "1 ");
+  EXPECT_EQ(found("person is_member true"), "0 ");
+  EXPECT_EQ(found("n x < 0"), "0 ");
+  EXPECT_EQ(found("n x = 7"), "");
+  EXPECT_THAT(output("find person name\n"), HasSubstr("column 17: string expected"));
+  EXPECT_THAT(output("find person\n"), HasSubstr("column 12: field name expected"));
+  EXPECT_THAT(output("find person age contains 3\n"), HasSubstr("contains is for strings"));
+  EXPECT_THAT(output("find persn age 3\n"), HasSubstr("Did you mean person?"));
+}
+
+TEST_F(Interpreter, FindsTheSameWithAnIndex) {
+  Memory_File file;
+  Writable_Database database(file, Recovery::none, Deleted_Values::keep,
+                             {{"by_age", Table_Id(1), {Field_Id(1)}}});
+  Command_Loop loop({.is_echoing = false}, [] { return std::string(); });
+  add_commands(loop, database, options_);
+  const auto shown_by = [&](const std::string& commands) {
+    out_.str("");
+    Text_Line_Source lines(commands, out_);
+    loop.run(lines, out_);
+    return out_.str();
+  };
+  shown_by("create_table t\nadd_field t age int32\nadd_field t copy int32\n");
+  for (int i = 0; i < 50; ++i) {
+    const std::string value = std::to_string(i * 7 % 20);
+    shown_by("insert_into t -1 " + value + " " + value + "\n");
+  }
+  for (const char* condition : {"= 5", "< 5", "<= 5", "> 5", ">= 5", "!= 5", "= 99", "> 99"})
+    EXPECT_EQ(shown_by("find t age " + std::string(condition) + "\n"),
+              shown_by("find t copy " + std::string(condition) + "\n"))
+        << condition;
+  database.rollback();
+}
+
+TEST_F(Interpreter, DescribesWhatThereIs) {
+  EXPECT_EQ(output("echo off\ndescribe\n"), "no tables\n");
+  make_people();
+  EXPECT_EQ(
+      output("echo off\ntimestamp 5\ntimestamp 7\ndescribe\ndelete_from city 0\ndescribe city\n"),
+      "table   records  fields\n"
+      "city    2        name, size\n"
+      "person  3        age, name, home, is_member\n"
+      "time stamps: from 1970-01-01 00:00:05 GMT to 1970-01-01 00:00:07 GMT\n"
+      "city: 1 record, ids below 2\n"
+      "field  type\n"
+      "name   string\n"
+      "size   int32\n"
+      "referenced by: person home\n");
+}
+
+TEST_F(Interpreter, ShowsNamesOfReferencesIfAsked) {
+  make_people();
+  EXPECT_EQ(output("echo off\nset references names\ntable person\nrecord person 0\n"),
+            "---------------------------------\n"
+            "  age name   home       is_member\n"
+            "---------------------------------\n"
+            "0  36 \"Ada\"  1 (Lisbon)      true\n"
+            "1  44 \"Bob\"  -1             false\n"
+            "2  85 \"Cleo\" 7              false\n"
+            "id = 0; next = 1; previous = -2\n"
+            "      age: 36\n     name: \"Ada\"\n     home: 1 (Lisbon)\nis_member: true\n");
+}
+
+TEST_F(Interpreter, LimitsTablesIfAsked) {
+  EXPECT_EQ(output("echo off\ncreate_table t\ninsert_vector t 0 5\nset limit 2\ntable t\n"
+                   "table t 25 2 2\n"),
+            "-\n \n-\n0\n1\n… 3 more: table t 25 2 2 shows the next, set limit 0 all\n"
+            "-\n \n-\n2\n3\n");
+}
+
+TEST_F(Interpreter, RemembersSettings) {
+  EXPECT_EQ(
+      output("echo off\nset limit 7\nset references names\nset\nset limit -1\nset colour on\n"),
+      "references names\nlimit 7\npager off\n"
+      "Error: column 11: number of records expected, and `-1` is out of range\n"
+      "Line 5: set limit -1\n"
+      "Error: column 5: references, limit or pager expected, got `colour`\n"
+      "Line 6: set colour on\n");
+}
+
+// A screen whose user has had enough after some text.
+class Impatient_Screen : public Screen {
+ public:
+  Size size() const override { return {30, 10}; }
+  void check() override {
+    if (out_.str().size() > 1000) throw Display_Stopped("enough");
+  }
+  std::ostream& begin_page(bool) override {
+    out_.str("");
+    return out_;
+  }
+  void end_page() override { shown_ += out_.str(); }
+  std::string shown_;
+
+ private:
+  std::ostringstream out_;
+};
+
+TEST_F(Interpreter, StopsADisplayAndGoesOn) {
+  run("create_table t\ninsert_vector t 0 500000\n");
+  Impatient_Screen screen;
+  Command_Loop::Settings settings;
+  settings.display->screen = &screen;
+  EXPECT_EQ(run("table t\ninsert_into t\n", settings), End::end_of_input);
+  EXPECT_EQ(out_.str(), "\nenough\nOK: insert_into t\n");
+  EXPECT_EQ(database_.get_database().find_table("t")->records().size(), 500001);
+}
+
+TEST_F(Interpreter, FitsTablesToTheScreen) {
+  run("create_table t\nadd_field t a string\nadd_field t b string\nadd_field t n int64\n"
+      "add_field t c int64\n"
+      "insert_into t 0 \"a long text\" \"another long text\" 1234567890 5\n");
+  Impatient_Screen screen;
+  Command_Loop::Settings settings;
+  settings.display->screen = &screen;
+  run("table t\n", settings);
+  EXPECT_EQ(screen.shown_,
+            "------------------------------\n"
+            "  a        b                 n\n"
+            "------------------------------\n"
+            "0 \"a long… \"anothe… 1234567890\n"
+            "not shown, for lack of room: c\n");
 }
 
 TEST_F(Interpreter, CompletesCommandsAndNames) {

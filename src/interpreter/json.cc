@@ -31,8 +31,9 @@ void append_base64(std::string& out, std::string_view bytes) {
 
 class Json_Writer {
  public:
-  Json_Writer(const Database& database, std::ostream& out, bool base64)
-      : database_(database), out_(out), base64_(base64) {}
+  Json_Writer(const Database& database, std::ostream& out, bool base64,
+              const std::function<void(std::int64_t)>& on_progress)
+      : database_(database), out_(out), base64_(base64), on_progress_(on_progress) {}
 
   void write() {
     out_.add("{\n");
@@ -72,6 +73,8 @@ class Json_Writer {
         write_element(is_first ? "" : ", ", column.get(id));
         is_first = false;
         out_.write_full_block();
+        constexpr std::int64_t step = 1 << 14;
+        if (++values_ % step == 0 && on_progress_) on_progress_(values_);
       }
     });
   }
@@ -160,6 +163,8 @@ class Json_Writer {
   const Database& database_;
   Text_Buffer out_;
   const bool base64_;
+  const std::function<void(std::int64_t)>& on_progress_;
+  std::int64_t values_ = 0;
   Targets targets_;
   std::map<Table_Id, std::vector<index_t>> indexes_;  // of tables with holes
   bool has_special_float_ = false;
@@ -168,8 +173,17 @@ class Json_Writer {
 
 }  // namespace
 
-void write_json(const Database& database, std::ostream& out, bool base64) {
-  Json_Writer(database, out, base64).write();
+void write_json(const Database& database, std::ostream& out, bool base64,
+                const std::function<void(std::int64_t)>& on_progress) {
+  Json_Writer(database, out, base64, on_progress).write();
+}
+
+std::int64_t count_values(const Database& database) {
+  std::int64_t values = 0;
+  for (const Table* table : live_tables(database))
+    for_each_live_field(*table,
+                        [&](Field_Id, const Field&) { values += table->records().used_count(); });
+  return values;
 }
 
 }  // namespace joedb::inline v1

@@ -1,6 +1,8 @@
 #ifndef JOEDB_INTERPRETER_JSON_H
 #define JOEDB_INTERPRETER_JSON_H
 
+#include <cstdint>
+#include <functional>
 #include <ostream>
 
 #include "joedb/table/database.h"
@@ -23,7 +25,12 @@ namespace joedb::inline v1 {
 // [position,size]. JSON has no nan and no infinities, which become 0, and no texts that are not
 // UTF-8, which are cut; one line on standard error tells of each kind. With `base64`, texts are
 // base64 of their bytes.
-void write_json(const Database& database, std::ostream& out, bool base64);
+//
+// `on_progress` is called now and then with the number of values that have been written, out of
+// count_values(database).
+void write_json(const Database& database, std::ostream& out, bool base64,
+                const std::function<void(std::int64_t)>& on_progress = {});
+std::int64_t count_values(const Database& database);
 
 }  // namespace joedb::inline v1
 

@@ -8,6 +8,14 @@ namespace joedb::inline v1 {
 
 static constexpr std::size_t block_size = std::size_t{1} << 16;
 
+void Completions::add(std::string_view prefix, std::string_view word, std::string note) {
+  if (!word.starts_with(prefix)) return;
+  if (candidates.size() == most)
+    is_cut = true;
+  else
+    candidates.push_back({std::string(word), std::move(note)});
+}
+
 std::string prompt_text(const std::string& text) { return "\x1b[36m" + text + "> \x1b[0m"; }
 
 std::optional<std::string_view> Block_Line_Source::read_line(const std::string& prompt,

@@ -13,8 +13,23 @@
 
 namespace joedb::inline v1 {
 
-// Given the beginning of a line, the words that its last word may become.
-using Completer = std::function<std::vector<std::string>(std::string_view line)>;
+// What a word may become.
+struct Completions {
+  struct Candidate {
+    std::string word;
+    std::string note;  // for the user: the name of a record, for example
+    friend bool operator==(const Candidate&, const Candidate&) = default;
+  };
+  std::vector<Candidate> candidates;
+  bool is_cut = false;  // there are more
+
+  static constexpr std::size_t most = 100;
+  // Adds a candidate if it begins with `prefix`.
+  void add(std::string_view prefix, std::string_view word, std::string note = "");
+};
+
+// Given the beginning of a line, what its last word may become.
+using Completer = std::function<Completions(std::string_view line)>;
 
 // A line that does not fit into memory. It was skipped.
 class Line_Too_Long : public Exception {

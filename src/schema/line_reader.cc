@@ -88,6 +88,11 @@ bool Line_Reader::begin_read() {
   return false;
 }
 
+std::string_view Line_Reader::peek_word() const {
+  const char* const begin = next_word();
+  return {begin, static_cast<std::size_t>(end_of_word(begin, end_) - begin)};
+}
+
 std::string_view Line_Reader::read_word(std::string_view what) {
   if (!is_classic_) begin_strictly(what);
   if (!begin_read()) return {};

@@ -43,6 +43,8 @@ class Line_Reader {
 
   // Up to the next white space. `what` is expected there; classic: empty if nothing is left.
   std::string_view read_word(std::string_view what);
+  // The word that would be read next. Empty if there is none.
+  std::string_view peek_word() const;
 
   // A value, as append_value writes it. A string is in double quotes, or a word without quotes. In
   // both forms \ is followed by three octal digits, by x and two hexadecimal digits, or by another

@@ -147,6 +147,7 @@ void run_commands(std::string_view commands, Writable_Database& database, bool i
     const std::size_t failures = loop.failures().count;
     Text_Line_Source lines(line, out);
     end = loop.run(lines, out);
+    loop.complete(line);
     require(is_classic || loop.failures().count == failures ||
                 database.get_journal().get_position() == position,
             "a line that failed has changed something: " + std::string(line));

@@ -6,8 +6,8 @@ usage: help.py SOURCE_DIR TOOLS_DIR
   * Each option that --help lists is in a table of the tool's page, and the reverse. (The modes of files
     are in files.md.)
   * The tool accepts each of them, and no mode of a file that --help does not list.
-  * So for the commands of joedbi and joedb_client, and what may follow them; and for the lines of a
-    .joedbc file, in joedbc --help, on its page, and in src/compiler/options.cc.
+  * So for the commands of joedbi and joedb_client, what may follow them, and what `help COMMAND` says they
+    do; and for the lines of a .joedbc file, in joedbc --help, on its page, and in src/compiler/options.cc.
 """
 import glob
 import os
@@ -106,42 +106,79 @@ def shape(text):
 
 
 def commands_of_help(text):
-    """name -> what follows it"""
+    """name -> what may follow it, in each of its forms"""
     result = {}
     for line in re.findall(r'^ (\S.*)$', text, re.M):
         line = re.sub(r' \([^)]*\)$', '', line)
         words, _, rest = line.partition(' ')
         if re.fullmatch(r'[\w?|[\]]+', words):
             for name in {'[soft_]checkpoint': 'soft_checkpoint|checkpoint'}.get(words, words).split('|'):
-                result[name] = shape(rest)
+                result.setdefault(name, set()).add(shape(rest))
     return result
 
 
-def commands_of_page(page):
-    section = page[page.index('\n## Commands'):]
-    section = section[:section.find('\n## ', 5) if '\n## ' in section[5:] else None]
-    return {cell.split()[0]: shape(cell.partition(' ')[2]) for cell in cells(section) if not cell.startswith('--')}
+def plain(text):
+    """A text without marks, in one line."""
+    return ' '.join(re.sub(r'\[([^]]*)\]\(\S*?\)', r'\1', text.replace('\\|', '|')).replace('`', '').split())
+
+
+class Page:
+    """The commands that a page lists: name -> what may follow; what is written about it."""
+
+    def __init__(self, text):
+        section = text[text.index('\n## Commands'):]
+        section = section[:section.find('\n## ', 5) if '\n## ' in section[5:] else None]
+        self.forms, self.texts = {}, {}
+        for line in section.splitlines():
+            row = re.split(r'(?<!\\)\|', line)
+            for cell in re.findall(r'`([^`]+)`', row[1]) if len(row) > 3 else ():
+                if cell.startswith('--'):
+                    continue
+                self.forms.setdefault(cell.split()[0], set()).add(shape(cell.partition(' ')[2]))
+                self.texts[cell.split()[0]] = plain(row[2])
+
+
+def check_texts(page, name, texts):
+    """What `help COMMAND` says is on the page, word by word."""
+    for command, text in texts.items():
+        if 'examples:' not in text:
+            yield f'{name}: help {command} shows no examples'
+        if plain(page.texts.get(command, '?')) not in plain(text):
+            yield f'{name}.md says something else about {command} than its help:\n{page.texts.get(command)}\n{text}'
+
+
+def help_texts(tools, command, names):
+    """name -> what `help NAME` says"""
+    shown = run(tools, command, ''.join(f'help {name}\n' for name in names))
+    return dict(zip(names, re.split(r'^OK: help \S+\n', shown, flags=re.M)))
 
 
 def check_commands(top, tools):
-    joedbi = commands_of_page(read(top, 'docs/reference/joedbi.md'))
-    client = commands_of_page(read(top, 'docs/reference/joedb_client.md'))
+    joedbi = Page(read(top, 'docs/reference/joedbi.md'))
+    client = Page(read(top, 'docs/reference/joedb_client.md'))
+    both = Page(read(top, 'docs/reference/joedbi.md'))
+    both.forms.update(client.forms)
+    both.texts.update(client.texts)
     index = 'create_table t\nadd_field t a string\n', 'namespace x\ncreate_index i t a\n'
     command = 'printf "%s" "$0" | joedbi --new a > out; printf "%s" "$1" > x.joedbc; ' \
-              'echo help | joedbi --options x.joedbc a'
-    shown = commands_of_help(run(tools, ['bash', '-c', command, *index]))
+              'cat - | joedbi --options x.joedbc a'
+    shell = ['bash', '-c', command, *index]
+    shown = commands_of_help(run(tools, shell, 'help\n'))
     shown_by_client = commands_of_help(run(tools, ['joedb_client', '--new', 'a'], 'help\n'))
-    for tool, page, help_lines in (('joedbi', joedbi, shown), ('joedb_client', {**joedbi, **client}, shown_by_client)):
+    for tool, page, help_lines, line in (('joedbi', joedbi, shown, shell),
+                                         ('joedb_client', both, shown_by_client, ['joedb_client', '--new', 'a'])):
         if len(help_lines) < 10:
             yield f'{tool}: no commands are listed by help'
-        for name, form in help_lines.items():
-            if name not in page:
+        for name, forms in help_lines.items():
+            if name not in page.forms:
                 yield f'{tool}.md does not have the command {name}'
-            elif page[name] != form:
-                yield f'{tool}.md: {name} is followed by something else than help says: {page[name]}, {form}'
-    yield from (f'joedbi.md has the command {name}, which help does not list' for name in sorted(joedbi.keys() - shown))
+            elif not forms <= page.forms[name]:
+                yield f'{tool}.md: {name} is followed by something else than help says: {page.forms[name]}, {forms}'
+        yield from check_texts(page, tool, help_texts(tools, line, list(help_lines)))
+    yield from (f'joedbi.md has the command {name}, which help does not list'
+                for name in sorted(joedbi.forms.keys() - shown))
     yield from (f'joedb_client.md has the command {name}, which help does not list'
-                for name in sorted(client.keys() - shown_by_client))
+                for name in sorted(client.forms.keys() - shown_by_client))
 
 
 # ---- lines of a .joedbc file

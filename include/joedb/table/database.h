@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,6 +110,13 @@ class Database {
       rows_beyond_limit_ += id - size;
   }
 
+  // Seconds since 1970, of the first and the last time stamp so far; nothing if there was none.
+  struct Timestamps {
+    std::int64_t first;
+    std::int64_t last;
+  };
+  const std::optional<Timestamps>& timestamps() const { return timestamps_; }
+
   // ---- entries
 
   // Throws what prepare(entry) throws, and has changed nothing then.
@@ -207,7 +215,10 @@ class Database {
     update.finish();
   }
   void apply(const Comment&) {}
-  void apply(const Timestamp&) {}
+  void apply(const Timestamp& e) {
+    if (!timestamps_) timestamps_ = {e.seconds, e.seconds};
+    timestamps_->last = e.seconds;
+  }
   void apply(const Valid_Data&) {}
   void apply(const Blob_Data&) {}
 
@@ -270,6 +281,7 @@ class Database {
   index_t free_rows_ = free_rows_of_journal(0);
   index_t rows_beyond_limit_ = 0;
   bool may_write_ = false;
+  std::optional<Timestamps> timestamps_;
 };
 
 }  // namespace joedb::inline v1

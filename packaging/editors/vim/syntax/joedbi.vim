@@ -18,12 +18,14 @@ syntax match joedbiType /\<\%(string\|blob\|int8\|int16\|int32\|int64\|float32\|
 syntax match joedbiReferences /\<references\>/ contained nextgroup=joedbiTable skipwhite
 syntax match joedbiFunction /\w\+/ contained
 
-syntax match joedbiStatement /^\s*\%(update\|update_vector\|insert_into\|insert_vector\|delete_from\|delete_vector\)\>/ nextgroup=joedbiTableOnce skipwhite
+syntax match joedbiStatement /^\s*\%(update\|insert_into\|delete_from\)\>/ nextgroup=joedbiTableOnce skipwhite
+syntax match joedbiStatement /^\s*\%(update\|insert\|delete\)_vector\>/ nextgroup=joedbiTableOnce skipwhite
 syntax match joedbiStatement /^\s*\%(table\|record\|describe\|find\)\>/ nextgroup=joedbiTableOnce skipwhite
 syntax match joedbiStatement /^\s*\%(about\|help\|quit\|exit\|abort\|echo\|prompt\|timestamp\|comment\)\>/
 syntax match joedbiStatement /^\s*\%(valid_data\|flush\|soft_checkpoint\|checkpoint\|hard_checkpoint\|rollback\)\>/
 syntax match joedbiStatement /^\s*\%(write_blob\|read_blob\|schema\|dump\|sql\|json\|transaction\|db\)\>/
-syntax match joedbiStatement /^\s*\%(pull\|pull_every\|push\|push_every\|set_valid_data\|set_timestamp\|set_hard_checkpoint\)\>/
+syntax match joedbiStatement /^\s*\%(pull\|pull_every\|push\|push_every\)\>/
+syntax match joedbiStatement /^\s*\%(set_valid_data\|set_timestamp\|set_hard_checkpoint\)\>/
 syntax match joedbiStatement /^\s*?/
 syntax match joedbiTableOnce /\w\+/ contained
 

@@ -1,0 +1,12 @@
+#ifndef JOEDB_CLI_LANGUAGE_SERVER_H
+#define JOEDB_CLI_LANGUAGE_SERVER_H
+
+namespace joedb {
+
+// joedbc --language-server: the Language Server Protocol on standard input and output, until the
+// editor ends it. Returns the exit code.
+int run_language_server();
+
+}  // namespace joedb
+
+#endif

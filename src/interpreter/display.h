@@ -1,0 +1,64 @@
+#ifndef JOEDB_INTERPRETER_DISPLAY_H
+#define JOEDB_INTERPRETER_DISPLAY_H
+
+#include <cstddef>
+#include <ostream>
+
+#include "joedb/base/error.h"
+#include "joedb/base/ids.h"
+
+// How commands show things.
+
+namespace joedb::inline v1 {
+
+// The user wants no more of what is being shown. The text is for the user, and may be empty.
+class Display_Stopped : public Exception {
+ public:
+  using Exception::Exception;
+};
+
+// A terminal, with a user who may interrupt what is being shown. Used by one thread.
+class Screen {
+ public:
+  virtual ~Screen() = default;
+
+  struct Size {
+    std::size_t width;
+    std::size_t height;
+  };
+  virtual Size size() const = 0;
+
+  // Throws Display_Stopped if the user has interrupted the present command. Commands that show
+  // things call it at least every few milliseconds, also while they show nothing yet.
+  virtual void check() = 0;
+
+  // For what one command shows. Writing to the stream throws what check() throws. With `has_pager`,
+  // text that is longer than the screen goes through the user's pager.
+  virtual std::ostream& begin_page(bool has_pager) = 0;
+  // Returns when the user has left the pager.
+  virtual void end_page() = 0;
+};
+
+struct Display {
+  Screen* screen = nullptr;  // null: nobody is watching
+  bool has_colours = false;
+  bool has_reference_names = false;  // references are shown with the name of their record
+  bool has_pager = false;
+  index_t limit = 0;  // so many records are shown of a table; 0: all
+
+  void check() const {
+    if (screen != nullptr) screen->check();
+  }
+};
+
+// Escape sequences of a terminal.
+namespace colour {
+inline constexpr std::string_view heading = "\x1b[1m";
+inline constexpr std::string_view dim = "\x1b[2m";
+inline constexpr std::string_view error = "\x1b[1;31m";
+inline constexpr std::string_view end = "\x1b[0m";
+}  // namespace colour
+
+}  // namespace joedb::inline v1
+
+#endif

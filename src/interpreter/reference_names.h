@@ -1,0 +1,33 @@
+#ifndef JOEDB_INTERPRETER_REFERENCE_NAMES_H
+#define JOEDB_INTERPRETER_REFERENCE_NAMES_H
+
+#include <map>
+#include <string>
+
+#include "joedb/table/database.h"
+
+namespace joedb::inline v1 {
+
+// What people call records: the value of a string field, the first that has a unique index of its
+// own, else the first. Valid while the schema does not change.
+class Reference_Names {
+ public:
+  explicit Reference_Names(const Database& database) : database_(database) {}
+
+  // Without quotes, in one line of at most 25 columns of a terminal. Empty if the table has no such
+  // field, or there is no such record.
+  std::string name(Table_Id table, Record_Id record);
+
+  // Appends the id and, in parentheses, the name: "3 (Lyon)". Without a name, or for null: the id.
+  void append(std::string& out, Table_Id table, Record_Id record);
+
+ private:
+  const Field* naming_field(const Table& table);
+
+  const Database& database_;
+  std::map<Table_Id, const Field*> fields_;  // null: the table has none
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,91 @@
+#ifndef JOEDB_INTERPRETER_TABLE_PRINTER_H
+#define JOEDB_INTERPRETER_TABLE_PRINTER_H
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "interpreter/display.h"
+#include "interpreter/reference_names.h"
+#include "interpreter/text_buffer.h"
+#include "joedb/interpreter/table_text.h"
+#include "joedb/table/database.h"
+
+namespace joedb::inline v1 {
+
+// How rows of a table are shown.
+struct Row_Style {
+  std::size_t max_column_width = Table_View().max_column_width;  // 0: no limit
+  std::size_t screen_width = 0;  // columns are made to fit; 0: no limit
+  index_t limit = 0;             // so many rows; 0: all
+  bool has_colours = false;
+  const Database* names = nullptr;   // of references; null: ids only
+  const Display* display = nullptr;  // asked now and then whether to stop
+
+  Row_Style() = default;
+  // As the user has set it. A width that was asked for is not made to fit.
+  Row_Style(const Display& display, const Database& database,
+            std::optional<std::size_t> asked_width = std::nullopt);
+};
+
+// Prints rows of a table. See write_table.
+class Table_Printer {
+ public:
+  Table_Printer(const Table& table, const Table_View& view, const Row_Style& style);
+  Table_Printer(const Table& table, std::vector<index_t> records, const Row_Style& style);
+
+  // Throws Display_Stopped.
+  void print(std::ostream& stream);
+
+  // What was left out because of the limit: how many records, and the id of the first. Not counted
+  // exactly if that takes long: then the number is that of ids.
+  struct Rest {
+    index_t count = 0;
+    index_t first = 0;
+  };
+  const Rest& rest() const { return rest_; }
+
+ private:
+  struct Shown_Column {
+    const Field* field;
+    std::size_t width;
+    bool is_left;
+    bool can_shrink;
+  };
+
+  bool is_named(const Field& field) const {
+    return names_ && field.column->type().code == Type_Code::reference;
+  }
+  void apply_limit();
+  void add_columns();
+  void fit();
+  template <class F>
+  void for_each_record(F f) const;
+  void check(index_t& counter) const;
+  std::string_view text_of(const Field& field, index_t id);
+  std::size_t width_of(const Field& field);
+  std::size_t total_width() const;
+  void add_heading(Text_Buffer& out) const;
+  void add_cell(Text_Buffer& out, const Shown_Column& column, index_t id);
+  void add_left_out(Text_Buffer& out) const;
+
+  const Table& table_;
+  const Row_Style style_;
+  std::optional<Reference_Names> names_;
+  std::optional<std::vector<index_t>> records_;  // or a range:
+  index_t begin_ = 0;
+  index_t end_ = 0;
+  Rest rest_;
+  std::size_t id_width_ = 0;
+  std::vector<Shown_Column> columns_;
+  std::vector<const Field*> left_out_;  // fields for which the screen has no room
+  std::string text_;
+};
+
+// One record, a line per field, or what there is to know about the records of the table.
+void print_record(std::ostream& out, const Table& table, Record_Id record, const Row_Style& style);
+
+}  // namespace joedb::inline v1
+
+#endif
