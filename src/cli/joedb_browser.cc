@@ -90,6 +90,7 @@ int run_browser(std::vector<std::string> arguments) {
   options.add("--options", source.options_file,
               "a .joedbc file, whose indexes make queries faster");
   add_reading_options(options, source.reading);
+  add_source_options(options, source.source);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 

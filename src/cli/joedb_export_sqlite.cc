@@ -24,6 +24,7 @@ int export_sqlite(std::vector<std::string> arguments) {
   options.add("--options", source.options_file, "a .joedbc file, whose indexes OUT gets, too");
   add_force_option(options, force);
   add_reading_options(options, source.reading);
+  add_source_options(options, source.source);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 

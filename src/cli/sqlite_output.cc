@@ -2,25 +2,24 @@
 
 #include "exchange/sqlite_export.h"
 #include "interpreter/dump.h"
-#include "joedb/io/posix_file.h"
 
 namespace joedb {
 
 void write_sqlite(const Sqlite_Source& source, const std::string& path, const std::string& name) {
-  File file(source.name, Open_Mode::read_existing);
+  const auto file = open_source(source.name, source.source);
   Database database;
   std::vector<Index_Definition> indexes;
-  name_file_in_errors(source.name, [&] {
-    indexes = read_indexes(source.options_file, file, source.reading.get_recovery());
-    Readonly_Journal journal(file, source.reading.get_recovery());
+  name_file_in_errors(file->get_name(), [&] {
+    indexes = read_indexes(source.options_file, *file, source.reading.get_recovery());
+    Readonly_Journal journal(*file, source.reading.get_recovery());
     database.limit_to_journal_of(journal.get_checkpoint());
-    source.reading.replay(journal, database, "loading " + source.name);
+    source.reading.replay(journal, database, "loading " + file->get_name());
   });
   index_t rows = 0;
   for (const Table* table : live_tables(database)) rows += table->records().used_count();
   Progress progress("writing " + name, 0, rows, Progress::Output::nothing, Progress::Unit::entries);
   Sqlite_Export{.database = database,
-                .file = file,
+                .file = *file,
                 .indexes = std::move(indexes),
                 .progress = [&](index_t row) { progress.update(row); }}
       .write(path, name);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/database_options.h"
+#include "cli/source.h"
 
 namespace joedb {
 
@@ -12,6 +13,7 @@ struct Sqlite_Source {
   std::string name;
   std::string options_file = {};  // a .joedbc file, whose indexes are made; empty: none
   Reading_Options reading = {};
+  Source_Options source = {};
 };
 
 // Makes a file of SQLite at `path`, where no file is; `name` is its name for people. Shows
