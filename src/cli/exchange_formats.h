@@ -1,7 +1,6 @@
 #ifndef JOEDB_CLI_EXCHANGE_FORMATS_H
 #define JOEDB_CLI_EXCHANGE_FORMATS_H
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -10,14 +9,6 @@
 namespace joedb {
 
 // joedb import FORMAT …, joedb export FORMAT …: each format is a command of its own.
-struct Exchange_Format {
-  const char* name;
-  const char* arguments;
-  const char* help;  // a sentence
-  // Gets what follows the name of the format.
-  int (*run)(std::vector<std::string> arguments);
-};
-
 int import_csv(std::vector<std::string> arguments);
 int import_jsonl(std::vector<std::string> arguments);
 int import_sqlite(std::vector<std::string> arguments);
@@ -30,10 +21,6 @@ void print_counts(const std::string& table, const Import_Counts& counts, bool is
 
 // The value of --separator. Throws Usage_Error.
 char separator_of(const std::string& word);
-
-// Runs the format that the first argument names. `command`: "import" or "export".
-int run_format(const char* command, const char* summary, std::span<const Exchange_Format> formats,
-               std::vector<std::string> arguments);
 
 }  // namespace joedb
 
