@@ -178,13 +178,14 @@ void Simulation::handle(const Event& event) {
       call(nodes_[i], [&] { nodes_[i].core->tick(); });
       break;
     case Kind::lane_work:
-      if (is_current(nodes_[i / 2])) do_lane_work(nodes_[i / 2], i % 2);
+      if (Node& node = nodes_[i / Node::lane_count]; is_current(node))
+        do_lane_work(node, i % Node::lane_count);
       break;
     case Kind::lane_done: {
-      Node& node = nodes_[i / 2];
+      Node& node = nodes_[i / Node::lane_count];
       if (!is_current(node)) break;
-      const auto done = std::move(node.dones[i % 2].front());
-      node.dones[i % 2].pop_front();
+      const auto done = std::move(node.dones[i % Node::lane_count].front());
+      node.dones[i % Node::lane_count].pop_front();
       call(node, done);
       break;
     }

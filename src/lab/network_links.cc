@@ -217,7 +217,7 @@ void Simulation::Node::run(Lane lane, std::function<void()> work, std::function<
   if (is_relay() && lane == Lane::journal) {
     if (!is_lane_busy) simulation.schedule(Event::Kind::resume, time, thread.index, thread.ticket);
   } else if (jobs[i].size() == 1) {
-    simulation.schedule(Event::Kind::lane_work, time, 2 * index + i, generation);
+    simulation.schedule(Event::Kind::lane_work, time, event_of(i), generation);
   }
 }
 

@@ -114,7 +114,7 @@ void Simulation::work_as_relay() {
     node.dones.front().push_back(job.done);
     Nanoseconds& time = node.done_times.front();
     time = std::max(time, now_ + delay());
-    schedule(Event::Kind::lane_done, time, 2 * node.index, node.generation);
+    schedule(Event::Kind::lane_done, time, node.event_of(0), node.generation);
   }
 }
 

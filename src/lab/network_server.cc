@@ -57,10 +57,10 @@ void Simulation::do_lane_work(Node& node, std::size_t lane) {
   const Node::Job job = std::move(node.jobs[lane].front());
   node.jobs[lane].pop_front();
   if (!node.jobs[lane].empty())
-    schedule(Event::Kind::lane_work, now_ + delay(), 2 * node.index + lane, node.generation);
+    schedule(Event::Kind::lane_work, now_ + delay(), node.event_of(lane), node.generation);
   node.dones[lane].push_back(job.done);
   node.done_times[lane] = std::max(node.done_times[lane], now_ + delay());
-  schedule(Event::Kind::lane_done, node.done_times[lane], 2 * node.index + lane, node.generation);
+  schedule(Event::Kind::lane_done, node.done_times[lane], node.event_of(lane), node.generation);
   call(node, job.work);
 }
 

@@ -433,6 +433,8 @@ struct Simulation::Node final : public Server_Host {
   std::array<std::deque<Job>, lane_count> jobs = {};  // of each lane
   std::array<std::deque<std::function<void()>>, lane_count> dones = {};
   std::array<Nanoseconds, lane_count> done_times{};
+  // The subject of its events, of which a node has lane_count.
+  std::size_t event_of(std::size_t lane) const { return lane_count * index + lane; }
   bool is_lane_busy = false;  // that of the relay
 
   std::size_t served = 0;                                        // by the relay, at most
