@@ -1,5 +1,8 @@
 #include "cli/stop_signal.h"
 
+#include <poll.h>
+
+#include <cerrno>
 #include <csignal>
 #include <ctime>
 
@@ -64,6 +67,23 @@ Interrupts::~Interrupts() {
 
 bool Interrupts::has_come() const { return is_interrupted != 0; }
 void Interrupts::clear() const { is_interrupted = 0; }
+
+// As in Stop_Signal::sleep, none slips through.
+bool Interrupts::wait_for(int descriptor) const {
+  sigset_t signals;
+  sigset_t old_mask;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, &old_mask);
+  pollfd input{descriptor, POLLIN, 0};
+  int ready = -1;
+  while (ready < 0 && !has_come()) {
+    ready = ::ppoll(&input, 1, nullptr, &old_mask);
+    if (ready < 0 && errno != EINTR) break;  // reading says what is wrong
+  }
+  pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
+  return !has_come();
+}
 
 Interrupts_End_Program::Interrupts_End_Program() : is_needed_(are_interrupts_noted), old_() {
   if (!is_needed_) return;

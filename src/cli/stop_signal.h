@@ -38,6 +38,8 @@ class Interrupts {
   // Since this was cleared last.
   bool has_come() const;
   void clear() const;
+  // Waits until there is something to read. Returns false if control-C comes before, or has come.
+  bool wait_for(int descriptor) const;
 
  private:
   struct sigaction old_;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cwchar>
 #include <sstream>
 #include <streambuf>
 #include <vector>
@@ -19,6 +20,9 @@
 namespace joedb {
 
 struct Terminal::Editor {
+  explicit Editor(const Interrupts& noted) : interrupts(noted) {}
+
+  const Interrupts& interrupts;
   EditLine* line = nullptr;
   History* history = nullptr;
   HistEvent event{};
@@ -31,6 +35,7 @@ struct Terminal::Editor {
     el_get(el, EL_CLIENTDATA, &data);
     return *static_cast<Editor*>(data);
   }
+  static int read_character(EditLine* el, wchar_t* character);
   static char* show_prompt(EditLine* el) { return of(el).prompt.data(); }
   static unsigned char complete(EditLine* el, int);
   unsigned char complete();
@@ -39,6 +44,22 @@ struct Terminal::Editor {
   std::size_t capability(const char* name, std::size_t fallback) const;
   std::size_t screen_width() const { return capability("co", 80); }
 };
+
+// What libedit does by itself, but without losing a control-C that comes just before it waits.
+// Bytes that are no character become U+FFFD.
+int Terminal::Editor::read_character(EditLine* el, wchar_t* character) {
+  std::mbstate_t state{};
+  for (;;) {
+    char byte = 0;
+    if (!of(el).interrupts.wait_for(STDIN_FILENO)) return -1;
+    const ssize_t n = ::read(STDIN_FILENO, &byte, 1);
+    if (n <= 0) return static_cast<int>(n);
+    const std::size_t used = std::mbrtowc(character, &byte, 1, &state);
+    if (used == static_cast<std::size_t>(-2)) continue;  // more bytes belong to it
+    if (used == static_cast<std::size_t>(-1)) *character = L'\uFFFD';
+    return 1;
+  }
+}
 
 unsigned char Terminal::Editor::complete(EditLine* el, int) { return of(el).complete(); }
 
@@ -249,13 +270,14 @@ void Terminal::end_page() { page_->end(); }
 Terminal::Terminal(std::ostream& out, const char* history, bool has_multiline)
     : out_(out),
       has_multiline_(has_multiline),
-      editor_(std::make_unique<Editor>()),
+      editor_(std::make_unique<Editor>(interrupts_)),
       page_(std::make_unique<Page>(*this)) {
   std::setlocale(LC_CTYPE, "");  // so that libedit takes UTF-8 for what it is
   editor_->line = el_init("joedb", stdin, stdout, stderr);
   EditLine* const line = editor_->line;
   el_set(line, EL_CLIENTDATA, editor_.get());
   el_set(line, EL_PROMPT_ESC, &Editor::show_prompt, invisible);
+  el_set(line, EL_GETCFN, &Editor::read_character);
   el_set(line, EL_EDITOR, "emacs");
   el_set(line, EL_ADDFN, "joedb-complete", "complete a command or a name",
          static_cast<unsigned char (*)(EditLine*, int)>(&Editor::complete));

@@ -21,7 +21,7 @@ syntax match joedbiFunction /\w\+/ contained
 syntax match joedbiStatement /^\s*\%(update\|insert_into\|delete_from\)\>/ nextgroup=joedbiTableOnce skipwhite
 syntax match joedbiStatement /^\s*\%(update\|insert\|delete\)_vector\>/ nextgroup=joedbiTableOnce skipwhite
 syntax match joedbiStatement /^\s*\%(table\|record\|describe\|find\)\>/ nextgroup=joedbiTableOnce skipwhite
-syntax match joedbiStatement /^\s*\%(about\|help\|quit\|exit\|abort\|echo\|prompt\|timestamp\|comment\)\>/
+syntax match joedbiStatement /^\s*\%(set\|about\|help\|quit\|exit\|abort\|echo\|prompt\|timestamp\|comment\)\>/
 syntax match joedbiStatement /^\s*\%(valid_data\|flush\|soft_checkpoint\|checkpoint\|hard_checkpoint\|rollback\)\>/
 syntax match joedbiStatement /^\s*\%(write_blob\|read_blob\|schema\|dump\|sql\|json\|transaction\|db\)\>/
 syntax match joedbiStatement /^\s*\%(pull\|pull_every\|push\|push_every\)\>/
