@@ -39,7 +39,7 @@ DATA = re.compile(r'tests/(golden|network/|conformance/.*/|transcripts/.*\.txt|f
 SYSTEM_HEADER = re.compile(
     r'(unistd|fcntl|poll|dirent|netdb|termios|pwd|grp|syslog|signal|pthread|sched|spawn|dlfcn|liburing)\.h$'
     r'|csignal$|(sys|net|netinet|arpa|linux|asm)/')
-SYSTEM_HEADERS_OF_CLI = {'unistd.h', 'signal.h', 'csignal'}
+SYSTEM_HEADERS_OF_CLI = {'unistd.h', 'signal.h', 'csignal', 'poll.h'}
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 MARKER = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b|\bfor ' r'now\b')
@@ -287,15 +287,15 @@ def code_in(tree, path):
 
 
 def help_of(tree, command, cache):
-    """What COMMAND --help prints; where it lists formats, with what it prints about each."""
+    """What COMMAND --help prints; where it lists commands, with what it prints about each."""
     if command not in cache:
         program = os.path.join(tree.root, 'build/release/bin', command.split()[0])
         try:
             result = subprocess.run([program, *command.split()[1:], '--help'], stdin=subprocess.DEVNULL,
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10)
             cache[command] = result.stdout.decode(errors='replace')
-            formats = re.search(r'^Formats:\n((?:  .*\n)+)', cache[command], re.M)
-            for name in re.findall(r'^  (\w+)', formats[1] if formats else '', re.M):
+            listed = command != 'joedb' and re.search(r'^Commands:\n((?:  .*\n)+)', cache[command], re.M)
+            for name in re.findall(r'^  (\w+)', listed[1] if listed else '', re.M):
                 cache[command] += help_of(tree, f'{command} {name}', cache) or ''
         except (OSError, subprocess.TimeoutExpired):
             cache[command] = None  # not built

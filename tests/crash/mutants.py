@@ -313,11 +313,11 @@ MUTANTS = [
            '    checkpoint_ = result->checkpoint;\n    can_push_',
            '    if (result->checkpoint - checkpoint_ > 12) checkpoint_ = result->checkpoint;\n    can_push_'),
     Mutant('server: a reply is cut short', SERVER,
-           '    session.position += size;\n    counters_', '    if (size > 20) bytes.pop_back();\n'
-           '    session.position += size;\n    counters_'),
+           '  host_.send(session.id, std::move(bytes));', '  if (size > 20) bytes.pop_back();\n'
+           '  host_.send(session.id, std::move(bytes));'),
     Mutant('server: a reply is that of another position', SERVER,
-           'static_cast<std::size_t>(size), session.position);',
-           'static_cast<std::size_t>(size), session.position - 1);'),
+           'journal_.read_cached(bytes.data() + start, size, session.position);',
+           'journal_.read_cached(bytes.data() + start, size, session.position - 1);'),
     Mutant('client: a push whose reply was lost is called a conflict', ROBUST,
            '  if (now < from || end <= from) throw Conflict(from);\n', '  throw Conflict(from);\n'),
     Mutant('client: any bytes are taken for the push that has arrived', ROBUST,
