@@ -43,7 +43,7 @@ def user_time(folder, command, text=''):
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
-def main(tools, rows):
+def measure_exchange(tools, rows):
     os.environ['PATH'] = os.path.abspath(tools) + ':' + os.environ['PATH']
     with tempfile.TemporaryDirectory() as folder:
         make_rows(os.path.join(folder, 'word.csv'), rows)
@@ -79,4 +79,4 @@ def main(tools, rows):
 
 
 if __name__ == '__main__':
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
+    measure_exchange(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)

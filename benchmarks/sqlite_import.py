@@ -22,31 +22,30 @@ CASES = {'sqlite3 .dump | sqlite3': 'rm -f new.db; sqlite3 in.db .dump | sqlite3
          'joedb export sqlite': 'joedb export sqlite --force new.joedb out.db'}
 
 
-def measured(command):
+def measured(command, folder):
     """(seconds of the processor, seconds of the clock)"""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    subprocess.run(command, shell=True, check=True)
+    subprocess.run(command, cwd=folder, shell=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.monotonic() - start)
 
 
-def main(tools, megabytes):
+def measure_sqlite(tools, megabytes):
     os.environ['PATH'] = os.path.abspath(tools) + ':' + os.environ['PATH']
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        sqlite.make('in.db', megabytes)
-        size = os.path.getsize('in.db') / 1e6
+        source = os.path.join(folder, 'in.db')
+        sqlite.make(source, megabytes)
+        size = os.path.getsize(source) / 1e6
         times = {name: [] for name in CASES}
         for _ in range(ROUNDS):
             for name, command in CASES.items():
-                times[name].append(measured(command))
+                times[name].append(measured(command, folder))
         best = {name: [min(column) for column in zip(*figures)] for name, figures in times.items()}
         for name, (processor, clock) in best.items():
             print(f'{name:26}{processor:7.2f} s CPU{clock:8.2f} s{size / processor:7.0f} MB/s')
         ratio = best['sqlite3 .dump | sqlite3'][0] / best['joedb import sqlite'][0]
         print(f'{size:.0f} MB: the import takes 1/{ratio:.1f} of the CPU time')
-        os.chdir('/')
 
 
 if __name__ == '__main__':
-    main(sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 50)
+    measure_sqlite(sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 50)
