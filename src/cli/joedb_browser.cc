@@ -99,11 +99,12 @@ int run_browser(std::vector<std::string> arguments) {
   if (program.empty()) program = find_program();
 
   const std::string folder = make_temporary_folder();
-  const std::string name = fs::path(source.name).stem().string() + ".sqlite";
+  const std::string shown = shown_name(source.name);
+  const std::string name = fs::path(shown).stem().string().substr(0, 100) + ".sqlite";
   const Temporary_Path copy((fs::path(folder) / name).string(), folder);
   write_sqlite(source, copy.path(), name);
   fs::permissions(copy.path(), fs::perms::owner_read);
-  std::cerr << "this is a copy of " << source.name << ": changes are not written back\n";
+  std::cerr << "this is a copy of " << shown << ": changes are not written back\n";
   run_program(program, copy.path());
   return 0;
 }

@@ -19,6 +19,7 @@ struct Export_Options {
   Export_Settings settings;
   std::vector<std::string> references;  // FIELD=TABLE.FIELD
   Reading_Options reading;
+  Source_Options source;
   std::string out;
   bool has_all_tables = false;
   bool is_replacing = false;
@@ -40,6 +41,7 @@ void add_export_options(Options& options, Export_Options& all) {
               "instead of the id of a record, the value of one of its fields",
               "FIELD=TABLE.FIELD,...");
   add_reading_options(options, all.reading);
+  add_source_options(options, all.source);
 }
 
 // ---- output -------------------------------------------------------------------------------------
@@ -143,13 +145,14 @@ int run(
     all.settings.references.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }
 
-  File file(name, Open_Mode::read_existing);
-  name_file_in_errors(name, [&] {
+  if (!all.has_all_tables && !all.out.empty()) require_other_file(all.out, name);
+  const auto file = open_source(name, all.source);
+  name_file_in_errors(file->get_name(), [&] {
     Database database;
-    Readonly_Journal journal(file, all.reading.get_recovery());
+    Readonly_Journal journal(*file, all.reading.get_recovery());
     database.limit_to_journal_of(journal.get_checkpoint());
-    all.reading.replay(journal, database, "loading " + name);
-    const Exporter exporter(database, file, all, write);
+    all.reading.replay(journal, database, "loading " + file->get_name());
+    const Exporter exporter(database, *file, all, write);
     if (all.has_all_tables)
       export_all(database, exporter, all.out, extension);
     else if (all.out.empty())

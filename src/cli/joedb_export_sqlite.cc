@@ -31,6 +31,7 @@ int export_sqlite(std::vector<std::string> arguments) {
   source.name = words->take_name();
   const std::string out = words->take_last_name();
   require_absent(out, force);
+  require_other_file(out, source.name);
   const auto existing = force ? New_File::Existing::replace : New_File::Existing::refuse;
   fill_new_file(out, existing, [&](New_File& file) { write_sqlite(source, file.path(), out); });
   return 0;

@@ -115,14 +115,12 @@ void write_options_file(const Arguments& arguments, const std::string& text) {
 void import_into(const File_Argument& file, const Arguments& arguments, const Sqlite& in,
                  const Sqlite_Plan& plan) {
   std::vector<Sqlite_Table_Counts> counts;
-  std::string indexes;
   change_file(file, arguments.transaction, [&](Writable_Database& database) {
     Watch watch("importing " + arguments.in, plan.content_size);
     counts = Sqlite_Import(in, plan, arguments.import).run(database, std::ref(watch));
     if (!arguments.new_options_file.empty())
-      indexes = sqlite_indexes(plan, database.get_database(), arguments.in);
+      write_options_file(arguments, sqlite_indexes(plan, database.get_database(), arguments.in));
   });
-  if (!arguments.new_options_file.empty()) write_options_file(arguments, indexes);
   print_notes(plan, arguments.is_json);
   for (const auto& [table, count] : counts) print_counts(table, count, arguments.is_json);
 }
@@ -140,8 +138,11 @@ int import_sqlite(std::vector<std::string> words_of_line) {
   const auto [in_name, file] = take_import_words(*words, usage);
   arguments.in = in_name;
   arguments.import.updates |= !arguments.import.key.empty();
-  if (!arguments.new_options_file.empty())
+  if (!arguments.new_options_file.empty()) {
     require_absent(arguments.new_options_file, arguments.is_replacing);
+    require_other_file(arguments.new_options_file, arguments.in);
+    require_other_file(arguments.new_options_file, file.name);
+  }
 
   const Sqlite in(arguments.in, arguments.in, Sqlite::Use::read);
   const Sqlite_Plan plan = make_plan(arguments, in);

@@ -33,6 +33,12 @@ void require_absent(const std::string& name, bool force) {
   throw Exception(name + ": exists; --force replaces it");
 }
 
+void require_other_file(const std::string& out, const std::string& in) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(out, in, ignored))
+    throw Exception(out + ": this is what is read; it is not replaced");
+}
+
 std::string file_to_replace(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;

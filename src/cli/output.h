@@ -15,6 +15,9 @@ namespace joedb {
 // Throws Exception if there is such a file and `force` is not set.
 void require_absent(const std::string& name, bool force);
 
+// Throws Exception if `out` is the file `in`, which would be lost.
+void require_other_file(const std::string& out, const std::string& in);
+
 // The file that a new one replaces: where a symbolic link leads, or the name itself. Throws
 // Exception if something is there that is no regular file.
 std::string file_to_replace(const std::string& name);

@@ -73,8 +73,8 @@ bool parse(std::string_view text, bool& value) {
 
 template <class T>
 bool to_integer(double real, T& value) {
-  constexpr double limit = 9223372036854775808.0;  // 2^63
-  if (!(real >= -limit && real < limit) || std::trunc(real) != real) return false;
+  constexpr double limit = 9007199254740992.0;  // 2^53: beyond it, digits may have been lost
+  if (!(real >= -limit && real <= limit) || std::trunc(real) != real) return false;
   const auto integer = static_cast<std::int64_t>(real);
   value = static_cast<T>(integer);
   return value == integer;

@@ -97,9 +97,11 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   bool number_integer(std::int64_t value) override { return take(Cell::of(value)); }
   bool number_unsigned(std::uint64_t value) override {
     const auto integer = static_cast<std::int64_t>(value);
-    return take(integer < 0 ? Cell::of(static_cast<double>(value)) : Cell::of(integer));
+    return integer < 0 ? take_digits(std::to_string(value)) : take(Cell::of(integer));
   }
-  bool number_float(double value, const std::string&) override { return take(Cell::of(value)); }
+  bool number_float(double value, const std::string& text) override {
+    return text.find_first_of(".eE") == text.npos ? take_digits(text) : take(Cell::of(value));
+  }
   bool string(std::string& value) override {
     if (depth_ != 2) return take_text(Cell::Kind::text, value);
     std::string bytes;
@@ -171,6 +173,11 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     texts_.push_back({column_, text_.size(), value.size()});
     text_ += value;
     return true;
+  }
+
+  // Of an integer that is too large for an int64.
+  bool take_digits(const std::string& digits) {
+    return depth_ == 1 ? take_text(Cell::Kind::word, digits) : take(Cell::of(0.0));
   }
 
   // Most often it is the one behind that of the key before.

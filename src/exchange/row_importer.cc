@@ -253,8 +253,9 @@ void Row_Importer::remember_pending(std::span<const Cell> cells, Record_Id recor
   }
 }
 
-void Row_Importer::resolve_pending() {
+void Row_Importer::resolve_pending(bool creates_missing) {
   for (const Pending& pending : pending_) {
+    if (target_.columns[pending.column].creates_missing != creates_missing) continue;
     Column& column = columns_[pending.column];
     column.lookup = &find_lookup(target_.table, target_.columns[pending.column].lookup);
     try {
@@ -269,6 +270,10 @@ void Row_Importer::resolve(const Pending& pending, Column_Writer& writer) {
   const std::int64_t created = counts_.created;
   const Record_Id referenced = look_up(pending.column, pending.cell());
   if (counts_.created > created) state(referenced) = State::inserted;  // so it is not missing
+  // Nor is one that would only be created again.
+  if (target_.columns[pending.column].creates_missing && !referenced.is_null() &&
+      state(referenced) == State::untouched)
+    state(referenced) = State::unchanged;
   writer.read(Cell::of(std::int64_t{referenced.value()}));
   if (writer.is_stored(pending.record)) return;
   writer.write(pending.record);
@@ -301,8 +306,12 @@ void Row_Importer::build_indexes() {
 }
 
 Import_Counts Row_Importer::finish() {
-  resolve_pending();
-  if (target_.deletes_missing) delete_missing();
+  resolve_pending(true);
+  if (target_.deletes_missing) {
+    delete_missing();
+    lookups_.clear();  // what was deleted is not found any more
+  }
+  resolve_pending(false);
   build_indexes();
   return counts_;
 }

@@ -105,7 +105,7 @@ class Row_Importer {
   Record_Id find_by_key(bool& is_new);
   void update(Record_Id record);
   void remember_pending(std::span<const Cell> cells, Record_Id record);
-  void resolve_pending();
+  void resolve_pending(bool creates_missing);
   void resolve(const Pending& pending, Column_Writer& writer);
   void delete_missing();
   void defer_indexes();

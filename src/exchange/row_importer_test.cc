@@ -161,6 +161,18 @@ TEST_F(Row_Importer_Test, CreatedRecordsOfTheTableItselfAreNotMissing) {
   EXPECT_EQ(import(target, {{text("Lyon"), text("Milano")}}),
             (Import_Counts{.inserted = 1, .created = 1}));
   EXPECT_THAT(names(), ElementsAre("Lyon", "Milano"));
+  EXPECT_EQ(import(target, {{text("Lyon"), text("Milano")}}), Import_Counts{.unchanged = 1});
+  EXPECT_THAT(names(), ElementsAre("Lyon", "Milano"));
+}
+
+TEST_F(Row_Importer_Test, ARecordThatIsDeletedCannotBeReferenced) {
+  const Import_Target target{
+      .table = city, .columns = {{name}, {twin, name}}, .key = {name}, .deletes_missing = true};
+  import(target, {{text("Lyon"), text("Milano")}, { text("Milano"), Cell() }});
+  EXPECT_THAT(error_of([&] {
+                import(target, {{ text("Lyon"), text("Milano") }});
+              }),
+              HasSubstr("Milano"));
 }
 
 TEST_F(Row_Importer_Test, SaysWhichCellIsWrong) {

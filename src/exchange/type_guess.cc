@@ -54,6 +54,9 @@ void Type_Guess::only(bool& type) {
 void Type_Guess::add_integer(std::int64_t value) {
   using Limits = std::numeric_limits<std::int32_t>;
   if (value < Limits::min() || value > Limits::max()) can_be_int32_ = false;
+  // As floats, integers that are too large would lose digits.
+  constexpr std::int64_t largest = std::int64_t{1} << 53;
+  if (value < -largest || value > largest) has_large_integers_ = true;
   can_be_boolean_ = can_be_time_ = can_be_blob_ = false;
   has_numbers_ = true;
 }
@@ -67,7 +70,6 @@ void Type_Guess::add_word(std::string_view word) {
   double real = 0;
   const bool is_number = !has_leading_zero(word);
   if (is_number && parses(word, integer)) return add_integer(integer);
-  // As floats, integers that are too large would lose digits.
   const bool has_only_digits = word.find_first_not_of("-0123456789") == word.npos;
   can_be_int32_ = can_be_int64_ = false;
   can_be_float_ = is_number && !has_only_digits && parses(word, real);
@@ -114,7 +116,7 @@ Type_Code Type_Guess::type(bool reads_times) const {
   if (can_be_boolean_) return Type_Code::boolean;
   if (can_be_int32_) return Type_Code::int32;
   if (can_be_int64_) return Type_Code::int64;
-  if (can_be_float_ && has_numbers_) return Type_Code::float64;
+  if (can_be_float_ && has_numbers_ && !has_large_integers_) return Type_Code::float64;
   if (can_be_blob_) return Type_Code::blob;
   return reads_times && can_be_time_ ? Type_Code::int64 : Type_Code::string;
 }

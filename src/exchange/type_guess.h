@@ -31,7 +31,8 @@ class Type_Guess {
   std::vector<std::string> examples_;
   std::int64_t empty_count_ = 0;
   bool has_values_ = false;
-  bool has_numbers_ = false;  // not only nan and inf
+  bool has_numbers_ = false;         // not only nan and inf
+  bool has_large_integers_ = false;  // beyond 2^53
   bool can_be_boolean_ = true;
   bool can_be_int32_ = true;
   bool can_be_int64_ = true;
