@@ -36,7 +36,7 @@ void require_absent(const std::string& name, bool force) {
 void require_other_file(const std::string& out, const std::string& in) {
   std::error_code ignored;
   if (std::filesystem::equivalent(out, in, ignored))
-    throw Exception(out + ": this is what is read; it is not replaced");
+    throw Exception(out + ": this command works on this file, and does not replace it");
 }
 
 std::string file_to_replace(const std::string& name) {
