@@ -273,6 +273,12 @@ def test_sends_long_answers_through_the_pager(tools, folder):
         assert 'paged: ' not in t.enter('table city')
 
 
+def test_shows_what_no_pager_can(tools, folder):
+    make_database(tools, folder, CITIES + 'insert_vector city 3 100\n')
+    with joedbi(tools, folder, TERM='xterm', PAGER='/missing', rows=12) as t:
+        assert 'Oslo' in t.enter('table city')
+
+
 def test_goes_on_when_the_pager_is_left(tools, folder):
     make_database(tools, folder, CITIES + 'insert_vector city 3 500000\n')
     with joedbi(tools, folder, TERM='xterm', PAGER='head -n 2', rows=12) as t:
@@ -402,7 +408,7 @@ def test_asks_after_an_error_in_an_edited_text(tools, folder):
     assert not os.listdir(texts), 'a text was left'
 
 
-def test_leaves_no_text_when_a_signal_ends_an_edit(tools, folder):
+def test_keeps_the_text_when_a_signal_ends_an_edit(tools, folder):
     texts = make_editable(tools, folder)
     for signal_name in 'TERM', 'HUP':
         ready, waiting = os.path.join(folder, f'ready{signal_name}'), os.path.join(folder, f'wait{signal_name}')
@@ -417,7 +423,9 @@ def test_leaves_no_text_when_a_signal_ends_an_edit(tools, folder):
         assert len(os.listdir(texts)) == 1
         process.send_signal(getattr(signal, 'SIG' + signal_name))
         code = process.wait(PATIENCE)
-        assert code < 0 and not os.listdir(texts), f'{signal_name}: {code}, {os.listdir(texts)}'
+        kept, = os.listdir(texts)  # the editor may have saved something in it
+        assert code < 0 and 'table t' in open(os.path.join(texts, kept), encoding='utf-8').read(), f'{signal_name}: {code}'
+        os.remove(os.path.join(texts, kept))
         with open(waiting, 'w', encoding='utf-8'):
             pass
 

@@ -90,6 +90,7 @@ int run_convert(std::vector<std::string> arguments) {
 
   const std::string in = words->take_name();
   const std::string out = words->take_last_name();
+  if (!is_classic()) require_other_file(out, in);
   const auto file = open_source(in, source);
   write_new_file(out, force, [&](Writable_Journal& to) {
     name_file_in_errors(file->get_name(), [&] {

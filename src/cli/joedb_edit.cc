@@ -28,10 +28,16 @@ struct Edit_Options {
   bool is_hard = false;
 };
 
-std::string header_of(const Edit_Options& options) {
-  std::string lines = "# " + options.name;
+// What a text is of: only this can be changed by it.
+std::string state_of(const Edit_Options& options, Offset position) {
+  const std::string table = options.table.empty() ? "" : ", table " + options.table;
+  return ", position " + std::to_string(position) + table + ": ";
+}
+
+std::string header_of(const Edit_Options& options, Offset position) {
+  std::string lines = "# " + options.name + state_of(options, position);
   lines +=
-      R"(: save this text and leave the editor, and what you changed is written.
+      R"(save this text and leave the editor, and what you changed is written.
 # A record is a line: its id, and a value for each field. Remove a line, and the record is deleted.
 # A new record begins with a new id, or with + for the next one. null is no record. In a text:
 # \" \\ \n \t \xHH.
@@ -68,17 +74,18 @@ void run_editor(const std::string& path) {
 class Editor {
  public:
   // `database` has the content that is edited, up to now.
-  Editor(const Edit_Options& options, const Database& database)
+  Editor(const Edit_Options& options, const Database& database, Offset position)
       : options_(options),
-        original_(header_of(options) + content(database)),
+        original_(header_of(options, position) + content(database)),
         text_("-" + std::filesystem::path(options.name).filename().string() + ".txt",
-              options.text_file.empty() ? original_ : read_file(options.text_file)) {}
+              options.text_file.empty() ? original_ : read_text(position)) {}
 
   // Lets the user edit, until apply(text) throws no Edit_Error and problems_of(text) is empty.
   // Returns false if nothing was changed. What else they throw passes, and the text is kept if it
   // was changed.
   template <class Apply>
   bool edit(Apply apply) {
+    text_.keep();  // a signal must not remove what the editor has saved
     try {
       for (;;) {
         run_editor(text_.path());
@@ -87,7 +94,6 @@ class Editor {
           text_.remove();
           return false;
         }
-        text_.keep();  // whatever happens now
         const std::vector<Edit_Problem> problems = apply(edited);
         if (problems.empty()) {
           text_.remove();
@@ -103,6 +109,11 @@ class Editor {
   }
 
   const std::string& path() const { return text_.path(); }
+  // The text is of a state that is not the last one any more.
+  [[noreturn]] void throw_outdated() {
+    is_outdated_ = true;
+    throw Exception("others have changed the database meanwhile, and nothing was written");
+  }
 
   const Table* table_of(const Database& database) const {
     if (options_.table.empty()) return nullptr;
@@ -131,6 +142,18 @@ class Editor {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
+  // Compared with another state, it would undo what others have written, or drop other tables.
+  std::string read_text(Offset position) const {
+    std::string text = read_file(options_.text_file);
+    const std::string state = state_of(options_, position);
+    if (std::string_view(text).substr(0, text.find('\n')).find(state) == text.npos)
+      throw Exception(options_.text_file + ": its first line does not say \"" +
+                      state.substr(2, state.size() - 4) +
+                      "\": others have written since, or it is of other tables (--table). Edit the "
+                      "database anew, and take your changes from there");
+    return text;
+  }
+
   void print(const std::vector<Edit_Problem>& problems) const {
     for (const Edit_Problem& problem : problems)
       std::cerr << "line " << problem.line << ": " << problem.what << '\n';
@@ -151,10 +174,14 @@ class Editor {
   void say_where_text_is() {
     try {
       if (text_.read() == original_) return text_.remove();
-      text_.keep();
-      std::cerr << "the text is kept in " << text_.path()
-                << "; to go on with it: joedb_edit --text " << shell_word(text_.path()) << ' '
-                << shell_word(options_.name) << '\n';
+      std::cerr << "the text is kept in " << text_.path();
+      const std::string table =
+          options_.table.empty() ? "" : "--table " + shell_word(options_.table) + ' ';
+      if (is_outdated_)
+        std::cerr << "; edit the database anew, and take your changes from there\n";
+      else
+        std::cerr << "; to go on with it: joedb_edit " << table << "--text "
+                  << shell_word(text_.path()) << ' ' << shell_word(options_.name) << '\n';
     } catch (const Exception&) {  // there is none
     }
   }
@@ -162,6 +189,7 @@ class Editor {
   const Edit_Options& options_;
   const std::string original_;
   Temporary_Text text_;
+  bool is_outdated_ = false;
 };
 
 // ---- the database -------------------------------------------------------------------------------
@@ -192,21 +220,23 @@ std::vector<Edit_Problem> try_to_apply(const std::string& text, const Database& 
   return {};
 }
 
-void load_content(Abstract_File& file, Database& database) {
+// Returns the position of the state that was loaded.
+Offset load_content(Abstract_File& file, Database& database) {
   Readonly_Journal journal(file);
   database.limit_to_journal_of(journal.get_checkpoint());
   replay_with_progress(journal, database, "loading " + file.get_name());
   database.remove_limits();
+  return journal.get_checkpoint();
 }
 
 void show_changes(const Edit_Options& options) {
   File file(options.name, Open_Mode::read_existing);
   Database database;
-  load_content(file, database);
-  Editor editor(options, database);
+  const Offset position = load_content(file, database);
+  Editor editor(options, database, position);
   const auto apply = [&](const std::string& text) {
     Database copy;
-    load_content(file, copy);
+    if (load_content(file, copy) != position) editor.throw_outdated();
     Command_Writer printer(std::cout);
     Change_Sink sink(copy, printer);
     return try_to_apply(text, copy, editor.table_of(copy),
@@ -257,13 +287,13 @@ void write_changes(const Edit_Options& options) {
   say_if_waiting(options.name);
   File file(options.name, Open_Mode::shared_write);
   Writable_Database database(file);
-  Editor editor(options, database.get_database());
+  Editor editor(options, database.get_database(),
+                std::as_const(database).get_journal().get_checkpoint());
   Edit_Summary summary;
   const auto apply = [&](const std::string& text) {
     say_if_waiting(options.name, editor.path());
     const Write_Lock lock(database);
-    if (lock.has_news())
-      throw Exception("others have changed the database meanwhile, and nothing was written");
+    if (lock.has_news()) editor.throw_outdated();
     const Database& content = database.get_database();
     return try_to_apply(text, content, editor.table_of(content), [&](const Edited_Text& edited) {
       summary = write_changes(edited, database, options.is_hard);

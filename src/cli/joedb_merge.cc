@@ -102,6 +102,9 @@ int run_merge(std::vector<std::string> arguments) {
   names.pop_back();
   if (names.empty()) names = read_names(std::cin);
 
+  if (!is_classic())
+    for (const std::string& name : names) require_other_file(out, name);
+
   std::size_t errors = 0;
   write_new_file(out, force, [&](Writable_Journal& journal) {
     Part_Packer merged(static_cast<std::size_t>(memory) << 20,

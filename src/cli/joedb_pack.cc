@@ -77,6 +77,7 @@ void pack_content(Abstract_File& file, const Pack_Options& options, Writable_Jou
 
 void pack_to(const std::string& in, const std::string& out, bool force,
              const Pack_Options& options) {
+  if (!is_classic()) require_other_file(out, in);
   const auto file = open_source(in, options.source);
   write_new_file(out, force, [&](Writable_Journal& packed) {
     name_file_in_errors(file->get_name(), [&] { pack_content(*file, options, packed); });
@@ -84,13 +85,6 @@ void pack_to(const std::string& in, const std::string& out, bool force,
 }
 
 // ---- in place -----------------------------------------------------------------------------------
-
-// A process that has the file open would go on with the old one, and lose what it writes.
-void require_alone(File& file) {
-  if (file.try_exclusive_lock(presence_lock.start, presence_lock.size)) return;
-  throw Exception(
-      "another process has the file open, and would go on with the old one: end it first");
-}
 
 void require_one_name(const std::string& path) {
   const auto names = std::filesystem::hard_link_count(path);
@@ -103,23 +97,24 @@ void require_one_name(const std::string& path) {
 // Another name of the file, which it keeps when it is replaced.
 class Kept_File {
  public:
-  Kept_File(const std::string& path, std::string kept) : kept_(std::move(kept)) {
+  Kept_File(const std::string& path, std::string kept) : path_(path), kept_(std::move(kept)) {
     if (kept_.empty()) return;
     std::error_code error;
     std::filesystem::create_hard_link(path, kept_, error);
     if (error) throw_io_error("keeping " + path + " as", kept_, -1, error.value());
   }
+  // Once the file is replaced, this is the only name of the old one.
   ~Kept_File() {
     std::error_code ignored;
-    if (!kept_.empty() && !is_done_) std::filesystem::remove(kept_, ignored);
+    if (!kept_.empty() && std::filesystem::equivalent(path_, kept_, ignored))
+      std::filesystem::remove(kept_, ignored);
   }
   Kept_File(const Kept_File&) = delete;
   Kept_File& operator=(const Kept_File&) = delete;
-  void done() { is_done_ = true; }
 
  private:
+  const std::string path_;
   const std::string kept_;
-  bool is_done_ = false;
 };
 
 // The whole of a file that nobody else has open, with a hard checkpoint.
@@ -153,9 +148,8 @@ void pack_in_place(const std::string& name, const std::string& kept, const Pack_
   pack_file(file, options, packed);
   const Offset after = packed.get_size();
   packed.sync();
-  Kept_File old(path, kept);
+  const Kept_File old(path, kept);
   packed.publish();
-  old.done();
   print_saved(name, before, after);
 }
 

@@ -39,6 +39,26 @@ void require_other_file(const std::string& out, const std::string& in) {
     throw Exception(out + ": this command works on this file, and does not replace it");
 }
 
+void require_alone(File& file) {
+  if (file.try_exclusive_lock(presence_lock.start, presence_lock.size)) return;
+  throw Exception(file.get_name() +
+                  ": another process has the file open, and would go on with the old one: end it "
+                  "first");
+}
+
+std::unique_ptr<File> lock_to_replace(const std::string& name) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(name, ignored)) return nullptr;
+  try {
+    auto file = std::make_unique<File>(file_to_replace(name), Open_Mode::write_existing);
+    require_alone(*file);
+    return file;
+  } catch (const Io_Error& error) {
+    if (error.code == EACCES || error.code == EROFS) return nullptr;
+    throw;
+  }
+}
+
 std::string file_to_replace(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;

@@ -1,6 +1,7 @@
 #ifndef JOEDB_CLI_OUTPUT_H
 #define JOEDB_CLI_OUTPUT_H
 
+#include <memory>
 #include <string>
 
 #include "cli/parser.h"
@@ -21,6 +22,14 @@ void require_other_file(const std::string& out, const std::string& in);
 // The file that a new one replaces: where a symbolic link leads, or the name itself. Throws
 // Exception if something is there that is no regular file.
 std::string file_to_replace(const std::string& name);
+
+// A process that has the file open would go on with the old one when it is replaced, and lose what
+// it writes: throws Exception if there is one. No other opens it while `file` lives.
+void require_alone(File& file);
+
+// Locks a file that will be replaced, as require_alone; null if there is none, or if it cannot be
+// opened to be written, by others with the same rights neither.
+std::unique_ptr<File> lock_to_replace(const std::string& name);
 
 // Says on standard error where a recovery has saved what was behind the checkpoint, if it has
 // (Writable_Journal::get_saved_tail).
@@ -56,6 +65,7 @@ template <class Fill>
 void write_new_file(const std::string& name, bool force, Fill&& fill) {
   require_absent(name, force);
   if (!is_classic()) require_writable_output(name);
+  const std::unique_ptr<File> replaced = is_classic() ? nullptr : lock_to_replace(name);
   const auto existing = force ? New_File::Existing::replace : New_File::Existing::refuse;
   const auto write = [&](File& file) {
     Writable_Journal journal(file);

@@ -387,14 +387,20 @@ bool has_colours(Colour colour) {
   return is_interactive() && !is_dumb() && (no_colour == nullptr || *no_colour == 0);
 }
 
-bool has_pager_program() {
-  if (is_dumb()) return false;
-  if (const char* const pager = std::getenv("PAGER"); pager != nullptr && *pager != 0) return true;
+static bool is_program(const std::string& name) {
+  if (name.find('/') != name.npos) return ::access(name.c_str(), X_OK) == 0;
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');)
-    if (::access((folder + "/less").c_str(), X_OK) == 0) return true;
+    if (::access((folder + '/' + name).c_str(), X_OK) == 0) return true;
   return false;
+}
+
+// One that cannot be started would show nothing.
+bool has_pager_program() {
+  std::istringstream words(pager_command());
+  std::string program;
+  return !is_dumb() && words >> program && is_program(program);
 }
 
 }  // namespace joedb

@@ -71,7 +71,7 @@ static constexpr Command_Help commands[] = {
     // showing
     {"table", "table number number number",
      "records as a table. Columns wider than WIDTH (default 25; 0 for no limit) are cut; LENGTH "
-     "records from START on (default 0: all)",
+     "records from START on (default 0: all, whatever START is)",
      "table person\ntable person 0\ntable person 25 100 50\n"},
     {"record", "table record",
      "one record with its neighbours in the order of insertion, where -2 is none; without ID, "

@@ -251,6 +251,8 @@ void Server_Core::send_block(Session& session, std::string bytes) {
 
 // Reads the last `size` bytes, and sends all of them.
 void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t size) {
+  session.phase = Phase::working;
+  if (holder_ == session.id) lock_deadline_.reset();  // it is the server who works
   const auto block = std::make_shared<std::string>(std::move(bytes));
   run(
       Server_Host::Lane::disk,
@@ -261,6 +263,8 @@ void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t
         Session* const found = find(id);
         if (found == nullptr) return;
         if (!error.empty()) return end(id, "reading has failed", error);
+        found->phase = Phase::sending;
+        note_progress(*found);
         send(*found, std::move(*block), size);
       });
 }
