@@ -424,7 +424,8 @@ def test_keeps_the_text_when_a_signal_ends_an_edit(tools, folder):
         process.send_signal(getattr(signal, 'SIG' + signal_name))
         code = process.wait(PATIENCE)
         kept, = os.listdir(texts)  # the editor may have saved something in it
-        assert code < 0 and 'table t' in open(os.path.join(texts, kept), encoding='utf-8').read(), f'{signal_name}: {code}'
+        with open(os.path.join(texts, kept), encoding='utf-8') as file:
+            assert code < 0 and 'table t' in file.read(), f'{signal_name}: {code}'
         os.remove(os.path.join(texts, kept))
         with open(waiting, 'w', encoding='utf-8'):
             pass
