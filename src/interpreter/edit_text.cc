@@ -335,11 +335,22 @@ void Edited_Text::match_field(Edited_Table& table, Edited_Field& field) {
     problem("there is no table " + std::string(field.referenced));
 }
 
+// A table that got another name, and lacks the word was, would be dropped.
+void Edited_Text::require_referenced(const Edited_Field& field, const Type& old) {
+  const Table* const table =
+      old.code == Type_Code::reference ? database_.find_table(old.referenced) : nullptr;
+  if (table == nullptr || only_ != nullptr) return;
+  const auto is_it = [&](const Edited_Table& edited) { return edited.old == table; };
+  if (std::none_of(tables_.begin(), tables_.end(), is_it))
+    problem("the field " + std::string(field.name) + " references the table " + table->name() +
+            ", which is not in this text. A new name is written: table NEW was " + table->name());
+}
+
 void Edited_Text::match_type(const Edited_Field& field, const Type& old) {
   const std::string old_text = type_text(database_, old);
   std::string text(field.type);
   if (!field.referenced.empty()) text.append(" ").append(field.referenced);
-  if (text == old_text) return;
+  if (text == old_text) return require_referenced(field, old);
   const Edited_Table* const referenced = find_table(field.referenced);
   const bool is_renamed = old.code == Type_Code::reference && referenced && referenced->old &&
                           referenced->old == database_.find_table(old.referenced);
@@ -442,7 +453,10 @@ class Edited_Text::Applier {
     const auto edited = std::find_if(text_.tables_.begin(), text_.tables_.end(),
                                      [&](const Edited_Table& t) { return t.old == &table; });
     const Table_Id id = table.id();
-    if (edited == text_.tables_.end()) return sink_.write(Drop_Table{id});
+    if (edited == text_.tables_.end()) {
+      summary_.deleted += table.records().used_count();
+      return sink_.write(Drop_Table{id});
+    }
     line_ = edited->line;
     std::vector<Field_Id> dropped;
     std::uint16_t number = 0;

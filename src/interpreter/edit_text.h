@@ -122,6 +122,7 @@ class Edited_Text {
   void read_row(const std::vector<std::string_view>& words);
   void match_table(Edited_Table& table);
   void match_field(Edited_Table& table, Edited_Field& field);
+  void require_referenced(const Edited_Field& field, const Type& old);
   void match_type(const Edited_Field& field, const Type& old);
   void require_one_each();
   void check_rows(const Edited_Table& table);

@@ -154,6 +154,14 @@ TEST_F(Edit_Test, BlobsCannotBeEdited) {
   EXPECT_EQ(changes("53,1", "0,0"), "update t 0 b 0,0\n");
 }
 
+TEST_F(Edit_Test, ATableThatIsReferencedIsNotDroppedForANewName) {
+  run("create_table person\ncreate_table pet\nadd_field pet owner references person\n");
+  EXPECT_EQ(changes("table person", "table people"),
+            "4: the field owner references the table person, which is not in this text. A new name "
+            "is written: table NEW was person\n");
+  EXPECT_EQ(changes("table person", "table people was person"), "rename_table person people\n");
+}
+
 TEST_F(Edit_Test, ChangesOneTableAlone) {
   run("create_table a\ncreate_table b\nadd_field a x int32\ninsert_into a 0 5\n");
   const Database& content = database.get_database();
