@@ -147,7 +147,6 @@ void pack_in_place(const std::string& name, const std::string& kept, const Pack_
   New_File packed(file);
   pack_file(file, options, packed);
   const Offset after = packed.get_size();
-  packed.sync();
   const Kept_File old(path, kept);
   packed.publish();
   print_saved(name, before, after);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <set>
 
+#include <absl/strings/str_join.h>
+
 #include "exchange/import.h"
 #include "exchange/type_guess.h"
 #include "interpreter/dump.h"
@@ -36,12 +38,6 @@ const std::string* find_setting(const Named_Settings& settings, std::string_view
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 // ---- planning -----------------------------------------------------------------------------------
@@ -231,7 +227,7 @@ class Planner {
                              const std::vector<std::string>& known) {
       if (!contains(known, name))
         throw Data_Error(std::string(option) + " " + name + ": " + source_.input().name() +
-                         " has no such column; it has " + joined(known));
+                         " has no such column; it has " + absl::StrJoin(known, ", "));
     };
     for (const std::string& name : plan_.key) require("--key", name, fields);
     for (const auto& [name, type] : settings_.types) require("--type", name, fields);
@@ -297,7 +293,7 @@ std::string Import_Plan::text() const {
     std::string line;
     add(line, column.field, name_width);
     add(line, column.type_text(), type_width);
-    line += "  " + joined(column.examples);
+    line += "  " + absl::StrJoin(column.examples, ", ");
     if (column.empty_count > 0)
       line += (column.examples.empty() ? "" : "; ") + std::to_string(column.empty_count) + " empty";
     if (column.is_new && !is_new_table) line += " (a new field)";

@@ -1,5 +1,7 @@
 #include "exchange/sqlite_import.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 
 #include "exchange/identifiers.h"
@@ -218,12 +220,6 @@ struct Index_Line {
   bool is_unique;
 };
 
-std::string joined(const std::vector<std::string>& names, const char* separator) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;
-  return text;
-}
-
 // Empty if no two records have the same key.
 std::string violation(const Index_Line& index) {
   std::vector<Field_Id> fields;
@@ -255,7 +251,7 @@ std::vector<Index_Line> index_lines(const Sqlite_Plan& plan, const Database& dat
         if (table.source.find_column(column) != nullptr)
           line.fields.push_back(table.columns[table.find(column)].field);
       if (line.fields.size() != index.columns.size()) continue;
-      if (line.name.empty()) line.name = table.table + "_by_" + joined(line.fields, "_");
+      if (line.name.empty()) line.name = table.table + "_by_" + absl::StrJoin(line.fields, "_");
       lines.push_back(std::move(line));
     }
   }
@@ -273,7 +269,7 @@ std::string sqlite_indexes(const Sqlite_Plan& plan, const Database& database,
   std::string text = "# The indexes of " + file_name + '\n';
   for (const Index_Line& line : index_lines(plan, database)) {
     const std::string rest =
-        line.name + ' ' + line.table->name() + ' ' + joined(line.fields, ",") + '\n';
+        line.name + ' ' + line.table->name() + ' ' + absl::StrJoin(line.fields, ",") + '\n';
     if (has_blob(line)) {
       text += "# no index, for it has a blob: " + rest;
       continue;

@@ -1,5 +1,7 @@
 #include "exchange/sqlite_plan.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 
 #include "exchange/identifiers.h"
@@ -9,12 +11,6 @@ namespace joedb {
 
 std::size_t Table_Plan::find(std::string_view name) const {
   return static_cast<std::size_t>(source.find_column(name) - source.columns.data());
-}
-
-static std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 Sqlite_Plan::Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wanted,
@@ -113,8 +109,8 @@ void Sqlite_Plan::find_references() {
 
 void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& key) {
   const auto refuse = [&](const std::string& reason) {
-    notes.push_back("no reference: " + table.source.name + '.' + joined(key.columns) + ", " +
-                    reason);
+    notes.push_back("no reference: " + table.source.name + '.' + absl::StrJoin(key.columns, ", ") +
+                    ", " + reason);
   };
   if (key.columns.size() != 1) return refuse("for it is a key of several columns");
   if (table.source.find_column(key.columns[0]) == nullptr)
