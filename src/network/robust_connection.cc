@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/retry_pause.h"
 #include "joedb/format/header.h"
 
 namespace joedb::inline v1 {
@@ -63,20 +64,16 @@ class Robust_Connection::Compared_Now {
 // Calls f() until the connection holds.
 template <class F>
 auto Robust_Connection::retry(F&& f) {
-  System::Duration pause = std::chrono::milliseconds(100);
+  Retry_Pause pause(system_);
   for (;;) {
     try {
       connect();
       return f();
     } catch (const Connection_Lost& error) {
       disconnect();
-      // Not all clients of a server at the same moment.
-      const System::Duration wait = pause / 2 + pause * (system_.random() % 1024) / 2048;
-      const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
-      log_.log(std::string("connection lost: ") + error.what() + "; trying again in " +
-               std::to_string(milliseconds) + " ms");
+      const System::Duration wait = pause.next();
+      log_.log(std::string("connection lost: ") + error.what() + "; " + trying_again(wait));
       system_.sleep(wait);
-      pause = std::min<System::Duration>(2 * pause, std::chrono::seconds(10));
     } catch (...) {
       if (connection_ && connection_->is_lost()) disconnect();
       throw;

@@ -94,10 +94,11 @@ void Client::pull_from_connection(System::Duration wait, bool takes_lock) {
   bool is_done = false;
   while (!is_done) {
     is_done = true;
-    const Offset from = local_.get_checkpoint();
+    Offset from = local_.get_checkpoint();
     connection_.pull({from, wait, takes_lock}, [&](const Abstract_File& source, Offset end) {
       const Local_Lock lock(local_);
       is_done = take(source, from, end);
+      from = end;
     });
     wait = {};
     try {

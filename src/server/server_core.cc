@@ -1,9 +1,12 @@
 #include "server/server_core.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "joedb/base/error.h"
+#include "joedb/io/posix_file.h"
 #include "network/content_hash.h"
 #include "network/protocol.h"
 
@@ -14,6 +17,22 @@ using namespace network;
 static constexpr std::size_t max_input = std::size_t{1} << 16;
 static constexpr std::chrono::seconds refresh_pause{1};
 static constexpr Offset block_size = Offset{1} << 16;
+
+// A push of more bytes is kept in a file.
+static constexpr std::size_t most_in_memory = std::size_t{1} << 20;
+
+// That file is made at `path`, and unlinked at once: nobody needs the name.
+static std::shared_ptr<Staged_File> stage_push(Offset start, std::string path) {
+  return std::make_shared<Staged_File>(
+      "push", start, most_in_memory, [path = std::move(path)]() -> std::unique_ptr<Abstract_File> {
+        std::error_code ignored;
+        // A server that was killed just after making it has left it.
+        std::filesystem::remove(path, ignored);
+        auto file = std::make_unique<File>(path, Open_Mode::create_new);
+        std::filesystem::remove(path, ignored);
+        return file;
+      });
+}
 
 Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,
                          Limits limits, std::string scratch, std::string database)
@@ -424,8 +443,7 @@ void Server_Core::start_push(Session& session) {
   if (session.refusal == 0 && !can_push(session)) session.refusal = code::readonly;
   if (session.refusal == 0 && session.from != checkpoint_) session.refusal = code::conflict;
   if (session.refusal == 0 && session.until > session.from)
-    session.staged = std::make_shared<Staged_Push>(
-        session.from, scratch_ + "push-" + std::to_string(++staged_count_));
+    session.staged = stage_push(session.from, scratch_ + "push-" + std::to_string(++staged_count_));
 }
 
 bool Server_Core::take_pushed(Session& session) {
@@ -472,7 +490,7 @@ void Server_Core::end_push(Session& session) {
   if (!session.staged) return finish_push(session);
   session.phase = Phase::working;
   lock_deadline_.reset();  // it is the server who works
-  const std::shared_ptr<Staged_Push> staged = std::move(session.staged);
+  const std::shared_ptr<Staged_File> staged = std::move(session.staged);
   const auto refusal = std::make_shared<char>('\0');
   const Offset size = session.until - session.from;
   run(

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <utility>
 
+#include "io/staged_file.h"
 #include "joedb/base/log.h"
 #include "joedb/base/system.h"
 #include "server/served_journal.h"
-#include "server/staged_push.h"
 
 namespace joedb::server {
 
@@ -137,7 +137,7 @@ class Server_Core {
     Offset until = 0;
     Offset position = 0;  // of what is sent, or has been pushed
     char refusal = 0;     // of a push whose bytes are dropped
-    std::shared_ptr<Staged_Push> staged;
+    std::shared_ptr<Staged_File> staged;
   };
 
   Session* find(Session_Id id);

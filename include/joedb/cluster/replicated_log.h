@@ -18,6 +18,8 @@ enum class Durability {
   machine,  // the loss of one machine, not a power cut of all
   power     // a power cut of all machines
 };
+// "survives a power cut of all machines"
+const char* text_of(Durability durability);
 
 // A log of messages that several machines keep, such as a stream of NATS JetStream: it has one
 // order, a message is appended only behind the last one that the writer knows, and an
@@ -73,6 +75,10 @@ class Replicated_Log {
   virtual std::optional<std::string> read_elsewhere(Number number) = 0;
 
   virtual Durability durability() = 0;
+
+  // Grows when a connection to the machines was lost and made again: what was seen before may have
+  // been lost there since.
+  virtual std::int64_t reconnections() const { return 0; }
 };
 
 // A message of a replicated log is missing or damaged on all machines that were asked, though later

@@ -1,0 +1,83 @@
+#ifndef JOEDB_CLUSTER_LOG_CONNECTION_H
+#define JOEDB_CLUSTER_LOG_CONNECTION_H
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "joedb/base/log.h"
+#include "joedb/base/system.h"
+#include "joedb/cluster/replicated_log.h"
+#include "joedb/replica/connection.h"
+
+namespace joedb::inline v1 {
+
+// How a Log_Connection uses its log.
+struct Log_Settings {
+  // Who has had the lock for so long without a sign of life loses it, if somebody waits for it.
+  // Longer than the log may need to replace a machine that has failed (some 10 s).
+  std::chrono::milliseconds lease = std::chrono::seconds(30);
+  // Gives a sign of life in time, from a thread of its own, while the lock is held.
+  bool renews_lock = true;
+  // Opening the connection fails where the log promises less.
+  Durability required = Durability::unknown;
+  // For those who wait for the lock; empty: host and number of the process.
+  std::string owner = {};
+  // Opens the file to which the oldest part of the journal was moved, for reading. By default, the
+  // text is the path of a file.
+  std::function<std::unique_ptr<Abstract_File>(const std::string& place)> open_archive = {};
+};
+
+// A journal on a replicated log, to pull from and push to as from any other copy.
+//
+// A push is one message, or several for large ones, appended behind the last message that this
+// connection knows: where another writer was faster, nothing is appended. So one of two writers
+// wins, with or without the lock, and whoever has lost the lock without knowing it cannot push any
+// more. Each push carries a hash of the whole journal, which is compared with the local copy.
+//
+// After Connection_Lost from the log, what was asked for is asked again, after pauses of 0.1 s to
+// 10 s, as often as it takes, with a log line each time; what was appended is not appended twice.
+//
+// Functions throw Missing_Message where the log has lost or damaged something on all machines:
+// nothing is pushed then; the local copy is not changed. They throw Disconnection where the
+// messages are not those of a journal. Source of the format: src/cluster/record.h.
+//
+// Not thread-safe.
+class Log_Connection final : public Connection {
+ public:
+  // All must outlive the connection. Throws Connection_Lost if the log cannot be reached,
+  // Disconnection if it has no journal (create() makes one), or promises less than is required.
+  explicit Log_Connection(Replicated_Log& log, Logger& logger = Logger::none(),
+                          System& system = System::real(), const Log_Settings& settings = {});
+  ~Log_Connection() override;
+
+  // Begins an empty journal. Throws Disconnection if the log has messages already, unless they are
+  // those of another call that was interrupted.
+  static void create(Replicated_Log& log, System& system = System::real());
+
+  Durability durability() const;
+
+  bool can_push() const override;
+  bool can_wait() const override { return true; }
+  bool can_push_without_lock() const override { return true; }
+  Offset get_checkpoint() const override;
+  // `fast` looks at the last 16 KiB. Where `end` is in the middle of a push, the bytes of that push
+  // are compared when they are pulled.
+  void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
+  // The receiver is called for each 16 MiB, or push. compare() must have been called.
+  void pull(const Pull& pull, const Receive& receive) override;
+  void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+            After_Push after) override;
+  void unlock() noexcept override;
+
+ private:
+  class Session;
+  const std::unique_ptr<Session> session_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,589 @@
+#include "joedb/cluster/log_connection.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/retry_pause.h"
+#include "cluster/log_reader.h"
+#include "cluster/messages.h"
+#include "joedb/io/posix_file.h"
+
+namespace joedb::inline v1 {
+
+using Number = Replicated_Log::Number;
+
+namespace {
+
+constexpr Offset delivered_size = Offset{1} << 24;
+constexpr std::size_t most_in_batch = std::size_t{1} << 26;
+// For a message that the log has, by its own word.
+constexpr System::Duration longest_read = std::chrono::seconds(10);
+
+std::unique_ptr<Abstract_File> open_file(const std::string& path) {
+  return std::make_unique<File>(path, Open_Mode::read_existing);
+}
+
+}  // namespace
+
+class Log_Connection::Session {
+ public:
+  Session(Replicated_Log& log, Logger& logger, System& system, const Log_Settings& settings);
+  ~Session();
+
+  bool can_push() const { return log_.can_append(); }
+  Offset get_checkpoint() const { return checkpoint_; }
+  Durability durability() const { return durability_; }
+  void compare(const Abstract_File& local, Offset end, Content_Check check);
+  void pull(const Pull& pull, const Receive& receive);
+  void push(const Abstract_File& local, Offset end, After_Push after);
+  void unlock() noexcept;
+
+ private:
+  // The lock that is in force, or was when it was seen last.
+  struct Lock {
+    Number number = 0;  // of its message; 0: unknown
+    std::uint64_t writer = 0;
+    std::string owner;
+    System::Duration lease{};
+    System::Time seen{};  // the last sign of life
+  };
+
+  template <class F>
+  auto retry(F&& f);
+  bool append(const std::vector<std::string>& messages);
+  bool has_appended(const std::string& first_message);
+  void require_known_message();
+  std::unique_ptr<Message> read(Number number, System::Duration wait);
+  std::unique_ptr<Message> read_known(Number number);
+  Number newest();
+
+  Log_State find(Offset end);
+  void begin_reading(Offset from, const Abstract_File& local);
+  bool take_next(System::Duration wait);
+  void take_up_to(Number last);
+  Offset deliver(const Receive& receive, Offset from);
+  Offset pull_archive(const Receive& receive, Offset from);
+
+  const Log_State& state() const { return reader_->state(); }
+  Record new_record(Record::Kind kind);
+  bool append_record(const Record& record);
+  void note(const Record& record);
+  Lock lock_of(const Record& record, Number number);
+  bool is_mine() const { return lock_.number != 0 && lock_.writer == writer_; }
+  bool is_locked_by_another();
+  void take_lock(const std::function<void()>& take_new);
+  void release_lock();
+  bool append_push(const Abstract_File& local, Offset end, bool unlocks);
+  bool has_arrived(const Abstract_File& local, Offset from, Offset end);
+  void keep_lock();
+
+  Replicated_Log& log_;
+  Logger& logger_;
+  System& system_;
+  const Log_Settings settings_;
+  const std::uint64_t writer_;
+  Messages messages_;
+  Durability durability_ = Durability::unknown;
+
+  std::mutex mutex_;  // what follows, and the log
+  Log_State known_;   // the newest that was seen
+  Offset checkpoint_ = journal_start;
+  std::optional<Log_Reader> reader_;
+  Lock lock_;
+  const Abstract_File* local_ = nullptr;
+  bool tries_once_ = false;
+  std::int64_t reconnections_ = 0;
+
+  std::condition_variable stopping_;
+  bool must_stop_ = false;
+  std::thread keeper_;
+};
+
+Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& system,
+                                 const Log_Settings& settings)
+    : log_(log),
+      logger_(logger),
+      system_(system),
+      settings_(settings),
+      writer_(system.random()),
+      messages_(log, logger) {
+  reconnections_ = log_.reconnections();
+  const Number last = log_.range().last;
+  if (last == 0) throw Disconnection(log_.name() + " has no journal; joedb nats create makes it");
+  const auto message = messages_.read_known(last);
+  known_ = Log_State::after(last, message->record);
+  checkpoint_ = known_.journal.end;
+  durability_ = log_.durability();
+  if (durability_ < settings_.required)
+    throw Disconnection(log_.name() + " does not promise what is required: what is acknowledged " +
+                        text_of(durability_));
+  logger_.log("connected to " + log_.name() + ", message " + std::to_string(last) +
+              ", checkpoint " + std::to_string(checkpoint_) + "; what is acknowledged " +
+              text_of(durability_));
+  if (settings_.renews_lock && log_.can_append()) keeper_ = std::thread([this] { keep_lock(); });
+}
+
+Log_Connection::Session::~Session() {
+  {
+    const std::lock_guard lock(mutex_);
+    must_stop_ = true;
+  }
+  stopping_.notify_one();
+  if (keeper_.joinable()) keeper_.join();
+}
+
+// ---- the log ------------------------------------------------------------------------------------
+
+// Calls f() until it gets an answer.
+template <class F>
+auto Log_Connection::Session::retry(F&& f) {
+  Retry_Pause pause(system_);
+  for (;;) {
+    try {
+      return f();
+    } catch (const Connection_Lost& error) {
+      if (tries_once_) throw;
+      const System::Duration wait = pause.next();
+      logger_.log(std::string(error.what()) + "; " + trying_again(wait));
+      system_.sleep(wait);
+    }
+  }
+}
+
+// Appends behind message state().number. Returns false if there are others behind it. A message
+// that was sent more than once is there once: each try names the same last message.
+bool Log_Connection::Session::append(const std::vector<std::string>& messages) {
+  require_known_message();
+  bool is_repeated = false;
+  return retry([&] {
+    try {
+      if (log_.append(messages, state().number)) return true;
+    } catch (const Connection_Lost&) {
+      is_repeated = true;
+      throw;
+    }
+    return is_repeated && has_appended(messages.front());
+  });
+}
+
+bool Log_Connection::Session::has_appended(const std::string& first_message) {
+  const auto message = messages_.read(state().number + 1, longest_read);
+  return message && message->bytes == first_message;
+}
+
+// After a power cut of machines that had promised less, others may have continued another journal.
+void Log_Connection::Session::require_known_message() {
+  if (reconnections_ == log_.reconnections()) return;
+  const std::int64_t reconnections = log_.reconnections();
+  const auto message = read_known(state().number);
+  if (Log_State::after(state().number, message->record) != state())
+    throw Missing_Message(log_.name() + ": message " + std::to_string(state().number) +
+                              " is not what it was: the log has lost what it had acknowledged",
+                          state().number);
+  reconnections_ = reconnections;
+}
+
+std::unique_ptr<Message> Log_Connection::Session::read(Number number, System::Duration wait) {
+  return retry([&] { return messages_.read(number, wait); });
+}
+
+std::unique_ptr<Message> Log_Connection::Session::read_known(Number number) {
+  return retry([&] { return messages_.read_known(number); });
+}
+
+Number Log_Connection::Session::newest() {
+  constexpr int tries = 20;
+  for (int i = 0; i < tries; ++i) {
+    const Number last = retry([&] { return log_.range().last; });
+    if (last >= known_.number) return last;
+    system_.sleep(std::chrono::milliseconds(500));
+  }
+  throw Missing_Message(log_.name() + ": message " + std::to_string(known_.number) +
+                            " was there, and is lost; joedb nats status shows what is there",
+                        known_.number);
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+// The state after the first message that knows the last position up to `end` where a push ends.
+// Requires that the journal of the first message that is there does not end behind it.
+Log_State Log_Connection::Session::find(Offset end) {
+  const auto state_after = [this](Number number) {
+    return Log_State::after(number, read_known(number)->record);
+  };
+  // The first number with f(state), which is true from there on up to the newest one.
+  const auto first_with = [&](Log_State newest, auto f) {
+    Number low = retry([&] { return log_.range().first; });  // f may be true here
+    for (Number step = 1; newest.number > low; step *= 2) {
+      const Number number = std::max(low, newest.number - step);
+      const Log_State state = state_after(number);
+      if (f(state)) {
+        newest = state;
+        continue;
+      }
+      low = number + 1;
+      break;
+    }
+    while (newest.number > low) {
+      const Number middle = low + (newest.number - low) / 2;
+      const Log_State state = state_after(middle);
+      if (f(state))
+        newest = state;
+      else
+        low = middle + 1;
+    }
+    return newest;
+  };
+  Log_State last = known_;
+  if (known_.journal.end > end) {
+    last = first_with(known_, [&](const Log_State& state) { return state.journal.end > end; });
+    last = state_after(last.number - 1);
+  }
+  return first_with(last,
+                    [&](const Log_State& state) { return state.journal.end == last.journal.end; });
+}
+
+// Makes the reader stand at the last end of a push up to `from`, of which `local` has the bytes.
+void Log_Connection::Session::begin_reading(Offset from, const Abstract_File& local) {
+  if (reader_ && state().journal.end == from) return reader_->drop_bytes();
+  reader_.reset();
+  const Log_State found = find(from);
+  reader_.emplace(found, Prefix_Hash(found.journal, local));
+}
+
+bool Log_Connection::Session::take_next(System::Duration wait) {
+  const auto message = read(state().number + 1, wait);
+  if (!message) return false;
+  try {
+    reader_->take(message->record);
+  } catch (const Corruption_Error& error) {
+    throw Missing_Message(log_.name() + ": " + error.what(), state().number + 1);
+  }
+  note(message->record);
+  return true;
+}
+
+void Log_Connection::Session::take_up_to(Number last) {
+  while (state().number < last)
+    if (!take_next(longest_read))
+      throw Missing_Message(log_.name() + ": message " + std::to_string(state().number + 1) +
+                                " does not come, though there are later ones",
+                            state().number + 1);
+}
+
+// Gives the receiver what has come behind `from`. Returns where it ends.
+Offset Log_Connection::Session::deliver(const Receive& receive, Offset from) {
+  const Offset end = state().journal.end;
+  if (end <= from) return from;
+  const Staged_File& bytes = reader_->bytes();
+  if (bytes.start() < from && !local_->equal_to(bytes, bytes.start(), from))
+    throw Content_Mismatch(local_->get_name(), bytes.start(), from);
+  receive(bytes, end);
+  reader_->drop_bytes();
+  return end;
+}
+
+// Gives the receiver what the log does not have any more. Returns where that ends.
+Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from) {
+  const Number first = retry([&] { return log_.range().first; });
+  if (first <= 1 || read_known(first)->record.after.end <= from) return from;
+  const auto refuse = [&](const std::string& why) {
+    throw Disconnection(log_.name() + " begins behind position " + std::to_string(from) + why);
+  };
+  if (known_.archive == 0) refuse(", and knows no archive of what is before");
+  const auto message = read_known(known_.archive);
+  const std::string place(message->record.text);
+  const Offset end = message->record.argument;
+  if (end <= from) refuse(", and the archive " + place + " does, too");
+  const Journal_State archived = find(end).journal;
+  try {
+    const auto file = settings_.open_archive ? settings_.open_archive(place) : open_file(place);
+    if (archived.end == end) Prefix_Hash(archived, *file);
+    constexpr Offset compared = Offset{1} << 16;
+    if (!local_->equal_to(*file, std::max(journal_start, from - compared), from))
+      throw Content_Mismatch(local_->get_name(), journal_start, from);
+    logger_.log("reading what is before position " + std::to_string(end) + " from " + place);
+    receive(*file, end);
+  } catch (const Io_Error& error) {
+    refuse("; what is before was moved to the archive " + place + ": " + error.what() +
+           ". Copy that file, and use the copy instead of this one");
+  }
+  return end;
+}
+
+// ---- the lock -----------------------------------------------------------------------------------
+
+Record Log_Connection::Session::new_record(Record::Kind kind) {
+  Record record;
+  record.kind = kind;
+  record.writer = writer_;
+  record.id = system_.random();
+  record.after = state().journal;
+  record.archive = state().archive;
+  return record;
+}
+
+bool Log_Connection::Session::append_record(const Record& record) {
+  const Prefix_Hash hash = reader_->hash();
+  if (!append({encode_record(record)})) return false;
+  reader_->skip(Log_State::after(state().number + 1, record), hash);
+  note(record);
+  return true;
+}
+
+// What state() says after this record is the newest that is known, perhaps.
+void Log_Connection::Session::note(const Record& record) {
+  if (state().number > known_.number) known_ = state();
+  if (record.kind == Record::Kind::lock) lock_ = lock_of(record, state().number);
+  if (state().lock == 0)
+    lock_ = {};
+  else if (record.writer == lock_.writer)
+    lock_.seen = system_.now();
+}
+
+Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Record& record,
+                                                               Number number) {
+  return {number, record.writer, record.text.empty() ? "another client" : std::string(record.text),
+          record.lease(), system_.now()};
+}
+
+bool Log_Connection::Session::is_locked_by_another() {
+  if (state().lock == 0) return false;
+  if (lock_.number != state().lock) {
+    lock_ = lock_of(read_known(state().lock)->record, state().lock);
+  }
+  return lock_.writer != writer_;
+}
+
+// take_new() is called where others have appended something.
+void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
+  bool has_said = false;
+  for (;;) {
+    if (is_locked_by_another()) {
+      const System::Duration left = System::after(lock_.seen, lock_.lease) - system_.now();
+      if (left > System::Duration(0)) {
+        if (!std::exchange(has_said, true))
+          logger_.log("waiting for the lock, which " + lock_.owner + " has");
+        if (take_next(left)) take_new();
+        continue;
+      }
+      // What it has done since is already in the log, perhaps.
+      if (newest() > state().number) {
+        take_up_to(state().number + 1);
+        take_new();
+        continue;
+      }
+      logger_.log("the lock of " + lock_.owner + " has expired");
+    }
+    Record record = new_record(Record::Kind::lock);
+    record.argument = settings_.lease.count();
+    record.text = settings_.owner;
+    if (append_record(record)) return;
+    take_up_to(newest());
+    take_new();
+  }
+}
+
+void Log_Connection::Session::release_lock() {
+  while (is_mine()) {
+    if (append_record(new_record(Record::Kind::unlock))) return;
+    take_up_to(newest());
+  }
+}
+
+void Log_Connection::Session::unlock() noexcept {
+  const std::lock_guard lock(mutex_);
+  tries_once_ = true;
+  try {
+    release_lock();
+  } catch (const std::exception& error) {
+    logger_.log(std::string("unlocking: ") + error.what());
+  }
+  tries_once_ = false;
+  lock_ = {};
+}
+
+// Renews the lock while it is held.
+void Log_Connection::Session::keep_lock() {
+  std::unique_lock lock(mutex_);
+  const auto interval = settings_.lease / 3;
+  while (!stopping_.wait_for(lock, interval, [this] { return must_stop_; })) {
+    if (!is_mine() || lock_.seen + interval / 2 > system_.now()) continue;
+    Record record = new_record(Record::Kind::lock);
+    record.argument = settings_.lease.count();
+    record.text = settings_.owner;
+    tries_once_ = true;
+    try {
+      if (!append_record(record)) logger_.log("the lock could not be renewed");
+    } catch (const std::exception& error) {
+      logger_.log(std::string("renewing the lock: ") + error.what());
+    }
+    tries_once_ = false;
+  }
+}
+
+// ---- pulling and pushing ------------------------------------------------------------------------
+
+void Log_Connection::Session::compare(const Abstract_File& local, Offset end, Content_Check check) {
+  const std::lock_guard lock(mutex_);
+  local_ = &local;
+  if (check == Content_Check::none) return;
+  const Number first = retry([&] { return log_.range().first; });
+  // Before that, the archive is compared when it is pulled.
+  if (first > 1 && read_known(first)->record.after.end > end) return;
+  const Journal_State common = find(end).journal;
+  if (check == Content_Check::full) {
+    Prefix_Hash hash;
+    hash.append(local, common.end);
+    if (hash.state() != common) throw Content_Mismatch(local.get_name(), journal_start, common.end);
+  } else {
+    Prefix_Hash(common, local);
+  }
+}
+
+void Log_Connection::Session::pull(const Pull& pull, const Receive& receive) {
+  const std::lock_guard lock(mutex_);
+  if (local_ == nullptr) throw Exception("compare() must be called before pull()");
+  if (pull.takes_lock && !can_push()) throw Disconnection(log_.name() + " can only be pulled from");
+  const System::Time limit = System::after(system_.now(), pull.wait);
+  Offset from = pull_archive(receive, pull.from);
+  begin_reading(from, *local_);
+  const auto deliver_large = [&] {
+    if (reader_->bytes().end() - reader_->start() >= delivered_size) from = deliver(receive, from);
+  };
+  try {
+    if (pull.takes_lock) take_lock(deliver_large);
+    const Number last = pull.takes_lock ? state().number : newest();
+    while (state().number < last) {
+      take_up_to(state().number + 1);
+      deliver_large();
+    }
+    from = deliver(receive, from);
+    while (from == pull.from && pull.wait > System::Duration(0)) {
+      const System::Duration left = limit - system_.now();
+      if (left <= System::Duration(0)) break;
+      if (take_next(left)) from = deliver(receive, from);
+    }
+  } catch (...) {
+    if (is_mine()) {
+      tries_once_ = true;
+      try {
+        release_lock();
+      } catch (const std::exception&) {  // it expires
+      }
+      tries_once_ = false;
+      lock_ = {};
+    }
+    throw;
+  }
+  checkpoint_ = state().journal.end;
+}
+
+// Whether the log has everything before `end`. Throws Conflict if it has other bytes behind `from`.
+bool Log_Connection::Session::has_arrived(const Abstract_File& local, Offset from, Offset end) {
+  const Offset common = std::min(state().journal.end, end);
+  if (common > from) {
+    if (!local.equal_to(reader_->bytes(), from, common)) throw Conflict(from);
+    logger_.log(common < end ? "a part of the push had arrived" : "the push had arrived");
+  }
+  return state().journal.end >= end;
+}
+
+void Log_Connection::Session::push(const Abstract_File& local, Offset end, After_Push after) {
+  const std::lock_guard lock(mutex_);
+  if (!can_push()) throw Disconnection(log_.name() + " can only be pulled from");
+  if (end > checkpoint_) {
+    const Offset from = checkpoint_;
+    begin_reading(from, local);
+    const bool keeps_lock = after == After_Push::keep_lock;
+    for (;;) {
+      const bool is_blocked = is_locked_by_another();
+      if (is_blocked && after == After_Push::never_locked) throw Conflict(from);
+      if (is_blocked || (keeps_lock && !is_mine())) take_lock([] {});
+      if (has_arrived(local, from, end) || append_push(local, end, !keeps_lock && is_mine())) break;
+      take_up_to(newest());
+    }
+    checkpoint_ = end;
+  }
+  if (after != After_Push::keep_lock) release_lock();
+}
+
+// Returns false where others have appended something: nothing of this counts then.
+bool Log_Connection::Session::append_push(const Abstract_File& local, Offset end, bool unlocks) {
+  const std::size_t piece_size = log_.max_message_size() - record_header_size;
+  const std::size_t most = std::clamp(most_in_batch / piece_size, std::size_t{1}, log_.max_batch());
+  Record record = new_record(Record::Kind::data);
+  record.lock = state().lock;
+  record.is_first = true;
+  Prefix_Hash hash = reader_->hash();
+  std::string bytes;
+  std::vector<std::string> messages;
+  while (hash.end() < end) {
+    bytes.resize(std::min(piece_size, static_cast<std::size_t>(end - hash.end())));
+    record.argument = hash.end();
+    local.read_exactly(bytes.data(), bytes.size(), hash.end());
+    hash.append(bytes);
+    record.text = bytes;
+    record.is_last = hash.end() == end;
+    if (record.is_last) {
+      record.after = hash.state();
+      record.unlocks = unlocks;
+      if (unlocks) record.lock = 0;
+    }
+    messages.push_back(encode_record(record));
+    record.is_first = false;
+    if (!record.is_last && messages.size() < most) continue;
+    if (!append(messages)) return false;
+    const Number number = state().number + static_cast<Number>(messages.size());
+    reader_->skip(Log_State::after(number, record),
+                  record.is_last ? hash : Prefix_Hash(reader_->hash()));
+    note(record);
+    messages.clear();
+  }
+  return true;
+}
+
+// ---- the public class ---------------------------------------------------------------------------
+
+Log_Connection::Log_Connection(Replicated_Log& log, Logger& logger, System& system,
+                               const Log_Settings& settings)
+    : session_(std::make_unique<Session>(log, logger, system, settings)) {}
+
+Log_Connection::~Log_Connection() = default;
+
+void Log_Connection::create(Replicated_Log& log, System& system) {
+  Record genesis;
+  genesis.writer = system.random();
+  genesis.id = system.random();
+  if (log.append(std::vector{encode_record(genesis)}, 0)) return;
+  Messages messages(log, Logger::none());
+  const bool is_empty =
+      log.range().last == 1 && messages.read_known(1)->record.kind == Record::Kind::genesis;
+  if (!is_empty) throw Disconnection(log.name() + " has a journal already");
+}
+
+Durability Log_Connection::durability() const { return session_->durability(); }
+bool Log_Connection::can_push() const { return session_->can_push(); }
+Offset Log_Connection::get_checkpoint() const { return session_->get_checkpoint(); }
+
+void Log_Connection::compare(const Abstract_File& local, Offset, Offset end, Content_Check check) {
+  session_->compare(local, end, check);
+}
+
+void Log_Connection::pull(const Pull& pull, const Receive& receive) {
+  session_->pull(pull, receive);
+}
+
+void Log_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level,
+                          After_Push after) {
+  session_->push(local, end, after);
+}
+
+void Log_Connection::unlock() noexcept { session_->unlock(); }
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,19 @@
+#include "joedb/cluster/replicated_log.h"
+
+namespace joedb::inline v1 {
+
+const char* text_of(Durability durability) {
+  switch (durability) {
+    case Durability::process:
+      return "survives the end of a process, not of a machine";
+    case Durability::machine:
+      return "survives the loss of a machine, not a power cut of all";
+    case Durability::power:
+      return "survives a power cut of all machines";
+    case Durability::unknown:
+      break;
+  }
+  return "survives what the log does not say";
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,55 @@
+#ifndef JOEDB_SRC_IO_STAGED_FILE_H
+#define JOEDB_SRC_IO_STAGED_FILE_H
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "joedb/io/source_file.h"
+
+namespace joedb::inline v1 {
+
+// Bytes that come from elsewhere, until all of them have come: as a file that has nothing but
+// [start, end). Few are kept in memory, more in a file.
+class Staged_File final : public Source_File {
+ public:
+  using Make_File = std::function<std::unique_ptr<Abstract_File>()>;
+
+  // make_file() gives a new file, when there are more than `most_in_memory` bytes. What it throws
+  // passes through append.
+  Staged_File(const std::string& name, Offset start, std::size_t most_in_memory,
+              Make_File make_file)
+      : Source_File(name),
+        start_(start),
+        most_in_memory_(most_in_memory),
+        make_file_(std::move(make_file)),
+        end_(start) {}
+
+  // Throws Io_Error; the object cannot be used any more then.
+  void append(std::string_view bytes);
+  // Whether so many bytes more need no file.
+  bool fits_into_memory(std::size_t size) const {
+    return !file_ && memory_.size() + size <= most_in_memory_;
+  }
+  // Drops the bytes from `end` on, which must not be before start().
+  void drop_after(Offset end);
+  Offset start() const { return start_; }
+  Offset end() const { return end_; }
+
+  Offset get_size() const override { return end_; }
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override;
+
+ private:
+  const Offset start_;
+  const std::size_t most_in_memory_;
+  const Make_File make_file_;
+  Offset end_;
+  std::string memory_;
+  std::unique_ptr<Abstract_File> file_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif
