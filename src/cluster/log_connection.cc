@@ -21,6 +21,9 @@ namespace {
 
 constexpr Offset delivered_size = Offset{1} << 24;
 constexpr std::size_t most_in_batch = std::size_t{1} << 26;
+// A machine that orders messages no more may answer for some seconds as if it did.
+constexpr int late_answers = 20;
+constexpr std::chrono::milliseconds late_answer_pause{500};
 // For a message that the log has, by its own word.
 constexpr System::Duration longest_read = std::chrono::seconds(10);
 
@@ -42,6 +45,8 @@ class Log_Connection::Session {
   void pull(const Pull& pull, const Receive& receive);
   void push(const Abstract_File& local, Offset end, After_Push after);
   void unlock() noexcept;
+  Status status();
+  Number append_archive(const Abstract_File& file, Offset end, const std::string& place);
 
  private:
   // The lock that is in force, or was when it was seen last.
@@ -230,11 +235,10 @@ std::unique_ptr<Message> Log_Connection::Session::read_known(Number number) {
 }
 
 Number Log_Connection::Session::newest() {
-  constexpr int tries = 20;
-  for (int i = 0; i < tries; ++i) {
+  for (int i = 0; i < late_answers; ++i) {
     const Number last = retry([&] { return log_.range().last; });
     if (last >= known_.number) return last;
-    system_.sleep(std::chrono::milliseconds(500));
+    system_.sleep(late_answer_pause);
   }
   throw Missing_Message(log_.name() + ": message " + std::to_string(known_.number) +
                             " was there, and is lost; joedb nats status shows what is there",
@@ -337,9 +341,15 @@ Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset fr
   const auto refuse = [&](const std::string& why) {
     throw Disconnection(log_.name() + " begins behind position " + std::to_string(from) + why);
   };
-  look_at_newest();  // the archive may be newer than what was read last
-  if (known_.archive == 0) refuse(", and knows no archive of what is before");
-  const auto message = read_known(known_.archive);
+  // The archive may be newer than what was read last, and the answer of the log late.
+  std::unique_ptr<Message> message;
+  for (int i = 0; i < late_answers; ++i) {
+    if (i > 0) system_.sleep(late_answer_pause);
+    look_at_newest();
+    if (known_.archive != 0) message = read_known(known_.archive);
+    if (message && message->record.argument > from) break;
+  }
+  if (!message) refuse(", and knows no archive of what is before");
   const std::string place(message->record.text);
   const Offset end = message->record.argument;
   if (end <= from) refuse(", and the archive " + place + " does, too");
@@ -417,6 +427,11 @@ Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Record& rec
 
 bool Log_Connection::Session::is_locked_by_another() {
   if (state().lock == 0) return false;
+  if (lock_.number != state().lock) {
+    // Only the message of the newest lock is there for certain.
+    take_up_to(newest());
+    if (state().lock == 0) return false;
+  }
   if (lock_.number != state().lock) {
     lock_ = lock_of(read_known(state().lock)->record, state().lock);
   }
@@ -629,6 +644,56 @@ bool Log_Connection::Session::append_push(const Abstract_File& local, Offset end
   return true;
 }
 
+// ---- for tools ----------------------------------------------------------------------------------
+
+Log_Connection::Status Log_Connection::Session::status() {
+  const std::lock_guard lock(mutex_);
+  Status status;
+  repeat_if_shortened([&] {
+    look_at_newest();
+    status = {known_.number, known_.journal.end, "", "", 0};
+    if (known_.lock != 0) {
+      lock_ = lock_of(read_known(known_.lock)->record, known_.lock);
+      status.lock_owner = lock_.owner;
+    }
+    if (known_.archive != 0) {
+      const auto message = read_known(known_.archive);
+      status.archive = message->record.text;
+      status.archive_end = message->record.argument;
+    }
+  });
+  return status;
+}
+
+Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset end,
+                                               const std::string& place) {
+  const std::lock_guard lock(mutex_);
+  if (is_archived(end))
+    throw Disconnection(log_.name() + " begins behind position " + std::to_string(end) +
+                        " already: another archive has more");
+  for (;;) {
+    look_at_newest();
+    const Log_State archived = find(std::min(end, known_.journal.end));
+    if (archived.journal.end == journal_start)
+      throw Exception(file.get_name() + " has nothing that could be removed from the log");
+    Prefix_Hash hash;
+    hash.append(file, archived.journal.end);
+    if (hash.state() != archived.journal)
+      throw Content_Mismatch(file.get_name(), journal_start, archived.journal.end);
+    begin_reading(archived.journal.end, file);
+    take_up_to(newest());
+    Record record = new_record(Record::Kind::archive);
+    record.lock = state().lock;
+    record.archive = 0;
+    record.argument = archived.journal.end;
+    record.text = place;
+    const Number lock_number = state().lock;
+    if (!append_record(record)) continue;
+    checkpoint_ = state().journal.end;
+    return lock_number == 0 ? archived.number : std::min(archived.number, lock_number);
+  }
+}
+
 // ---- the public class ---------------------------------------------------------------------------
 
 Log_Connection::Log_Connection(Replicated_Log& log, Logger& logger, System& system,
@@ -666,5 +731,12 @@ void Log_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Lev
 }
 
 void Log_Connection::unlock() noexcept { session_->unlock(); }
+
+Log_Connection::Status Log_Connection::status() { return session_->status(); }
+
+Replicated_Log::Number Log_Connection::append_archive(const Abstract_File& file, Offset end,
+                                                      const std::string& place) {
+  return session_->append_archive(file, end, place);
+}
 
 }  // namespace joedb::inline v1

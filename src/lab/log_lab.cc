@@ -279,23 +279,16 @@ void Simulation::archive() {
     copy->pwrite(archive_.get_data().data(), archive_.get_data().size(), 0);
     return copy;
   };
-  if (decode_record(messages_.at(messages_.last())).kind != Record::Kind::data) return;
-  Memory_File file;
   Log_Connection connection(log, Logger::none(), *this, settings);
+  Memory_File file;
   Writable_Journal_Client client(file, connection, Content_Check::full);
   client.pull();
-  const Number last = messages_.last();
-  Record record = decode_record(messages_.at(last));
-  if (!record.is_last || record.lock != 0) return;  // the message of the lock is needed
-  record.kind = Record::Kind::archive;
-  record.is_first = record.is_last = record.unlocks = false;
-  record.archive = 0;
-  record.argument = record.after.end;
-  record.text = "the archive";
-  if (!messages_.append(std::vector{encode_record(record)}, last)) return;
+  const Offset end = client.get_journal_checkpoint();
+  if (end == journal_start || end <= connection.status().archive_end) return;
+  const Number kept = connection.append_archive(file, end, "the archive");
   archive_.pwrite(file.get_data().data(), file.get_data().size(), 0);
-  messages_.remove_before(last);
-  note("archived up to position " + std::to_string(record.argument));
+  messages_.remove_before(kept);
+  note("archived up to position " + std::to_string(end));
 }
 
 // ---- the clients --------------------------------------------------------------------------------
