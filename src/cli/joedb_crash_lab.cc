@@ -38,6 +38,9 @@ the format has no proof of them.
 after any byte, bytes are late, servers and clients are killed, disks fail, clients pause with the
 lock. Each seed is a schedule.
 
+--replicated_log: up to four clients with a journal on a replicated log, as in a cluster of NATS servers.
+Answers are lost, messages arrive late or are damaged on one machine, clients are killed and pause.
+
 A failure ends the run and is printed with a command that shows it again.
 )";
 
@@ -107,6 +110,18 @@ std::vector<Count> network_counts(const testing::Lab_Report& report) {
           {"schedules per second", per_second(report.counts.seeds, report)}};
 }
 
+std::vector<Count> log_counts(const testing::Lab_Report& report) {
+  const testing::Network_Counts& counts = report.counts.network;
+  return {{"schedules", report.counts.seeds},
+          {"answers that were lost", counts.cuts},
+          {"messages that came late", counts.found_again},
+          {"clients killed", counts.client_kills},
+          {"acknowledged transactions", counts.acknowledged},
+          {"conflicts", counts.conflicts},
+          {"copies that diverged", counts.mismatches},
+          {"schedules per second", per_second(report.counts.seeds, report)}};
+}
+
 std::vector<Count> disk_counts(const testing::Lab_Report& report) {
   const testing::Lab_Counts& counts = report.counts;
   return {
@@ -121,8 +136,10 @@ std::vector<Count> disk_counts(const testing::Lab_Report& report) {
   };
 }
 
-void print(const testing::Lab_Report& report, bool is_of_network) {
-  const auto lines = is_of_network ? network_counts(report) : disk_counts(report);
+void print(const testing::Lab_Report& report, const testing::Lab_Settings& settings) {
+  const auto lines = settings.has_network          ? network_counts(report)
+                     : settings.has_replicated_log ? log_counts(report)
+                                                   : disk_counts(report);
   for (const auto& [name, value] : lines) std::printf("%-28s%16s\n", name, grouped(value).c_str());
   std::printf("%-28s%16.1f\n", "seconds", report.seconds);
 }
@@ -143,7 +160,8 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   testing::Lab_Settings settings;
   options.add("--seed", seed, "the first seed (default: 1)");
   options.add("--seeds", seeds,
-              "how many seeds (default: 20, for networks 20000; with --seconds: no limit)");
+              "how many seeds (default: 20, for --network and --replicated_log 20000; with "
+              "--seconds: no limit)");
   options.add("--seconds", seconds, "begin no seed after this time");
   options.add("--jobs", jobs, "threads (default: one for each processor)");
   options.add_choice("--attack", attack,
@@ -155,6 +173,8 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   options.add_flag("--wal", settings.has_logs, "write-ahead logs (joedb wal) instead of databases");
   options.add_flag("--network", settings.has_network,
                    "a server and its clients, with a simulated network between them");
+  options.add_flag("--replicated_log", settings.has_replicated_log,
+                   "a simulated replicated log and its clients");
   options.add("--cut", settings.cut, "of a failure: after which I/O operation; or which error");
   options.add("--image", settings.image, "of a failure: what the crash left");
   options.set_words({{"WORKLOAD", "*.joedbi"}});
@@ -170,14 +190,18 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
     words->fail("the numbers must not be negative");
 
   const bool is_one = !settings.cut.empty() || !workload.empty();
-  if (settings.has_network && (is_one || settings.has_logs || attack != Attack::all))
-    words->fail("--network takes no workload, --attack, --wal, --cut or --image");
+  if (settings.has_network && settings.has_replicated_log)
+    words->fail("--network and --replicated_log are two laboratories");
+  const bool has_schedules = settings.has_network || settings.has_replicated_log;
+  if (has_schedules && (is_one || settings.has_logs || attack != Attack::all))
+    words->fail(
+        "--network and --replicated_log take no workload, --attack, --wal, --cut or --image");
   settings.first_seed = static_cast<std::uint64_t>(seed);
-  settings.seeds = static_cast<std::uint64_t>(is_one                 ? 1
-                                              : seeds > 0            ? seeds
-                                              : seconds > 0          ? std::int64_t{1} << 62
-                                              : settings.has_network ? 20'000
-                                                                     : 20);
+  settings.seeds = static_cast<std::uint64_t>(is_one          ? 1
+                                              : seeds > 0     ? seeds
+                                              : seconds > 0   ? std::int64_t{1} << 62
+                                              : has_schedules ? 20'000
+                                                              : 20);
   settings.seconds = static_cast<double>(seconds);
   settings.jobs = static_cast<unsigned>(jobs);
   settings.attacks = {attack == Attack::all || attack == Attack::kill,
@@ -195,7 +219,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
     };
     report = testing::run_crash_lab(settings);
   }
-  print(report, settings.has_network);
+  print(report, settings);
   if (!report.failure) return 0;
   std::printf("\nFAILURE: %s%sreplay: joedb crash-lab %s%s\n", report.failure->text.c_str(),
               report.failure->operations.c_str(), report.failure->replay.c_str(),

@@ -21,6 +21,9 @@ namespace {
 
 constexpr Offset delivered_size = Offset{1} << 24;
 constexpr std::size_t most_in_batch = std::size_t{1} << 26;
+// A machine that orders messages no more may answer for some seconds as if it did.
+constexpr int late_answers = 20;
+constexpr std::chrono::milliseconds late_answer_pause{500};
 // For a message that the log has, by its own word.
 constexpr System::Duration longest_read = std::chrono::seconds(10);
 
@@ -42,6 +45,8 @@ class Log_Connection::Session {
   void pull(const Pull& pull, const Receive& receive);
   void push(const Abstract_File& local, Offset end, After_Push after);
   void unlock() noexcept;
+  Status status();
+  Number append_archive(const Abstract_File& file, Offset end, const std::string& place);
 
  private:
   // The lock that is in force, or was when it was seen last.
@@ -55,18 +60,32 @@ class Log_Connection::Session {
 
   template <class F>
   auto retry(F&& f);
+  template <class F>
+  void repeat_if_shortened(F&& f);
   bool append(const std::vector<std::string>& messages);
   bool has_appended(const std::string& first_message);
   void require_known_message();
   std::unique_ptr<Message> read(Number number, System::Duration wait);
   std::unique_ptr<Message> read_known(Number number);
   Number newest();
+  void look_at_newest();
 
   Log_State find(Offset end);
+  void compare_content(const Abstract_File& local, Offset end, Content_Check check);
+  void pull_once(const Pull& pull, const Receive& receive);
+  void push_content(const Abstract_File& local, Offset end, After_Push after);
   void begin_reading(Offset from, const Abstract_File& local);
   bool take_next(System::Duration wait);
   void take_up_to(Number last);
   Offset deliver(const Receive& receive, Offset from);
+  bool is_archived(Offset position);
+  struct Archive {
+    std::unique_ptr<Abstract_File> file;
+    Log_State state;  // where it ends
+    Prefix_Hash hash;
+  };
+  Archive open_archive(Offset from);
+  void skip_archive(const Abstract_File& local, Offset from, Offset end);
   Offset pull_archive(const Receive& receive, Offset from);
 
   const Log_State& state() const { return reader_->state(); }
@@ -78,6 +97,7 @@ class Log_Connection::Session {
   bool is_locked_by_another();
   void take_lock(const std::function<void()>& take_new);
   void release_lock();
+  void release_lock_once() noexcept;
   bool append_push(const Abstract_File& local, Offset end, bool unlocks);
   bool has_arrived(const Abstract_File& local, Offset from, Offset end);
   void keep_lock();
@@ -113,16 +133,19 @@ Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& sy
       writer_(system.random()),
       messages_(log, logger) {
   reconnections_ = log_.reconnections();
-  const Number last = log_.range().last;
-  if (last == 0) throw Disconnection(log_.name() + " has no journal; joedb nats create makes it");
-  const auto message = messages_.read_known(last);
-  known_ = Log_State::after(last, message->record);
+  tries_once_ = true;
+  repeat_if_shortened([&] {
+    if (log_.range().last == 0)
+      throw Disconnection(log_.name() + " has no journal; joedb nats create makes it");
+    look_at_newest();
+  });
+  tries_once_ = false;
   checkpoint_ = known_.journal.end;
   durability_ = log_.durability();
   if (durability_ < settings_.required)
     throw Disconnection(log_.name() + " does not promise what is required: what is acknowledged " +
                         text_of(durability_));
-  logger_.log("connected to " + log_.name() + ", message " + std::to_string(last) +
+  logger_.log("connected to " + log_.name() + ", message " + std::to_string(known_.number) +
               ", checkpoint " + std::to_string(checkpoint_) + "; what is acknowledged " +
               text_of(durability_));
   if (settings_.renews_lock && log_.can_append()) keeper_ = std::thread([this] { keep_lock(); });
@@ -151,6 +174,21 @@ auto Log_Connection::Session::retry(F&& f) {
       const System::Duration wait = pause.next();
       logger_.log(std::string(error.what()) + "; " + trying_again(wait));
       system_.sleep(wait);
+    }
+  }
+}
+
+// Calls f(), again if messages that it needs were moved to an archive meanwhile.
+template <class F>
+void Log_Connection::Session::repeat_if_shortened(F&& f) {
+  for (;;) {
+    try {
+      return f();
+    } catch (const Missing_Message& error) {
+      if (retry([&] { return log_.range().first; }) <= error.number) throw;
+      logger_.log(std::string(error.what()) + "; the log was shortened");
+      reader_.reset();
+      look_at_newest();
     }
   }
 }
@@ -197,15 +235,19 @@ std::unique_ptr<Message> Log_Connection::Session::read_known(Number number) {
 }
 
 Number Log_Connection::Session::newest() {
-  constexpr int tries = 20;
-  for (int i = 0; i < tries; ++i) {
+  for (int i = 0; i < late_answers; ++i) {
     const Number last = retry([&] { return log_.range().last; });
     if (last >= known_.number) return last;
-    system_.sleep(std::chrono::milliseconds(500));
+    system_.sleep(late_answer_pause);
   }
   throw Missing_Message(log_.name() + ": message " + std::to_string(known_.number) +
                             " was there, and is lost; joedb nats status shows what is there",
                         known_.number);
+}
+
+void Log_Connection::Session::look_at_newest() {
+  const Number last = newest();
+  known_ = Log_State::after(last, read_known(last)->record);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -288,32 +330,63 @@ Offset Log_Connection::Session::deliver(const Receive& receive, Offset from) {
   return end;
 }
 
-// Gives the receiver what the log does not have any more. Returns where that ends.
-Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from) {
+// Whether the log does not have the messages behind this position any more.
+bool Log_Connection::Session::is_archived(Offset position) {
   const Number first = retry([&] { return log_.range().first; });
-  if (first <= 1 || read_known(first)->record.after.end <= from) return from;
+  return first > 1 && read_known(first)->record.after.end > position;
+}
+
+// The file with what the log does not have any more. Requires is_archived(from).
+Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset from) {
   const auto refuse = [&](const std::string& why) {
     throw Disconnection(log_.name() + " begins behind position " + std::to_string(from) + why);
   };
-  if (known_.archive == 0) refuse(", and knows no archive of what is before");
-  const auto message = read_known(known_.archive);
+  // The archive may be newer than what was read last, and the answer of the log late.
+  std::unique_ptr<Message> message;
+  for (int i = 0; i < late_answers; ++i) {
+    if (i > 0) system_.sleep(late_answer_pause);
+    look_at_newest();
+    if (known_.archive != 0) message = read_known(known_.archive);
+    if (message && message->record.argument > from) break;
+  }
+  if (!message) refuse(", and knows no archive of what is before");
   const std::string place(message->record.text);
   const Offset end = message->record.argument;
   if (end <= from) refuse(", and the archive " + place + " does, too");
-  const Journal_State archived = find(end).journal;
+  const Log_State state = find(end);
+  if (state.journal.end != end) refuse(", and the archive " + place + " ends in a push");
+  std::unique_ptr<Abstract_File> file;
   try {
-    const auto file = settings_.open_archive ? settings_.open_archive(place) : open_file(place);
-    if (archived.end == end) Prefix_Hash(archived, *file);
-    constexpr Offset compared = Offset{1} << 16;
-    if (!local_->equal_to(*file, std::max(journal_start, from - compared), from))
-      throw Content_Mismatch(local_->get_name(), journal_start, from);
-    logger_.log("reading what is before position " + std::to_string(end) + " from " + place);
-    receive(*file, end);
-  } catch (const Io_Error& error) {
+    file = settings_.open_archive ? settings_.open_archive(place) : open_file(place);
+  } catch (const Exception& error) {
     refuse("; what is before was moved to the archive " + place + ": " + error.what() +
            ". Copy that file, and use the copy instead of this one");
   }
+  Prefix_Hash hash(state.journal, *file);
+  logger_.log("what is before position " + std::to_string(end) + " is read from " + place);
+  return {std::move(file), state, std::move(hash)};
+}
+
+// Makes the reader stand where the archive ends, and gives the receiver what is before. Returns
+// that position.
+Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from) {
+  Archive archive = open_archive(from);
+  constexpr Offset compared = Offset{1} << 16;
+  const Offset start = std::max(journal_start, from - compared);
+  if (!local_->equal_to(*archive.file, start, from))
+    throw Content_Mismatch(local_->get_name(), start, from);
+  const Offset end = archive.state.journal.end;
+  receive(*archive.file, end);
+  reader_.emplace(archive.state, std::move(archive.hash));
   return end;
+}
+
+// The same for what is pushed: it may be in the archive already.
+void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset from, Offset end) {
+  Archive archive = open_archive(from);
+  const Offset common = std::min(archive.state.journal.end, end);
+  if (!local.equal_to(*archive.file, from, common)) throw Conflict(from);
+  reader_.emplace(archive.state, std::move(archive.hash));
 }
 
 // ---- the lock -----------------------------------------------------------------------------------
@@ -354,6 +427,11 @@ Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Record& rec
 
 bool Log_Connection::Session::is_locked_by_another() {
   if (state().lock == 0) return false;
+  if (lock_.number != state().lock) {
+    // Only the message of the newest lock is there for certain.
+    take_up_to(newest());
+    if (state().lock == 0) return false;
+  }
   if (lock_.number != state().lock) {
     lock_ = lock_of(read_known(state().lock)->record, state().lock);
   }
@@ -396,11 +474,11 @@ void Log_Connection::Session::release_lock() {
   }
 }
 
-void Log_Connection::Session::unlock() noexcept {
-  const std::lock_guard lock(mutex_);
+// If that fails, the lock expires.
+void Log_Connection::Session::release_lock_once() noexcept {
   tries_once_ = true;
   try {
-    release_lock();
+    if (reader_) release_lock();
   } catch (const std::exception& error) {
     logger_.log(std::string("unlocking: ") + error.what());
   }
@@ -408,12 +486,17 @@ void Log_Connection::Session::unlock() noexcept {
   lock_ = {};
 }
 
+void Log_Connection::Session::unlock() noexcept {
+  const std::lock_guard lock(mutex_);
+  release_lock_once();
+}
+
 // Renews the lock while it is held.
 void Log_Connection::Session::keep_lock() {
   std::unique_lock lock(mutex_);
   const auto interval = settings_.lease / 3;
   while (!stopping_.wait_for(lock, interval, [this] { return must_stop_; })) {
-    if (!is_mine() || lock_.seen + interval / 2 > system_.now()) continue;
+    if (!reader_ || !is_mine() || lock_.seen + interval / 2 > system_.now()) continue;
     Record record = new_record(Record::Kind::lock);
     record.argument = settings_.lease.count();
     record.text = settings_.owner;
@@ -432,10 +515,13 @@ void Log_Connection::Session::keep_lock() {
 void Log_Connection::Session::compare(const Abstract_File& local, Offset end, Content_Check check) {
   const std::lock_guard lock(mutex_);
   local_ = &local;
-  if (check == Content_Check::none) return;
-  const Number first = retry([&] { return log_.range().first; });
-  // Before that, the archive is compared when it is pulled.
-  if (first > 1 && read_known(first)->record.after.end > end) return;
+  if (check != Content_Check::none)
+    repeat_if_shortened([&] { compare_content(local, end, check); });
+}
+
+void Log_Connection::Session::compare_content(const Abstract_File& local, Offset end,
+                                              Content_Check check) {
+  if (is_archived(end)) return;  // it is compared when it is pulled
   const Journal_State common = find(end).journal;
   if (check == Content_Check::full) {
     Prefix_Hash hash;
@@ -450,45 +536,46 @@ void Log_Connection::Session::pull(const Pull& pull, const Receive& receive) {
   const std::lock_guard lock(mutex_);
   if (local_ == nullptr) throw Exception("compare() must be called before pull()");
   if (pull.takes_lock && !can_push()) throw Disconnection(log_.name() + " can only be pulled from");
-  const System::Time limit = System::after(system_.now(), pull.wait);
-  Offset from = pull_archive(receive, pull.from);
-  begin_reading(from, *local_);
-  const auto deliver_large = [&] {
-    if (reader_->bytes().end() - reader_->start() >= delivered_size) from = deliver(receive, from);
-  };
   try {
-    if (pull.takes_lock) take_lock(deliver_large);
-    const Number last = pull.takes_lock ? state().number : newest();
-    while (state().number < last) {
-      take_up_to(state().number + 1);
-      deliver_large();
-    }
-    from = deliver(receive, from);
-    while (from == pull.from && pull.wait > System::Duration(0)) {
-      const System::Duration left = limit - system_.now();
-      if (left <= System::Duration(0)) break;
-      if (take_next(left)) from = deliver(receive, from);
-    }
+    repeat_if_shortened([&] { pull_once(pull, receive); });
   } catch (...) {
-    if (is_mine()) {
-      tries_once_ = true;
-      try {
-        release_lock();
-      } catch (const std::exception&) {  // it expires
-      }
-      tries_once_ = false;
-      lock_ = {};
-    }
+    if (is_mine()) release_lock_once();
     throw;
   }
   checkpoint_ = state().journal.end;
 }
 
+// What the receiver has got already, it may get again.
+void Log_Connection::Session::pull_once(const Pull& pull, const Receive& receive) {
+  const System::Time limit = System::after(system_.now(), pull.wait);
+  Offset from = pull.from;
+  if (is_archived(from))
+    from = pull_archive(receive, from);
+  else
+    begin_reading(from, *local_);
+  const auto deliver_large = [&] {
+    if (reader_->bytes().end() - reader_->start() >= delivered_size) from = deliver(receive, from);
+  };
+  if (pull.takes_lock) take_lock(deliver_large);
+  const Number last = pull.takes_lock ? state().number : newest();
+  while (state().number < last) {
+    take_up_to(state().number + 1);
+    deliver_large();
+  }
+  from = deliver(receive, from);
+  while (from == pull.from && pull.wait > System::Duration(0)) {
+    const System::Duration left = limit - system_.now();
+    if (left <= System::Duration(0)) break;
+    if (take_next(left)) from = deliver(receive, from);
+  }
+}
+
 // Whether the log has everything before `end`. Throws Conflict if it has other bytes behind `from`.
 bool Log_Connection::Session::has_arrived(const Abstract_File& local, Offset from, Offset end) {
+  const Offset start = std::max(from, reader_->start());
   const Offset common = std::min(state().journal.end, end);
   if (common > from) {
-    if (!local.equal_to(reader_->bytes(), from, common)) throw Conflict(from);
+    if (start < common && !local.equal_to(reader_->bytes(), start, common)) throw Conflict(from);
     logger_.log(common < end ? "a part of the push had arrived" : "the push had arrived");
   }
   return state().journal.end >= end;
@@ -498,19 +585,28 @@ void Log_Connection::Session::push(const Abstract_File& local, Offset end, After
   const std::lock_guard lock(mutex_);
   if (!can_push()) throw Disconnection(log_.name() + " can only be pulled from");
   if (end > checkpoint_) {
-    const Offset from = checkpoint_;
-    begin_reading(from, local);
-    const bool keeps_lock = after == After_Push::keep_lock;
-    for (;;) {
-      const bool is_blocked = is_locked_by_another();
-      if (is_blocked && after == After_Push::never_locked) throw Conflict(from);
-      if (is_blocked || (keeps_lock && !is_mine())) take_lock([] {});
-      if (has_arrived(local, from, end) || append_push(local, end, !keeps_lock && is_mine())) break;
-      take_up_to(newest());
-    }
+    repeat_if_shortened([&] { push_content(local, end, after); });
     checkpoint_ = end;
   }
-  if (after != After_Push::keep_lock) release_lock();
+  if (after != After_Push::keep_lock && reader_) release_lock();
+}
+
+void Log_Connection::Session::push_content(const Abstract_File& local, Offset end,
+                                           After_Push after) {
+  const Offset from = checkpoint_;
+  const bool is_in_place = reader_ && state().journal.end == from;
+  if (!is_in_place && is_archived(from))
+    skip_archive(local, from, end);
+  else
+    begin_reading(from, local);
+  const bool keeps_lock = after == After_Push::keep_lock;
+  for (;;) {
+    const bool is_blocked = is_locked_by_another();
+    if (is_blocked && after == After_Push::never_locked) throw Conflict(from);
+    if (is_blocked || (keeps_lock && !is_mine())) take_lock([] {});
+    if (has_arrived(local, from, end) || append_push(local, end, !keeps_lock && is_mine())) return;
+    take_up_to(newest());
+  }
 }
 
 // Returns false where others have appended something: nothing of this counts then.
@@ -546,6 +642,56 @@ bool Log_Connection::Session::append_push(const Abstract_File& local, Offset end
     messages.clear();
   }
   return true;
+}
+
+// ---- for tools ----------------------------------------------------------------------------------
+
+Log_Connection::Status Log_Connection::Session::status() {
+  const std::lock_guard lock(mutex_);
+  Status status;
+  repeat_if_shortened([&] {
+    look_at_newest();
+    status = {known_.number, known_.journal.end, "", "", 0};
+    if (known_.lock != 0) {
+      lock_ = lock_of(read_known(known_.lock)->record, known_.lock);
+      status.lock_owner = lock_.owner;
+    }
+    if (known_.archive != 0) {
+      const auto message = read_known(known_.archive);
+      status.archive = message->record.text;
+      status.archive_end = message->record.argument;
+    }
+  });
+  return status;
+}
+
+Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset end,
+                                               const std::string& place) {
+  const std::lock_guard lock(mutex_);
+  if (is_archived(end))
+    throw Disconnection(log_.name() + " begins behind position " + std::to_string(end) +
+                        " already: another archive has more");
+  for (;;) {
+    look_at_newest();
+    const Log_State archived = find(std::min(end, known_.journal.end));
+    if (archived.journal.end == journal_start)
+      throw Exception(file.get_name() + " has nothing that could be removed from the log");
+    Prefix_Hash hash;
+    hash.append(file, archived.journal.end);
+    if (hash.state() != archived.journal)
+      throw Content_Mismatch(file.get_name(), journal_start, archived.journal.end);
+    begin_reading(archived.journal.end, file);
+    take_up_to(newest());
+    Record record = new_record(Record::Kind::archive);
+    record.lock = state().lock;
+    record.archive = 0;
+    record.argument = archived.journal.end;
+    record.text = place;
+    const Number lock_number = state().lock;
+    if (!append_record(record)) continue;
+    checkpoint_ = state().journal.end;
+    return lock_number == 0 ? archived.number : std::min(archived.number, lock_number);
+  }
 }
 
 // ---- the public class ---------------------------------------------------------------------------
@@ -585,5 +731,12 @@ void Log_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Lev
 }
 
 void Log_Connection::unlock() noexcept { session_->unlock(); }
+
+Log_Connection::Status Log_Connection::status() { return session_->status(); }
+
+Replicated_Log::Number Log_Connection::append_archive(const Abstract_File& file, Offset end,
+                                                      const std::string& place) {
+  return session_->append_archive(file, end, place);
+}
 
 }  // namespace joedb::inline v1

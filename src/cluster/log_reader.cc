@@ -80,10 +80,11 @@ void Log_Reader::abandon_push() {
 }
 
 void Log_Reader::skip(const Log_State& state, Prefix_Hash hash) {
-  push_.reset();
+  abandon_push();
+  const bool is_push = state.journal != state_.journal;
   state_ = state;
   hash_ = std::move(hash);
-  bytes_ = stage();
+  if (is_push) bytes_ = stage();
 }
 
 void Log_Reader::drop_bytes() {

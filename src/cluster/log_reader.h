@@ -39,7 +39,8 @@ class Log_Reader {
   // The record of message state().number + 1. Throws Corruption_Error, with a text that begins with
   // "message N", if it does not continue the journal; nothing has changed then.
   void take(const Record& record);
-  // After an own push: its last message, and the hash after it. What was collected is dropped.
+  // After own messages: the state after the last one, and the hash. What was collected before an
+  // own push is dropped.
   void skip(const Log_State& state, Prefix_Hash hash);
 
   // The bytes from where this began, or take_bytes was called last, up to state().journal.end, and

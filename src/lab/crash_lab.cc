@@ -12,6 +12,7 @@
 
 #include "joedb/io/memory_file.h"
 #include "lab/distinct_states.h"
+#include "lab/log_lab.h"
 #include "lab/network_lab.h"
 #include "lab/scenario.h"
 #include "lab/wal_lab.h"
@@ -701,6 +702,7 @@ class Explorer {
 std::optional<Lab_Failure> explore(const Lab_Settings& settings, std::uint64_t seed,
                                    Lab_Counts& counts, State_Set& states) {
   if (settings.has_network) return explore_network(seed, counts);
+  if (settings.has_replicated_log) return explore_replicated_log(seed, counts);
   if (settings.has_logs)
     return explore_log(seed, settings.attacks, settings.effort, counts, states);
   Explorer explorer(settings, seed);

@@ -80,10 +80,11 @@ struct Lab_Settings {
   unsigned jobs = 1;
   Attacks attacks = {};
   Lab_Effort effort = {};
-  bool has_lying_disk = false;  // which forgets to sync: a self-test
-  bool has_logs = false;        // write-ahead logs instead of databases
-  bool has_network = false;     // a server and its clients
-  std::string script = {};      // commands of joedbi, instead of random lives
+  bool has_lying_disk = false;      // which forgets to sync: a self-test
+  bool has_logs = false;            // write-ahead logs instead of databases
+  bool has_network = false;         // a server and its clients
+  bool has_replicated_log = false;  // a replicated log and its clients
+  std::string script = {};          // commands of joedbi, instead of random lives
   // Only what --cut and --image of a failure say; empty: everything.
   std::string cut = {};
   std::string image = {};

@@ -73,6 +73,23 @@ class Log_Connection final : public Connection {
             After_Push after) override;
   void unlock() noexcept override;
 
+  // As of now.
+  struct Status {
+    Replicated_Log::Number messages = 0;  // the number of the last one
+    Offset checkpoint = 0;
+    std::string lock_owner;  // empty: nobody has the lock
+    std::string archive;     // what readers open for what is before; empty: there is none
+    Offset archive_end = 0;
+  };
+  Status status();
+
+  // Tells readers that a copy of `file` is at `place` (Log_Settings::open_archive) and has all
+  // pushes that end up to position `end`, its checkpoint. Compares all its bytes. Returns the
+  // number of the first message that must stay in the log: those before it can be removed. Throws
+  // Content_Mismatch if it is no copy.
+  Replicated_Log::Number append_archive(const Abstract_File& file, Offset end,
+                                        const std::string& place);
+
  private:
   class Session;
   const std::unique_ptr<Session> session_;

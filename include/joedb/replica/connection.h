@@ -55,9 +55,9 @@ class Connection {
   // Where the other copy is to be read: the bytes [from, end) of `source`, once, in their order.
   using Receive = std::function<void(const Abstract_File& source, Offset end)>;
   // Asks for the checkpoint of the other copy. If it is behind `from`, calls receive(source, end)
-  // for all bytes up to there, or for one part after the other: `from` is then where the part
-  // before has ended. A call that throws Connection_Lost is repeated; anything else that it throws
-  // is passed on. If pull() throws, the lock is not held.
+  // for all bytes up to there, or for one part after the other, each from where the part before has
+  // ended, or from before that. A call that throws Connection_Lost is repeated; anything else that
+  // it throws is passed on. If pull() throws, the lock is not held.
   virtual void pull(const Pull& pull, const Receive& receive) = 0;
   // Whether pull() waits: it returns as soon as there are new bytes, and perhaps before.
   virtual bool can_wait() const { return false; }

@@ -1,0 +1,33 @@
+#ifndef JOEDB_CLUSTER_NATS_ADDRESS_H
+#define JOEDB_CLUSTER_NATS_ADDRESS_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace joedb::inline v1 {
+
+// A database on a cluster of NATS servers: the stream of JetStream that has its journal.
+struct Nats_Address {
+  std::vector<std::string> servers;  // HOST:PORT, at least one; an IPv6 address is in [ ]
+  std::string user = {};             // empty: none. Without a password, it is a token
+  std::string password = {};
+  std::string database;
+  std::string stream;   // that is read: joedb_DATABASE, or a mirror of it
+  std::string subject;  // of all messages: joedb.DATABASE
+  bool has_tls = false;
+
+  // nats://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?stream=NAME], or tls://. The
+  // port is 4222 by default. User and password may have %XX for characters that a URL cannot have.
+  // The name of a database has letters, digits, `_` and `-`. Throws Exception.
+  static Nats_Address parse(std::string_view url);
+
+  // The stream that takes the messages, also if `stream` is a mirror.
+  std::string origin() const { return "joedb_" + database; }
+  // Without user and password.
+  std::string url() const;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

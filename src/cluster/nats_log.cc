@@ -1,0 +1,481 @@
+#include "joedb/cluster/nats_log.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cluster/nats_answer.h"
+#include "cluster/nats_monitor.h"
+#include "cluster/nats_session.h"
+
+namespace joedb::inline v1 {
+
+using nlohmann::json;
+using Number = Replicated_Log::Number;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t smallest_max_message = std::size_t{64} << 10;
+// Servers advise against large messages; the leader sends them as base64.
+constexpr std::size_t largest_max_message = std::size_t{512} << 10;
+constexpr std::int64_t room_for_headers = 1024;
+// The server allows 1000.
+constexpr std::size_t batch_size = 500;
+
+std::string hex(std::uint64_t value) {
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(value >> shift) & 15];
+  return text;
+}
+
+}  // namespace
+
+class Nats_Log::Reader {
+ public:
+  Reader(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
+      : session_(address, settings, logger), stream_(address.stream) {
+    const Nats_Stream_State state = state_of_stream();
+    check_kind(state);
+    can_append_ = state.mirror_of.empty();
+    max_batch_ = can_append_ && state.allows_atomic ? batch_size : 1;
+    std::int64_t max_size = session_.max_payload() - room_for_headers;
+    if (state.max_message_size > 0)
+      max_size = std::min(max_size, state.max_message_size - room_for_headers);
+    if (max_size < static_cast<std::int64_t>(smallest_max_message))
+      throw Disconnection(session_.name() + ": the servers take messages of " +
+                          std::to_string(max_size) +
+                          " bytes only, and 64 KiB are needed: raise max_payload");
+    max_message_size_ = std::min(static_cast<std::size_t>(max_size), largest_max_message);
+  }
+
+  Nats_Session& session() { return session_; }
+  bool can_append() const { return can_append_; }
+  std::size_t max_message_size() const { return max_message_size_; }
+  std::size_t max_batch() const { return max_batch_; }
+
+  Nats_Stream_State state_of_stream() {
+    auto state = ask_for_state(session_);
+    if (state) return *state;
+    throw Disconnection(session_.name() + ": there is no stream " + stream_ +
+                        (stream_ == session_.address().origin()
+                             ? ": `joedb nats create " + session_.name() + "` makes it"
+                             : ": `joedb nats mirror " + session_.name() + "` makes it"));
+  }
+  Range range() {
+    const Nats_Stream_State state = state_of_stream();
+    return {state.first, state.last};
+  }
+
+  bool append(std::span<const std::string> messages, Number last);
+  std::optional<std::string> read(Number number, System::Duration wait);
+  std::optional<std::string> read_elsewhere(Number number);
+  std::pair<Durability, std::string> durability();
+
+ private:
+  void check_kind(const Nats_Stream_State& state) const;
+
+  // False: the stream has another end, or will soon have.
+  bool send(std::span<const std::string> messages, Number last);
+
+  // One message, from anywhere. Nothing: there is none at `number` yet.
+  std::optional<std::string> get(Number number);
+  std::optional<std::string> search(Number number);
+  // Nothing: the server that answers does not have it. Its answer may be late.
+  std::optional<std::string> get_directly(Number number);
+  std::optional<std::string> get_directly_from(const std::string& server, Number number);
+  std::optional<std::string> direct_message(natsMsg& message, Number number) const;
+  std::optional<std::string> get_from_leader(Number number);
+  std::string direct_subject() const { return "$JS.API.DIRECT.GET." + stream_; }
+  static std::string direct_body(Number number) {
+    return "{\"seq\":" + std::to_string(number) + "}";
+  }
+
+  // Messages in their order, by a subscription.
+  void subscribe(Number number);
+  void unsubscribe();
+  bool is_subscribed_at(Number number) {
+    if (subscription_ && generation_ != session_.generation()) unsubscribe();
+    return subscription_ && next_ == number;
+  }
+  // Nothing: it has not come in time, a later one has come (has_gap), or the subscription has
+  // failed, and there is none any more.
+  std::optional<std::string> take(Number number, System::Duration time);
+  bool has_gap() const { return ahead_.has_value(); }
+  std::optional<std::string> wait_for(Number number, System::Time end);
+  std::string delivered(Number number, std::string message);
+
+  Nats_Session session_;
+  const std::string stream_;
+  bool can_append_ = false;
+  std::size_t max_message_size_ = 0;
+  std::size_t max_batch_ = 1;
+
+  Number after_last_read_ = 0;
+  int in_order_ = 0;  // so many reads, each of the number behind the one before
+  Nats_Subscription subscription_;
+  int generation_ = 0;                                   // of the session: when it was made
+  Number next_ = 0;                                      // of the subscription
+  std::optional<std::pair<Number, std::string>> ahead_;  // came, and is not next_
+  std::size_t elsewhere_ = 0;
+};
+
+void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
+  const Nats_Address& address = session_.address();
+  const auto refuse = [this](const std::string& reason) {
+    throw Disconnection(session_.name() + ": the stream " + stream_ + " " + reason);
+  };
+  if (!state.mirror_of.empty()) {
+    if (state.mirror_of != address.origin())
+      refuse("is a mirror of " + state.mirror_of + ", not of " + address.origin());
+  } else if (state.subjects != std::vector<std::string>{address.subject}) {
+    refuse("does not have the one subject " + address.subject +
+           (stream_ == address.origin() ? "" : ", and is no mirror"));
+  }
+  if (state.has_limits) refuse("has limits (age, size or number): it may drop messages");
+}
+
+// ---- appending ----------------------------------------------------------------------------------
+
+bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last) {
+  if (!can_append_)
+    throw Disconnection(session_.name() + ": this is a mirror, which cannot be written");
+  if (messages.empty() || messages.size() > max_batch_)
+    throw Exception(session_.name() + ": " + std::to_string(messages.size()) +
+                    " messages cannot be appended at once");
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), session_.settings().answer_time);
+  while (true) {
+    if (send(messages, last)) return true;
+    // The leader refuses also because of messages that are on their way, perhaps from an earlier
+    // call, and may come to nothing.
+    const Number now_last = range().last;
+    if (now_last > last) return false;
+    if (system.now() >= end) {
+      if (now_last < last)
+        throw Disconnection(session_.name() + ": the stream ends with message " +
+                            std::to_string(now_last) + ", where " + std::to_string(last) +
+                            " was there: it has lost messages, or is another one");
+      throw Connection_Lost(session_.name() + ": other messages are on their way");
+    }
+    system.sleep(5ms);
+  }
+}
+
+bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) {
+  // The library leaves out an expected sequence of 0. There is no Nats-Msg-Id: a message that is
+  // repeated is refused by its expected sequence, and must not be taken for a duplicate.
+  Nats_Session::Headers headers = {{"Nats-Expected-Last-Sequence", std::to_string(last)}};
+  std::size_t size = 0;
+  for (const std::string& message : messages) size += message.size();
+  // A large batch is sent, and written, at 4 MiB/s at least.
+  const System::Duration time =
+      session_.settings().answer_time + std::chrono::milliseconds(size / 4096);
+  const std::string& subject = session_.address().subject;
+
+  Nats_Message reply;
+  if (messages.size() == 1) {
+    reply = session_.request(subject, messages[0], headers, time);
+  } else {
+    const std::string id = hex(System::real().random()) + hex(System::real().random());
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      headers.emplace_back("Nats-Batch-Id", id);
+      headers.emplace_back("Nats-Batch-Sequence", std::to_string(i + 1));
+      if (i + 1 < messages.size()) {
+        session_.publish(subject, messages[i], headers);
+      } else {
+        headers.emplace_back("Nats-Batch-Commit", "1");
+        reply = session_.request(subject, messages[i], headers, time);
+      }
+      headers.clear();
+    }
+  }
+
+  const json answer = nats_answer(session_, *reply);
+  if (const Nats_Error error = nats_error(answer); error.error_code != 0) {
+    if (error.error_code == nats_wrong_last || error.error_code == nats_wrong_last_pending)
+      return false;
+    // A part went over a connection that was lost, or to a leader that is none any more.
+    if (error.error_code == nats_batch_incomplete)
+      throw Connection_Lost(session_.name() + ": " + error.description);
+    fail(session_, error, "the message is refused");
+  }
+  const auto sequence = answer.find("seq");
+  const Number number =
+      sequence != answer.end() && sequence->is_number_integer() ? sequence->get<Number>() : 0;
+  // Such an answer comes while the first try of a repeated message is on its way.
+  if (number == 0 || answer.value("duplicate", false))
+    throw Connection_Lost(session_.name() + ": the answer does not say that it was appended");
+  if (number != last + static_cast<Number>(messages.size()))
+    throw Disconnection(session_.name() + ": a message has been appended as number " +
+                        std::to_string(number) + " behind number " + std::to_string(last));
+  return true;
+}
+
+// ---- one message --------------------------------------------------------------------------------
+
+std::optional<std::string> Nats_Log::Reader::direct_message(natsMsg& message, Number number) const {
+  const std::string status = nats_header(message, "Status");
+  if (status == "404") return std::nullopt;
+  if (!status.empty())
+    throw Connection_Lost(session_.name() + ": message " + std::to_string(number) + ": " +
+                          nats_header(message, "Description") + " (" + status + ")");
+  if (nats_header(message, "Nats-Sequence") != std::to_string(number)) return std::nullopt;
+  return std::string(nats_data(message));
+}
+
+std::optional<std::string> Nats_Log::Reader::get_directly(Number number) {
+  const Nats_Message message = session_.request(direct_subject(), direct_body(number));
+  return direct_message(*message, number);
+}
+
+std::optional<std::string> Nats_Log::Reader::get_directly_from(const std::string& server,
+                                                               Number number) {
+  const auto message = session_.request_of(server, direct_subject(), direct_body(number));
+  return message ? direct_message(**message, number) : std::nullopt;
+}
+
+std::optional<std::string> Nats_Log::Reader::get_from_leader(Number number) {
+  natsMsg* pointer = nullptr;
+  jsErrCode error = static_cast<jsErrCode>(0);
+  const natsStatus status = js_GetMsg(&pointer, &session_.jetstream(), stream_.c_str(),
+                                      static_cast<std::uint64_t>(number), nullptr, &error);
+  const Nats_Message message(pointer);
+  if (static_cast<int>(error) == nats_no_message || status == NATS_NOT_FOUND) return std::nullopt;
+  if (status != NATS_OK)
+    session_.fail(error == 0 ? status : NATS_TIMEOUT, "message " + std::to_string(number));
+  if (natsMsg_GetSequence(message.get()) != static_cast<std::uint64_t>(number)) return std::nullopt;
+  return std::string(nats_data(*message));
+}
+
+std::optional<std::string> Nats_Log::Reader::get(Number number) {
+  std::optional<std::string> message;
+  try {
+    message = get_directly(number);
+  } catch (const Connection_Lost&) {
+    // The replica that was asked has ended; the leader has perhaps not.
+  }
+  if (!message) message = get_from_leader(number);
+  if (!message && range().last >= number) message = search(number);
+  return message;
+}
+
+std::optional<std::string> Nats_Log::Reader::search(Number number) {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), session_.settings().search_time);
+  while (true) {
+    for (const std::string& server : session_.servers())
+      if (auto message = get_directly_from(server, number)) return message;
+    if (auto message = get_from_leader(number)) return message;
+    const Range now = range();
+    if (now.last < number) return std::nullopt;  // said by a leader that was none any more
+    if (number < now.first)
+      throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
+                                " has been removed: the first one is " + std::to_string(now.first),
+                            number);
+    if (system.now() >= end)
+      throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
+                                " is missing on all servers that could be asked, and later ones "
+                                "are there: `joedb nats verify` tells more",
+                            number);
+    system.sleep(100ms);
+  }
+}
+
+std::optional<std::string> Nats_Log::Reader::read_elsewhere(Number number) {
+  const std::vector<std::string> servers = session_.servers();
+  for (std::size_t tries = 0; tries <= servers.size(); ++tries) {
+    const std::size_t way = elsewhere_++ % (servers.size() + 1);
+    try {
+      if (way == servers.size()) {
+        return get_from_leader(number);
+      } else if (const auto message =
+                     session_.request_of(servers[way], direct_subject(), direct_body(number))) {
+        return direct_message(**message, number);
+      }
+    } catch (const Connection_Lost&) {
+      if (tries == servers.size()) throw;
+    }
+  }
+  throw Connection_Lost(session_.name() + ": no server has answered");
+}
+
+// ---- messages in their order --------------------------------------------------------------------
+
+void Nats_Log::Reader::unsubscribe() {
+  subscription_.reset();
+  ahead_.reset();
+}
+
+void Nats_Log::Reader::subscribe(Number number) {
+  unsubscribe();
+  jsSubOptions options;
+  jsSubOptions_Init(&options);
+  options.Stream = stream_.c_str();
+  options.Ordered = true;
+  options.Config.DeliverPolicy = js_DeliverByStartSequence;
+  options.Config.OptStartSeq = static_cast<std::uint64_t>(number);
+  natsSubscription* pointer = nullptr;
+  jsCtx& jetstream = session_.jetstream();
+  const natsStatus status = js_SubscribeSync(
+      &pointer, &jetstream, session_.address().subject.c_str(), nullptr, &options, nullptr);
+  if (status != NATS_OK) return;  // messages are read one by one then
+  subscription_.reset(pointer);
+  natsSubscription_SetPendingLimits(pointer, -1, -1);  // there is flow control
+  next_ = number;
+  generation_ = session_.generation();
+}
+
+std::optional<std::string> Nats_Log::Reader::take(Number number, System::Duration time) {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), time);
+  while (true) {
+    if (ahead_) {
+      if (ahead_->first > number) return std::nullopt;
+      const std::pair<Number, std::string> message = std::move(*ahead_);
+      ahead_.reset();
+      if (message.first == number) return delivered(number, message.second);
+    }
+    const auto rest =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - system.now()).count();
+    natsMsg* pointer = nullptr;
+    // 0 would be no time limit in some versions; what is there is taken in a moment.
+    const natsStatus status =
+        natsSubscription_NextMsg(&pointer, subscription_.get(), std::max<std::int64_t>(rest, 1));
+    const Nats_Message message(pointer);
+    if (status == NATS_TIMEOUT) return std::nullopt;
+    jsMsgMetaData* data = nullptr;
+    if (status != NATS_OK || natsMsg_GetMetaData(&data, pointer) != NATS_OK) {
+      unsubscribe();
+      return std::nullopt;
+    }
+    const auto sequence = static_cast<Number>(data->Sequence.Stream);
+    jsMsgMetaData_Destroy(data);
+    ahead_ = {sequence, std::string(nats_data(*message))};
+  }
+}
+
+std::string Nats_Log::Reader::delivered(Number number, std::string message) {
+  in_order_ = number == after_last_read_ ? std::min(in_order_ + 1, 2) : 0;
+  after_last_read_ = number + 1;
+  if (subscription_ && next_ == number) next_ = number + 1;
+  return message;
+}
+
+std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duration wait) {
+  if (number < 1) throw Exception(session_.name() + ": messages have numbers from 1 on");
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), wait);
+  if (!is_subscribed_at(number) && in_order_ >= 2 && number == after_last_read_) subscribe(number);
+  if (is_subscribed_at(number)) {
+    if (auto message = take(number, {})) return message;
+    if (subscription_ && !has_gap()) {
+      if (wait > System::Duration{}) return wait_for(number, end);
+      if (range().last < number) return std::nullopt;
+      // It is on its way.
+      if (auto message = take(number, session_.settings().answer_time)) return message;
+    }
+  }
+  if (auto message = get(number)) return delivered(number, std::move(*message));
+  if (wait <= System::Duration{}) return std::nullopt;
+  if (!is_subscribed_at(number)) subscribe(number);
+  return wait_for(number, end);
+}
+
+std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Time end) {
+  System& system = System::real();
+  while (true) {
+    const System::Duration rest = end - system.now();
+    if (rest <= System::Duration{}) return std::nullopt;
+    const System::Duration slice = std::min(rest, session_.settings().answer_time);
+    if (is_subscribed_at(number)) {
+      if (auto message = take(number, slice)) return message;
+    } else {
+      system.sleep(std::min<System::Duration>(slice, 100ms));
+    }
+    // The subscription may have been lost, or its server may have lost the message.
+    if (range().last < number) continue;
+    if (!has_gap() && is_subscribed_at(number))
+      if (auto message = take(number, 100ms)) return message;
+    if (auto message = get(number)) return delivered(number, std::move(*message));
+  }
+}
+
+// ---- durability ---------------------------------------------------------------------------------
+
+std::pair<Durability, std::string> Nats_Log::Reader::durability() {
+  const Nats_Stream_State state = state_of_stream();
+  const Nats_Settings& settings = session_.settings();
+  const std::string replicas =
+      state.replicas == 1 ? "one replica" : std::to_string(state.replicas) + " replicas";
+  if (!state.has_file_storage)
+    return {Durability::unknown, replicas + ", in memory: nothing is written to a disk"};
+
+  std::vector<std::string> holders;
+  for (const auto& peer : state.peers) holders.push_back(peer.name);
+  if (!state.leader.empty()) holders.push_back(state.leader);
+  std::vector<Nats_Server_State> answers;
+  const std::vector<std::string> urls = monitor_urls(settings.monitor, session_.servers());
+  for (const std::string& url : urls)
+    if (auto answer = ask_monitor(url, settings.answer_time)) answers.push_back(std::move(*answer));
+
+  std::string silent;
+  std::string late;
+  const auto add = [](std::string& list, const std::string& name) {
+    list += (list.empty() ? "" : ", ") + name;
+  };
+  if (holders.empty()) {  // no cluster
+    for (const auto& answer : answers)
+      if (!answer.syncs_always) add(late, answer.name);
+    if (answers.empty()) silent = "the server";
+  }
+  for (const std::string& holder : holders) {
+    const auto answer = std::find_if(answers.begin(), answers.end(),
+                                     [&holder](const auto& a) { return a.name == holder; });
+    if (answer == answers.end())
+      add(silent, holder);
+    else if (!answer->syncs_always)
+      add(late, holder);
+  }
+
+  std::string reason = replicas + "; ";
+  if (state.persists_late) {
+    reason += "the stream acknowledges before it writes (persist_mode: async)";
+  } else if (!late.empty()) {
+    reason += "without sync_interval: always on " + late;
+  } else if (!silent.empty()) {
+    reason += "whether they sync is not known of " + silent + " (no answer at the monitoring port)";
+  } else {
+    return {Durability::power, reason + "all servers sync before they acknowledge"};
+  }
+  if (state.replicas >= 3) return {Durability::machine, reason};
+  if (state.persists_late) return {Durability::unknown, reason};
+  return {late.empty() ? Durability::unknown : Durability::process, reason};
+}
+
+// ---- the log ------------------------------------------------------------------------------------
+
+Nats_Log::Nats_Log(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
+    : reader_(std::make_unique<Reader>(address, settings, logger)) {}
+Nats_Log::~Nats_Log() = default;
+
+std::string Nats_Log::name() const { return reader_->session().name(); }
+bool Nats_Log::can_append() const { return reader_->can_append(); }
+std::size_t Nats_Log::max_message_size() const { return reader_->max_message_size(); }
+std::size_t Nats_Log::max_batch() const { return reader_->max_batch(); }
+Replicated_Log::Range Nats_Log::range() { return reader_->range(); }
+bool Nats_Log::append(std::span<const std::string> messages, Number last) {
+  return reader_->append(messages, last);
+}
+std::optional<std::string> Nats_Log::read(Number number, System::Duration wait) {
+  return reader_->read(number, wait);
+}
+std::optional<std::string> Nats_Log::read_elsewhere(Number number) {
+  return reader_->read_elsewhere(number);
+}
+Durability Nats_Log::durability() { return reader_->durability().first; }
+std::string Nats_Log::durability_reason() { return reader_->durability().second; }
+Nats_Stream_State Nats_Log::state() { return reader_->state_of_stream(); }
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,29 @@
+#ifndef CLUSTER_NATS_MONITOR_H
+#define CLUSTER_NATS_MONITOR_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joedb/base/system.h"
+
+namespace joedb::inline v1 {
+
+// What a server says about itself at its monitoring port.
+struct Nats_Server_State {
+  std::string name;
+  std::string version;
+  bool syncs_always = false;
+};
+
+// Of the server whose monitoring service is at this URL (http://HOST:PORT). Nothing if it cannot be
+// reached, or if there is no libcurl.
+std::optional<Nats_Server_State> ask_monitor(const std::string& url, System::Duration time);
+
+// The URLs for Nats_Settings::monitor.
+std::vector<std::string> monitor_urls(const std::string& monitor,
+                                      const std::vector<std::string>& servers);
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,96 @@
+#ifndef CLUSTER_NATS_SESSION_H
+#define CLUSTER_NATS_SESSION_H
+
+#include <nats/nats.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "joedb/base/log.h"
+#include "joedb/cluster/nats_stream.h"
+
+namespace joedb::inline v1 {
+
+// What a function of the C library destroys.
+template <class T, void (*destroy)(T*)>
+struct Nats_Deleter {
+  void operator()(T* object) const { destroy(object); }
+};
+template <class T, void (*destroy)(T*)>
+using Nats_Pointer = std::unique_ptr<T, Nats_Deleter<T, destroy>>;
+using Nats_Message = Nats_Pointer<natsMsg, natsMsg_Destroy>;
+using Nats_Subscription = Nats_Pointer<natsSubscription, natsSubscription_Destroy>;
+
+std::string_view nats_data(const natsMsg& message);
+// Empty: there is no such header.
+std::string nats_header(natsMsg& message, const char* key);
+
+// A connection to a cluster of NATS servers, which the library makes again by itself when it is
+// lost. What happens to it is logged by the thread that makes the next request.
+class Nats_Session {
+ public:
+  using Headers = std::vector<std::pair<const char*, std::string>>;
+
+  // Throws Connection_Lost if no server can be reached, Disconnection if they refuse.
+  Nats_Session(const Nats_Address& address, const Nats_Settings& settings, Logger& logger);
+  ~Nats_Session();
+  Nats_Session(const Nats_Session&) = delete;
+  Nats_Session& operator=(const Nats_Session&) = delete;
+
+  const Nats_Address& address() const { return address_; }
+  const Nats_Settings& settings() const { return settings_; }
+  const std::string& name() const { return name_; }
+
+  // The answer. Throws Connection_Lost if it does not come in time: by default, answer_time.
+  Nats_Message request(const std::string& subject, std::string_view body,
+                       const Headers& headers = {}, System::Duration time = {});
+  // Without an answer. Perhaps it has not been sent yet.
+  void publish(const std::string& subject, std::string_view body, const Headers& headers);
+
+  // In JetStream, with an answer of this session's answer_time. Throws Connection_Lost while there
+  // is no connection. It lives as long as nothing else of this session is called after
+  // Connection_Lost.
+  jsCtx& jetstream();
+  // Changes when a connection was closed for good and another one was made: everything that was
+  // made with the one before is useless, and must be destroyed.
+  int generation() const { return generation_; }
+
+  // Bytes of a message with its headers.
+  std::int64_t max_payload();
+  // HOST:PORT of all servers that are known now, the one of this connection first.
+  std::vector<std::string> servers();
+  // The answer of the server at HOST:PORT; nothing if it cannot be reached, or does not answer.
+  std::optional<Nats_Message> request_of(const std::string& server, const std::string& subject,
+                                         std::string_view body);
+
+  // Throws what fits the status of the last call.
+  [[noreturn]] void fail(natsStatus status, std::string_view action) const;
+
+ private:
+  class Connection;
+
+  void check(natsStatus status, std::string_view action) const;
+  void connect();
+  natsConnection* connected();
+  void log_events();
+  Nats_Message request_over(natsConnection* connection, const std::string& subject,
+                            std::string_view body, const Headers& headers, System::Duration time,
+                            natsStatus& status) const;
+
+  const Nats_Address address_;
+  const Nats_Settings settings_;
+  Logger& logger_;
+  const std::string name_;
+  std::unique_ptr<Connection> connection_;
+  int generation_ = 0;
+  std::vector<std::pair<std::string, std::unique_ptr<Connection>>> others_;  // to single servers
+};
+
+}  // namespace joedb::inline v1
+
+#endif

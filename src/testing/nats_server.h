@@ -1,0 +1,79 @@
+#ifndef TESTING_NATS_SERVER_H
+#define TESTING_NATS_SERVER_H
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testing/temporary_directory.h"
+
+namespace joedb::testing {
+
+// The program nats-server.
+struct Nats_Program {
+  std::string path;
+  int major = 0;
+  int minor = 0;
+
+  bool is_at_least(int major_version, int minor_version) const {
+    return major != major_version ? major > major_version : minor >= minor_version;
+  }
+  // The first of these that can be run: that of the environment variable JOEDB_NATS_SERVER,
+  // nats/nats-server in the build directory, nats-server in the PATH.
+  static std::optional<Nats_Program> find();
+};
+
+// Servers with JetStream: one alone, or a cluster. They listen on this machine only, keep what they
+// have in a temporary directory, and end with this object, or with this process.
+class Nats_Servers {
+ public:
+  struct Options {
+    std::size_t size = 1;
+    bool syncs_always = true;       // before 2.10, there is no such option
+    std::string more_options = {};  // for the file of options of each
+  };
+  // Waits until they take connections; they may not have chosen a leader yet.
+  Nats_Servers(const Nats_Program& program, const Options& options);
+  ~Nats_Servers();
+  Nats_Servers(const Nats_Servers&) = delete;
+  Nats_Servers& operator=(const Nats_Servers&) = delete;
+
+  std::size_t size() const { return nodes_.size(); }
+  // nats://127.0.0.1:PORT,.../DATABASE
+  std::string url(std::string_view database) const;
+  std::string url(std::string_view database, std::size_t node) const;
+  // The URLs of the monitoring services, separated by commas.
+  std::string monitor() const;
+
+  std::string name(std::size_t node) const;
+  std::size_t index(std::string_view name) const;
+  // The directory where a node keeps the blocks of messages of a stream (N.blk).
+  std::string blocks(std::size_t node, std::string_view stream) const;
+  std::string log(std::size_t node) const;
+
+  void kill(std::size_t node);  // as kill -9 does
+  void stop(std::size_t node);  // it hangs, until
+  void resume(std::size_t node);
+  // After kill(): with the same ports and files.
+  void start(std::size_t node);
+
+ private:
+  struct Node {
+    int port = 0;
+    int monitor_port = 0;
+    int cluster_port = 0;
+    int process = -1;  // -1: none
+  };
+  void write_options(const Options& options, const Nats_Program& program);
+  void signal(std::size_t node, int number);
+
+  const std::string program_;
+  const Temporary_Directory directory_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace joedb::testing
+
+#endif
