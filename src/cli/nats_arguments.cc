@@ -23,9 +23,10 @@ void allow_nats_words(Options& options) {
   for (const char* const name : names) options.allow_word(name);
 }
 
-void print_durability(const std::string& name, Durability durability) {
+void print_durability(Replicated_Log& log, Durability durability) {
   if (durability == Durability::power && !is_interactive()) return;
-  std::cerr << name << ": what is acknowledged " << text_of(durability) << '\n';
+  std::cerr << log.name() << ": what is acknowledged " << text_of(durability) << ": "
+            << log.durability_reason() << '\n';
 }
 
 #ifdef JOEDB_HAS_NATS

@@ -28,6 +28,11 @@ constexpr std::chrono::milliseconds late_answer_pause{500};
 // For a message that the log has, by its own word.
 constexpr System::Duration longest_read = std::chrono::seconds(10);
 
+std::string because(Replicated_Log& log) {
+  const std::string reason = log.durability_reason();
+  return reason.empty() ? reason : " (" + reason + ")";
+}
+
 std::unique_ptr<Abstract_File> open_file(const std::string& path) {
   return std::make_unique<File>(path, Open_Mode::read_existing);
 }
@@ -147,10 +152,10 @@ Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& sy
   durability_ = log_.durability();
   if (durability_ < settings_.required)
     throw Disconnection(log_.name() + " does not promise what is required: what is acknowledged " +
-                        text_of(durability_));
+                        text_of(durability_) + because(log_));
   logger_.log("connected to " + log_.name() + ", message " + std::to_string(known_.number) +
               ", checkpoint " + std::to_string(checkpoint_) + "; what is acknowledged " +
-              text_of(durability_));
+              text_of(durability_) + because(log_));
   if (settings_.renews_lock && log_.can_append()) keeper_ = std::thread([this] { keep_lock(); });
 }
 

@@ -75,6 +75,8 @@ class Replicated_Log {
   virtual std::optional<std::string> read_elsewhere(Number number) = 0;
 
   virtual Durability durability() = 0;
+  // Why, for people.
+  virtual std::string durability_reason() { return {}; }
 
   // Grows when a connection to the machines was lost and made again: what was seen before may have
   // been lost there since.
