@@ -63,10 +63,7 @@ class Nats_Log::Reader {
                              ? ": `joedb nats create " + session_.name() + "` makes it"
                              : ": `joedb nats mirror " + session_.name() + "` makes it"));
   }
-  Range range() {
-    const Nats_Stream_State state = state_of_stream();
-    return {state.first, state.last};
-  }
+  Range range();
 
   bool append(std::span<const std::string> messages, Number last);
   std::optional<std::string> read(Number number, System::Duration wait);
@@ -85,6 +82,9 @@ class Nats_Log::Reader {
   // Nothing: the server that answers does not have it. Its answer may be late.
   std::optional<std::string> get_directly(Number number);
   std::optional<std::string> get_directly_from(const std::string& server, Number number);
+  // Of a server that is not among those that were asked, and is then. Nothing also if none is
+  // found.
+  std::optional<std::string> get_from_another(Number number, std::vector<std::string>& asked);
   std::optional<std::string> direct_message(natsMsg& message, Number number) const;
   std::optional<std::string> get_from_leader(Number number);
   std::string direct_subject() const { return "$JS.API.DIRECT.GET." + stream_; }
@@ -112,13 +112,16 @@ class Nats_Log::Reader {
   std::size_t max_message_size_ = 0;
   std::size_t max_batch_ = 1;
 
+  Number last_ = 0;  // that is known to be there
   Number after_last_read_ = 0;
   int in_order_ = 0;  // so many reads, each of the number behind the one before
   Nats_Subscription subscription_;
   int generation_ = 0;                                   // of the session: when it was made
   Number next_ = 0;                                      // of the subscription
   std::optional<std::pair<Number, std::string>> ahead_;  // came, and is not next_
-  std::size_t elsewhere_ = 0;
+
+  Number elsewhere_ = 0;            // the last one that was read elsewhere
+  std::vector<std::string> asked_;  // for it: names of servers
 };
 
 void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
@@ -136,6 +139,21 @@ void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
   if (state.has_limits) refuse("has limits (age, size or number): it may drop messages");
 }
 
+Replicated_Log::Range Nats_Log::Reader::range() {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), session_.settings().search_time);
+  while (true) {
+    const Nats_Stream_State state = state_of_stream();
+    // A server that was the leader before it was restarted answers as if it still were, for a
+    // moment. Where all say less than was there, messages are lost, and the caller shall know it.
+    if (state.last >= last_ || system.now() >= end) {
+      last_ = state.last;
+      return {state.first, state.last};
+    }
+    system.sleep(50ms);
+  }
+}
+
 // ---- appending ----------------------------------------------------------------------------------
 
 bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last) {
@@ -147,7 +165,10 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
   System& system = System::real();
   const System::Time end = System::after(system.now(), session_.settings().answer_time);
   while (true) {
-    if (send(messages, last)) return true;
+    if (send(messages, last)) {
+      last_ = last + static_cast<Number>(messages.size());
+      return true;
+    }
     // The leader refuses also because of messages that are on their way, perhaps from an earlier
     // call, and may come to nothing.
     const Number now_last = range().last;
@@ -261,44 +282,96 @@ std::optional<std::string> Nats_Log::Reader::get(Number number) {
   return message;
 }
 
+// Nobody can choose the server that answers a direct get, but a consumer says where it is: on any
+// of the servers that have a replica. It reads that one.
+std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
+                                                              std::vector<std::string>& asked) {
+  constexpr int tries = 20;  // each finds one server of three
+  for (int i = 0; i < tries; ++i) {
+    std::string subject;
+    const Nats_Subscription subscription = session_.subscribe(subject);
+    const json body = {{"stream_name", stream_},
+                       {"config",
+                        {{"deliver_subject", subject},
+                         {"deliver_policy", "by_start_sequence"},
+                         {"opt_start_seq", number},
+                         {"ack_policy", "none"},
+                         {"replay_policy", "instant"},
+                         {"max_deliver", 1},
+                         {"num_replicas", 1},
+                         {"mem_storage", true},
+                         {"inactive_threshold", std::chrono::nanoseconds(5s).count()}}}};
+    const Nats_Message reply = session_.request("$JS.API.CONSUMER.CREATE." + stream_, body.dump());
+    const json answer = nats_answer(session_, *reply);
+    if (const Nats_Error error = nats_error(answer); error.error_code != 0)
+      fail(session_, error, "message " + std::to_string(number));
+    const json empty = json::object();
+    const std::string server = answer.value("cluster", empty).value("leader", "");
+    const bool is_new = std::ranges::find(asked, server) == asked.end();
+    natsMsg* pointer = nullptr;
+    const natsStatus status =
+        is_new ? natsSubscription_NextMsg(&pointer, subscription.get(),
+                                          std::chrono::duration_cast<std::chrono::milliseconds>(
+                                              session_.settings().answer_time)
+                                              .count())
+               : NATS_TIMEOUT;
+    const Nats_Message message(pointer);
+    session_.publish("$JS.API.CONSUMER.DELETE." + stream_ + "." + answer.value("name", ""), "", {});
+    if (!is_new) continue;
+    asked.push_back(server);
+    jsMsgMetaData* data = nullptr;
+    if (status != NATS_OK || natsMsg_GetMetaData(&data, pointer) != NATS_OK) return std::nullopt;
+    const std::uint64_t sequence = data->Sequence.Stream;
+    jsMsgMetaData_Destroy(data);
+    if (sequence != static_cast<std::uint64_t>(number)) return std::nullopt;
+    return std::string(nats_data(*message));
+  }
+  asked.clear();
+  return std::nullopt;
+}
+
 std::optional<std::string> Nats_Log::Reader::search(Number number) {
   System& system = System::real();
   const System::Time end = System::after(system.now(), session_.settings().search_time);
   while (true) {
     for (const std::string& server : session_.servers())
       if (auto message = get_directly_from(server, number)) return message;
+    const Nats_Stream_State state = state_of_stream();
+    if (state.last < number) return std::nullopt;  // said by a leader that was none any more
+    if (number < state.first)
+      throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
+                                " has been removed: the first one is " +
+                                std::to_string(state.first),
+                            number);
     if (auto message = get_from_leader(number)) return message;
-    const Range now = range();
-    if (now.last < number) return std::nullopt;  // said by a leader that was none any more
-    if (number < now.first)
-      throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
-                                " has been removed: the first one is " + std::to_string(now.first),
-                            number);
-    if (system.now() >= end)
-      throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
-                                " is missing on all servers that could be asked, and later ones "
-                                "are there: `joedb nats verify` tells more",
-                            number);
+    std::vector<std::string> asked = {state.leader};
+    for (const auto& peer : state.peers)
+      if (!peer.is_offline)
+        if (auto message = get_from_another(number, asked)) return message;
+    if (system.now() >= end) {
+      std::string offline;
+      for (const auto& peer : state.peers)
+        if (peer.is_offline) offline += (offline.empty() ? "" : ", ") + peer.name;
+      throw Missing_Message(
+          session_.name() + ": message " + std::to_string(number) +
+              " is missing on all servers that could be asked, and later ones are there: " +
+              (offline.empty() ? "" : "perhaps " + offline + " has it, which is offline; ") +
+              "`joedb nats verify` tells more",
+          number);
+    }
     system.sleep(100ms);
   }
 }
 
 std::optional<std::string> Nats_Log::Reader::read_elsewhere(Number number) {
-  const std::vector<std::string> servers = session_.servers();
-  for (std::size_t tries = 0; tries <= servers.size(); ++tries) {
-    const std::size_t way = elsewhere_++ % (servers.size() + 1);
-    try {
-      if (way == servers.size()) {
-        return get_from_leader(number);
-      } else if (const auto message =
-                     session_.request_of(servers[way], direct_subject(), direct_body(number))) {
-        return direct_message(**message, number);
-      }
-    } catch (const Connection_Lost&) {
-      if (tries == servers.size()) throw;
-    }
-  }
-  throw Connection_Lost(session_.name() + ": no server has answered");
+  if (elsewhere_ != number) asked_.clear();
+  elsewhere_ = number;
+  const Nats_Stream_State state = state_of_stream();
+  if (number > state.last) return std::nullopt;
+  if (!asked_.empty() && asked_.size() < state.peers.size() + 1)
+    if (auto message = get_from_another(number, asked_); message || !asked_.empty()) return message;
+  asked_ = {state.leader};
+  return get_from_leader(number);
 }
 
 // ---- messages in their order --------------------------------------------------------------------
@@ -359,6 +432,7 @@ std::optional<std::string> Nats_Log::Reader::take(Number number, System::Duratio
 std::string Nats_Log::Reader::delivered(Number number, std::string message) {
   in_order_ = number == after_last_read_ ? std::min(in_order_ + 1, 2) : 0;
   after_last_read_ = number + 1;
+  last_ = std::max(last_, number);
   if (subscription_ && next_ == number) next_ = number + 1;
   return message;
 }

@@ -285,6 +285,17 @@ void Nats_Session::publish(const std::string& subject, std::string_view body,
   check(natsConnection_PublishMsg(connection, message), subject);
 }
 
+Nats_Subscription Nats_Session::subscribe(std::string& subject) {
+  natsConnection* const connection = connected();
+  natsInbox* inbox = nullptr;
+  check(natsInbox_Create(&inbox), "subscription");
+  const Nats_Pointer<natsInbox, natsInbox_Destroy> owner(inbox);
+  natsSubscription* subscription = nullptr;
+  check(natsConnection_SubscribeSync(&subscription, connection, inbox), "subscription");
+  subject = inbox;
+  return Nats_Subscription(subscription);
+}
+
 jsCtx& Nats_Session::jetstream() {
   connected();
   return *connection_->jetstream();

@@ -52,6 +52,9 @@ class Nats_Session {
   // Without an answer. Perhaps it has not been sent yet.
   void publish(const std::string& subject, std::string_view body, const Headers& headers);
 
+  // To a new subject, which is assigned to `subject`.
+  Nats_Subscription subscribe(std::string& subject);
+
   // In JetStream, with an answer of this session's answer_time. Throws Connection_Lost while there
   // is no connection. It lives as long as nothing else of this session is called after
   // Connection_Lost.
