@@ -68,7 +68,7 @@ class Nats_Log::Reader {
   bool append(std::span<const std::string> messages, Number last);
   std::optional<std::string> read(Number number, System::Duration wait);
   std::optional<std::string> read_elsewhere(Number number);
-  std::pair<Durability, std::string> durability();
+  Promise promise();
 
  private:
   void check_kind(const Nats_Stream_State& state) const;
@@ -478,7 +478,7 @@ std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Tim
 
 // ---- durability ---------------------------------------------------------------------------------
 
-std::pair<Durability, std::string> Nats_Log::Reader::durability() {
+Replicated_Log::Promise Nats_Log::Reader::promise() {
   const Nats_Stream_State state = state_of_stream();
   const Nats_Settings& settings = session_.settings();
   const std::string replicas =
@@ -548,8 +548,7 @@ std::optional<std::string> Nats_Log::read(Number number, System::Duration wait) 
 std::optional<std::string> Nats_Log::read_elsewhere(Number number) {
   return reader_->read_elsewhere(number);
 }
-Durability Nats_Log::durability() { return reader_->durability().first; }
-std::string Nats_Log::durability_reason() { return reader_->durability().second; }
+Replicated_Log::Promise Nats_Log::promise() { return reader_->promise(); }
 Nats_Stream_State Nats_Log::state() { return reader_->state_of_stream(); }
 
 }  // namespace joedb::inline v1

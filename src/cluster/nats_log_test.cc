@@ -453,33 +453,33 @@ TEST_F(Nats_Log_Test, a_mirror_is_read_and_not_written) {
 
 TEST_F(Nats_Log_Test, servers_that_sync_always_survive_a_power_cut) {
   const auto log = start_three();
-  EXPECT_EQ(log->durability(), Durability::power);
-  EXPECT_EQ(log->durability_reason(), "3 replicas; all servers sync before they acknowledge");
+  EXPECT_EQ(log->promise().durability, Durability::power);
+  EXPECT_EQ(log->promise().reason, "3 replicas; all servers sync before they acknowledge");
   Nats_Settings deaf = settings();
   deaf.monitor = "";
   Nats_Log unknown(address(), deaf);
-  EXPECT_EQ(unknown.durability(), Durability::machine);
-  EXPECT_THAT(unknown.durability_reason(), HasSubstr("not known of node_"));
+  EXPECT_EQ(unknown.promise().durability, Durability::machine);
+  EXPECT_THAT(unknown.promise().reason, HasSubstr("not known of node_"));
   const std::size_t other = (servers().index(log->state().leader) + 1) % 3;
   servers().kill(other);
-  EXPECT_EQ(log->durability(), Durability::machine);
-  EXPECT_THAT(log->durability_reason(), HasSubstr(servers().name(other) + " (no answer"));
+  EXPECT_EQ(log->promise().durability, Durability::machine);
+  EXPECT_THAT(log->promise().reason, HasSubstr(servers().name(other) + " (no answer"));
 }
 
 TEST_F(Nats_Log_Test, servers_that_sync_sometimes_survive_less) {
   start({.size = 3, .syncs_always = false});
   const auto log = create({.replicas = 3});
-  EXPECT_EQ(log->durability(), Durability::machine);
-  EXPECT_THAT(log->durability_reason(), HasSubstr("3 replicas; without sync_interval: always on"));
+  EXPECT_EQ(log->promise().durability, Durability::machine);
+  EXPECT_THAT(log->promise().reason, HasSubstr("3 replicas; without sync_interval: always on"));
 }
 
 TEST_F(Nats_Log_Test, one_server_survives_a_power_cut_if_it_syncs) {
-  EXPECT_EQ(start_one()->durability(), Durability::power);
+  EXPECT_EQ(start_one()->promise().durability, Durability::power);
   start({.size = 1, .syncs_always = false});
-  EXPECT_EQ(create({.replicas = 1})->durability(), Durability::process);
+  EXPECT_EQ(create({.replicas = 1})->promise().durability, Durability::process);
   Nats_Settings deaf = settings();
   deaf.monitor = "1";  // nobody listens there
-  EXPECT_EQ(Nats_Log(address(), deaf).durability(), Durability::unknown);
+  EXPECT_EQ(Nats_Log(address(), deaf).promise().durability, Durability::unknown);
 }
 
 }  // namespace
