@@ -82,7 +82,7 @@ class Server:
         self.process = None
         self.ports = None
         self.is_stopped = False
-        self.advertised_port = None
+        self.advertised_port = self.monitor_port = None  # for clients
 
     def start(self):
         assert not self.is_running()
@@ -202,6 +202,7 @@ class Cluster:
         self.routes = {}
         for server in self.servers:
             server.advertised_port = self.network.link(CLIENTS, server.name, lambda s=server: s.port('nats'))
+            server.monitor_port = self.network.link(CLIENTS, server.name, lambda s=server: s.port('monitoring'))
             for other in self.servers:
                 if other is not server:
                     self.routes[server.name, other.name] = self.network.link(
@@ -217,7 +218,7 @@ class Cluster:
             advertise = f'  advertise: "{HOST}:{self.nowhere}"\n'
         else:
             ports = self.fixed_ports[server.name]
-            server.advertised_port = ports['nats']
+            server.advertised_port, server.monitor_port = ports['nats'], ports['monitoring']
             routes = [self.fixed_ports[other.name]['cluster'] for other in self.servers if other is not server]
             advertise = ''
         text = CONFIGURATION.format(
@@ -232,6 +233,10 @@ class Cluster:
         """Where clients connect to."""
         hosts = ','.join(f'{HOST}:{server.advertised_port}' for server in self.servers)
         return f'nats://{hosts}/{database}' if database else f'nats://{hosts}'
+
+    def monitor(self):
+        """Where clients ask what the servers do, for the option of this name."""
+        return ','.join(f'http://{HOST}:{server.monitor_port}' for server in self.servers)
 
     # ---- all of them
 
