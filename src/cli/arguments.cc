@@ -401,7 +401,7 @@ static const char* const connections_text =
     "dummy (no connection), file FILE (another file of this machine), local PATH (the socket of a "
     "server of this machine), ssh HOST PATH (a socket of another machine), joedb://HOST/DATABASE "
     "(a "
-    "server of another machine)";
+    "server of another machine), nats://HOST,HOST,HOST/DATABASE (a cluster of NATS servers)";
 
 const char* const connection_help =
     "CONNECTION is one of\n"
@@ -425,7 +425,19 @@ const char* const connection_help =
     "                              file of the token has the line NAME:TOKEN. The database may be\n"
     "                              left out if the server has only one. joedb+tcp:// is for a "
     "server\n"
-    "                              of this machine without TLS\n";
+    "                              of this machine without TLS\n"
+    "  [nats] [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE]\n"
+    "  [--monitor PORT] [--require process|machine|power] [--lease SECONDS]\n"
+    "  nats://HOST[:PORT][,HOST...]/DATABASE\n"
+    "                              a journal that several machines keep: a cluster of NATS "
+    "servers\n"
+    "                              (docs/cluster.md). What an acknowledged transaction survives "
+    "is\n"
+    "                              said, from the settings that the servers tell at their "
+    "monitor;\n"
+    "                              less than --require is refused. The lock of a client that has\n"
+    "                              given no sign of life for its lease (default: 30) goes to who\n"
+    "                              waits for it\n";
 
 namespace {
 
@@ -532,13 +544,26 @@ void add_connection_words(Options& options) {
                     {"file", "another file", kinds::database},
                     {"local", "a server of this machine", kinds::socket},
                     {"ssh", "a server of another machine, through SSH", kinds::text},
-                    {"joedb://", "a server of another machine, over TLS"}});
+                    {"joedb://", "a server of another machine, over TLS"},
+                    {"nats://", "a journal on a cluster of NATS servers"}});
   for (const char* const word : connection_options) options.allow_word(word);
+  allow_nats_words(options);
+}
+
+std::string Connection_Argument::name() const {
+  if (file) return shown_name(file->name);
+  return server ? server->name() : nats->name;
 }
 
 Connection_Argument take_connection(Words& words, const Source_Options& source) {
   Connection_Argument result;
   if (words.is_empty()) return result;
+  if (is_nats_url(words.last())) {
+    words.take_if("nats");
+    result.nats = take_nats(words);
+    words.require_end();
+    return result;
+  }
   if (words.is_option() || words.peek().find("://") != std::string_view::npos) {
     result.server = take_tcp(words);
     return result;
@@ -560,6 +585,8 @@ Connection_Argument take_connection(Words& words, const Source_Options& source) 
     result.server = take_local(words);
   } else if (word == "ssh") {
     result.server = take_ssh(words);
+  } else if (word == "nats") {
+    words.fail("nats: the URL is missing: nats://HOST[,HOST...]/DATABASE");
   } else if (word == "websocket") {
     throw Exception("connection type " + word +
                     ": not part of this version. Connections: " + connections_text);
@@ -612,6 +639,13 @@ void Open_Files::connect(const Client_Options& client) {
     log_.log("creating connection: " + argument_.server->name());
     server_connection_ = std::make_unique<Robust_Connection>(*argument_.server, log_);
     connection_ = server_connection_.get();
+  } else if (argument_.nats) {
+    log_.log("creating connection: " + argument_.nats->name);
+    log_of_journal_ = open_log(*argument_.nats, log_);
+    log_connection_ = std::make_unique<Log_Connection>(*log_of_journal_, log_, System::real(),
+                                                       argument_.nats->log_settings);
+    connection_ = log_connection_.get();
+    print_durability(argument_.nats->name, log_connection_->durability());
   } else {
     log_.log("creating connection: dummy");
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/nats_arguments.h"
 #include "cli/parser.h"
 #include "cli/source.h"
 #include "joedb/base/log.h"
@@ -115,10 +116,16 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
 
 // ---- connections --------------------------------------------------------------------------------
 
-// Nothing, or dummy | file FILE | local [OPTIONS] PATH | [OPTIONS] joedb://HOST/DATABASE
+// Nothing, or dummy | file FILE | local [OPTIONS] PATH | [OPTIONS] joedb://HOST/DATABASE |
+// [nats] [OPTIONS] nats://HOST,HOST,HOST/DATABASE
 struct Connection_Argument {
+  bool is_none() const { return !file && !server && !nats; }
+  // For messages. Requires that there is one.
+  std::string name() const;
+
   std::optional<File_Argument> file;
   std::unique_ptr<Connector> server;
+  std::optional<Nats_Argument> nats;
 };
 inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_create_new};
 // For each tool that has a connection, before the command line is parsed.
@@ -154,6 +161,8 @@ class Open_Files {
   std::unique_ptr<Abstract_File> other_file_;
   std::unique_ptr<File_Connection> file_connection_;
   std::unique_ptr<Robust_Connection> server_connection_;
+  std::unique_ptr<Replicated_Log> log_of_journal_;
+  std::unique_ptr<Log_Connection> log_connection_;
   std::unique_ptr<Connection> exact_connection_;  // of one of these
   Connection* connection_ = &Connection::dummy;
 };

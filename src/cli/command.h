@@ -58,6 +58,8 @@ int run_verify(std::vector<std::string> arguments);
 int run_recover(std::vector<std::string> arguments);
 int run_multi_server(std::vector<std::string> arguments);
 int run_server(std::vector<std::string> arguments);
+int run_nats(std::vector<std::string> arguments);
+std::span<const Command> nats_commands();
 int run_wal(std::vector<std::string> arguments);
 std::span<const Command> wal_commands();
 int run_crash_lab_command(std::vector<std::string> arguments);

@@ -31,7 +31,8 @@ const char* const examples =
     "  joedb_client --recovery overwrite people.joedb\n"
     "  joedb_client people.joedb local server.sock     a copy of a server's database\n"
     "  joedb_client memory local server.sock           the same, in memory\n"
-    "  joedb_client server local server.sock           without a copy\n";
+    "  joedb_client server local server.sock           without a copy\n"
+    "  joedb_client people.joedb nats://a,b,c/people   a copy of a journal of three machines\n";
 
 class Client_Tool {
  public:
@@ -226,8 +227,14 @@ int run_client(std::vector<std::string> arguments) {
     file_argument.mode = Open_Mode::read_existing;
   else if (client.recovery == Recovery::hard && !file_argument.has_mode)
     file_argument.mode = Open_Mode::write_existing;  // this must be done alone
-  const Connection_Argument connection_argument = take_connection(*words, source);
-  if (moment.is_given() && (connection_argument.file || connection_argument.server))
+  Connection_Argument connection_argument = take_connection(*words, source);
+  if (connection_argument.nats)
+    connection_argument.nats->log_settings.on_wait = [](const std::string& owner) {
+      std::cerr << "waiting for the lock, which " << owner
+                << " has. It is free when the holder ends its transaction, or has given no sign of "
+                   "life for its --lease. Ctrl-C gives up\n";
+    };
+  if (moment.is_given() && !connection_argument.is_none())
     words->fail("--until and --at-time show FILE alone: leave out the connection");
 
   std::ios::sync_with_stdio(false);

@@ -116,10 +116,6 @@ void print(const Pusher::Pushed& pushed) {
   finish_standard_output();
 }
 
-std::string connection_name(const Connection_Argument& connection) {
-  return connection.file ? connection.file->name : connection.server->name();
-}
-
 }  // namespace
 
 int run_push(std::vector<std::string> arguments) {
@@ -203,8 +199,7 @@ int run_push(std::vector<std::string> arguments) {
     if (is_json) print(pushed);
   } catch (const Content_Mismatch& error) {
     if (is_classic()) throw;
-    throw Exception(shown_name(file_argument.name) + " and " +
-                    connection_name(connection_argument) +
+    throw Exception(shown_name(file_argument.name) + " and " + connection_argument.name() +
                     " have diverged: they differ from position " + std::to_string(error.start) +
                     " on. Push to another file");
   }

@@ -27,8 +27,8 @@ namespace {
 const char* const details =
     R"(Clients read and write FILE through a unix-domain socket, which only this user may open:
 joedb_client, programs, and those of joedb 10 and others that speak its protocol, version 19. What a
-client pushes is checked before it is acknowledged, is in the file then, and in the file or server
-of the CONNECTION if there is one.
+client pushes is checked before it is acknowledged, is in the file then, and in the file, server or
+cluster of the CONNECTION if there is one.
 
 With --listen, clients of other machines connect over TLS 1.3. --init makes a certificate, and a
 token for a client, and prints the command lines.
@@ -41,6 +41,7 @@ const char* const examples =
     "  joedb_server people.joedb\n"
     "  joedb_server --hard_checkpoint --socket /run/people.sock people.joedb\n"
     "  joedb_server people.joedb file /mnt/backup/people.joedb\n"
+    "  joedb_server people.joedb nats://a,b,c/people     the journal is on three machines\n"
     "  joedb_server --init keys\n"
     "  joedb_server --listen 0.0.0.0:5619 --certificate keys/server.crt --key keys/server.key \\\n"
     "      --access keys/access people.joedb\n";
@@ -90,6 +91,7 @@ void watch(Watchers& watchers, server::Socket_Server& server, const Served_File&
   const auto notify = [&server, name = database_name(file)] { server.refresh(name); };
   if (connection.server)
     watchers.push_back(std::make_unique<Watcher>(*connection.server, log, notify));
+  if (connection.nats) watchers.push_back(std::make_unique<Watcher>(*connection.nats, log, notify));
   if (served.journal->has_other_writers() && file.kind == File_Argument::Kind::file)
     watchers.push_back(std::make_unique<Watcher>(file.name, log, notify));
 }
@@ -276,7 +278,7 @@ int run_server(std::vector<std::string> arguments) {
     Watchers watchers;
     watch(watchers, server, served, file, connection, log);
     server.run();
-    if (connection.server) end_limit.begin();
+    if (connection.server || connection.nats) end_limit.begin();
     return 0;
   });
 }

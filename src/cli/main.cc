@@ -33,6 +33,8 @@ static constexpr Command commands[] = {
     {"sha256sum", "joedb_sha256sum", "print hashes, to compare copies", run_sha256sum},
     {"server", "joedb_server", "let others read and write a database", run_server},
     {"multi_server", "joedb_multi_server", "the same for several databases", run_multi_server},
+    {"nats", nullptr, "make, check and repair a journal on a cluster of NATS servers", run_nats,
+     nats_commands},
     {"merge", "joedb_merge", "put the tables of several databases together", run_merge},
     {"wal", "joedb_wal", "print, check, repair and follow write-ahead logs", run_wal, wal_commands},
     {"crash-lab", "joedb_crash_lab", "search for crashes that lose data", run_crash_lab_command},

@@ -38,6 +38,8 @@ class Words {
   std::size_t count() const { return words_.size() - next_; }
   // Empty if there is none.
   std::string_view peek() const { return is_empty() ? std::string_view() : words_[next_]; }
+  // Empty if there is none left.
+  std::string_view last() const { return is_empty() ? std::string_view() : words_.back(); }
   // Whether the next word is a file mode.
   bool is_option() const;
   // Throws Usage_Error if there is none.

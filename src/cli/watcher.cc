@@ -16,6 +16,9 @@ Watcher::Watcher(const std::string& path, Logger& log, Notify notify)
 Watcher::Watcher(Connector& connector, Logger& log, Notify notify)
     : log_(log), notify_(std::move(notify)), thread_([&] { watch_server(connector); }) {}
 
+Watcher::Watcher(const Nats_Argument& argument, Logger& log, Notify notify)
+    : log_(log), notify_(std::move(notify)), thread_([&] { watch_log(argument); }) {}
+
 Watcher::~Watcher() {
   is_stopping_ = true;
   thread_.join();
@@ -35,6 +38,25 @@ void Watcher::watch_file(const std::string& path) {
 
 void Watcher::watch_server(Connector& connector) {
   server::watch_server(connector, log_, System::real(), notify_, [this] { return !is_stopping_; });
+}
+
+// A log that is lost is opened again.
+void Watcher::watch_log(const Nats_Argument& argument) {
+  while (!is_stopping_) {
+    try {
+      const auto log = open_log(argument, log_);
+      Replicated_Log::Number last = log->range().last;
+      notify_();
+      while (!is_stopping_) {
+        if (!log->read(last + 1, longest_wait)) continue;
+        ++last;
+        notify_();
+      }
+    } catch (const std::exception& error) {
+      log_.log(std::string("waiting for the log of the connection: ") + error.what());
+      System::real().sleep(longest_wait);
+    }
+  }
 }
 
 }  // namespace joedb

@@ -7,20 +7,23 @@
 #include <string>
 #include <thread>
 
+#include "cli/nats_arguments.h"
 #include "joedb/base/log.h"
 #include "joedb/network/channel.h"
 
 namespace joedb {
 
-// Calls a function whenever others have written, in a thread of its own: to a file, or to a server.
-// It may be called more often. The destructor returns within half a second,
-// or waits for the answer of a server that hangs.
+// Calls a function whenever others have written, in a thread of its own: to a file, to a server, or
+// to a replicated log. It may be called more often. The destructor returns within half a second, or
+// waits for the answer of a server that hangs.
 class Watcher {
  public:
   using Notify = std::function<void()>;
   // All references must outlive this.
   Watcher(const std::string& path, Logger& log, Notify notify);
   Watcher(Connector& connector, Logger& log, Notify notify);
+  // A replicated log.
+  Watcher(const Nats_Argument& argument, Logger& log, Notify notify);
   ~Watcher();
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
@@ -28,6 +31,7 @@ class Watcher {
  private:
   void watch_file(const std::string& path);
   void watch_server(Connector& connector);
+  void watch_log(const Nats_Argument& argument);
 
   Logger& log_;
   const Notify notify_;

@@ -11,6 +11,7 @@
 #include "base/retry_pause.h"
 #include "cluster/log_reader.h"
 #include "cluster/messages.h"
+#include "io/process_name.h"
 #include "joedb/io/posix_file.h"
 
 namespace joedb::inline v1 {
@@ -106,6 +107,7 @@ class Log_Connection::Session {
   Logger& logger_;
   System& system_;
   const Log_Settings settings_;
+  const std::string owner_;
   const std::uint64_t writer_;
   Messages messages_;
   Durability durability_ = Durability::unknown;
@@ -130,6 +132,7 @@ Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& sy
       logger_(logger),
       system_(system),
       settings_(settings),
+      owner_(settings.owner.empty() ? process_name() : settings.owner),
       writer_(system.random()),
       messages_(log, logger) {
   reconnections_ = log_.reconnections();
@@ -445,8 +448,10 @@ void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
     if (is_locked_by_another()) {
       const System::Duration left = System::after(lock_.seen, lock_.lease) - system_.now();
       if (left > System::Duration(0)) {
-        if (!std::exchange(has_said, true))
+        if (!std::exchange(has_said, true)) {
           logger_.log("waiting for the lock, which " + lock_.owner + " has");
+          if (settings_.on_wait) settings_.on_wait(lock_.owner);
+        }
         if (take_next(left)) take_new();
         continue;
       }
@@ -460,7 +465,7 @@ void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
     }
     Record record = new_record(Record::Kind::lock);
     record.argument = settings_.lease.count();
-    record.text = settings_.owner;
+    record.text = owner_;
     if (append_record(record)) return;
     take_up_to(newest());
     take_new();
@@ -499,7 +504,7 @@ void Log_Connection::Session::keep_lock() {
     if (!reader_ || !is_mine() || lock_.seen + interval / 2 > system_.now()) continue;
     Record record = new_record(Record::Kind::lock);
     record.argument = settings_.lease.count();
-    record.text = settings_.owner;
+    record.text = owner_;
     tries_once_ = true;
     try {
       if (!append_record(record)) logger_.log("the lock could not be renewed");
@@ -587,6 +592,11 @@ void Log_Connection::Session::push(const Abstract_File& local, Offset end, After
   if (end > checkpoint_) {
     repeat_if_shortened([&] { push_content(local, end, after); });
     checkpoint_ = end;
+  } else if (after == After_Push::keep_lock && !is_mine()) {
+    repeat_if_shortened([&] {
+      if (!is_archived(end)) begin_reading(end, local);
+      if (reader_) take_lock([] {});
+    });
   }
   if (after != After_Push::keep_lock && reader_) release_lock();
 }

@@ -1,0 +1,373 @@
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/json_output.h"
+#include "cli/nats_arguments.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cluster/log_verifier.h"
+#include "joedb/cluster/log_connection.h"
+#include "joedb/cluster/nats_log.h"
+#include "joedb/cluster/nats_stream.h"
+#include "joedb/journal/readonly_journal.h"
+
+namespace joedb {
+
+namespace {
+
+const char* const url_help =
+    "URL is [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE] [--monitor "
+    "PORT]\n"
+    "nats://[USER:PASSWORD@]HOST[:PORT][,HOST...]/DATABASE, or tls://: see docs/cluster.md\n\n";
+
+// What all of them have: the log, and the words that name the journal.
+class Nats_Tool {
+ public:
+  explicit Nats_Tool(Options& options) {
+    add_log_options(options, log_options_);
+    allow_nats_words(options);
+  }
+  // False: it was --help.
+  bool parse(Options& options, std::vector<std::string> arguments) {
+    auto words = options.parse(std::move(arguments));
+    if (!words) return false;
+    words_.emplace(std::move(*words));
+    argument_ = take_nats(*words_);
+    log_.emplace(log_options_);
+    return true;
+  }
+  Words& words() { return *words_; }
+  const Nats_Argument& argument() const { return argument_; }
+  const std::string& name() const { return argument_.name; }
+  Tool_Log& log() { return *log_; }
+
+ private:
+  Log_Options log_options_;
+  std::optional<Words> words_;
+  Nats_Argument argument_;
+  std::optional<Tool_Log> log_;
+};
+
+// ---- create, mirror -----------------------------------------------------------------------------
+
+int run_create(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb nats create [options] URL", "Makes an empty journal on a cluster of NATS servers.",
+       "It is a stream of JetStream, on disks, without limits; messages of it cannot be "
+       "deleted one by\none. An interrupted call can be repeated.\n\n" +
+           std::string(url_help),
+       "  joedb nats create nats://a,b,c/city\n"
+       "  joedb nats create --replicas 1 nats://localhost/city    one server, for tests\n"});
+  std::int64_t replicas = 3;
+  options.add("--replicas", replicas, "so many servers keep it: 1, 3 or 5 (default: 3)",
+              {.min = 1, .max = 5});
+  Nats_Tool tool(options);
+  if (!tool.parse(options, std::move(arguments))) return 0;
+  tool.words().require_end();
+  if (replicas % 2 == 0) tool.words().fail("--replicas: 1, 3 or 5 is needed");
+  Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
+  if (!stream.state()) stream.create({.replicas = static_cast<int>(replicas)});
+  Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
+  Log_Connection::create(log);
+  std::cout << "made " << tool.name() << "; what is acknowledged " << text_of(log.durability())
+            << ": " << log.durability_reason() << "\nUse it: joedb_client FILE " << tool.name()
+            << '\n';
+  return 0;
+}
+
+int run_mirror(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb nats mirror [options] URL?stream=NAME",
+       "Makes a copy of a journal that follows it, for many readers.",
+       "The servers of the URL keep the copy, as a stream of this NAME, and must reach those of "
+       "the\njournal: as the same cluster, or as a leaf node with the same JetStream domain. "
+       "Clients read it with\nthe same URL.\n\n" +
+           std::string(url_help),
+       "  joedb nats mirror 'nats://d/city?stream=city_d'\n"
+       "  joedb_client city.joedb 'nats://d/city?stream=city_d'\n"});
+  std::int64_t replicas = 1;
+  options.add("--replicas", replicas, "so many servers keep it: 1, 3 or 5 (default: 1)",
+              {.min = 1, .max = 5});
+  Nats_Tool tool(options);
+  if (!tool.parse(options, std::move(arguments))) return 0;
+  tool.words().require_end();
+  if (tool.argument().address.stream == tool.argument().address.origin())
+    tool.words().fail("the URL needs the name of the mirror: " + tool.name() + "?stream=NAME");
+  Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
+  stream.create_mirror(static_cast<int>(replicas));
+  std::cout << "made " << tool.name() << '\n';
+  return 0;
+}
+
+// ---- status -------------------------------------------------------------------------------------
+
+Json json_of(const Nats_Stream_State& state) {
+  Json peers = Json::array();
+  for (const Nats_Stream_State::Peer& peer : state.peers)
+    peers.push_back({{"name", peer.name},
+                     {"current", peer.is_current},
+                     {"offline", peer.is_offline},
+                     {"lag", peer.lag}});
+  return {{"stream", state.stream},       {"created", state.created},     {"first", state.first},
+          {"last", state.last},           {"missing", state.missing()},   {"bytes", state.bytes},
+          {"replicas", state.replicas},   {"leader", state.leader},       {"followers", peers},
+          {"mirror_of", state.mirror_of}, {"atomic", state.allows_atomic}};
+}
+
+void print(const std::string& name, const Nats_Stream_State& state,
+           const Log_Connection::Status& journal, Durability durability,
+           const std::string& reason) {
+  std::cout << name << '\n'
+            << "  journal     checkpoint " << journal.checkpoint << '\n'
+            << "  messages    " << state.first << " to " << state.last << ", " << state.bytes
+            << " bytes\n";
+  if (state.missing() > 0)
+    std::cout << "  MISSING     " << state.missing() << " messages: see joedb nats verify\n";
+  if (!state.mirror_of.empty())
+    std::cout << "  mirror      of " << state.mirror_of << ", " << state.mirror_lag
+              << " messages behind\n";
+  std::cout << "  servers     " << state.replicas
+            << (state.replicas == 1 ? " replica" : " replicas");
+  if (!state.leader.empty()) std::cout << "; leader " << state.leader;
+  for (const Nats_Stream_State::Peer& peer : state.peers)
+    std::cout << "; " << peer.name
+              << (peer.is_offline   ? " OFFLINE"
+                  : peer.is_current ? " current"
+                                    : " " + std::to_string(peer.lag) + " operations behind");
+  std::cout << "\n  durability  what is acknowledged " << text_of(durability) << ": " << reason
+            << '\n'
+            << "  lock        "
+            << (journal.lock_owner.empty() ? "free" : "of " + journal.lock_owner) << '\n';
+  if (!journal.archive.empty())
+    std::cout << "  archive     " << journal.archive << ", up to position " << journal.archive_end
+              << '\n';
+}
+
+int run_status(std::vector<std::string> arguments) {
+  Options options({"joedb nats status [options] URL",
+                   "Prints how a journal on a cluster of NATS servers is.",
+                   "The exit code is 1 if messages are missing, or a server is not there.\n\n" +
+                       std::string(url_help),
+                   "  joedb nats status nats://a,b,c/city\n"});
+  bool is_json = false;
+  add_json_option(options, is_json);
+  Nats_Tool tool(options);
+  if (!tool.parse(options, std::move(arguments))) return 0;
+  tool.words().require_end();
+  Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
+  Log_Settings settings;
+  settings.renews_lock = false;
+  Log_Connection connection(log, tool.log(), System::real(), settings);
+  const Log_Connection::Status journal = connection.status();
+  const Nats_Stream_State state = log.state();
+  const Durability durability = log.durability();
+  if (is_json) {
+    Json json = json_of(state);
+    json["checkpoint"] = journal.checkpoint;
+    json["durability"] = durability == Durability::power     ? "power"
+                         : durability == Durability::machine ? "machine"
+                         : durability == Durability::process ? "process"
+                                                             : "unknown";
+    json["reason"] = log.durability_reason();
+    json["lock"] = journal.lock_owner;
+    json["archive"] = journal.archive;
+    json["archive_end"] = journal.archive_end;
+    print_json(json);
+  } else {
+    print(tool.name(), state, journal, durability, log.durability_reason());
+  }
+  bool is_good = state.missing() == 0;
+  for (const Nats_Stream_State::Peer& peer : state.peers) is_good = is_good && !peer.is_offline;
+  return is_good ? 0 : 1;
+}
+
+// ---- verify -------------------------------------------------------------------------------------
+
+// A file that is compared with a log, up to its checkpoint.
+struct Journal_File {
+  explicit Journal_File(const std::string& name)
+      : file(open_source(name, {})), journal(*file), end(journal.get_checkpoint()) {}
+  const std::unique_ptr<Abstract_File> file;
+  Readonly_Journal journal;
+  const Offset end;
+};
+
+Log_Report verify(Nats_Tool& tool, Replicated_Log& log, const Journal_File* file) {
+  std::optional<Progress> progress;
+  return verify_log(log, tool.log(), file != nullptr ? file->file.get() : nullptr,
+                    file != nullptr ? file->end : 0,
+                    [&](Replicated_Log::Number number, Replicated_Log::Number last) {
+                      if (!progress)
+                        progress.emplace("verifying " + tool.name(), number, last,
+                                         Progress::Output::nothing, Progress::Unit::entries);
+                      progress->update(number);
+                    });
+}
+
+int run_verify_log(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb nats verify [options] URL [FILE]",
+       "Reads a whole journal from a cluster, and checks every message.",
+       "No number may be missing, each message must have its checksum, and the hash of each push "
+       "must be\nthat of all bytes before. FILE, a copy, is compared byte by byte. A message that "
+       "is "
+       "damaged on one\nserver is read from another, and counted.\n\n" +
+           std::string(url_help),
+       "  joedb nats verify nats://a,b,c/city\n"
+       "  joedb nats verify nats://a,b,c/city city.joedb\n"});
+  bool is_json = false;
+  add_json_option(options, is_json);
+  Nats_Tool tool(options);
+  if (!tool.parse(options, std::move(arguments))) return 0;
+  std::optional<Journal_File> file;
+  if (!tool.words().is_empty()) file.emplace(tool.words().take_last_name());
+  Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
+  const Log_Report report = verify(tool, log, file ? &*file : nullptr);
+  if (is_json) {
+    print_json({{"first", report.first},
+                {"messages", report.messages},
+                {"pushes", report.pushes},
+                {"abandoned_pieces", report.abandoned_pieces},
+                {"damaged", report.damaged},
+                {"start", report.start},
+                {"checkpoint", report.end},
+                {"compared", report.compared_end}});
+  } else {
+    std::cout << tool.name() << ": good: " << report.messages << " messages, " << report.pushes
+              << " pushes, positions " << report.start << " to " << report.end << '\n';
+    if (report.is_compared)
+      std::cout << "the same as the file up to position " << report.compared_end << '\n';
+    if (report.abandoned_pieces > 0)
+      std::cout << report.abandoned_pieces
+                << " messages belong to pushes whose writer has ended in the middle: they do not "
+                   "count\n";
+    if (report.damaged > 0)
+      std::cout << report.damaged
+                << " messages were damaged on a server, and read from another: see "
+                   "docs/cluster.md, A damaged replica\n";
+  }
+  return report.damaged > 0 ? 1 : 0;
+}
+
+// ---- repair, archive ----------------------------------------------------------------------------
+
+int run_repair(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb nats repair [options] URL FILE", "Fills a journal on a cluster from a copy.",
+       "FILE is the copy of any client. Where the cluster has lost its disks, the journal is made "
+       "again;\nwhere it has less than FILE, the rest is pushed. A journal that is damaged, or has "
+       "diverged, is only\nreplaced with --replace, and only by a FILE that has at least as much: "
+       "end all clients first, and\nuse the copy of the one that has most.\n\n" +
+           std::string(url_help),
+       "  joedb nats repair nats://a,b,c/city city.joedb\n"
+       "  joedb nats repair --replace nats://a,b,c/city city.joedb\n"});
+  bool is_replacing = false;
+  std::int64_t replicas = 3;
+  options.add_flag("--replace", is_replacing, "remove the journal of the cluster first");
+  options.add("--replicas", replicas, "of a journal that is made: 1, 3 or 5 (default: 3)",
+              {.min = 1, .max = 5});
+  Nats_Tool tool(options);
+  if (!tool.parse(options, std::move(arguments))) return 0;
+  Journal_File file(tool.words().take_last_name());
+  Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
+  std::optional<Nats_Stream_State> state = stream.state();
+  if (state && is_replacing) {
+    Offset end = 0;
+    try {
+      Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
+      end = Log_Connection(log, tool.log()).get_checkpoint();
+    } catch (const Disconnection& error) {  // it has nothing that can be read
+      tool.log().log(error.what());
+    }
+    if (file.end < end)
+      throw Exception(file.file->get_name() + " ends at position " + std::to_string(file.end) +
+                      ", and the journal of the cluster at " + std::to_string(end) +
+                      ": find a copy that has as much");
+    stream.remove();
+    state.reset();
+  }
+  if (!state) stream.create({.replicas = static_cast<int>(replicas)});
+  Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
+  if (log.range().last == 0) Log_Connection::create(log);
+  Log_Connection connection(log, tool.log());
+  const Offset start = connection.get_checkpoint();
+  try {
+    connection.compare(*file.file, journal_start, std::min(start, file.end), Content_Check::full);
+  } catch (const Content_Mismatch&) {
+    throw Exception(file.file->get_name() + " and " + tool.name() +
+                    " have diverged: --replace replaces the one of the cluster");
+  }
+  // In parts: a push counts as a whole.
+  constexpr Offset part = Offset{1} << 25;
+  Progress progress("filling " + tool.name(), start, file.end);
+  Offset end = start;
+  file.journal.replay(Ignore_Entries(), start);
+  while (end < file.end) {
+    file.journal.replay(Ignore_Entries(), std::min(file.end, end + part));
+    end = file.journal.get_replay_position();
+    connection.push(*file.file, end, Checkpoint_Level::hard, Connection::After_Push::keep_lock);
+    progress.update(end);
+  }
+  connection.unlock();
+  std::cout << tool.name() << ": checkpoint " << connection.get_checkpoint() << ", "
+            << std::max<Offset>(end - start, 0) << " bytes were pushed\n";
+  return 0;
+}
+
+int run_archive(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb nats archive [options] URL FILE",
+       "Shortens a journal on a cluster: what FILE has is removed there.",
+       "FILE is a complete copy that stays what it is, such as that of joedb_push. All its bytes "
+       "are "
+       "compared\nfirst. Clients that need what was removed read it from FILE: --place says under "
+       "which path or URL\nthey find it. Those that have it already notice nothing.\n\n" +
+           std::string(url_help),
+       "  joedb_push city.joedb file /mnt/archive/city-2026.joedb\n"
+       "  joedb nats archive nats://a,b,c/city /mnt/archive/city-2026.joedb\n"
+       "  joedb nats archive --place https://example.com/city-2026.joedb.zst \\\n"
+       "      nats://a,b,c/city city-2026.joedb\n"});
+  std::string place;
+  options.add("--place", place,
+              "where clients find FILE: a path or a URL (default: the path of FILE)");
+  Nats_Tool tool(options);
+  if (!tool.parse(options, std::move(arguments))) return 0;
+  const std::string name = tool.words().take_last_name();
+  Journal_File file(name);
+  if (place.empty()) place = is_url(name) ? name : std::filesystem::absolute(name).string();
+  Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
+  Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
+  Log_Settings settings;
+  settings.renews_lock = false;
+  Log_Connection connection(log, tool.log(), System::real(), settings);
+  const Replicated_Log::Number kept = connection.append_archive(*file.file, file.end, place);
+  stream.shorten(kept);
+  const Log_Connection::Status status = connection.status();
+  std::cout << tool.name() << ": what is before position " << status.archive_end << " is in "
+            << place << "; the first message is " << log.range().first << '\n';
+  return 0;
+}
+
+constexpr Command subcommands[] = {
+    {"create", nullptr, "make an empty journal on a cluster", run_create},
+    {"status", nullptr, "print servers, durability, lock and archive", run_status},
+    {"verify", nullptr, "read everything, and check it", run_verify_log},
+    {"repair", nullptr, "fill a journal from a copy", run_repair},
+    {"archive", nullptr, "remove what a file has", run_archive},
+    {"mirror", nullptr, "make a copy for many readers", run_mirror},
+};
+
+}  // namespace
+
+std::span<const Command> nats_commands() { return subcommands; }
+
+int run_nats(std::vector<std::string> arguments) {
+  return run_subcommand({"joedb nats", "A journal that several machines keep.",
+                         "How to set up the servers: docs/cluster.md\n"},
+                        subcommands, std::move(arguments));
+}
+
+}  // namespace joedb
