@@ -66,7 +66,7 @@ class Client:
         self.lives += 1
         self.is_stopped = False
         with open(self.chaos.folder / f'{self.name}.log', 'ab') as log:
-            self.process = subprocess.Popen([*self.chaos.survivor, self.chaos.tool('cluster_writer'), *self.command(),
+            self.process = subprocess.Popen([*servers.mortal(), self.chaos.tool('cluster_writer'), *self.command(),
                                              *self.chaos.monitor()], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             cwd=self.chaos.folder)
 
@@ -122,7 +122,6 @@ class Chaos:
         self.random = random.Random(arguments.seed)
         self.wrong, self.counts = [], collections.Counter()
         self.events, self.order = [], itertools.count()
-        self.survivor = ['setpriv', '--pdeathsig', 'KILL'] if shutil.which('setpriv') else []
         self.network = proxy.Network()
         self.cluster = servers.Cluster(self.folder / 'servers', network=self.network)
         self.damaged = self.random.choice(self.cluster.servers)

@@ -27,8 +27,7 @@
 
 #include "joedb/base/loggers.h"
 #include "joedb/base/main_wrapper.h"
-#include "joedb/cluster/log_connection.h"
-#include "joedb/cluster/nats_log.h"
+#include "joedb/cluster/nats_connection.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/replica/clients.h"
 
@@ -196,11 +195,10 @@ class Program {
   void connect() {
     joedb::Nats_Settings nats;
     if (!options_.monitor.empty()) nats.monitor = options_.monitor;
-    joedb::Nats_Log log(joedb::Nats_Address::parse(options_.url), nats, logger_);
     joedb::Log_Settings settings;
     settings.lease = std::chrono::milliseconds(options_.lease_ms);
     settings.owner = options_.writer;
-    joedb::Log_Connection connection(log, logger_, joedb::System::real(), settings);
+    joedb::Nats_Connection connection(options_.url, logger_, nats, settings);
     joedb::File file(options_.file, joedb::Open_Mode::write_existing_or_create_new);
     joedb::Journal_Options journal;
     journal.recovery = joedb::Recovery::keep;

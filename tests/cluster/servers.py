@@ -51,6 +51,11 @@ class Failure(Exception):
     pass
 
 
+def mortal():
+    """What makes a command that follows it end with this program."""
+    return ['setpriv', '--pdeathsig', 'KILL'] if shutil.which('setpriv') else []
+
+
 def is_free(port):
     with socket.socket() as end:
         end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -89,9 +94,7 @@ class Server:
         for old in glob.glob(str(self.folder / '*.ports')):
             os.remove(old)
         self.ports = None
-        command = [self.cluster.program, '-c', str(self.folder / 'server.conf')]
-        if shutil.which('setpriv'):  # does not outlive this program
-            command = ['setpriv', '--pdeathsig', 'KILL', *command]
+        command = [*mortal(), self.cluster.program, '-c', str(self.folder / 'server.conf')]
         with open(self.folder / 'server.log', 'ab') as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             start_new_session=True)
