@@ -26,7 +26,7 @@ if(TARGET joedb_program)
           DESTINATION lib/systemd/system)
   install(FILES packaging/systemd/joedb.conf DESTINATION lib/sysusers.d)
   install(FILES packaging/joedb.magic DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/joedb)
-  install(DIRECTORY packaging/editors DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/joedb)
+  install(DIRECTORY packaging/editors packaging/nats DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/joedb)
 
   # Man pages, and completion for shells: the program writes them.
   if(NOT CMAKE_CROSSCOMPILING)

@@ -51,6 +51,11 @@ class Failure(Exception):
     pass
 
 
+def mortal():
+    """What makes a command that follows it end with this program."""
+    return ['setpriv', '--pdeathsig', 'KILL'] if shutil.which('setpriv') else []
+
+
 def is_free(port):
     with socket.socket() as end:
         end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -82,16 +87,14 @@ class Server:
         self.process = None
         self.ports = None
         self.is_stopped = False
-        self.advertised_port = None
+        self.advertised_port = self.monitor_port = None  # for clients
 
     def start(self):
         assert not self.is_running()
         for old in glob.glob(str(self.folder / '*.ports')):
             os.remove(old)
         self.ports = None
-        command = [self.cluster.program, '-c', str(self.folder / 'server.conf')]
-        if shutil.which('setpriv'):  # does not outlive this program
-            command = ['setpriv', '--pdeathsig', 'KILL', *command]
+        command = [*mortal(), self.cluster.program, '-c', str(self.folder / 'server.conf')]
         with open(self.folder / 'server.log', 'ab') as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             start_new_session=True)
@@ -202,6 +205,7 @@ class Cluster:
         self.routes = {}
         for server in self.servers:
             server.advertised_port = self.network.link(CLIENTS, server.name, lambda s=server: s.port('nats'))
+            server.monitor_port = self.network.link(CLIENTS, server.name, lambda s=server: s.port('monitoring'))
             for other in self.servers:
                 if other is not server:
                     self.routes[server.name, other.name] = self.network.link(
@@ -217,7 +221,7 @@ class Cluster:
             advertise = f'  advertise: "{HOST}:{self.nowhere}"\n'
         else:
             ports = self.fixed_ports[server.name]
-            server.advertised_port = ports['nats']
+            server.advertised_port, server.monitor_port = ports['nats'], ports['monitoring']
             routes = [self.fixed_ports[other.name]['cluster'] for other in self.servers if other is not server]
             advertise = ''
         text = CONFIGURATION.format(
@@ -232,6 +236,10 @@ class Cluster:
         """Where clients connect to."""
         hosts = ','.join(f'{HOST}:{server.advertised_port}' for server in self.servers)
         return f'nats://{hosts}/{database}' if database else f'nats://{hosts}'
+
+    def monitor(self):
+        """Where clients ask what the servers do, for the option of this name."""
+        return ','.join(f'http://{HOST}:{server.monitor_port}' for server in self.servers)
 
     # ---- all of them
 
