@@ -1,6 +1,7 @@
 #include "joedb/cluster/nats_log.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -30,6 +31,23 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
+// Of a message that a consumer has delivered: as its reply subject says. -1: it is something else.
+// $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE..., or $JS.ACK.DOMAIN.ACCOUNT.STREAM....
+Number sequence_of(const natsMsg& message) {
+  const char* const reply = natsMsg_GetReply(&message);
+  std::vector<std::string> words;
+  for (std::string_view rest = reply ? reply : ""; !rest.empty();) {
+    words.emplace_back(rest.substr(0, rest.find('.')));
+    rest.remove_prefix(std::min(rest.size(), words.back().size() + 1));
+  }
+  constexpr std::size_t words_without_domain = 9;
+  if (words.size() < words_without_domain || words[0] != "$JS" || words[1] != "ACK") return -1;
+  const std::string& word = words[words.size() == words_without_domain ? 5 : 7];
+  Number number = -1;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() ? number : -1;
+}
+
 }  // namespace
 
 class Nats_Log::Reader {
@@ -49,6 +67,10 @@ class Nats_Log::Reader {
                           " bytes only, and 64 KiB are needed: raise max_payload");
     max_message_size_ = std::min(static_cast<std::size_t>(max_size), largest_max_message);
   }
+
+  ~Reader() { unsubscribe(); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
 
   Nats_Session& session() { return session_; }
   bool can_append() const { return can_append_; }
@@ -287,43 +309,33 @@ std::optional<std::string> Nats_Log::Reader::get(Number number) {
 std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
                                                               std::vector<std::string>& asked) {
   constexpr int tries = 20;  // each finds one server of three
+  const std::string action = "message " + std::to_string(number);
   for (int i = 0; i < tries; ++i) {
-    std::string subject;
-    const Nats_Subscription subscription = session_.subscribe(subject);
     const json body = {{"stream_name", stream_},
                        {"config",
-                        {{"deliver_subject", subject},
-                         {"deliver_policy", "by_start_sequence"},
+                        {{"deliver_policy", "by_start_sequence"},
                          {"opt_start_seq", number},
                          {"ack_policy", "none"},
                          {"replay_policy", "instant"},
-                         {"max_deliver", 1},
                          {"num_replicas", 1},
                          {"mem_storage", true},
                          {"inactive_threshold", std::chrono::nanoseconds(5s).count()}}}};
     const Nats_Message reply = session_.request("$JS.API.CONSUMER.CREATE." + stream_, body.dump());
     const json answer = nats_answer(session_, *reply);
     if (const Nats_Error error = nats_error(answer); error.error_code != 0)
-      fail(session_, error, "message " + std::to_string(number));
+      fail(session_, error, action);
     const json empty = json::object();
     const std::string server = answer.value("cluster", empty).value("leader", "");
+    const std::string consumer = stream_ + "." + answer.value("name", "");
     const bool is_new = std::ranges::find(asked, server) == asked.end();
-    natsMsg* pointer = nullptr;
-    const natsStatus status =
-        is_new ? natsSubscription_NextMsg(&pointer, subscription.get(),
-                                          std::chrono::duration_cast<std::chrono::milliseconds>(
-                                              session_.settings().answer_time)
-                                              .count())
-               : NATS_TIMEOUT;
-    const Nats_Message message(pointer);
-    session_.publish("$JS.API.CONSUMER.DELETE." + stream_ + "." + answer.value("name", ""), "", {});
+    Nats_Message message;
+    if (is_new)
+      message = session_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
+                                 "{\"batch\":1,\"no_wait\":true}");
+    session_.publish("$JS.API.CONSUMER.DELETE." + consumer, "", {});
     if (!is_new) continue;
     asked.push_back(server);
-    jsMsgMetaData* data = nullptr;
-    if (status != NATS_OK || natsMsg_GetMetaData(&data, pointer) != NATS_OK) return std::nullopt;
-    const std::uint64_t sequence = data->Sequence.Stream;
-    jsMsgMetaData_Destroy(data);
-    if (sequence != static_cast<std::uint64_t>(number)) return std::nullopt;
+    if (sequence_of(*message) != number) return std::nullopt;  // none, or the one behind the gap
     return std::string(nats_data(*message));
   }
   asked.clear();
@@ -377,7 +389,7 @@ std::optional<std::string> Nats_Log::Reader::read_elsewhere(Number number) {
 // ---- messages in their order --------------------------------------------------------------------
 
 void Nats_Log::Reader::unsubscribe() {
-  subscription_.reset();
+  session_.end(std::move(subscription_));
   ahead_.reset();
 }
 

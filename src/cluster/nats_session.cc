@@ -285,15 +285,11 @@ void Nats_Session::publish(const std::string& subject, std::string_view body,
   check(natsConnection_PublishMsg(connection, message), subject);
 }
 
-Nats_Subscription Nats_Session::subscribe(std::string& subject) {
-  natsConnection* const connection = connected();
-  natsInbox* inbox = nullptr;
-  check(natsInbox_Create(&inbox), "subscription");
-  const Nats_Pointer<natsInbox, natsInbox_Destroy> owner(inbox);
-  natsSubscription* subscription = nullptr;
-  check(natsConnection_SubscribeSync(&subscription, connection, inbox), "subscription");
-  subject = inbox;
-  return Nats_Subscription(subscription);
+void Nats_Session::end(Nats_Subscription subscription) {
+  if (!subscription) return;
+  natsSubscription_Unsubscribe(subscription.get());
+  // The answer comes behind all messages.
+  if (connection_) natsConnection_FlushTimeout(connection_->get(), in_ms(settings_.answer_time));
 }
 
 jsCtx& Nats_Session::jetstream() {
