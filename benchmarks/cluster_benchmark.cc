@@ -42,7 +42,7 @@ void check(natsStatus status) {
 // What the client library does: one message, the expected last sequence, and an acknowledgement.
 class Raw {
  public:
-  explicit Raw(const joedb::Nats_Address& address) : subject_(address.subject) {
+  explicit Raw(const joedb::Nats_Address& address) {
     std::string url;
     for (const std::string& server : address.servers) url += (url.empty() ? "" : ",") + server;
     check(natsConnection_ConnectTo(&connection_, url.c_str()));
@@ -50,6 +50,7 @@ class Raw {
     jsStreamInfo* info = nullptr;
     check(js_GetStreamInfo(&info, context_, address.origin().c_str(), nullptr, nullptr));
     last_ = info->State.LastSeq;
+    subject_ = info->Config->Subjects[0];
     jsStreamInfo_Destroy(info);
     bytes_.assign(180, 'x');  // as long as a record of such a transaction
   }
@@ -71,7 +72,7 @@ class Raw {
   }
 
  private:
-  const std::string subject_;
+  std::string subject_;
   natsConnection* connection_ = nullptr;
   jsCtx* context_ = nullptr;
   std::uint64_t last_ = 0;

@@ -25,12 +25,6 @@ constexpr std::int64_t room_for_headers = 1024;
 // The server allows 1000.
 constexpr std::size_t batch_size = 500;
 
-std::string hex(std::uint64_t value) {
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(value >> shift) & 15];
-  return text;
-}
-
 // Of a message that a consumer has delivered: as its reply subject says. -1: it is something else.
 // $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE..., or $JS.ACK.DOMAIN.ACCOUNT.STREAM....
 Number sequence_of(const natsMsg& message) {
@@ -57,6 +51,7 @@ class Nats_Log::Reader {
     const Nats_Stream_State state = state_of_stream();
     check_kind(state);
     can_append_ = state.mirror_of.empty();
+    subject_ = can_append_ ? state.subjects[0] : address.subject + ".>";
     max_batch_ = can_append_ && state.allows_atomic ? batch_size : 1;
     std::int64_t max_size = session_.max_payload() - room_for_headers;
     if (state.max_message_size > 0)
@@ -87,6 +82,15 @@ class Nats_Log::Reader {
   }
   Range range();
 
+  // Throws Disconnection if it is not the stream that it was.
+  Nats_Stream_State state_of_same_stream() {
+    Nats_Stream_State state = state_of_stream();
+    if (can_append_ && state.subjects != std::vector<std::string>{subject_})
+      throw Disconnection(session_.name() +
+                          ": the journal was removed and made again: connect again");
+    return state;
+  }
+
   bool append(std::span<const std::string> messages, Number last);
   std::optional<std::string> read(Number number, System::Duration wait);
   std::optional<std::string> read_elsewhere(Number number);
@@ -96,6 +100,7 @@ class Nats_Log::Reader {
   void check_kind(const Nats_Stream_State& state) const;
 
   // False: the stream has another end, or will soon have.
+  bool send_or_notice_loss(std::span<const std::string> messages, Number last);
   bool send(std::span<const std::string> messages, Number last);
 
   // One message, from anywhere. Nothing: there is none at `number` yet.
@@ -130,6 +135,7 @@ class Nats_Log::Reader {
 
   Nats_Session session_;
   const std::string stream_;
+  std::string subject_;
   bool can_append_ = false;
   std::size_t max_message_size_ = 0;
   std::size_t max_batch_ = 1;
@@ -154,8 +160,8 @@ void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
   if (!state.mirror_of.empty()) {
     if (state.mirror_of != address.origin())
       refuse("is a mirror of " + state.mirror_of + ", not of " + address.origin());
-  } else if (state.subjects != std::vector<std::string>{address.subject}) {
-    refuse("does not have the one subject " + address.subject +
+  } else if (state.subjects.size() != 1 || !state.subjects[0].starts_with(address.subject + '.')) {
+    refuse("does not have one subject " + address.subject + ".ID" +
            (stream_ == address.origin() ? "" : ", and is no mirror"));
   }
   if (state.has_limits) refuse("has limits (age, size or number): it may drop messages");
@@ -165,7 +171,7 @@ Replicated_Log::Range Nats_Log::Reader::range() {
   System& system = System::real();
   const System::Time end = System::after(system.now(), session_.settings().search_time);
   while (true) {
-    const Nats_Stream_State state = state_of_stream();
+    const Nats_Stream_State state = state_of_same_stream();
     // A server that was the leader before it was restarted answers as if it still were, for a
     // moment. Where all say less than was there, messages are lost, and the caller shall know it.
     if (state.last >= last_ || system.now() >= end) {
@@ -187,7 +193,7 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
   System& system = System::real();
   const System::Time end = System::after(system.now(), session_.settings().answer_time);
   while (true) {
-    if (send(messages, last)) {
+    if (send_or_notice_loss(messages, last)) {
       last_ = last + static_cast<Number>(messages.size());
       return true;
     }
@@ -206,6 +212,16 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
   }
 }
 
+// Where the stream was removed and made again, nobody takes messages for the one before.
+bool Nats_Log::Reader::send_or_notice_loss(std::span<const std::string> messages, Number last) {
+  try {
+    return send(messages, last);
+  } catch (const Connection_Lost&) {
+    state_of_same_stream();
+    throw;
+  }
+}
+
 bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) {
   // The library leaves out an expected sequence of 0. There is no Nats-Msg-Id: a message that is
   // repeated is refused by its expected sequence, and must not be taken for a duplicate.
@@ -215,7 +231,7 @@ bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) 
   // A large batch is sent, and written, at 4 MiB/s at least.
   const System::Duration time =
       session_.settings().answer_time + std::chrono::milliseconds(size / 4096);
-  const std::string& subject = session_.address().subject;
+  const std::string& subject = subject_;
 
   Nats_Message reply;
   if (messages.size() == 1) {
@@ -403,8 +419,8 @@ void Nats_Log::Reader::subscribe(Number number) {
   options.Config.OptStartSeq = static_cast<std::uint64_t>(number);
   natsSubscription* pointer = nullptr;
   jsCtx& jetstream = session_.jetstream();
-  const natsStatus status = js_SubscribeSync(
-      &pointer, &jetstream, session_.address().subject.c_str(), nullptr, &options, nullptr);
+  const natsStatus status =
+      js_SubscribeSync(&pointer, &jetstream, subject_.c_str(), nullptr, &options, nullptr);
   if (status != NATS_OK) return;  // messages are read one by one then
   subscription_.reset(pointer);
   natsSubscription_SetPendingLimits(pointer, -1, -1);  // there is flow control
@@ -560,6 +576,7 @@ std::optional<std::string> Nats_Log::read(Number number, System::Duration wait) 
 std::optional<std::string> Nats_Log::read_elsewhere(Number number) {
   return reader_->read_elsewhere(number);
 }
+std::int64_t Nats_Log::reconnections() const { return reader_->session().reconnections(); }
 Replicated_Log::Promise Nats_Log::promise() { return reader_->promise(); }
 Nats_Stream_State Nats_Log::state() { return reader_->state_of_stream(); }
 

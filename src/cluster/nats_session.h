@@ -64,6 +64,8 @@ class Nats_Session {
   // Changes when a connection was closed for good and another one was made: everything that was
   // made with the one before is useless, and must be destroyed.
   int generation() const { return generation_; }
+  // Grows with each connection that was made after the first one.
+  std::int64_t reconnections() const;
 
   // Bytes of a message with its headers.
   std::int64_t max_payload();

@@ -49,6 +49,7 @@ class Nats_Log final : public Replicated_Log {
   // less, `unknown` for less if nobody could be asked. A mirror promises as much as it would as a
   // log of its own. The monitoring port is asked with libcurl; without it, nobody is.
   Promise promise() override;
+  std::int64_t reconnections() const override;
 
   Nats_Stream_State state();
 
