@@ -316,16 +316,19 @@ def screen(cluster, is_kept):
              f'{".".join(map(str, nats_server.version(cluster.program)))}). Ctrl-C ends them.', '']
     if not cluster.syncs:
         lines += ['This version does not sync what it acknowledges: it does not survive a power cut of all three.', '']
-    lines += ['  URL     ' + url,
-              f'  data    {cluster.folder}' + ('' if is_kept else ' (removed at the end; --directory keeps it)'),
-              '  status  ' + '  '.join(f'http://{HOST}:{server.port("monitoring")}' for server in cluster.servers),
+    lines += ['  URL       ' + url,
+              f'  data      {cluster.folder}' + ('' if is_kept else ' (removed at the end; --directory keeps it)'),
+              f'  monitors  {cluster.monitor()}',
               '',
               'Try, in other terminals, with build/release/bin in the PATH:',
               '',
               f'  joedb nats create {url}',
-              f'  joedb_client city.joedb nats {url}',
-              f'  joedb_client other.joedb nats {url}',
+              f'  joedb_client --new city.joedb nats {url}',
+              f'  joedb_client --new other.joedb nats {url}',
               f'  joedb nats status {url}',
+              '',
+              f'With --monitor {cluster.monitor()} before the URL, the tools can ask',
+              'whether all of these servers sync, and say that what is acknowledged survives a power cut.',
               '',
               'What happens when a server dies, or hangs, while a client writes:',
               '']
