@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using testing::error_of;
 using ::testing::HasSubstr;
 
-TEST(Nats_Address_Test, a_url_names_servers_and_a_database) {
+TEST(Nats_Address_Test, AUrlNamesServersAndADatabase) {
   const auto address = Nats_Address::parse("nats://a,b.example:5222,[::1]:7/city-2_x");
   EXPECT_THAT(address.servers, ElementsAre("a:4222", "b.example:5222", "[::1]:7"));
   EXPECT_EQ(address.database, "city-2_x");
@@ -22,7 +22,7 @@ TEST(Nats_Address_Test, a_url_names_servers_and_a_database) {
   EXPECT_EQ(address.url(), "nats://a,b.example:5222,[::1]:7/city-2_x");
 }
 
-TEST(Nats_Address_Test, its_text_has_no_secrets) {
+TEST(Nats_Address_Test, ItsTextHasNoSecrets) {
   const auto address = Nats_Address::parse("tls://me:s%40cret@a/city?stream=copy");
   EXPECT_EQ(address.user, "me");
   EXPECT_EQ(address.password, "s@cret");
@@ -35,7 +35,7 @@ TEST(Nats_Address_Test, its_text_has_no_secrets) {
   EXPECT_THAT(error, ::testing::Not(HasSubstr("secret")));
 }
 
-TEST(Nats_Address_Test, an_error_says_what_is_wrong) {
+TEST(Nats_Address_Test, AnErrorSaysWhatIsWrong) {
   const auto error = [](const char* url) { return error_of([url] { Nats_Address::parse(url); }); };
   EXPECT_THAT(error("http://a/city"), HasSubstr("begins with nats:// or tls://"));
   EXPECT_THAT(error("nats://a"), HasSubstr("the name of the database is missing"));

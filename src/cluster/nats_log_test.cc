@@ -89,7 +89,7 @@ void append_at_last(Replicated_Log& log, const std::string& text, Number last) {
   }
 }
 
-TEST_F(Nats_Log_Test, what_is_appended_is_read) {
+TEST_F(Nats_Log_Test, WhatIsAppendedIsRead) {
   const auto log = start_one();
   EXPECT_EQ(log->name(), servers().url("city"));
   EXPECT_TRUE(log->can_append());
@@ -116,7 +116,7 @@ TEST_F(Nats_Log_Test, what_is_appended_is_read) {
   EXPECT_EQ(log->read_elsewhere(5), std::nullopt);
 }
 
-TEST_F(Nats_Log_Test, a_stale_append_changes_nothing) {
+TEST_F(Nats_Log_Test, AStaleAppendChangesNothing) {
   const auto log = start_one();
   EXPECT_TRUE(append(*log, "a", 0));
   EXPECT_TRUE(append(*log, "b", 1));
@@ -127,7 +127,7 @@ TEST_F(Nats_Log_Test, a_stale_append_changes_nothing) {
               HasSubstr("ends with message 2, where 7 was there"));
 }
 
-TEST_F(Nats_Log_Test, a_batch_is_appended_whole_or_not_at_all) {
+TEST_F(Nats_Log_Test, ABatchIsAppendedWholeOrNotAtAll) {
   const auto log = start_one();
   const std::vector<std::string> three = {"a", "b", "c"};
   EXPECT_TRUE(log->append(three, 0));
@@ -142,7 +142,7 @@ TEST_F(Nats_Log_Test, a_batch_is_appended_whole_or_not_at_all) {
   EXPECT_EQ(log->range().last, 523);
 }
 
-TEST_F(Nats_Log_Test, reading_in_order_does_not_leave_out_anything) {
+TEST_F(Nats_Log_Test, ReadingInOrderDoesNotLeaveOutAnything) {
   const auto log = start_one();
   constexpr Number size = 3000;
   for (Number last = 0; last < size; last += 500) {
@@ -157,7 +157,7 @@ TEST_F(Nats_Log_Test, reading_in_order_does_not_leave_out_anything) {
   EXPECT_THAT(log->read(7, 0s), Optional(std::string("7")));
 }
 
-TEST_F(Nats_Log_Test, a_reader_waits_for_the_next_message) {
+TEST_F(Nats_Log_Test, AReaderWaitsForTheNextMessage) {
   const auto log = start_one();
   const auto writer = open();
   EXPECT_EQ(log->read(1, 20ms), std::nullopt);
@@ -169,7 +169,7 @@ TEST_F(Nats_Log_Test, a_reader_waits_for_the_next_message) {
   EXPECT_EQ(log->read(21, 20ms), std::nullopt);
 }
 
-TEST_F(Nats_Log_Test, without_a_stream_it_says_what_makes_one) {
+TEST_F(Nats_Log_Test, WithoutAStreamItSaysWhatMakesOne) {
   start({.size = 1});
   const std::string url = servers().url("city");
   EXPECT_THAT(error_of<Disconnection>([&] { open(); }),
@@ -177,7 +177,7 @@ TEST_F(Nats_Log_Test, without_a_stream_it_says_what_makes_one) {
   EXPECT_FALSE(Nats_Stream(address(), settings()).state().has_value());
 }
 
-TEST_F(Nats_Log_Test, three_servers_survive_the_loss_of_their_leader) {
+TEST_F(Nats_Log_Test, ThreeServersSurviveTheLossOfTheirLeader) {
   const auto log = start_three();
   for (Number last = 0; last < 20; ++last) append_at_last(*log, std::to_string(last + 1), last);
   const std::size_t leader = servers().index(log->state().leader);
@@ -190,7 +190,7 @@ TEST_F(Nats_Log_Test, three_servers_survive_the_loss_of_their_leader) {
   for (Number i = 1; i <= 40; ++i) EXPECT_THAT(reader->read(i, 30s), Optional(std::to_string(i)));
 }
 
-TEST_F(Nats_Log_Test, a_batch_on_three_servers_is_whole) {
+TEST_F(Nats_Log_Test, ABatchOnThreeServersIsWhole) {
   const auto log = start_three();
   EXPECT_EQ(log->max_batch(), 500u);
   append_at_last(*log, "first", 0);
@@ -202,7 +202,7 @@ TEST_F(Nats_Log_Test, a_batch_on_three_servers_is_whole) {
   EXPECT_EQ(log->range().last, 11);
 }
 
-TEST_F(Nats_Log_Test, one_of_eight_writers_wins) {
+TEST_F(Nats_Log_Test, OneOfEightWritersWins) {
   const auto log = start_three();
   constexpr int writers = 8;
   constexpr Number rounds = 20;
@@ -225,7 +225,7 @@ TEST_F(Nats_Log_Test, one_of_eight_writers_wins) {
   }
 }
 
-TEST_F(Nats_Log_Test, nothing_hangs_while_the_servers_do) {
+TEST_F(Nats_Log_Test, NothingHangsWhileTheServersDo) {
   start({.size = 1});
   create({.replicas = 1});
   Nats_Settings quick = settings();
@@ -300,7 +300,7 @@ class Damaged_Nats_Log_Test : public Nats_Log_Test {
   }
 };
 
-TEST_F(Damaged_Nats_Log_Test, what_one_server_has_lost_is_read_from_the_others) {
+TEST_F(Damaged_Nats_Log_Test, WhatOneServerHasLostIsReadFromTheOthers) {
   const auto log = start_three();
   std::vector<std::string> messages;
   for (Number i = 1; i <= size; ++i) messages.push_back(message(i));
@@ -334,7 +334,7 @@ TEST_F(Damaged_Nats_Log_Test, what_one_server_has_lost_is_read_from_the_others) 
   }
 }
 
-TEST_F(Damaged_Nats_Log_Test, what_no_server_has_is_missing) {
+TEST_F(Damaged_Nats_Log_Test, WhatNoServerHasIsMissing) {
   const auto log = start_one();
   for (Number i = 1; i <= 200; ++i) ASSERT_TRUE(append(*log, message(i), i - 1));
   damage_node(0);
@@ -356,7 +356,19 @@ TEST_F(Damaged_Nats_Log_Test, what_no_server_has_is_missing) {
 
 // ---- streams ------------------------------------------------------------------------------------
 
-TEST_F(Nats_Log_Test, a_stream_denies_what_could_lose_messages) {
+TEST_F(Nats_Log_Test, AStreamThatWasMadeAgainTakesNothingOfAnOldClient) {
+  const auto log = start_one();
+  EXPECT_TRUE(append(*log, "Tokyo", 0));
+  Nats_Stream stream(address(), settings());
+  stream.remove();
+  const auto new_log = create({.replicas = 1});
+  EXPECT_TRUE(append(*new_log, "Kyoto", 0));
+  EXPECT_THAT(error_of([&] { append(*log, "Osaka", 1); }), HasSubstr("made again"));
+  EXPECT_THAT(error_of([&] { log->range(); }), HasSubstr("made again"));
+  EXPECT_EQ(new_log->range().last, 1);
+}
+
+TEST_F(Nats_Log_Test, AStreamDeniesWhatCouldLoseMessages) {
   start_three();
   Nats_Stream stream(address(), settings());
   const auto state = stream.state();
@@ -378,12 +390,12 @@ TEST_F(Nats_Log_Test, a_stream_denies_what_could_lose_messages) {
   EXPECT_FALSE(stream.state().has_value());
 }
 
-TEST_F(Nats_Log_Test, one_server_cannot_have_three_replicas) {
+TEST_F(Nats_Log_Test, OneServerCannotHaveThreeReplicas) {
   start({.size = 1});
   EXPECT_THAT(error_of<Disconnection>([&] { create({.replicas = 3}); }), HasSubstr("replicas > 1"));
 }
 
-TEST_F(Nats_Log_Test, a_shortened_log_ends_where_it_did) {
+TEST_F(Nats_Log_Test, AShortenedLogEndsWhereItDid) {
   const auto log = start_three();
   for (Number last = 0; last < 20; ++last)
     ASSERT_TRUE(append(*log, std::to_string(last + 1), last));
@@ -411,7 +423,7 @@ TEST_F(Nats_Log_Test, a_shortened_log_ends_where_it_did) {
   EXPECT_THAT(log->read(range.last + 1, 0s), Optional(std::string("next")));
 }
 
-TEST_F(Nats_Log_Test, a_stream_can_deny_to_be_shortened) {
+TEST_F(Nats_Log_Test, AStreamCanDenyToBeShortened) {
   start({.size = 1});
   const auto log = create({.replicas = 1, .denies_purge = true});
   EXPECT_TRUE(append(*log, "a", 0));
@@ -419,7 +431,7 @@ TEST_F(Nats_Log_Test, a_stream_can_deny_to_be_shortened) {
   EXPECT_THAT(error_of<Disconnection>([&] { stream.shorten(2); }), HasSubstr("deny_purge"));
 }
 
-TEST_F(Nats_Log_Test, a_mirror_is_read_and_not_written) {
+TEST_F(Nats_Log_Test, AMirrorIsReadAndNotWritten) {
   const auto log = start_one();
   for (Number last = 0; last < 5; ++last) ASSERT_TRUE(append(*log, std::to_string(last + 1), last));
   const auto mirror_address = Nats_Address::parse(servers().url("city") + "?stream=copy");
@@ -451,7 +463,7 @@ TEST_F(Nats_Log_Test, a_mirror_is_read_and_not_written) {
 
 // ---- durability ---------------------------------------------------------------------------------
 
-TEST_F(Nats_Log_Test, servers_that_sync_always_survive_a_power_cut) {
+TEST_F(Nats_Log_Test, ServersThatSyncAlwaysSurviveAPowerCut) {
   const auto log = start_three();
   EXPECT_EQ(log->promise().durability, Durability::power);
   EXPECT_EQ(log->promise().reason, "3 replicas; all servers sync before they acknowledge");
@@ -466,14 +478,14 @@ TEST_F(Nats_Log_Test, servers_that_sync_always_survive_a_power_cut) {
   EXPECT_THAT(log->promise().reason, HasSubstr(servers().name(other) + " (no answer"));
 }
 
-TEST_F(Nats_Log_Test, servers_that_sync_sometimes_survive_less) {
+TEST_F(Nats_Log_Test, ServersThatSyncSometimesSurviveLess) {
   start({.size = 3, .syncs_always = false});
   const auto log = create({.replicas = 3});
   EXPECT_EQ(log->promise().durability, Durability::machine);
   EXPECT_THAT(log->promise().reason, HasSubstr("3 replicas; without sync_interval: always on"));
 }
 
-TEST_F(Nats_Log_Test, one_server_survives_a_power_cut_if_it_syncs) {
+TEST_F(Nats_Log_Test, OneServerSurvivesAPowerCutIfItSyncs) {
   EXPECT_EQ(start_one()->promise().durability, Durability::power);
   start({.size = 1, .syncs_always = false});
   EXPECT_EQ(create({.replicas = 1})->promise().durability, Durability::process);
