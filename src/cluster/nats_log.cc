@@ -109,6 +109,7 @@ class Nats_Log::Reader {
   // Nothing: the server that answers does not have it. Its answer may be late.
   std::optional<std::string> get_directly(Number number);
   std::optional<std::string> get_directly_from(const std::string& server, Number number);
+  Nats_Message next_of(const std::string& consumer);
   // Of a server that is not among those that were asked, and is then. Nothing also if none is
   // found.
   std::optional<std::string> get_from_another(Number number, std::vector<std::string>& asked);
@@ -320,6 +321,21 @@ std::optional<std::string> Nats_Log::Reader::get(Number number) {
   return message;
 }
 
+Nats_Message Nats_Log::Reader::next_of(const std::string& consumer) {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), session_.settings().answer_time);
+  while (true) {
+    try {
+      return session_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
+                              "{\"batch\":1,\"no_wait\":true}");
+    } catch (const Connection_Lost&) {
+      if (system.now() >= end) throw;
+    }
+    // The server of this connection has not heard yet that there is such a consumer on another one.
+    system.sleep(5ms);
+  }
+}
+
 // Nobody can choose the server that answers a direct get, but a consumer says where it is: on any
 // of the servers that have a replica. It reads that one.
 std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
@@ -345,9 +361,7 @@ std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
     const std::string consumer = stream_ + "." + answer.value("name", "");
     const bool is_new = std::ranges::find(asked, server) == asked.end();
     Nats_Message message;
-    if (is_new)
-      message = session_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
-                                 "{\"batch\":1,\"no_wait\":true}");
+    if (is_new) message = next_of(consumer);
     session_.publish("$JS.API.CONSUMER.DELETE." + consumer, "", {});
     if (!is_new) continue;
     asked.push_back(server);
