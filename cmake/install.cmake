@@ -16,6 +16,9 @@ endif()
 if(TARGET joedb_ssh)
   install(TARGETS joedb_ssh EXPORT joedbTargets)
 endif()
+if(TARGET joedb_nats)
+  install(TARGETS joedb_nats EXPORT joedbTargets)
+endif()
 
 # The tools.
 if(TARGET joedb_program)

@@ -265,6 +265,10 @@ Log_State Log_Connection::Session::find(Offset end) {
   // The first number with f(state), which is true from there on up to the newest one.
   const auto first_with = [&](Log_State newest, auto f) {
     Number low = retry([&] { return log_.range().first; });  // f may be true here
+    if (low > newest.number)
+      throw Missing_Message(
+          log_.name() + ": message " + std::to_string(newest.number) + " is not there any more",
+          newest.number);
     for (Number step = 1; newest.number > low; step *= 2) {
       const Number number = std::max(low, newest.number - step);
       const Log_State state = state_after(number);

@@ -129,6 +129,7 @@ class Simulation final : public System {
   void act(Client& client, Writable_Journal_Client& store);
   void transact(Client& client, Writable_Journal_Client& store);
   void transact_twice(Client& client, Writable_Journal_Client& store);
+  void write_both(Client& client, Writable_Journal_Client_Lock& lock);
   Name write(Client& client, Writable_Journal& journal);
   void archive();
   void check_copy(const Client& client, const Abstract_File& file, Offset end);
@@ -288,7 +289,8 @@ void Simulation::archive() {
   const Number kept = connection.append_archive(file, end, "the archive");
   archive_.pwrite(file.get_data().data(), file.get_data().size(), 0);
   messages_.remove_before(kept);
-  note("archived up to position " + std::to_string(end));
+  note("archived up to position " + std::to_string(end) + ", kept from message " +
+       std::to_string(kept));
 }
 
 // ---- the clients --------------------------------------------------------------------------------
@@ -427,7 +429,18 @@ void Simulation::transact(Client& client, Writable_Journal_Client& store) {
 }
 
 void Simulation::transact_twice(Client& client, Writable_Journal_Client& store) {
+  const System::Time start = now_;
   Writable_Journal_Client_Lock lock(store);
+  try {
+    write_both(client, lock);
+  } catch (const Conflict&) {
+    if (now_ - start < lease_)
+      fail("client " + std::to_string(client.index) + " has the lock, and others push");
+    throw;
+  }
+}
+
+void Simulation::write_both(Client& client, Writable_Journal_Client_Lock& lock) {
   const Name first = write(client, lock.get_journal());
   lock.push_and_checkpoint();
   client.transactions[first.number].is_acknowledged = true;
