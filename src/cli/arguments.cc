@@ -645,7 +645,7 @@ void Open_Files::connect(const Client_Options& client) {
     log_connection_ = std::make_unique<Log_Connection>(*log_of_journal_, log_, System::real(),
                                                        argument_.nats->log_settings);
     connection_ = log_connection_.get();
-    print_durability(argument_.nats->name, log_connection_->durability());
+    print_promise(argument_.nats->name, log_connection_->promise());
   } else {
     log_.log("creating connection: dummy");
   }

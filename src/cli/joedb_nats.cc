@@ -72,9 +72,9 @@ int run_create(std::vector<std::string> arguments) {
   if (!stream.state()) stream.create({.replicas = static_cast<int>(replicas)});
   Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
   Log_Connection::create(log);
-  std::cout << "made " << tool.name() << "; what is acknowledged " << text_of(log.durability())
-            << ": " << log.durability_reason() << "\nUse it: joedb_client FILE " << tool.name()
-            << '\n';
+  const Replicated_Log::Promise promise = log.promise();
+  std::cout << "made " << tool.name() << "; what is acknowledged " << text_of(promise.durability)
+            << ": " << promise.reason << "\nUse it: joedb_client FILE " << tool.name() << '\n';
   return 0;
 }
 
@@ -118,8 +118,7 @@ Json json_of(const Nats_Stream_State& state) {
 }
 
 void print(const std::string& name, const Nats_Stream_State& state,
-           const Log_Connection::Status& journal, Durability durability,
-           const std::string& reason) {
+           const Log_Connection::Status& journal, const Replicated_Log::Promise& promise) {
   std::cout << name << '\n'
             << "  journal     checkpoint " << journal.checkpoint << '\n'
             << "  messages    " << state.first << " to " << state.last << ", " << state.bytes
@@ -137,8 +136,8 @@ void print(const std::string& name, const Nats_Stream_State& state,
               << (peer.is_offline   ? " OFFLINE"
                   : peer.is_current ? " current"
                                     : " " + std::to_string(peer.lag) + " operations behind");
-  std::cout << "\n  durability  what is acknowledged " << text_of(durability) << ": " << reason
-            << '\n'
+  std::cout << "\n  durability  what is acknowledged " << text_of(promise.durability) << ": "
+            << promise.reason << '\n'
             << "  lock        "
             << (journal.lock_owner.empty() ? "free" : "of " + journal.lock_owner) << '\n';
   if (!journal.archive.empty())
@@ -163,21 +162,21 @@ int run_status(std::vector<std::string> arguments) {
   Log_Connection connection(log, tool.log(), System::real(), settings);
   const Log_Connection::Status journal = connection.status();
   const Nats_Stream_State state = log.state();
-  const Durability durability = log.durability();
+  const Replicated_Log::Promise& promise = connection.promise();
   if (is_json) {
     Json json = json_of(state);
     json["checkpoint"] = journal.checkpoint;
-    json["durability"] = durability == Durability::power     ? "power"
-                         : durability == Durability::machine ? "machine"
-                         : durability == Durability::process ? "process"
-                                                             : "unknown";
-    json["reason"] = log.durability_reason();
+    json["durability"] = promise.durability == Durability::power     ? "power"
+                         : promise.durability == Durability::machine ? "machine"
+                         : promise.durability == Durability::process ? "process"
+                                                                     : "unknown";
+    json["reason"] = promise.reason;
     json["lock"] = journal.lock_owner;
     json["archive"] = journal.archive;
     json["archive_end"] = journal.archive_end;
     print_json(json);
   } else {
-    print(tool.name(), state, journal, durability, log.durability_reason());
+    print(tool.name(), state, journal, promise);
   }
   bool is_good = state.missing() == 0;
   for (const Nats_Stream_State::Peer& peer : state.peers) is_good = is_good && !peer.is_offline;

@@ -23,9 +23,10 @@ void allow_nats_words(Options& options) {
   for (const char* const name : names) options.allow_word(name);
 }
 
-void print_durability(const std::string& name, Durability durability) {
-  if (durability == Durability::power && !is_interactive()) return;
-  std::cerr << name << ": what is acknowledged " << text_of(durability) << '\n';
+void print_promise(const std::string& name, const Replicated_Log::Promise& promise) {
+  if (promise.durability == Durability::power && !is_interactive()) return;
+  std::cerr << name << ": what is acknowledged " << text_of(promise.durability) << ": "
+            << promise.reason << '\n';
 }
 
 #ifdef JOEDB_HAS_NATS

@@ -33,7 +33,7 @@ std::unique_ptr<Replicated_Log> open_log(const Nats_Argument& argument, Logger& 
 
 // Says on standard error what an acknowledged transaction survives: always if that is not a power
 // cut, otherwise to people.
-void print_durability(const std::string& name, Durability durability);
+void print_promise(const std::string& name, const Replicated_Log::Promise& promise);
 
 // These words keep their places.
 void allow_nats_words(Options& options);

@@ -41,7 +41,7 @@ class Log_Connection::Session {
 
   bool can_push() const { return log_.can_append(); }
   Offset get_checkpoint() const { return checkpoint_; }
-  Durability durability() const { return durability_; }
+  const Replicated_Log::Promise& promise() const { return promise_; }
   void compare(const Abstract_File& local, Offset end, Content_Check check);
   void pull(const Pull& pull, const Receive& receive);
   void push(const Abstract_File& local, Offset end, After_Push after);
@@ -110,7 +110,7 @@ class Log_Connection::Session {
   const std::string owner_;
   const std::uint64_t writer_;
   Messages messages_;
-  Durability durability_ = Durability::unknown;
+  Replicated_Log::Promise promise_;
 
   std::mutex mutex_;  // what follows, and the log
   Log_State known_;   // the newest that was seen
@@ -144,13 +144,14 @@ Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& sy
   });
   tries_once_ = false;
   checkpoint_ = known_.journal.end;
-  durability_ = log_.durability();
-  if (durability_ < settings_.required)
+  promise_ = log_.promise();
+  const std::string promised = text_of(promise_.durability) +
+                               std::string(promise_.reason.empty() ? "" : ": ") + promise_.reason;
+  if (promise_.durability < settings_.required)
     throw Disconnection(log_.name() + " does not promise what is required: what is acknowledged " +
-                        text_of(durability_));
+                        promised);
   logger_.log("connected to " + log_.name() + ", message " + std::to_string(known_.number) +
-              ", checkpoint " + std::to_string(checkpoint_) + "; what is acknowledged " +
-              text_of(durability_));
+              ", checkpoint " + std::to_string(checkpoint_) + "; what is acknowledged " + promised);
   if (settings_.renews_lock && log_.can_append()) keeper_ = std::thread([this] { keep_lock(); });
 }
 
@@ -723,7 +724,7 @@ void Log_Connection::create(Replicated_Log& log, System& system) {
   if (!is_empty) throw Disconnection(log.name() + " has a journal already");
 }
 
-Durability Log_Connection::durability() const { return session_->durability(); }
+const Replicated_Log::Promise& Log_Connection::promise() const { return session_->promise(); }
 bool Log_Connection::can_push() const { return session_->can_push(); }
 Offset Log_Connection::get_checkpoint() const { return session_->get_checkpoint(); }
 

@@ -121,7 +121,7 @@ TEST_F(Log_Connection_Test, RequiresThePromiseThatIsAskedFor) {
   EXPECT_THAT(error_of([&] { Log_Connection(log, Logger::none(), system_, settings); }),
               HasSubstr("survives the loss of a machine, not a power cut of all"));
   settings.required = Durability::machine;
-  EXPECT_EQ(Log_Connection(log, Logger::none(), system_, settings).durability(),
+  EXPECT_EQ(Log_Connection(log, Logger::none(), system_, settings).promise().durability,
             Durability::machine);
 }
 

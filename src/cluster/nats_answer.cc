@@ -97,4 +97,10 @@ std::optional<Nats_Stream_State> ask_for_state(Nats_Session& session) {
   }
 }
 
+std::string hex(std::uint64_t value) {
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(value >> shift) & 15];
+  return text;
+}
+
 }  // namespace joedb::inline v1

@@ -38,6 +38,9 @@ Nats_Stream_State nats_stream_state(const nlohmann::json& answer);
 // STREAM.INFO; nothing, if there is no such stream.
 std::optional<Nats_Stream_State> ask_for_state(Nats_Session& session);
 
+// Sixteen digits.
+std::string hex(std::uint64_t value);
+
 }  // namespace joedb::inline v1
 
 #endif

@@ -1,6 +1,7 @@
 #include "joedb/cluster/nats_log.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -24,10 +25,21 @@ constexpr std::int64_t room_for_headers = 1024;
 // The server allows 1000.
 constexpr std::size_t batch_size = 500;
 
-std::string hex(std::uint64_t value) {
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(value >> shift) & 15];
-  return text;
+// Of a message that a consumer has delivered: as its reply subject says. -1: it is something else.
+// $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE..., or $JS.ACK.DOMAIN.ACCOUNT.STREAM....
+Number sequence_of(const natsMsg& message) {
+  const char* const reply = natsMsg_GetReply(&message);
+  std::vector<std::string> words;
+  for (std::string_view rest = reply ? reply : ""; !rest.empty();) {
+    words.emplace_back(rest.substr(0, rest.find('.')));
+    rest.remove_prefix(std::min(rest.size(), words.back().size() + 1));
+  }
+  constexpr std::size_t words_without_domain = 9;
+  if (words.size() < words_without_domain || words[0] != "$JS" || words[1] != "ACK") return -1;
+  const std::string& word = words[words.size() == words_without_domain ? 5 : 7];
+  Number number = -1;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() ? number : -1;
 }
 
 }  // namespace
@@ -39,6 +51,7 @@ class Nats_Log::Reader {
     const Nats_Stream_State state = state_of_stream();
     check_kind(state);
     can_append_ = state.mirror_of.empty();
+    subject_ = can_append_ ? state.subjects[0] : address.subject + ".>";
     max_batch_ = can_append_ && state.allows_atomic ? batch_size : 1;
     std::int64_t max_size = session_.max_payload() - room_for_headers;
     if (state.max_message_size > 0)
@@ -49,6 +62,10 @@ class Nats_Log::Reader {
                           " bytes only, and 64 KiB are needed: raise max_payload");
     max_message_size_ = std::min(static_cast<std::size_t>(max_size), largest_max_message);
   }
+
+  ~Reader() { unsubscribe(); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
 
   Nats_Session& session() { return session_; }
   bool can_append() const { return can_append_; }
@@ -63,20 +80,27 @@ class Nats_Log::Reader {
                              ? ": `joedb nats create " + session_.name() + "` makes it"
                              : ": `joedb nats mirror " + session_.name() + "` makes it"));
   }
-  Range range() {
-    const Nats_Stream_State state = state_of_stream();
-    return {state.first, state.last};
+  Range range();
+
+  // Throws Disconnection if it is not the stream that it was.
+  Nats_Stream_State state_of_same_stream() {
+    Nats_Stream_State state = state_of_stream();
+    if (can_append_ && state.subjects != std::vector<std::string>{subject_})
+      throw Disconnection(session_.name() +
+                          ": the journal was removed and made again: connect again");
+    return state;
   }
 
   bool append(std::span<const std::string> messages, Number last);
   std::optional<std::string> read(Number number, System::Duration wait);
   std::optional<std::string> read_elsewhere(Number number);
-  std::pair<Durability, std::string> durability();
+  Promise promise();
 
  private:
   void check_kind(const Nats_Stream_State& state) const;
 
   // False: the stream has another end, or will soon have.
+  bool send_or_notice_loss(std::span<const std::string> messages, Number last);
   bool send(std::span<const std::string> messages, Number last);
 
   // One message, from anywhere. Nothing: there is none at `number` yet.
@@ -85,6 +109,9 @@ class Nats_Log::Reader {
   // Nothing: the server that answers does not have it. Its answer may be late.
   std::optional<std::string> get_directly(Number number);
   std::optional<std::string> get_directly_from(const std::string& server, Number number);
+  // Of a server that is not among those that were asked, and is then. Nothing also if none is
+  // found.
+  std::optional<std::string> get_from_another(Number number, std::vector<std::string>& asked);
   std::optional<std::string> direct_message(natsMsg& message, Number number) const;
   std::optional<std::string> get_from_leader(Number number);
   std::string direct_subject() const { return "$JS.API.DIRECT.GET." + stream_; }
@@ -108,17 +135,21 @@ class Nats_Log::Reader {
 
   Nats_Session session_;
   const std::string stream_;
+  std::string subject_;
   bool can_append_ = false;
   std::size_t max_message_size_ = 0;
   std::size_t max_batch_ = 1;
 
+  Number last_ = 0;  // that is known to be there
   Number after_last_read_ = 0;
   int in_order_ = 0;  // so many reads, each of the number behind the one before
   Nats_Subscription subscription_;
   int generation_ = 0;                                   // of the session: when it was made
   Number next_ = 0;                                      // of the subscription
   std::optional<std::pair<Number, std::string>> ahead_;  // came, and is not next_
-  std::size_t elsewhere_ = 0;
+
+  Number elsewhere_ = 0;            // the last one that was read elsewhere
+  std::vector<std::string> asked_;  // for it: names of servers
 };
 
 void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
@@ -129,11 +160,26 @@ void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
   if (!state.mirror_of.empty()) {
     if (state.mirror_of != address.origin())
       refuse("is a mirror of " + state.mirror_of + ", not of " + address.origin());
-  } else if (state.subjects != std::vector<std::string>{address.subject}) {
-    refuse("does not have the one subject " + address.subject +
+  } else if (state.subjects.size() != 1 || !state.subjects[0].starts_with(address.subject + '.')) {
+    refuse("does not have one subject " + address.subject + ".ID" +
            (stream_ == address.origin() ? "" : ", and is no mirror"));
   }
   if (state.has_limits) refuse("has limits (age, size or number): it may drop messages");
+}
+
+Replicated_Log::Range Nats_Log::Reader::range() {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), session_.settings().search_time);
+  while (true) {
+    const Nats_Stream_State state = state_of_same_stream();
+    // A server that was the leader before it was restarted answers as if it still were, for a
+    // moment. Where all say less than was there, messages are lost, and the caller shall know it.
+    if (state.last >= last_ || system.now() >= end) {
+      last_ = state.last;
+      return {state.first, state.last};
+    }
+    system.sleep(50ms);
+  }
 }
 
 // ---- appending ----------------------------------------------------------------------------------
@@ -147,7 +193,10 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
   System& system = System::real();
   const System::Time end = System::after(system.now(), session_.settings().answer_time);
   while (true) {
-    if (send(messages, last)) return true;
+    if (send_or_notice_loss(messages, last)) {
+      last_ = last + static_cast<Number>(messages.size());
+      return true;
+    }
     // The leader refuses also because of messages that are on their way, perhaps from an earlier
     // call, and may come to nothing.
     const Number now_last = range().last;
@@ -163,6 +212,16 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
   }
 }
 
+// Where the stream was removed and made again, nobody takes messages for the one before.
+bool Nats_Log::Reader::send_or_notice_loss(std::span<const std::string> messages, Number last) {
+  try {
+    return send(messages, last);
+  } catch (const Connection_Lost&) {
+    state_of_same_stream();
+    throw;
+  }
+}
+
 bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) {
   // The library leaves out an expected sequence of 0. There is no Nats-Msg-Id: a message that is
   // repeated is refused by its expected sequence, and must not be taken for a duplicate.
@@ -172,7 +231,7 @@ bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) 
   // A large batch is sent, and written, at 4 MiB/s at least.
   const System::Duration time =
       session_.settings().answer_time + std::chrono::milliseconds(size / 4096);
-  const std::string& subject = session_.address().subject;
+  const std::string& subject = subject_;
 
   Nats_Message reply;
   if (messages.size() == 1) {
@@ -261,50 +320,92 @@ std::optional<std::string> Nats_Log::Reader::get(Number number) {
   return message;
 }
 
+// Nobody can choose the server that answers a direct get, but a consumer says where it is: on any
+// of the servers that have a replica. It reads that one.
+std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
+                                                              std::vector<std::string>& asked) {
+  constexpr int tries = 20;  // each finds one server of three
+  const std::string action = "message " + std::to_string(number);
+  for (int i = 0; i < tries; ++i) {
+    const json body = {{"stream_name", stream_},
+                       {"config",
+                        {{"deliver_policy", "by_start_sequence"},
+                         {"opt_start_seq", number},
+                         {"ack_policy", "none"},
+                         {"replay_policy", "instant"},
+                         {"num_replicas", 1},
+                         {"mem_storage", true},
+                         {"inactive_threshold", std::chrono::nanoseconds(5s).count()}}}};
+    const Nats_Message reply = session_.request("$JS.API.CONSUMER.CREATE." + stream_, body.dump());
+    const json answer = nats_answer(session_, *reply);
+    if (const Nats_Error error = nats_error(answer); error.error_code != 0)
+      fail(session_, error, action);
+    const json empty = json::object();
+    const std::string server = answer.value("cluster", empty).value("leader", "");
+    const std::string consumer = stream_ + "." + answer.value("name", "");
+    const bool is_new = std::ranges::find(asked, server) == asked.end();
+    Nats_Message message;
+    if (is_new)
+      message = session_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
+                                 "{\"batch\":1,\"no_wait\":true}");
+    session_.publish("$JS.API.CONSUMER.DELETE." + consumer, "", {});
+    if (!is_new) continue;
+    asked.push_back(server);
+    if (sequence_of(*message) != number) return std::nullopt;  // none, or the one behind the gap
+    return std::string(nats_data(*message));
+  }
+  asked.clear();
+  return std::nullopt;
+}
+
 std::optional<std::string> Nats_Log::Reader::search(Number number) {
   System& system = System::real();
   const System::Time end = System::after(system.now(), session_.settings().search_time);
   while (true) {
     for (const std::string& server : session_.servers())
       if (auto message = get_directly_from(server, number)) return message;
+    const Nats_Stream_State state = state_of_stream();
+    if (state.last < number) return std::nullopt;  // said by a leader that was none any more
+    if (number < state.first)
+      throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
+                                " has been removed: the first one is " +
+                                std::to_string(state.first),
+                            number);
     if (auto message = get_from_leader(number)) return message;
-    const Range now = range();
-    if (now.last < number) return std::nullopt;  // said by a leader that was none any more
-    if (number < now.first)
-      throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
-                                " has been removed: the first one is " + std::to_string(now.first),
-                            number);
-    if (system.now() >= end)
-      throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
-                                " is missing on all servers that could be asked, and later ones "
-                                "are there: `joedb nats verify` tells more",
-                            number);
+    std::vector<std::string> asked = {state.leader};
+    for (const auto& peer : state.peers)
+      if (!peer.is_offline)
+        if (auto message = get_from_another(number, asked)) return message;
+    if (system.now() >= end) {
+      std::string offline;
+      for (const auto& peer : state.peers)
+        if (peer.is_offline) offline += (offline.empty() ? "" : ", ") + peer.name;
+      throw Missing_Message(
+          session_.name() + ": message " + std::to_string(number) +
+              " is missing on all servers that could be asked, and later ones are there: " +
+              (offline.empty() ? "" : "perhaps " + offline + " has it, which is offline; ") +
+              "`joedb nats verify` tells more",
+          number);
+    }
     system.sleep(100ms);
   }
 }
 
 std::optional<std::string> Nats_Log::Reader::read_elsewhere(Number number) {
-  const std::vector<std::string> servers = session_.servers();
-  for (std::size_t tries = 0; tries <= servers.size(); ++tries) {
-    const std::size_t way = elsewhere_++ % (servers.size() + 1);
-    try {
-      if (way == servers.size()) {
-        return get_from_leader(number);
-      } else if (const auto message =
-                     session_.request_of(servers[way], direct_subject(), direct_body(number))) {
-        return direct_message(**message, number);
-      }
-    } catch (const Connection_Lost&) {
-      if (tries == servers.size()) throw;
-    }
-  }
-  throw Connection_Lost(session_.name() + ": no server has answered");
+  if (elsewhere_ != number) asked_.clear();
+  elsewhere_ = number;
+  const Nats_Stream_State state = state_of_stream();
+  if (number > state.last) return std::nullopt;
+  if (!asked_.empty() && asked_.size() < state.peers.size() + 1)
+    if (auto message = get_from_another(number, asked_); message || !asked_.empty()) return message;
+  asked_ = {state.leader};
+  return get_from_leader(number);
 }
 
 // ---- messages in their order --------------------------------------------------------------------
 
 void Nats_Log::Reader::unsubscribe() {
-  subscription_.reset();
+  session_.end(std::move(subscription_));
   ahead_.reset();
 }
 
@@ -318,8 +419,8 @@ void Nats_Log::Reader::subscribe(Number number) {
   options.Config.OptStartSeq = static_cast<std::uint64_t>(number);
   natsSubscription* pointer = nullptr;
   jsCtx& jetstream = session_.jetstream();
-  const natsStatus status = js_SubscribeSync(
-      &pointer, &jetstream, session_.address().subject.c_str(), nullptr, &options, nullptr);
+  const natsStatus status =
+      js_SubscribeSync(&pointer, &jetstream, subject_.c_str(), nullptr, &options, nullptr);
   if (status != NATS_OK) return;  // messages are read one by one then
   subscription_.reset(pointer);
   natsSubscription_SetPendingLimits(pointer, -1, -1);  // there is flow control
@@ -359,6 +460,7 @@ std::optional<std::string> Nats_Log::Reader::take(Number number, System::Duratio
 std::string Nats_Log::Reader::delivered(Number number, std::string message) {
   in_order_ = number == after_last_read_ ? std::min(in_order_ + 1, 2) : 0;
   after_last_read_ = number + 1;
+  last_ = std::max(last_, number);
   if (subscription_ && next_ == number) next_ = number + 1;
   return message;
 }
@@ -404,7 +506,7 @@ std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Tim
 
 // ---- durability ---------------------------------------------------------------------------------
 
-std::pair<Durability, std::string> Nats_Log::Reader::durability() {
+Replicated_Log::Promise Nats_Log::Reader::promise() {
   const Nats_Stream_State state = state_of_stream();
   const Nats_Settings& settings = session_.settings();
   const std::string replicas =
@@ -474,8 +576,8 @@ std::optional<std::string> Nats_Log::read(Number number, System::Duration wait) 
 std::optional<std::string> Nats_Log::read_elsewhere(Number number) {
   return reader_->read_elsewhere(number);
 }
-Durability Nats_Log::durability() { return reader_->durability().first; }
-std::string Nats_Log::durability_reason() { return reader_->durability().second; }
+std::int64_t Nats_Log::reconnections() const { return reader_->session().reconnections(); }
+Replicated_Log::Promise Nats_Log::promise() { return reader_->promise(); }
 Nats_Stream_State Nats_Log::state() { return reader_->state_of_stream(); }
 
 }  // namespace joedb::inline v1

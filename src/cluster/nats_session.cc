@@ -187,6 +187,17 @@ void Nats_Session::connect() {
   ++generation_;
 }
 
+std::int64_t Nats_Session::reconnections() const {
+  std::uint64_t count = 0;
+  natsStatistics* pointer = nullptr;
+  if (natsStatistics_Create(&pointer) == NATS_OK) {
+    const Nats_Pointer<natsStatistics, natsStatistics_Destroy> statistics(pointer);
+    if (natsConnection_GetStats(connection_->get(), pointer) == NATS_OK)
+      natsStatistics_GetCounts(pointer, nullptr, nullptr, nullptr, nullptr, &count);
+  }
+  return (std::int64_t{generation_} << 32) + static_cast<std::int64_t>(count);
+}
+
 void Nats_Session::check(natsStatus status, std::string_view action) const {
   if (status != NATS_OK) fail(status, action);
 }
@@ -283,6 +294,13 @@ void Nats_Session::publish(const std::string& subject, std::string_view body,
   for (const auto& [key, value] : headers)
     check(natsMsgHeader_Set(message, key, value.c_str()), subject);
   check(natsConnection_PublishMsg(connection, message), subject);
+}
+
+void Nats_Session::end(Nats_Subscription subscription) {
+  if (!subscription) return;
+  natsSubscription_Unsubscribe(subscription.get());
+  // The answer comes behind all messages.
+  if (connection_) natsConnection_FlushTimeout(connection_->get(), in_ms(settings_.answer_time));
 }
 
 jsCtx& Nats_Session::jetstream() {

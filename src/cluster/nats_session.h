@@ -24,6 +24,7 @@ struct Nats_Deleter {
 template <class T, void (*destroy)(T*)>
 using Nats_Pointer = std::unique_ptr<T, Nats_Deleter<T, destroy>>;
 using Nats_Message = Nats_Pointer<natsMsg, natsMsg_Destroy>;
+// Only Nats_Session::end may destroy it.
 using Nats_Subscription = Nats_Pointer<natsSubscription, natsSubscription_Destroy>;
 
 std::string_view nats_data(const natsMsg& message);
@@ -52,6 +53,10 @@ class Nats_Session {
   // Without an answer. Perhaps it has not been sent yet.
   void publish(const std::string& subject, std::string_view body, const Headers& headers);
 
+  // Ends a subscription, also while messages are coming. The thread that receives them may still be
+  // using it then, which the library does not know: it is destroyed when that thread has gone on.
+  void end(Nats_Subscription subscription);
+
   // In JetStream, with an answer of this session's answer_time. Throws Connection_Lost while there
   // is no connection. It lives as long as nothing else of this session is called after
   // Connection_Lost.
@@ -59,6 +64,8 @@ class Nats_Session {
   // Changes when a connection was closed for good and another one was made: everything that was
   // made with the one before is useless, and must be destroyed.
   int generation() const { return generation_; }
+  // Grows with each connection that was made after the first one.
+  std::int64_t reconnections() const;
 
   // Bytes of a message with its headers.
   std::int64_t max_payload();

@@ -103,7 +103,9 @@ void Nats_Stream::create(const Nats_Stream_Plan& plan) {
   if (address.stream != address.origin())
     throw Disconnection(address.url() + ": the stream of the database is made without ?stream=");
   json config = plan_of(address.stream, plan.replicas);
-  config["subjects"] = {address.subject};
+  // Another one for each stream: clients that have not noticed that the stream was removed and made
+  // again have nobody who takes their messages.
+  config["subjects"] = {address.subject + '.' + hex(System::real().random())};
   config["deny_purge"] = plan.denies_purge;
   config["duplicate_window"] = std::chrono::nanoseconds(2min).count();
   config["allow_atomic"] = true;  // servers before 2.12 do not look at it

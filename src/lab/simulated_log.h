@@ -96,7 +96,7 @@ class Simulated_Log final : public Replicated_Log {
     if (++asked_ % 2 == 1) return std::nullopt;  // a machine that has nothing
     return content_.at(number);
   }
-  Durability durability() override { return promised; }
+  Promise promise() override { return {promised}; }
   std::int64_t reconnections() const override { return reconnected; }
 
   bool is_damaged_everywhere = false;

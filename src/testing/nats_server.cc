@@ -200,13 +200,15 @@ void Nats_Servers::signal(std::size_t node, int number) {
   if (nodes_.at(node).process > 0) ::kill(nodes_[node].process, number);
 }
 
-void Nats_Servers::kill(std::size_t node) {
-  signal(node, SIGKILL);
+void Nats_Servers::end_with(std::size_t node, int number) {
+  signal(node, number);
   int& process = nodes_.at(node).process;
   if (process > 0) ::waitpid(process, nullptr, 0);
   process = -1;
 }
 
+void Nats_Servers::kill(std::size_t node) { end_with(node, SIGKILL); }
+void Nats_Servers::end(std::size_t node) { end_with(node, SIGTERM); }
 void Nats_Servers::stop(std::size_t node) { signal(node, SIGSTOP); }
 void Nats_Servers::resume(std::size_t node) { signal(node, SIGCONT); }
 

@@ -54,9 +54,10 @@ class Nats_Servers {
   std::string log(std::size_t node) const;
 
   void kill(std::size_t node);  // as kill -9 does
+  void end(std::size_t node);   // as an administrator does: it writes what it knows to its files
   void stop(std::size_t node);  // it hangs, until
   void resume(std::size_t node);
-  // After kill(): with the same ports and files.
+  // After kill() or end(): with the same ports and files.
   void start(std::size_t node);
 
  private:
@@ -68,6 +69,7 @@ class Nats_Servers {
   };
   void write_options(const Options& options, const Nats_Program& program);
   void signal(std::size_t node, int number);
+  void end_with(std::size_t node, int number);
 
   const std::string program_;
   const Temporary_Directory directory_;

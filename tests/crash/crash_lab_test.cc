@@ -97,6 +97,18 @@ TEST_F(Crash_Lab_Test, ServersAndClientsKeepWhatWasAcknowledgedOverABadNetwork) 
   EXPECT_GT(report.counts.network.lock_losses, 0);
 }
 
+TEST_F(Crash_Lab_Test, ClientsOfAReplicatedLogKeepWhatWasAcknowledged) {
+  Lab_Settings settings;
+  settings.first_seed = first_seed();
+  settings.seeds = 3000 / share;
+  settings.has_replicated_log = true;
+  const Lab_Report report = expect_none(settings);
+  EXPECT_GT(report.counts.network.acknowledged, 30'000 / share);
+  EXPECT_GT(report.counts.network.cuts, 10'000 / share);
+  EXPECT_GT(report.counts.network.found_again, 100 / share);
+  EXPECT_GT(report.counts.network.conflicts, 0);
+}
+
 TEST_F(Crash_Lab_Test, TheCommandsOfAUserAreAWorkload) {
   Lab_Settings settings;
   settings.script =

@@ -60,7 +60,8 @@ class Log_Connection final : public Connection {
   // those of another call that was interrupted.
   static void create(Replicated_Log& log, System& system = System::real());
 
-  Durability durability() const;
+  // As of the opening.
+  const Replicated_Log::Promise& promise() const;
 
   bool can_push() const override;
   bool can_wait() const override { return true; }

@@ -14,7 +14,7 @@ struct Nats_Address {
   std::string password = {};
   std::string database;
   std::string stream;   // that is read: joedb_DATABASE, or a mirror of it
-  std::string subject;  // of all messages: joedb.DATABASE
+  std::string subject;  // joedb.DATABASE; that of messages is joedb.DATABASE.ID
   bool has_tls = false;
 
   // nats://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?stream=NAME], or tls://. The

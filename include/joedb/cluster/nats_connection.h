@@ -28,7 +28,7 @@ class Nats_Connection final : public Connection {
 
   Nats_Log& log() { return log_; }
   // As of the opening.
-  Durability durability() const { return connection_.durability(); }
+  const Replicated_Log::Promise& promise() const { return connection_.promise(); }
 
   // As in Log_Connection.
   bool can_push() const override { return connection_.can_push(); }

@@ -48,9 +48,8 @@ class Nats_Log final : public Replicated_Log {
   // and say so at their monitoring port, `machine` for three replicas otherwise, `process` for
   // less, `unknown` for less if nobody could be asked. A mirror promises as much as it would as a
   // log of its own. The monitoring port is asked with libcurl; without it, nobody is.
-  Durability durability() override;
-  // Why: one sentence.
-  std::string durability_reason();
+  Promise promise() override;
+  std::int64_t reconnections() const override;
 
   Nats_Stream_State state();
 

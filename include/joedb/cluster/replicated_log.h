@@ -74,7 +74,11 @@ class Replicated_Log {
   // damaged bytes. Returns nothing if that machine does not have it.
   virtual std::optional<std::string> read_elsewhere(Number number) = 0;
 
-  virtual Durability durability() = 0;
+  struct Promise {
+    Durability durability = Durability::unknown;
+    std::string reason = {};  // for people
+  };
+  virtual Promise promise() = 0;
 
   // Grows when a connection to the machines was lost and made again: what was seen before may have
   // been lost there since.

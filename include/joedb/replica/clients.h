@@ -1,6 +1,8 @@
 #ifndef JOEDB_REPLICA_CLIENTS_H
 #define JOEDB_REPLICA_CLIENTS_H
 
+#include <functional>
+
 #include "joedb/journal/bare_journal.h"
 #include "joedb/replica/client.h"
 #include "joedb/table/writable_database.h"
@@ -38,6 +40,9 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
                                     const Journal_Options& options = {})
       : Client_Store(file, options), Client(copy_, connection, check) {}
 
+  // What transaction() calls, as an object (Group_Client).
+  using Transaction_Function = std::function<void(const Database&, Writable_Database&)>;
+
   // The tables as of the last pull or transaction. Addresses of tables change when a transaction
   // fails.
   const Database& get_database() const { return store_.get_database(); }
@@ -64,6 +69,8 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
       : Client_Store(file, options), Client(copy_, connection, check) {}
 
   const Writable_Journal& get_journal() const { return store_.get_journal(); }
+
+  using Transaction_Function = std::function<void(Writable_Journal&)>;
 
   // Calls f(Writable_Journal&) in a transaction. The same conditions.
   template <class F>

@@ -1,6 +1,8 @@
 #ifndef JOEDB_REPLICA_TYPED_CLIENT_H
 #define JOEDB_REPLICA_TYPED_CLIENT_H
 
+#include <functional>
+
 #include "joedb/replica/clients.h"
 #include "joedb/table/typed_writer.h"
 
@@ -46,6 +48,9 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
       this->store_.require_current_schema();
     }
   }
+
+  // What transaction() calls, as an object (Group_Client).
+  using Transaction_Function = std::function<void(Writer&)>;
 
   // The tables as of the last pull or transaction. The reference stays valid.
   const typename Writer::Database_Type& get_database() const { return this->store_; }

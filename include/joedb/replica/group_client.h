@@ -1,0 +1,170 @@
+#ifndef JOEDB_REPLICA_GROUP_CLIENT_H
+#define JOEDB_REPLICA_GROUP_CLIENT_H
+
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "joedb/base/error.h"
+#include "joedb/base/system.h"
+
+namespace joedb::inline v1 {
+
+// Puts the calls that wait at the same moment into batches. One of the waiting threads runs a batch
+// while the others wait for it.
+class Call_Batches {
+ public:
+  // A call of a waiting thread.
+  struct Call {
+    std::exception_ptr error;  // null: it has succeeded
+    bool is_done = false;
+  };
+  // Runs all calls of a batch, and sets their errors. Must not throw.
+  using Run = std::function<void(std::vector<Call*>& batch)>;
+
+  explicit Call_Batches(System& system) : system_(system) {}
+
+  // Returns when run() has run a batch with this call. Throws Exception if the thread is running a
+  // batch.
+  void wait_for(Call& call, const Run& run);
+
+ private:
+  void run_next_batch(std::unique_lock<std::mutex>& lock, const Run& run);
+
+  System& system_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Call*> waiting_;
+  std::thread::id runner_;            // of a batch; none: nobody runs one
+  std::size_t last_size_ = 0;         // of the last batch,
+  System::Duration last_duration_{};  // and how long it took
+};
+
+// Transactions of several threads on one client. Those that wait at the same moment become one
+// transaction of the client: one checkpoint, one push, one sync, for all of them. So a slow
+// connection carries as many more transactions as there are threads.
+//
+//     city::Client client(file, connection);
+//     joedb::Group_Client group(client);
+//     // in each thread:
+//     group.transaction([](city::Writable_Database& db) { db.new_city("Oslo"); });
+//
+// Thread-safe. Nothing else may use the client meanwhile.
+template <class Client_Type>
+class Group_Client {
+  using Function = typename Client_Type::Transaction_Function;
+  template <class F, class Signature>
+  struct Result_Of;
+  template <class F, class... Targets>
+  struct Result_Of<F, std::function<void(Targets...)>> {
+    using type = std::decay_t<std::invoke_result_t<F&, Targets...>>;
+  };
+
+ public:
+  // Both must outlive this.
+  explicit Group_Client(Client_Type& client, System& system = System::real())
+      : client_(client), batches_(system) {}
+
+  // Calls f() as Client_Type::transaction does, in this thread or another one, after and before
+  // those of other threads, and returns a copy of what it returns. When this returns, the whole
+  // batch counts.
+  //
+  // If f throws, nothing of it counts, and this throws the same. The functions of the same batch
+  // are called again then, without it, after a rollback that takes as long as opening the file. So
+  // f may be called several times: it must bear that outside of the database. If the checkpoint or
+  // the push fails, this throws in all threads of the batch.
+  template <class F>
+  auto transaction(F&& f) {
+    using Result = typename Result_Of<F, Function>::type;
+    if constexpr (std::is_void_v<Result>) {
+      run(Function(std::ref(f)));
+    } else {
+      std::optional<Result> result;
+      run(Function([&](auto&... target) { result.emplace(f(target...)); }));
+      return Result(std::move(*result));
+    }
+  }
+
+  // Calls f() while no transaction runs: to read the tables, or to pull.
+  template <class F>
+  auto exclusively(F&& f) {
+    using Result = std::decay_t<decltype(f())>;
+    if constexpr (std::is_void_v<Result>) {
+      run_alone([&] { f(); });
+    } else {
+      std::optional<Result> result;
+      run_alone([&] { result.emplace(f()); });
+      return Result(std::move(*result));
+    }
+  }
+
+ private:
+  struct Transaction : Call_Batches::Call {
+    Function function;                 // empty:
+    std::function<void()> alone = {};  // this is called instead
+  };
+
+  void run(Function function) {
+    Transaction transaction{{}, std::move(function)};
+    wait_for(transaction);
+  }
+  void run_alone(std::function<void()> f) {
+    Transaction transaction{{}, {}, std::move(f)};
+    wait_for(transaction);
+  }
+  void wait_for(Transaction& transaction) {
+    batches_.wait_for(transaction,
+                      [this](std::vector<Call_Batches::Call*>& batch) { run_batch(batch); });
+    if (transaction.error) std::rethrow_exception(transaction.error);
+  }
+
+  void run_batch(const std::vector<Call_Batches::Call*>& batch) {
+    std::vector<Transaction*> left;
+    for (Call_Batches::Call* const call : batch) {
+      auto* const transaction = static_cast<Transaction*>(call);
+      if (transaction->function) {
+        left.push_back(transaction);
+        continue;
+      }
+      try {
+        transaction->alone();
+      } catch (...) {
+        transaction->error = std::current_exception();
+      }
+    }
+    while (!left.empty()) {
+      Transaction* current = nullptr;
+      try {
+        client_.transaction([&](auto&... target) {
+          for (Transaction* const transaction : left) {
+            current = transaction;
+            transaction->function(target...);
+          }
+          current = nullptr;
+        });
+        return;
+      } catch (...) {
+        if (current == nullptr) {
+          for (Transaction* const transaction : left) transaction->error = std::current_exception();
+          return;
+        }
+        current->error = std::current_exception();
+        std::erase(left, current);
+      }
+    }
+  }
+
+  Client_Type& client_;
+  Call_Batches batches_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif
