@@ -130,7 +130,7 @@ class Chaos:
         self.clients = self.writers + self.readers
         self.faults = [self.kill_leader, self.kill_a_server, self.stop_leader, self.part_leader_from_servers,
                        self.damage_a_block, self.isolate_a_server, self.part_clients_from_leader, self.kill_all,
-                       self.part_one_way, self.part_all, self.close_connections, self.stop_a_server]
+                       self.part_one_way, self.part_all, self.close_connections, self.stop_a_server, self.kill_two]
         self.next_faults = []
         self.begin = time.monotonic()
 
@@ -269,6 +269,12 @@ class Chaos:
         server = self.random.choice(self.cluster.servers)
         self.say(f'{server.name} is killed')
         self.kill_server(server)
+        return self.uniform(0, 6)
+
+    def kill_two(self):
+        self.say('two servers are killed')
+        for server in self.random.sample(self.cluster.servers, 2):
+            self.kill_server(server)
         return self.uniform(0, 6)
 
     def kill_all(self):
