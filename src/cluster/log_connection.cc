@@ -185,14 +185,14 @@ auto Log_Connection::Session::retry(F&& f) {
 // Calls f(), again if messages that it needs were moved to an archive meanwhile.
 template <class F>
 void Log_Connection::Session::repeat_if_shortened(F&& f) {
-  for (;;) {
+  for (bool is_repeated = false;; is_repeated = true) {
     try {
+      if (is_repeated) look_at_newest();
       return f();
     } catch (const Missing_Message& error) {
       if (retry([&] { return log_.range().first; }) <= error.number) throw;
       logger_.log(std::string(error.what()) + "; the log was shortened");
       reader_.reset();
-      look_at_newest();
     }
   }
 }
