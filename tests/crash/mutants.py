@@ -399,8 +399,6 @@ MUTANTS = [
            '  if (load<std::uint64_t>(bytes.data() + checksum_offset) != checksum_of(bytes))\n', '  if (false)\n'),
     Mutant('cluster: the pieces of a push that was given up stay', CLUSTER_READER,
            '  bytes_->drop_after(state_.journal.end);\n', ''),
-    Mutant('cluster: an own push does not end one that was given up', CLUSTER_READER,
-           '  abandon_push();\n  const bool is_push', '  const bool is_push'),
     Mutant('cluster: what was read before the lock is forgotten', CLUSTER_READER,
            '  if (is_push) bytes_ = stage();\n', '  bytes_ = stage();\n'),
 ]
