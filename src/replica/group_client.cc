@@ -9,22 +9,22 @@ void Call_Batches::wait_for(Call& call, const Run& run) {
   if (runner_ == std::this_thread::get_id())
     throw Exception("a transaction of a Group_Client cannot begin another one");
   waiting_.push_back(&call);
-  changed_.notify_all();
+  arrived_.notify_one();
   while (!call.is_done) {
     if (runner_ == std::thread::id())
       run_next_batch(lock, run);
     else
-      changed_.wait(lock);
+      ended_.wait(lock);
   }
 }
 
-// Threads that were in the last batch come again soon, mostly: without waiting for them, every
-// second batch would be small.
+// Threads that were in a batch come again soon, mostly: without waiting for them, every second
+// batch would be small.
 void Call_Batches::run_next_batch(std::unique_lock<std::mutex>& lock, const Run& run) {
   runner_ = std::this_thread::get_id();
   const System::Time end = System::after(system_.now(), last_duration_ / 4);
-  while (waiting_.size() < last_size_ && system_.now() < end)
-    system_.wait_until(changed_, lock, end);
+  while (waiting_.size() < expected_ && system_.now() < end)
+    system_.wait_until(arrived_, lock, end);
   std::vector<Call*> batch;
   batch.swap(waiting_);
   lock.unlock();
@@ -32,11 +32,11 @@ void Call_Batches::run_next_batch(std::unique_lock<std::mutex>& lock, const Run&
   run(batch);
   const System::Duration duration = system_.now() - start;
   lock.lock();
-  last_size_ = batch.size();
+  expected_ = std::max(batch.size(), std::max(expected_, std::size_t{1}) - 1);
   last_duration_ = duration;
   for (Call* const call : batch) call->is_done = true;
   runner_ = {};
-  changed_.notify_all();
+  ended_.notify_all();
 }
 
 }  // namespace joedb::inline v1

@@ -40,11 +40,12 @@ class Call_Batches {
 
   System& system_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable arrived_;  // a call, for the thread that begins a batch
+  std::condition_variable ended_;    // a batch
   std::vector<Call*> waiting_;
   std::thread::id runner_;            // of a batch; none: nobody runs one
-  std::size_t last_size_ = 0;         // of the last batch,
-  System::Duration last_duration_{};  // and how long it took
+  std::size_t expected_ = 0;          // so many calls come again soon
+  System::Duration last_duration_{};  // of a batch
 };
 
 // Transactions of several threads on one client. Those that wait at the same moment become one
