@@ -147,8 +147,8 @@ void print(const std::string& name, const Nats_Stream_State& state,
 
 int run_status(std::vector<std::string> arguments) {
   Options options({"joedb nats status [options] URL",
-                   "Prints how a journal on a cluster of NATS servers is.",
-                   "The exit code is 1 if messages are missing, or a server is not there.\n\n" +
+                   "Prints the state of a journal on a cluster of NATS servers.",
+                   "The exit code is 1 if messages are missing, or a server is offline.\n\n" +
                        std::string(url_help),
                    "  joedb nats status nats://a,b,c/city\n"});
   bool is_json = false;

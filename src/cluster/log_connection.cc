@@ -22,6 +22,8 @@ namespace {
 
 constexpr Offset delivered_size = Offset{1} << 24;
 constexpr std::size_t most_in_batch = std::size_t{1} << 26;
+constexpr std::chrono::milliseconds shortest_lease{100};
+constexpr std::chrono::hours longest_lease{24};  // that others respect: Record::lease
 // A machine that orders messages no more may answer for some seconds as if it did.
 constexpr int late_answers = 20;
 constexpr std::chrono::milliseconds late_answer_pause{500};
@@ -74,7 +76,7 @@ class Log_Connection::Session {
   Log_State find(Offset end);
   void compare_content(const Abstract_File& local, Offset end, Content_Check check);
   void pull_once(const Pull& pull, const Receive& receive);
-  void push_content(const Abstract_File& local, Offset end, After_Push after);
+  void push_content(const Abstract_File& local, Offset end, After_Push after, bool had_lock);
   void begin_reading(Offset from, const Abstract_File& local);
   bool take_next(System::Duration wait);
   void take_up_to(Number last);
@@ -86,11 +88,12 @@ class Log_Connection::Session {
     Prefix_Hash hash;
   };
   Archive open_archive(Offset from);
-  void skip_archive(const Abstract_File& local, Offset from, Offset end);
+  void skip_archive(const Abstract_File& local, Offset from, Offset end, bool is_new);
   Offset pull_archive(const Receive& receive, Offset from);
 
   const Log_State& state() const { return reader_->state(); }
   Record new_record(Record::Kind kind);
+  Record lock_record();
   bool append_record(const Record& record);
   void note(const Record& record);
   Lock lock_of(const Record& record, Number number);
@@ -100,7 +103,7 @@ class Log_Connection::Session {
   void release_lock();
   void release_lock_once() noexcept;
   bool append_push(const Abstract_File& local, Offset end, bool unlocks);
-  bool has_arrived(const Abstract_File& local, Offset from, Offset end);
+  bool has_arrived(const Abstract_File& local, Offset from, Offset end, bool is_new);
   void keep_lock();
 
   Replicated_Log& log_;
@@ -119,6 +122,7 @@ class Log_Connection::Session {
   Lock lock_;
   const Abstract_File* local_ = nullptr;
   bool tries_once_ = false;
+  bool has_unanswered_append_ = false;  // nobody knows whether the last one has come through
   std::int64_t reconnections_ = 0;
 
   std::condition_variable stopping_;
@@ -135,6 +139,8 @@ Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& sy
       owner_(settings.owner.empty() ? process_name() : settings.owner),
       writer_(system.random()),
       messages_(log, logger) {
+  if (settings_.lease < shortest_lease || settings_.lease > longest_lease)
+    throw Exception("the lease of the lock must be 0.1 s to 24 hours");
   reconnections_ = log_.reconnections();
   tries_once_ = true;
   repeat_if_shortened([&] {
@@ -185,14 +191,17 @@ auto Log_Connection::Session::retry(F&& f) {
 // Calls f(), again if messages that it needs were moved to an archive meanwhile.
 template <class F>
 void Log_Connection::Session::repeat_if_shortened(F&& f) {
-  for (bool is_repeated = false;; is_repeated = true) {
+  for (int repetitions = 0;;) {
     try {
-      if (is_repeated) look_at_newest();
+      if (repetitions > 0) look_at_newest();
       return f();
     } catch (const Missing_Message& error) {
       if (retry([&] { return log_.range().first; }) <= error.number) throw;
       logger_.log(std::string(error.what()) + "; the log was shortened");
       reader_.reset();
+      constexpr int quick_repetitions = 3;
+      if (++repetitions > quick_repetitions) system_.sleep(late_answer_pause);
+      if (repetitions > late_answers) throw;
     }
   }
 }
@@ -200,17 +209,19 @@ void Log_Connection::Session::repeat_if_shortened(F&& f) {
 // Appends behind message state().number. Returns false if there are others behind it. A message
 // that was sent more than once is there once: each try names the same last message.
 bool Log_Connection::Session::append(const std::vector<std::string>& messages) {
-  require_known_message();
-  bool is_repeated = false;
-  return retry([&] {
+  has_unanswered_append_ = false;
+  const bool result = retry([&] {
+    require_known_message();
     try {
       if (log_.append(messages, state().number)) return true;
     } catch (const Connection_Lost&) {
-      is_repeated = true;
+      has_unanswered_append_ = true;
       throw;
     }
-    return is_repeated && has_appended(messages.front());
+    return has_unanswered_append_ && has_appended(messages.front());
   });
+  has_unanswered_append_ = false;
+  return result;
 }
 
 bool Log_Connection::Session::has_appended(const std::string& first_message) {
@@ -313,6 +324,9 @@ bool Log_Connection::Session::take_next(System::Duration wait) {
     reader_->take(message->record);
   } catch (const Corruption_Error& error) {
     throw Missing_Message(log_.name() + ": " + error.what(), state().number + 1);
+  } catch (...) {
+    reader_.reset();  // its bytes are not complete any more
+    throw;
   }
   note(message->record);
   return true;
@@ -355,17 +369,20 @@ Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset fr
     if (i > 0) system_.sleep(late_answer_pause);
     look_at_newest();
     if (known_.archive != 0) message = read_known(known_.archive);
-    if (message && message->record.argument > from) break;
+    if (message && message->record.argument > from && !is_archived(message->record.argument)) break;
+    if (i + 1 == late_answers)
+      refuse(message ? ", and the archive " + std::string(message->record.text) + " ends before it"
+                     : ", and knows no archive of what is before");
   }
-  if (!message) refuse(", and knows no archive of what is before");
   const std::string place(message->record.text);
   const Offset end = message->record.argument;
-  if (end <= from) refuse(", and the archive " + place + " does, too");
   const Log_State state = find(end);
   if (state.journal.end != end) refuse(", and the archive " + place + " ends in a push");
   std::unique_ptr<Abstract_File> file;
   try {
     file = settings_.open_archive ? settings_.open_archive(place) : open_file(place);
+  } catch (const Connection_Lost&) {
+    throw;
   } catch (const Exception& error) {
     refuse("; what is before was moved to the archive " + place + ": " + error.what() +
            ". Copy that file, and use the copy instead of this one");
@@ -376,21 +393,30 @@ Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset fr
 }
 
 // Makes the reader stand where the archive ends, and gives the receiver what is before. Returns
-// that position.
+// that position. All bytes, of both files, must be those of the journal.
 Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from) {
   Archive archive = open_archive(from);
-  constexpr Offset compared = Offset{1} << 16;
-  const Offset start = std::max(journal_start, from - compared);
-  if (!local_->equal_to(*archive.file, start, from))
-    throw Content_Mismatch(local_->get_name(), start, from);
   const Offset end = archive.state.journal.end;
+  Prefix_Hash hash;
+  hash.append(*local_, from);
+  hash.append(*archive.file, end);
+  if (hash.state() != archive.state.journal) {
+    Prefix_Hash of_archive;
+    of_archive.append(*archive.file, end);
+    const bool is_archive_good = of_archive.state() == archive.state.journal;
+    throw Content_Mismatch((is_archive_good ? *local_ : *archive.file).get_name(), journal_start,
+                           is_archive_good ? from : end);
+  }
   receive(*archive.file, end);
-  reader_.emplace(archive.state, std::move(archive.hash));
+  reader_.emplace(archive.state, std::move(hash));
   return end;
 }
 
-// The same for what is pushed: it may be in the archive already.
-void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset from, Offset end) {
+// The same for what is pushed.
+void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset from, Offset end,
+                                           bool is_new) {
+  // What is new may be in the archive only if it was sent without an answer.
+  if (is_new && !has_unanswered_append_) throw Conflict(from);
   Archive archive = open_archive(from);
   const Offset common = std::min(archive.state.journal.end, end);
   if (!local.equal_to(*archive.file, from, common)) throw Conflict(from);
@@ -406,6 +432,13 @@ Record Log_Connection::Session::new_record(Record::Kind kind) {
   record.id = system_.random();
   record.after = state().journal;
   record.archive = state().archive;
+  return record;
+}
+
+Record Log_Connection::Session::lock_record() {
+  Record record = new_record(Record::Kind::lock);
+  record.argument = settings_.lease.count();
+  record.text = owner_;
   return record;
 }
 
@@ -441,7 +474,12 @@ bool Log_Connection::Session::is_locked_by_another() {
     if (state().lock == 0) return false;
   }
   if (lock_.number != state().lock) {
-    lock_ = lock_of(read_known(state().lock)->record, state().lock);
+    const auto message = read_known(state().lock);
+    if (message->record.kind != Record::Kind::lock)
+      throw Missing_Message(
+          log_.name() + ": message " + std::to_string(state().lock) + " should be that of a lock",
+          state().lock);
+    lock_ = lock_of(message->record, state().lock);
   }
   return lock_.writer != writer_;
 }
@@ -474,10 +512,7 @@ void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
       }
       logger_.log("the lock of " + lock_.owner + " has expired");
     }
-    Record record = new_record(Record::Kind::lock);
-    record.argument = settings_.lease.count();
-    record.text = owner_;
-    if (append_record(record)) return;
+    if (append_record(lock_record())) return;
     take_up_to(newest());
     take_new();
   }
@@ -492,8 +527,11 @@ void Log_Connection::Session::release_lock() {
 
 // If that fails, the lock expires.
 void Log_Connection::Session::release_lock_once() noexcept {
+  if (!is_mine()) return;
   tries_once_ = true;
   try {
+    if (!reader_ && local_ != nullptr && !is_archived(checkpoint_))
+      begin_reading(checkpoint_, *local_);
     if (reader_) release_lock();
   } catch (const std::exception& error) {
     logger_.log(std::string("unlocking: ") + error.what());
@@ -513,12 +551,11 @@ void Log_Connection::Session::keep_lock() {
   const auto interval = settings_.lease / 3;
   while (!stopping_.wait_for(lock, interval, [this] { return must_stop_; })) {
     if (!reader_ || !is_mine() || lock_.seen + interval / 2 > system_.now()) continue;
-    Record record = new_record(Record::Kind::lock);
-    record.argument = settings_.lease.count();
-    record.text = owner_;
     tries_once_ = true;
     try {
-      if (!append_record(record)) logger_.log("the lock could not be renewed");
+      // An earlier renewal may have come through without an answer.
+      while (is_mine() && !append_record(lock_record())) take_up_to(newest());
+      if (!is_mine()) logger_.log("the lock is lost: it was not renewed in time");
     } catch (const std::exception& error) {
       logger_.log(std::string("renewing the lock: ") + error.what());
     }
@@ -565,8 +602,9 @@ void Log_Connection::Session::pull(const Pull& pull, const Receive& receive) {
 void Log_Connection::Session::pull_once(const Pull& pull, const Receive& receive) {
   const System::Time limit = System::after(system_.now(), pull.wait);
   Offset from = pull.from;
-  if (is_archived(from))
-    from = pull_archive(receive, from);
+  const bool is_in_place = reader_ && state().journal.end == from;
+  if (!is_in_place && is_archived(from))
+    from = retry([&] { return pull_archive(receive, pull.from); });
   else
     begin_reading(from, *local_);
   const auto deliver_large = [&] {
@@ -586,38 +624,57 @@ void Log_Connection::Session::pull_once(const Pull& pull, const Receive& receive
   }
 }
 
-// Whether the log has everything before `end`. Throws Conflict if it has other bytes behind `from`.
-bool Log_Connection::Session::has_arrived(const Abstract_File& local, Offset from, Offset end) {
+// Whether the log has everything before `end`. Throws Conflict if it has something else behind
+// `from`. What is new must be of this connection, an append whose answer was lost: equal bytes are
+// a transaction of another client. What a file had before may have come from an earlier connection,
+// and the log have answered late when this one was made.
+bool Log_Connection::Session::has_arrived(const Abstract_File& local, Offset from, Offset end,
+                                          bool is_new) {
+  if (state().journal.end <= std::max(from, reader_->start())) return state().journal.end >= end;
   const Offset start = std::max(from, reader_->start());
-  const Offset common = std::min(state().journal.end, end);
-  if (common > from) {
-    if (start < common && !local.equal_to(reader_->bytes(), start, common)) throw Conflict(from);
-    logger_.log(common < end ? "a part of the push had arrived" : "the push had arrived");
-  }
-  return state().journal.end >= end;
+  const Offset own_end = is_new ? reader_->end_of_pushes_of(writer_) : state().journal.end;
+  if (own_end < std::min(state().journal.end, end)) throw Conflict(from);
+  const Offset common = std::min(own_end, end);
+  if (!local.equal_to(reader_->bytes(), start, common)) throw Conflict(from);
+  logger_.log(common < end ? "a part of the push had arrived" : "the push had arrived");
+  return own_end >= end;
 }
 
 void Log_Connection::Session::push(const Abstract_File& local, Offset end, After_Push after) {
   const std::lock_guard lock(mutex_);
   if (!can_push()) throw Disconnection(log_.name() + " can only be pulled from");
-  if (end > checkpoint_) {
-    repeat_if_shortened([&] { push_content(local, end, after); });
-    checkpoint_ = end;
-  } else if (after == After_Push::keep_lock && !is_mine()) {
-    repeat_if_shortened([&] {
-      if (!is_archived(end)) begin_reading(end, local);
-      if (reader_) take_lock([] {});
-    });
+  const bool keeps_lock = after == After_Push::keep_lock;
+  const bool had_lock = is_mine();
+  try {
+    if (end > checkpoint_) {
+      repeat_if_shortened([&] { push_content(local, end, after, had_lock); });
+      checkpoint_ = end;
+    } else if (keeps_lock && !had_lock) {
+      repeat_if_shortened([&] {
+        if (is_archived(end)) throw Conflict(end);
+        begin_reading(end, local);
+        take_lock([] {});
+      });
+    }
+  } catch (const Conflict&) {
+    if (!had_lock && !keeps_lock) release_lock_once();
+    throw;
+  } catch (...) {
+    if (!had_lock) release_lock_once();
+    reader_.reset();  // where a part of a push has arrived, what was read does not say so
+    throw;
   }
-  if (after != After_Push::keep_lock && reader_) release_lock();
+  if (!keeps_lock) release_lock_once();
 }
 
-void Log_Connection::Session::push_content(const Abstract_File& local, Offset end,
-                                           After_Push after) {
+void Log_Connection::Session::push_content(const Abstract_File& local, Offset end, After_Push after,
+                                           bool had_lock) {
   const Offset from = checkpoint_;
+  // The end of a transaction: it has the lock, or does without.
+  const bool is_new = had_lock || after == After_Push::never_locked;
   const bool is_in_place = reader_ && state().journal.end == from;
   if (!is_in_place && is_archived(from))
-    skip_archive(local, from, end);
+    skip_archive(local, from, end, is_new);
   else
     begin_reading(from, local);
   const bool keeps_lock = after == After_Push::keep_lock;
@@ -625,7 +682,8 @@ void Log_Connection::Session::push_content(const Abstract_File& local, Offset en
     const bool is_blocked = is_locked_by_another();
     if (is_blocked && after == After_Push::never_locked) throw Conflict(from);
     if (is_blocked || (keeps_lock && !is_mine())) take_lock([] {});
-    if (has_arrived(local, from, end) || append_push(local, end, !keeps_lock && is_mine())) return;
+    if (has_arrived(local, from, end, is_new) || append_push(local, end, !keeps_lock && is_mine()))
+      return;
     take_up_to(newest());
   }
 }
@@ -703,6 +761,9 @@ Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset
       throw Content_Mismatch(file.get_name(), journal_start, archived.journal.end);
     begin_reading(archived.journal.end, file);
     take_up_to(newest());
+    if (state().archive != 0 &&
+        read_known(state().archive)->record.argument >= archived.journal.end)
+      throw Disconnection(log_.name() + ": another archive has as much already");
     Record record = new_record(Record::Kind::archive);
     record.lock = state().lock;
     record.archive = 0;

@@ -1,5 +1,6 @@
 #include "cluster/log_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "io/temporary_file.h"
@@ -43,7 +44,6 @@ void Log_Reader::take(const Record& record) {
     refuse("does not know the archive that is in force");
   if (is_piece) return take_piece(record);
   abandon_push();
-  last_writer_ = record.writer;
   state_ = next;
 }
 
@@ -61,6 +61,7 @@ void Log_Reader::take_piece(const Record& record) {
     refuse("has the hash of another journal: the machines of the log have lost what they had");
   if (!continues) abandon_push();
   bytes_->append(record.text);
+  const Offset push_start = state_.journal.end;
   state_ = Log_State::after(state_.number + 1, record);
   if (!record.is_last) {
     push_ = {record.writer, record.id, continues ? push_->pieces + 1 : 1, std::move(hash)};
@@ -68,7 +69,12 @@ void Log_Reader::take_piece(const Record& record) {
   }
   push_.reset();
   hash_ = std::move(hash);
-  last_writer_ = record.writer;
+  if (!first_writer_) {
+    first_writer_ = record.writer;
+    first_writer_end_ = start();
+  }
+  if (first_writer_ == record.writer && first_writer_end_ == push_start)
+    first_writer_end_ = state_.journal.end;
   ++pushes_;
 }
 
@@ -84,17 +90,23 @@ void Log_Reader::skip(const Log_State& state, Prefix_Hash hash) {
   const bool is_push = state.journal != state_.journal;
   state_ = state;
   hash_ = std::move(hash);
-  if (is_push) bytes_ = stage();
+  if (!is_push) return;
+  bytes_ = stage();
+  first_writer_.reset();
 }
 
 void Log_Reader::drop_bytes() {
+  if (!has_bytes()) return;
   auto rest = stage();
-  if (bytes_->end() > state_.journal.end) {
-    std::string piece(static_cast<std::size_t>(bytes_->end() - state_.journal.end), '\0');
-    bytes_->read_exactly(piece.data(), piece.size(), state_.journal.end);
+  std::string piece;
+  constexpr Offset most = Offset{1} << 20;
+  while (rest->end() < bytes_->end()) {
+    piece.resize(static_cast<std::size_t>(std::min(most, bytes_->end() - rest->end())));
+    bytes_->read_exactly(piece.data(), piece.size(), rest->end());
     rest->append(piece);
   }
   bytes_ = std::move(rest);
+  first_writer_.reset();
 }
 
 }  // namespace joedb::inline v1

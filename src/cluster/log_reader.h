@@ -50,8 +50,10 @@ class Log_Reader {
   bool has_bytes() const { return state_.journal.end > start(); }
   void drop_bytes();
 
-  // Of the last push that is whole, or the last other record, since the beginning.
-  std::uint64_t last_writer() const { return last_writer_; }
+  // Up to where the pushes from start() on are all of this writer.
+  Offset end_of_pushes_of(std::uint64_t writer) const {
+    return first_writer_ == writer ? first_writer_end_ : start();
+  }
   std::int64_t pushes() const { return pushes_; }
   std::int64_t abandoned_pieces() const { return abandoned_pieces_; }
 
@@ -71,7 +73,8 @@ class Log_Reader {
   Prefix_Hash hash_;
   std::optional<Push> push_;
   std::unique_ptr<Staged_File> bytes_;
-  std::uint64_t last_writer_ = 0;
+  std::optional<std::uint64_t> first_writer_;  // of the pushes that were collected
+  Offset first_writer_end_ = 0;                // so far the next ones are of the same
   std::int64_t pushes_ = 0;
   std::int64_t abandoned_pieces_ = 0;
 };

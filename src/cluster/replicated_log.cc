@@ -13,7 +13,7 @@ const char* text_of(Durability durability) {
     case Durability::unknown:
       break;
   }
-  return "survives what the log does not say";
+  return "has no known durability";
 }
 
 }  // namespace joedb::inline v1

@@ -59,6 +59,7 @@ struct Client {
   std::unique_ptr<Sim_Disk> disk;
   std::unique_ptr<Sim_File> file;
   std::vector<Transaction> transactions;
+  bool has_equal = false;  // one that was not acknowledged
 };
 
 class Simulation final : public System {
@@ -128,6 +129,7 @@ class Simulation final : public System {
   void work(Client& client);
   void act(Client& client, Writable_Journal_Client& store);
   void transact(Client& client, Writable_Journal_Client& store);
+  void transact_equal(Client& client, Writable_Journal_Client& store);
   void transact_twice(Client& client, Writable_Journal_Client& store);
   void write_both(Client& client, Writable_Journal_Client_Lock& lock);
   Name write(Client& client, Writable_Journal& journal);
@@ -157,6 +159,7 @@ class Simulation final : public System {
   };
   std::vector<Late> late_;
   Memory_File archive_;
+  std::size_t equal_acknowledged_ = 0;  // transactions that all have the same bytes
   std::vector<Client> clients_;
   Client* current_ = nullptr;
 };
@@ -209,6 +212,7 @@ void Simulation::connect(Simulated_Log& log) {
   log.batch = batch_;
   log.before = [this, &log](Call call) {
     Client& client = *current_;
+    if (!is_healed() && chance(5)) ++log.reconnected;
     if (!is_healed() && chance(1)) {
       note(client, "is killed");
       ++counts_.network.client_kills;
@@ -332,7 +336,8 @@ void Simulation::discard(Client& client, const std::string& why) {
   const bool has_own = std::any_of(all.begin(), all.end(), [](const Transaction& one) {
     return !one.is_acknowledged && !one.is_cancelled;
   });
-  if (!has_own) fail("client " + std::to_string(client.index) + " has diverged, without a cause");
+  if (!has_own && !client.has_equal)
+    fail("client " + std::to_string(client.index) + " has diverged, without a cause");
 }
 
 void Simulation::work(Client& client) {
@@ -384,6 +389,8 @@ void Simulation::act(Client& client, Writable_Journal_Client& store) {
         fail("a pull has waited for too long");
     } else if (what < 5) {
       transact_twice(client, store);
+    } else if (what < 6) {
+      transact_equal(client, store);
     } else {
       transact(client, store);
     }
@@ -430,6 +437,15 @@ void Simulation::transact(Client& client, Writable_Journal_Client& store) {
   ++counts_.network.acknowledged;
 }
 
+// Others write the same bytes, perhaps at the same position: each transaction counts.
+void Simulation::transact_equal(Client& client, Writable_Journal_Client& store) {
+  client.has_equal = true;
+  note(client, "writes the same");
+  store.transaction([](Writable_Journal& journal) { journal.append(Comment{"="}); });
+  client.has_equal = false;
+  ++equal_acknowledged_;
+}
+
 void Simulation::transact_twice(Client& client, Writable_Journal_Client& store) {
   const System::Time start = now_;
   Writable_Journal_Client_Lock lock(store);
@@ -462,13 +478,15 @@ void Simulation::write_both(Client& client, Writable_Journal_Client_Lock& lock) 
 struct Collect_Comments : Ignore_Entries {
   using Ignore_Entries::operator();
   void operator()(const Comment& comment) {
+    if (comment.text == "=") ++equal;
     if (!comment.text.empty() && (comment.text[0] == '@' || comment.text[0] == '!'))
       names.emplace_back(comment.text);
   }
+  std::size_t equal = 0;
   std::vector<std::string> names;
 };
 
-std::vector<std::string> names_in(const Abstract_File& file, Offset end) {
+Collect_Comments comments_in(const Abstract_File& file, Offset end) {
   Memory_File copy;
   std::string bytes(static_cast<std::size_t>(end), '\0');
   file.read_exactly(bytes.data(), bytes.size(), 0);
@@ -480,12 +498,12 @@ std::vector<std::string> names_in(const Abstract_File& file, Offset end) {
   Readonly_Journal journal(copy);
   Collect_Comments collect;
   journal.replay(collect);
-  return collect.names;
+  return collect;
 }
 
 // A copy has whole transactions, each once.
 void Simulation::check_copy(const Client& client, const Abstract_File& file, Offset end) {
-  const std::vector<std::string> names = names_in(file, end);
+  const std::vector<std::string> names = comments_in(file, end).names;
   std::set<std::string> seen;
   for (std::size_t i = 0; i < names.size(); i += 2) {
     const bool is_whole = i + 1 < names.size() && names[i][0] == '@' && names[i + 1][0] == '!' &&
@@ -511,7 +529,10 @@ void Simulation::check_end() {
   const Offset end = reader.get_journal_checkpoint();
   if (end != connection.get_checkpoint()) fail("a new copy does not have everything");
   check_copy({}, file, end);
-  const std::vector<std::string> names = names_in(file, end);
+  const Collect_Comments comments = comments_in(file, end);
+  if (comments.equal < equal_acknowledged_)
+    fail("lost: a transaction that others have written, too");
+  const std::vector<std::string>& names = comments.names;
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < names.size(); ++i) places[names[i]] = i;
   for (const Client& client : clients_) {

@@ -17,10 +17,10 @@ namespace joedb::inline v1 {
 
 // How a Log_Connection uses its log.
 struct Log_Settings {
-  // Who has had the lock for so long without a sign of life loses it, if somebody waits for it.
+  // A lock that is not renewed for this time may be taken by another client: 0.1 s to 24 hours.
   // Longer than the log may need to replace a machine that has failed (some 10 s).
   std::chrono::milliseconds lease = std::chrono::seconds(30);
-  // Gives a sign of life in time, from a thread of its own, while the lock is held.
+  // Renews the lock in time, from a thread of its own: the logger must be thread-safe then.
   bool renews_lock = true;
   // Opening the connection fails where the log promises less.
   Durability required = Durability::unknown;
@@ -37,11 +37,11 @@ struct Log_Settings {
 //
 // A push is one message, or several for large ones, appended behind the last message that this
 // connection knows: where another writer was faster, nothing is appended. So one of two writers
-// wins, with or without the lock, and whoever has lost the lock without knowing it cannot push any
-// more. Each push carries a hash of the whole journal, which is compared with the local copy.
+// wins, with or without the lock, and a client whose lock has expired cannot push. Each push
+// carries a hash of the whole journal, which is compared with the local copy.
 //
-// After Connection_Lost from the log, what was asked for is asked again, after pauses of 0.1 s to
-// 10 s, as often as it takes, with a log line each time; what was appended is not appended twice.
+// After Connection_Lost from the log, the request is repeated, after pauses of 0.1 s to 10 s, as
+// often as it takes, with a log line each time. A repeated append takes effect once.
 //
 // Functions throw Missing_Message where the log has lost or damaged something on all machines:
 // nothing is pushed then; the local copy is not changed. They throw Disconnection where the

@@ -26,7 +26,6 @@ class Nats_Connection final : public Connection {
       : log_(Nats_Address::parse(url), settings, logger),
         connection_(log_, logger, System::real(), log_settings) {}
 
-  Nats_Log& log() { return log_; }
   // As of the opening.
   const Replicated_Log::Promise& promise() const { return connection_.promise(); }
 

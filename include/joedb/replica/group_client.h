@@ -27,7 +27,7 @@ class Call_Batches {
     bool is_done = false;
   };
   // Runs all calls of a batch, and sets their errors. Must not throw.
-  using Run = std::function<void(std::vector<Call*>& batch)>;
+  using Run = std::function<void(const std::vector<Call*>& batch)>;
 
   explicit Call_Batches(System& system) : system_(system) {}
 
@@ -122,16 +122,17 @@ class Group_Client {
   }
   void wait_for(Transaction& transaction) {
     batches_.wait_for(transaction,
-                      [this](std::vector<Call_Batches::Call*>& batch) { run_batch(batch); });
+                      [this](const std::vector<Call_Batches::Call*>& batch) { run_batch(batch); });
     if (transaction.error) std::rethrow_exception(transaction.error);
   }
 
-  void run_batch(const std::vector<Call_Batches::Call*>& batch) {
-    std::vector<Transaction*> left;
+  // What is thrown is the error of the calls, also for want of memory.
+  void run_batch(const std::vector<Call_Batches::Call*>& batch) noexcept {
+    bool has_transactions = false;
     for (Call_Batches::Call* const call : batch) {
       auto* const transaction = static_cast<Transaction*>(call);
       if (transaction->function) {
-        left.push_back(transaction);
+        has_transactions = true;
         continue;
       }
       try {
@@ -140,25 +141,39 @@ class Group_Client {
         transaction->error = std::current_exception();
       }
     }
-    while (!left.empty()) {
-      Transaction* current = nullptr;
-      try {
-        client_.transaction([&](auto&... target) {
-          for (Transaction* const transaction : left) {
-            current = transaction;
+    while (has_transactions && !run_transactions(batch)) {
+    }
+  }
+
+  // All that have not failed yet. Returns false if one of them has thrown: nothing counts then.
+  bool run_transactions(const std::vector<Call_Batches::Call*>& batch) noexcept {
+    Transaction* failed = nullptr;
+    std::exception_ptr error;
+    const auto is_left = [](const Transaction& one) { return one.function && !one.error; };
+    try {
+      client_.transaction([&](auto&... target) {
+        for (Call_Batches::Call* const call : batch) {
+          auto* const transaction = static_cast<Transaction*>(call);
+          if (!is_left(*transaction)) continue;
+          try {
             transaction->function(target...);
+          } catch (...) {
+            failed = transaction;
+            error = std::current_exception();
+            throw;
           }
-          current = nullptr;
-        });
-        return;
-      } catch (...) {
-        if (current == nullptr) {
-          for (Transaction* const transaction : left) transaction->error = std::current_exception();
-          return;
         }
-        current->error = std::current_exception();
-        std::erase(left, current);
+      });
+      return true;
+    } catch (...) {
+      // The client may have called the functions again, and have failed otherwise.
+      if (failed != nullptr && std::current_exception() == error) {
+        failed->error = error;
+        return false;
       }
+      for (Call_Batches::Call* const call : batch)
+        if (is_left(*static_cast<Transaction*>(call))) call->error = std::current_exception();
+      return true;
     }
   }
 
