@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Plants the errors of tests/crash/mutants.py in the code, one at a time, and shows by which attack
 of the crash laboratory each is found, and after how many seeds: a table in Markdown. The attacks are tried
-in turn, until one finds it; for errors of servers and clients, only the network laboratory.
+in turn, until one finds it; for errors of servers and clients only the network laboratory, and for those of
+journals on a cluster only that of replicated logs.
 
 usage: mutants.py [--check] [--seconds N] [NAME...]
 
@@ -25,6 +26,7 @@ OUT = os.path.join(ROOT, 'build/mutants')
 USER_OF_HEADERS = 'src/lab/scenario.cc'  # what is in a header is compiled with it
 ATTACKS = 'kill', 'power', 'error'
 NETWORK = 'network'  # instead of these, for servers and clients
+CLUSTER = 'replicated_log'  # and for journals on a cluster
 
 
 def source_of(mutant):
@@ -75,7 +77,7 @@ def build(mutant, number):
 def attack(program, kind, seconds, of_logs):
     """The seed that finds the error, or None."""
     try:
-        what = ['--network'] if kind == NETWORK else ['--attack', kind, *(['--wal'] if of_logs else [])]
+        what = [f'--{kind}'] if kind in (NETWORK, CLUSTER) else ['--attack', kind, *(['--wal'] if of_logs else [])]
         result = subprocess.run([program, 'crash-lab', *what, '--jobs', '1', '--seconds', str(seconds)],
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                 timeout=2 * seconds + 60)
@@ -85,6 +87,12 @@ def attack(program, kind, seconds, of_logs):
         return None
     seed = re.search(r'^FAILURE: seed (\d+)', result.stdout, re.M)
     return seed[1] if seed else 'crashes'
+
+
+def kinds_for(mutant):
+    if re.match('server:|client:|relay:', mutant.name):
+        return [NETWORK]
+    return [CLUSTER] if mutant.name.startswith('cluster:') else ATTACKS
 
 
 def main():
@@ -103,7 +111,7 @@ def main():
             continue
         program = build(mutant, number)
         of_logs = re.match('log:|copies:|segments:', mutant.name)
-        for kind in [NETWORK] if re.match('server:|client:|relay:', mutant.name) else ATTACKS:
+        for kind in kinds_for(mutant):
             found = attack(program, kind, seconds, of_logs)
             if found:
                 break

@@ -185,14 +185,14 @@ auto Log_Connection::Session::retry(F&& f) {
 // Calls f(), again if messages that it needs were moved to an archive meanwhile.
 template <class F>
 void Log_Connection::Session::repeat_if_shortened(F&& f) {
-  for (;;) {
+  for (bool is_repeated = false;; is_repeated = true) {
     try {
+      if (is_repeated) look_at_newest();
       return f();
     } catch (const Missing_Message& error) {
       if (retry([&] { return log_.range().first; }) <= error.number) throw;
       logger_.log(std::string(error.what()) + "; the log was shortened");
       reader_.reset();
-      look_at_newest();
     }
   }
 }
@@ -448,16 +448,22 @@ bool Log_Connection::Session::is_locked_by_another() {
 
 // take_new() is called where others have appended something.
 void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
-  bool has_said = false;
+  // Most transactions are over by then.
+  constexpr System::Duration quiet_wait = std::chrono::seconds(1);
+  const System::Time start = system_.now();
+  std::string named_owner;
   for (;;) {
     if (is_locked_by_another()) {
-      const System::Duration left = System::after(lock_.seen, lock_.lease) - system_.now();
+      const System::Time now = system_.now();
+      const System::Duration left = System::after(lock_.seen, lock_.lease) - now;
       if (left > System::Duration(0)) {
-        if (!std::exchange(has_said, true)) {
+        const System::Duration quiet = System::after(start, quiet_wait) - now;
+        if (quiet <= System::Duration(0) && named_owner != lock_.owner) {
+          named_owner = lock_.owner;
           logger_.log("waiting for the lock, which " + lock_.owner + " has");
           if (settings_.on_wait) settings_.on_wait(lock_.owner);
         }
-        if (take_next(left)) take_new();
+        if (take_next(quiet > System::Duration(0) ? std::min(left, quiet) : left)) take_new();
         continue;
       }
       // What it has done since is already in the log, perhaps.

@@ -22,6 +22,7 @@ struct Events {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::string> lines;
+  std::string refusal;  // of a message without an answer
   bool is_closed = false;
 
   void add(std::string line) {
@@ -52,8 +53,24 @@ void on_closed(natsConnection*, void* closure) {
   events.is_closed = true;
   events.changed.notify_all();
 }
-// The default one writes to standard error. What concerns us is seen in the answers.
-void on_error(natsConnection*, natsSubscription*, natsStatus, void*) {}
+// Threads of the library release the last connections, also of OpenSSL, when they are closed. At
+// the end of the program they do so before OpenSSL's own end: made after the first connection, this
+// is destroyed before it.
+struct Library_End {
+  ~Library_End() { nats_CloseAndWait(1000); }
+};
+
+// The default one writes to standard error. What concerns us is seen in the answers, but for what
+// this user may not do: the server drops such a message, and nobody answers it.
+void on_error(natsConnection* connection, natsSubscription*, natsStatus, void* closure) {
+  const char* text = nullptr;
+  natsConnection_GetLastError(connection, &text);
+  if (text == nullptr || std::string_view(text).find("ermissions") == std::string_view::npos)
+    return;
+  Events& events = *static_cast<Events*>(closure);
+  const std::lock_guard lock(events.mutex);
+  events.refusal = text;
+}
 
 }  // namespace
 
@@ -79,6 +96,7 @@ class Nats_Session::Connection {
     set(session, *options, servers, reconnects);
     session.check(natsConnection_Connect(&connection_, options),
                   reconnects ? "no server can be used" : "the server cannot be used");
+    static const Library_End library_end;
     jsOptions js_options;
     jsOptions_Init(&js_options);
     js_options.Wait = in_ms(session.settings_.answer_time);
@@ -146,7 +164,7 @@ class Nats_Session::Connection {
     // A server that is stopped, or a cable that is cut, sends nothing.
     natsOptions_SetPingInterval(&options, std::max<std::int64_t>(time, 1000));
     natsOptions_SetMaxPingsOut(&options, 2);
-    natsOptions_SetErrorHandler(&options, on_error, nullptr);
+    natsOptions_SetErrorHandler(&options, on_error, events_.get());
     natsOptions_SetDisconnectedCB(&options, on_disconnected, events_.get());
     natsOptions_SetReconnectedCB(&options, on_reconnected, events_.get());
     natsOptions_SetClosedCB(&options, on_closed, events_.get());
@@ -279,8 +297,16 @@ Nats_Message Nats_Session::request(const std::string& subject, std::string_view 
                                    const Headers& headers, System::Duration time) {
   natsStatus status = NATS_OK;
   Nats_Message answer = request_over(connected(), subject, body, headers, time, status);
+  const std::string refusal = take_refusal();
+  if (status != NATS_OK && !refusal.empty()) throw Disconnection(name_ + ": " + refusal);
   check(status, subject);
   return answer;
+}
+
+std::string Nats_Session::take_refusal() {
+  Events& events = connection_->events();
+  const std::lock_guard lock(events.mutex);
+  return std::exchange(events.refusal, {});
 }
 
 void Nats_Session::publish(const std::string& subject, std::string_view body,

@@ -85,6 +85,7 @@ class Nats_Session {
   void connect();
   natsConnection* connected();
   void log_events();
+  std::string take_refusal();
   Nats_Message request_over(natsConnection* connection, const std::string& subject,
                             std::string_view body, const Headers& headers, System::Duration time,
                             natsStatus& status) const;

@@ -145,6 +145,7 @@ class Simulation final : public System {
   Time heal_{};
   std::size_t lost_percent_ = 0, late_percent_ = 0, damaged_percent_ = 0, slow_percent_ = 0;
   Time dead_from_{}, dead_until_{};  // the log answers nothing
+  std::size_t archive_interval_ = 0;
   std::size_t message_size_ = 0, batch_ = 0;
   milliseconds lease_{};
 
@@ -169,6 +170,7 @@ void Simulation::set_up() {
   slow_percent_ = percent();
   const std::array<std::size_t, 4> sizes{record_header_size + 7, record_header_size + 64, 4096,
                                          1 << 16};
+  archive_interval_ = random_.flip() ? 3000 : 200;
   message_size_ = sizes[random_.below(sizes.size())];
   batch_ = random_.flip() ? 1 : 1 + random_.below(20);
   const std::array<milliseconds, 3> leases{milliseconds(300), milliseconds(5000),
@@ -546,7 +548,7 @@ std::string Simulation::run() {
     now_ = std::max(now_, next->wake);
     if (now_ > heal_ + patience) fail("a client does not come to an end");
     append_late();
-    if (!is_healed() && random_.below(3000) == 0) archive();
+    if (!is_healed() && random_.below(archive_interval_) == 0) archive();
     resume(*next);
   }
   if (failure_.empty()) {
@@ -579,7 +581,7 @@ std::optional<Lab_Failure> explore_replicated_log(std::uint64_t seed, Lab_Counts
     failure = error.what();
   }
   if (failure.empty()) return std::nullopt;
-  return Lab_Failure{seed, failure + "\n",
+  return Lab_Failure{seed, "seed " + std::to_string(seed) + ": " + failure + "\n",
                      "--replicated_log --seed " + std::to_string(seed) + " --seeds 1",
                      replicated_log_trace(seed)};
 }

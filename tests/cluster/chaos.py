@@ -97,6 +97,8 @@ class Client:
             self.is_stopped = False
 
     def end(self):
+        if self.process.poll() == -signal.SIGKILL:
+            return  # killed a moment ago
         self.process.send_signal(signal.SIGTERM)
         self.process.send_signal(signal.SIGCONT)
         try:

@@ -23,6 +23,7 @@ JOEDBC = os.path.join(PREFIX, 'bin/joedbc')
 STRICT = '-Wall -Wextra -Wconversion -Werror'
 CLANG = 'clang++-14'
 HOST_TOOL = (f'-DJOEDB_JOEDBC={JOEDBC}', '-DJOEDB_BUILD_TOOLS=OFF')  # build the library only
+HAS_NATS = os.path.exists(os.path.join(BUILD, 'src/libjoedb_nats.a'))
 OUTPUT = 'Ada is 37\nCharles is 44\n'
 
 os.environ['PKG_CONFIG_PATH'] = os.path.join(PREFIX, 'lib/pkgconfig')
@@ -242,6 +243,24 @@ class Consumers(unittest.TestCase):
         project = Project('rpc_pkg_config', 'rpc')
         run(project.folder, 'make', '-B', 'CXX=g++', f'CXXFLAGS={STRICT}')
         self.check_rpc_programs(project.folder)
+
+    def check_cluster_program(self, folder):
+        code, output = attempt(folder, './city', 'nats://127.0.0.1:1/city')
+        self.assertEqual(1, code)
+        self.assertIn('nats://127.0.0.1:1/city: no server can be used', output)
+
+    @unittest.skipUnless(HAS_NATS, 'needs libnats-dev')
+    def test_journals_on_a_cluster_find_package(self):
+        project = Project('nats_find_package', 'cluster')
+        project.configure(compiler=CLANG)
+        project.build()
+        self.check_cluster_program(project.build_folder)
+
+    @unittest.skipUnless(HAS_NATS, 'needs libnats-dev')
+    def test_journals_on_a_cluster_pkg_config(self):
+        project = Project('nats_pkg_config', 'cluster')
+        run(project.folder, 'make', '-B', 'CXX=g++', f'CXXFLAGS={STRICT}')
+        self.check_cluster_program(project.folder)
 
     def test_a_missing_compiler_of_schemas(self):
         project = Project('add_subdirectory')

@@ -27,6 +27,9 @@ SERVED = 'src/server/served_journal.cc'
 ROBUST = 'src/network/robust_connection.cc'
 CONNECTION = 'src/network/server_connection.cc'
 CLIENT = 'src/replica/client.cc'
+CLUSTER = 'src/cluster/log_connection.cc'
+CLUSTER_READER = 'src/cluster/log_reader.cc'
+RECORD = 'src/cluster/record.cc'
 
 MUTANTS = [
     # Two syncs.
@@ -364,4 +367,38 @@ MUTANTS = [
            '}\n\nWritten_Journal::~', '  update();\n}\n\nWritten_Journal::~'),
     Mutant('relay: the watcher does not say that it has connected again', 'src/server/watch_server.cc',
            '      notify();\n      while (goes_on()) {\n', '      while (goes_on()) {\n'),
+    # Journals on a replicated log.
+    Mutant('cluster: a lost answer is taken for success', CLUSTER,
+           '      is_repeated = true;\n      throw;\n', '      return true;\n'),
+    Mutant('cluster: an answer that was lost makes a conflict', CLUSTER,
+           '      is_repeated = true;\n      throw;\n', '      return false;\n'),
+    Mutant('cluster: what has arrived is called a conflict', CLUSTER,
+           '    if (start < common && !local.equal_to(reader_->bytes(), start, common)) throw Conflict(from);\n',
+           '    throw Conflict(from);\n'),
+    Mutant('cluster: any bytes are taken for the push that has arrived', CLUSTER,
+           '    if (start < common && !local.equal_to(reader_->bytes(), start, common)) throw Conflict(from);\n', ''),
+    Mutant('cluster: the lock is taken before it expires', CLUSTER,
+           '      if (left > System::Duration(0)) {\n', '      if (left > lock_.lease * 3 / 4) {\n'),
+    Mutant('cluster: who pushes without the lock does not look at it', CLUSTER,
+           '    const bool is_blocked = is_locked_by_another();\n', '    const bool is_blocked = false;\n'),
+    Mutant('cluster: a push goes on where others have pushed', CLUSTER,
+           '  const Offset start = std::max(from, reader_->start());\n',
+           '  if (state().journal.end > from) return true;\n'
+           '  const Offset start = std::max(from, reader_->start());\n'),
+    Mutant('cluster: a late answer is taken for a loss', CLUSTER,
+           '    if (last >= known_.number) return last;\n    system_.sleep(late_answer_pause);\n',
+           '    if (last >= known_.number) return last;\n    break;\n'),
+    Mutant('cluster: what is archived is a conflict', CLUSTER,
+           '  if (!local.equal_to(*archive.file, from, common)) throw Conflict(from);\n', '  throw Conflict(from);\n'),
+    Mutant('cluster: the message of the lock is removed', CLUSTER,
+           '    return lock_number == 0 ? archived.number : std::min(archived.number, lock_number);\n',
+           '    return archived.number;\n'),
+    Mutant('cluster: the place of a reader is between the pieces of a push', CLUSTER,
+           '    if (low > newest.number)\n', '    if (false)\n'),
+    Mutant('cluster: a damaged message is believed', RECORD,
+           '  if (load<std::uint64_t>(bytes.data() + checksum_offset) != checksum_of(bytes))\n', '  if (false)\n'),
+    Mutant('cluster: the pieces of a push that was given up stay', CLUSTER_READER,
+           '  bytes_->drop_after(state_.journal.end);\n', ''),
+    Mutant('cluster: what was read before the lock is forgotten', CLUSTER_READER,
+           '  if (is_push) bytes_ = stage();\n', '  bytes_ = stage();\n'),
 ]

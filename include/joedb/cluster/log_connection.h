@@ -26,7 +26,7 @@ struct Log_Settings {
   Durability required = Durability::unknown;
   // For those who wait for the lock; empty: host and number of the process.
   std::string owner = {};
-  // Called when this client begins to wait for the lock, which `owner` has.
+  // Called when this client has waited for the lock for a second: `owner` has it.
   std::function<void(const std::string& owner)> on_wait = {};
   // Opens the file to which the oldest part of the journal was moved, for reading. By default, the
   // text is the path of a file.

@@ -20,6 +20,7 @@ struct Nats_Settings {
   // What proves who this client is, as a file of credentials (JWT and seed).
   std::string credentials_file = {};
   // TLS: whose certificates of servers are accepted, as PEM. Empty: those that this machine trusts.
+  // The certificate must be for the host of the URL.
   std::string authority_file = {};
   // TLS: a certificate of this client and its key, as PEM.
   std::string certificate_file = {};

@@ -72,9 +72,9 @@ class Group_Client {
   explicit Group_Client(Client_Type& client, System& system = System::real())
       : client_(client), batches_(system) {}
 
-  // Calls f() as Client_Type::transaction does, in this thread or another one, after and before
-  // those of other threads, and returns a copy of what it returns. When this returns, the whole
-  // batch counts.
+  // Calls f() as the transaction() of the client does, in this thread or another one, after and
+  // before those of other threads, and returns a copy of what it returns. When this returns, the
+  // whole batch counts.
   //
   // If f throws, nothing of it counts, and this throws the same. The functions of the same batch
   // are called again then, without it, after a rollback that takes as long as opening the file. So
