@@ -170,11 +170,13 @@ void print(const std::string& name, const Nats_Stream_State& state,
 }
 
 int run_status(std::vector<std::string> arguments) {
-  Options options({"joedb nats status [options] URL",
-                   "Prints how a journal on a cluster of NATS servers is.",
-                   "The exit code is 1 if messages are missing, or a server is not there.\n\n" +
-                       std::string(url_help),
-                   "  joedb nats status nats://a,b,c/city\n"});
+  Options options(
+      {"joedb nats status [options] URL", "Prints how a journal on a cluster of NATS servers is.",
+       "The exit code is 1 if messages are missing, or a server is not there; with --require "
+       "process,\nmachine or power before the URL, also if less is promised.\n\n" +
+           std::string(url_help),
+       "  joedb nats status nats://a,b,c/city\n"
+       "  joedb nats status --require power nats://a,b,c/city\n"});
   bool is_json = false;
   add_json_option(options, is_json);
   Nats_Tool tool(options);
@@ -305,6 +307,7 @@ int run_repair(std::vector<std::string> arguments) {
               {.min = 1, .max = 5});
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
+  tool.refuse_require();
   Journal_File file(tool.words().take_last_name());
   Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
   std::optional<Nats_Stream_State> state = stream.state();
