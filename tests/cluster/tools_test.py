@@ -95,8 +95,6 @@ class Story(unittest.TestCase):
         cls.cluster.wait_until_ready()
 
     def setUp(self):
-        start = time.monotonic()
-        self.addCleanup(lambda: sys.stderr.write(f'({time.monotonic() - start:.1f} s) '))
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.folder = os.path.realpath(directory.name)
@@ -221,7 +219,8 @@ class Journal(Story):
         again = self.nats('create', code=1)
         self.assertEqual(again, 'joedb nats: URL has a journal already\n')
         self.run_tool('joedbi', '--new', 'other.joedb', text='create_table city\nadd_field city name string\n')
-        self.assertRegex(self.nats('verify', 'other.joedb', code=1), r'^joedb nats: .*other\.joedb')
+        self.assertEqual(self.nats('verify', 'other.joedb', code=1),
+                         'joedb nats: other.joedb and URL have diverged\n')
         self.assertEqual(self.nats('verify', 'nothing.joedb', code=1),
                          'joedb nats: nothing.joedb: No such file or directory\n')
 
@@ -246,12 +245,12 @@ class Journal(Story):
         port, = servers.free_ports([0])
         refused = self.run_tool('joedb_client', '--new', 'a.joedb', '--monitor', str(port), '--require', 'power',
                                 self.url, code=1)
-        self.assertRegex(refused, r'^joedb_client: URL does not promise what is required: what is acknowledged survives '
-                         r'the loss of a machine, not a power cut of all: .*no answer at the monitoring port')
+        self.assertRegex(refused, r'^joedb_client: URL does not promise what is required: what is acknowledged '
+                         r'survives the loss of a machine, not a power cut of all: .*no answer at the monitoring port')
         self.assertFalse(os.path.exists(self.path('a.joedb')) and os.path.getsize(self.path('a.joedb')))
         code = 0 if self.cluster.syncs else 1
         self.client('b.joedb', 'pull\n', '--require', 'power', code=code)
-        self.client('b.joedb', 'pull\n', '--require', 'machine')
+        self.client('c.joedb', 'pull\n', '--require', 'machine')
         self.nats('status', options=['--require', 'power'], code=code)
         self.assertIn('does not promise what is required',
                       self.run_tool('joedb', 'nats', 'status', '--monitor', str(port), '--require', 'power', self.url,
@@ -267,8 +266,9 @@ class Journal(Story):
         self.assert_same('ada.joedb', 'bob.joedb')
         # One that waits for what comes next.
         reader = self.open_client('reader.joedb')
-        reader.write('pull\npull 30\ndb\ntable person\nquit\nquit\n')
+        reader.write('pull\n')
         reader.wait_for('OK: pull')
+        reader.write('pull 30\ndb\ntable person\nquit\nquit\n')
         self.insert('ada.joedb', (2, 'Cid'))
         self.assertEqual(reader.finish(), 0)
         self.assertEqual(names_of(reader.text()), ['Ada', 'Bob', 'Cid'], reader.text())
@@ -332,10 +332,15 @@ class Journal(Story):
         self.assertEqual(json.loads(pushed.splitlines()[-1]), {'pushed': size - HEADER, 'checkpoint': size})
         self.assertEqual(self.names('new.joedb'), ['Ada', 'Bob'])
         self.assert_same('old.joedb', 'new.joedb')
-        # One with another history is refused, and nothing changes.
-        self.run_tool('joedbi', '--new', 'other.joedb', text='create_table city\n' + SCHEMA)
+        # One with another history is refused, and nothing changes, also where it has less.
+        self.run_tool('joedbi', '--new', 'small.joedb', text='create_table city\n')
+        refused = self.run_tool('joedb_push', 'small.joedb', 'nats', *self.monitor, self.url, code=1)
+        self.assertIn('diverged', refused)
+        self.assertIn('have diverged: --replace', self.nats('repair', 'small.joedb', code=1))
+        self.run_tool('joedbi', '--new', 'other.joedb',
+                      text='create_table city\n' + SCHEMA + ''.join(self.row(i, 'Eve') for i in range(9)))
         refused = self.run_tool('joedb_push', 'other.joedb', 'nats', *self.monitor, self.url, code=1)
-        self.assertRegex(refused, r'^joedb_push: other\.joedb')
+        self.assertIn('diverged', refused)
         self.assertEqual(self.names('new.joedb'), ['Ada', 'Bob'])
 
 
@@ -409,7 +414,8 @@ class Copies(Story):
         self.insert('a.joedb', 'Ada', (1, 'Bob'))
         self.run_tool('joedbi', '--new', 'other.joedb', text=SCHEMA + self.row(0, 'Eve') + self.row(1, 'Bob'))
         before = json.loads(self.nats('status', options=['--json']))
-        self.assertRegex(self.nats('archive', 'other.joedb', code=1), r'^joedb nats: .*other\.joedb')
+        self.assertEqual(self.nats('archive', 'other.joedb', code=1),
+                         'joedb nats: other.joedb and URL have diverged: nothing was removed\n')
         after = json.loads(self.nats('status', options=['--json']))
         self.assertEqual(after, {**before, 'leader': after['leader'], 'followers': after['followers']})
         self.assertEqual(self.names('new.joedb'), ['Ada', 'Bob'])
@@ -475,10 +481,12 @@ class Disasters(Story):
         self.client('a.joedb', 'push\n')
         self.assertEqual(self.names('new.joedb'), ['Ada', 'Bob', 'Cid'])
         self.assertIn('the same as the file', self.nats('verify', 'a.joedb'))
-        self.assertIn('find a copy that has as much', self.nats('repair', 'short.joedb', options=['--replace'], code=1))
+        refused = self.nats('repair', 'short.joedb', options=['--replace'], code=1)
+        self.assertIn('find a copy that has as much', refused)
         self.assertEqual(self.names('b.joedb'), ['Ada', 'Bob', 'Cid'])
         self.assertRegex(self.nats('repair', 'a.joedb'), r'^URL: checkpoint \d+, 0 bytes were pushed\n$')
-        self.assertRegex(self.nats('repair', 'a.joedb', options=['--replace']), r'^URL: checkpoint 81, 40 bytes were')
+        self.assertEqual(self.nats('repair', 'a.joedb', options=['--replace']),
+                         'URL: checkpoint 80, 39 bytes were pushed\n')
         self.assertEqual(self.names('newer.joedb'), ['Ada', 'Bob', 'Cid'])
         # It has not lost what it has.
         connected.finish()
@@ -545,7 +553,6 @@ class Disasters(Story):
         writer.write('transaction\n' + self.row(0, 'Ada') + 'quit\n')
         writer.wait_for('trying again')
         self.assertNotIn('OK: transaction', writer.text())
-        self.assertIn('n3', self.cluster.servers[2].name)
         first.start()
         writer.wait_for('OK: transaction')
         self.assertEqual(writer.finish(), 0)
