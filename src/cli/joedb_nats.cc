@@ -36,11 +36,19 @@ class Nats_Tool {
     if (!words) return false;
     words_.emplace(std::move(*words));
     argument_ = take_nats(*words_);
+    argument_.log_settings.renews_lock = false;
     log_.emplace(log_options_);
     return true;
   }
   Words& words() { return *words_; }
   const Nats_Argument& argument() const { return argument_; }
+  // Without a thread that keeps the lock.
+  const Log_Settings& log_settings() const { return argument_.log_settings; }
+  // For a command to which it says nothing.
+  void refuse_require() {
+    if (log_settings().required != Durability::unknown)
+      words_->fail("--require is for joedb nats status, and for clients");
+  }
   const std::string& name() const { return argument_.name; }
   Tool_Log& log() { return *log_; }
 
@@ -67,6 +75,7 @@ int run_create(std::vector<std::string> arguments) {
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
   tool.words().require_end();
+  tool.refuse_require();
   if (replicas % 2 == 0) tool.words().fail("--replicas: 1, 3 or 5 is needed");
   Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
   if (!stream.state()) stream.create({.replicas = static_cast<int>(replicas)});
@@ -76,6 +85,19 @@ int run_create(std::vector<std::string> arguments) {
   std::cout << "made " << tool.name() << "; what is acknowledged " << text_of(promise.durability)
             << ": " << promise.reason << "\nUse it: joedb_client FILE " << tool.name() << '\n';
   return 0;
+}
+
+// A new mirror has nothing yet, and could not be opened.
+void wait_for_first_message(Nats_Tool& tool) {
+  Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), std::chrono::seconds(30));
+  while (log.range().last == 0) {
+    if (system.now() >= end)
+      throw Exception(tool.name() + " is made, but has got nothing yet: can its servers reach " +
+                      tool.argument().address.origin() + "? joedb nats status tells");
+    system.sleep(std::chrono::milliseconds(100));
+  }
 }
 
 int run_mirror(std::vector<std::string> arguments) {
@@ -94,10 +116,12 @@ int run_mirror(std::vector<std::string> arguments) {
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
   tool.words().require_end();
+  tool.refuse_require();
   if (tool.argument().address.stream == tool.argument().address.origin())
     tool.words().fail("the URL needs the name of the mirror: " + tool.name() + "?stream=NAME");
   Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
   stream.create_mirror(static_cast<int>(replicas));
+  wait_for_first_message(tool);
   std::cout << "made " << tool.name() << '\n';
   return 0;
 }
@@ -146,20 +170,21 @@ void print(const std::string& name, const Nats_Stream_State& state,
 }
 
 int run_status(std::vector<std::string> arguments) {
-  Options options({"joedb nats status [options] URL",
-                   "Prints the state of a journal on a cluster of NATS servers.",
-                   "The exit code is 1 if messages are missing, or a server is offline.\n\n" +
-                       std::string(url_help),
-                   "  joedb nats status nats://a,b,c/city\n"});
+  Options options(
+      {"joedb nats status [options] URL",
+       "Prints the state of a journal on a cluster of NATS servers.",
+       "The exit code is 1 if messages are missing, or a server is offline; with --require "
+       "process,\nmachine or power before the URL, also if less is promised.\n\n" +
+           std::string(url_help),
+       "  joedb nats status nats://a,b,c/city\n"
+       "  joedb nats status --require power nats://a,b,c/city\n"});
   bool is_json = false;
   add_json_option(options, is_json);
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
   tool.words().require_end();
   Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
-  Log_Settings settings;
-  settings.renews_lock = false;
-  Log_Connection connection(log, tool.log(), System::real(), settings);
+  Log_Connection connection(log, tool.log(), System::real(), tool.log_settings());
   const Log_Connection::Status journal = connection.status();
   const Nats_Stream_State state = log.state();
   const Replicated_Log::Promise& promise = connection.promise();
@@ -194,6 +219,16 @@ struct Journal_File {
   const Offset end;
 };
 
+// Content_Mismatch names no file.
+template <class F>
+auto compare_copies(const Nats_Tool& tool, const Journal_File& file, const char* what_then, F f) {
+  try {
+    return f();
+  } catch (const Content_Mismatch&) {
+    throw Exception(file.file->get_name() + " and " + tool.name() + " have diverged" + what_then);
+  }
+}
+
 Log_Report verify(Nats_Tool& tool, Replicated_Log& log, const Journal_File* file) {
   std::optional<Progress> progress;
   return verify_log(log, tool.log(), file != nullptr ? file->file.get() : nullptr,
@@ -221,10 +256,13 @@ int run_verify_log(std::vector<std::string> arguments) {
   add_json_option(options, is_json);
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
+  tool.refuse_require();
   std::optional<Journal_File> file;
   if (!tool.words().is_empty()) file.emplace(tool.words().take_last_name());
   Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
-  const Log_Report report = verify(tool, log, file ? &*file : nullptr);
+  const Log_Report report =
+      file ? compare_copies(tool, *file, "", [&] { return verify(tool, log, &*file); })
+           : verify(tool, log, nullptr);
   if (is_json) {
     print_json({{"first", report.first},
                 {"messages", report.messages},
@@ -270,6 +308,7 @@ int run_repair(std::vector<std::string> arguments) {
               {.min = 1, .max = 5});
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
+  tool.refuse_require();
   Journal_File file(tool.words().take_last_name());
   Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
   std::optional<Nats_Stream_State> state = stream.state();
@@ -293,12 +332,9 @@ int run_repair(std::vector<std::string> arguments) {
   if (log.range().last == 0) Log_Connection::create(log);
   Log_Connection connection(log, tool.log());
   const Offset start = connection.get_checkpoint();
-  try {
+  compare_copies(tool, file, ": --replace replaces the one of the cluster", [&] {
     connection.compare(*file.file, journal_start, std::min(start, file.end), Content_Check::full);
-  } catch (const Content_Mismatch&) {
-    throw Exception(file.file->get_name() + " and " + tool.name() +
-                    " have diverged: --replace replaces the one of the cluster");
-  }
+  });
   // In parts: a push counts as a whole.
   constexpr Offset part = Offset{1} << 25;
   Progress progress("filling " + tool.name(), start, file.end);
@@ -339,10 +375,10 @@ int run_archive(std::vector<std::string> arguments) {
   if (place.empty()) place = is_url(name) ? name : std::filesystem::absolute(name).string();
   Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
   Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
-  Log_Settings settings;
-  settings.renews_lock = false;
-  Log_Connection connection(log, tool.log(), System::real(), settings);
-  const Replicated_Log::Number kept = connection.append_archive(*file.file, file.end, place);
+  Log_Connection connection(log, tool.log(), System::real(), tool.log_settings());
+  const Replicated_Log::Number kept = compare_copies(tool, file, ": nothing was removed", [&] {
+    return connection.append_archive(*file.file, file.end, place);
+  });
   stream.shorten(kept);
   const Log_Connection::Status status = connection.status();
   std::cout << tool.name() << ": what is before position " << status.archive_end << " is in "

@@ -75,6 +75,7 @@ class Log_Connection::Session {
 
   Log_State find(Offset end);
   void compare_content(const Abstract_File& local, Offset end, Content_Check check);
+  void compare_push(const Log_State& before, const Abstract_File& local, Offset end);
   void pull_once(const Pull& pull, const Receive& receive);
   void push_content(const Abstract_File& local, Offset end, After_Push after, bool had_lock);
   void begin_reading(Offset from, const Abstract_File& local);
@@ -119,6 +120,7 @@ class Log_Connection::Session {
   Log_State known_;   // the newest that was seen
   Offset checkpoint_ = journal_start;
   std::optional<Log_Reader> reader_;
+  std::optional<Log_Reader> compared_;  // the push that was compared last
   Lock lock_;
   const Abstract_File* local_ = nullptr;
   bool tries_once_ = false;
@@ -575,7 +577,8 @@ void Log_Connection::Session::compare(const Abstract_File& local, Offset end, Co
 void Log_Connection::Session::compare_content(const Abstract_File& local, Offset end,
                                               Content_Check check) {
   if (is_archived(end)) return;  // it is compared when it is pulled
-  const Journal_State common = find(end).journal;
+  const Log_State found = find(end);
+  const Journal_State common = found.journal;
   if (check == Content_Check::full) {
     Prefix_Hash hash;
     hash.append(local, common.end);
@@ -583,10 +586,33 @@ void Log_Connection::Session::compare_content(const Abstract_File& local, Offset
   } else {
     Prefix_Hash(common, local);
   }
+  if (common.end < end && end < known_.journal.end) compare_push(found, local, end);
+}
+
+// Where `end` is in the middle of a push, which begins after message `before`. Several ends are
+// compared to find the first difference: the push is kept until the next pull.
+void Log_Connection::Session::compare_push(const Log_State& before, const Abstract_File& local,
+                                           Offset end) {
+  const Offset start = before.journal.end;
+  if (!compared_ || compared_->start() != start || compared_->state().journal.end < end) {
+    compared_.emplace(before, Prefix_Hash(before.journal, local));
+    while (compared_->state().journal.end < end) {
+      const Number number = compared_->state().number + 1;
+      const auto message = read_known(number);
+      try {
+        compared_->take(message->record);
+      } catch (const Corruption_Error& error) {
+        throw Missing_Message(log_.name() + ": " + error.what(), number);
+      }
+    }
+  }
+  if (!local.equal_to(compared_->bytes(), start, end))
+    throw Content_Mismatch(local.get_name(), start, end);
 }
 
 void Log_Connection::Session::pull(const Pull& pull, const Receive& receive) {
   const std::lock_guard lock(mutex_);
+  compared_.reset();
   if (local_ == nullptr) throw Exception("compare() must be called before pull()");
   if (pull.takes_lock && !can_push()) throw Disconnection(log_.name() + " can only be pulled from");
   try {

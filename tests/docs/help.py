@@ -19,7 +19,7 @@ import tempfile
 EVERYWHERE = {'--help', '--version'}
 MODES = {'--read', '--write', '--new', '--write_or_new', '--shared', '--lock'}
 # The first word is a command with options of its own.
-WITH_COMMANDS = {'joedb_wal', 'joedb_import', 'joedb_export'}
+WITH_COMMANDS = {'joedb_nats', 'joedb_wal', 'joedb_import', 'joedb_export'}
 # What they do without words, or with any, takes long.
 NOT_TRIED = {'joedb_crash_lab', 'joedb wal bench'}
 

@@ -67,8 +67,7 @@ class Log_Connection final : public Connection {
   bool can_wait() const override { return true; }
   bool can_push_without_lock() const override { return true; }
   Offset get_checkpoint() const override;
-  // `fast` looks at the last 16 KiB. Where `end` is in the middle of a push, the bytes of that push
-  // are compared when they are pulled.
+  // `fast` looks at the last 16 KiB, and at the push in whose middle `end` is, if it is there.
   void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
   // The receiver is called for each 16 MiB, or push. compare() must have been called.
   void pull(const Pull& pull, const Receive& receive) override;
