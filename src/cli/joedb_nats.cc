@@ -78,7 +78,12 @@ int run_create(std::vector<std::string> arguments) {
   tool.refuse_require();
   if (replicas % 2 == 0) tool.words().fail("--replicas: 1, 3 or 5 is needed");
   Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
-  if (!stream.state()) stream.create({.replicas = static_cast<int>(replicas)});
+  const std::optional<Nats_Stream_State> state = stream.state();
+  if (!state)
+    stream.create({.replicas = static_cast<int>(replicas)});
+  else if (state->replicas != replicas)
+    throw Exception(tool.name() + ": there is a stream " + state->stream + " with " +
+                    std::to_string(state->replicas) + " replicas");
   Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
   Log_Connection::create(log);
   const Replicated_Log::Promise promise = log.promise();
@@ -297,7 +302,8 @@ int run_repair(std::vector<std::string> arguments) {
        "FILE is the copy of any client. Where the cluster has lost its disks, the journal is made "
        "again;\nwhere it has less than FILE, the rest is pushed. A journal that is damaged, or has "
        "diverged, is only\nreplaced with --replace, and only by a FILE that has at least as much: "
-       "end all clients first, and\nuse the copy of the one that has most.\n\n" +
+       "end all clients first, and\nuse the copy of the one that has most. Mirrors of a "
+       "journal that was replaced must be made again.\n\n" +
            std::string(url_help),
        "  joedb nats repair nats://a,b,c/city city.joedb\n"
        "  joedb nats repair --replace nats://a,b,c/city city.joedb\n"});
@@ -309,17 +315,14 @@ int run_repair(std::vector<std::string> arguments) {
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
   tool.refuse_require();
+  if (tool.argument().address.stream != tool.argument().address.origin())
+    tool.words().fail("a mirror cannot be repaired: leave out ?stream=");
   Journal_File file(tool.words().take_last_name());
   Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
   std::optional<Nats_Stream_State> state = stream.state();
   if (state && is_replacing) {
-    Offset end = 0;
-    try {
-      Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
-      end = Log_Connection(log, tool.log()).get_checkpoint();
-    } catch (const Disconnection& error) {  // it has nothing that can be read
-      tool.log().log(error.what());
-    }
+    Nats_Log old(tool.argument().address, tool.argument().settings, tool.log());
+    const Offset end = newest_end(old, tool.log());
     if (file.end < end)
       throw Exception(file.file->get_name() + " ends at position " + std::to_string(file.end) +
                       ", and the journal of the cluster at " + std::to_string(end) +

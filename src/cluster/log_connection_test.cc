@@ -199,6 +199,67 @@ TEST_F(Log_Connection_Test, AppendsWhatHasNotArrivedAgain) {
   EXPECT_EQ(bob_->text(), "AAB");
 }
 
+TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnotherClientForItsOwn) {
+  let_ann_write_without_lock();
+  bob_->client->pull();
+  bob_->write("B");
+  ann_->write("B");
+  bob_->client->pull();
+  EXPECT_EQ(bob_->text(), "AABB");
+}
+
+TEST_F(Log_Connection_Test, DoesNotKeepALockThatARefusedPushHasTaken) {
+  // Bob has written offline, and waits for the lock of Ann, who writes something else.
+  Memory_File file;
+  {
+    Bare_Journal journal(file, {});
+    journal.get_journal().append(Comment{"B"});
+    journal.checkpoint(Checkpoint_Level::soft);
+  }
+  testing::Simulated_Log log(messages_);
+  Log_Connection connection(log, Logger::none(), system_, without_thread());
+  Writable_Journal_Client client(file, connection);
+  Writable_Journal_Client_Lock lock(*ann_->client);
+  lock.get_journal().append(Comment{"A"});
+  bool has_waited = false;
+  log.wait_for = [&](Number, System::Duration) {
+    if (!std::exchange(has_waited, true)) lock.checkpoint_and_push_unlock();
+  };
+  EXPECT_THROW(client.push_if_ahead(), Conflict);
+  EXPECT_EQ(connection.status().lock_owner, "");
+}
+
+TEST_F(Log_Connection_Test, ComparesAllBytesOfAnArchive) {
+  ann_->write(std::string(40'000, 'A'));
+  Memory_File archive;
+  archive.pwrite(ann_->file.get_data().data(), ann_->file.get_data().size(), 0);
+  const Offset end = ann_->client->get_journal_checkpoint();
+  messages_.remove_before(ann_->connection->append_archive(archive, end, "the archive"));
+  archive.pwrite("B", 1, 1000);
+  testing::Simulated_Log log(messages_);
+  Log_Settings settings = without_thread();
+  settings.open_archive = [&](const std::string&) {
+    auto copy = std::make_unique<Memory_File>();
+    copy->pwrite(archive.get_data().data(), archive.get_data().size(), 0);
+    return copy;
+  };
+  Log_Connection connection(log, Logger::none(), system_, settings);
+  Memory_File file;
+  Writable_Journal_Client client(file, connection);
+  EXPECT_THROW(client.pull(), Content_Mismatch);
+  EXPECT_EQ(client.get_journal_checkpoint(), journal_start);
+}
+
+TEST_F(Log_Connection_Test, RefusesAnArchiveThatHasLessThanTheOneInForce) {
+  ann_->write("A");
+  const Offset first_end = ann_->client->get_journal_checkpoint();
+  ann_->write("A");
+  const Offset end = ann_->client->get_journal_checkpoint();
+  ann_->connection->append_archive(ann_->file, end, "the archive");
+  EXPECT_THAT(error_of([&] { bob_->connection->append_archive(ann_->file, first_end, "old"); }),
+              HasSubstr("as much already"));
+}
+
 TEST_F(Log_Connection_Test, ShowsAPushOfManyPiecesAtOnceOrNotAtAll) {
   let_ann_write_without_lock();
   bob_->client->pull();

@@ -62,4 +62,18 @@ Log_Report verify_log(Replicated_Log& log, Logger& logger, const Abstract_File* 
   return report;
 }
 
+Offset newest_end(Replicated_Log& log, Logger& logger) {
+  const Replicated_Log::Range range = log.range();
+  Messages messages(log, logger);
+  for (Number number = range.last; number >= range.first; --number) {
+    try {
+      return messages.read_known(number)->record.after.end;
+    } catch (const Missing_Message& error) {
+      logger.log(error.what());
+      if (number == range.first) throw;
+    }
+  }
+  return 0;
+}
+
 }  // namespace joedb::inline v1

@@ -33,6 +33,10 @@ Log_Report verify_log(
     Replicated_Log& log, Logger& logger, const Abstract_File* file, Offset file_end,
     const std::function<void(Replicated_Log::Number, Replicated_Log::Number)>& progress);
 
+// The checkpoint of a log, as far as its newest messages can be read; 0 for an empty one. Throws
+// Missing_Message if none can be read, and what the log throws.
+Offset newest_end(Replicated_Log& log, Logger& logger);
+
 }  // namespace joedb::inline v1
 
 #endif

@@ -19,7 +19,12 @@ json nats_answer(const Nats_Session& session, const natsMsg& message) {
 Nats_Error nats_error(const json& answer) {
   const auto error = answer.find("error");
   if (error == answer.end() || !error->is_object()) return {};
-  return {error->value("code", 500), error->value("err_code", -1), error->value("description", "")};
+  try {
+    return {error->value("code", 500), error->value("err_code", -1),
+            error->value("description", "")};
+  } catch (const json::exception&) {  // of another type
+    return {500, -1, "an error that cannot be understood"};
+  }
 }
 
 void fail(const Nats_Session& session, const Nats_Error& error, std::string_view action) {

@@ -77,7 +77,8 @@ class Nats_Log::Reader {
     if (state) return *state;
     throw Disconnection(session_.name() + ": there is no stream " + stream_ +
                         (stream_ == session_.address().origin()
-                             ? ": `joedb nats create " + session_.name() + "` makes it"
+                             ? ": `joedb nats create " + session_.name() +
+                                   "` makes it. If there was one: docs/cluster.md, Repair"
                              : ": `joedb nats mirror " + session_.name() + "` makes it"));
   }
   Range range();
@@ -161,7 +162,8 @@ void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
   if (!state.mirror_of.empty()) {
     if (state.mirror_of != address.origin())
       refuse("is a mirror of " + state.mirror_of + ", not of " + address.origin());
-  } else if (state.subjects.size() != 1 || !state.subjects[0].starts_with(address.subject + '.')) {
+  } else if (state.subjects.size() != 1 || !state.subjects[0].starts_with(address.subject + '.') ||
+             state.subjects[0].find_first_of("*>") != std::string::npos) {
     refuse("does not have one subject " + address.subject + ".ID" +
            (stream_ == address.origin() ? "" : ", and is no mirror"));
   }
@@ -265,7 +267,8 @@ bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) 
   const Number number =
       sequence != answer.end() && sequence->is_number_integer() ? sequence->get<Number>() : 0;
   // Such an answer comes while the first try of a repeated message is on its way.
-  if (number == 0 || answer.value("duplicate", false))
+  const auto duplicate = answer.find("duplicate");
+  if (number == 0 || (duplicate != answer.end() && *duplicate != false))
     throw Connection_Lost(session_.name() + ": the answer does not say that it was appended");
   if (number != last + static_cast<Number>(messages.size()))
     throw Disconnection(session_.name() + ": a message has been appended as number " +
@@ -282,6 +285,8 @@ std::optional<std::string> Nats_Log::Reader::direct_message(natsMsg& message, Nu
     throw Connection_Lost(session_.name() + ": message " + std::to_string(number) + ": " +
                           nats_header(message, "Description") + " (" + status + ")");
   if (nats_header(message, "Nats-Sequence") != std::to_string(number)) return std::nullopt;
+  // A mirror may still have the messages of a stream that was removed and made again.
+  if (can_append_ && nats_header(message, "Nats-Subject") != subject_) return std::nullopt;
   return std::string(nats_data(message));
 }
 
@@ -504,7 +509,9 @@ std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Tim
   while (true) {
     const System::Duration rest = end - system.now();
     if (rest <= System::Duration{}) return std::nullopt;
-    const System::Duration slice = std::min(rest, session_.settings().answer_time);
+    // A subscription brings messages by itself. Thousands of readers do not ask the leader often.
+    const System::Duration slice =
+        std::min<System::Duration>(rest, is_subscribed_at(number) ? 20s : 2s);
     if (is_subscribed_at(number)) {
       if (auto message = take(number, slice)) return message;
     } else {
@@ -562,8 +569,10 @@ Replicated_Log::Promise Nats_Log::Reader::promise() {
     reason += "without sync_interval: always on " + late;
   } else if (!silent.empty()) {
     reason += "whether they sync is not known of " + silent + " (no answer at the monitoring port)";
-  } else {
+  } else if (state.replicas >= 3) {
     return {Durability::power, reason + "all servers sync before they acknowledge"};
+  } else {
+    return {Durability::process, reason + "it syncs before it acknowledges, and may be lost"};
   }
   if (state.replicas >= 3) return {Durability::machine, reason};
   if (state.persists_late) return {Durability::unknown, reason};

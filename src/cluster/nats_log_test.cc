@@ -485,8 +485,8 @@ TEST_F(Nats_Log_Test, ServersThatSyncSometimesSurviveLess) {
   EXPECT_THAT(log->promise().reason, HasSubstr("3 replicas; without sync_interval: always on"));
 }
 
-TEST_F(Nats_Log_Test, OneServerSurvivesAPowerCutIfItSyncs) {
-  EXPECT_EQ(start_one()->promise().durability, Durability::power);
+TEST_F(Nats_Log_Test, OneServerPromisesLessThanThree) {
+  EXPECT_EQ(start_one()->promise().durability, Durability::process);
   start({.size = 1, .syncs_always = false});
   EXPECT_EQ(create({.replicas = 1})->promise().durability, Durability::process);
   Nats_Settings deaf = settings();

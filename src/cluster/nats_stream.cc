@@ -118,7 +118,6 @@ void Nats_Stream::create_mirror(int replicas) {
     throw Disconnection(address.url() + ": a mirror needs a name of its own: ?stream=NAME");
   json config = plan_of(address.stream, replicas);
   config["mirror"] = {{"name", address.origin()}};
-  config["mirror_direct"] = true;
   requests_->create(config);
 }
 

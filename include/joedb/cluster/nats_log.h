@@ -44,10 +44,11 @@ class Nats_Log final : public Replicated_Log {
   std::optional<std::string> read(Number number, System::Duration wait) override;
   std::optional<std::string> read_elsewhere(Number number) override;
 
-  // `power` if all servers that have a replica sync before they acknowledge (sync_interval: always)
-  // and say so at their monitoring port, `machine` for three replicas otherwise, `process` for
-  // less, `unknown` for less if nobody could be asked. A mirror promises as much as it would as a
-  // log of its own. The monitoring port is asked with libcurl; without it, nobody is.
+  // `power` if there are three replicas, and all servers that have one sync before they acknowledge
+  // (sync_interval: always) and say so at their monitoring port; `machine` for three replicas
+  // otherwise, `process` for fewer, `unknown` for fewer if nobody could be asked. A mirror promises
+  // as much as it would as a log of its own. The monitoring port is asked with libcurl; without it,
+  // nobody is.
   Promise promise() override;
   std::int64_t reconnections() const override;
 
