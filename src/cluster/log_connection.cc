@@ -787,9 +787,8 @@ Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset
       throw Content_Mismatch(file.get_name(), journal_start, archived.journal.end);
     begin_reading(archived.journal.end, file);
     take_up_to(newest());
-    if (state().archive != 0 &&
-        read_known(state().archive)->record.argument >= archived.journal.end)
-      throw Disconnection(log_.name() + ": another archive has as much already");
+    if (state().archive != 0 && read_known(state().archive)->record.argument > archived.journal.end)
+      throw Disconnection(log_.name() + ": another archive has more already");
     Record record = new_record(Record::Kind::archive);
     record.lock = state().lock;
     record.archive = 0;

@@ -257,7 +257,7 @@ TEST_F(Log_Connection_Test, RefusesAnArchiveThatHasLessThanTheOneInForce) {
   const Offset end = ann_->client->get_journal_checkpoint();
   ann_->connection->append_archive(ann_->file, end, "the archive");
   EXPECT_THAT(error_of([&] { bob_->connection->append_archive(ann_->file, first_end, "old"); }),
-              HasSubstr("as much already"));
+              HasSubstr("has more already"));
 }
 
 TEST_F(Log_Connection_Test, ShowsAPushOfManyPiecesAtOnceOrNotAtAll) {

@@ -83,6 +83,18 @@ class Nats_Log::Reader {
   }
   Range range();
 
+  // f(). Where nobody answers, the stream may have been removed, and made again or not: throws
+  // Disconnection then.
+  template <class F>
+  auto or_notice_loss(F f) {
+    try {
+      return f();
+    } catch (const Connection_Lost&) {
+      state_of_same_stream();
+      throw;
+    }
+  }
+
   // Throws Disconnection if it is not the stream that it was.
   Nats_Stream_State state_of_same_stream() {
     Nats_Stream_State state = state_of_stream();
@@ -101,7 +113,6 @@ class Nats_Log::Reader {
   void check_kind(const Nats_Stream_State& state) const;
 
   // False: the stream has another end, or will soon have.
-  bool send_or_notice_loss(std::span<const std::string> messages, Number last);
   bool send(std::span<const std::string> messages, Number last);
 
   // One message, from anywhere. Nothing: there is none at `number` yet.
@@ -196,7 +207,7 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
   System& system = System::real();
   const System::Time end = System::after(system.now(), session_.settings().answer_time);
   while (true) {
-    if (send_or_notice_loss(messages, last)) {
+    if (send(messages, last)) {
       last_ = last + static_cast<Number>(messages.size());
       return true;
     }
@@ -212,16 +223,6 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
       throw Connection_Lost(session_.name() + ": other messages are on their way");
     }
     system.sleep(5ms);
-  }
-}
-
-// Where the stream was removed and made again, nobody takes messages for the one before.
-bool Nats_Log::Reader::send_or_notice_loss(std::span<const std::string> messages, Number last) {
-  try {
-    return send(messages, last);
-  } catch (const Connection_Lost&) {
-    state_of_same_stream();
-    throw;
   }
 }
 
@@ -506,17 +507,22 @@ std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duratio
 
 std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Time end) {
   System& system = System::real();
+  // A subscription brings messages by itself. Thousands of readers do not ask the leader often, but
+  // after a new connection.
+  constexpr System::Duration quiet_time = 20s;
   while (true) {
-    const System::Duration rest = end - system.now();
-    if (rest <= System::Duration{}) return std::nullopt;
-    // A subscription brings messages by itself. Thousands of readers do not ask the leader often.
-    const System::Duration slice =
-        std::min<System::Duration>(rest, is_subscribed_at(number) ? 20s : 2s);
-    if (is_subscribed_at(number)) {
-      if (auto message = take(number, slice)) return message;
-    } else {
-      system.sleep(std::min<System::Duration>(slice, 100ms));
-    }
+    const System::Time start = system.now();
+    const std::int64_t reconnections = session_.reconnections();
+    do {
+      const System::Duration slice = std::min<System::Duration>(end - system.now(), 1s);
+      if (slice <= System::Duration{}) return std::nullopt;
+      if (is_subscribed_at(number)) {
+        if (auto message = take(number, slice)) return message;
+      } else {
+        system.sleep(std::min<System::Duration>(slice, 100ms));
+      }
+    } while (is_subscribed_at(number) && !has_gap() && system.now() - start < quiet_time &&
+             reconnections == session_.reconnections());
     // The subscription may have been lost, or its server may have lost the message.
     if (range().last < number) continue;
     if (!has_gap() && is_subscribed_at(number))
@@ -591,10 +597,10 @@ std::size_t Nats_Log::max_message_size() const { return reader_->max_message_siz
 std::size_t Nats_Log::max_batch() const { return reader_->max_batch(); }
 Replicated_Log::Range Nats_Log::range() { return reader_->range(); }
 bool Nats_Log::append(std::span<const std::string> messages, Number last) {
-  return reader_->append(messages, last);
+  return reader_->or_notice_loss([&] { return reader_->append(messages, last); });
 }
 std::optional<std::string> Nats_Log::read(Number number, System::Duration wait) {
-  return reader_->read(number, wait);
+  return reader_->or_notice_loss([&] { return reader_->read(number, wait); });
 }
 std::optional<std::string> Nats_Log::read_elsewhere(Number number) {
   return reader_->read_elsewhere(number);

@@ -225,7 +225,8 @@ class Journal(Story):
                          'joedb nats: nothing.joedb: No such file or directory\n')
 
     def test_a_database_that_is_not_there(self):
-        hint = 'URL: there is no stream joedb_a_database_that_is_not_there: `joedb nats create URL` makes it\n'
+        hint = ('URL: there is no stream joedb_a_database_that_is_not_there: `joedb nats create URL` makes it. '
+                'If there was one: docs/cluster.md, Repair\n')
         self.assertEqual(self.nats('status', code=1), f'joedb nats: {hint}')
         self.assertEqual(self.nats('verify', code=1), f'joedb nats: {hint}')
         self.assertEqual(self.client('a.joedb', '', code=1), f'joedb_client: {hint}')
