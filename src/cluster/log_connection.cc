@@ -27,6 +27,8 @@ constexpr std::chrono::hours longest_lease{24};  // that others respect: Record:
 // A machine that orders messages no more may answer for some seconds as if it did.
 constexpr int late_answers = 20;
 constexpr std::chrono::milliseconds late_answer_pause{500};
+// A connection can be opened while the log replaces a machine that has failed.
+constexpr System::Duration opening_time = std::chrono::seconds(15);
 // For a message that the log has, by its own word.
 constexpr System::Duration longest_read = std::chrono::seconds(10);
 
@@ -124,6 +126,7 @@ class Log_Connection::Session {
   Lock lock_;
   const Abstract_File* local_ = nullptr;
   bool tries_once_ = false;
+  System::Time patience_end_ = System::Time::max();  // then Connection_Lost is thrown
   bool has_unanswered_append_ = false;  // nobody knows whether the last one has come through
   std::int64_t reconnections_ = 0;
 
@@ -131,6 +134,22 @@ class Log_Connection::Session {
   bool must_stop_ = false;
   std::thread keeper_;
 };
+
+// Calls f() until it gets an answer.
+template <class F>
+auto Log_Connection::Session::retry(F&& f) {
+  Retry_Pause pause(system_);
+  for (;;) {
+    try {
+      return f();
+    } catch (const Connection_Lost& error) {
+      if (tries_once_ || system_.now() >= patience_end_) throw;
+      const System::Duration wait = pause.next();
+      logger_.log(std::string(error.what()) + "; " + trying_again(wait));
+      system_.sleep(wait);
+    }
+  }
+}
 
 Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& system,
                                  const Log_Settings& settings)
@@ -144,13 +163,13 @@ Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& sy
   if (settings_.lease < shortest_lease || settings_.lease > longest_lease)
     throw Exception("the lease of the lock must be 0.1 s to 24 hours");
   reconnections_ = log_.reconnections();
-  tries_once_ = true;
+  patience_end_ = System::after(system_.now(), opening_time);
   repeat_if_shortened([&] {
-    if (log_.range().last == 0)
+    if (retry([&] { return log_.range().last; }) == 0)
       throw Disconnection(log_.name() + " has no journal; joedb nats create makes it");
     look_at_newest();
   });
-  tries_once_ = false;
+  patience_end_ = System::Time::max();
   checkpoint_ = known_.journal.end;
   promise_ = log_.promise();
   const std::string promised = text_of(promise_.durability) +
@@ -173,22 +192,6 @@ Log_Connection::Session::~Session() {
 }
 
 // ---- the log ------------------------------------------------------------------------------------
-
-// Calls f() until it gets an answer.
-template <class F>
-auto Log_Connection::Session::retry(F&& f) {
-  Retry_Pause pause(system_);
-  for (;;) {
-    try {
-      return f();
-    } catch (const Connection_Lost& error) {
-      if (tries_once_) throw;
-      const System::Duration wait = pause.next();
-      logger_.log(std::string(error.what()) + "; " + trying_again(wait));
-      system_.sleep(wait);
-    }
-  }
-}
 
 // Calls f(), again if messages that it needs were moved to an archive meanwhile.
 template <class F>

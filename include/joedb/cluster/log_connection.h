@@ -50,7 +50,7 @@ struct Log_Settings {
 // Not thread-safe.
 class Log_Connection final : public Connection {
  public:
-  // All must outlive the connection. Throws Connection_Lost if the log cannot be reached,
+  // All must outlive the connection. Throws Connection_Lost if the log does not answer for 15 s,
   // Disconnection if it has no journal (create() makes one), or promises less than is required.
   explicit Log_Connection(Replicated_Log& log, Logger& logger = Logger::none(),
                           System& system = System::real(), const Log_Settings& settings = {});

@@ -23,7 +23,8 @@ namespace joedb::inline v1 {
 // search for a message after search_time, both again for each server that has to be asked.
 class Nats_Log final : public Replicated_Log {
  public:
-  // The logger must outlive the log. Throws Connection_Lost if no server can be reached,
+  // The logger must outlive the log. Throws Connection_Lost if no server can be reached, or the
+  // leader of the stream does not answer for 15 s,
   // Disconnection if they refuse, if there is no such stream (`joedb nats create` makes it), or if
   // it may drop messages; Exception for files that cannot be used.
   explicit Nats_Log(const Nats_Address& address, const Nats_Settings& settings = {},
