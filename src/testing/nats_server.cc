@@ -42,7 +42,7 @@ std::optional<Nats_Program> Nats_Program::find() {
   std::vector<std::string> paths;
   if (const char* const path = std::getenv("JOEDB_NATS_SERVER"); path && *path)
     paths.emplace_back(path);
-  paths.emplace_back(JOEDB_BINARY_DIR "/nats/nats-server");
+  paths.emplace_back(JOEDB_SOURCE_DIR "/build/nats/nats-server");
   const std::string in_path = output_of("command -v nats-server 2>/dev/null");
   paths.push_back(in_path.substr(0, in_path.find('\n')));
   for (const std::string& path : paths) {

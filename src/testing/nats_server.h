@@ -21,7 +21,7 @@ struct Nats_Program {
     return major != major_version ? major > major_version : minor >= minor_version;
   }
   // The first of these that can be run: that of the environment variable JOEDB_NATS_SERVER,
-  // nats/nats-server in the build directory, nats-server in the PATH.
+  // build/nats/nats-server of the sources (scripts/nats_server.py), nats-server in the PATH.
   static std::optional<Nats_Program> find();
 };
 
