@@ -289,7 +289,7 @@ int run_verify_log(std::vector<std::string> arguments) {
     if (report.damaged > 0)
       std::cout << report.damaged
                 << " messages were damaged on a server, and read from another: see "
-                   "docs/cluster.md, A damaged replica\n";
+                   "docs/cluster.md, Repair\n";
   }
   return report.damaged > 0 ? 1 : 0;
 }
@@ -327,6 +327,9 @@ int run_repair(std::vector<std::string> arguments) {
       throw Exception(file.file->get_name() + " ends at position " + std::to_string(file.end) +
                       ", and the journal of the cluster at " + std::to_string(end) +
                       ": find a copy that has as much");
+    // Nothing is removed for a file that cannot be read.
+    replay_with_progress(file.journal, Ignore_Entries(), "reading " + file.file->get_name());
+    file.journal.rewind();
     stream.remove();
     state.reset();
   }

@@ -79,7 +79,7 @@ class Log_Connection::Session {
   void compare_content(const Abstract_File& local, Offset end, Content_Check check);
   void compare_push(const Log_State& before, const Abstract_File& local, Offset end);
   void pull_once(const Pull& pull, const Receive& receive);
-  void push_content(const Abstract_File& local, Offset end, After_Push after, bool had_lock);
+  void push_content(const Abstract_File& local, Offset end, After_Push after);
   void begin_reading(Offset from, const Abstract_File& local);
   bool take_next(System::Duration wait);
   void take_up_to(Number last);
@@ -105,6 +105,8 @@ class Log_Connection::Session {
   void take_lock(const std::function<void()>& take_new);
   void release_lock();
   void release_lock_once() noexcept;
+  void restore_reader();
+  void log_safely(const char* what, const std::exception& error) noexcept;
   bool append_push(const Abstract_File& local, Offset end, bool unlocks);
   bool has_arrived(const Abstract_File& local, Offset from, Offset end, bool is_new);
   void keep_lock();
@@ -127,7 +129,8 @@ class Log_Connection::Session {
   const Abstract_File* local_ = nullptr;
   bool tries_once_ = false;
   System::Time patience_end_ = System::Time::max();  // then Connection_Lost is thrown
-  bool has_unanswered_append_ = false;  // nobody knows whether the last one has come through
+  bool has_unanswered_append_ = false;  // in this push: nobody knows whether it has come through
+  bool has_given_lock_ = false;         // to the client, which has not given it back
   std::int64_t reconnections_ = 0;
 
   std::condition_variable stopping_;
@@ -169,9 +172,9 @@ Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& sy
       throw Disconnection(log_.name() + " has no journal; joedb nats create makes it");
     look_at_newest();
   });
-  patience_end_ = System::Time::max();
   checkpoint_ = known_.journal.end;
-  promise_ = log_.promise();
+  promise_ = retry([&] { return log_.promise(); });
+  patience_end_ = System::Time::max();
   const std::string promised = text_of(promise_.durability) +
                                std::string(promise_.reason.empty() ? "" : ": ") + promise_.reason;
   if (promise_.durability < settings_.required)
@@ -214,19 +217,17 @@ void Log_Connection::Session::repeat_if_shortened(F&& f) {
 // Appends behind message state().number. Returns false if there are others behind it. A message
 // that was sent more than once is there once: each try names the same last message.
 bool Log_Connection::Session::append(const std::vector<std::string>& messages) {
-  has_unanswered_append_ = false;
-  const bool result = retry([&] {
+  bool is_repeated = false;
+  return retry([&] {
     require_known_message();
     try {
       if (log_.append(messages, state().number)) return true;
     } catch (const Connection_Lost&) {
-      has_unanswered_append_ = true;
+      is_repeated = has_unanswered_append_ = true;
       throw;
     }
-    return has_unanswered_append_ && has_appended(messages.front());
+    return is_repeated && has_appended(messages.front());
   });
-  has_unanswered_append_ = false;
-  return result;
 }
 
 bool Log_Connection::Session::has_appended(const std::string& first_message) {
@@ -467,8 +468,11 @@ void Log_Connection::Session::note(const Record& record) {
 
 Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Record& record,
                                                                Number number) {
-  return {number, record.writer, record.text.empty() ? "another client" : std::string(record.text),
-          record.lease(), system_.now()};
+  std::string owner(record.text.substr(0, 100));  // for a terminal, perhaps
+  std::replace_if(
+      owner.begin(), owner.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
+  return {number, record.writer, owner.empty() ? "another client" : owner, record.lease(),
+          system_.now()};
 }
 
 bool Log_Connection::Session::is_locked_by_another() {
@@ -530,16 +534,29 @@ void Log_Connection::Session::release_lock() {
   }
 }
 
+// For callers that must not fail because of a line in a log.
+void Log_Connection::Session::log_safely(const char* what, const std::exception& error) noexcept {
+  try {
+    logger_.log(std::string(what) + ": " + error.what());
+  } catch (...) {
+  }
+}
+
+// Makes a reader after an error, to append something.
+void Log_Connection::Session::restore_reader() {
+  if (reader_ || local_ == nullptr || is_archived(checkpoint_)) return;
+  begin_reading(checkpoint_, *local_);
+}
+
 // If that fails, the lock expires.
 void Log_Connection::Session::release_lock_once() noexcept {
   if (!is_mine()) return;
   tries_once_ = true;
   try {
-    if (!reader_ && local_ != nullptr && !is_archived(checkpoint_))
-      begin_reading(checkpoint_, *local_);
+    restore_reader();
     if (reader_) release_lock();
   } catch (const std::exception& error) {
-    logger_.log(std::string("unlocking: ") + error.what());
+    log_safely("unlocking", error);
   }
   tries_once_ = false;
   lock_ = {};
@@ -547,6 +564,7 @@ void Log_Connection::Session::release_lock_once() noexcept {
 
 void Log_Connection::Session::unlock() noexcept {
   const std::lock_guard lock(mutex_);
+  has_given_lock_ = false;
   release_lock_once();
 }
 
@@ -555,14 +573,15 @@ void Log_Connection::Session::keep_lock() {
   std::unique_lock lock(mutex_);
   const auto interval = settings_.lease / 3;
   while (!stopping_.wait_for(lock, interval, [this] { return must_stop_; })) {
-    if (!reader_ || !is_mine() || lock_.seen + interval / 2 > system_.now()) continue;
+    if (!is_mine() || lock_.seen + interval / 2 > system_.now()) continue;
     tries_once_ = true;
     try {
+      restore_reader();
       // An earlier renewal may have come through without an answer.
-      while (is_mine() && !append_record(lock_record())) take_up_to(newest());
+      while (reader_ && is_mine() && !append_record(lock_record())) take_up_to(newest());
       if (!is_mine()) logger_.log("the lock is lost: it was not renewed in time");
     } catch (const std::exception& error) {
-      logger_.log(std::string("renewing the lock: ") + error.what());
+      log_safely("renewing the lock", error);
     }
     tries_once_ = false;
   }
@@ -621,9 +640,10 @@ void Log_Connection::Session::pull(const Pull& pull, const Receive& receive) {
   try {
     repeat_if_shortened([&] { pull_once(pull, receive); });
   } catch (...) {
-    if (is_mine()) release_lock_once();
+    release_lock_once();
     throw;
   }
+  if (pull.takes_lock) has_given_lock_ = true;
   checkpoint_ = state().journal.end;
 }
 
@@ -674,9 +694,10 @@ void Log_Connection::Session::push(const Abstract_File& local, Offset end, After
   if (!can_push()) throw Disconnection(log_.name() + " can only be pulled from");
   const bool keeps_lock = after == After_Push::keep_lock;
   const bool had_lock = is_mine();
+  has_unanswered_append_ = false;
   try {
     if (end > checkpoint_) {
-      repeat_if_shortened([&] { push_content(local, end, after, had_lock); });
+      repeat_if_shortened([&] { push_content(local, end, after); });
       checkpoint_ = end;
     } else if (keeps_lock && !had_lock) {
       repeat_if_shortened([&] {
@@ -687,20 +708,22 @@ void Log_Connection::Session::push(const Abstract_File& local, Offset end, After
     }
   } catch (const Conflict&) {
     if (!had_lock && !keeps_lock) release_lock_once();
+    reader_.reset();  // what was read is not in the local copy
     throw;
   } catch (...) {
     if (!had_lock) release_lock_once();
     reader_.reset();  // where a part of a push has arrived, what was read does not say so
     throw;
   }
+  has_given_lock_ = keeps_lock;
   if (!keeps_lock) release_lock_once();
 }
 
-void Log_Connection::Session::push_content(const Abstract_File& local, Offset end, After_Push after,
-                                           bool had_lock) {
+void Log_Connection::Session::push_content(const Abstract_File& local, Offset end,
+                                           After_Push after) {
   const Offset from = checkpoint_;
-  // The end of a transaction: it has the lock, or does without.
-  const bool is_new = had_lock || after == After_Push::never_locked;
+  // The end of a transaction: it was given the lock, perhaps lost it meanwhile, or does without.
+  const bool is_new = has_given_lock_ || after == After_Push::never_locked;
   const bool is_in_place = reader_ && state().journal.end == from;
   if (!is_in_place && is_archived(from))
     skip_archive(local, from, end, is_new);
@@ -709,10 +732,13 @@ void Log_Connection::Session::push_content(const Abstract_File& local, Offset en
   const bool keeps_lock = after == After_Push::keep_lock;
   for (;;) {
     const bool is_blocked = is_locked_by_another();
+    if (has_arrived(local, from, end, is_new)) return;
     if (is_blocked && after == After_Push::never_locked) throw Conflict(from);
-    if (is_blocked || (keeps_lock && !is_mine())) take_lock([] {});
-    if (has_arrived(local, from, end, is_new) || append_push(local, end, !keeps_lock && is_mine()))
-      return;
+    if (is_blocked || (keeps_lock && !is_mine())) {
+      take_lock([] {});
+      if (has_arrived(local, from, end, is_new)) return;
+    }
+    if (append_push(local, end, !keeps_lock && is_mine())) return;
     take_up_to(newest());
   }
 }
@@ -779,17 +805,18 @@ Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset
   if (is_archived(end))
     throw Disconnection(log_.name() + " begins behind position " + std::to_string(end) +
                         " already: another archive has more");
+  look_at_newest();
+  const Log_State archived = find(std::min(end, known_.journal.end));
+  if (archived.journal.end == journal_start)
+    throw Exception(file.get_name() + " has nothing that could be removed from the log");
+  Prefix_Hash hash;
+  hash.append(file, archived.journal.end);
+  if (hash.state() != archived.journal)
+    throw Content_Mismatch(file.get_name(), journal_start, archived.journal.end);
+  begin_reading(archived.journal.end, file);
   for (;;) {
-    look_at_newest();
-    const Log_State archived = find(std::min(end, known_.journal.end));
-    if (archived.journal.end == journal_start)
-      throw Exception(file.get_name() + " has nothing that could be removed from the log");
-    Prefix_Hash hash;
-    hash.append(file, archived.journal.end);
-    if (hash.state() != archived.journal)
-      throw Content_Mismatch(file.get_name(), journal_start, archived.journal.end);
-    begin_reading(archived.journal.end, file);
     take_up_to(newest());
+    reader_->drop_bytes();
     if (state().archive != 0 && read_known(state().archive)->record.argument > archived.journal.end)
       throw Disconnection(log_.name() + ": another archive has more already");
     Record record = new_record(Record::Kind::archive);

@@ -68,6 +68,10 @@ class Nats_Log::Reader {
   Reader& operator=(const Reader&) = delete;
 
   Nats_Session& session() { return session_; }
+  std::int64_t reconnections() {
+    known_reconnections_ = session_.reconnections();
+    return *known_reconnections_;
+  }
   bool can_append() const { return can_append_; }
   std::size_t max_message_size() const { return max_message_size_; }
   std::size_t max_batch() const { return max_batch_; }
@@ -166,6 +170,8 @@ class Nats_Log::Reader {
   std::size_t max_message_size_ = 0;
   std::size_t max_batch_ = 1;
 
+  // What the caller knows: it may want to look again before it appends.
+  std::optional<std::int64_t> known_reconnections_;
   Number last_ = 0;  // that is known to be there
   Number after_last_read_ = 0;
   int in_order_ = 0;  // so many reads, each of the number behind the one before
@@ -217,6 +223,9 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
   if (messages.empty() || messages.size() > max_batch_)
     throw Exception(session_.name() + ": " + std::to_string(messages.size()) +
                     " messages cannot be appended at once");
+  session_.jetstream();  // waits for a connection
+  if (known_reconnections_ && *known_reconnections_ != session_.reconnections())
+    throw Connection_Lost(session_.name() + ": the connection was made again");
   System& system = System::real();
   const System::Time end = System::after(system.now(), session_.settings().answer_time);
   while (true) {
@@ -506,10 +515,13 @@ std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duratio
   if (is_subscribed_at(number)) {
     if (auto message = take(number, {})) return message;
     if (subscription_ && !has_gap()) {
-      if (wait > System::Duration{}) return wait_for(number, end);
-      if (range().last < number) return std::nullopt;
-      // It is on its way.
+      if (number > last_) {
+        if (wait > System::Duration{}) return wait_for(number, end);
+        if (range().last < number) return std::nullopt;
+      }
+      // It is on its way; or the server of the subscription hangs, which the library notices late.
       if (auto message = take(number, session_.settings().answer_time)) return message;
+      if (!has_gap()) unsubscribe();
     }
   }
   if (auto message = get(number)) return delivered(number, std::move(*message));
@@ -618,7 +630,7 @@ std::optional<std::string> Nats_Log::read(Number number, System::Duration wait) 
 std::optional<std::string> Nats_Log::read_elsewhere(Number number) {
   return reader_->read_elsewhere(number);
 }
-std::int64_t Nats_Log::reconnections() const { return reader_->session().reconnections(); }
+std::int64_t Nats_Log::reconnections() const { return reader_->reconnections(); }
 Replicated_Log::Promise Nats_Log::promise() { return reader_->promise(); }
 Nats_Stream_State Nats_Log::state() { return reader_->state_of_stream(); }
 

@@ -81,7 +81,8 @@ class Replicated_Log {
   virtual Promise promise() = 0;
 
   // Grows when a connection to the machines was lost and made again: what was seen before may have
-  // been lost there since.
+  // been lost there since. Once this was called, append() throws Connection_Lost where it has grown
+  // since the last call.
   virtual std::int64_t reconnections() const { return 0; }
 };
 
