@@ -170,7 +170,9 @@ class Program {
       } catch (const joedb::Connection_Lost& error) {
         note("not connected", error);
       } catch (const joedb::Missing_Message& error) {
+        // No fault of a test damages a message on all servers.
         note("missing", error);
+        return 4;
       } catch (const joedb::Conflict& error) {
         note("conflict", error);
       } catch (const joedb::Content_Mismatch& error) {
