@@ -133,6 +133,7 @@ class Simulation final : public System {
   void transact_twice(Client& client, Writable_Journal_Client& store);
   void write_both(Client& client, Writable_Journal_Client_Lock& lock);
   Name write(Client& client, Writable_Journal& journal);
+  Log_Settings log_settings();
   void archive();
   void check_copy(const Client& client, const Abstract_File& file, Offset end);
   void check_end();
@@ -276,16 +277,22 @@ void Simulation::append_late() {
   }
 }
 
-// The beginning goes into a file: a copy of everything up to some end of a push.
-void Simulation::archive() {
-  Simulated_Log log(messages_);
+Log_Settings Simulation::log_settings() {
   Log_Settings settings;
+  settings.lease = lease_;
   settings.renews_lock = false;
   settings.open_archive = [this](const std::string&) {
     auto copy = std::make_unique<Memory_File>();
     copy->pwrite(archive_.get_data().data(), archive_.get_data().size(), 0);
     return copy;
   };
+  return settings;
+}
+
+// The beginning goes into a file: a copy of everything up to some end of a push.
+void Simulation::archive() {
+  Simulated_Log log(messages_);
+  const Log_Settings settings = log_settings();
   Log_Connection connection(log, Logger::none(), *this, settings);
   Memory_File file;
   Writable_Journal_Client client(file, connection, Content_Check::full);
@@ -345,14 +352,7 @@ void Simulation::work(Client& client) {
   client.file = std::make_unique<Sim_File>(*client.disk);
   Simulated_Log log(messages_);
   connect(log);
-  Log_Settings settings;
-  settings.lease = lease_;
-  settings.renews_lock = false;
-  settings.open_archive = [this](const std::string&) {
-    auto copy = std::make_unique<Memory_File>();
-    copy->pwrite(archive_.get_data().data(), archive_.get_data().size(), 0);
-    return copy;
-  };
+  const Log_Settings settings = log_settings();
   struct Line final : Logger {
     Line(Simulation& all, Client& who) : simulation(all), client(who) {}
     void log(std::string_view line) override { simulation.note(client, std::string(line)); }
@@ -515,13 +515,7 @@ void Simulation::check_copy(const Client& client, const Abstract_File& file, Off
 
 void Simulation::check_end() {
   Simulated_Log log(messages_);
-  Log_Settings settings;
-  settings.renews_lock = false;
-  settings.open_archive = [this](const std::string&) {
-    auto copy = std::make_unique<Memory_File>();
-    copy->pwrite(archive_.get_data().data(), archive_.get_data().size(), 0);
-    return copy;
-  };
+  const Log_Settings settings = log_settings();
   Log_Connection connection(log, Logger::none(), *this, settings);
   Memory_File file;
   Writable_Journal_Client reader(file, connection, Content_Check::full);
