@@ -88,7 +88,6 @@ class Log_Connection::Session {
   struct Archive {
     std::unique_ptr<Abstract_File> file;
     Log_State state;  // where it ends
-    Prefix_Hash hash;
   };
   Archive open_archive(Offset from);
   void skip_archive(const Abstract_File& local, Offset from, Offset end, bool is_new);
@@ -393,15 +392,14 @@ Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset fr
     refuse("; what is before was moved to the archive " + place + ": " + error.what() +
            ". Copy that file, and use the copy instead of this one");
   }
-  Prefix_Hash hash(state.journal, *file);
   logger_.log("what is before position " + std::to_string(end) + " is read from " + place);
-  return {std::move(file), state, std::move(hash)};
+  return {std::move(file), state};
 }
 
 // Makes the reader stand where the archive ends, and gives the receiver what is before. Returns
 // that position. All bytes, of both files, must be those of the journal.
 Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from) {
-  Archive archive = open_archive(from);
+  const Archive archive = open_archive(from);
   const Offset end = archive.state.journal.end;
   Prefix_Hash hash;
   hash.append(*local_, from);
@@ -423,10 +421,10 @@ void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset fr
                                            bool is_new) {
   // What is new may be in the archive only if it was sent without an answer.
   if (is_new && !has_unanswered_append_) throw Conflict(from);
-  Archive archive = open_archive(from);
+  const Archive archive = open_archive(from);
   const Offset common = std::min(archive.state.journal.end, end);
   if (!local.equal_to(*archive.file, from, common)) throw Conflict(from);
-  reader_.emplace(archive.state, std::move(archive.hash));
+  reader_.emplace(archive.state, Prefix_Hash(archive.state.journal, *archive.file));
 }
 
 // ---- the lock -----------------------------------------------------------------------------------

@@ -48,7 +48,8 @@ class Nats_Log::Reader {
  public:
   Reader(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
       : session_(address, settings, logger), stream_(address.stream) {
-    const Nats_Stream_State state = first_state();
+    // A log can be opened while its leader is being replaced.
+    const Nats_Stream_State state = patiently(15s, [this] { return state_of_stream(); });
     check_kind(state);
     can_append_ = state.mirror_of.empty();
     subject_ = can_append_ ? state.subjects[0] : address.subject + ".>";
@@ -84,19 +85,6 @@ class Nats_Log::Reader {
                              ? ": `joedb nats create " + session_.name() +
                                    "` makes it. If there was one: docs/cluster.md, Repair"
                              : ": `joedb nats mirror " + session_.name() + "` makes it"));
-  }
-  // A log can be opened while its leader is being replaced, which takes some 10 s.
-  Nats_Stream_State first_state() {
-    System& system = System::real();
-    const System::Time end = System::after(system.now(), 15s);
-    while (true) {
-      try {
-        return state_of_stream();
-      } catch (const Connection_Lost&) {
-        if (system.now() >= end) throw;
-      }
-      system.sleep(100ms);
-    }
   }
   Range range();
 

@@ -3,6 +3,7 @@
 
 #include <nats/nats.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -98,6 +99,21 @@ class Nats_Session {
   int generation_ = 0;
   std::vector<std::pair<std::string, std::unique_ptr<Connection>>> others_;  // to single servers
 };
+
+// Calls f() again after Connection_Lost, for so long: a new leader takes some 10 s.
+template <class F>
+auto patiently(System::Duration time, F f) {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), time);
+  while (true) {
+    try {
+      return f();
+    } catch (const Connection_Lost&) {
+      if (system.now() >= end) throw;
+    }
+    system.sleep(std::chrono::milliseconds(100));
+  }
+}
 
 }  // namespace joedb::inline v1
 

@@ -12,22 +12,9 @@ namespace joedb::inline v1 {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-class Nats_Stream::Requests {
-  // Calls f again after Connection_Lost.
-  template <class F>
-  auto patiently(F f) {
-    System& system = System::real();
-    const System::Time end = System::after(system.now(), 30s);
-    while (true) {
-      try {
-        return f();
-      } catch (const Connection_Lost&) {
-        if (system.now() >= end) throw;
-      }
-      system.sleep(100ms);
-    }
-  }
+static constexpr System::Duration patience = 30s;
 
+class Nats_Stream::Requests {
  public:
   Requests(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
       : session(address, settings, logger) {}
@@ -46,10 +33,10 @@ class Nats_Stream::Requests {
 
   // Makes a new stream. A new cluster needs some seconds until its servers have found each other.
   void create(const json& config) {
-    if (patiently([this] { return ask_for_state(session); }))
+    if (patiently(patience, [this] { return ask_for_state(session); }))
       throw Disconnection(session.name() + ": there is a stream " + session.address().stream +
                           " already");
-    patiently([&] {
+    patiently(patience, [&] {
       const Nats_Error error = nats_error(ask("CREATE", config));
       const std::string_view action = "the stream cannot be made";
       if (error.error_code == nats_no_peers)
@@ -58,7 +45,7 @@ class Nats_Stream::Requests {
       if (error.error_code != 0) fail(session, error, action);
       return true;
     });
-    patiently([this] {
+    patiently(patience, [this] {
       if (ask_for_state(session)) return true;
       throw Connection_Lost(session.name() + ": the new stream has no leader");
     });
