@@ -135,6 +135,11 @@ std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open
   return std::make_unique<File>(get_name() + suffix, mode);
 }
 
+bool File::map_privately(char* address, std::size_t size, Offset offset) const {
+  constexpr int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
+  return ::mmap(address, size, PROT_READ | PROT_WRITE, flags, descriptor_, offset) != MAP_FAILED;
+}
+
 // The size of a block device is not in its status.
 Offset File::find_end() const {
   const Offset end = ::lseek(descriptor_, 0, SEEK_END);

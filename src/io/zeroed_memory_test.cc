@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <new>
+#include <string>
+
+#include "joedb/io/posix_file.h"
+#include "testing/temporary_directory.h"
 
 namespace joedb {
 namespace {
@@ -45,6 +50,77 @@ TEST(Zeroed_Memory, StaysAsItWasWhenThereIsNoMore) {
       EXPECT_EQ(memory.data()[size - 1], 'x');
     }
   }
+}
+
+// ---- a part of a file at the beginning ----------------------------------------------------------
+
+class Zeroed_Memory_Of_File : public ::testing::Test {
+ protected:
+  static char byte_at(std::size_t i) { return static_cast<char>(i * 7 + i / 251 + 1); }
+
+  // The file holds a page of something else, `size` bytes, and something else again.
+  void make_file(std::size_t size) {
+    std::string content(4096, '#');
+    for (std::size_t i = 0; i < size; ++i) content.push_back(byte_at(i));
+    content.append(10000, '#');
+    File(path(), Open_Mode::create_new).pwrite(content.data(), content.size(), 0);
+  }
+  std::string path() const { return directory_.file("block"); }
+  testing::Temporary_Directory directory_;
+};
+
+TEST_F(Zeroed_Memory_Of_File, BeginsWithItAndGrowsWithZeros) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{4096}, std::size_t{65536},
+                                 std::size_t{70001}, std::size_t{3000000}}) {
+    make_file(size);
+    Zeroed_Memory memory;
+    memory.begin_with(File(path(), Open_Mode::read_existing), 4096, size);
+    EXPECT_EQ(memory.is_mapped(), size >= 65536) << size;
+    ASSERT_EQ(memory.size(), size);
+    for (std::size_t grown = size; grown < 40 * size; grown = 3 * grown + 1) {
+      memory.grow(grown);
+      ASSERT_EQ(memory.size(), grown);
+      for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(memory.data()[i], byte_at(i)) << size;
+      ASSERT_EQ(std::count(memory.data() + size, memory.data() + grown, 0),
+                static_cast<std::ptrdiff_t>(grown - size));
+    }
+    std::filesystem::remove(path());
+  }
+}
+
+TEST_F(Zeroed_Memory_Of_File, DoesNotChangeTheFile) {
+  make_file(100000);
+  Zeroed_Memory memory;
+  const File file(path(), Open_Mode::read_existing);
+  memory.begin_with(file, 4096, 100000);
+  memory.data()[5000] = 'x';
+  char byte;
+  file.read_exactly(&byte, 1, 4096 + 5000);
+  EXPECT_EQ(byte, byte_at(5000));
+}
+
+TEST_F(Zeroed_Memory_Of_File, RefusesWhatTheFileHasNot) {
+  make_file(100000);
+  Zeroed_Memory memory;
+  const File file(path(), Open_Mode::read_existing);
+  EXPECT_THROW(memory.begin_with(file, 4096, 110001), Corruption_Error);
+  EXPECT_THROW(memory.begin_with(file, 4096 * 100, 1), Corruption_Error);
+  EXPECT_EQ(memory.size(), 0);
+}
+
+TEST_F(Zeroed_Memory_Of_File, SurvivesThatSomebodyCutsTheFile) {
+  make_file(1 << 20);
+  Zeroed_Memory memory;
+  File file(path(), Open_Mode::write_existing);
+  memory.begin_with(file, 4096, 1 << 20);
+  const std::uint64_t cuts = Zeroed_Memory::cut_count();
+  file.truncate(8192);
+  EXPECT_EQ(memory.data()[0], byte_at(0));
+  EXPECT_FALSE(memory.was_cut());
+  EXPECT_EQ(memory.data()[500000], 0);
+  EXPECT_TRUE(memory.was_cut());
+  EXPECT_EQ(Zeroed_Memory::cut_count(), cuts + 1);
+  memory.data()[600000] = 'x';
 }
 
 }  // namespace

@@ -131,6 +131,13 @@ class Abstract_File {
   virtual std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                                      Open_Mode mode) const;
 
+  // Maps [offset, offset + size) at `address`, where the caller has reserved addresses up to the
+  // next multiple of 4096: changes stay private. `address` and `offset` are multiples of 4096.
+  // False where this kind of file cannot be mapped.
+  virtual bool map_privately(char* /*address*/, std::size_t /*size*/, Offset /*offset*/) const {
+    return false;
+  }
+
   // Whether [start, end) holds the same bytes in both files. Throws Corruption_Error if one of them
   // ends before.
   bool equal_to(const Abstract_File& other, Offset start, Offset end) const;

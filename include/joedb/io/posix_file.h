@@ -48,6 +48,7 @@ class File : public Named_File {
   // A File with the name of this one and the suffix.
   std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                              Open_Mode mode) const override;
+  bool map_privately(char* address, std::size_t size, Offset offset) const override;
 
   // Sets the modification time to now, for programs that watch the file.
   void touch();

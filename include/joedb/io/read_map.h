@@ -9,6 +9,8 @@
 
 namespace joedb::inline v1 {
 
+class Guarded_Map;
+
 // A file mapped to memory, to be read without copying, while others may write to it, append to it,
 // or cut it.
 //
@@ -38,11 +40,15 @@ class Read_Map {
   void require_intact() const;
 
  private:
-  struct Range;
+  struct Range {
+    char* start;
+    std::size_t size;
+    Guarded_Map* guard;
+  };
   const std::string name_;
   int descriptor_ = -1;
   Offset size_ = 0;
-  std::vector<Range*> ranges_;  // the last one shows the whole file
+  std::vector<Range> ranges_;  // the last one shows the whole file
 };
 
 }  // namespace joedb::inline v1

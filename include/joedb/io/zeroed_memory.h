@@ -2,13 +2,23 @@
 #define JOEDB_IO_ZEROED_MEMORY_H
 
 #include <cstddef>
+#include <cstdint>
+
+#include "joedb/base/ids.h"
 
 namespace joedb::inline v1 {
+
+class Abstract_File;
+class Guarded_Map;
 
 // A block of memory that grows and whose new bytes are zero.
 //
 // Large blocks are private anonymous mappings: they grow by moving page tables instead of copying
 // bytes (mremap), and cost nothing until touched. Those that will be filled ask for huge pages.
+//
+// A block can begin with a part of a file, which is mapped privately: it is read when it is
+// touched, and a page that is changed becomes a copy. What grows behind it is anonymous memory, in
+// address space that was reserved with the map.
 class Zeroed_Memory {
  public:
   Zeroed_Memory() = default;
@@ -24,15 +34,32 @@ class Zeroed_Memory {
   // about to be written.
   void grow(std::size_t size, bool will_be_filled = false);
 
+  // Makes an empty block begin with [offset, offset + size) of `file`, where `offset` is a multiple
+  // of 4096: mapped, if the file can be mapped (Abstract_File::map_privately) and this is large
+  // enough, else read. The bytes of the file must not change from then on; it may be closed.
+  // Changes of the block do not reach it. Throws Corruption_Error if the file ends before,
+  // Io_Error, std::bad_alloc, and then the block is empty.
+  void begin_with(const Abstract_File& file, Offset offset, std::size_t size);
+  // Whether it begins with a map.
+  bool is_mapped() const { return reserved_ > 0; }
+  // Whether somebody has cut the mapped file where it was read: there are zeros since.
+  bool was_cut() const;
+  // How often that has happened to any map of the process.
+  static std::uint64_t cut_count();
+
   // Says that `size` bytes of the block are about to be written. If that is at least half of it,
   // and the block has 2 MiB, huge pages are asked for. Never fails.
   void expect(std::size_t size);
 
  private:
   void release() noexcept;
+  void grow_behind_map(std::size_t size);
 
   char* data_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t reserved_ = 0;  // address space from data_ on, if it begins with a map
+  std::size_t usable_ = 0;    // of this, what can be written
+  Guarded_Map* guard_ = nullptr;
 };
 
 }  // namespace joedb::inline v1
