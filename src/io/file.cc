@@ -76,6 +76,10 @@ std::unique_ptr<Abstract_File> Abstract_File::open_beside(const std::string&, Op
   return nullptr;
 }
 
+void Abstract_File::rename_beside(const std::string&, const std::string&) const {}
+void Abstract_File::remove_beside(const std::string&) const {}
+std::vector<std::string> Abstract_File::list_beside(const std::string&) const { return {}; }
+
 // Words of a file are little-endian, as those of the machine (base/bytes.h).
 void Abstract_File::store_words(std::span<const std::int64_t> words, Offset offset) {
   pwrite(reinterpret_cast<const char*>(words.data()), words.size_bytes(), offset);

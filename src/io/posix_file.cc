@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "joedb/base/bytes.h"
+#include "joedb/io/directory.h"
 
 namespace joedb::inline v1 {
 
@@ -132,7 +133,36 @@ Offset File::get_size() const {
 }
 
 std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open_Mode mode) const {
-  return std::make_unique<File>(get_name() + suffix, mode);
+  struct stat status;
+  if (::fstat(descriptor_, &status) != 0)
+    throw_io_error("reading the status of", get_name(), -1, errno);
+  const std::string name = get_name() + suffix;
+  return std::unique_ptr<File>(new File(name, mode, name, status.st_mode & 0666));
+}
+
+void File::rename_beside(const std::string& from, const std::string& to) const {
+  const std::string old_name = get_name() + from;
+  if (::rename(old_name.c_str(), (get_name() + to).c_str()) != 0)
+    throw_io_error("renaming", old_name, -1, errno);
+  const int directory = open_file(directory_name(), O_RDONLY | O_DIRECTORY);
+  if (directory < 0) return;  // one that may not be read cannot be synced by us
+  const bool is_synced = ::fsync(directory) == 0;
+  const int error = errno;
+  ::close(directory);
+  if (!is_synced) throw_io_error("syncing the directory of", get_name(), -1, error);
+}
+
+void File::remove_beside(const std::string& suffix) const {
+  const std::string name = get_name() + suffix;
+  if (::unlink(name.c_str()) != 0 && errno != ENOENT) throw_io_error("removing", name, -1, errno);
+}
+
+std::vector<std::string> File::list_beside(const std::string& prefix) const {
+  const std::string own_name = get_name().substr(get_name().rfind('/') + 1);
+  std::vector<std::string> suffixes;
+  for (const std::string& name : Directory(directory_name()).list())
+    if (name.starts_with(own_name + prefix)) suffixes.push_back(name.substr(own_name.size()));
+  return suffixes;
 }
 
 bool File::map_privately(char* address, std::size_t size, Offset offset) const {
@@ -267,13 +297,15 @@ void File::datasync_content() {
   if (::fdatasync(descriptor_) != 0) throw_io_error("syncing", get_name(), -1, errno);
 }
 
+std::string File::directory_name() const {
+  const std::size_t slash = get_name().rfind('/');
+  return slash == std::string::npos ? "." : get_name().substr(0, std::max<std::size_t>(slash, 1));
+}
+
 // Now, because a relative name may mean another directory later. One that may not be read cannot be
 // synced by us.
 void File::open_directory() {
-  const std::size_t slash = get_name().rfind('/');
-  const std::string directory =
-      slash == std::string::npos ? "." : get_name().substr(0, std::max<std::size_t>(slash, 1));
-  directory_ = open_file(directory, O_RDONLY | O_DIRECTORY);
+  directory_ = open_file(directory_name(), O_RDONLY | O_DIRECTORY);
   if (directory_ >= 0) set_new_name();
 }
 

@@ -1,11 +1,13 @@
 #include "joedb/io/zeroed_memory.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "io/guarded_map.h"
 #include "joedb/io/file.h"
@@ -18,9 +20,18 @@ static constexpr std::size_t huge_page_size = std::size_t{1} << 21;
 
 void Zeroed_Memory::grow(std::size_t size, bool will_be_filled) {
   if (size <= size_) return;
-  if (is_mapped()) {
-    grow_behind_map(size);
-  } else if (size < mapping_threshold) {
+  if (reserved_ > 0) {
+    if (size <= reserved_) {
+      grow_in_place(size);
+    } else {
+      Zeroed_Memory larger;
+      larger.grow(size, true);
+      if (size_ > 0) std::memcpy(larger.data_, data_, size_);
+      swap(larger);
+    }
+    return;
+  }
+  if (size < mapping_threshold) {
     char* bigger = static_cast<char*>(std::realloc(data_, size));
     if (bigger == nullptr) throw std::bad_alloc();
     std::memset(bigger + size_, 0, size - size_);
@@ -46,50 +57,58 @@ void Zeroed_Memory::grow(std::size_t size, bool will_be_filled) {
 // Advice only: without huge pages everything works, with more page faults. It is given for the
 // whole block, because a block of two kinds cannot grow.
 void Zeroed_Memory::expect(std::size_t size) {
-  if (is_mapped()) return;
+  if (reserved_ > 0) return;
   if (size_ >= huge_page_size && size >= size_ / 2) ::madvise(data_, size_, MADV_HUGEPAGE);
 }
 
-// ---- a part of a file at the beginning ----------------------------------------------------------
+// ---- reserved addresses -------------------------------------------------------------------------
 
 static constexpr std::size_t page_size = 4096;
-static constexpr std::size_t least_map = std::size_t{1} << 16;  // smaller ones are read
-static constexpr std::size_t growth = 16;  // so many times larger a block can become in its place
+static constexpr std::size_t least_map = std::size_t{1} << 16;  // smaller parts of files are read
+static constexpr std::size_t growth_in_place = 16;
+static constexpr std::size_t largest = std::size_t{1} << 46;
 
 static std::size_t rounded(std::size_t size, std::size_t unit) {
   return (size + unit - 1) / unit * unit;
 }
 
-void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::size_t size) {
+bool Zeroed_Memory::reserve(std::size_t size) {
+  if (size == 0 || size > largest) return false;
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  const std::size_t whole = rounded(size, page_size);
+  void* const place = ::mmap(nullptr, whole, PROT_NONE, flags, -1, 0);
+  if (place == MAP_FAILED) return false;
+  data_ = static_cast<char*>(place);
+  reserved_ = whole;
+  return true;
+}
+
+std::size_t Zeroed_Memory::generous(std::size_t least) {
+  constexpr std::size_t usual = std::size_t{1} << 36;
+  static const bool is_limited = [] {
+    struct rlimit limit {};
+    return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  }();
+  return is_limited ? 2 * least : std::max(usual, 2 * least);
+}
+
+void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::size_t size,
+                               std::size_t reserved) {
   const Offset file_size = file.get_size();
   if (offset < 0 || file_size < offset || static_cast<std::size_t>(file_size - offset) < size)
     throw Corruption_Error(file.get_name() + ": it ends before what it should have", offset);
-  if (size >= least_map && size < (std::size_t{1} << 56)) {
-    // The anonymous part begins where a huge page may.
-    const std::size_t whole = rounded(growth * size, huge_page_size) + huge_page_size;
-    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void* const place = ::mmap(nullptr, whole, PROT_NONE, flags, -1, 0);
-    if (place != MAP_FAILED) {
-      char* const start = static_cast<char*>(place);
-      const std::size_t mapped = rounded(size, page_size);
-      try {
-        if (file.map_privately(start, size, offset)) {
-          guard_ = Guarded_Map::add(start, mapped, PROT_READ | PROT_WRITE);
-          data_ = start;
-          size_ = size;
-          usable_ = mapped;
-          reserved_ = whole;
-          return;
-        }
-      } catch (...) {
-        ::munmap(place, whole);
-        throw;
-      }
-      ::munmap(place, whole);
-    }
-  }
-  grow(size);
   try {
+    if (size >= least_map &&
+        (reserve(std::max(growth_in_place * size, reserved)) || reserve(size))) {
+      const std::size_t mapped = rounded(size, page_size);
+      if (file.map_privately(data_, size, offset)) {
+        guard_ = Guarded_Map::add(data_, mapped, PROT_READ | PROT_WRITE);
+        size_ = size;
+        usable_ = mapped;
+        return;
+      }
+    }
+    grow(size);
     file.read_exactly(data_, size, offset);
   } catch (...) {
     release();
@@ -97,36 +116,36 @@ void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::si
   }
 }
 
-// What stands behind the part in its last page is not ours, and must become zeros.
-void Zeroed_Memory::grow_behind_map(std::size_t size) {
-  if (size > reserved_) {
-    Zeroed_Memory larger;
-    larger.grow(size, true);
-    std::memcpy(larger.data_, data_, size_);
-    std::swap(larger.data_, data_);
-    std::swap(larger.size_, size_);
-    std::swap(larger.reserved_, reserved_);
-    std::swap(larger.usable_, usable_);
-    std::swap(larger.guard_, guard_);
-    return;
-  }
+// What a file has behind its part, in the last page, is not ours, and must become zeros.
+void Zeroed_Memory::grow_in_place(std::size_t size) {
   if (size > usable_) {
-    const std::size_t wanted = rounded(size, page_size);
+    // Not page by page: each piece costs two system calls.
+    const std::size_t wanted =
+        std::min(reserved_,
+                 size < huge_page_size ? rounded(size, least_map) : rounded(size, huge_page_size));
     if (::mprotect(data_ + usable_, wanted - usable_, PROT_READ | PROT_WRITE) != 0)
       throw std::bad_alloc();
-    ::madvise(data_ + usable_, wanted - usable_, MADV_HUGEPAGE);
+    if (size >= huge_page_size) ::madvise(data_ + usable_, wanted - usable_, MADV_HUGEPAGE);
+    usable_ = wanted;
   }
-  const std::size_t page_end = std::min(rounded(size_, page_size), size);
-  std::memset(data_ + size_, 0, page_end - size_);
-  usable_ = std::max(usable_, rounded(size, page_size));
+  if (is_mapped()) std::memset(data_ + size_, 0, rounded(size_, page_size) - size_);
+  size_ = size;
+}
+
+void Zeroed_Memory::swap(Zeroed_Memory& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(reserved_, other.reserved_);
+  std::swap(usable_, other.usable_);
+  std::swap(guard_, other.guard_);
 }
 
 bool Zeroed_Memory::was_cut() const { return guard_ != nullptr && guard_->was_cut(); }
 std::uint64_t Zeroed_Memory::cut_count() { return Guarded_Map::cut_count(); }
 
 void Zeroed_Memory::release() noexcept {
-  if (is_mapped()) {
-    guard_->release();
+  if (guard_ != nullptr) guard_->release();
+  if (reserved_ > 0) {
     ::munmap(data_, reserved_);
   } else if (size_ >= mapping_threshold) {
     ::munmap(data_, size_);

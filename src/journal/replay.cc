@@ -31,10 +31,10 @@ void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
   file_.read_exactly(out, size, offset);
 }
 
-void Replay::rewind() {
-  context_ = {};
+void Replay::resume(const Replay_Place& place) {
+  context_ = place.context;
   is_broken_ = false;
-  start_at(journal_start);
+  start_at(place.position);
 }
 
 }  // namespace joedb::inline v1

@@ -1,67 +1,136 @@
 #include "joedb/table/column.h"
 
 #include <algorithm>
+#include <memory>
 #include <new>
+
+#include "joedb/base/error.h"
 
 namespace joedb::inline v1 {
 
-static constexpr std::size_t max_block_size = std::size_t{1} << 22;
 static constexpr std::size_t tolerated_garbage = std::size_t{1} << 16;
+static constexpr std::size_t first_block = 1024;
+// From this size on, a block of texts has addresses to grow to.
+static constexpr std::size_t large_block = std::size_t{1} << 16;
 
-void Column<std::string_view>::add_block(std::size_t size) {
-  const std::size_t block_size = std::max(size, next_block_size_);
-  blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_size));
-  free_ = blocks_.back().get();
-  free_size_ = block_size;
-  next_block_size_ = std::min(max_block_size, 2 * next_block_size_);
+// Makes room for `size` bytes behind the texts.
+void Column<std::string_view>::make_room(std::size_t size) {
+  const std::size_t needed = used_ + size;
+  if (needed <= texts_.size()) return;
+  const std::size_t wanted = std::max({needed, 2 * texts_.size(), first_block});
+  if (needed <= texts_.reserved()) return texts_.grow(std::min(wanted, texts_.reserved()));
+  Zeroed_Memory larger;
+  if (needed > large_block && !larger.reserve(Zeroed_Memory::generous(wanted)))
+    larger.reserve(2 * wanted);
+  larger.grow(wanted);
+  if (used_ > 0) std::memcpy(larger.data(), texts_.data(), used_);
+  earlier_texts_.push_back(std::move(texts_));
+  texts_ = std::move(larger);
 }
 
-char* Column<std::string_view>::allocate(std::size_t size) {
-  if (size > free_size_) add_block(size);
-  char* const result = free_;
-  free_ += size;
-  free_size_ -= size;
-  allocated_ += size;
-  return result;
+std::size_t Column<std::string_view>::allocate(std::size_t size) {
+  make_room(size);
+  const std::size_t offset = used_;
+  used_ += size;
+  return offset;
 }
 
 // One of the two texts is long. A text that fits where the old one was is written there.
 void Column<std::string_view>::set_far(String_Handle& h, std::string_view value) {
-  const std::size_t old_space = h.is_inline() ? 0 : h.size + std::size_t{1};
+  const std::size_t old_space = space_of(h);
+  const bool was_mapped = old_space > 0 && h.offset() < mapped_;
+  std::size_t new_garbage = old_space;
   if (value.size() <= String_Handle::max_inline_size) {
     set_inline(h, value);
-    garbage_ += old_space;
   } else {
     const std::size_t space = value.size() + 1;
-    char* text = old_space >= space ? h.far_text() : allocate(space);
+    const bool fits = old_space >= space;
+    const std::size_t offset = fits ? h.offset() : allocate(space);
+    char* const text = texts_.data() + offset;
     std::memmove(text, value.data(), value.size());
     text[value.size()] = 0;
     h.size = static_cast<std::uint32_t>(value.size());
-    h.set_far_text(text);
-    garbage_ += old_space >= space ? old_space - space : old_space;
+    h.set_offset(offset);
+    if (fits) new_garbage -= space;
   }
+  if (was_mapped) return;
+  garbage_ += new_garbage;
   // A collection looks at every handle: there must be enough to gain.
   const std::size_t tolerated = std::max(tolerated_garbage, capacity_ * sizeof(String_Handle));
-  if (garbage_ > tolerated && garbage_ > allocated_ / 2) collect_garbage();
+  if (garbage_ > tolerated && garbage_ > (used_ - mapped_) / 2) collect_garbage();
 }
 
-// One allocation, made before anything changes. Without memory the garbage stays.
+// Without memory the garbage stays.
 void Column<std::string_view>::collect_garbage() noexcept {
-  const std::size_t size = allocated_ - garbage_;
-  std::unique_ptr<char[]> block(new (std::nothrow) char[size]);
-  if (!block) return;
-  char* out = block.get();
+  const std::size_t most = used_ - mapped_;
+  const auto is_movable = [&](const String_Handle& h) {
+    return space_of(h) > 0 && h.offset() >= mapped_;
+  };
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < capacity_ && size <= most; ++i)
+    if (is_movable(handles()[i])) size += space_of(handles()[i]);
+  if (size > most) return;  // handles of a damaged snapshot
+  std::unique_ptr<char[]> kept(new (std::nothrow) char[size]);
+  if (!kept) return;
+  char* out = kept.get();
   for (std::size_t i = 0; i < capacity_; ++i) {
     String_Handle& h = handles()[i];
-    if (h.is_inline()) continue;
-    std::memcpy(out, h.far_text(), h.size + std::size_t{1});
-    h.set_far_text(out);
-    out += h.size + std::size_t{1};
+    if (!is_movable(h)) continue;
+    std::memcpy(out, texts_.data() + h.offset(), space_of(h));
+    const std::size_t space = space_of(h);
+    h.set_offset(mapped_ + static_cast<std::size_t>(out - kept.get()));
+    out += space;
   }
-  blocks_.clear();
-  blocks_.push_back(std::move(block));
-  free_size_ = 0;
-  allocated_ = size;
+  std::memcpy(texts_.data() + mapped_, kept.get(), size);
+  used_ = mapped_ + size;
+  garbage_ = 0;
+}
+
+// ---- snapshots ----------------------------------------------------------------------------------
+
+static constexpr std::size_t page_size = 4096;
+
+// The texts in the order of their rows, without garbage. Their block ends with a page.
+void Column<std::string_view>::save(Section_Writer& out, std::size_t rows) const {
+  out.begin_section();
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    String_Handle h = handles()[i];
+    if (const std::size_t space = space_of(h); space > 0) {
+      h.set_offset(size);
+      size += space;
+    }
+    out.append(&h, sizeof h);
+  }
+  const std::size_t padding = (page_size - size % page_size) % page_size;
+  out.number(static_cast<std::int64_t>(size + padding));
+  if (size == 0) return;
+  out.begin_section();
+  for (std::size_t i = 0; i < rows; ++i) {
+    const String_Handle& h = handles()[i];
+    if (space_of(h) > 0) out.append(texts_.data() + h.offset(), space_of(h));
+  }
+  const char zeros[page_size] = {};
+  out.append(zeros, padding);
+}
+
+void Column<std::string_view>::restore(Section_Reader& in, std::size_t rows) {
+  Zeroed_Memory memory;
+  in.section(memory, rows * sizeof(String_Handle));
+  const std::int64_t size = in.number();
+  if (size < 0 || size % static_cast<std::int64_t>(page_size) != 0)
+    throw Corruption_Error("a column of texts that does not fit", 0);
+  const auto used = static_cast<std::size_t>(size);
+  Zeroed_Memory texts;
+  if (used > 0) {
+    in.section(texts, used, Zeroed_Memory::generous(2 * used));
+    texts.grow(used + 1);  // a zero behind whatever the last text is
+  }
+  memory_ = std::move(memory);
+  texts_ = std::move(texts);
+  earlier_texts_.clear();
+  capacity_ = rows;
+  used_ = mapped_ = used;
   garbage_ = 0;
 }
 

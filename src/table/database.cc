@@ -1,12 +1,14 @@
 #include "joedb/table/database.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <limits>
 
 #include "format/run_decoder.h"
 #include "joedb/format/encoder.h"
 #include "schema/value_text.h"
+#include "snapshot/snapshot_file.h"
 
 namespace joedb::inline v1 {
 
@@ -198,6 +200,118 @@ void Database::apply(const Insert_Vector& e) {
 }
 
 void Database::apply(const Delete_Vector& e) { table(e.table).erase_vector(e.record, e.size); }
+
+// ---- snapshots ----------------------------------------------------------------------------------
+
+Database Database::make_new() const {
+  Database result(deleted_values_);
+  for (const Index* const index : indexes_) result.add_index(index->definition());
+  for (const Index_Definition& definition : indexes_to_make_) result.add_index(definition);
+  result.keeps_dropped_ = keeps_dropped_;
+  return result;
+}
+
+static std::string group_name(const Table& table) {
+  return "table " + std::to_string(table.id().value());
+}
+
+static std::string group_name(const Index_Definition& definition) {
+  return "index " + definition.name + " of table " + std::to_string(definition.table.value());
+}
+
+void Database::save(Snapshot_Writer& out) const {
+  out.begin_group("database");
+  const auto is_reused = [](const auto& table) { return table && table->has_reused_ids(); };
+  out.number(deleted_values_ == Deleted_Values::keep);
+  out.number(std::any_of(tables_.begin(), tables_.end(), is_reused));
+  out.number(rows_beyond_limit_);
+  out.number(timestamps_.has_value());
+  out.number(timestamps_ ? timestamps_->first : 0);
+  out.number(timestamps_ ? timestamps_->last : 0);
+  out.text(schema_entries_);
+  for (const auto& table : tables_) {
+    if (!table) continue;
+    out.begin_group(group_name(*table));
+    table->save(out);
+  }
+  for (const Index* const index : indexes_) {
+    const Index_Definition& definition = index->definition();
+    out.begin_group(group_name(definition));
+    out.text(definition.name);
+    out.text(definition.schema_name);
+    out.number(definition.table.value());
+    out.number(definition.is_unique);
+    out.number(static_cast<std::int64_t>(definition.fields.size()));
+    for (const Field_Id field : definition.fields) out.number(field.value());
+    index->save(out);
+  }
+}
+
+Index_Definition Database::read_definition(Section_Reader& in) {
+  Index_Definition definition;
+  definition.name = in.text();
+  definition.schema_name = in.text();
+  definition.table = Table_Id(static_cast<std::uint16_t>(in.number()));
+  definition.is_unique = in.number() != 0;
+  const std::int64_t fields = in.number();
+  for (std::int64_t i = 0; i < fields; ++i)
+    definition.fields.push_back(Field_Id(static_cast<std::uint16_t>(in.number())));
+  return definition;
+}
+
+static std::unique_ptr<Section_Reader> open_group(const Snapshot_File& snapshot,
+                                                  const std::string& name) {
+  auto in = snapshot.open(name);
+  if (!in) throw Corruption_Error("it does not have the " + name, 0);
+  return in;
+}
+
+void Database::restore(const Snapshot_File& snapshot) {
+  const auto in = open_group(snapshot, "database");
+  const bool keeps_deleted = in->number() != 0;
+  const bool has_reused_ids = in->number() != 0;
+  if (keeps_deleted != (deleted_values_ == Deleted_Values::keep) && has_reused_ids)
+    throw Corruption_Error(
+        keeps_deleted
+            ? "ids were used again, and in it new records begin with the values of deleted ones: a "
+              "tool has written it, and this is a program"
+            : "ids were used again, and in it new records do not begin with the values of deleted "
+              "ones: a program has written it, and this is a tool",
+        0);
+  const index_t rows_beyond_limit = in->number();
+  const bool has_timestamps = in->number() != 0;
+  const Timestamps timestamps{in->number(), in->number()};
+  const std::string_view schema = in->text();
+  if (is_new()) {
+    try {
+      decode_entries(schema, *this);
+    } catch (const Data_Error& error) {
+      throw Corruption_Error(error.what(), 0);
+    }
+  }
+  if (schema != schema_entries_)
+    throw Corruption_Error("its tables are not those of the schema", 0);
+  for (const auto& table : tables_)
+    if (table) table->restore(*open_group(snapshot, group_name(*table)));
+  for (Index* const index : indexes_) {
+    const auto group = open_group(snapshot, group_name(index->definition()));
+    const Index_Definition saved = read_definition(*group);
+    if (saved.fields != index->definition().fields ||
+        saved.is_unique != index->definition().is_unique)
+      throw Corruption_Error("index " + saved.name + " has another definition", 0);
+    index->restore(*group);
+  }
+  rows_beyond_limit_ = rows_beyond_limit;
+  if (has_timestamps) timestamps_ = timestamps;
+}
+
+void Database::look_for_cuts() const {
+  for (const auto& table : tables_)
+    if (table && table->was_cut())
+      throw_io_error(
+          "reading a snapshot (somebody has cut it; close the database and open it again)",
+          "table " + table->name(), -1, EIO);
+}
 
 // ---- batches of entries -------------------------------------------------------------------------
 

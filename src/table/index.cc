@@ -453,6 +453,26 @@ void Index::insert_waiting() {
   waiting_.clear();
 }
 
+void Index::save(Section_Writer& out) const {
+  out.number(static_cast<std::int64_t>(size()));
+  out.begin_section();
+  for (const Entry& e : tree_->set) out.append(&e.id, sizeof e.id);
+}
+
+void Index::restore(Section_Reader& in) {
+  Zeroed_Memory ids;
+  const auto count = static_cast<std::size_t>(in.number());
+  in.section(ids, count * sizeof(index_t));
+  tree_->set.clear();
+  reserve(table_.records().size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const index_t id = reinterpret_cast<const index_t*>(ids.data())[i];
+    if (!table_.is_used(Record_Id(id))) throw Corruption_Error("an index does not fit", 0);
+    tree_->set.insert(tree_->set.end(), entry(id));
+    set_state(id, State::present);
+  }
+}
+
 void Index::insert_unlisted() {
   for (index_t id = 0; id < table_.records().size(); ++id)
     if (state(id) == State::waiting) put_in(id);

@@ -1,5 +1,7 @@
 #include "joedb/table/load.h"
 
+#include "joedb/table/snapshot.h"
+
 namespace joedb::inline v1 {
 
 template <class Replay>
@@ -17,12 +19,28 @@ static void load(Database& database, Offset size, Replay replay) {
   database.remove_limits();
 }
 
+// A new database begins with a snapshot, if there is one.
+template <class Journal>
+static void begin(Database& database, Journal& journal, Offset limit) {
+  if (!database.is_new() || journal.get_replay_position() != journal_start) return;
+  if (const auto place = restore_snapshot(database, journal.get_file(), limit))
+    journal.resume(*place);
+}
+
 void load(Database& database, Readonly_Journal& journal) {
+  begin(database, journal, journal.get_checkpoint());
   load(database, journal.get_checkpoint(), [&] { journal.replay(database); });
 }
 
 void load(Database& database, Writable_Journal& journal) {
+  begin(database, journal, journal.get_checkpoint());
   load(database, journal.get_checkpoint(), [&] { journal.replay(database); });
+}
+
+void load(Database& database, Readonly_Journal& journal, Offset end) {
+  begin(database, journal, end);
+  load(database, journal.get_checkpoint(), [&] { journal.replay(database, end); });
+  require_entry_end(journal, end);
 }
 
 void load_copied(Database& database, Writable_Journal& journal) {
@@ -32,8 +50,7 @@ void load_copied(Database& database, Writable_Journal& journal) {
 void load(Database& database, Abstract_File& file, Moment moment, Recovery recovery) {
   const Offset end = find_moment(file, moment, recovery);
   Readonly_Journal journal(file, recovery);
-  load(database, journal.get_checkpoint(), [&] { journal.replay(database, end); });
-  require_entry_end(journal, end);
+  load(database, journal, end);
 }
 
 }  // namespace joedb::inline v1

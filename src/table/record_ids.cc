@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "joedb/base/error.h"
+
 namespace joedb::inline v1 {
 
 bool Record_Ids::are_free(index_t id, index_t n) const {
@@ -23,13 +25,11 @@ bool Record_Ids::are_used(index_t id, index_t n) const {
 // ---- links --------------------------------------------------------------------------------------
 
 index_t Record_Ids::next_in_list(index_t id) const {
-  const index_t s = step(is_used_in_list(id));
-  return id + s * (1 + links()[id].next);
+  return moved(id, step(is_used_in_list(id)), links()[id].next);
 }
 
 index_t Record_Ids::previous_in_list(index_t id) const {
-  const index_t s = step(is_used_in_list(id));
-  return id - s * (1 + links()[id].previous);
+  return moved(id, -step(is_used_in_list(id)), links()[id].previous);
 }
 
 void Record_Ids::set_next(index_t id, index_t next) {
@@ -132,6 +132,39 @@ void Record_Ids::erase(index_t id) {
     last_free_ = id;
   first_free_ = id;
   --used_count_;
+}
+
+// ---- snapshots ----------------------------------------------------------------------------------
+
+void Record_Ids::save(Section_Writer& out) const {
+  out.number(size_);
+  out.number(is_dense_);
+  if (is_dense_) return;
+  for (const index_t n :
+       {used_count_, dense_size_, first_used_, last_used_, first_free_, last_free_})
+    out.number(n);
+  out.section(links_.data(), static_cast<std::size_t>(size_) * sizeof(Link));
+}
+
+void Record_Ids::restore(Section_Reader& in) {
+  constexpr index_t largest = index_t{1} << 48;
+  Record_Ids ids;
+  ids.size_ = ids.used_count_ = in.number();
+  ids.is_dense_ = in.number() != 0;
+  if (ids.size_ < 0 || ids.size_ > largest)
+    throw Corruption_Error("a table has an impossible size", 0);
+  if (!ids.is_dense_) {
+    for (index_t* n : {&ids.used_count_, &ids.dense_size_, &ids.first_used_, &ids.last_used_,
+                       &ids.first_free_, &ids.last_free_})
+      *n = in.number();
+    const auto is_end = [&](index_t id) { return id == no_id || (id >= 0 && id < ids.size_); };
+    const auto is_count = [&](index_t n) { return n >= 0 && n <= ids.size_; };
+    if (!is_count(ids.used_count_) || !is_count(ids.dense_size_) || !is_end(ids.first_used_) ||
+        !is_end(ids.last_used_) || !is_end(ids.first_free_) || !is_end(ids.last_free_))
+      throw Corruption_Error("the lists of records do not fit", 0);
+    in.section(ids.links_, static_cast<std::size_t>(ids.size_) * sizeof(Link));
+  }
+  *this = std::move(ids);
 }
 
 }  // namespace joedb::inline v1

@@ -174,6 +174,7 @@ void Table::erase_vector(Record_Id record, index_t size) {
 
 // Not on deletion: an update of a vector may write to records that are not in use.
 void Table::start_again(Record_Id record, index_t size) {
+  has_reused_ids_ = true;
   if (deleted_values_ == Deleted_Values::keep) return;
   const index_t end = std::min(record.value() + size, records_.size());
   for (index_t id = record.value(); id < end; ++id)
@@ -185,6 +186,33 @@ void Table::prepare_update_vector(Record_Id record, index_t size) const {
   const index_t id = record.value();
   if (id < 0 || size < 0 || id > records_.size() || size > records_.size() - id)
     throw Data_Error("update_vector out of range");
+}
+
+// ---- snapshots ----------------------------------------------------------------------------------
+
+void Table::save(Section_Writer& out) const {
+  out.number(has_reused_ids_);
+  records_.save(out);
+  for (const Field& field : fields_)
+    if (field.column) field.column->save(out, static_cast<std::size_t>(records_.size()));
+}
+
+void Table::restore(Section_Reader& in) {
+  const bool has_reused_ids = in.number() != 0;
+  Record_Ids records;
+  records.restore(in);
+  const auto rows = static_cast<std::size_t>(records.size());
+  // One that cannot be restored has more room than the table says.
+  capacity_ = rows;
+  for (const Field& field : fields_)
+    if (field.column) field.column->restore(in, rows);
+  records_ = std::move(records);
+  has_reused_ids_ = has_reused_ids;
+}
+
+bool Table::was_cut() const {
+  return std::any_of(fields_.begin(), fields_.end(),
+                     [](const Field& field) { return field.column && field.column->was_cut(); });
 }
 
 void Table::throw_not_used(Record_Id record) const {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "joedb/base/blob.h"
 #include "joedb/base/error.h"
@@ -126,10 +127,19 @@ class Abstract_File {
   // Writes zeros to [start, end). Where it throws, any part may have been written.
   virtual void write_zeros(Offset start, Offset end);
 
-  // Another file whose name is that of this one, then `suffix`: for what must not be lost from this
-  // one. Null where this kind of file has no place for another. Throws Io_Error.
+  // Another file whose name is that of this one, then `suffix`, with its permissions if it is new.
+  // Null where this kind of file has no place for another. Throws Io_Error.
   virtual std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                                      Open_Mode mode) const;
+
+  // For such files. The first gives what open_beside(from) opens the name of open_beside(to), in
+  // one step, in place of what has that name; sync the file before. When it returns, a power cut
+  // does not take it back. The second removes one; nothing happens if there is none, and a power
+  // cut may bring it back. The third lists the suffixes that begin with `prefix`, in any order;
+  // that of a name with "/" is not found. They throw Io_Error.
+  virtual void rename_beside(const std::string& from, const std::string& to) const;
+  virtual void remove_beside(const std::string& suffix) const;
+  virtual std::vector<std::string> list_beside(const std::string& prefix) const;
 
   // Maps [offset, offset + size) at `address`, where the caller has reserved addresses up to the
   // next multiple of 4096: changes stay private. `address` and `offset` are multiples of 4096.

@@ -45,9 +45,12 @@ class File : public Named_File {
 
   // Whether another process, or object, may be appending to the file now: it holds the tail lock.
   bool is_being_written() const;
-  // A File with the name of this one and the suffix.
+  // Files with the name of this one and the suffix.
   std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                              Open_Mode mode) const override;
+  void rename_beside(const std::string& from, const std::string& to) const override;
+  void remove_beside(const std::string& suffix) const override;
+  std::vector<std::string> list_beside(const std::string& prefix) const override;
   bool map_privately(char* address, std::size_t size, Offset offset) const override;
 
   // Sets the modification time to now, for programs that watch the file.
@@ -78,6 +81,7 @@ class File : public Named_File {
   }
 
  private:
+  std::string directory_name() const;
   void open(const std::string& path, unsigned permissions);
   void lock_at_opening();
   bool has_name(const std::string& path) const;
@@ -139,6 +143,9 @@ class Device_File : public File {
   std::unique_ptr<Abstract_File> open_beside(const std::string&, Open_Mode) const override {
     return nullptr;
   }
+  void rename_beside(const std::string&, const std::string&) const override {}
+  void remove_beside(const std::string&) const override {}
+  std::vector<std::string> list_beside(const std::string&) const override { return {}; }
 
  private:
   const Offset capacity_;

@@ -18,10 +18,15 @@ class Guarded_Map;
 //
 // A block can begin with a part of a file, which is mapped privately: it is read when it is
 // touched, and a page that is changed becomes a copy. What grows behind it is anonymous memory, in
-// address space that was reserved with the map.
+// address space that was reserved for it.
 class Zeroed_Memory {
  public:
   Zeroed_Memory() = default;
+  Zeroed_Memory(Zeroed_Memory&& other) noexcept { swap(other); }
+  Zeroed_Memory& operator=(Zeroed_Memory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
   ~Zeroed_Memory() { release(); }
   Zeroed_Memory(const Zeroed_Memory&) = delete;
   Zeroed_Memory& operator=(const Zeroed_Memory&) = delete;
@@ -36,12 +41,24 @@ class Zeroed_Memory {
 
   // Makes an empty block begin with [offset, offset + size) of `file`, where `offset` is a multiple
   // of 4096: mapped, if the file can be mapped (Abstract_File::map_privately) and this is large
-  // enough, else read. The bytes of the file must not change from then on; it may be closed.
-  // Changes of the block do not reach it. Throws Corruption_Error if the file ends before,
-  // Io_Error, std::bad_alloc, and then the block is empty.
-  void begin_with(const Abstract_File& file, Offset offset, std::size_t size);
+  // enough, else read. A mapped block reserves 16 times its size, and not less than `reserved`. The
+  // bytes of the file must not change from then on; it may be closed. Changes of the block do not
+  // reach it. Throws Corruption_Error if the file ends before, Io_Error, std::bad_alloc, and then
+  // the block is empty.
+  void begin_with(const Abstract_File& file, Offset offset, std::size_t size,
+                  std::size_t reserved = 0);
   // Whether it begins with a map.
-  bool is_mapped() const { return reserved_ > 0; }
+  bool is_mapped() const { return guard_ != nullptr; }
+
+  // Reserves address space for an empty block: it grows to so many bytes without moving. False if
+  // there is not so much, and then nothing has changed.
+  bool reserve(std::size_t size);
+  // What to reserve for a block that must not move, and begins with `least` bytes: 64 GiB, or twice
+  // `least` where the addresses of the process are limited (RLIMIT_AS).
+  static std::size_t generous(std::size_t least);
+  // How far it can grow without moving; 0 if every growth may move it.
+  std::size_t reserved() const { return reserved_; }
+
   // Whether somebody has cut the mapped file where it was read: there are zeros since.
   bool was_cut() const;
   // How often that has happened to any map of the process.
@@ -53,11 +70,12 @@ class Zeroed_Memory {
 
  private:
   void release() noexcept;
-  void grow_behind_map(std::size_t size);
+  void grow_in_place(std::size_t size);
+  void swap(Zeroed_Memory& other) noexcept;
 
   char* data_ = nullptr;
   std::size_t size_ = 0;
-  std::size_t reserved_ = 0;  // address space from data_ on, if it begins with a map
+  std::size_t reserved_ = 0;  // address space from data_ on; 0 where none was reserved
   std::size_t usable_ = 0;    // of this, what can be written
   Guarded_Map* guard_ = nullptr;
 };

@@ -48,6 +48,10 @@ class Readonly_Journal {
     replay_.run(handler, get_checkpoint(), std::min(until, get_checkpoint()));
   }
 
+  // Where the next replay starts; resume says where: what is before that has come from a snapshot.
+  Replay_Place get_replay_place() const { return replay_.place(); }
+  void resume(const Replay_Place& place) { replay_.resume(place); }
+
   // The next replay starts at the first entry again.
   void rewind() { replay_.rewind(); }
 

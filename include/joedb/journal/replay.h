@@ -23,6 +23,12 @@ class File_Decoder_Input final : public Decoder_Input {
   std::vector<char> buffer_;
 };
 
+// Up to where a journal was replayed, between two entries, and what the next one refers to.
+struct Replay_Place {
+  Offset position = journal_start;
+  Context context;
+};
+
 // Decodes the entries of a journal in their order, and remembers up to where.
 //
 // Not thread-safe.
@@ -49,8 +55,11 @@ class Replay {
 
   // The next run starts at this entry, where the context is that of the last one.
   void start_at(Offset position) { input_.start(position, header_.checkpoint()); }
+  Replay_Place place() const { return {position(), context_}; }
+  // The next run starts there: what is before has come from elsewhere.
+  void resume(const Replay_Place& place);
   // The next run starts at the first entry.
-  void rewind();
+  void rewind() { resume({}); }
 
  private:
   [[noreturn]] void fail(const char* what) {

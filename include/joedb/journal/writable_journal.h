@@ -73,6 +73,8 @@ class Writable_Journal {
   const Checkpoints& get_checkpoints() const { return header_.checkpoints(); }
   bool is_covered() const { return header_.is_covered(); }
   Offset get_replay_position() const { return replay_.position(); }
+  Replay_Place get_replay_place() const { return replay_.place(); }
+  void resume(const Replay_Place& place) { replay_.resume(place); }
   template <class Handler>
   void replay(Handler&& handler, Offset until = std::numeric_limits<Offset>::max()) {
     replay_.run(handler, get_checkpoint(), std::min(until, get_checkpoint()));

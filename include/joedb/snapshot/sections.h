@@ -43,7 +43,8 @@ class Section_Reader {
   virtual std::string_view text() = 0;
   // Makes `memory`, which must be empty, begin with the next section. Its size is then
   // memory.size(): `size`, else Corruption_Error is thrown. Throws Io_Error, std::bad_alloc.
-  virtual void section(Zeroed_Memory& memory, std::size_t size) = 0;
+  // `reserved`: see Zeroed_Memory::begin_with.
+  virtual void section(Zeroed_Memory& memory, std::size_t size, std::size_t reserved = 0) = 0;
 };
 
 }  // namespace joedb::inline v1

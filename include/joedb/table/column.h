@@ -1,10 +1,8 @@
 #ifndef JOEDB_TABLE_COLUMN_H
 #define JOEDB_TABLE_COLUMN_H
 
-#include <array>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -12,6 +10,7 @@
 #include "joedb/base/string.h"
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
+#include "joedb/snapshot/sections.h"
 
 namespace joedb::inline v1 {
 
@@ -47,6 +46,17 @@ class Column_Base {
   // Sets the default value.
   virtual void reset(index_t id) = 0;
 
+  // ---- snapshots (snapshot/sections.h)
+
+  // The values of rows 0 … rows - 1.
+  virtual void save(Section_Writer& out, std::size_t rows) const = 0;
+  // For a new column, or one that has the same values: it has room for these rows then. Throws
+  // Corruption_Error, and has not changed then. Values are not read: where they are wrong, a text
+  // is empty, and nothing outside of the column is touched.
+  virtual void restore(Section_Reader& in, std::size_t rows) = 0;
+  // Whether somebody has cut the file of the snapshot (Zeroed_Memory).
+  virtual bool was_cut() const = 0;
+
  private:
   const Type type_;
   bool is_indexed_ = false;
@@ -61,7 +71,13 @@ class Column final : public Column_Base {
   // Takes the memory for one value, so that the next set cannot fail: only strings need any.
   void prepare(T) {}
 
-  T get(index_t id) const { return data()[id]; }
+  // A snapshot can have bytes that no bool has.
+  T get(index_t id) const {
+    if constexpr (std::is_same_v<T, bool>)
+      return memory_.data()[id] != 0;
+    else
+      return data()[id];
+  }
   void set(index_t id, T value) { data()[id] = value; }
   // The values, as many as the capacity. Valid until the column grows.
   T* data() { return reinterpret_cast<T*>(memory_.data()); }
@@ -74,29 +90,40 @@ class Column final : public Column_Base {
   void expect(std::size_t rows) { memory_.expect(rows * sizeof(T)); }
   void reset(index_t id) override { set(id, T()); }
 
+  void save(Section_Writer& out, std::size_t rows) const override {
+    out.section(memory_.data(), rows * sizeof(T));
+  }
+  void restore(Section_Reader& in, std::size_t rows) override {
+    Zeroed_Memory memory;
+    in.section(memory, rows * sizeof(T));
+    memory_ = std::move(memory);
+  }
+  bool was_cut() const override { return memory_.was_cut(); }
+
  private:
   static_assert(std::is_trivially_copyable_v<T>);
   Zeroed_Memory memory_;
 };
 
-// Where the text of a row is: in these 16 bytes if it has at most 11, else in a block of the
+// Where the text of a row is: in these 16 bytes if it has at most 11, else in the texts of the
 // column. A zero byte follows the text in both cases.
 struct alignas(8) String_Handle {
   static constexpr std::size_t max_inline_size = 11;
 
   std::uint32_t size;
-  char bytes[max_inline_size + 1];  // the text and a zero byte, or (at 4) the address of both
+  char bytes[max_inline_size + 1];  // the text and a zero byte, or (at 4) where both are
 
   bool is_inline() const { return size <= max_inline_size; }
-  const char* text() const { return is_inline() ? bytes : far_text(); }
-  char* far_text() const { return load<char*>(bytes + 4); }
-  void set_far_text(char* text) { store(bytes + 4, text); }
+  std::uint64_t offset() const { return load<std::uint64_t>(bytes + 4); }
+  void set_offset(std::uint64_t offset) { store(bytes + 4, offset); }
 };
-static_assert(sizeof(String_Handle) == 16 && sizeof(char*) == 8);
+static_assert(sizeof(String_Handle) == 16);
 
-// A column of strings. Texts of more than 11 bytes are in blocks of memory, to which new texts are
-// appended. When half of their bytes are garbage (from replaced texts), and these are more than
-// 64 KiB and the size of the handles, all texts are copied to one new block.
+// A column of strings. Texts of more than 11 bytes stand one behind the other in a block of memory,
+// to which new ones are appended. Where the block was before it moved can be read until the column
+// grows, for a new value may be a text of this column. When half of its bytes are garbage (from
+// replaced texts), and these are more than 64 KiB and the size of the handles, texts are moved
+// together.
 template <>
 class Column<std::string_view> final : public Column_Base {
  public:
@@ -108,13 +135,17 @@ class Column<std::string_view> final : public Column_Base {
   // Valid until any value of this column is set, or the column grows.
   String get(index_t id) const {
     const String_Handle& h = handles()[id];
-    return {h.text(), h.size};
+    if (h.is_inline()) return {h.bytes, h.size};
+    const std::uint64_t offset = h.offset();  // that of a snapshot can be anything
+    if (offset >= used_ || h.size >= used_ - offset) [[unlikely]]
+      return {};
+    return {texts_.data() + offset, h.size};
   }
 
   // Takes the memory for one value, so that the next set cannot fail. Throws std::bad_alloc.
   void prepare(std::string_view value) {
     const std::size_t size = value.size();
-    if (size > String_Handle::max_inline_size && size >= free_size_) add_block(size + 1);
+    if (size > String_Handle::max_inline_size && size >= texts_.size() - used_) make_room(size + 1);
   }
 
   // `value` may be a text of this column. Requires value.size() <= max_size. Throws std::bad_alloc
@@ -130,10 +161,15 @@ class Column<std::string_view> final : public Column_Base {
   void grow(std::size_t capacity, bool will_be_filled) override {
     memory_.grow(capacity * sizeof(String_Handle), will_be_filled);
     capacity_ = capacity;
+    earlier_texts_.clear();
   }
   // So many rows are about to be set.
   void expect(std::size_t rows) { memory_.expect(rows * sizeof(String_Handle)); }
   void reset(index_t id) override { set(id, {}); }
+
+  void save(Section_Writer& out, std::size_t rows) const override;
+  void restore(Section_Reader& in, std::size_t rows) override;
+  bool was_cut() const override { return memory_.was_cut() || texts_.was_cut(); }
 
  private:
   String_Handle* handles() { return reinterpret_cast<String_Handle*>(memory_.data()); }
@@ -164,19 +200,23 @@ class Column<std::string_view> final : public Column_Base {
     store(out, size | start << 32);
     store(out + 8, start >> 32 | rest << 32);
   }
+  // The bytes of the block that a handle has, with the zero behind the text.
+  std::size_t space_of(const String_Handle& h) const {
+    return h.is_inline() || h.offset() >= used_ || h.size >= used_ - h.offset() ? 0 : h.size + 1u;
+  }
   void set_far(String_Handle& h, std::string_view value);
-  void add_block(std::size_t size);
-  char* allocate(std::size_t size);
+  void make_room(std::size_t size);
+  std::size_t allocate(std::size_t size);
   void collect_garbage() noexcept;
 
   Zeroed_Memory memory_;
   std::size_t capacity_ = 0;
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  char* free_ = nullptr;  // in the last block
-  std::size_t free_size_ = 0;
-  std::size_t next_block_size_ = 1024;
-  std::size_t allocated_ = 0;  // bytes handed out of the blocks
-  std::size_t garbage_ = 0;    // of these, bytes that no handle needs any more
+  Zeroed_Memory texts_;
+  std::size_t used_ = 0;  // bytes of texts_
+  std::size_t mapped_ =
+      0;  // of these, at the beginning, those of a snapshot, which are never moved
+  std::size_t garbage_ = 0;  // of those behind them, bytes that no handle needs any more
+  std::vector<Zeroed_Memory> earlier_texts_;  // where the block was
 };
 
 }  // namespace joedb::inline v1

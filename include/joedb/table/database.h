@@ -14,6 +14,20 @@
 
 namespace joedb::inline v1 {
 
+class Snapshot_File;
+class Snapshot_Writer;
+
+// What opening a database has found beside its journal.
+struct Snapshot_Report {
+  // Up to where the content has come from a snapshot; 0: there was none that could be used.
+  Offset position = 0;
+  // Why snapshots were not used; empty if nothing was wrong with them.
+  std::string remark;
+  // Whether it has indexes that this database has not: written by this one, it would be of no use
+  // to programs that need them.
+  bool has_other_indexes = false;
+};
+
 // What Database::schema_entries has.
 template <class Entry>
 inline constexpr bool is_schema_entry =
@@ -109,6 +123,28 @@ class Database {
     if (id > size) [[unlikely]]
       rows_beyond_limit_ += id - size;
   }
+
+  // ---- snapshots (table/snapshot.h)
+
+  // A new database that will have the same indexes, and treats ids that are used again alike.
+  Database make_new() const;
+  // Whether nothing was replayed yet.
+  bool is_new() const { return schema_entries_.empty() && !timestamps_; }
+  void save(Snapshot_Writer& out) const;
+  // The first items of the group of an index.
+  static Index_Definition read_definition(Section_Reader& in);
+  // For a new database, or one with the same content, whose addresses of tables and columns stay,
+  // and whose values are in the file then. Throws Corruption_Error, with a text that says what does
+  // not fit, and Io_Error; a new database is of no use then.
+  void restore(const Snapshot_File& snapshot);
+  // Throws Io_Error if somebody has cut the file that tables are mapped from: values may be wrong.
+  void require_intact() const {
+    if (Zeroed_Memory::cut_count() != known_cuts_) [[unlikely]]
+      look_for_cuts();
+  }
+  // What was found beside the journal.
+  const Snapshot_Report& snapshot_report() const { return snapshot_report_; }
+  void set_snapshot_report(Snapshot_Report report) { snapshot_report_ = std::move(report); }
 
   // Seconds since 1970, of the first and the last time stamp so far; nothing if there was none.
   struct Timestamps {
@@ -264,6 +300,7 @@ class Database {
     t.prepare_keys(e.record, std::array{New_Value{e.field, key_part(e.value)}});
   }
   void make_indexes();
+  void look_for_cuts() const;
   template <class Entry>
   void remember(const Entry& entry);
   [[noreturn]] static void throw_invalid_table(Table_Id id);
@@ -282,6 +319,8 @@ class Database {
   index_t rows_beyond_limit_ = 0;
   bool may_write_ = false;
   std::optional<Timestamps> timestamps_;
+  Snapshot_Report snapshot_report_;
+  std::uint64_t known_cuts_ = Zeroed_Memory::cut_count();
 };
 
 }  // namespace joedb::inline v1

@@ -10,6 +10,7 @@
 
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
+#include "joedb/snapshot/sections.h"
 
 namespace joedb::inline v1 {
 
@@ -152,6 +153,15 @@ class Index {
     erase(record);
     if (state(record.value()) != State::absent) set_state(record.value(), State::absent);
   }
+
+  // ---- snapshots (snapshot/sections.h)
+
+  void save(Section_Writer& out) const;
+  // For an index without records, or with the same ones, of a table that has its records. Throws
+  // Corruption_Error.
+  void restore(Section_Reader& in);
+
+  // ---- loading
 
   // From here on, insert() only notes the record, and keys may be there twice…
   void defer() { is_deferred_ = true; }

@@ -18,6 +18,10 @@ namespace joedb::inline v1 {
 void load(Database& database, Readonly_Journal& journal);
 void load(Database& database, Writable_Journal& journal);
 
+// The same for a new database and a new journal, up to a position between two entries that is not
+// behind the checkpoint. Throws Exception if it is inside of an entry.
+void load(Database& database, Readonly_Journal& journal, Offset end);
+
 // Replays the entries that were copied to the end of the journal (Writable_Journal::replay_copied).
 void load_copied(Database& database, Writable_Journal& journal);
 

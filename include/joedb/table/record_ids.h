@@ -2,9 +2,11 @@
 #define JOEDB_TABLE_RECORD_IDS_H
 
 #include <cstddef>
+#include <cstdint>
 
 #include "joedb/base/ids.h"
 #include "joedb/io/zeroed_memory.h"
+#include "joedb/snapshot/sections.h"
 
 namespace joedb::inline v1 {
 
@@ -52,11 +54,11 @@ class Record_Ids {
   // The neighbours of an id, which must be in use; no_id at the ends.
   index_t next(index_t id) const {
     if (is_dense_) return id + 1 < size_ ? id + 1 : no_id;
-    return id + 1 + links()[id].next;
+    return moved(id, 1, links()[id].next);
   }
   index_t previous(index_t id) const {
     if (is_dense_) return id > 0 ? id - 1 : no_id;
-    return id - 1 - links()[id].previous;
+    return moved(id, -1, links()[id].previous);
   }
 
   // The id that a new row gets: the one that was freed or skipped last, else size().
@@ -80,17 +82,35 @@ class Record_Ids {
   // Requires is_used(id).
   void erase(index_t id);
 
+  // ---- snapshots (snapshot/sections.h)
+
+  void save(Section_Writer& out) const;
+  // For a new object, or one with the same ids. Throws Corruption_Error for numbers that do not fit
+  // together. The links are not read: where they are wrong, so is the order of the records, but no
+  // id is outside of 0 … size() - 1.
+  void restore(Section_Reader& in);
+
  private:
   // All zeros is the usual state.
   struct Link {
     index_t next;      // how far the next id in its list is from the usual one
     index_t previous;  // and the previous one, in the other direction
-    bool is_unusual;   // free in the dense part, used behind it
+    // 1: free in the dense part, used behind it. A snapshot may have any value, which no bool has.
+    std::uint8_t is_unusual;
   };
 
+  // The id that is `distance` beyond the neighbour of `id` in this direction; no_id if there is no
+  // such id.
+  index_t moved(index_t id, index_t direction, index_t distance) const {
+    const auto unsigned_of = [](index_t i) { return static_cast<std::uint64_t>(i); };
+    const std::uint64_t to = unsigned_of(id) + unsigned_of(direction) * (1 + unsigned_of(distance));
+    return to < unsigned_of(size_) ? static_cast<index_t>(to) : no_id;
+  }
   Link* links() { return reinterpret_cast<Link*>(links_.data()); }
   const Link* links() const { return reinterpret_cast<const Link*>(links_.data()); }
-  bool is_used_in_list(index_t id) const { return links()[id].is_unusual != (id < dense_size_); }
+  bool is_used_in_list(index_t id) const {
+    return (links()[id].is_unusual != 0) != (id < dense_size_);
+  }
   // The next id in its list is usually one more if used, one less if free.
   static index_t step(bool is_used) { return is_used ? 1 : -1; }
   index_t next_in_list(index_t id) const;

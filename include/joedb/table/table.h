@@ -207,6 +207,17 @@ class Table {
   // Throws Exception while there is a Growth_Lock.
   void require_no_lock() const;
 
+  // ---- snapshots (snapshot/sections.h): records and columns, without indexes
+
+  void save(Section_Writer& out) const;
+  // For a new table with these fields, or one with the same content. Throws Corruption_Error,
+  // Io_Error, std::bad_alloc; a table with the same content still has it then.
+  void restore(Section_Reader& in);
+  // Whether somebody has cut the file of the snapshot.
+  bool was_cut() const;
+  // Whether an id was used again: then Deleted_Values makes a difference.
+  bool has_reused_ids() const { return has_reused_ids_; }
+
  private:
   template <Field_Value T>
   [[gnu::noinline]] void set_indexed(Column<T>& column, Field_Id field, Record_Id record, T value) {
@@ -235,6 +246,7 @@ class Table {
   Record_Ids records_;
   std::size_t capacity_ = 0;  // rows that every column has room for
   int growth_locks_ = 0;
+  bool has_reused_ids_ = false;
 };
 
 // An update in place of one column for records [first, first + size), some of which may not be in

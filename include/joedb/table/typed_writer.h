@@ -180,6 +180,20 @@ class Typed_Writer : public Reader {
   // checkpoint. See Writable_Journal.
   void enable_integrity() { store_.enable_integrity(); }
 
+  // A snapshot beside the file makes opening a matter of a millisecond, whatever the size
+  // (docs/snapshots.md). write_snapshot() writes a hard checkpoint and a snapshot of it, and then
+  // maps the tables from it, which gives memory back: strings and iterators that were taken before
+  // are not valid afterwards. Returns false if another process is writing one, or the file has no
+  // place for one. Once a file has one, the destructor replaces it when it has become old. In the
+  // background, a thread reads the file on its own; wait_for_snapshot() returns when it is
+  // complete, and throws what has gone wrong. See Writable_Database for errors.
+  bool write_snapshot() {
+    stamp();
+    return store_.write_snapshot();
+  }
+  void write_snapshot_in_background() { store_.write_snapshot_in_background(); }
+  void wait_for_snapshot() { store_.wait_for_snapshot(); }
+
   // The older names (Writable_Journal says what each does).
   void checkpoint_full_commit() { checkpoint(Checkpoint_Level::hard); }
   void checkpoint_half_commit() { checkpoint(Checkpoint_Level::half); }

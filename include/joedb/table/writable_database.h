@@ -2,6 +2,7 @@
 #define JOEDB_TABLE_WRITABLE_DATABASE_H
 
 #include <array>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,10 +27,12 @@ class Writable_Database {
   // Data_Error if a unique index would hold a key twice.
   explicit Writable_Database(Abstract_File& file, const Journal_Options& options = {},
                              Deleted_Values deleted_values = Deleted_Values::keep,
-                             std::vector<Index_Definition> indexes = {})
-      : deleted_values_(deleted_values), indexes_(std::move(indexes)), journal_(file, options) {
-    build();
-  }
+                             std::vector<Index_Definition> indexes = {});
+  // If the file has a snapshot that has become old (is_snapshot_due), writes a new one. Errors go
+  // to Destructor_Logger.
+  ~Writable_Database();
+  Writable_Database(const Writable_Database&) = delete;
+  Writable_Database& operator=(const Writable_Database&) = delete;
 
   const Database& get_database() const { return database_; }
   // The address stays; addresses of tables change when they are built again (must_build). A direct
@@ -180,6 +183,28 @@ class Writable_Database {
     Writable_Database& database_;
   };
 
+  // ---- snapshots (table/snapshot.h)
+
+  // Writes a hard checkpoint, and then a snapshot of it beside the file, from which the tables are
+  // mapped afterwards: memory that is not in use is given back. Strings, iterators of indexes and
+  // other addresses of values are not valid then. Returns false if another process is writing one,
+  // or the file has no place for one. Throws what hard_checkpoint() throws, Exception in
+  // update_vector, and Io_Error: there is no new snapshot then, and nothing else has changed.
+  bool write_snapshot();
+
+  // The same in a thread, which opens the file on its own and replays what is behind the last
+  // snapshot, up to the last hard checkpoint: the caller goes on at once. The tables are not mapped
+  // from it. Nothing happens while one is being written. Throws Io_Error if the file cannot be
+  // opened. wait_for_snapshot() returns when it is complete, and throws what has gone wrong. The
+  // destructor waits, too.
+  void write_snapshot_in_background();
+  void wait_for_snapshot();
+
+  // Whether there is a snapshot that this database could use, or should replace, and at least
+  // `snapshot_due_bytes` of journal are behind it: replaying them takes about 0.1 s.
+  bool is_snapshot_due() const;
+  static constexpr Offset snapshot_due_bytes = Offset{1} << 24;
+
   // ---- sharing
 
   // Shared files (Writable_Journal::lock_pull): takes the write lock, waiting for it, and replays
@@ -252,6 +277,7 @@ class Writable_Database {
       throw Exception(journal_.get_file().get_name() +
                       ": a change has failed, and the tables are not those of the journal: "
                       "rollback() must come first");
+    database_.require_intact();
     database_.require_readable_from(journal_.get_position());
   }
 
@@ -292,6 +318,8 @@ class Writable_Database {
   void log_vector(const Table& table, const Column<T>& column, Field_Id field, Record_Id record,
                   index_t size);
 
+  class Background_Snapshot;
+
   const Deleted_Values deleted_values_;
   const std::vector<Index_Definition> indexes_;
   Database database_;
@@ -299,6 +327,7 @@ class Writable_Database {
   int vector_updates_ = 0;  // that are being made, one in the other
   bool must_build_ = true;
   bool has_checkpoints_ = true;
+  std::unique_ptr<Background_Snapshot> background_;
 };
 
 // ---- implementation -----------------------------------------------------------------------------

@@ -1,0 +1,110 @@
+#include "joedb/table/writable_database.h"
+
+#include <exception>
+#include <thread>
+
+#include "joedb/base/log.h"
+#include "joedb/table/snapshot.h"
+
+namespace joedb::inline v1 {
+
+// A reader of its own: it starts from the last snapshot, and writes the next one.
+class Writable_Database::Background_Snapshot {
+ public:
+  Background_Snapshot(std::unique_ptr<Abstract_File> file, Database database)
+      : file_(std::move(file)), database_(std::move(database)), thread_([this] { run(); }) {}
+  ~Background_Snapshot() {
+    if (thread_.joinable()) thread_.join();
+  }
+  Background_Snapshot(const Background_Snapshot&) = delete;
+  Background_Snapshot& operator=(const Background_Snapshot&) = delete;
+
+  bool is_running() const { return !is_finished_; }
+  // Where the snapshot is; 0 if none was written.
+  Offset wait() {
+    if (thread_.joinable()) thread_.join();
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return position_;
+  }
+
+ private:
+  void run() noexcept {
+    try {
+      Readonly_Journal journal(*file_);
+      const Offset hard = journal.get_hard_checkpoint();
+      load(database_, journal, hard);
+      if (joedb::write_snapshot(database_, *file_, journal.get_replay_place())) position_ = hard;
+      database_ = Database();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    is_finished_ = true;
+  }
+
+  const std::unique_ptr<Abstract_File> file_;
+  Database database_;
+  Offset position_ = 0;
+  std::exception_ptr error_;
+  std::atomic<bool> is_finished_ = false;
+  std::thread thread_;
+};
+
+Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options& options,
+                                     Deleted_Values deleted_values,
+                                     std::vector<Index_Definition> indexes)
+    : deleted_values_(deleted_values), indexes_(std::move(indexes)), journal_(file, options) {
+  build();
+}
+
+Writable_Database::~Writable_Database() {
+  try {
+    wait_for_snapshot();
+    const bool may_write = !must_build_ && !journal_.has_failed() && ahead_of_checkpoint() == 0;
+    const bool has_hard = journal_.get_hard_checkpoint() >= journal_.get_replay_position();
+    if (!may_write || !is_snapshot_due() || (journal_.is_shared() && !has_hard)) return;
+    if (!has_hard) hard_checkpoint();
+    joedb::write_snapshot(database_, journal_.get_file(), journal_.get_replay_place());
+  } catch (const std::exception& error) {
+    Destructor_Logger::warning("there is no new snapshot: " + std::string(error.what()));
+  }
+}
+
+bool Writable_Database::write_snapshot() {
+  if (vector_updates_ > 0) throw Exception("a snapshot while a vector is updated");
+  wait_for_snapshot();
+  hard_checkpoint();
+  const Replay_Place place = journal_.get_replay_place();
+  if (!joedb::write_snapshot(database_, journal_.get_file(), place)) return false;
+  Snapshot_Report report;
+  report.position = place.position;
+  database_.set_snapshot_report(report);
+  map_snapshot(database_, journal_.get_file(), place.position);
+  for (const auto& table : database_.tables())
+    if (table) table->make_room_for_one();
+  return true;
+}
+
+void Writable_Database::write_snapshot_in_background() {
+  if (background_ && background_->is_running()) return;
+  wait_for_snapshot();
+  auto file = journal_.get_file().open_beside("", Open_Mode::read_existing);
+  if (file)
+    background_ = std::make_unique<Background_Snapshot>(std::move(file), database_.make_new());
+}
+
+void Writable_Database::wait_for_snapshot() {
+  if (!background_) return;
+  const std::unique_ptr<Background_Snapshot> done = std::move(background_);
+  Snapshot_Report report;
+  report.position = done->wait();
+  if (report.position > 0) database_.set_snapshot_report(report);
+}
+
+bool Writable_Database::is_snapshot_due() const {
+  const Snapshot_Report& report = database_.snapshot_report();
+  const bool has_one = report.position > 0 || !report.remark.empty();
+  return has_one && !report.has_other_indexes &&
+         journal_.get_checkpoint() - report.position >= snapshot_due_bytes;
+}
+
+}  // namespace joedb::inline v1
