@@ -125,6 +125,19 @@ static void open_and_walk(std::int64_t N, const char* file) {
   require_sum(N, sum);
 }
 
+// ---- with a snapshot ----------------------------------------------------------------------------
+
+static void write_snapshot(std::int64_t, const char* file) {
+  bench::File_Database db(file);
+  if (!db.write_snapshot()) throw joedb::Exception("no snapshot");
+}
+
+static void open_and_find_one(std::int64_t N, const char* file) {
+  const bench::Readonly_Database db(file);
+  if (db.get_number(db.find_word_by_text(text_of(N / 3))) != N / 3)
+    throw joedb::Exception("wrong number");
+}
+
 // ---- changes of a file that insert_rows made ---------------------------------------------------
 
 static void update_rows(std::int64_t N, const char* file) {
@@ -188,6 +201,8 @@ int main(int argc, char** argv) {
       {"insert_words", insert_words},
       {"open_and_find", open_and_find},
       {"open_and_walk", open_and_walk},
+      {"write_snapshot", write_snapshot},
+      {"open_and_find_one", open_and_find_one},
       {"update_rows", update_rows},
       {"delete_rows", delete_rows},
       {"make_holes", make_holes},

@@ -21,6 +21,7 @@ class Guarded_Map {
   static Guarded_Map* add(char* start, std::size_t size, int protection);
   void release();
 
+  std::size_t size() const { return size_; }
   // Whether it was cut where it had been read.
   bool was_cut() const { return was_cut_; }
   // How often any map of this process was cut.

@@ -105,6 +105,8 @@ void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::si
         guard_ = Guarded_Map::add(data_, mapped, PROT_READ | PROT_WRITE);
         size_ = size;
         usable_ = mapped;
+        // Reading ahead costs up to some milliseconds for each page that is touched.
+        ::madvise(data_, mapped, MADV_RANDOM);
         return;
       }
     }
@@ -138,6 +140,10 @@ void Zeroed_Memory::swap(Zeroed_Memory& other) noexcept {
   std::swap(reserved_, other.reserved_);
   std::swap(usable_, other.usable_);
   std::swap(guard_, other.guard_);
+}
+
+void Zeroed_Memory::expect_scan() const noexcept {
+  if (is_mapped()) ::madvise(data_, guard_->size(), MADV_NORMAL);
 }
 
 bool Zeroed_Memory::was_cut() const { return guard_ != nullptr && guard_->was_cut(); }

@@ -208,6 +208,13 @@ void Table::restore(Section_Reader& in) {
     if (field.column) field.column->restore(in, rows);
   records_ = std::move(records);
   has_reused_ids_ = has_reused_ids;
+  is_read_randomly_ = true;
+}
+
+void Table::begin_scan() const noexcept {
+  is_read_randomly_ = false;
+  for (const Field& field : fields_)
+    if (field.column) field.column->expect_scan();
 }
 
 bool Table::was_cut() const {

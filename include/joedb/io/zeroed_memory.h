@@ -59,6 +59,9 @@ class Zeroed_Memory {
   // How far it can grow without moving; 0 if every growth may move it.
   std::size_t reserved() const { return reserved_; }
 
+  // The mapped part is about to be read from its beginning to its end: without this, only pages
+  // that are touched are read from the disk. Advice only.
+  void expect_scan() const noexcept;
   // Whether somebody has cut the mapped file where it was read: there are zeros since.
   bool was_cut() const;
   // How often that has happened to any map of the process.

@@ -54,8 +54,9 @@ class Column_Base {
   // Corruption_Error, and has not changed then. Values are not read: where they are wrong, a text
   // is empty, and nothing outside of the column is touched.
   virtual void restore(Section_Reader& in, std::size_t rows) = 0;
-  // Whether somebody has cut the file of the snapshot (Zeroed_Memory).
+  // See Zeroed_Memory.
   virtual bool was_cut() const = 0;
+  virtual void expect_scan() const noexcept = 0;
 
  private:
   const Type type_;
@@ -99,6 +100,7 @@ class Column final : public Column_Base {
     memory_ = std::move(memory);
   }
   bool was_cut() const override { return memory_.was_cut(); }
+  void expect_scan() const noexcept override { memory_.expect_scan(); }
 
  private:
   static_assert(std::is_trivially_copyable_v<T>);
@@ -170,6 +172,10 @@ class Column<std::string_view> final : public Column_Base {
   void save(Section_Writer& out, std::size_t rows) const override;
   void restore(Section_Reader& in, std::size_t rows) override;
   bool was_cut() const override { return memory_.was_cut() || texts_.was_cut(); }
+  void expect_scan() const noexcept override {
+    memory_.expect_scan();
+    texts_.expect_scan();
+  }
 
  private:
   String_Handle* handles() { return reinterpret_cast<String_Handle*>(memory_.data()); }

@@ -1,6 +1,7 @@
 #ifndef JOEDB_TABLE_TABLE_H
 #define JOEDB_TABLE_TABLE_H
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
@@ -215,6 +216,12 @@ class Table {
   void restore(Section_Reader& in);
   // Whether somebody has cut the file of the snapshot.
   bool was_cut() const;
+  // All records are about to be read, in their order. Advice only, which counts once; any thread
+  // may give it.
+  void expect_scan() const noexcept {
+    if (is_read_randomly_.load(std::memory_order_relaxed)) [[unlikely]]
+      begin_scan();
+  }
   // Whether an id was used again: then Deleted_Values makes a difference.
   bool has_reused_ids() const { return has_reused_ids_; }
 
@@ -229,6 +236,7 @@ class Table {
 
   // These ids are about to be used again.
   void start_again(Record_Id record, index_t size);
+  void begin_scan() const noexcept;
   void reserve(index_t rows, bool will_be_filled);
   void try_to_reserve(index_t rows) noexcept;
   void prepare_unusual_insert(index_t id, const Budget& budget);
@@ -247,6 +255,7 @@ class Table {
   std::size_t capacity_ = 0;  // rows that every column has room for
   int growth_locks_ = 0;
   bool has_reused_ids_ = false;
+  mutable std::atomic<bool> is_read_randomly_ = false;  // from a snapshot
 };
 
 // An update in place of one column for records [first, first + size), some of which may not be in

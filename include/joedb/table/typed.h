@@ -210,7 +210,10 @@ class Typed_Table : public Any_Typed_Table {
     require_used(record.get_record_id());
     return Id(records().previous(record.get_id()));
   }
-  Container<Id> records_in_order() const { return Container<Id>(records()); }
+  Container<Id> records_in_order() const {
+    table_->expect_scan();
+    return Container<Id>(records());
+  }
 };
 
 // A field whose number and type are known at compile time.
