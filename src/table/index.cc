@@ -3,16 +3,29 @@
 #include <absl/container/btree_set.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <new>
 
+#include "joedb/base/bytes.h"
 #include "joedb/base/error.h"
 #include "joedb/table/column.h"
 #include "joedb/table/table.h"
 #include "schema/value_text.h"
+#include "table/index_run.h"
+
+// Invariants:
+//
+// 1. The state of a record says where it is: nowhere, waiting for insert_waiting() or insert(), in
+//    the run, or in the tree. It is in one of them at most.
+// 2. The tree and the entries of the run that have not left are sorted by key and then id, as the
+//    columns have the keys now. The columns of entries that have left are never read.
+// 3. An entry of the tree has a position in the run: what has not left before it is smaller, what
+//    has not left from there on is larger. Positions stay right as entries leave, for the others do
+//    not move; a new run begins with an empty tree. So going through both compares no keys.
 
 namespace joedb::inline v1 {
 
@@ -30,8 +43,9 @@ static std::uint64_t in_order(double value) {
 }
 
 static std::uint64_t first_bytes(std::string_view text) {
+  if (text.size() >= 8) return __builtin_bswap64(load<std::uint64_t>(text.data()));
   unsigned char bytes[8] = {};
-  if (!text.empty()) std::memcpy(bytes, text.data(), std::min(text.size(), sizeof bytes));
+  if (!text.empty()) std::memcpy(bytes, text.data(), text.size());
   std::uint64_t number = 0;
   for (const unsigned char byte : bytes) number = number << 8 | byte;
   return number;
@@ -62,16 +76,12 @@ template Key_Part key_part(float);
 template Key_Part key_part(double);
 template Key_Part key_part(Blob);
 
-static int compare_parts(const Key_Part& a, const Key_Part& b) {
-  if (a.number != b.number) return a.number < b.number ? -1 : 1;
-  return a.text.compare(b.text);
-}
-
 // ---- the tree -----------------------------------------------------------------------------------
 
 struct Index::Entry {
   std::uint64_t number;  // of the first part of its key
   index_t id;
+  std::size_t position = 0;  // in the run: of the first entry that is larger
 };
 
 // Of the records whose keys begin with `key`: behind those with ids up to this one.
@@ -169,19 +179,28 @@ struct Index::Tree {
       : set(Less{&index, is_exact}, Pool_Allocator<Entry>(pool)) {}
   Node_Pool pool;
   Set set;
-  // Where prepare() has found that a record would go. Good until the tree changes.
-  struct Place {
+  Set::const_iterator end() const { return set.end(); }
+  // Where prepare() has found that a record would go. Good until the index changes.
+  struct Prepared_Place {
     index_t id = no_record;
     std::uint64_t changes = 0;
     Set::const_iterator iterator;
+    std::size_t position = 0;
   } prepared;
   std::vector<Key_Part> new_key;  // of prepare(): so it needs no memory each time
+};
+
+// The first records of tree and run that are not before a place.
+struct Index::Place {
+  Tree::Set::const_iterator tree;
+  std::size_t run;
 };
 
 Index::Index(Index_Definition definition, const Table& table)
     : definition_(std::move(definition)),
       table_(table),
-      highest_field_(*std::max_element(definition_.fields.begin(), definition_.fields.end())) {
+      highest_field_(*std::max_element(definition_.fields.begin(), definition_.fields.end())),
+      run_(std::make_unique<Index_Run>()) {
   find_columns();
 }
 
@@ -195,76 +214,223 @@ void Index::find_columns() {
   if (is_complete()) return;
   for (const Field_Id field : fields) {
     const Column_Base& column = *table_.find_field(field)->column;
-    visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
-      columns_.push_back({field, &column,
-                          [](const Column_Base& c, index_t id) {
-                            return key_part<T>(static_cast<const Column<T>&>(c).get(id));
-                          },
-                          [](std::string& out, const Column_Base& c, index_t id) {
-                            append_value(out, T(static_cast<const Column<T>&>(c).get(id)));
-                          }});
-    });
+    columns_.push_back({field, column.type().code, &column});
   }
-  const bool is_exact =
-      columns_.size() == 1 && columns_[0].column->type().code != Type_Code::string;
+  const bool is_exact = columns_.size() == 1 && columns_[0].code != Type_Code::string;
   tree_ = std::make_unique<Tree>(*this, is_exact);
 }
 
 Index::~Index() = default;
 
-std::size_t Index::size() const { return tree_->set.size(); }
+std::size_t Index::size() const { return run_->live_count() + tree_->set.size(); }
 
-Index::Entry Index::entry(index_t id) const { return {part(0, id).number, id}; }
+// ---- keys in columns ----------------------------------------------------------------------------
+
+static std::string_view text_at(const Column_Base& column, index_t id) {
+  return static_cast<const Column<std::string_view>&>(column).get(id);
+}
+
+Key_Part Index::part(std::size_t i, index_t id) const {
+  return visit_type(columns_[i].code, [&]<class T>(std::type_identity<T>) {
+    return key_part<T>(static_cast<const Column<T>&>(*columns_[i].column).get(id));
+  });
+}
 
 int Index::compare(index_t a, index_t b) const {
-  for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (const int order = compare_parts(part(i, a), part(i, b)); order != 0) return order;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const Key_Column& column = columns_[i];
+    if (column.code == Type_Code::string) {
+      const int order = text_at(*column.column, a).compare(text_at(*column.column, b));
+      if (order != 0) return order;
+    } else {
+      const std::uint64_t x = part(i, a).number, y = part(i, b).number;
+      if (x != y) return x < y ? -1 : 1;
+    }
+  }
   return 0;
 }
 
 int Index::compare(index_t id, Key key) const {
-  for (std::size_t i = 0; i < key.size(); ++i)
-    if (const int order = compare_parts(part(i, id), key[i]); order != 0) return order;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    if (columns_[i].code == Type_Code::string) {
+      const int order = text_at(*columns_[i].column, id).compare(key[i].text);
+      if (order != 0) return order;
+    } else if (const std::uint64_t number = part(i, id).number; number != key[i].number) {
+      return number < key[i].number ? -1 : 1;
+    }
+  }
   return 0;
 }
 
-// ---- reading ------------------------------------------------------------------------------------
+// The key that a record has.
+class Index::Record_Key {
+ public:
+  Record_Key(const Index& index, index_t id) {
+    const std::size_t size = index.columns_.size();
+    if (size > few_.size()) many_.resize(size);
+    const std::span<Key_Part> parts = many_.empty() ? std::span(few_).first(size) : many_;
+    for (std::size_t i = 0; i < size; ++i) parts[i] = index.part(i, id);
+    key_ = parts;
+  }
+  Record_Key(const Record_Key&) = delete;
+  Record_Key& operator=(const Record_Key&) = delete;
+  Key key() const { return key_; }
 
-template <class Iterator>
-Index::Cursor Index::cursor(Iterator place) const {
-  static_assert(sizeof(place) == sizeof(Cursor::place_));
-  static_assert(std::is_trivially_copyable_v<Iterator>);
+ private:
+  std::array<Key_Part, 3> few_;
+  std::vector<Key_Part> many_;
+  Key key_;
+};
+
+// ---- searching ----------------------------------------------------------------------------------
+
+struct Index::Found {
+  std::size_t position;  // of an entry that has not left, or the end
+  bool is_equal;         // it has the key
+};
+
+// The first record of the run behind a bound. Among records with the same slice it compares keys;
+// if no other key has the slice, only ids.
+Index::Found Index::search_run(const Bound& bound) const {
+  const Index_Run& run = *run_;
+  if (bound.key.empty())
+    return {run.next_live(bound.id == no_record ? 0 : run.size()), bound.id == no_record};
+  const Key_Coder::Slice slice = run.coder().encode(bound.key[0]);
+  std::size_t low = run.lower_bound(slice.value);
+  if (low == run.size() || run.slice(low) != slice.value) return {run.next_live(low), false};
+  std::size_t high = run.end_of_equal(low);
+  if (slice.is_exact && bound.key.size() == 1) {
+    if (bound.id == every_record) return {run.next_live(high), false};
+    const std::size_t end = high;
+    while (bound.id != no_record && low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (run.id(middle) <= bound.id)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    low = run.next_live(low);
+    return {low, low < end};
+  }
+  bool is_equal = false;
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const std::size_t next = run.next_live(middle);
+    if (next >= high) {
+      high = middle;
+      continue;
+    }
+    const int order = compare(run.id(next), bound.key);
+    if (order < 0 || (order == 0 && run.id(next) <= bound.id)) {
+      low = next + 1;
+    } else {
+      high = middle;
+      is_equal = order == 0;
+    }
+  }
+  return {run.next_live(low), is_equal};
+}
+
+Index::Place Index::first_behind(const Bound& bound) const {
+  return {tree_->set.empty() ? tree_->end() : std::as_const(tree_->set).lower_bound(bound),
+          run_->size() == 0 ? 0 : search_run(bound).position};
+}
+
+Index::Place Index::end_place() const { return {tree_->end(), run_->size()}; }
+
+Record_Id Index::find(Key key) const {
+  Record_Id result;
+  if (key.empty()) return begin().record();
+  if (run_->size() > 0) {
+    const Found found = search_run(Bound{key, no_record});
+    if (found.is_equal) result = Record_Id(run_->id(found.position));
+  }
+  if (tree_->set.empty()) return result;
+  const auto found = std::as_const(tree_->set).lower_bound(Bound{key, no_record});
+  // Most keys differ in their number, and then their texts need not be read.
+  if (found == tree_->end() || found->number != key[0].number || compare(found->id, key) != 0)
+    return result;
+  return result.is_null() || found->id < result.value() ? Record_Id(found->id) : result;
+}
+
+// ---- cursors ------------------------------------------------------------------------------------
+
+bool Index::is_in_tree(const Place& place) const {
+  return place.tree != tree_->end() && place.tree->position <= place.run;
+}
+
+index_t Index::record_at(const Place& place) const {
+  return is_in_tree(place) ? place.tree->id : run_->id(place.run);
+}
+
+// Requires that it is not at the end.
+void Index::move_on(Place& place) const {
+  if (is_in_tree(place))
+    ++place.tree;
+  else
+    place.run = run_->next_live(place.run + 1);
+}
+
+// False at the beginning.
+bool Index::move_back(Place& place) const {
+  const std::size_t previous = run_->previous_live(place.run);
+  if (place.tree != tree_->set.begin()) {
+    const auto previous_in_tree = std::prev(place.tree);
+    if (previous == Index_Run::none || previous_in_tree->position > previous) {
+      place.tree = previous_in_tree;
+      return true;
+    }
+  }
+  if (previous == Index_Run::none) return false;
+  place.run = previous;
+  return true;
+}
+
+Index::Cursor Index::cursor(const Place& place) const {
+  static_assert(sizeof(place.tree) == sizeof(Cursor::place_));
+  static_assert(std::is_trivially_copyable_v<Tree::Set::const_iterator>);
   Cursor cursor;
   cursor.index_ = this;
   cursor.changes_ = changes_;
-  std::memcpy(cursor.place_, &place, sizeof place);
-  if (place != tree_->set.end()) cursor.record_ = Record_Id(place->id);
+  std::memcpy(cursor.place_, &place.tree, sizeof place.tree);
+  cursor.position_ = place.run;
+  if (place.tree != tree_->end() || place.run != run_->size())
+    cursor.record_ = Record_Id(record_at(place));
   return cursor;
 }
 
-Index::Cursor Index::begin() const { return cursor(std::as_const(tree_->set).begin()); }
-Index::Cursor Index::end() const { return cursor(std::as_const(tree_->set).end()); }
+// The place of its record, or where that would be.
+Index::Place Index::place(const Cursor& cursor) const {
+  if (cursor.changes_ == changes_) {
+    Place place;
+    std::memcpy(&place.tree, cursor.place_, sizeof place.tree);
+    place.run = cursor.position_;
+    return place;
+  }
+  if (cursor.record_.is_null()) return end_place();
+  const index_t id = cursor.record_.value();
+  return first_behind(Bound{Record_Key(*this, id).key(), id - 1});
+}
+
+Index::Cursor Index::begin() const {
+  return cursor({std::as_const(tree_->set).begin(), run_->next_live(0)});
+}
+
+Index::Cursor Index::end() const { return cursor(end_place()); }
 
 Index::Cursor Index::lower_bound(Key key) const {
-  return cursor(std::as_const(tree_->set).lower_bound(Bound{key, no_record}));
+  return cursor(first_behind(Bound{key, no_record}));
 }
 
 Index::Cursor Index::upper_bound(Key key) const {
-  return cursor(std::as_const(tree_->set).lower_bound(Bound{key, every_record}));
+  return cursor(first_behind(Bound{key, every_record}));
 }
 
 Index::Cursor Index::at(Record_Id record) const {
-  return cursor(std::as_const(tree_->set).find(entry(record.value())));
-}
-
-// Most keys differ in their number, and then their texts need not be read.
-bool Index::has_key(const Entry& e, Key key) const {
-  return (key.empty() || e.number == key[0].number) && compare(e.id, key) == 0;
-}
-
-Record_Id Index::find(Key key) const {
-  const auto found = tree_->set.lower_bound(Bound{key, no_record});
-  return found != tree_->set.end() && has_key(*found, key) ? Record_Id(found->id) : Record_Id();
+  const index_t id = record.value();
+  if (!contains(record)) return end();
+  const Cursor found = cursor(first_behind(Bound{Record_Key(*this, id).key(), id - 1}));
+  return found.record() == record ? found : end();
 }
 
 Index::Cursor Index::next_with(Key key, const Cursor& old) const {
@@ -272,33 +438,24 @@ Index::Cursor Index::next_with(Key key, const Cursor& old) const {
   if (old.changes_ == changes_)
     next.next();
   else
-    next = cursor(std::as_const(tree_->set).lower_bound(Bound{key, old.record_.value()}));
+    next = cursor(first_behind(Bound{key, old.record_.value()}));
   const bool has_key = next.record_.is_not_null() && compare(next.record_.value(), key) == 0;
   return has_key ? next : end();
 }
 
 void Index::Cursor::next() {
   if (record_.is_null()) return;
-  Tree::Set::const_iterator place;
-  if (changes_ == index_->changes_) {
-    std::memcpy(&place, place_, sizeof place);
-    ++place;
-  } else {
-    place = std::as_const(index_->tree_->set).upper_bound(index_->entry(record_.value()));
-  }
+  Place place = index_->place(*this);
+  const bool is_end = place.tree == index_->tree_->end() && place.run == index_->run_->size();
+  // Unless the record has left, and this is the next one.
+  if (!is_end && Record_Id(index_->record_at(place)) == record_) index_->move_on(place);
   *this = index_->cursor(place);
 }
 
 void Index::Cursor::previous() {
   if (index_ == nullptr) return;
-  Tree::Set::const_iterator place;
-  if (changes_ == index_->changes_)
-    std::memcpy(&place, place_, sizeof place);
-  else if (record_.is_null())
-    place = std::as_const(index_->tree_->set).end();
-  else
-    place = std::as_const(index_->tree_->set).lower_bound(index_->entry(record_.value()));
-  if (place != std::as_const(index_->tree_->set).begin()) --place;
+  Place place = index_->place(*this);
+  index_->move_back(place);
   *this = index_->cursor(place);
 }
 
@@ -327,7 +484,7 @@ void Index::prepare(Record_Id record, std::span<const New_Value> values) {
   reserve(id + 1);
   if (!is_deferred_)
     tree_->pool.reserve();
-  else if (!tree_->set.empty() && waiting_.size() == waiting_.capacity())
+  else if (size() > 0 && waiting_.size() == waiting_.capacity())
     waiting_.reserve(2 * waiting_.capacity() + 64);
 }
 
@@ -342,15 +499,21 @@ void Index::require_unique(index_t id, std::span<const New_Value> values) const 
   if (state(id) == State::absent && std::none_of(values.begin(), values.end(), is_trigger)) return;
   std::vector<Key_Part>& key = tree_->new_key;
   key.clear();
-  for (const Key_Column& column : columns_) {
-    const auto given = std::find_if(values.begin(), values.end(),
-                                    [&](const New_Value& v) { return v.field == column.field; });
-    key.push_back(given != values.end() ? given->value : column.read(*column.column, id));
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto given = std::find_if(values.begin(), values.end(), [&](const New_Value& v) {
+      return v.field == columns_[i].field;
+    });
+    key.push_back(given != values.end() ? given->value : part(i, id));
   }
-  const auto place = tree_->set.lower_bound(Bound{key, no_record});
-  if (place != tree_->set.end() && place->id != id && has_key(*place, key))
+  const Bound bound{key, no_record};
+  const Found in_run = run_->size() > 0 ? search_run(bound) : Found{0, false};
+  if (in_run.is_equal && run_->id(in_run.position) != id)
+    throw_violation(id, run_->id(in_run.position));
+  const auto place = std::as_const(tree_->set).lower_bound(bound);
+  if (place != tree_->end() && place->id != id && place->number == key[0].number &&
+      compare(place->id, key) == 0)
     throw_violation(id, place->id);
-  tree_->prepared = {id, changes_, place};
+  tree_->prepared = {id, changes_, place, in_run.position};
 }
 
 // The values are those of the record that has them already.
@@ -359,7 +522,9 @@ void Index::throw_violation(index_t id, index_t other) const {
   text += definition_.name + " unique index failure: (";
   for (const Key_Column& column : columns_) {
     if (&column != columns_.data()) text += ", ";
-    column.append_text(text, *column.column, other);
+    visit_type(column.code, [&]<class T>(std::type_identity<T>) {
+      append_value(text, T(static_cast<const Column<T>&>(*column.column).get(other)));
+    });
   }
   throw Unique_Violation(
       text + ") at id = " + std::to_string(id) + " was already at id = " + std::to_string(other),
@@ -367,27 +532,48 @@ void Index::throw_violation(index_t id, index_t other) const {
 }
 
 void Index::take_out(index_t id) {
-  tree_->set.erase(entry(id));
+  const Record_Key key(*this, id);
+  if (state(id) == State::in_run) {
+    const std::size_t i = search_run(Bound{key.key(), id - 1}).position;
+    if (i < run_->size() && run_->id(i) == id) run_->mark(i);
+  } else {
+    tree_->set.erase(Entry{key.key()[0].number, id});
+  }
   ++changes_;
   set_state(id, State::waiting);
 }
 
 void Index::put_in(index_t id) {
   if (is_deferred_) {
-    if (!tree_->set.empty()) waiting_.push_back(id);
+    if (size() > 0) waiting_.push_back(id);
     return set_state(id, State::waiting);
   }
   tree_->pool.reserve();
   const Tree::Set& set = tree_->set;
-  const Entry added = entry(id);
-  const auto fits = [&](Tree::Set::const_iterator place) {
-    return (place == set.end() || set.key_comp()(added, *place)) &&
-           (place == set.begin() || set.key_comp()(*std::prev(place), added));
+  const Key_Part first = part(0, id);
+  Entry added{first.number, id};
+  const auto fits = [&](const Tree::Prepared_Place& prepared) {
+    return (prepared.iterator == set.end() || set.key_comp()(added, *prepared.iterator)) &&
+           (prepared.iterator == set.begin() ||
+            set.key_comp()(*std::prev(prepared.iterator), added)) &&
+           (run_->size() == 0 ||
+            run_->is_between(prepared.position, run_->coder().encode(first).value));
   };
-  const Tree::Place& prepared = tree_->prepared;
-  const bool is_known =
-      prepared.id == id && prepared.changes == changes_ && fits(prepared.iterator);
+  const Tree::Prepared_Place& prepared = tree_->prepared;
+  const bool is_known = prepared.id == id && prepared.changes == changes_ && fits(prepared);
   const auto place = is_known ? prepared.iterator : set.lower_bound(added);
+  if (is_known) {
+    added.position = prepared.position;
+  } else if (run_->size() > 0) {
+    const Record_Key key(*this, id);
+    if (definition_.is_unique) {
+      const Found same = search_run(Bound{key.key(), no_record});
+      if (same.is_equal) throw_violation(id, run_->id(same.position));
+      added.position = same.position;
+    } else {
+      added.position = search_run(Bound{key.key(), id}).position;
+    }
+  }
   if (definition_.is_unique) {
     const auto has_same_key = [&](const Entry& e) {
       return e.number == added.number && compare(e.id, id) == 0;
@@ -398,7 +584,7 @@ void Index::put_in(index_t id) {
   }
   tree_->set.insert(place, added);
   ++changes_;
-  set_state(id, State::present);
+  set_state(id, State::in_tree);
 }
 
 void Index::insert_again(Record_Id record) noexcept {
@@ -412,35 +598,24 @@ void Index::insert_again(Record_Id record) noexcept {
 
 void Index::require_unique_vector(index_t first, index_t size, Field_Id field) const {
   if (!definition_.is_unique || is_deferred_) return;
-  std::vector<Entry> entries;
+  std::vector<index_t> ids;
   for (index_t id = first; id < first + size; ++id)
     if (table_.is_used(Record_Id(id)) && (state(id) == State::waiting || triggers(field)))
-      entries.push_back(entry(id));
-  sort(entries);
-  for (const Entry& e : entries) {
-    std::vector<Key_Part> key;
-    for (std::size_t i = 0; i < columns_.size(); ++i) key.push_back(part(i, e.id));
-    if (const Record_Id other = find(key); other.is_not_null())
-      throw_violation(e.id, other.value());
+      ids.push_back(id);
+  sort_equal<index_t>(ids, 0);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i > 0 && compare(ids[i - 1], ids[i]) == 0) throw_violation(ids[i], ids[i - 1]);
+    if (const Record_Id other = find(Record_Key(*this, ids[i]).key()); other.is_not_null())
+      throw_violation(ids[i], other.value());
   }
-}
-
-void Index::sort(std::vector<Entry>& entries) const {
-  std::sort(entries.begin(), entries.end(), tree_->set.key_comp());
-  if (!definition_.is_unique) return;
-  const auto twice =
-      std::adjacent_find(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
-        return a.number == b.number && compare(a.id, b.id) == 0;
-      });
-  if (twice != entries.end()) throw_violation(std::next(twice)->id, twice->id);
 }
 
 void Index::insert_waiting() {
   if (!is_complete()) return;
   is_deferred_ = false;
   try {
-    if (waiting_count_ > 0 && tree_->set.empty())
-      build();
+    if (waiting_count_ > size() / 4)
+      has_wide_ids() ? build<std::uint64_t>() : build<std::uint32_t>();
     else if (has_unlisted_)
       insert_unlisted();
     else
@@ -453,48 +628,199 @@ void Index::insert_waiting() {
   waiting_.clear();
 }
 
+void Index::insert_unlisted() {
+  for (index_t id = 0; id < table_.records().size(); ++id)
+    if (state(id) == State::waiting && table_.is_used(Record_Id(id))) put_in(id);
+  has_unlisted_ = false;
+}
+
+// ---- building a run -----------------------------------------------------------------------------
+
+bool Index::has_wide_ids() const { return table_.records().size() > index_t{1} << 31; }
+
+// By keys and then ids. The ids are in ascending order. Where many keys are equal in their first
+// part or in the beginning of a text, comparing through columns would take long: so it sorts by the
+// next eight bytes, and goes on with those that are equal in these.
+template <class Id>
+void Index::sort_equal(std::span<Id> ids, int depth) const {
+  const auto is_less = [&](Id a, Id b) {
+    const int order = compare(static_cast<index_t>(a), static_cast<index_t>(b));
+    return order == 0 ? a < b : order < 0;
+  };
+  if (std::is_sorted(ids.begin(), ids.end(), is_less)) return;
+  constexpr int largest_depth = 16;
+  if (ids.size() < 32 || depth == largest_depth) return std::sort(ids.begin(), ids.end(), is_less);
+
+  std::vector<Entry> entries;
+  entries.reserve(ids.size());
+  for (std::size_t i = 0; i < columns_.size() && entries.empty(); ++i) {
+    const auto part_of = [&](Id id) { return part(i, static_cast<index_t>(id)); };
+    const Key_Part first = part_of(ids[0]);
+    std::size_t common = first.text.size();
+    bool is_equal = true;
+    for (const Id id : ids) {
+      const Key_Part other = part_of(id);
+      if (other.number == first.number && other.text == first.text) continue;
+      is_equal = false;
+      const std::string_view start = first.text.substr(0, common);
+      common = static_cast<std::size_t>(
+          std::mismatch(start.begin(), start.end(), other.text.begin(), other.text.end()).first -
+          start.begin());
+    }
+    if (is_equal) continue;
+    const bool is_text = columns_[i].code == Type_Code::string;
+    for (const Id id : ids) {
+      const Key_Part key = part_of(id);
+      entries.push_back(
+          {is_text ? first_bytes(key.text.substr(common)) : key.number, static_cast<index_t>(id)});
+    }
+  }
+  const auto is_less_entry = [](const Entry& a, const Entry& b) {
+    return a.number != b.number ? a.number < b.number : a.id < b.id;
+  };
+  std::sort(entries.begin(), entries.end(), is_less_entry);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<Id>(entries[i].id);
+  for (std::size_t i = 0, end; i < ids.size(); i = end) {
+    for (end = i + 1; end < ids.size() && entries[end].number == entries[i].number;) ++end;
+    if (end - i > 1) sort_equal(ids.subspan(i, end - i), depth + 1);
+  }
+}
+
+// Of all records that wait or are in the index, which is as before if this throws.
+template <class Id>
+void Index::build() {
+  const index_t size = table_.records().size();
+  const auto is_wanted = [&](index_t id) {
+    return state(id) != State::absent && table_.is_used(Record_Id(id));
+  };
+  std::size_t count = 0;
+  for (index_t id = 0; id < size; ++id) count += is_wanted(id) ? std::size_t{1} : 0;
+  Zeroed_Memory id_memory, key_memory;
+  id_memory.grow(count * sizeof(Id), true);
+  key_memory.grow(count * sizeof(std::uint64_t), true);
+  const std::span ids(reinterpret_cast<Id*>(id_memory.data()), count);
+  for (index_t id = 0, i = 0; id < size; ++id)
+    if (is_wanted(id)) ids[static_cast<std::size_t>(i++)] = static_cast<Id>(id);
+
+  const Key_Coder coder = make_coder(count);
+  const Key_Coder wide = coder.with_width(true);
+  const std::span keys(reinterpret_cast<std::uint64_t*>(key_memory.data()), count);
+  visit_type(columns_[0].code, [&]<class T>(std::type_identity<T>) {
+    const auto& column = static_cast<const Column<T>&>(*columns_[0].column);
+    for (std::size_t i = 0; i < count; ++i)
+      keys[i] = wide.encode(key_part<T>(column.get(static_cast<index_t>(ids[i])))).value;
+  });
+  Index_Run::sort<Id>(key_memory, id_memory, count);
+  finish_sorting<Id>({reinterpret_cast<std::uint64_t*>(key_memory.data()), count},
+                     {reinterpret_cast<Id*>(id_memory.data()), count});
+
+  auto run = std::make_unique<Index_Run>(coder, std::move(key_memory), std::move(id_memory), count,
+                                         sizeof(Id) == sizeof(std::uint64_t));
+  tree_->set.clear();
+  run_ = std::move(run);
+  ++changes_;
+  for (index_t id = 0; id < size; ++id)
+    if (is_wanted(id)) set_state(id, State::in_run);
+  has_unlisted_ = false;
+}
+
+// Sorts records with equal slices, and throws if a unique index has a key twice.
+template <class Id>
+void Index::finish_sorting(std::span<const std::uint64_t> keys, std::span<Id> ids) const {
+  const bool is_exact = tree_->set.key_comp().is_exact;
+  if (is_exact && !definition_.is_unique) return;
+  for (std::size_t i = 0, end; i < ids.size(); i = end) {
+    for (end = i + 1; end < ids.size() && keys[end] == keys[i];) ++end;
+    if (end - i == 1) continue;
+    if (!is_exact) sort_equal(ids.subspan(i, end - i), 0);
+    for (std::size_t k = i + 1; definition_.is_unique && k < end; ++k) {
+      const auto first = static_cast<index_t>(ids[k - 1]), second = static_cast<index_t>(ids[k]);
+      if (compare(first, second) == 0) throw_violation(second, first);
+    }
+  }
+}
+
+// For a number of records that wait or are in the index: from a sample of them.
+Key_Coder Index::make_coder(std::size_t count) const {
+  constexpr std::size_t sample_size = 1 << 14;
+  const std::size_t step = count / sample_size + 1;
+  std::vector<std::uint64_t> numbers;
+  std::vector<std::string_view> texts;
+  std::size_t i = 0;
+  for (index_t id = 0; id < table_.records().size(); ++id) {
+    if (state(id) == State::absent || !table_.is_used(Record_Id(id)) || i++ % step != 0) continue;
+    const Key_Part key = part(0, id);
+    numbers.push_back(key.number);
+    texts.push_back(key.text);
+  }
+  return columns_[0].code == Type_Code::string ? Key_Coder::of_texts(std::move(texts))
+                                               : Key_Coder::of_numbers(std::move(numbers));
+}
+
+// ---- snapshots ----------------------------------------------------------------------------------
+
+template <class F>
+void Index::for_each_place(F f) const {
+  const Place end = end_place();
+  Place place{std::as_const(tree_->set).begin(), run_->next_live(0)};
+  for (; place.tree != end.tree || place.run != end.run; move_on(place)) f(place);
+}
+
+// The slices of the run are good for the new one, too, unless most records were not in its sample.
 void Index::save(Section_Writer& out) const {
-  out.number(static_cast<std::int64_t>(size()));
-  out.begin_section();
-  for (const Entry& e : tree_->set) out.append(&e.id, sizeof e.id);
+  const index_t rows = table_.records().size();
+  out.number(static_cast<std::int64_t>(waiting_count_));
+  if (rows > 0) {
+    const auto states = std::make_unique<Piece_Writer>(out);
+    for (index_t id = 0; id < rows; ++id) {
+      const State now = state(id);
+      states->put(now == State::in_tree ? State::in_run : now);
+    }
+    states->flush();
+  }
+  std::size_t count = 0;
+  for_each_place([&](const Place&) { ++count; });
+  const bool is_new = tree_->set.size() > count / 4;
+  Key_Coder coder = run_->coder();
+  if (is_new) {
+    coder = make_coder(count);
+    const Key_Coder wide = coder.with_width(true);
+    Width_Choice choice(coder);
+    for_each_place(
+        [&](const Place& place) { choice.add(wide.encode(part(0, record_at(place))).value); });
+    coder = choice.result();
+  }
+  Index_Run::save(
+      out, coder, count, has_wide_ids(),
+      [&](auto put) { for_each_place([&](const Place& place) { put(record_at(place)); }); },
+      [&](auto put) {
+        for_each_place([&](const Place& place) {
+          put(is_new || is_in_tree(place) ? coder.encode(part(0, record_at(place))).value
+                                          : run_->slice(place.run));
+        });
+      });
 }
 
 void Index::restore(Section_Reader& in) {
-  Zeroed_Memory ids;
-  const auto count = static_cast<std::size_t>(in.number());
-  in.section(ids, count * sizeof(index_t));
+  const index_t rows = table_.records().size();
+  const auto waiting = static_cast<std::uint64_t>(in.number());
+  if (waiting > static_cast<std::uint64_t>(rows))
+    throw Corruption_Error("an index has more records than its table", 0);
+  Zeroed_Memory states;
+  if (rows > 0) in.section(states, static_cast<std::size_t>(rows));
+  const bool is_text = is_complete() && columns_[0].code == Type_Code::string;
+  auto run = std::make_unique<Index_Run>(Index_Run::restore(in, is_text, table_.records()));
+  if (!is_complete() && run->size() > 0)
+    throw Corruption_Error("an index has records without all its fields", 0);
+  states_ = std::move(states);
+  run_ = std::move(run);
   tree_->set.clear();
-  reserve(table_.records().size());
-  for (std::size_t i = 0; i < count; ++i) {
-    const index_t id = reinterpret_cast<const index_t*>(ids.data())[i];
-    if (!table_.is_used(Record_Id(id))) throw Corruption_Error("an index does not fit", 0);
-    tree_->set.insert(tree_->set.end(), entry(id));
-    set_state(id, State::present);
-  }
-}
-
-void Index::insert_unlisted() {
-  for (index_t id = 0; id < table_.records().size(); ++id)
-    if (state(id) == State::waiting) put_in(id);
-  has_unlisted_ = false;
-}
-
-// All or nothing: without memory the tree stays empty.
-void Index::build() {
-  std::vector<Entry> entries;
-  entries.reserve(waiting_count_);
-  for (index_t id = 0; id < table_.records().size(); ++id)
-    if (state(id) == State::waiting) entries.push_back(entry(id));
-  sort(entries);
+  waiting_.clear();
+  waiting_count_ = waiting;
+  has_unlisted_ = waiting > 0;
   ++changes_;
-  try {
-    for (const Entry& e : entries) tree_->set.insert(tree_->set.end(), e);
-  } catch (...) {
-    tree_->set.clear();
-    throw;
-  }
-  for (const Entry& e : entries) set_state(e.id, State::present);
-  has_unlisted_ = false;
 }
+
+bool Index::was_cut() const { return states_.was_cut() || run_->was_cut(); }
 
 }  // namespace joedb::inline v1

@@ -15,6 +15,8 @@
 namespace joedb::inline v1 {
 
 class Column_Base;
+class Index_Run;
+class Key_Coder;
 class Table;
 
 // ---- keys ---------------------------------------------------------------------------------------
@@ -58,9 +60,11 @@ struct Index_Definition {
 // index. In a unique index only the field with the highest id triggers, else every field does. Once
 // a record is inserted, every update of a key moves it at once.
 //
-// It is a B-tree of record ids, each with the first eight bytes of its key, that compares through
-// the columns. So Table erases a record from the tree before its values
-// change, and inserts it again afterwards.
+// It is a run and a tree. The run is a sorted array of record ids, with 4 or 8 bytes of each key:
+// it is made when a journal has been loaded, or comes from a snapshot, and takes 9 to 14 bytes a
+// record. Records that are inserted later are in a B-tree, those that have left the run are marked
+// there. Both compare through the columns where they have too little of a key. So Table erases a
+// record before its values change, and inserts it again afterwards.
 class Index {
  public:
   // The table must outlive the index. It need not have all the fields yet: until it has them, the
@@ -76,7 +80,7 @@ class Index {
   const Index_Definition& definition() const { return definition_; }
   // Number of records in the index, which may be fewer than the table has.
   std::size_t size() const;
-  bool contains(Record_Id record) const { return state(record.value()) == State::present; }
+  bool contains(Record_Id record) const { return is_present(state(record.value())); }
 
   // ---- reading
 
@@ -100,7 +104,8 @@ class Index {
     friend class Index;
     const Index* index_ = nullptr;
     std::uint64_t changes_ = 0;            // of the index, when `place_` was found
-    alignas(8) std::byte place_[16] = {};  // of the tree
+    alignas(8) std::byte place_[16] = {};  // in the tree: its first record that is not before
+    std::size_t position_ = 0;             // the same, in the run
     Record_Id record_;
   };
 
@@ -131,11 +136,11 @@ class Index {
   // Takes memory to note something about records with ids less than `size`.
   void reserve(index_t size);
 
-  // Before values of the record change: out of the tree.
+  // Before values of the record change: out of the index.
   void erase(Record_Id record) {
-    if (state(record.value()) == State::present) take_out(record.value());
+    if (is_present(state(record.value()))) take_out(record.value());
   }
-  // After `field` of the record has changed: into the tree, if it was there or the field triggers
+  // After `field` of the record has changed: into the index, if it was there or the field triggers
   // it. Cannot fail after prepare() or require_unique_vector(), but for memory in the second case.
   void insert(Record_Id record, Field_Id field) {
     const State old = state(record.value());
@@ -156,54 +161,78 @@ class Index {
 
   // ---- snapshots (snapshot/sections.h)
 
+  // Writes run and tree as one run. It reads the keys of records that are in the tree, and all keys
+  // if these are many. Requires that the index is not deferred.
   void save(Section_Writer& out) const;
-  // For an index without records, or with the same ones, of a table that has its records. Throws
-  // Corruption_Error.
+  // For an index without records, or with the same ones, of a table that has its records. Takes no
+  // time for each record. Throws Corruption_Error, Io_Error, std::bad_alloc, and then nothing has
+  // changed. The bytes of sections are not read: where they are wrong, so are results of searches,
+  // but records are in use and nothing outside of the index is touched.
   void restore(Section_Reader& in);
+  // Whether somebody has cut the file of the snapshot (Zeroed_Memory).
+  bool was_cut() const;
 
   // ---- loading
 
   // From here on, insert() only notes the record, and keys may be there twice…
   void defer() { is_deferred_ = true; }
   bool is_deferred() const { return is_deferred_; }
-  // … until all of them are inserted here, in one go. Throws Data_Error at the first violation of a
-  // unique index; what is not inserted then will be tried again the next time, and by prepare().
+  // … until all of them are inserted here, in one go; if they are many, a new run is made. Throws
+  // Data_Error at the first violation of a unique index; what is not inserted then will be tried
+  // again the next time, and by prepare().
   void insert_waiting();
 
  private:
-  enum class State : std::uint8_t { absent, waiting, present };
+  enum class State : std::uint8_t { absent, waiting, in_run, in_tree };
   struct Tree;
   struct Entry;
   struct Bound;
+  struct Place;
+  struct Found;
+  class Record_Key;
   struct Key_Column {
     Field_Id field;
+    Type_Code code;
     const Column_Base* column;
-    Key_Part (*read)(const Column_Base& column, index_t id);
-    void (*append_text)(std::string& out, const Column_Base& column, index_t id);
   };
 
+  // A snapshot can have any bytes.
   State state(index_t id) const {
-    return static_cast<std::size_t>(id) < states_.size() ? static_cast<State>(states_.data()[id])
-                                                         : State::absent;
+    if (static_cast<std::size_t>(id) >= states_.size()) return State::absent;
+    const auto byte = static_cast<std::uint8_t>(states_.data()[id]);
+    return byte <= static_cast<std::uint8_t>(State::in_tree) ? static_cast<State>(byte)
+                                                             : State::absent;
   }
+  static bool is_present(State state) { return state >= State::in_run; }
   void set_state(index_t id, State next);
   bool triggers(Field_Id field) const;
   void take_out(index_t id);
   void put_in(index_t id);
-  Key_Part part(std::size_t i, index_t id) const {
-    return columns_[i].read(*columns_[i].column, id);
-  }
-  Entry entry(index_t id) const;
+  Key_Part part(std::size_t i, index_t id) const;
   int compare(index_t a, index_t b) const;
   int compare(index_t id, Key key) const;
-  bool has_key(const Entry& e, Key key) const;
+  Found search_run(const Bound& bound) const;
+  Place first_behind(const Bound& bound) const;
+  Place end_place() const;
+  Place place(const Cursor& cursor) const;
+  bool is_in_tree(const Place& place) const;
+  index_t record_at(const Place& place) const;
+  void move_on(Place& place) const;
+  bool move_back(Place& place) const;
+  Cursor cursor(const Place& place) const;
   void require_unique(index_t id, std::span<const New_Value> values) const;
-  void sort(std::vector<Entry>& entries) const;
-  void build();
-  void insert_unlisted();
   [[noreturn]] void throw_violation(index_t id, index_t other) const;
-  template <class Iterator>
-  Cursor cursor(Iterator place) const;
+  template <class Id>
+  void sort_equal(std::span<Id> ids, int depth) const;
+  template <class Id>
+  void finish_sorting(std::span<const std::uint64_t> keys, std::span<Id> ids) const;
+  Key_Coder make_coder(std::size_t count) const;
+  template <class Id>
+  void build();
+  template <class F>
+  void for_each_place(F f) const;
+  void insert_unlisted();
+  bool has_wide_ids() const;
 
   const Index_Definition definition_;
   const Table& table_;
@@ -215,6 +244,7 @@ class Index {
   Zeroed_Memory states_;  // one byte for each record
   std::vector<index_t> waiting_;
   std::size_t waiting_count_ = 0;
+  std::unique_ptr<Index_Run> run_;
   std::unique_ptr<Tree> tree_;
 };
 
