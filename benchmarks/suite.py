@@ -193,7 +193,8 @@ def remove(path):
     """Removes a database: a file, or a folder, and what stands beside it."""
     if os.path.isdir(path):
         shutil.rmtree(path)
-    for name in (path, path + '-wal', path + '-shm', path + '-journal', path + '-lock'):
+    for name in (path, path + '-wal', path + '-shm', path + '-journal', path + '-lock',
+                 path + '.snapshot'):
         if os.path.exists(name):
             os.remove(name)
 
