@@ -218,6 +218,8 @@ void Table::begin_scan() const noexcept {
 }
 
 bool Table::was_cut() const {
+  if (std::any_of(indexes_.begin(), indexes_.end(), [](const auto& i) { return i->was_cut(); }))
+    return true;
   return std::any_of(fields_.begin(), fields_.end(),
                      [](const Field& field) { return field.column && field.column->was_cut(); });
 }
