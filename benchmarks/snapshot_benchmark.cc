@@ -43,10 +43,8 @@ static void find_one(std::int64_t N, const char* file) {
   if (!is_good) throw joedb::Exception("wrong number");
 }
 
-// ns: a find, of a million in no order, with its key made in the loop.
-static void find(std::int64_t N, const char* file) {
-  constexpr std::int64_t most = 1'000'000;
-  const std::int64_t count = std::min(N, most);
+// ns: a find, of so many in no order, with its key made in the loop.
+static void find_some(std::int64_t N, const char* file, std::int64_t count) {
   const bench::Readonly_Database db(file);
   std::int64_t wrong = 0;
   const double start = milliseconds();
@@ -57,6 +55,11 @@ static void find(std::int64_t N, const char* file) {
   print(1e6 * (milliseconds() - start) / static_cast<double>(count));
   if (wrong > 0) throw joedb::Exception("wrong number");
 }
+
+static void find(std::int64_t N, const char* file) {
+  find_some(N, file, std::min<std::int64_t>(N, 1'000'000));
+}
+static void find_20000(std::int64_t N, const char* file) { find_some(N, file, 20'000); }
 
 // ms: write a snapshot of an open database, durable.
 static void write(std::int64_t, const char* file) {
@@ -78,14 +81,14 @@ static void change(std::int64_t N, const char* file) {
   print(milliseconds() - start);
 }
 
-// us: the longest time that one insertion takes while a snapshot is written in the background.
-static void longest_pause(std::int64_t N, const char* file) {
+// us: the longest time that one of a million changes takes, and, before them, the start of a
+// snapshot in the background.
+static void longest_change(std::int64_t N, const char* file, bool has_snapshot) {
   bench::File_Database db(file);
   db.hard_checkpoint();
   double begin = milliseconds();
-  db.write_snapshot_in_background();
+  if (has_snapshot) db.write_snapshot_in_background();
   double longest = milliseconds() - begin;
-  std::vector<double> pauses;
   for (std::int64_t i = 0; i < 1'000'000; i++) {
     begin = milliseconds();
     db.set_number(bench::id_of_word{random_row(i, N) - 1}, random_row(i, N));
@@ -94,6 +97,12 @@ static void longest_pause(std::int64_t N, const char* file) {
   db.wait_for_snapshot();
   db.rollback();
   print(1e3 * longest);
+}
+static void longest_change_alone(std::int64_t N, const char* file) {
+  longest_change(N, file, false);
+}
+static void longest_change_with_snapshot(std::int64_t N, const char* file) {
+  longest_change(N, file, true);
 }
 
 // MiB: what ten processes need together, each with the database open and all numbers read, beside
@@ -146,9 +155,11 @@ int main(int argc, char** argv) {
   constexpr Case cases[] = {{"sum", sum},
                             {"find_one", find_one},
                             {"find", find},
+                            {"find_20000", find_20000},
                             {"write", write},
                             {"change", change},
-                            {"longest_pause", longest_pause},
+                            {"longest_change_alone", longest_change_alone},
+                            {"longest_change_with_snapshot", longest_change_with_snapshot},
                             {"one_reader", one_reader},
                             {"ten_readers", ten_readers}};
   return run_case(cases, argc, argv);
