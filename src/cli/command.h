@@ -44,6 +44,7 @@ int run_compiler(std::vector<std::string> arguments);
 int run_edit(std::vector<std::string> arguments);
 int run_logdump(std::vector<std::string> arguments);
 int run_sha256sum(std::vector<std::string> arguments);
+int run_snapshot(std::vector<std::string> arguments);
 int run_stats(std::vector<std::string> arguments);
 int run_to_json(std::vector<std::string> arguments);
 int run_pack(std::vector<std::string> arguments);

@@ -6,7 +6,7 @@
 
 #include "interpreter/entry_text.h"
 #include "joedb/base/time.h"
-#include "joedb/table/database.h"
+#include "joedb/table/load.h"
 
 namespace joedb {
 
@@ -86,6 +86,14 @@ Offset Reading_Options::end_of(const Readonly_Journal& journal) const {
   if (wanted.kind == Moment::Kind::position && is_classic())
     return std::min(wanted.value, checkpoint);
   return std::min(find_moment(journal.get_file(), wanted, get_recovery()), checkpoint);
+}
+
+void Reading_Options::load(Readonly_Journal& journal, Database& database) const {
+  const Offset end = end_of(journal);
+  if (!is_classic()) begin_with_snapshot(database, journal, end);
+  database.limit_to_journal_of(journal.get_checkpoint());
+  replay_with_progress(journal, database, "loading " + journal.get_file().get_name(), end);
+  require_replayed_to(end, journal);
 }
 
 void Reading_Options::require_replayed_to(Offset end, const Readonly_Journal& journal) const {

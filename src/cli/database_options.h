@@ -46,6 +46,9 @@ struct Reading_Options {
   // After a replay up to there. Throws Exception if the position is inside of an entry.
   void require_replayed_to(Offset end, const Readonly_Journal& journal) const;
 
+  // Loads a new database up to end_of(journal), with progress, from a snapshot if there is one.
+  void load(Readonly_Journal& journal, Database& database) const;
+
   // Replays up to end_of(journal), with progress.
   template <class Handler>
   void replay(Readonly_Journal& journal, Handler&& handler, std::string what) const {

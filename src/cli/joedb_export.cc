@@ -150,8 +150,7 @@ int run(
   name_file_in_errors(file->get_name(), [&] {
     Database database;
     Readonly_Journal journal(*file, all.reading.get_recovery());
-    database.limit_to_journal_of(journal.get_checkpoint());
-    all.reading.replay(journal, database, "loading " + file->get_name());
+    all.reading.load(journal, database);
     const Exporter exporter(database, *file, all, write);
     if (all.has_all_tables)
       export_all(database, exporter, all.out, extension);

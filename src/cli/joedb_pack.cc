@@ -149,6 +149,7 @@ void pack_in_place(const std::string& name, const std::string& kept, const Pack_
   const Offset after = packed.get_size();
   const Kept_File old(path, kept);
   packed.publish();
+  remove_snapshots(packed);  // of the old content
   print_saved(name, before, after);
 }
 

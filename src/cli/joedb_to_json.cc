@@ -34,8 +34,7 @@ int run_to_json(std::vector<std::string> arguments) {
   Database database;
   name_file_in_errors(file->get_name(), [&] {
     Readonly_Journal journal(*file, reading.get_recovery());
-    database.limit_to_journal_of(journal.get_checkpoint());
-    reading.replay(journal, database, "loading " + file->get_name());
+    reading.load(journal, database);
   });
   {
     Progress progress("writing", 0, count_values(database), Progress::Output::printing,

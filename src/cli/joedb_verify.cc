@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <iostream>
 #include <limits>
@@ -14,7 +15,9 @@
 #include "cli/progress.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/integrity.h"
+#include "joedb/table/snapshot.h"
 #include "joedb/table/writable_database.h"
+#include "snapshot/snapshot_file.h"
 
 namespace joedb {
 
@@ -124,6 +127,48 @@ class Verifier {
   std::optional<Damage> damage_;
 };
 
+// ---- snapshots ----------------------------------------------------------------------------------
+
+struct Verified_Snapshot {
+  std::string name;
+  std::string text;
+  bool is_damaged = false;  // and might be used
+};
+
+std::vector<Verified_Snapshot> verify_snapshots(const Abstract_File& file) {
+  std::vector<std::string> suffixes = {snapshot_suffix()};
+  for (const Offset position : kept_snapshots(file)) suffixes.push_back(snapshot_suffix(position));
+  std::vector<Verified_Snapshot> result;
+  for (const std::string& suffix : suffixes) {
+    Verified_Snapshot verified{file.get_name() + suffix, "", false};
+    std::optional<Snapshot_File> snapshot;
+    try {
+      auto beside = file.open_beside(suffix, Open_Mode::read_existing);
+      if (!beside) continue;
+      snapshot.emplace(std::move(beside));
+      if (!snapshot->fits(file)) {
+        verified.text = "not used: it belongs to another journal";
+      } else {
+        Progress progress("verifying " + verified.name, 0, snapshot->file().get_size());
+        snapshot->verify([&](Offset done, Offset) { progress.update(done); });
+        verified.text = "good, position " + std::to_string(snapshot->place().position);
+      }
+    } catch (const Corruption_Error& error) {
+      verified.is_damaged = snapshot.has_value();
+      verified.text = (verified.is_damaged ? "DAMAGED: " : "not used: ") + error.reason() +
+                      (verified.is_damaged ? ", at " + std::to_string(error.offset) +
+                                                 ". FILE has everything; joedb_snapshot --remove "
+                                                 "removes it"
+                                           : "");
+    } catch (const Io_Error& error) {
+      if (error.code == ENOENT) continue;
+      verified.text = error.what();
+    }
+    result.push_back(verified);
+  }
+  return result;
+}
+
 std::string checkpoint_text(const Readonly_Journal& journal) {
   const Offset checkpoint = journal.get_checkpoint();
   return std::to_string(checkpoint) +
@@ -216,8 +261,9 @@ Json json_of(const std::string& name, const Verifier& verifier, const std::optio
 const char* const details =
     R"(Reads all entries, builds the tables, and compares the bytes with the integrity entries that a
 writer puts before each checkpoint, if it is told to (--protect, or enable_integrity() in C++).
-Without them, only damage that cannot be decoded is found. Exit code 1 if FILE is damaged, or if
-an unfinished transaction makes writers refuse it.
+Without them, only damage that cannot be decoded is found. Snapshots beside FILE are compared
+with their checksums. Exit code 1 if FILE or a snapshot is damaged, or if an unfinished
+transaction makes writers refuse it.
 )";
 
 }  // namespace
@@ -250,13 +296,23 @@ int run_verify(std::vector<std::string> arguments) {
     Verifier verifier(*file);
     const std::optional<Damage> damage = verifier.run();
     const Tail tail = find_tail(*file, verifier.journal().get_checkpoint());
-    is_good = !damage && !tail.makes_writers_refuse();
+    const std::vector<Verified_Snapshot> snapshots = verify_snapshots(*file);
+    is_good = !damage && !tail.makes_writers_refuse() &&
+              std::none_of(snapshots.begin(), snapshots.end(),
+                           [](const Verified_Snapshot& s) { return s.is_damaged; });
     if (is_json)
       json = json_of(file->get_name(), verifier, damage, tail);
     else if (damage)
       print_damage(file->get_name(), verifier, *damage);
     else
       print_good(file->get_name(), verifier, tail);
+    for (const Verified_Snapshot& snapshot : snapshots) {
+      if (is_json)
+        json["snapshots"].push_back(
+            {{"name", snapshot.name}, {"good", !snapshot.is_damaged}, {"text", snapshot.text}});
+      else
+        std::cout << snapshot.name << ": " << snapshot.text << '\n';
+    }
   }
   if (is_good && protect) {
     File file(name, Open_Mode::write_existing);

@@ -26,6 +26,7 @@ static constexpr Command commands[] = {
     {"export", "joedb_export", "write tables as CSV, JSON lines or SQLite", run_export,
      export_commands},
     {"pack", "joedb_pack", "write a database without its history", run_pack},
+    {"snapshot", "joedb_snapshot", "make a database open at once, whatever its size", run_snapshot},
     {"convert", "joedb_convert", "write the history of a database again", run_convert},
     {"push", "joedb_push", "copy the history of a database to another place", run_push},
     {"verify", "joedb_verify", "find damage in a database", run_verify},

@@ -10,6 +10,7 @@
 #include "io/temporary_file.h"
 #include "joedb/base/log.h"
 #include "joedb/journal/writable_journal.h"
+#include "joedb/table/snapshot.h"
 
 namespace joedb {
 
@@ -52,6 +53,7 @@ void fill_new_file(const std::string& name, New_File::Existing existing, Fill&& 
   New_File file(existing == New_File::Existing::replace ? file_to_replace(name) : name, existing);
   fill(file);
   file.publish();
+  if (existing == New_File::Existing::replace) remove_snapshots(file);  // of the old content
 }
 template <class Fill>
 void fill_new_file(const std::string& name, Fill&& fill) {

@@ -12,8 +12,7 @@ void write_sqlite(const Sqlite_Source& source, const std::string& path, const st
   name_file_in_errors(file->get_name(), [&] {
     indexes = read_indexes(source.options_file, *file, source.reading.get_recovery());
     Readonly_Journal journal(*file, source.reading.get_recovery());
-    database.limit_to_journal_of(journal.get_checkpoint());
-    source.reading.replay(journal, database, "loading " + file->get_name());
+    source.reading.load(journal, database);
   });
   index_t rows = 0;
   for (const Table* table : live_tables(database)) rows += table->records().used_count();

@@ -266,9 +266,13 @@ static std::unique_ptr<Section_Reader> open_group(const Snapshot_File& snapshot,
   return in;
 }
 
+Deleted_Values Database::read_deleted_values(Section_Reader& in) {
+  return in.number() != 0 ? Deleted_Values::keep : Deleted_Values::reset;
+}
+
 void Database::restore(const Snapshot_File& snapshot) {
   const auto in = open_group(snapshot, "database");
-  const bool keeps_deleted = in->number() != 0;
+  const bool keeps_deleted = read_deleted_values(*in) == Deleted_Values::keep;
   const bool has_reused_ids = in->number() != 0;
   if (keeps_deleted != (deleted_values_ == Deleted_Values::keep) && has_reused_ids)
     throw Corruption_Error(

@@ -27,6 +27,10 @@ static void begin(Database& database, Journal& journal, Offset limit) {
     journal.resume(*place);
 }
 
+void begin_with_snapshot(Database& database, Readonly_Journal& journal, Offset limit) {
+  begin(database, journal, limit);
+}
+
 void load(Database& database, Readonly_Journal& journal) {
   begin(database, journal, journal.get_checkpoint());
   load(database, journal.get_checkpoint(), [&] { journal.replay(database); });

@@ -82,8 +82,14 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
     return {};
   };
   auto place = attempt(0);
-  if (!place && (!report.remark.empty() || open_snapshot(journal, 0))) {
-    std::vector<Offset> kept = kept_snapshots(journal);
+  // What is shorter is replayed faster than a directory is listed.
+  constexpr Offset worth_listing = 1 << 16;
+  if (!place && limit >= worth_listing) {
+    std::vector<Offset> kept;
+    try {
+      kept = kept_snapshots(journal);
+    } catch (const Io_Error&) {  // a directory that cannot be read
+    }
     while (!place && !kept.empty()) {
       if (kept.back() <= limit) place = attempt(kept.back());
       kept.pop_back();
@@ -95,8 +101,8 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
   return place;
 }
 
-void map_snapshot(Database& database, const Abstract_File& journal, Offset position) {
-  auto file = open_snapshot(journal, 0);
+void map_snapshot(Database& database, const Abstract_File& journal, Offset position, bool is_kept) {
+  auto file = open_snapshot(journal, is_kept ? position : 0);
   if (!file) return;
   const Snapshot_File snapshot(std::move(file));
   if (snapshot.place().position == position && snapshot.fits(journal)) database.restore(snapshot);
@@ -137,6 +143,25 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
     throw;
   }
   return true;
+}
+
+std::vector<std::string> remove_snapshots(const Abstract_File& journal) {
+  std::vector<std::string> removed;
+  for (const Offset position : kept_snapshots(journal))
+    removed.push_back(snapshot_suffix(position));
+  for (const std::string& name : journal.list_beside(suffix))
+    if (name == suffix || name == unfinished) removed.push_back(name);
+  for (auto name = removed.begin(); name != removed.end();) {
+    std::unique_ptr<Abstract_File> lock;
+    try {
+      if (*name == unfinished) lock = journal.open_beside(unfinished, Open_Mode::write_existing);
+      journal.remove_beside(*name++);
+    } catch (const Io_Error& error) {
+      if (error.code != EAGAIN && error.code != ENOENT) throw;
+      name = removed.erase(name);
+    }
+  }
+  return removed;
 }
 
 }  // namespace joedb::inline v1

@@ -133,6 +133,8 @@ class Database {
   void save(Snapshot_Writer& out) const;
   // The first items of the group of an index.
   static Index_Definition read_definition(Section_Reader& in);
+  // The first item of the group "database".
+  static Deleted_Values read_deleted_values(Section_Reader& in);
   // For a new database, or one with the same content, whose addresses of tables and columns stay,
   // and whose values are in the file then. Throws Corruption_Error, with a text that says what does
   // not fit, and Io_Error; a new database is of no use then.

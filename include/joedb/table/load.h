@@ -22,6 +22,10 @@ void load(Database& database, Writable_Journal& journal);
 // behind the checkpoint. Throws Exception if it is inside of an entry.
 void load(Database& database, Readonly_Journal& journal, Offset end);
 
+// A new database, and a new journal, begin with the newest snapshot that is not beyond `limit`
+// (table/snapshot.h), if there is one. The functions above do that by themselves.
+void begin_with_snapshot(Database& database, Readonly_Journal& journal, Offset limit);
+
 // Replays the entries that were copied to the end of the journal (Writable_Journal::replay_copied).
 void load_copied(Database& database, Writable_Journal& journal);
 

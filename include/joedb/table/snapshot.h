@@ -27,11 +27,12 @@ std::vector<Offset> kept_snapshots(const Abstract_File& journal);
 std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_File& journal,
                                              Offset limit);
 
-// For a database whose content is that of the newest snapshot, at this position: what it has in
-// memory is mapped from there, which gives memory back. Addresses of tables and columns stay; those
-// of values, and cursors, do not. If another process has written a newer one, nothing happens.
-// Throws Corruption_Error, Io_Error; the content is the same then.
-void map_snapshot(Database& database, const Abstract_File& journal, Offset position);
+// For a database whose content is that of the newest snapshot, or of a kept one, at this position:
+// what it has in memory is mapped from there, which gives memory back. Addresses of tables and
+// columns stay; those of values, and cursors, do not. If another process has written a newer one,
+// nothing happens. Throws Corruption_Error, Io_Error; the content is the same then.
+void map_snapshot(Database& database, const Abstract_File& journal, Offset position,
+                  bool is_kept = false);
 
 // Those that the newest snapshot has. Throws Corruption_Error, Io_Error.
 std::vector<Index_Definition> indexes_of_snapshot(const Abstract_File& journal);
@@ -43,6 +44,10 @@ std::vector<Index_Definition> indexes_of_snapshot(const Abstract_File& journal);
 // of file that has no place beside it. Throws Io_Error; then nothing has changed.
 bool write_snapshot(const Database& database, const Abstract_File& journal,
                     const Replay_Place& place, bool is_kept = false);
+
+// Removes all of them, and what a killed process has left of one. Returns the suffixes of those
+// that there were; one that another process is writing stays. Throws Io_Error.
+std::vector<std::string> remove_snapshots(const Abstract_File& journal);
 
 }  // namespace joedb::inline v1
 

@@ -1,0 +1,324 @@
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <optional>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/database_options.h"
+#include "cli/json_output.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "joedb/table/load.h"
+#include "joedb/table/snapshot.h"
+#include "snapshot/snapshot_file.h"
+
+namespace joedb {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Snapshot_Options {
+  std::string options_file;
+  Moment_Options moment;
+  std::optional<std::int64_t> every;   // MB
+  std::optional<std::int64_t> keep;    // how many
+  std::optional<std::int64_t> memory;  // MB
+};
+
+// The private memory of this process, in bytes: what is mapped from files counts once it is
+// changed.
+std::size_t private_memory() {
+  std::ifstream status("/proc/self/status");
+  const std::string name = "RssAnon:";
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(name)) return std::stoull(line.substr(name.size())) << 10;
+  return 0;
+}
+
+// One file that was written.
+struct Written {
+  std::string name;
+  Offset position;
+  Offset size;
+};
+
+class Snapshot_Maker {
+ public:
+  Snapshot_Maker(File& file, const Snapshot_Options& options)
+      : file_(file), options_(options), journal_(file), database_(mode()) {
+    auto indexes = options.options_file.empty() ? indexes_of_snapshot()
+                                                : read_indexes(options.options_file, file);
+    for (Index_Definition& index : indexes) database_.add_index(std::move(index));
+  }
+
+  Offset hard_checkpoint() const { return journal_.get_hard_checkpoint(); }
+  Offset checkpoint() const { return journal_.get_checkpoint(); }
+
+  // Of the last hard checkpoint. Empty if there is one already.
+  std::vector<Written> make_newest() {
+    const Offset end = hard_checkpoint();
+    if (begin_at_snapshot(end) == end && !database_.snapshot_report().has_other_indexes) return {};
+    replay_to(end, false);
+    if (options_.keep) keep_old_one();
+    write(false);
+    if (options_.keep) remove_oldest(*options_.keep);
+    return std::move(written_);
+  }
+
+  // Of a past state.
+  std::vector<Written> make_past(Offset end) {
+    require_hard(end);
+    begin_at_snapshot(end);
+    replay_to(end, true);
+    write(true);
+    remove_intermediate();
+    return std::move(written_);
+  }
+
+  // One for so many bytes of journal, behind the last one that is kept.
+  std::vector<Written> make_every(Offset size) {
+    const std::vector<Offset> kept = kept_snapshots(file_);
+    Offset next = (kept.empty() ? journal_start : kept.back()) + size;
+    if (next <= hard_checkpoint()) begin_at_snapshot(next);
+    for (; next <= hard_checkpoint(); next = journal_.get_replay_position() + size) {
+      replay_to(next, true);
+      if (journal_.get_replay_position() > hard_checkpoint()) break;
+      write(true);
+    }
+    remove_intermediate();
+    if (options_.keep) remove_oldest(*options_.keep);
+    return std::move(written_);
+  }
+
+ private:
+  std::vector<Index_Definition> indexes_of_snapshot() const {
+    try {
+      return joedb::indexes_of_snapshot(file_);
+    } catch (const Corruption_Error&) {
+      return {};
+    }
+  }
+  Deleted_Values mode() const {
+    try {
+      if (auto file = file_.open_beside(snapshot_suffix(), Open_Mode::read_existing)) {
+        const Snapshot_File snapshot(std::move(file));
+        if (const auto group = snapshot.open("database"))
+          return Database::read_deleted_values(*group);
+      }
+    } catch (const Corruption_Error&) {
+    } catch (const Io_Error&) {
+    }
+    return Deleted_Values::reset;
+  }
+
+  void require_hard(Offset end) const {
+    if (end <= hard_checkpoint()) return;
+    throw Exception("position " + std::to_string(end) + " is behind the last hard checkpoint, at " +
+                    std::to_string(hard_checkpoint()) +
+                    ": a power cut could still change what is there");
+  }
+
+  Offset begin_at_snapshot(Offset limit) {
+    if (const auto place = restore_snapshot(database_, file_, limit)) journal_.resume(*place);
+    return journal_.get_replay_position();
+  }
+
+  // To the first end of an entry from there on. With little memory, in parts.
+  void replay_to(Offset end, bool is_past) {
+    constexpr Offset step = Offset{1} << 22;
+    Progress progress("reading " + file_.get_name(), journal_.get_replay_position(), end);
+    database_.limit_to_journal_of(journal_.get_checkpoint());
+    while (journal_.get_replay_position() < end) {
+      journal_.replay(database_, std::min(end, journal_.get_replay_position() + step));
+      progress.update(journal_.get_replay_position());
+      const bool is_too_much =
+          options_.memory && private_memory() >> 20 > static_cast<std::size_t>(*options_.memory);
+      if (!is_too_much || journal_.get_replay_position() >= end) continue;
+      database_.remove_limits();
+      write(is_past);
+      if (is_past) intermediate_.push_back(written_.back().position);
+      written_.pop_back();
+      map_snapshot(database_, file_, journal_.get_replay_position(), is_past);
+      database_.limit_to_journal_of(journal_.get_checkpoint());
+    }
+    database_.remove_limits();
+  }
+
+  void write(bool is_kept) {
+    const Replay_Place place = journal_.get_replay_place();
+    if (!write_snapshot(database_, file_, place, is_kept))
+      throw Exception("another process is writing a snapshot of it");
+    const std::string suffix = snapshot_suffix(is_kept ? place.position : 0);
+    written_.push_back({file_.get_name() + suffix, place.position,
+                        file_.open_beside(suffix, Open_Mode::read_existing)->get_size()});
+  }
+
+  void keep_old_one() const {
+    const Offset position = database_.snapshot_report().position;
+    if (position == 0) return;
+    const std::vector<Offset> kept = kept_snapshots(file_);
+    if (std::find(kept.begin(), kept.end(), position) == kept.end())
+      file_.rename_beside(snapshot_suffix(), snapshot_suffix(position));
+  }
+
+  void remove_oldest(std::int64_t most) const {
+    const std::vector<Offset> kept = kept_snapshots(file_);
+    for (std::size_t i = 0; i + static_cast<std::size_t>(most) < kept.size(); ++i)
+      file_.remove_beside(snapshot_suffix(kept[i]));
+  }
+
+  void remove_intermediate() const {
+    for (const Offset position : intermediate_)
+      if (std::none_of(written_.begin(), written_.end(),
+                       [&](const Written& w) { return w.position == position; }))
+        file_.remove_beside(snapshot_suffix(position));
+  }
+
+  File& file_;
+  const Snapshot_Options& options_;
+  Readonly_Journal journal_;
+  Database database_;
+  std::vector<Written> written_;
+  std::vector<Offset> intermediate_;
+};
+
+// ---- what there is ------------------------------------------------------------------------------
+
+struct Listed {
+  std::string name;
+  Offset size = 0;
+  Offset position = 0;
+  std::string remark;  // why it is not used
+};
+
+std::vector<Listed> list(const File& file) {
+  std::vector<std::string> suffixes = {snapshot_suffix()};
+  for (const Offset position : kept_snapshots(file)) suffixes.push_back(snapshot_suffix(position));
+  std::vector<Listed> result;
+  for (const std::string& suffix : suffixes) {
+    Listed listed;
+    listed.name = file.get_name() + suffix;
+    try {
+      auto beside = file.open_beside(suffix, Open_Mode::read_existing);
+      listed.size = beside->get_size();
+      const Snapshot_File snapshot(std::move(beside));
+      listed.position = snapshot.place().position;
+      if (!snapshot.fits(file)) listed.remark = "it belongs to another journal";
+    } catch (const Corruption_Error& error) {
+      listed.remark = error.reason();
+    } catch (const Io_Error& error) {
+      if (error.code == ENOENT) continue;
+      listed.remark = error.what();
+    }
+    result.push_back(listed);
+  }
+  return result;
+}
+
+void print_list(const File& file, bool is_json) {
+  Json json = Json::array();
+  for (const Listed& s : list(file)) {
+    if (is_json)
+      json.push_back({{"name", s.name},
+                      {"position", s.position},
+                      {"bytes", s.size},
+                      {"remark", s.remark.empty() ? Json() : Json(s.remark)}});
+    else if (s.remark.empty())
+      std::cout << s.name << ": position " << s.position << ", " << s.size << " bytes\n";
+    else
+      std::cout << s.name << ": " << s.size << " bytes, not used: " << s.remark << '\n';
+  }
+  if (is_json) print_json(json);
+}
+
+void print_written(const std::vector<Written>& all, double seconds, bool is_json) {
+  Json json = Json::array();
+  for (const Written& w : all) {
+    if (is_json)
+      json.push_back({{"name", w.name}, {"position", w.position}, {"bytes", w.size}});
+    else
+      std::cout << w.name << ": position " << w.position << ", " << w.size << " bytes\n";
+  }
+  if (is_json) return print_json({{"written", json}, {"seconds", seconds}});
+}
+
+const char* const details =
+    R"(With a snapshot beside it, FILE.snapshot, a database opens in a millisecond, whatever its size:
+the tables are mapped from there, and only what was written later is read from FILE. Programs
+and tools use it by themselves. It is a cache: FILE has everything, and a snapshot that does not
+fit is not used. Programs that write FILE replace it when it has become old.
+
+The snapshot is of the last hard checkpoint. It has the indexes that the one before has, or
+those of --options: a program uses a snapshot only if it has all its indexes. FILE may be in use
+meanwhile.
+
+Past states (joedbi --until, at() in C++) open fast where a kept snapshot is near before them:
+FILE.snapshot-POSITION. Those of --until, --at-time and --every are kept.
+
+Exit code 1 if a snapshot could not be written.
+)";
+
+}  // namespace
+
+int run_snapshot(std::vector<std::string> arguments) {
+  Options options({"joedb_snapshot [options] FILE",
+                   "Makes a database open at once, whatever its size.", details,
+                   "  joedb_snapshot people.joedb\n"
+                   "  joedb_snapshot --options people.joedbc people.joedb\n"
+                   "  joedb_snapshot --every 1000 --keep 10 people.joedb\n"
+                   "  joedb_snapshot --list people.joedb\n"});
+  Snapshot_Options wanted;
+  bool is_list = false, is_removal = false, is_json = false;
+  add_index_option(options, wanted.options_file);
+  add_moment_options(options, wanted.moment);
+  options.add("--every", wanted.every, "keep one for each MB of FILE, so many apart",
+              {.min = 1, .max = std::int64_t{1} << 40});
+  options.add("--keep", wanted.keep,
+              "keep at most so many: the oldest are removed, and the newest, when it is replaced, "
+              "becomes one of them",
+              {.min = 0, .max = 1'000'000});
+  options.add("--memory", wanted.memory,
+              "MB of memory: of a larger FILE, the snapshot is written in parts",
+              {.min = 1, .max = std::int64_t{1} << 30});
+  options.add_flag("--list", is_list, "list the snapshots of FILE");
+  options.add_flag("--remove", is_removal, "remove them");
+  add_json_option(options, is_json);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const std::string name = words->take_last_name();
+  if (is_list && is_removal) words->fail("--list and --remove are two different things");
+  if (wanted.every && wanted.moment.is_given())
+    words->fail("--every is for the whole journal, --until and --at-time for one state");
+
+  File file(name, Open_Mode::read_existing);
+  if (is_list) {
+    print_list(file, is_json);
+  } else if (is_removal) {
+    for (const std::string& suffix : remove_snapshots(file))
+      std::cout << name << suffix << ": removed\n";
+  } else {
+    const auto start = Clock::now();
+    const std::vector<Written> written = name_file_in_errors(name, [&] {
+      Snapshot_Maker maker(file, wanted);
+      if (maker.hard_checkpoint() < maker.checkpoint())
+        std::cerr << name << ": its last checkpoint, at " << maker.checkpoint()
+                  << ", is soft; a snapshot is of the last hard one, at " << maker.hard_checkpoint()
+                  << '\n';
+      if (wanted.every) return maker.make_every(*wanted.every * 1'000'000);
+      if (wanted.moment.is_given()) return maker.make_past(find_moment(file, wanted.moment.get()));
+      return maker.make_newest();
+    });
+    print_written(written, std::chrono::duration<double>(Clock::now() - start).count(), is_json);
+    if (written.empty() && !is_json) std::cout << name << ": nothing new\n";
+  }
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb

@@ -1,0 +1,383 @@
+#include "joedb/table/snapshot.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "joedb/io/posix_file.h"
+#include "joedb/table/writable_database.h"
+#include "lab/database_text.h"
+#include "lab/random.h"
+#include "snapshot/snapshot_file.h"
+#include "testing/error_of.h"
+#include "testing/temporary_directory.h"
+
+namespace joedb {
+namespace {
+
+using testing::error_of;
+using testing::Random;
+
+const Table_Id city{1};
+const Field_Id name{1}, size{2}, is_capital{3}, twin{4};
+
+std::vector<Index_Definition> indexes() {
+  return {{"city_by_name", city, {name}, false},
+          {"city_by_size_and_name", city, {size, name}, true}};
+}
+
+// A database in a file, which is opened with its snapshot and without.
+class Snapshot_Test : public ::testing::Test {
+ protected:
+  std::string path() const { return directory_.file("city.joedb"); }
+  std::string snapshot() const { return path() + snapshot_suffix(); }
+
+  // What one sees of it, the order of its indexes included.
+  static std::string all_of(const Database& database) {
+    std::string text = testing::text_of(database);
+    for (const Index* const index : database.indexes()) {
+      text += index->definition().name + ":";
+      for (auto place = index->begin(); place.record().is_not_null(); place.next()) {
+        text += " " + std::to_string(place.record().value());
+        EXPECT_EQ(index->at(place.record()), place);
+      }
+      text += "\n";
+    }
+    return text;
+  }
+
+  struct Loaded {
+    Snapshot_Report report;
+    std::string text;
+  };
+  Loaded read(Deleted_Values mode = Deleted_Values::reset, Offset end = 0,
+              std::vector<Index_Definition> wanted = indexes()) const {
+    File file(path(), Open_Mode::read_existing);
+    Database database(mode);
+    for (Index_Definition& index : wanted) database.add_index(std::move(index));
+    Readonly_Journal journal(file);
+    end > 0 ? load(database, journal, end) : load(database, journal);
+    return {database.snapshot_report(), all_of(database)};
+  }
+  // By replaying the journal alone.
+  std::string replayed(Deleted_Values mode = Deleted_Values::reset, Offset end = 0) const {
+    const std::string hidden = directory_.file("alone.joedb");
+    std::filesystem::copy_file(path(), hidden, std::filesystem::copy_options::overwrite_existing);
+    File file(hidden, Open_Mode::read_existing);
+    Database database(mode);
+    for (Index_Definition& index : indexes()) database.add_index(std::move(index));
+    Readonly_Journal journal(file);
+    end > 0 ? load(database, journal, end) : load(database, journal);
+    EXPECT_EQ(database.snapshot_report().position, 0);
+    return all_of(database);
+  }
+
+  void expect_used(Offset position) const {
+    const Loaded loaded = read();
+    EXPECT_EQ(loaded.report.remark, "");
+    EXPECT_EQ(loaded.report.position, position);
+    EXPECT_EQ(loaded.text, replayed());
+  }
+  void expect_not_used(const std::string& reason) const {
+    const Loaded loaded = read();
+    EXPECT_EQ(loaded.report.position, 0);
+    EXPECT_NE(loaded.report.remark.find(reason), std::string::npos) << loaded.report.remark;
+    EXPECT_EQ(loaded.text, replayed());
+  }
+
+  static void make_schema(Writable_Database& db) {
+    db.write(Create_Table{"city"});
+    db.write(Add_Field{city, "name", Type{Type_Code::string, {}}});
+    db.write(Add_Field{city, "size", Type{Type_Code::int32, {}}});
+    db.write(Add_Field{city, "is_capital", Type{Type_Code::boolean, {}}});
+    db.write(Add_Field{city, "twin", Type{Type_Code::reference, city}});
+  }
+
+  // Some changes that a program might make. What does not fit is refused.
+  static void change(Writable_Database& db, Random& random, int count) {
+    const auto id = [&] {
+      return Record_Id(static_cast<index_t>(random.below(
+          static_cast<std::uint64_t>(db.get_database().table(city).records().size()) + 3)));
+    };
+    const auto text = [&] {
+      return std::string(random.below(random.below(8) == 0 ? 3000 : 30),
+                         static_cast<char>('a' + random.below(4)));
+    };
+    for (int i = 0; i < count; ++i) {
+      try {
+        switch (random.below(8)) {
+          case 0:
+          case 1:
+          case 2:
+            db.write(Insert{city, Record_Id(db.get_database().table(city).records().next_free())});
+            break;
+          case 3:
+            db.write(Delete{city, id()});
+            break;
+          case 4:
+            db.write(Insert_Vector{city, id(), static_cast<std::int64_t>(random.below(4))});
+            break;
+          case 5:
+            db.write(Update<std::int32_t>{city, id(), size,
+                                          static_cast<std::int32_t>(random.below(1000))});
+            break;
+          case 6: {
+            const std::string value = text();
+            db.write(Update<std::string_view>{city, id(), name, value});
+            break;
+          }
+          default:
+            db.write(Update<bool>{city, id(), is_capital, random.below(2) == 1});
+            db.write(Update<Record_Id>{city, id(), twin, id()});
+        }
+      } catch (const Data_Error&) {
+      }
+    }
+  }
+
+  testing::Temporary_Directory directory_;
+};
+
+TEST_F(Snapshot_Test, HoldsTheSameAsTheJournalWheneverItIsWritten) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    const auto mode = seed % 2 == 0 ? Deleted_Values::reset : Deleted_Values::keep;
+    std::filesystem::remove(path());
+    std::filesystem::remove(snapshot());
+    for (int life = 0; life < 6; ++life) {
+      {
+        File file(path(), Open_Mode::write_existing_or_create_new);
+        Writable_Database db(file, {}, mode, indexes());
+        if (life == 0) make_schema(db);
+        const int rounds = static_cast<int>(random.below(4));
+        for (int i = 0; i < rounds; ++i) {
+          change(db, random, static_cast<int>(random.below(120)));
+          if (random.below(3) == 0) {
+            const std::string before = all_of(db.get_database());
+            ASSERT_TRUE(db.write_snapshot());
+            ASSERT_EQ(all_of(db.get_database()), before) << seed;
+          }
+          if (random.below(4) == 0) {
+            db.hard_checkpoint();
+            db.write_snapshot_in_background();
+            change(db, random, static_cast<int>(random.below(50)));
+            db.wait_for_snapshot();
+          }
+          if (random.below(8) == 0) db.rollback();
+        }
+        db.soft_checkpoint();
+      }
+      const Loaded loaded = read(mode);
+      ASSERT_EQ(loaded.report.remark, "");
+      ASSERT_EQ(loaded.text, replayed(mode)) << "seed " << seed << ", life " << life;
+    }
+  }
+}
+
+class Written_Snapshot : public Snapshot_Test {
+ protected:
+  // A database of some thousand records, its snapshot, and something behind it.
+  void SetUp() override {
+    File file(path(), Open_Mode::create_new);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    make_schema(db);
+    fill(db, 0, 6000);
+    ASSERT_TRUE(db.write_snapshot());
+    position_ = db.get_journal().get_checkpoint();
+    fill(db, 6000, 6100);
+    db.hard_checkpoint();
+  }
+  static void fill(Writable_Database& db, std::int32_t first, std::int32_t end) {
+    for (std::int32_t i = first; i < end; ++i) {
+      db.write(Insert{city, Record_Id(i)});
+      const std::string text = "A city with the number " + std::to_string(i * 7919 % 10007);
+      db.write(Update<std::string_view>{city, Record_Id(i), name, text});
+      db.write(Update<std::int32_t>{city, Record_Id(i), size, i});
+    }
+  }
+  std::string bytes() const { return directory_.read("city.joedb.snapshot"); }
+  void replace(const std::string& content) const {
+    std::filesystem::remove(snapshot());
+    directory_.write("city.joedb.snapshot", content);
+  }
+
+  Offset position_ = 0;
+};
+
+TEST_F(Written_Snapshot, IsUsedAndWhatFollowsIsReplayed) { expect_used(position_); }
+
+TEST_F(Written_Snapshot, IsOfNoImportance) {
+  std::filesystem::remove(snapshot());
+  EXPECT_EQ(read().report.position, 0);
+  EXPECT_EQ(read().text, replayed());
+}
+
+TEST_F(Written_Snapshot, IsNotUsedIfItIsDamagedWhereThatIsSeen) {
+  const std::string good = bytes();
+  for (std::size_t i = 0; i < 14 * 8; i += 3) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 0x10);
+    replace(bad);
+    EXPECT_EQ(read().report.position, 0) << i;
+  }
+  for (std::size_t i = 1; i < 300; i += 7) {
+    std::string bad = good;
+    bad[bad.size() - i] = static_cast<char>(bad[bad.size() - i] ^ 1);
+    replace(bad);
+    expect_not_used("its directory is damaged");
+  }
+  for (const std::size_t kept :
+       {std::size_t{1}, std::size_t{100}, good.size() / 2, good.size() - 1}) {
+    replace(good.substr(0, kept));
+    EXPECT_EQ(read().report.position, 0);
+    EXPECT_NE(read().report.remark, "");
+    EXPECT_EQ(read().text, replayed());
+  }
+  replace(good);
+  expect_used(position_);
+}
+
+TEST_F(Written_Snapshot, IsVerifiedBlockByBlock) {
+  const std::string good = bytes();
+  const auto verify = [&] {
+    const Snapshot_File file(std::make_unique<File>(snapshot(), Open_Mode::read_existing));
+    file.verify([](Offset, Offset) {});
+  };
+  verify();
+  for (std::size_t i = 4096; i < good.size() - 5000; i += 40009) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 4);
+    replace(bad);
+    EXPECT_THROW(verify(), Corruption_Error) << i;
+  }
+}
+
+TEST_F(Written_Snapshot, OfAnotherJournalIsNotUsed) {
+  const std::string other = bytes();
+  std::filesystem::remove(path());
+  std::filesystem::remove(snapshot());
+  {
+    File file(path(), Open_Mode::create_new);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    make_schema(db);
+    fill(db, 1, 2);
+    fill(db, 0, 1);
+    fill(db, 2, 6200);
+    db.hard_checkpoint();
+  }
+  replace(other);
+  expect_not_used("it belongs to another journal");
+}
+
+TEST_F(Written_Snapshot, BeyondAJournalThatWasRestoredIsNotUsed) {
+  std::filesystem::resize_file(path(), 0);
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    make_schema(db);
+    db.hard_checkpoint();
+  }
+  expect_not_used("it belongs to another journal");
+}
+
+TEST_F(Written_Snapshot, WithOtherIndexesIsNotUsed) {
+  auto wanted = indexes();
+  wanted[0].is_unique = true;
+  EXPECT_NE(read(Deleted_Values::reset, 0, wanted).report.remark.find("another definition"),
+            std::string::npos);
+  wanted[0].name = "other";
+  EXPECT_NE(read(Deleted_Values::reset, 0, wanted).report.remark.find("does not have the index"),
+            std::string::npos);
+  EXPECT_EQ(read(Deleted_Values::reset, 0, {}).report.position, position_);
+  EXPECT_TRUE(read(Deleted_Values::reset, 0, {}).report.has_other_indexes);
+}
+
+TEST_F(Written_Snapshot, ServesPastStatesIfItIsKept) {
+  std::filesystem::rename(snapshot(), snapshot() + "-" + std::to_string(position_));
+  File file(path(), Open_Mode::read_existing);
+  EXPECT_EQ(kept_snapshots(file), std::vector<Offset>{position_});
+  EXPECT_EQ(read(Deleted_Values::reset, position_).report.position, position_);
+  EXPECT_EQ(read(Deleted_Values::reset, position_).text,
+            replayed(Deleted_Values::reset, position_));
+  EXPECT_EQ(read(Deleted_Values::reset, journal_start).report.position, 0);
+}
+
+TEST_F(Written_Snapshot, HasThePermissionsOfTheJournal) {
+  std::filesystem::permissions(
+      path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::remove(snapshot());
+  File file(path(), Open_Mode::write_existing);
+  Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+  ASSERT_TRUE(db.write_snapshot());
+  struct stat status {};
+  ASSERT_EQ(::stat(snapshot().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(Written_Snapshot, IsWrittenByOneProcessAtATime) {
+  const File other(path() + ".snapshot.tmp", Open_Mode::create_new);
+  File file(path(), Open_Mode::write_existing);
+  Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+  EXPECT_FALSE(db.write_snapshot());
+}
+
+TEST_F(Written_Snapshot, OfAKilledProcessDoesNotStay) {
+  directory_.write("city.joedb.snapshot.tmp", std::string(1 << 20, 'x'));
+  File file(path(), Open_Mode::write_existing);
+  Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+  EXPECT_TRUE(db.write_snapshot());
+  EXPECT_FALSE(std::filesystem::exists(path() + ".snapshot.tmp"));
+  expect_used(db.get_journal().get_checkpoint());
+}
+
+TEST_F(Written_Snapshot, StaysWholeForThoseWhoHaveItOpen) {
+  File file(path(), Open_Mode::read_existing);
+  Database database(Deleted_Values::reset);
+  for (Index_Definition& index : indexes()) database.add_index(std::move(index));
+  Readonly_Journal journal(file);
+  load(database, journal);
+  const std::string before = all_of(database);
+  {
+    File writer_file(path(), Open_Mode::write_existing);
+    Writable_Database db(writer_file, {}, Deleted_Values::reset, indexes());
+    fill(db, 6100, 7000);
+    ASSERT_TRUE(db.write_snapshot());
+  }
+  EXPECT_EQ(all_of(database), before);
+  journal.pull();
+  load(database, journal);
+  EXPECT_EQ(all_of(database), replayed());
+}
+
+TEST_F(Written_Snapshot, ThatSomebodyCutsEndsCheckpoints) {
+  File file(path(), Open_Mode::write_existing);
+  Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+  std::filesystem::resize_file(snapshot(), 4096);
+  EXPECT_EQ(db.get_database().table(city).column<std::string_view>(name).get(5000), "");
+  db.write(Comment{"more"});
+  EXPECT_NE(error_of([&] { db.soft_checkpoint(); }).find("somebody has cut it"), std::string::npos);
+}
+
+TEST_F(Written_Snapshot, IsReplacedOnClosingOnceItIsOld) {
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    db.write(Comment{std::string(1 << 20, 'x')});
+    db.hard_checkpoint();
+  }
+  expect_used(position_);
+  Offset end;
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    for (int i = 0; i < 16; ++i) db.write(Comment{std::string(1 << 20, 'x')});
+    db.soft_checkpoint();
+    end = db.get_journal().get_checkpoint();
+  }
+  expect_used(end);
+}
+
+}  // namespace
+}  // namespace joedb
