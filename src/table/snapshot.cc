@@ -39,16 +39,17 @@ static std::unique_ptr<Abstract_File> open_snapshot(const Abstract_File& journal
   }
 }
 
-// The database, made anew, from one snapshot; what keeps it from being used is thrown. False if
-// there is no such file, or it is of a later state.
+// The database, made anew, from one snapshot; what keeps it from being used is thrown. Nothing if
+// there is no such file, or `is_later`: it is of a later state.
 static std::optional<Replay_Place> restore_one(Database& database, const Abstract_File& journal,
-                                               Offset position, Offset limit) {
+                                               Offset position, Offset limit, bool& is_later) {
   auto file = open_snapshot(journal, position);
   if (!file) return {};
   const Snapshot_File snapshot(std::move(file));
   const Replay_Place place = snapshot.place();
   if (!snapshot.fits(journal)) throw Corruption_Error("it belongs to another journal", 0);
-  if (place.position > limit) return {};
+  is_later = place.position > limit;
+  if (is_later) return {};
   Database restored = database.make_new();
   restored.restore(snapshot);
   Snapshot_Report report;
@@ -65,13 +66,15 @@ static std::optional<Replay_Place> restore_one(Database& database, const Abstrac
 std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_File& journal,
                                              Offset limit) {
   Snapshot_Report report;
-  const auto attempt = [&](Offset position) -> std::optional<Replay_Place> {
+  std::optional<Replay_Place> place;
+  bool is_later = false;
+  const auto attempt = [&](const std::string& end_of_name, auto f) {
     const auto fail = [&](const std::string& what) {
       if (!report.remark.empty()) report.remark += "; ";
-      report.remark += journal.get_name() + snapshot_suffix(position) + " is not used: " + what;
+      report.remark += journal.get_name() + end_of_name + " is not used: " + what;
     };
     try {
-      return restore_one(database, journal, position, limit);
+      f();
     } catch (const Corruption_Error& error) {
       fail(error.reason());
     } catch (const Io_Error& error) {
@@ -79,13 +82,17 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
     } catch (const std::bad_alloc&) {
       fail("not enough memory");
     }
-    return {};
   };
-  auto place = attempt(0);
-  if (!place && (!report.remark.empty() || open_snapshot(journal, 0))) {
-    std::vector<Offset> kept = kept_snapshots(journal);
+  const auto attempt_at = [&](Offset position) {
+    attempt(snapshot_suffix(position),
+            [&] { place = restore_one(database, journal, position, limit, is_later); });
+  };
+  attempt_at(0);
+  if (!place && (is_later || !report.remark.empty())) {
+    std::vector<Offset> kept;
+    attempt(snapshot_suffix() + "-…", [&] { kept = kept_snapshots(journal); });
     while (!place && !kept.empty()) {
-      if (kept.back() <= limit) place = attempt(kept.back());
+      if (kept.back() <= limit) attempt_at(kept.back());
       kept.pop_back();
     }
   }
