@@ -41,6 +41,10 @@ lock. Each seed is a schedule.
 --replicated_log: up to four clients with a journal on a replicated log, as in a cluster of NATS servers.
 Answers are lost, messages arrive late or are damaged on one machine, clients are killed and pause.
 
+--snapshots: processes write snapshots beside a database, are killed while they do, and disks fail;
+snapshots and journals are changed from outside. A database that is opened with a snapshot must be the
+one that is opened without, whatever has happened. Each seed is a schedule.
+
 A failure ends the run and is printed with a command that shows it again.
 )";
 
@@ -122,6 +126,23 @@ std::vector<Count> log_counts(const testing::Lab_Report& report) {
           {"schedules per second", per_second(report.counts.seeds, report)}};
 }
 
+std::vector<Count> snapshot_counts(const testing::Lab_Report& report) {
+  const testing::Snapshot_Counts& counts = report.counts.snapshots;
+  return {{"schedules", report.counts.seeds},
+          {"snapshots written", counts.written},
+          {"snapshots kept", counts.kept},
+          {"not written beside another", counts.refused},
+          {"failures", counts.failed},
+          {"changes from outside", counts.changed},
+          {"processes killed", counts.kills},
+          {"power cuts", counts.power_cuts},
+          {"openings compared", counts.compared},
+          {"of them with a snapshot", counts.used},
+          {"of them with one unfit", counts.unfit},
+          {"databases that went on", counts.continued},
+          {"schedules per second", per_second(report.counts.seeds, report)}};
+}
+
 std::vector<Count> disk_counts(const testing::Lab_Report& report) {
   const testing::Lab_Counts& counts = report.counts;
   return {
@@ -139,6 +160,7 @@ std::vector<Count> disk_counts(const testing::Lab_Report& report) {
 void print(const testing::Lab_Report& report, const testing::Lab_Settings& settings) {
   const auto lines = settings.has_network          ? network_counts(report)
                      : settings.has_replicated_log ? log_counts(report)
+                     : settings.has_snapshots      ? snapshot_counts(report)
                                                    : disk_counts(report);
   for (const auto& [name, value] : lines) std::printf("%-28s%16s\n", name, grouped(value).c_str());
   std::printf("%-28s%16.1f\n", "seconds", report.seconds);
@@ -159,9 +181,10 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   Attack attack = Attack::all;
   testing::Lab_Settings settings;
   options.add("--seed", seed, "the first seed (default: 1)");
-  options.add("--seeds", seeds,
-              "how many seeds (default: 20, for --network and --replicated_log 20000; with "
-              "--seconds: no limit)");
+  options.add(
+      "--seeds", seeds,
+      "how many seeds (default: 20, for --network, --replicated_log and --snapshots 20000; with "
+      "--seconds: no limit)");
   options.add("--seconds", seconds, "begin no seed after this time");
   options.add("--jobs", jobs, "threads (default: one for each processor)");
   options.add_choice("--attack", attack,
@@ -175,6 +198,8 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
                    "a server and its clients, with a simulated network between them");
   options.add_flag("--replicated_log", settings.has_replicated_log,
                    "a simulated replicated log and its clients");
+  options.add_flag("--snapshots", settings.has_snapshots,
+                   "databases with snapshots beside them (joedb snapshot)");
   options.add("--cut", settings.cut, "of a failure: after which I/O operation; or which error");
   options.add("--image", settings.image, "of a failure: what the crash left");
   options.set_words({{"WORKLOAD", "*.joedbi"}});
@@ -190,12 +215,14 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
     words->fail("the numbers must not be negative");
 
   const bool is_one = !settings.cut.empty() || !workload.empty();
-  if (settings.has_network && settings.has_replicated_log)
-    words->fail("--network and --replicated_log are two laboratories");
-  const bool has_schedules = settings.has_network || settings.has_replicated_log;
+  const int schedules = settings.has_network + settings.has_replicated_log + settings.has_snapshots;
+  if (schedules > 1)
+    words->fail("--network, --replicated_log and --snapshots are different laboratories");
+  const bool has_schedules = schedules > 0;
   if (has_schedules && (is_one || settings.has_logs || attack != Attack::all))
     words->fail(
-        "--network and --replicated_log take no workload, --attack, --wal, --cut or --image");
+        "--network, --replicated_log and --snapshots take no workload, --attack, --wal, --cut or "
+        "--image");
   settings.first_seed = static_cast<std::uint64_t>(seed);
   settings.seeds = static_cast<std::uint64_t>(is_one          ? 1
                                               : seeds > 0     ? seeds

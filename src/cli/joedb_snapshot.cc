@@ -52,6 +52,8 @@ class Snapshot_Maker {
  public:
   Snapshot_Maker(File& file, const Snapshot_Options& options)
       : file_(file), options_(options), journal_(file), database_(mode()) {
+    // A writer may be about to sync its last hard checkpoint, and not live to do so.
+    file.datasync();
     auto indexes = options.options_file.empty() ? indexes_of_snapshot()
                                                 : read_indexes(options.options_file, file);
     for (Index_Definition& index : indexes) database_.add_index(std::move(index));

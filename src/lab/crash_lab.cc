@@ -15,6 +15,7 @@
 #include "lab/log_lab.h"
 #include "lab/network_lab.h"
 #include "lab/scenario.h"
+#include "lab/snapshot_lab.h"
 #include "lab/wal_lab.h"
 
 #define XXH_INLINE_ALL
@@ -287,8 +288,8 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
 // ---- one seed -----------------------------------------------------------------------------------
 
 constexpr int error_codes[] = {EIO, ENOSPC, EINTR, EDQUOT, EROFS, ENOLCK};
-constexpr const char* call_names[] = {"change", "read",  "opening", "lock",
-                                      "size",   "write", "sync",    "truncation"};
+constexpr const char* call_names[] = {"change", "read", "opening",    "lock", "size",
+                                      "write",  "sync", "truncation", "name"};
 
 // Explores what crashes do to one scenario.
 class Explorer {
@@ -703,6 +704,7 @@ std::optional<Lab_Failure> explore(const Lab_Settings& settings, std::uint64_t s
                                    Lab_Counts& counts, State_Set& states) {
   if (settings.has_network) return explore_network(seed, counts);
   if (settings.has_replicated_log) return explore_replicated_log(seed, counts);
+  if (settings.has_snapshots) return explore_snapshots(seed, counts);
   if (settings.has_logs)
     return explore_log(seed, settings.attacks, settings.effort, counts, states);
   Explorer explorer(settings, seed);
@@ -733,6 +735,21 @@ Network_Counts& Network_Counts::operator+=(const Network_Counts& other) {
   return *this;
 }
 
+Snapshot_Counts& Snapshot_Counts::operator+=(const Snapshot_Counts& other) {
+  written += other.written;
+  kept += other.kept;
+  refused += other.refused;
+  failed += other.failed;
+  changed += other.changed;
+  kills += other.kills;
+  power_cuts += other.power_cuts;
+  compared += other.compared;
+  used += other.used;
+  unfit += other.unfit;
+  continued += other.continued;
+  return *this;
+}
+
 Lab_Counts& Lab_Counts::operator+=(const Lab_Counts& other) {
   seeds += other.seeds;
   cuts += other.cuts;
@@ -742,6 +759,7 @@ Lab_Counts& Lab_Counts::operator+=(const Lab_Counts& other) {
   recoveries += other.recoveries;
   unprovable += other.unprovable;
   network += other.network;
+  snapshots += other.snapshots;
   return *this;
 }
 

@@ -51,6 +51,22 @@ struct Network_Counts {
   Network_Counts& operator+=(const Network_Counts& other);
 };
 
+// What there was to see in the laboratory of snapshots.
+struct Snapshot_Counts {
+  std::uint64_t written = 0;
+  std::uint64_t kept = 0;     // that stay beside newer ones
+  std::uint64_t refused = 0;  // another process was writing one
+  std::uint64_t failed = 0;
+  std::uint64_t changed = 0;  // from outside
+  std::uint64_t kills = 0;
+  std::uint64_t power_cuts = 0;
+  std::uint64_t compared = 0;   // openings with what is beside, and without
+  std::uint64_t used = 0;       // of them, where a snapshot was used
+  std::uint64_t unfit = 0;      // where one was not used, for some reason
+  std::uint64_t continued = 0;  // pairs of databases that were changed alike
+  Snapshot_Counts& operator+=(const Snapshot_Counts& other);
+};
+
 // What there was to see.
 struct Lab_Counts {
   std::uint64_t seeds = 0;
@@ -62,6 +78,7 @@ struct Lab_Counts {
   std::uint64_t unprovable =
       0;  // soft checkpoints that the default mode believed, with wrong bytes
   Network_Counts network;
+  Snapshot_Counts snapshots;
   Lab_Counts& operator+=(const Lab_Counts& other);
 };
 
@@ -84,6 +101,7 @@ struct Lab_Settings {
   bool has_logs = false;            // write-ahead logs instead of databases
   bool has_network = false;         // a server and its clients
   bool has_replicated_log = false;  // a replicated log and its clients
+  bool has_snapshots = false;       // databases with snapshots beside them
   std::string script = {};          // commands of joedbi, instead of random lives
   // Only what --cut and --image of a failure say; empty: everything.
   std::string cut = {};

@@ -50,6 +50,38 @@ inline std::string text_of(const Database& database) {
   return out.str();
 }
 
+// The same with all that can be seen by other ways: the order of records backwards, the indexes,
+// time stamps, and how many more rows there may be.
+inline std::string full_text_of(const Database& database) {
+  std::ostringstream out;
+  out << text_of(database);
+  for (const auto& table : database.tables()) {
+    if (!table) continue;
+    out << "backwards";
+    const Record_Ids& records = table->records();
+    for (index_t id = records.last(); id != Record_Ids::no_id; id = records.previous(id))
+      out << ' ' << id;
+    out << '\n';
+  }
+  for (const Index* const index : database.indexes()) {
+    out << "index " << index->definition().name << (index->is_complete() ? "" : ", incomplete")
+        << ", size " << index->size() << ':';
+    if (index->is_complete())
+      for (auto cursor = index->begin(); cursor != index->end(); cursor.next())
+        out << ' ' << cursor.record().value();
+    out << "; has";
+    const index_t end = database.table(index->definition().table).records().size();
+    for (index_t id = 0; id < end; ++id)
+      if (index->contains(Record_Id(id))) out << ' ' << id;
+    out << '\n';
+  }
+  if (const auto& times = database.timestamps())
+    out << "times " << times->first << ' ' << times->last << '\n';
+  const Table::Budget budget = database.budget();
+  out << "budget " << budget.skip << ' ' << budget.vector << '\n';
+  return out.str();
+}
+
 }  // namespace joedb::testing
 
 #endif

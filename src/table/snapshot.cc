@@ -39,7 +39,7 @@ static std::unique_ptr<Abstract_File> open_snapshot(const Abstract_File& journal
   }
 }
 
-// The database, made anew, from one snapshot; what keeps it from being used is thrown. False if
+// The database, made anew, from one snapshot; what keeps it from being used is thrown. Nothing if
 // there is no such file, or it is of a later state.
 static std::optional<Replay_Place> restore_one(Database& database, const Abstract_File& journal,
                                                Offset position, Offset limit) {
@@ -65,13 +65,14 @@ static std::optional<Replay_Place> restore_one(Database& database, const Abstrac
 std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_File& journal,
                                              Offset limit) {
   Snapshot_Report report;
-  const auto attempt = [&](Offset position) -> std::optional<Replay_Place> {
+  std::optional<Replay_Place> place;
+  const auto attempt = [&](const std::string& end_of_name, auto f) {
     const auto fail = [&](const std::string& what) {
       if (!report.remark.empty()) report.remark += "; ";
-      report.remark += journal.get_name() + snapshot_suffix(position) + " is not used: " + what;
+      report.remark += journal.get_name() + end_of_name + " is not used: " + what;
     };
     try {
-      return restore_one(database, journal, position, limit);
+      f();
     } catch (const Corruption_Error& error) {
       fail(error.reason());
     } catch (const Io_Error& error) {
@@ -79,9 +80,12 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
     } catch (const std::bad_alloc&) {
       fail("not enough memory");
     }
-    return {};
   };
-  auto place = attempt(0);
+  const auto attempt_at = [&](Offset position) {
+    attempt(snapshot_suffix(position),
+            [&] { place = restore_one(database, journal, position, limit); });
+  };
+  attempt_at(0);
   // What is shorter is replayed faster than a directory is listed.
   constexpr Offset worth_listing = 1 << 16;
   if (!place && limit >= worth_listing) {
@@ -91,7 +95,7 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
     } catch (const Io_Error&) {  // a directory that cannot be read
     }
     while (!place && !kept.empty()) {
-      if (kept.back() <= limit) place = attempt(kept.back());
+      if (kept.back() <= limit) attempt_at(kept.back());
       kept.pop_back();
     }
   }

@@ -11,8 +11,13 @@ namespace joedb::inline v1 {
 // A reader of its own: it starts from the last snapshot, and writes the next one.
 class Writable_Database::Background_Snapshot {
  public:
-  Background_Snapshot(std::unique_ptr<Abstract_File> file, Database database)
-      : file_(std::move(file)), database_(std::move(database)), thread_([this] { run(); }) {}
+  // `hard`: a hard checkpoint that is known to be on the disk. A reader may find a later one, whose
+  // seal fits, and which the writer is about to sync, or could not.
+  Background_Snapshot(std::unique_ptr<Abstract_File> file, Database database, Offset hard)
+      : file_(std::move(file)),
+        database_(std::move(database)),
+        hard_(hard),
+        thread_([this] { run(); }) {}
   ~Background_Snapshot() {
     if (thread_.joinable()) thread_.join();
   }
@@ -31,9 +36,8 @@ class Writable_Database::Background_Snapshot {
   void run() noexcept {
     try {
       Readonly_Journal journal(*file_);
-      const Offset hard = journal.get_hard_checkpoint();
-      load(database_, journal, hard);
-      if (joedb::write_snapshot(database_, *file_, journal.get_replay_place())) position_ = hard;
+      load(database_, journal, hard_);
+      if (joedb::write_snapshot(database_, *file_, journal.get_replay_place())) position_ = hard_;
       database_ = Database();
     } catch (...) {
       error_ = std::current_exception();
@@ -43,6 +47,7 @@ class Writable_Database::Background_Snapshot {
 
   const std::unique_ptr<Abstract_File> file_;
   Database database_;
+  const Offset hard_;
   Offset position_ = 0;
   std::exception_ptr error_;
   std::atomic<bool> is_finished_ = false;
@@ -62,7 +67,7 @@ Writable_Database::~Writable_Database() {
     const bool may_write = !must_build_ && !journal_.has_failed() && ahead_of_checkpoint() == 0;
     const bool has_hard = journal_.get_hard_checkpoint() >= journal_.get_replay_position();
     if (!may_write || !is_snapshot_due() || (journal_.is_shared() && !has_hard)) return;
-    if (!has_hard) hard_checkpoint();
+    hard_checkpoint();  // that of another process may not be on the disk yet
     joedb::write_snapshot(database_, journal_.get_file(), journal_.get_replay_place());
   } catch (const std::exception& error) {
     Destructor_Logger::warning("there is no new snapshot: " + std::string(error.what()));
@@ -89,7 +94,8 @@ void Writable_Database::write_snapshot_in_background() {
   wait_for_snapshot();
   auto file = journal_.get_file().open_beside("", Open_Mode::read_existing);
   if (file)
-    background_ = std::make_unique<Background_Snapshot>(std::move(file), database_.make_new());
+    background_ = std::make_unique<Background_Snapshot>(std::move(file), database_.make_new(),
+                                                        journal_.get_hard_checkpoint());
 }
 
 void Writable_Database::wait_for_snapshot() {

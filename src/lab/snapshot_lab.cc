@@ -1,0 +1,667 @@
+#include "lab/snapshot_lab.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "joedb/base/bytes.h"
+#include "joedb/io/mapped_file.h"
+#include "joedb/io/memory_file.h"
+#include "joedb/table/snapshot.h"
+#include "joedb/table/writable_database.h"
+#include "lab/database_text.h"
+#include "lab/random.h"
+#include "lab/random_changes.h"
+#include "lab/scenario.h"
+#include "lab/sim_file.h"
+#include "snapshot/snapshot_file.h"
+
+namespace joedb::testing {
+
+namespace {
+
+using Calls = Sim_Fault::Calls;
+
+constexpr const char* newest = ".snapshot";
+constexpr const char* unfinished = ".snapshot.tmp";
+
+// How a program opens the database.
+struct Opening {
+  Deleted_Values deleted_values = Deleted_Values::keep;
+  std::vector<Index_Definition> indexes = {};
+  Recovery recovery = Recovery::none;
+  Offset end = 0;  // 0: the checkpoint
+
+  Database make() const {
+    Database database(deleted_values);
+    for (const Index_Definition& index : indexes) database.add_index(index);
+    return database;
+  }
+  std::string text() const {
+    return std::string(deleted_values == Deleted_Values::keep ? "a tool" : "a program") + " with " +
+           std::to_string(indexes.size()) + " indexes, recovery mode " +
+           std::to_string(static_cast<int>(recovery)) +
+           (end == 0 ? "" : ", at " + std::to_string(end));
+  }
+};
+
+// What it finds.
+struct Found {
+  std::string text;
+  std::string refusal = {};
+  Snapshot_Report report = {};
+};
+
+Found read(Sim_Disk& disk, const Opening& opening) {
+  Found found;
+  Database database = opening.make();
+  try {
+    Sim_File file(disk, Open_Mode::read_existing);
+    Readonly_Journal journal(file, opening.recovery);
+    if (opening.end == 0)
+      load(database, journal);
+    else
+      load(database, journal, opening.end);
+    found.text = full_text_of(database);
+  } catch (const Unique_Violation&) {
+    // Which of the records that are in no index yet comes first is not promised.
+    found.text = "a key twice\n" + text_of(database);
+  } catch (const Exception& error) {
+    found.text = "refused";
+    found.refusal = error.what();
+  }
+  found.report = database.snapshot_report();
+  return found;
+}
+
+// The first line that differs.
+std::string difference(std::string_view a, std::string_view b) {
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i)
+    if (a[i] == '\n') start = i + 1;
+  const auto line = [&](std::string_view text) {
+    return std::string(
+        text.substr(start, std::min<std::size_t>(text.find('\n', start), start + 300) - start));
+  };
+  return "with:    " + line(a) + "\nwithout: " + line(b) + "\n";
+}
+
+class Schedule {
+ public:
+  Schedule(std::uint64_t seed, Snapshot_Counts& counts) : random_(seed), counts_(counts) {
+    program_.deleted_values = random_.flip() ? Deleted_Values::keep : Deleted_Values::reset;
+    program_.indexes = Random_Changes::indexes(random_);
+    disk_ = std::make_unique<Sim_Disk>();
+  }
+
+  void run() {
+    for (std::size_t lives = 1 + random_.below(5); lives > 0; --lives) {
+      live();
+      disk_->folder().remove_fault();
+      disk_->remove_fault();
+      check();
+      if (chance(30)) {
+        cut_power();
+        check();
+      }
+      for (std::size_t n = random_.below(3); n > 0; --n) {
+        change_from_outside();
+        check();
+      }
+    }
+  }
+
+  const std::string& trace() const { return trace_; }
+
+ private:
+  bool chance(std::size_t percent) { return random_.below(100) < percent; }
+  void note(const std::string& text) { trace_ += text + "\n"; }
+  [[noreturn]] void fail(const std::string& text) const { throw Broken_Rule(text); }
+
+  // ---- processes
+
+  void live() {
+    if (chance(25)) set_fault();
+    switch (random_.below(8)) {
+      default:
+        return write_alone();
+      case 0:
+        return write_shared();
+      case 1:
+        return refresh(random_, {});
+      case 2:
+        return keep_past();
+      case 3:
+        return refresh_as_other();
+    }
+  }
+
+  void set_fault() {
+    constexpr Calls kinds[] = {Calls::reads, Calls::opens,       Calls::sizes, Calls::writes,
+                               Calls::syncs, Calls::truncations, Calls::names};
+    const Sim_Fault fault{kinds[random_.below(std::size(kinds))], random_.below(8),
+                          chance(50) ? EIO : ENOSPC, random_.flip(),
+                          static_cast<double>(random_.below(3)) / 2};
+    const bool is_of_journal = chance(20);
+    if (is_of_journal)
+      disk_->set_fault({Calls::syncs, disk_->count(Calls::syncs) + random_.below(8)});
+    else
+      disk_->folder().set_fault({fault.calls,
+                                 disk_->folder().faults().count(fault.calls) + fault.number,
+                                 fault.code, fault.lasts, fault.part_written});
+    note(std::string("a fault of ") + (is_of_journal ? "the journal" : "a file beside"));
+  }
+  bool has_failed() const { return disk_->has_failed() || disk_->folder().faults().has_failed(); }
+
+  // A process that may be killed. Errors follow from faults.
+  void run_process(Sim_File& file, const char* what, const std::function<void()>& work) {
+    note(what);
+    file.process().counts_beside = true;
+    if (chance(30)) file.kill_after(random_.below(chance(50) ? 12 : 60));
+    try {
+      work();
+    } catch (const Sim_Killed&) {
+      note_kill();
+    } catch (const Corruption_Error& error) {
+      // A journal of which nothing is hard; check() tells whether the snapshot is to blame.
+      note("  it is refused: " + std::string(error.what()));
+    } catch (const Exception& error) {
+      if (file.is_killed()) return note_kill();  // what killed it has been caught
+      if (!has_failed()) throw;
+      note("  it ends with: " + std::string(error.what()));
+    }
+  }
+  void note_kill() {
+    ++counts_.kills;
+    note("  killed");
+  }
+
+  std::unique_ptr<Sim_File> open_alone() {
+    constexpr Open_Mode mode = Open_Mode::write_existing_or_create_new;
+    if (chance(30)) return std::make_unique<Mapped<Sim_File>>(700, *disk_, mode);
+    return std::make_unique<Sim_File>(*disk_, mode);
+  }
+
+  Journal_Options options() {
+    constexpr Recovery modes[] = {Recovery::overwrite, Recovery::overwrite, Recovery::keep,
+                                  Recovery::hard};
+    Journal_Options options = modes[random_.below(std::size(modes))];
+    options.has_seals = chance(70);
+    if (chance(30)) options.preallocation = 700;
+    return options;
+  }
+
+  void write_alone() {
+    const std::unique_ptr<Sim_File> file = open_alone();
+    run_process(*file, "a writer", [&] {
+      Writable_Database db(*file, options(), program_.deleted_values, program_.indexes);
+      if (chance(20)) db.enable_integrity();
+      for (std::size_t acts = 1 + random_.below(12); acts > 0; --acts) act(db, *file, true);
+      if (chance(50)) write_snapshot(db, *file);
+    });
+  }
+
+  void act(Writable_Database& db, Sim_File& file, bool may_nest) {
+    Random_Changes changes(random_);
+    switch (random_.below(may_nest ? 12 : 7)) {
+      case 0:
+        return db.soft_checkpoint();
+      case 1:
+        return hard_checkpoint(db);
+      case 2:
+        return db.rollback();
+      case 7:
+        return write_snapshot(db, file);
+      case 8:
+        return write_in_background(db);
+      case 9:
+        return keep_now(db, file);
+      case 10:
+        // Another process refreshes, and the writer goes on meanwhile.
+        return refresh(random_, [&] {
+          for (std::size_t acts = 1 + random_.below(4); acts > 0; --acts) act(db, file, false);
+        });
+      default:
+        for (std::size_t n = 1 + random_.below(8); n > 0; --n) changes.change(db);
+        if (chance(10)) db.flush();
+    }
+  }
+
+  void hard_checkpoint(Writable_Database& db) {
+    db.hard_checkpoint();
+    if (!is_nested_) backups_.push_back(disk_->durable());
+  }
+
+  // While a snapshot is written, another process may want to do the same.
+  void interrupt(Sim_File& file) {
+    if (is_nested_ || !chance(30)) return;
+    file.process().changes_until_call = random_.below(10);
+    file.process().call = [this] {
+      is_nested_ = true;
+      refresh(random_, {});
+      is_nested_ = false;
+    };
+  }
+
+  void write_snapshot(Writable_Database& db, Sim_File& file) {
+    const std::string before = full_text_of(db.get_database());
+    bool is_written = false;
+    interrupt(file);
+    try {
+      is_written = db.write_snapshot();
+    } catch (const Exception& error) {
+      file.process().call = nullptr;
+      if (file.is_killed() || !has_failed()) throw;
+      ++counts_.failed;
+      note("  a snapshot fails: " + std::string(error.what()));
+    }
+    file.process().call = nullptr;
+    if (const std::string after = full_text_of(db.get_database()); after != before)
+      fail("writing a snapshot has changed the database\n" + difference(after, before));
+    if (is_written) note_snapshot(db.get_journal().get_hard_checkpoint());
+  }
+
+  void write_in_background(Writable_Database& db) {
+    const Offset hard = db.get_journal().get_hard_checkpoint();
+    try {
+      db.write_snapshot_in_background();
+      db.wait_for_snapshot();
+    } catch (const Exception& error) {
+      if (!has_failed()) throw;
+      ++counts_.failed;
+      return note("  a background snapshot fails: " + std::string(error.what()));
+    }
+    note_snapshot(hard);
+  }
+
+  // A snapshot that stays beside newer ones.
+  void keep_now(Writable_Database& db, Sim_File& file) {
+    db.hard_checkpoint();
+    try {
+      if (!joedb::write_snapshot(db.get_database(), file, db.get_journal().get_replay_place(),
+                                 true))
+        return;
+      ++counts_.kept;
+      note("  a kept snapshot at " + std::to_string(db.get_journal().get_checkpoint()));
+    } catch (const Exception&) {
+      if (!has_failed()) throw;
+      ++counts_.failed;
+    }
+  }
+
+  // A reader that writes a snapshot of the last hard checkpoint. `meanwhile` is called once while
+  // it works.
+  void refresh(Random& random, const std::function<void()>& meanwhile) {
+    refresh(random, meanwhile, program_, false);
+  }
+  void refresh_as_other() {
+    // What it writes is of no use to the program.
+    const Opening other = any_opening();
+    sure_position_ = 0;
+    refresh(random_, {}, other, false);
+  }
+  void keep_past() { refresh(random_, {}, program_, true); }
+
+  void refresh(Random& random, const std::function<void()>& meanwhile, const Opening& opening,
+               bool is_past) {
+    if (disk_->content().empty()) return;
+    Sim_File file(*disk_, Open_Mode::read_existing);
+    if (meanwhile) {
+      file.process().changes_until_call = random.below(8);
+      file.process().call = meanwhile;
+    }
+    const char* const what = is_past ? "a reader keeps a past state" : "a reader refreshes";
+    run_process(file, what, [&] {
+      Readonly_Journal journal(file);
+      Database database = opening.make();
+      Offset end = journal.get_hard_checkpoint();
+      if (is_past && !backups_.empty())
+        end = std::min(end, static_cast<Offset>(random.below(static_cast<std::size_t>(end)) + 1));
+      try {
+        load(database, journal, end);
+      } catch (const Exception&) {
+        if (is_past) return;  // the position is inside of an entry
+        throw;
+      }
+      if (!joedb::write_snapshot(database, file, journal.get_replay_place(), is_past)) {
+        ++counts_.refused;
+        return note("  another process is writing a snapshot");
+      }
+      if (is_past)
+        ++counts_.kept;
+      else if (&opening == &program_)
+        note_snapshot(end, false);
+    });
+    file.process().call = nullptr;
+  }
+
+  // Two processes take turns.
+  void write_shared() {
+    Sim_File files[2] = {Sim_File(*disk_, Open_Mode::shared_write),
+                         Sim_File(*disk_, Open_Mode::shared_write)};
+    std::unique_ptr<Writable_Database> dbs[2];
+    for (std::size_t turns = 1 + random_.below(6); turns > 0; --turns) {
+      const std::size_t i = random_.below(2);
+      Sim_File& file = files[i];
+      if (file.is_killed()) continue;
+      run_process(file, i == 0 ? "shared writer 0" : "shared writer 1", [&] {
+        if (!dbs[i])
+          dbs[i] = std::make_unique<Writable_Database>(file, Recovery::overwrite,
+                                                       program_.deleted_values, program_.indexes);
+        Writable_Database& db = *dbs[i];
+        db.lock_pull();
+        db.recover();
+        Random_Changes changes(random_);
+        for (std::size_t n = random_.below(10); n > 0; --n) changes.change(db);
+        if (chance(20))
+          db.rollback();
+        else if (chance(50))
+          db.soft_checkpoint();
+        else
+          hard_checkpoint(db);
+        if (db.ahead_of_checkpoint() == 0 && chance(50)) write_snapshot(db, file);
+        db.unlock();
+        const Writable_Journal& journal = db.get_journal();
+        const bool is_hard = journal.get_hard_checkpoint() == journal.get_checkpoint();
+        if (is_hard && db.ahead_of_checkpoint() == 0 && chance(20)) write_snapshot(db, file);
+      });
+      if (has_failed()) break;
+    }
+  }
+
+  // ---- what must be true
+
+  // A snapshot of the program was written, up to here: it is the newest, and durable. A reader
+  // cannot know that a hard checkpoint that it finds is on the disk; so after a power cut such a
+  // snapshot may be of a state that has never been, and only samples of the journal tell.
+  void note_snapshot(Offset position, bool is_of_writer = true) {
+    ++counts_.written;
+    note("  a snapshot at " + std::to_string(position));
+    sure_position_ = disk_->beside().contains(newest) ? position : 0;
+    is_durable_ = is_of_writer;
+    if (is_of_writer) require_durable();
+  }
+
+  // What the newest snapshot has is in the journal after a power cut that takes all that it can.
+  void require_durable() {
+    const auto files = disk_->folder().durable_files();
+    const auto found = files.find(newest);
+    if (found == files.end()) fail("a snapshot that was written is not durable");
+    const Replay_Place place = open_file(found->second)->place();
+    if (place.position == journal_start) return;
+    Readonly_Memory_File durable(disk_->durable());
+    Offset hard = journal_start;
+    try {
+      hard = Readonly_Journal(durable, Recovery::hard).get_hard_checkpoint();
+    } catch (const Exception&) {
+    }
+    if (place.position > hard)
+      fail("a snapshot at " + std::to_string(place.position) +
+           ", and the hard checkpoint on the disk is at " + std::to_string(hard));
+    const auto size = static_cast<std::size_t>(place.position) - header_size;
+    if (disk_->durable().compare(header_size, size, disk_->content(), header_size, size) != 0)
+      fail("a snapshot of bytes that are not on the disk");
+  }
+
+  std::unique_ptr<Snapshot_File> open_file(const std::string& content) const {
+    auto file = std::make_unique<Memory_File>();
+    file->get_data().assign(content.begin(), content.end());
+    return std::make_unique<Snapshot_File>(std::move(file));
+  }
+
+  Opening any_opening() {
+    Opening opening;
+    opening.deleted_values = random_.flip() ? Deleted_Values::keep : Deleted_Values::reset;
+    if (random_.flip()) opening.indexes = program_.indexes;
+    if (random_.flip()) opening.indexes = Random_Changes::indexes(random_);
+    return opening;
+  }
+
+  void check() {
+    if (disk_->content().empty()) return;
+    check(program_, true);
+    Opening opening = any_opening();
+    constexpr Recovery modes[] = {Recovery::none, Recovery::hard, Recovery::ignore_header};
+    opening.recovery = modes[random_.below(std::size(modes))];
+    if (chance(50)) opening.end = 1 + static_cast<Offset>(random_.below(disk_->content().size()));
+    check(opening, false);
+    opening = program_;
+    opening.end = 1 + static_cast<Offset>(random_.below(disk_->content().size()));
+    check(opening, false);
+    if (chance(30)) check_with_fault();
+    if (chance(40)) check_going_on(chance(60) ? program_ : any_opening());
+  }
+
+  void check(const Opening& opening, bool is_of_program) {
+    Sim_Disk bare(disk_->content());
+    const Found with = read(*disk_, opening), without = read(bare, opening);
+    ++counts_.compared;
+    if (with.report.position > 0) ++counts_.used;
+    if (!with.report.remark.empty()) ++counts_.unfit;
+    if (with.text != without.text)
+      fail(opening.text() + " does not see the same; the snapshot was used up to " +
+           std::to_string(with.report.position) + " " + with.report.remark + with.refusal + "\n" +
+           difference(with.text, without.text));
+    if (with.text != "refused" && is_of_program && sure_position_ > journal_start &&
+        with.report.position < sure_position_)
+      fail("the snapshot at " + std::to_string(sure_position_) +
+           " is not used: " + with.report.remark + "; beside: " + beside_text());
+  }
+
+  std::string beside_text() const {
+    std::string text;
+    for (const auto& [name, content] : disk_->beside()) {
+      text += name + ", " + std::to_string(content.size()) + " bytes";
+      if (is_whole(content))
+        text += " up to " + std::to_string(open_file(content)->place().position);
+      text += "; ";
+    }
+    return text + "words " + words_text(disk_->content());
+  }
+
+  // A file beside that cannot be read is no error either.
+  void check_with_fault() {
+    constexpr Calls kinds[] = {Calls::reads, Calls::opens, Calls::sizes, Calls::names};
+    const Calls calls = kinds[random_.below(std::size(kinds))];
+    const Offset sure = std::exchange(sure_position_, 0);
+    disk_->folder().set_fault(
+        {calls, disk_->folder().faults().count(calls) + random_.below(6), EIO, random_.flip()});
+    check(program_, true);
+    disk_->folder().remove_fault();
+    sure_position_ = sure;
+  }
+
+  // The same changes are made with and without the snapshot.
+  void check_going_on(const Opening& opening) {
+    ++counts_.continued;
+    Sim_Disk with(disk_->content(), disk_->beside()), without(disk_->content());
+    const std::uint64_t seed = random_.next();
+    const std::string a = go_on(with, opening, seed), b = go_on(without, opening, seed);
+    if (a != b) fail("going on, " + opening.text() + " does not see the same\n" + difference(a, b));
+    if (with.content() != without.content())
+      fail("going on, " + opening.text() + " does not write the same");
+  }
+
+  static std::string go_on(Sim_Disk& disk, const Opening& opening, std::uint64_t seed) {
+    Random random(seed);
+    Random_Changes changes(random);
+    try {
+      Sim_File file(disk);
+      Writable_Database db(file, Recovery::overwrite, opening.deleted_values, opening.indexes);
+      for (std::size_t n = 1 + random.below(30); n > 0; --n) changes.change(db);
+      db.hard_checkpoint();
+      if (random.flip()) db.write_snapshot();
+      for (std::size_t n = random.below(10); n > 0; --n) changes.change(db);
+      db.soft_checkpoint();
+      return full_text_of(db.get_database());
+    } catch (const Exception& error) {
+      return "refused";
+    }
+  }
+
+  // ---- power, and others
+
+  void cut_power() {
+    ++counts_.power_cuts;
+    note("power cut");
+    disk_ = std::make_unique<Sim_Disk>(disk_->after_power_cut(random_.next()));
+    if (!is_durable_) sure_position_ = 0;
+    if (sure_position_ > journal_start && disk_->content().empty()) fail("the journal is lost");
+  }
+
+  void replace_journal(std::string content) {
+    disk_ = std::make_unique<Sim_Disk>(std::move(content), disk_->beside());
+    sure_position_ = 0;
+  }
+
+  void change_from_outside() {
+    const Sim_Folder::Files files = disk_->beside();
+    const std::size_t what = random_.below(10);
+    if (what == 0) {
+      if (backups_.empty()) return;
+      note("an old backup of the journal");
+      const std::size_t number = random_.below(backups_.size());
+      std::string backup = backups_[number];
+      if (chance(50)) backup = grown(backup, disk_->content().size());
+      replace_journal(std::move(backup));
+    } else if (what == 1) {
+      note("another journal of the same length");
+      replace_journal(grown({}, disk_->content().size()));
+    } else if (const auto found = files.find(newest); found != files.end()) {
+      change_snapshot(found->second, what);
+    }
+  }
+
+  void change_snapshot(const std::string& content, std::size_t what) {
+    constexpr std::size_t header = 112;  // bytes that say something
+    const auto word = [&](std::size_t i) {
+      return static_cast<std::size_t>(load<std::uint64_t>(content.data() + 8 * i));
+    };
+    if (content.size() < header || !is_whole(content)) return;
+    const std::size_t sections_end = word(7), directory = word(9);
+    std::string changed = content;
+    const auto flip = [&](std::size_t at) {
+      changed[at] = static_cast<char>(changed[at] ^ (1 << random_.below(8)));
+    };
+    ++counts_.changed;
+    switch (what) {
+      case 2:
+        note("a bit of the header flips");
+        flip(random_.below(header));
+        return put_damaged(changed);
+      case 3:
+        note("a bit of the directory flips");
+        flip(directory + random_.below(content.size() - directory));
+        return put_damaged(changed);
+      case 4:
+        note("a snapshot is truncated");
+        changed.resize(random_.below(content.size()));
+        return put_damaged(changed);
+      case 5:
+        note("bytes are appended to a snapshot");
+        return put_damaged(changed + std::string(1 + random_.below(5000), 'x'));
+      case 6:
+        note("a snapshot gets the name of a kept one");
+        disk_->folder().put(
+            snapshot_suffix(static_cast<Offset>(word(2) + (chance(50) ? 0 : random_.below(20)))),
+            content);
+        return;
+      case 7:
+        note("a process has left an unfinished snapshot");
+        changed.resize(random_.below(content.size()));
+        return disk_->folder().put(unfinished, changed);
+      case 8:
+        note("the snapshot of another journal");
+        sure_position_ = 0;
+        return disk_->folder().put(newest, snapshot_of_another());
+      default:
+        if (directory <= 4096) return;
+        flip(4096 + random_.below(directory - 4096));
+        require_verified(changed, sections_end);
+    }
+  }
+
+  bool is_whole(const std::string& content) const {
+    try {
+      open_file(content);
+      return true;
+    } catch (const Exception&) {
+      return false;
+    }
+  }
+
+  // Where opening sees the damage, the snapshot must not be used.
+  void put_damaged(const std::string& content) {
+    sure_position_ = 0;
+    disk_->folder().put(newest, content);
+    if (is_whole(content)) fail("the damage of a snapshot is not seen");
+  }
+
+  // Not seen by opening; so it is taken back.
+  void require_verified(const std::string& content, std::size_t sections_end) {
+    try {
+      open_file(content)->verify([](Offset, Offset) {});
+    } catch (const Corruption_Error&) {
+      return;
+    }
+    fail("a flipped bit behind " + std::to_string(sections_end) + " is not found by verify");
+  }
+
+  // A journal that begins with this one, and has other entries up to at least `size`; exactly that,
+  // if it can be.
+  std::string grown(const std::string& start, std::size_t size) {
+    Sim_Disk disk(start);
+    Random_Changes changes(random_);
+    try {
+      Sim_File file(disk);
+      Writable_Database db(file, Recovery::overwrite, program_.deleted_values, program_.indexes);
+      const auto left = [&] { return static_cast<Offset>(size) - db.get_journal().get_position(); };
+      for (std::size_t n = 0; n < 40 && left() > 200; ++n) changes.change(db);
+      while (left() >= 2) {
+        const Offset n = std::min<Offset>(left(), 100);
+        db.write(Comment{std::string(static_cast<std::size_t>(n - 2), 'p')});
+      }
+      db.hard_checkpoint();
+    } catch (const Exception&) {
+      return start;
+    }
+    return disk.content();
+  }
+
+  std::string snapshot_of_another() {
+    Sim_Disk disk(grown({}, disk_->content().size()));
+    Sim_File file(disk);
+    Writable_Database db(file, Recovery::overwrite, program_.deleted_values, program_.indexes);
+    db.write_snapshot();
+    return disk.beside()[newest];
+  }
+
+  Random random_;
+  Snapshot_Counts& counts_;
+  Opening program_;
+  std::unique_ptr<Sim_Disk> disk_;
+  std::vector<std::string> backups_;
+  bool is_nested_ = false;
+  bool is_durable_ = false;   // what the newest snapshot has, in the journal
+  Offset sure_position_ = 0;  // the newest snapshot is there, fits the program, and has this much
+  std::string trace_;
+};
+
+}  // namespace
+
+std::optional<Lab_Failure> explore_snapshots(std::uint64_t seed, Lab_Counts& counts) {
+  ++counts.seeds;
+  Schedule schedule(seed, counts.snapshots);
+  try {
+    schedule.run();
+  } catch (const std::exception& error) {
+    return Lab_Failure{
+        seed, "seed " + std::to_string(seed) + ": " + error.what() + "\n" + schedule.trace(),
+        "--snapshots --seed " + std::to_string(seed)};
+  }
+  return {};
+}
+
+}  // namespace joedb::testing
