@@ -80,6 +80,9 @@ joedb_recover city.joedb                            0
 joedb_recover tail.joedb                            0
 joedb_recover text                                  1
 joedb_recover --recovery none city.joedb            2
+joedb_snapshot --list city.joedb                    0
+joedb_snapshot missing                              1
+joedb_snapshot --list --remove city.joedb           2
 joedb_sha256sum city.joedb                          0
 joedb_sha256sum city.joedb text                     1
 joedb_sha256sum                                     2
