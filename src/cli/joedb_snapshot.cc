@@ -78,6 +78,7 @@ class Snapshot_Maker {
     require_hard(end);
     begin_at_snapshot(end);
     replay_to(end, true);
+    require_entry_end(journal_, end);
     write(true);
     remove_intermediate();
     return std::move(written_);
