@@ -27,6 +27,7 @@ USER_OF_HEADERS = 'src/lab/scenario.cc'  # what is in a header is compiled with 
 ATTACKS = 'kill', 'power', 'error'
 NETWORK = 'network'  # instead of these, for servers and clients
 CLUSTER = 'replicated_log'  # and for journals on a cluster
+SNAPSHOTS = 'snapshots'  # and for snapshots
 
 
 def source_of(mutant):
@@ -77,7 +78,7 @@ def build(mutant, number):
 def attack(program, kind, seconds, of_logs):
     """The seed that finds the error, or None."""
     try:
-        what = [f'--{kind}'] if kind in (NETWORK, CLUSTER) else ['--attack', kind, *(['--wal'] if of_logs else [])]
+        what = [f'--{kind}'] if kind in (NETWORK, CLUSTER, SNAPSHOTS) else ['--attack', kind, *(['--wal'] if of_logs else [])]
         result = subprocess.run([program, 'crash-lab', *what, '--jobs', '1', '--seconds', str(seconds)],
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                 timeout=2 * seconds + 60)
@@ -92,6 +93,8 @@ def attack(program, kind, seconds, of_logs):
 def kinds_for(mutant):
     if re.match('server:|client:|relay:', mutant.name):
         return [NETWORK]
+    if mutant.name.startswith('snapshot:'):
+        return [SNAPSHOTS]
     return [CLUSTER] if mutant.name.startswith('cluster:') else ATTACKS
 
 

@@ -321,6 +321,12 @@ class Schedule {
         end = std::min(end, static_cast<Offset>(random.below(static_cast<std::size_t>(end)) + 1));
       try {
         load(database, journal, end);
+      } catch (const Unique_Violation& error) {
+        Sim_Disk bare(disk_->content());
+        Opening same = opening;
+        same.end = end;
+        if (read(bare, same).text.starts_with("a key twice")) return note("  a key twice");
+        throw;
       } catch (const Exception&) {
         if (is_past) return;  // the position is inside of an entry
         throw;

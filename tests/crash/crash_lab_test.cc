@@ -109,6 +109,17 @@ TEST_F(Crash_Lab_Test, ClientsOfAReplicatedLogKeepWhatWasAcknowledged) {
   EXPECT_GT(report.counts.network.conflicts, 0);
 }
 
+TEST_F(Crash_Lab_Test, ADatabaseWithASnapshotIsTheOneWithout) {
+  Lab_Settings settings;
+  settings.first_seed = first_seed();
+  settings.seeds = 2000 / share;
+  settings.has_snapshots = true;
+  const Lab_Report report = expect_none(settings);
+  EXPECT_GT(report.counts.snapshots.written, 4'000 / share);
+  EXPECT_GT(report.counts.snapshots.used, 10'000 / share);
+  EXPECT_GT(report.counts.snapshots.refused, 0);
+}
+
 TEST_F(Crash_Lab_Test, TheCommandsOfAUserAreAWorkload) {
   Lab_Settings settings;
   settings.script =

@@ -30,6 +30,8 @@ CLIENT = 'src/replica/client.cc'
 CLUSTER = 'src/cluster/log_connection.cc'
 CLUSTER_READER = 'src/cluster/log_reader.cc'
 RECORD = 'src/cluster/record.cc'
+SNAPSHOT = 'src/table/snapshot.cc'
+SNAPSHOT_FILE = 'src/snapshot/snapshot_file.cc'
 
 MUTANTS = [
     # Two syncs.
@@ -404,4 +406,25 @@ MUTANTS = [
            '  bytes_->drop_after(state_.journal.end);\n', ''),
     Mutant('cluster: what was read before the lock is forgotten', CLUSTER_READER,
            '  if (!is_push) return;\n', ''),
+    # Snapshots beside a journal.
+    Mutant('snapshot: gets its name before it is synced', SNAPSHOT,
+           '    file->sync();\n    database.require_intact();\n'
+           '    journal.rename_beside(unfinished, snapshot_suffix(is_kept ? place.position : 0));\n',
+           '    journal.rename_beside(unfinished, snapshot_suffix(is_kept ? place.position : 0));\n    file->sync();\n'),
+    Mutant('snapshot: the position is compared with the size', SNAPSHOT,
+           'is_later = place.position > limit;', 'is_later = place.position > journal.get_size();'),
+    Mutant('snapshot: samples are not compared', SNAPSHOT_FILE,
+           '  return sample_journal(journal, place_.position) == journal_sample_;\n', '  return true;\n'),
+    Mutant('snapshot: the context is not restored', 'src/table/load.cc',
+           '    journal.resume(*place);\n', '    journal.resume({place->position, {}});\n'),
+    Mutant('snapshot: the tail is replayed from the start', 'src/table/load.cc',
+           '    journal.resume(*place);\n', '    journal.resume({journal_start, place->context});\n'),
+    Mutant('snapshot: written behind the hard checkpoint', 'src/table/writable_database.cc',
+           '  hard_checkpoint();\n  const Replay_Place place', '  soft_checkpoint();\n  const Replay_Place place'),
+    Mutant('snapshot: the hash of the header is not checked', SNAPSHOT_FILE,
+           '  require(words[header_hash_word] == header_hash(words), "its header is damaged");\n', ''),
+    Mutant('snapshot: the hash of the directory is not checked', SNAPSHOT_FILE,
+           '  if (hash_of(directory_, layout) != hash)\n', '  if (false && hash != 0)\n'),
+    Mutant('snapshot: the list of free ids is not restored', 'src/table/record_ids.cc',
+           '    in.section(ids.links_,', '    ids.first_free_ = no_id;\n    in.section(ids.links_,'),
 ]
