@@ -78,7 +78,8 @@ def build(mutant, number):
 def attack(program, kind, seconds, of_logs):
     """The seed that finds the error, or None."""
     try:
-        what = [f'--{kind}'] if kind in (NETWORK, CLUSTER, SNAPSHOTS) else ['--attack', kind, *(['--wal'] if of_logs else [])]
+        what = ([f'--{kind}'] if kind in (NETWORK, CLUSTER, SNAPSHOTS)
+                else ['--attack', kind, *(['--wal'] if of_logs else [])])
         result = subprocess.run([program, 'crash-lab', *what, '--jobs', '1', '--seconds', str(seconds)],
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                 timeout=2 * seconds + 60)

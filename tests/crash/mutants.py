@@ -410,9 +410,10 @@ MUTANTS = [
     Mutant('snapshot: gets its name before it is synced', SNAPSHOT,
            '    file->sync();\n    database.require_intact();\n'
            '    journal.rename_beside(unfinished, snapshot_suffix(is_kept ? place.position : 0));\n',
-           '    journal.rename_beside(unfinished, snapshot_suffix(is_kept ? place.position : 0));\n    file->sync();\n'),
+           '    journal.rename_beside(unfinished, snapshot_suffix(is_kept ? place.position : 0));\n'
+           '    file->sync();\n'),
     Mutant('snapshot: the position is compared with the size', SNAPSHOT,
-           'is_later = place.position > limit;', 'is_later = place.position > journal.get_size();'),
+           'if (place.position > limit) return {};', 'if (place.position > journal.get_size()) return {};'),
     Mutant('snapshot: samples are not compared', SNAPSHOT_FILE,
            '  return sample_journal(journal, place_.position) == journal_sample_;\n', '  return true;\n'),
     Mutant('snapshot: the context is not restored', 'src/table/load.cc',
