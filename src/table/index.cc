@@ -23,9 +23,9 @@
 //    the run, or in the tree. It is in one of them at most.
 // 2. The tree and the entries of the run that have not left are sorted by key and then id, as the
 //    columns have the keys now. The columns of entries that have left are never read.
-// 3. An entry of the tree has a position in the run: what has not left before it is smaller, what
-//    has not left from there on is larger. Positions stay right as entries leave, for the others do
-//    not move; a new run begins with an empty tree. So going through both compares no keys.
+// 3. A place has the position in the run of its record of the tree: what has not left before it is
+//    smaller, what has not left from there on is larger. So going through both searches the run
+//    once for each record of the tree, and compares nothing for those of the run.
 
 namespace joedb::inline v1 {
 
@@ -81,7 +81,6 @@ template Key_Part key_part(Blob);
 struct Index::Entry {
   std::uint64_t number;  // of the first part of its key
   index_t id;
-  std::size_t position = 0;  // in the run: of the first entry that is larger
 };
 
 // Of the records whose keys begin with `key`: behind those with ids up to this one.
@@ -194,6 +193,7 @@ struct Index::Tree {
 struct Index::Place {
   Tree::Set::const_iterator tree;
   std::size_t run;
+  std::size_t tree_position;  // of the first in the run that is larger than that of the tree
 };
 
 Index::Index(Index_Definition definition, const Table& table)
@@ -332,11 +332,21 @@ Index::Found Index::search_run(const Bound& bound) const {
 }
 
 Index::Place Index::first_behind(const Bound& bound) const {
-  return {tree_->set.empty() ? tree_->end() : std::as_const(tree_->set).lower_bound(bound),
-          run_->size() == 0 ? 0 : search_run(bound).position};
+  return place_at(tree_->set.empty() ? tree_->end() : std::as_const(tree_->set).lower_bound(bound),
+                  run_->size() == 0 ? 0 : search_run(bound).position);
 }
 
-Index::Place Index::end_place() const { return {tree_->end(), run_->size()}; }
+template <class Iterator>
+Index::Place Index::place_at(Iterator tree, std::size_t run) const {
+  return {tree, run, tree == tree_->end() ? run_->size() : position_of(tree->id)};
+}
+
+// Of the first entry of the run that is larger than a record of the tree.
+std::size_t Index::position_of(index_t id) const {
+  return run_->size() == 0 ? 0 : search_run(Bound{Record_Key(*this, id).key(), id}).position;
+}
+
+Index::Place Index::end_place() const { return place_at(tree_->end(), run_->size()); }
 
 Record_Id Index::find(Key key) const {
   Record_Id result;
@@ -356,7 +366,7 @@ Record_Id Index::find(Key key) const {
 // ---- cursors ------------------------------------------------------------------------------------
 
 bool Index::is_in_tree(const Place& place) const {
-  return place.tree != tree_->end() && place.tree->position <= place.run;
+  return place.tree != tree_->end() && place.tree_position <= place.run;
 }
 
 index_t Index::record_at(const Place& place) const {
@@ -366,7 +376,7 @@ index_t Index::record_at(const Place& place) const {
 // Requires that it is not at the end.
 void Index::move_on(Place& place) const {
   if (is_in_tree(place))
-    ++place.tree;
+    place = place_at(std::next(place.tree), place.run);
   else
     place.run = run_->next_live(place.run + 1);
 }
@@ -375,9 +385,9 @@ void Index::move_on(Place& place) const {
 bool Index::move_back(Place& place) const {
   const std::size_t previous = run_->previous_live(place.run);
   if (place.tree != tree_->set.begin()) {
-    const auto previous_in_tree = std::prev(place.tree);
-    if (previous == Index_Run::none || previous_in_tree->position > previous) {
-      place.tree = previous_in_tree;
+    const Place in_tree = place_at(std::prev(place.tree), place.run);
+    if (previous == Index_Run::none || in_tree.tree_position > previous) {
+      place = in_tree;
       return true;
     }
   }
@@ -394,6 +404,7 @@ Index::Cursor Index::cursor(const Place& place) const {
   cursor.changes_ = changes_;
   std::memcpy(cursor.place_, &place.tree, sizeof place.tree);
   cursor.position_ = place.run;
+  cursor.tree_position_ = place.tree_position;
   if (place.tree != tree_->end() || place.run != run_->size())
     cursor.record_ = Record_Id(record_at(place));
   return cursor;
@@ -405,6 +416,7 @@ Index::Place Index::place(const Cursor& cursor) const {
     Place place;
     std::memcpy(&place.tree, cursor.place_, sizeof place.tree);
     place.run = cursor.position_;
+    place.tree_position = cursor.tree_position_;
     return place;
   }
   if (cursor.record_.is_null()) return end_place();
@@ -413,10 +425,16 @@ Index::Place Index::place(const Cursor& cursor) const {
 }
 
 Index::Cursor Index::begin() const {
-  return cursor({std::as_const(tree_->set).begin(), run_->next_live(0)});
+  return cursor(place_at(std::as_const(tree_->set).begin(), run_->next_live(0)));
 }
 
-Index::Cursor Index::end() const { return cursor(end_place()); }
+// Without a place: loops compare each cursor with it.
+Index::Cursor Index::end() const {
+  Cursor cursor;
+  cursor.index_ = this;
+  cursor.changes_ = std::numeric_limits<std::uint64_t>::max();
+  return cursor;
+}
 
 Index::Cursor Index::lower_bound(Key key) const {
   return cursor(first_behind(Bound{key, no_record}));
@@ -445,10 +463,20 @@ Index::Cursor Index::next_with(Key key, const Cursor& old) const {
 
 void Index::Cursor::next() {
   if (record_.is_null()) return;
+  const Index_Run& run = *index_->run_;
   Place place = index_->place(*this);
-  const bool is_end = place.tree == index_->tree_->end() && place.run == index_->run_->size();
-  // Unless the record has left, and this is the next one.
-  if (!is_end && Record_Id(index_->record_at(place)) == record_) index_->move_on(place);
+  if (changes_ == index_->changes_) {
+    if (place.tree == index_->tree_->end()) [[likely]] {  // what is left is in the run
+      position_ = run.next_live(position_ + 1);
+      record_ = position_ < run.size() ? Record_Id(run.id(position_)) : Record_Id();
+      return;
+    }
+    index_->move_on(place);
+  } else {
+    const bool is_end = place.tree == index_->tree_->end() && place.run == run.size();
+    // Unless the record has left, and this is the next one.
+    if (!is_end && Record_Id(index_->record_at(place)) == record_) index_->move_on(place);
+  }
   *this = index_->cursor(place);
 }
 
@@ -551,7 +579,7 @@ void Index::put_in(index_t id) {
   tree_->pool.reserve();
   const Tree::Set& set = tree_->set;
   const Key_Part first = part(0, id);
-  Entry added{first.number, id};
+  const Entry added{first.number, id};
   const auto fits = [&](const Tree::Prepared_Place& prepared) {
     return (prepared.iterator == set.end() || set.key_comp()(added, *prepared.iterator)) &&
            (prepared.iterator == set.begin() ||
@@ -562,17 +590,9 @@ void Index::put_in(index_t id) {
   const Tree::Prepared_Place& prepared = tree_->prepared;
   const bool is_known = prepared.id == id && prepared.changes == changes_ && fits(prepared);
   const auto place = is_known ? prepared.iterator : set.lower_bound(added);
-  if (is_known) {
-    added.position = prepared.position;
-  } else if (run_->size() > 0) {
-    const Record_Key key(*this, id);
-    if (definition_.is_unique) {
-      const Found same = search_run(Bound{key.key(), no_record});
-      if (same.is_equal) throw_violation(id, run_->id(same.position));
-      added.position = same.position;
-    } else {
-      added.position = search_run(Bound{key.key(), id}).position;
-    }
+  if (!is_known && definition_.is_unique && run_->size() > 0) {
+    const Found same = search_run(Bound{Record_Key(*this, id).key(), no_record});
+    if (same.is_equal) throw_violation(id, run_->id(same.position));
   }
   if (definition_.is_unique) {
     const auto has_same_key = [&](const Entry& e) {
@@ -762,7 +782,7 @@ Key_Coder Index::make_coder(std::size_t count) const {
 template <class F>
 void Index::for_each_place(F f) const {
   const Place end = end_place();
-  Place place{std::as_const(tree_->set).begin(), run_->next_live(0)};
+  Place place = place_at(std::as_const(tree_->set).begin(), run_->next_live(0));
   for (; place.tree != end.tree || place.run != end.run; move_on(place)) f(place);
 }
 

@@ -106,6 +106,7 @@ class Index {
     std::uint64_t changes_ = 0;            // of the index, when `place_` was found
     alignas(8) std::byte place_[16] = {};  // in the tree: its first record that is not before
     std::size_t position_ = 0;             // the same, in the run
+    std::size_t tree_position_ = 0;        // in the run, behind the first
     Record_Id record_;
   };
 
@@ -214,6 +215,9 @@ class Index {
   Found search_run(const Bound& bound) const;
   Place first_behind(const Bound& bound) const;
   Place end_place() const;
+  template <class Iterator>
+  Place place_at(Iterator tree, std::size_t run) const;
+  std::size_t position_of(index_t id) const;
   Place place(const Cursor& cursor) const;
   bool is_in_tree(const Place& place) const;
   index_t record_at(const Place& place) const;
