@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "format/hash.h"
+#include "joedb/base/bytes.h"
+#include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
 #include "lab/database_text.h"
@@ -377,6 +380,108 @@ TEST_F(Written_Snapshot, IsReplacedOnClosingOnceItIsOld) {
     end = db.get_journal().get_checkpoint();
   }
   expect_used(end);
+}
+
+// ---- snapshots that somebody made by hand -------------------------------------------------------
+
+// Makes the hashes of header and directory right again.
+void hash_again(std::string& bytes) {
+  constexpr std::uint64_t layout = 0x01'00'00'00'00'00'00'01;
+  const auto word = [&](std::size_t i) { return load<std::uint64_t>(bytes.data() + 8 * i); };
+  if (word(9) > bytes.size() || word(10) > bytes.size() - word(9)) return;
+  store(bytes.data() + 8 * 11, hash_of({bytes.data() + word(9), word(10)}, layout));
+  store(bytes.data() + 8 * 13, hash_of({bytes.data(), 8 * 13}, layout));
+}
+
+// Reads and changes everything. What goes in a circle, no longer than that.
+void use(Database& db) {
+  const auto change = [](auto f) {
+    try {
+      f();
+    } catch (const Exception&) {
+    }
+  };
+  std::uint64_t sum = 0;
+  for (const auto& table : db.tables()) {
+    if (!table) continue;
+    const Record_Ids& records = table->records();
+    const index_t rows = std::min<index_t>(records.size(), 10'000);
+    index_t id = records.first();
+    for (index_t i = 0; i < rows && id != Record_Ids::no_id; ++i, id = records.next(id)) sum += 1;
+    id = records.last();
+    for (index_t i = 0; i < rows && id != Record_Ids::no_id; ++i, id = records.previous(id))
+      sum += 1;
+    for (index_t i = 0; i < rows; ++i)
+      for (std::size_t f = 0; f < table->fields().size(); ++f) {
+        const Column_Base* const column = table->fields()[f].column.get();
+        if (column == nullptr) continue;
+        visit_type(column->type().code, [&]<class T>(std::type_identity<T>) {
+          const T value = static_cast<const Column<T>&>(*column).get(i);
+          if constexpr (std::is_same_v<T, std::string_view>)
+            for (const char c : value) sum += static_cast<unsigned char>(c);
+          else
+            sum += static_cast<std::uint64_t>(key_part(value).number);
+        });
+      }
+    for (const auto& index : table->indexes()) {
+      auto place = index->begin();
+      for (index_t i = 0; i < rows && place != index->end(); ++i, place.next()) sum += 1;
+      for (index_t i = 0; i < rows; ++i) place.previous();
+      const std::vector<Key_Part> key = {key_part(std::string_view("A city")), key_part(7)};
+      sum += index->find(Key(key).first(1)).is_null() ? 1u : 2u;
+      index->lower_bound(Key(key).first(1)).next();
+    }
+    for (index_t i = 0; i < 40 && rows > 0; ++i) {
+      const Record_Id record(i * 37 % rows);
+      change([&] { db(Update<std::string_view>{table->id(), record, name, "Another city, far"}); });
+      change([&] { db(Update<std::int32_t>{table->id(), record, size, 5 - static_cast<int>(i)}); });
+      if (i % 3 == 0) change([&] { db(Delete{table->id(), record}); });
+      change([&] { db(Insert{table->id(), Record_Id(records.next_free())}); });
+    }
+  }
+  EXPECT_NE(sum, 1u);
+}
+
+TEST_F(Written_Snapshot, MadeByHandReachesNothingOutsideOfIt) {
+  const std::string good = bytes();
+  const auto directory = static_cast<std::size_t>(load<std::uint64_t>(good.data() + 8 * 9));
+  Random random(testing::first_seed());
+  int restored_count = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string bad = good;
+    const int changes = 1 << static_cast<int>(random.below(10));
+    for (int k = 0; k < changes; ++k) {
+      // A third of them in the directory, else in sections, some in whole words.
+      const std::size_t at = random.below(3) == 0 && i % 2 == 0
+                                 ? directory + random.below(good.size() - directory)
+                                 : 4096 + random.below(directory - 4096);
+      const std::uint64_t value = random.below(4) == 0 ? ~std::uint64_t{0} >> random.below(64)
+                                                       : random.next() >> random.below(64);
+      if (random.flip() && at + 8 <= good.size())
+        store(bad.data() + at / 8 * 8, value);
+      else
+        bad[at] = static_cast<char>(value);
+    }
+    hash_again(bad);
+    auto file = std::make_unique<Memory_File>();
+    file->pwrite(bad.data(), bad.size(), 0);
+    Database database(Deleted_Values::reset);
+    for (Index_Definition& index : indexes()) database.add_index(std::move(index));
+    try {
+      const Snapshot_File snapshot(std::move(file));
+      database.restore(snapshot);
+    } catch (const Exception&) {
+      continue;
+    }
+    ++restored_count;
+    database.remove_limits();
+    use(database);
+    Memory_File copy;
+    Snapshot_Writer out(copy);
+    database.save(out);
+    out.finish({}, 0);
+  }
+  EXPECT_GT(restored_count, 100);
 }
 
 }  // namespace
