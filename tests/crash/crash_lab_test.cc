@@ -116,7 +116,7 @@ TEST_F(Crash_Lab_Test, ADatabaseWithASnapshotIsTheOneWithout) {
   settings.has_snapshots = true;
   const Lab_Report report = expect_none(settings);
   EXPECT_GT(report.counts.snapshots.written, 4'000 / share);
-  EXPECT_GT(report.counts.snapshots.used, 10'000 / share);
+  EXPECT_GT(report.counts.snapshots.used, 8'000 / share);
   EXPECT_GT(report.counts.snapshots.refused, 0);
 }
 
