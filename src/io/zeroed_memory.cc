@@ -27,6 +27,7 @@ void Zeroed_Memory::grow(std::size_t size, bool will_be_filled) {
       Zeroed_Memory larger;
       larger.grow(size, true);
       if (size_ > 0) std::memcpy(larger.data_, data_, size_);
+      larger.take_cut_of(*this);
       swap(larger);
     }
     return;
@@ -140,13 +141,14 @@ void Zeroed_Memory::swap(Zeroed_Memory& other) noexcept {
   std::swap(reserved_, other.reserved_);
   std::swap(usable_, other.usable_);
   std::swap(guard_, other.guard_);
+  std::swap(was_cut_, other.was_cut_);
 }
 
 void Zeroed_Memory::expect_scan() const noexcept {
   if (is_mapped()) ::madvise(data_, guard_->size(), MADV_NORMAL);
 }
 
-bool Zeroed_Memory::was_cut() const { return guard_ != nullptr && guard_->was_cut(); }
+bool Zeroed_Memory::was_cut() const { return was_cut_ || (guard_ != nullptr && guard_->was_cut()); }
 std::uint64_t Zeroed_Memory::cut_count() { return Guarded_Map::cut_count(); }
 
 void Zeroed_Memory::release() noexcept {

@@ -24,6 +24,7 @@ void Column<std::string_view>::make_room(std::size_t size) {
     larger.reserve(2 * wanted);
   larger.grow(wanted);
   if (used_ > 0) std::memcpy(larger.data(), texts_.data(), used_);
+  larger.take_cut_of(texts_);
   earlier_texts_.push_back(std::move(texts_));
   texts_ = std::move(larger);
 }

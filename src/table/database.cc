@@ -283,6 +283,8 @@ void Database::restore(const Snapshot_File& snapshot) {
               "ones: a program has written it, and this is a tool",
         0);
   const index_t rows_beyond_limit = in->number();
+  if (rows_beyond_limit < 0 || rows_beyond_limit > free_rows_of_journal(snapshot.place().position))
+    throw Corruption_Error("it has more records than its journal can have", 0);
   const bool has_timestamps = in->number() != 0;
   const Timestamps timestamps{in->number(), in->number()};
   const std::string_view schema = in->text();
@@ -295,6 +297,14 @@ void Database::restore(const Snapshot_File& snapshot) {
   }
   if (schema != schema_entries_)
     throw Corruption_Error("its tables are not those of the schema", 0);
+  // The next insertion into a table may have a text of it as a value: also after a failure.
+  struct Make_Room {
+    ~Make_Room() {
+      for (const auto& table : tables)
+        if (table) table->make_room_for_one();
+    }
+    const std::vector<std::unique_ptr<Table>>& tables;
+  } const at_the_end{tables_};
   for (const auto& table : tables_)
     if (table) table->restore(*open_group(snapshot, group_name(*table)));
   for (Index* const index : indexes_) {

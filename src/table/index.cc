@@ -350,7 +350,10 @@ Index::Place Index::end_place() const { return place_at(tree_->end(), run_->size
 
 Record_Id Index::find(Key key) const {
   Record_Id result;
-  if (key.empty()) return begin().record();
+  if (key.size() < columns_.size()) {
+    const Record_Id first = lower_bound(key).record();
+    return first.is_not_null() && compare(first.value(), key) == 0 ? first : result;
+  }
   if (run_->size() > 0) {
     const Found found = search_run(Bound{key, no_record});
     if (found.is_equal) result = Record_Id(run_->id(found.position));
@@ -501,7 +504,8 @@ bool Index::triggers(Field_Id field) const {
 void Index::set_state(index_t id, State next) {
   const State old = state(id);
   waiting_count_ += static_cast<std::size_t>(next == State::waiting);
-  waiting_count_ -= static_cast<std::size_t>(old == State::waiting);
+  // A snapshot may have said another number.
+  waiting_count_ -= static_cast<std::size_t>(old == State::waiting && waiting_count_ > 0);
   states_.data()[id] = static_cast<char>(next);
 }
 
@@ -573,7 +577,11 @@ void Index::take_out(index_t id) {
 
 void Index::put_in(index_t id) {
   if (is_deferred_) {
-    if (size() > 0) waiting_.push_back(id);
+    if (waiting_.size() > size() / 4 + 64) {  // a record that changes often is there often
+      waiting_.clear();
+      has_unlisted_ = true;
+    }
+    if (size() > 0 && !has_unlisted_) waiting_.push_back(id);
     return set_state(id, State::waiting);
   }
   tree_->pool.reserve();
@@ -736,6 +744,7 @@ void Index::build() {
 
   auto run = std::make_unique<Index_Run>(coder, std::move(key_memory), std::move(id_memory), count,
                                          sizeof(Id) == sizeof(std::uint64_t));
+  was_cut_ = was_cut();
   tree_->set.clear();
   run_ = std::move(run);
   ++changes_;
@@ -841,6 +850,6 @@ void Index::restore(Section_Reader& in) {
   ++changes_;
 }
 
-bool Index::was_cut() const { return states_.was_cut() || run_->was_cut(); }
+bool Index::was_cut() const { return was_cut_ || states_.was_cut() || run_->was_cut(); }
 
 }  // namespace joedb::inline v1

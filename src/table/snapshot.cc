@@ -141,11 +141,14 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
     out.finish(place, sample_journal(journal, place.position));
     file->sync();
     database.require_intact();
-    journal.rename_beside(unfinished, snapshot_suffix(is_kept ? place.position : 0));
   } catch (...) {
-    journal.remove_beside(unfinished);
+    try {
+      journal.remove_beside(unfinished);
+    } catch (const Io_Error&) {  // the first error counts
+    }
     throw;
   }
+  journal.rename_beside(unfinished, snapshot_suffix(is_kept ? place.position : 0));
   return true;
 }
 

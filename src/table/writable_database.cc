@@ -13,8 +13,10 @@ class Writable_Database::Background_Snapshot {
  public:
   // `hard`: a hard checkpoint that is known to be on the disk. A reader may find a later one, whose
   // seal fits, and which the writer is about to sync, or could not.
-  Background_Snapshot(std::unique_ptr<Abstract_File> file, Database database, Offset hard)
+  Background_Snapshot(std::unique_ptr<Abstract_File> file, bool is_shared, Database database,
+                      Offset hard)
       : file_(std::move(file)),
+        is_shared_(is_shared),
         database_(std::move(database)),
         hard_(hard),
         thread_([this] { run(); }) {}
@@ -36,6 +38,7 @@ class Writable_Database::Background_Snapshot {
   void run() noexcept {
     try {
       Readonly_Journal journal(*file_);
+      if (is_shared_) file_->datasync();  // another process may have written the checkpoint
       load(database_, journal, hard_);
       if (joedb::write_snapshot(database_, *file_, journal.get_replay_place())) position_ = hard_;
       database_ = Database();
@@ -46,6 +49,7 @@ class Writable_Database::Background_Snapshot {
   }
 
   const std::unique_ptr<Abstract_File> file_;
+  const bool is_shared_;
   Database database_;
   const Offset hard_;
   Offset position_ = 0;
@@ -83,9 +87,12 @@ bool Writable_Database::write_snapshot() {
   Snapshot_Report report;
   report.position = place.position;
   database_.set_snapshot_report(report);
-  map_snapshot(database_, journal_.get_file(), place.position);
-  for (const auto& table : database_.tables())
-    if (table) table->make_room_for_one();
+  try {
+    map_snapshot(database_, journal_.get_file(), place.position);
+  } catch (const std::exception& error) {  // what is not mapped stays in memory
+    report.remark = error.what();
+    database_.set_snapshot_report(report);
+  }
   return true;
 }
 
@@ -94,8 +101,9 @@ void Writable_Database::write_snapshot_in_background() {
   wait_for_snapshot();
   auto file = journal_.get_file().open_beside("", Open_Mode::read_existing);
   if (file)
-    background_ = std::make_unique<Background_Snapshot>(std::move(file), database_.make_new(),
-                                                        journal_.get_hard_checkpoint());
+    background_ =
+        std::make_unique<Background_Snapshot>(std::move(file), journal_.is_shared(),
+                                              database_.make_new(), journal_.get_hard_checkpoint());
 }
 
 void Writable_Database::wait_for_snapshot() {

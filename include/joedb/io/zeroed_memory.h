@@ -64,6 +64,8 @@ class Zeroed_Memory {
   void expect_scan() const noexcept;
   // Whether somebody has cut the mapped file where it was read: there are zeros since.
   bool was_cut() const;
+  // What is in this block has come from the other one: so has that.
+  void take_cut_of(const Zeroed_Memory& other) { was_cut_ = was_cut_ || other.was_cut(); }
   // How often that has happened to any map of the process.
   static std::uint64_t cut_count();
 
@@ -81,6 +83,7 @@ class Zeroed_Memory {
   std::size_t reserved_ = 0;  // address space from data_ on; 0 where none was reserved
   std::size_t usable_ = 0;    // of this, what can be written
   Guarded_Map* guard_ = nullptr;
+  bool was_cut_ = false;  // before it moved
 };
 
 }  // namespace joedb::inline v1

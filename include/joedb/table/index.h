@@ -243,6 +243,7 @@ class Index {
   std::vector<Key_Column> columns_;
   Field_Id highest_field_;
   bool is_deferred_ = true;
+  bool was_cut_ = false;       // of a run that was replaced
   bool has_unlisted_ = false;  // records that wait, but may not be in `waiting_`
   std::uint64_t changes_ = 0;
   Zeroed_Memory states_;  // one byte for each record

@@ -41,7 +41,8 @@ std::vector<Index_Definition> indexes_of_snapshot(const Abstract_File& journal);
 // `place`: not behind its last hard checkpoint, and all bytes before are in the file. It gets its
 // name when it is complete and durable, in place of one that has the name, which stays whole for
 // those who have it open. Returns false if another process is writing one, or `journal` is a kind
-// of file that has no place beside it. Throws Io_Error; then nothing has changed.
+// of file that has no place beside it. Throws Io_Error; then nothing has changed, unless it was the
+// directory that could not be synced.
 bool write_snapshot(const Database& database, const Abstract_File& journal,
                     const Replay_Place& place, bool is_kept = false);
 

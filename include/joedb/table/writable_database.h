@@ -189,7 +189,8 @@ class Writable_Database {
   // mapped afterwards: memory that is not in use is given back. Strings, iterators of indexes and
   // other addresses of values are not valid then. Returns false if another process is writing one,
   // or the file has no place for one. Throws what hard_checkpoint() throws, Exception in
-  // update_vector, and Io_Error: there is no new snapshot then, and nothing else has changed.
+  // update_vector, and Io_Error: there is no new snapshot then, and nothing else has changed. Where
+  // the tables cannot be mapped from it, they stay in memory.
   bool write_snapshot();
 
   // The same in a thread, which opens the file on its own and replays what is behind the last
