@@ -87,7 +87,7 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
   };
   attempt_at(0);
   // What is shorter is replayed faster than a directory is listed.
-  constexpr Offset worth_listing = 1 << 10;
+  constexpr Offset worth_listing = 1 << 16;
   if (!place && limit >= worth_listing) {
     std::vector<Offset> kept;
     try {
