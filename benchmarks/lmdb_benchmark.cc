@@ -142,6 +142,19 @@ static void open_and_find(std::int64_t rows, const char* file) {
   require_sum(rows, sum);
 }
 
+// 20,000 of the words, in no order.
+static void find_20000(std::int64_t rows, const char* file) {
+  const Environment environment(file, MDB_RDONLY);
+  Transaction transaction(environment, MDB_RDONLY, 0);
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < 20'000; ++i) {
+    const std::int64_t row = random_row(i, rows);
+    const std::string text = text_of(row);
+    wrong += transaction.number(bytes_of(text.data(), text.size())) != row;
+  }
+  require_sum(0, wrong);
+}
+
 // The other process also appends: the key is one more than the last one's.
 static void share(std::int64_t rows, const char* file) {
   const Environment environment(file, MDB_NOSYNC);
@@ -164,6 +177,7 @@ int main(int argc, char** argv) {
       {"open_and_sum", open_and_walk},
       {"insert_words", insert_words},
       {"open_and_find", open_and_find},
+      {"find_20000", find_20000},
       {"open_and_walk", open_and_walk},
       {"share", share},
       {"share_by_two", share_by_two},

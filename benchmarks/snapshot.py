@@ -63,34 +63,53 @@ class Measurement:
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
             os.close(descriptor)
 
-    def with_limited_memory(self, rows):
-        """Finds with memory for a quarter of the file, the page cache included: in a cgroup."""
+    def limited(self, limit, command):
+        """Seconds of a command that has so many bytes of memory, the page cache included: in a cgroup."""
         group = '/sys/fs/cgroup/memory/joedb_benchmark'
-        limit = os.path.getsize(self.path('words') + '.snapshot') // 4
-        try:
-            os.makedirs(group, exist_ok=True)
-            with open(f'{group}/memory.limit_in_bytes', 'w', encoding='ascii') as file:
-                file.write(str(limit))
-        except OSError:
-            print('  finds with limited memory: needs root, and the memory controller of cgroup v1')
-            return
-        finds = 20_000
-
-        def run(program, what, count, name):
-            os.sync()
-            with open('/proc/sys/vm/drop_caches', 'w', encoding='ascii') as file:
-                file.write('3')  # pages in the cache count for the group that has read them
-            command = f'echo $$ > {group}/cgroup.procs; exec "$0" "$@"'
-            start = time.perf_counter()
-            subprocess.run(['sh', '-c', command, os.path.join(self.programs, program), what, str(count),
-                            self.path(name)], check=True, stdout=subprocess.DEVNULL)
-            return 1e6 * (time.perf_counter() - start) / finds
-
-        for text, arguments in (('joedb', (SNAPSHOT, 'find_20000', rows, 'words')),
-                                ('LMDB', (LMDB, 'open_and_find', finds, 'words.lmdb'))):
-            self.report(f'  find, {text}, {limit >> 20} MiB of memory, nothing in it at first', 'us',
-                        [run(*arguments) for _ in range(min(self.rounds, 2))])
+        os.makedirs(group, exist_ok=True)
+        with open(f'{group}/memory.limit_in_bytes', 'w', encoding='ascii') as file:
+            file.write(str(limit))
+        os.sync()
+        with open('/proc/sys/vm/drop_caches', 'w', encoding='ascii') as file:
+            file.write('3')  # pages in the cache count for the group that has read them
+        start = time.perf_counter()
+        subprocess.run(['sh', '-c', f'echo $$ > {group}/cgroup.procs; exec "$0" "$@"',
+                        os.path.join(self.programs, command[0]), *command[1:]],
+                       check=True, stdout=subprocess.DEVNULL)
+        seconds = time.perf_counter() - start
         os.rmdir(group)
+        return seconds
+
+    def can_limit(self):
+        if os.geteuid() == 0 and os.path.exists('/sys/fs/cgroup/memory/memory.limit_in_bytes'):
+            return True
+        print('  with limited memory: needs root, and the memory controller of cgroup v1')
+        return False
+
+    def finds_with_limited_memory(self, rows):
+        """Finds with memory for a quarter of the file."""
+        if not self.can_limit():
+            return
+        limit = os.path.getsize(self.path('words') + '.snapshot') // 4
+        finds = 20_000
+        for text, command in (('joedb', (SNAPSHOT, 'find_20000', str(rows), self.path('words'))),
+                              ('LMDB', (LMDB, 'find_20000', str(rows), self.path('words.lmdb')))):
+            self.report(f'  find, {text}, {limit >> 20} MiB of memory, nothing in it at first', 'us',
+                        [1e6 * self.limited(limit, command) / finds for _ in range(min(self.rounds, 2))])
+
+    def all_with_limited_memory(self, rows, limit):
+        """What people do with a file that is larger than memory."""
+        if not self.can_limit():
+            return
+        words = self.path('words')
+        memory = str((limit >> 20) // 2)
+        for text, command in (
+                ('open, and find one', (SNAPSHOT, 'find_one', str(rows), words)),
+                ('open, and find 20,000 in no order', (SNAPSHOT, 'find_20000', str(rows), words)),
+                ('open, change 10,000 rows in no order, hard checkpoint, close', (SNAPSHOT, 'change', str(rows), words)),
+                ('joedb_verify --memory ' + memory, ('joedb_verify', '--memory', memory, words)),
+                ('joedb_snapshot --memory ' + memory, ('joedb_snapshot', '--memory', memory, words))):
+            self.report(f'  {limit >> 20} MiB of memory: {text}', 's', [self.limited(limit, command)])
 
     def duckdb(self, rows):
         name = self.path('rows.duckdb')
@@ -134,7 +153,7 @@ class Measurement:
         if self.has(LMDB) and rows <= 10_000_000:
             self.run(LMDB, 'insert_words', rows, 'words.lmdb')
             self.process('  find, LMDB, a process for all', LMDB, 'open_and_find', rows, 'words.lmdb', rows / 1e6, 'ns')
-            self.with_limited_memory(rows)
+            self.finds_with_limited_memory(rows)
             remove(self.path('words.lmdb'))
         self.step('  open, change 10,000 rows in no order, hard checkpoint, close', 'ms', 'change', rows, 'words', few)
         self.step('  longest of a million changes', 'us', 'longest_change_alone', rows, 'words', few)
@@ -142,6 +161,8 @@ class Measurement:
                   rows, 'words', few)
         self.step('  memory of one reader', 'MiB', 'one_reader', rows, 'words', 1)
         self.step('  memory of ten readers, together', 'MiB', 'ten_readers', rows, 'words', 1)
+        if rows >= 100_000_000:
+            self.all_with_limited_memory(rows, 512 << 20)
         self.clean()
 
     def clean(self):

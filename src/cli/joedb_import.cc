@@ -5,6 +5,7 @@
 #include "cli/database_options.h"
 #include "cli/exchange_formats.h"
 #include "cli/file_transaction.h"
+#include "cli/memory_limit.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/stop_signal.h"
@@ -22,6 +23,7 @@ struct Import_Options {
   std::vector<std::string> types, renames, references, enums;  // NAME=VALUE
   bool is_json = false;
   std::int64_t max_row = std::int64_t{256} << 20;
+  Memory_Limit memory;
   Transaction_Options transaction;
 };
 
@@ -61,6 +63,7 @@ void add_import_options(Options& options, Import_Options& import) {
   options.add("--sample", settings.sample,
               "guess the types of new fields from so many rows (default: all rows; of standard "
               "input and pipes, 10000)");
+  import.memory.add_to(options);
   options.add("--max-row", import.max_row, "no row has more bytes (default: 268435456)",
               {1, std::int64_t{1} << 40});
   options.add_flag("--json", import.is_json, "print the counts as a JSON object");
@@ -87,6 +90,7 @@ void finish_settings(Import_Options& import, const std::string& in) {
   settings.renames = named("--rename", import.renames);
   settings.references = named("--reference", import.references);
   settings.enums = named("--enum", import.enums, true);
+  settings.memory = import.memory.bytes();
   if (!settings.table.empty()) return;
   if (in == "-") throw Usage_Error("--table is needed for standard input");
   settings.table = identifier_of(std::filesystem::path(in).stem().string());

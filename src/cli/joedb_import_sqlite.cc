@@ -4,6 +4,7 @@
 #include "cli/database_options.h"
 #include "cli/exchange_formats.h"
 #include "cli/file_transaction.h"
+#include "cli/memory_limit.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/stop_signal.h"
@@ -38,6 +39,7 @@ struct Arguments {
   bool is_replacing = false;
   bool has_preview = false;
   bool is_json = false;
+  Memory_Limit memory;
   Sqlite_Import_Options import;
   Transaction_Options transaction;
 };
@@ -58,6 +60,7 @@ void add_options(Options& options, Arguments& all) {
   options.add("--write-options", all.new_options_file,
               "write the indexes of the tables to this new .joedbc file");
   options.add_flag("--force", all.is_replacing, "replace that file if it exists");
+  all.memory.add_to(options);
   options.add_flag("--json", all.is_json, "print the counts as JSON objects");
   add_transaction_options(options, all.transaction);
   add_file_modes(options, transaction_grammar);
@@ -137,6 +140,7 @@ int import_sqlite(std::vector<std::string> words_of_line) {
   if (!words) return 0;
   const auto [in_name, file] = take_import_words(*words, usage);
   arguments.in = in_name;
+  arguments.import.memory = arguments.memory.bytes();
   arguments.import.updates |= !arguments.import.key.empty();
   if (!arguments.new_options_file.empty()) {
     require_absent(arguments.new_options_file, arguments.is_replacing);

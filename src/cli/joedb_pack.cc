@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -11,6 +10,7 @@
 #include "cli/source.h"
 #include "interpreter/pack.h"
 #include "interpreter/pack_in_parts.h"
+#include "io/process_memory.h"
 
 namespace joedb {
 
@@ -30,14 +30,6 @@ struct Pack_Options {
   std::size_t bytes() const { return static_cast<std::size_t>(memory) << 20; }
 };
 
-// Of this process, in bytes.
-std::size_t memory_in_use() {
-  std::size_t all = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  constexpr std::size_t page_size = 4096;
-  return resident * page_size;
-}
-
 // Loads the tables. Returns false when they take too much memory.
 bool load_within(std::size_t memory, Readonly_Journal& journal, Offset end,
                  Blobless_Database& database) {
@@ -46,7 +38,7 @@ bool load_within(std::size_t memory, Readonly_Journal& journal, Offset end,
   while (journal.get_replay_position() < end) {
     journal.replay(database, std::min(end, journal.get_replay_position() + step));
     progress.update(journal.get_replay_position());
-    if (memory_in_use() > memory) return false;
+    if (private_memory() > memory) return false;
   }
   return true;
 }

@@ -1,9 +1,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <fstream>
-#include <functional>
 #include <iostream>
 #include <optional>
 
@@ -11,8 +8,10 @@
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/json_output.h"
+#include "cli/memory_limit.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/snapshot_files.h"
 #include "joedb/table/load.h"
 #include "joedb/table/snapshot.h"
 #include "snapshot/snapshot_file.h"
@@ -23,23 +22,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Programs and tools differ in the values of records whose id is used again.
+enum class Audience : std::uint8_t { same, programs, tools };
+
 struct Snapshot_Options {
   std::string options_file;
+  Audience audience = Audience::same;
   Moment_Options moment;
-  std::optional<std::int64_t> every;   // MB
-  std::optional<std::int64_t> keep;    // how many
-  std::optional<std::int64_t> memory;  // MB
+  std::optional<std::int64_t> every;  // MB
+  std::optional<std::int64_t> keep;   // how many
+  Memory_Limit memory;
 };
-
-// The private memory of this process, in bytes: what is mapped from files counts once it is
-// changed.
-std::size_t private_memory() {
-  std::ifstream status("/proc/self/status");
-  const std::string name = "RssAnon:";
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(name)) return std::stoull(line.substr(name.size())) << 10;
-  return 0;
-}
 
 // One file that was written.
 struct Written {
@@ -51,12 +44,13 @@ struct Written {
 class Snapshot_Maker {
  public:
   Snapshot_Maker(File& file, const Snapshot_Options& options)
-      : file_(file), options_(options), journal_(file), database_(mode()) {
+      : file_(file),
+        options_(options),
+        journal_(file),
+        database_(new_database()),
+        memory_(options.memory) {
     // A writer may be about to sync its last hard checkpoint, and not live to do so.
     file.datasync();
-    auto indexes = options.options_file.empty() ? indexes_of_snapshot()
-                                                : read_indexes(options.options_file, file);
-    for (Index_Definition& index : indexes) database_.add_index(std::move(index));
   }
 
   Offset hard_checkpoint() const { return journal_.get_hard_checkpoint(); }
@@ -65,10 +59,10 @@ class Snapshot_Maker {
   // Of the last hard checkpoint. Empty if there is one already.
   std::vector<Written> make_newest() {
     const Offset end = hard_checkpoint();
-    if (begin_at_snapshot(end) == end && !database_.snapshot_report().has_other_indexes) return {};
-    replay_to(end, false);
+    if (begin_at_snapshot(end) == end && !database_.snapshot_report().is_for_others) return {};
+    replay_to(end);
     if (options_.keep) keep_old_one();
-    write(false);
+    written_.push_back(write(false));
     if (options_.keep) remove_oldest(*options_.keep);
     return std::move(written_);
   }
@@ -77,10 +71,9 @@ class Snapshot_Maker {
   std::vector<Written> make_past(Offset end) {
     require_hard(end);
     begin_at_snapshot(end);
-    replay_to(end, true);
+    replay_to(end);
     require_entry_end(journal_, end);
-    write(true);
-    remove_intermediate();
+    written_.push_back(write(true));
     return std::move(written_);
   }
 
@@ -90,34 +83,29 @@ class Snapshot_Maker {
     Offset next = (kept.empty() ? journal_start : kept.back()) + size;
     if (next <= hard_checkpoint()) begin_at_snapshot(next);
     for (; next <= hard_checkpoint(); next = journal_.get_replay_position() + size) {
-      replay_to(next, true);
+      replay_to(next);
       if (journal_.get_replay_position() > hard_checkpoint()) break;
-      write(true);
+      written_.push_back(write(true));
     }
-    remove_intermediate();
     if (options_.keep) remove_oldest(*options_.keep);
     return std::move(written_);
   }
 
  private:
-  std::vector<Index_Definition> indexes_of_snapshot() const {
+  // For whom the snapshot before is, unless the options say something else.
+  Database new_database() const {
+    Snapshot_Form form;
     try {
-      return joedb::indexes_of_snapshot(file_);
-    } catch (const Corruption_Error&) {
-      return {};
+      form = snapshot_form(file_);
+    } catch (const Corruption_Error&) {  // it will be replaced
     }
-  }
-  Deleted_Values mode() const {
-    try {
-      if (auto file = file_.open_beside(snapshot_suffix(), Open_Mode::read_existing)) {
-        const Snapshot_File snapshot(std::move(file));
-        if (const auto group = snapshot.open("database"))
-          return Database::read_deleted_values(*group);
-      }
-    } catch (const Corruption_Error&) {
-    } catch (const Io_Error&) {
-    }
-    return Deleted_Values::reset;
+    if (!options_.options_file.empty()) form.indexes = read_indexes(options_.options_file, file_);
+    if (options_.audience != Audience::same)
+      form.deleted_values =
+          options_.audience == Audience::tools ? Deleted_Values::keep : Deleted_Values::reset;
+    Database database(form.deleted_values);
+    for (Index_Definition& index : form.indexes) database.add_index(std::move(index));
+    return database;
   }
 
   void require_hard(Offset end) const {
@@ -132,34 +120,21 @@ class Snapshot_Maker {
     return journal_.get_replay_position();
   }
 
-  // To the first end of an entry from there on. With little memory, in parts.
-  void replay_to(Offset end, bool is_past) {
-    constexpr Offset step = Offset{1} << 22;
-    Progress progress("reading " + file_.get_name(), journal_.get_replay_position(), end);
+  // To the first end of an entry from there on.
+  void replay_to(Offset end) {
     database_.limit_to_journal_of(journal_.get_checkpoint());
-    while (journal_.get_replay_position() < end) {
-      journal_.replay(database_, std::min(end, journal_.get_replay_position() + step));
-      progress.update(journal_.get_replay_position());
-      const bool is_too_much =
-          options_.memory && private_memory() >> 20 > static_cast<std::size_t>(*options_.memory);
-      if (!is_too_much || journal_.get_replay_position() >= end) continue;
-      database_.remove_limits();
-      write(is_past);
-      if (is_past) intermediate_.push_back(written_.back().position);
-      written_.pop_back();
-      map_snapshot(database_, file_, journal_.get_replay_position(), is_past);
-      database_.limit_to_journal_of(journal_.get_checkpoint());
-    }
+    replay_with_progress(journal_, database_, "reading " + file_.get_name(), end,
+                         [&] { memory_.keep(database_, journal_); });
     database_.remove_limits();
   }
 
-  void write(bool is_kept) {
+  Written write(bool is_kept) const {
     const Replay_Place place = journal_.get_replay_place();
     if (!write_snapshot(database_, file_, place, is_kept))
       throw Exception("another process is writing a snapshot of it");
     const std::string suffix = snapshot_suffix(is_kept ? place.position : 0);
-    written_.push_back({file_.get_name() + suffix, place.position,
-                        file_.open_beside(suffix, Open_Mode::read_existing)->get_size()});
+    return {file_.get_name() + suffix, place.position,
+            file_.open_beside(suffix, Open_Mode::read_existing)->get_size()};
   }
 
   void keep_old_one() const {
@@ -176,57 +151,19 @@ class Snapshot_Maker {
       file_.remove_beside(snapshot_suffix(kept[i]));
   }
 
-  void remove_intermediate() const {
-    for (const Offset position : intermediate_)
-      if (std::none_of(written_.begin(), written_.end(),
-                       [&](const Written& w) { return w.position == position; }))
-        file_.remove_beside(snapshot_suffix(position));
-  }
-
   File& file_;
   const Snapshot_Options& options_;
   Readonly_Journal journal_;
   Database database_;
   std::vector<Written> written_;
-  std::vector<Offset> intermediate_;
+  Memory_Limit memory_;
 };
 
 // ---- what there is ------------------------------------------------------------------------------
 
-struct Listed {
-  std::string name;
-  Offset size = 0;
-  Offset position = 0;
-  std::string remark;  // why it is not used
-};
-
-std::vector<Listed> list(const File& file) {
-  std::vector<std::string> suffixes = {snapshot_suffix()};
-  for (const Offset position : kept_snapshots(file)) suffixes.push_back(snapshot_suffix(position));
-  std::vector<Listed> result;
-  for (const std::string& suffix : suffixes) {
-    Listed listed;
-    listed.name = file.get_name() + suffix;
-    try {
-      auto beside = file.open_beside(suffix, Open_Mode::read_existing);
-      listed.size = beside->get_size();
-      const Snapshot_File snapshot(std::move(beside));
-      listed.position = snapshot.place().position;
-      if (!snapshot.fits(file)) listed.remark = "it belongs to another journal";
-    } catch (const Corruption_Error& error) {
-      listed.remark = error.reason();
-    } catch (const Io_Error& error) {
-      if (error.code == ENOENT) continue;
-      listed.remark = error.what();
-    }
-    result.push_back(listed);
-  }
-  return result;
-}
-
 void print_list(const File& file, bool is_json) {
   Json json = Json::array();
-  for (const Listed& s : list(file)) {
+  for (const Snapshot_Beside& s : snapshots_beside(file)) {
     if (is_json)
       json.push_back({{"name", s.name},
                       {"position", s.position},
@@ -259,7 +196,9 @@ fit is not used. Programs that write FILE replace it when it has become old.
 
 The snapshot is of the last hard checkpoint. It has the indexes that the one before has, or
 those of --options: a program uses a snapshot only if it has all its indexes. FILE may be in use
-meanwhile.
+meanwhile. If ids of deleted records were used again, it serves either programs or joedbi without
+--options, which show other values in fields that were not set: --for says whom; without it, those
+whom the one before serves, first programs.
 
 Past states (joedbi --until, at() in C++) open fast where a kept snapshot is near before them:
 FILE.snapshot-POSITION. Those of --until, --at-time and --every are kept.
@@ -279,6 +218,9 @@ int run_snapshot(std::vector<std::string> arguments) {
   Snapshot_Options wanted;
   bool is_list = false, is_removal = false, is_json = false;
   add_index_option(options, wanted.options_file);
+  options.add_choice("--for", wanted.audience,
+                     {{"programs", Audience::programs}, {"tools", Audience::tools}},
+                     "whom the snapshot serves, if ids were used again");
   add_moment_options(options, wanted.moment);
   options.add("--every", wanted.every, "keep one for each MB of FILE, so many apart",
               {.min = 1, .max = std::int64_t{1} << 40});
@@ -286,9 +228,7 @@ int run_snapshot(std::vector<std::string> arguments) {
               "keep at most so many: the oldest are removed, and the newest, when it is replaced, "
               "becomes one of them",
               {.min = 0, .max = 1'000'000});
-  options.add("--memory", wanted.memory,
-              "MB of memory: of a larger FILE, the snapshot is written in parts",
-              {.min = 1, .max = std::int64_t{1} << 30});
+  wanted.memory.add_to(options);
   options.add_flag("--list", is_list, "list the snapshots of FILE");
   options.add_flag("--remove", is_removal, "remove them");
   add_json_option(options, is_json);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <iostream>
 #include <limits>
@@ -11,13 +10,13 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/json_output.h"
+#include "cli/memory_limit.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/snapshot_files.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/integrity.h"
-#include "joedb/table/snapshot.h"
 #include "joedb/table/writable_database.h"
-#include "snapshot/snapshot_file.h"
 
 namespace joedb {
 
@@ -34,14 +33,15 @@ class Verifier {
  public:
   using Sees_Integrity_Entries = void;
 
-  explicit Verifier(Abstract_File& file)
-      : file_(file), journal_(file, Recovery::none, false), reader_(file) {
+  Verifier(Abstract_File& file, const Memory_Limit& memory)
+      : file_(file), journal_(file, Recovery::none, false), reader_(file), memory_(memory) {
     database_.limit_to_journal_of(journal_.get_checkpoint());
   }
 
   std::optional<Damage> run() {
     try {
-      replay_with_progress(journal_, *this, "verifying " + file_.get_name());
+      replay_with_progress(journal_, *this, "verifying " + file_.get_name(),
+                           journal_.get_checkpoint(), [&] { memory_.keep(database_, journal_); });
     } catch (const Corruption_Error& error) {
       if (damage_) return damage_;
       // The next entry that covers bytes says where the trouble ends.
@@ -120,6 +120,7 @@ class Verifier {
   Abstract_File& file_;
   Readonly_Journal journal_;
   Integrity_Reader reader_;
+  Memory_Limit memory_;
   Database database_;
   Offset covered_ = journal_start;
   std::int64_t entries_ = 0;
@@ -135,38 +136,20 @@ struct Verified_Snapshot {
   bool is_damaged = false;  // and might be used
 };
 
-std::vector<Verified_Snapshot> verify_snapshots(const Abstract_File& file) {
-  std::vector<std::string> suffixes = {snapshot_suffix()};
-  for (const Offset position : kept_snapshots(file)) suffixes.push_back(snapshot_suffix(position));
-  std::vector<Verified_Snapshot> result;
-  for (const std::string& suffix : suffixes) {
-    Verified_Snapshot verified{file.get_name() + suffix, "", false};
-    std::optional<Snapshot_File> snapshot;
-    try {
-      auto beside = file.open_beside(suffix, Open_Mode::read_existing);
-      if (!beside) continue;
-      snapshot.emplace(std::move(beside));
-      if (!snapshot->fits(file)) {
-        verified.text = "not used: it belongs to another journal";
-      } else {
-        Progress progress("verifying " + verified.name, 0, snapshot->file().get_size());
-        snapshot->verify([&](Offset done, Offset) { progress.update(done); });
-        verified.text = "good, position " + std::to_string(snapshot->place().position);
-      }
-    } catch (const Corruption_Error& error) {
-      verified.is_damaged = snapshot.has_value();
-      verified.text = (verified.is_damaged ? "DAMAGED: " : "not used: ") + error.reason() +
-                      (verified.is_damaged ? ", at " + std::to_string(error.offset) +
-                                                 ". FILE has everything; joedb_snapshot --remove "
-                                                 "removes it"
-                                           : "");
-    } catch (const Io_Error& error) {
-      if (error.code == ENOENT) continue;
-      verified.text = error.what();
-    }
-    result.push_back(verified);
+Verified_Snapshot verify(const Snapshot_Beside& beside) {
+  if (!beside.snapshot) return {beside.name, "not used: " + beside.remark};
+  try {
+    Progress progress("verifying " + beside.name, 0, beside.size);
+    beside.snapshot->verify([&](Offset done, Offset) { progress.update(done); });
+    return {beside.name, "good, position " + std::to_string(beside.position)};
+  } catch (const Corruption_Error& error) {
+    return {beside.name,
+            "DAMAGED: " + error.reason() + ", at " + std::to_string(error.offset) +
+                ". FILE has everything; joedb_snapshot --remove removes it",
+            true};
+  } catch (const Io_Error& error) {
+    return {beside.name, error.what()};
   }
-  return result;
 }
 
 std::string checkpoint_text(const Readonly_Journal& journal) {
@@ -280,6 +263,8 @@ int run_verify(std::vector<std::string> arguments) {
   options.add_flag("--protect", protect,
                    "if FILE is good, add an integrity entry for all of it, and a hard checkpoint; "
                    "from then on every program that uses this library adds more of them");
+  Memory_Limit memory;
+  memory.add_to(options);
   Source_Options source;
   add_source_options(options, source);
   bool is_json = false;
@@ -293,10 +278,12 @@ int run_verify(std::vector<std::string> arguments) {
   Json json;
   {
     const auto file = open_source(name, source);
-    Verifier verifier(*file);
+    Verifier verifier(*file, memory);
     const std::optional<Damage> damage = verifier.run();
     const Tail tail = find_tail(*file, verifier.journal().get_checkpoint());
-    const std::vector<Verified_Snapshot> snapshots = verify_snapshots(*file);
+    std::vector<Verified_Snapshot> snapshots;
+    for (const Snapshot_Beside& beside : snapshots_beside(*file))
+      snapshots.push_back(verify(beside));
     is_good = !damage && !tail.makes_writers_refuse() &&
               std::none_of(snapshots.begin(), snapshots.end(),
                            [](const Verified_Snapshot& s) { return s.is_damaged; });

@@ -53,7 +53,6 @@ void fill_new_file(const std::string& name, New_File::Existing existing, Fill&& 
   New_File file(existing == New_File::Existing::replace ? file_to_replace(name) : name, existing);
   fill(file);
   file.publish();
-  if (existing == New_File::Existing::replace) remove_snapshots(file);  // of the old content
 }
 template <class Fill>
 void fill_new_file(const std::string& name, Fill&& fill) {
@@ -80,12 +79,16 @@ void write_new_file(const std::string& name, bool force, Fill&& fill) {
       throw;
     }
   };
-  if (is_classic() || !is_zstd_name(name)) return fill_new_file(name, existing, write);
-  fill_new_file(name, existing, [&](File& archive) {
-    Temporary_File file(name);
-    write(file);
-    write_packed(file, archive);
-  });
+  if (is_classic() || !is_zstd_name(name)) {
+    fill_new_file(name, existing, write);
+  } else {
+    fill_new_file(name, existing, [&](File& archive) {
+      Temporary_File file(name);
+      write(file);
+      write_packed(file, archive);
+    });
+  }
+  if (replaced) remove_snapshots(*replaced);
 }
 
 }  // namespace joedb

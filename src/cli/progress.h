@@ -78,10 +78,10 @@ class Loading_File : public File {
   mutable std::optional<Progress> progress_;
 };
 
-// journal.replay(handler, until), with progress.
-template <class Handler>
+// journal.replay(handler, until), with progress. Calls between() every now and then.
+template <class Handler, class Between>
 void replay_with_progress(Readonly_Journal& journal, Handler&& handler, std::string what,
-                          Offset until = std::numeric_limits<Offset>::max(),
+                          Offset until, Between&& between,
                           Progress::Output output = Progress::Output::nothing) {
   constexpr Offset step = Offset{1} << 22;
   const Offset end = std::min(until, journal.get_checkpoint());
@@ -89,7 +89,15 @@ void replay_with_progress(Readonly_Journal& journal, Handler&& handler, std::str
   while (journal.get_replay_position() < end) {
     journal.replay(handler, std::min(end, journal.get_replay_position() + step));
     progress.update(journal.get_replay_position());
+    between();
   }
+}
+template <class Handler>
+void replay_with_progress(Readonly_Journal& journal, Handler&& handler, std::string what,
+                          Offset until = std::numeric_limits<Offset>::max(),
+                          Progress::Output output = Progress::Output::nothing) {
+  replay_with_progress(
+      journal, handler, std::move(what), until, [] {}, output);
 }
 
 }  // namespace joedb

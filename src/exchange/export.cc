@@ -250,7 +250,7 @@ class Table_Writer {
 
   void write(std::ostream& out, const std::function<void()>& after_record) {
     Text_Buffer buffer(out);
-    for_each_run(table_.records(), [&](index_t first, index_t size) {
+    for_each_run(table_, [&](index_t first, index_t size) {
       for (index_t record = first; record < first + size; ++record) {
         format_.begin_record(buffer.text());
         for (const auto& [prefix, printer] : columns_) {

@@ -21,7 +21,8 @@ Import_Target Import_Plan::make(Writable_Database& database) const {
       .table = is_new_table ? make_table(database, table) : find_table(content, table),
       .columns = {},
       .has_ids = id_source.has_value(),
-      .deletes_missing = deletes_missing};
+      .deletes_missing = deletes_missing,
+      .memory = memory};
   for (const Column& column : columns) {
     if (column.makes_table && content.find_table(column.referenced) == nullptr)
       database.write(Add_Field{

@@ -19,6 +19,7 @@ struct Import_Settings {
   std::string table = {};
   std::vector<std::string> key = {};
   bool deletes_missing = false;
+  std::size_t memory = 0;                 // Import_Target::memory
   Named_Settings types = {};              // the type of a new field
   Named_Settings renames = {};            // of a column, and the field it is for
   std::vector<std::string> skipped = {};  // columns
@@ -60,6 +61,7 @@ struct Import_Plan {
   std::optional<std::size_t> id_source;  // the column with record ids
   std::vector<std::string> key;
   bool deletes_missing = false;
+  std::size_t memory = 0;  // Import_Target::memory
   std::size_t source_columns = 0;
   std::int64_t rows_seen = 0;
   bool has_seen_all = false;

@@ -65,6 +65,7 @@ class Planner {
     plan_.adds_fields = !has_all_fields();
     plan_.key = settings_.key;
     plan_.deletes_missing = settings_.deletes_missing;
+    plan_.memory = settings_.memory;
     look_at_rows();
     if (source_.has_more_columns() && has_all_fields()) expect_fields();
     plan_.source_columns = source_.columns().size();

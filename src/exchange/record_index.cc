@@ -96,7 +96,7 @@ Record_Index::Record_Index(const Table& table, std::vector<Field_Id> fields)
     : records_(std::make_unique<Records>()) {
   for (const Field_Id field : fields) records_->columns.push_back(key_column(table, field));
   records_->set.reserve(static_cast<std::size_t>(table.records().used_count()));
-  for_each_run(table.records(), [&](index_t first, index_t size) {
+  for_each_run(table, [&](index_t first, index_t size) {
     for (index_t id = first; id < first + size; ++id) {
       const auto [place, is_new] = records_->set.insert(records_->entry(id));
       if (!is_new)

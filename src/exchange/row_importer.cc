@@ -191,6 +191,9 @@ Record_Id Row_Importer::find_by_key(bool& is_new) {
 
 Record_Id Row_Importer::add(std::span<const Cell> cells, std::int64_t place) {
   place_ = place;
+  constexpr std::int64_t interval = 1024;
+  if (target_.memory > 0 && ++rows_ % interval == 0 && database_.is_memory_above(target_.memory))
+    release_memory();
   const Cell id = target_.has_ids && !cells.empty() ? cells.front() : Cell();
   if (target_.has_ids && !cells.empty()) cells = cells.subspan(1);
   read_row(cells);
@@ -204,7 +207,7 @@ Record_Id Row_Importer::add(std::span<const Cell> cells, std::int64_t place) {
     if (is_new) {
       record = writer_.insert(record);
       if (index_) index_->insert(record);
-      state(record) = State::inserted;
+      if (index_ || target_.has_ids) state(record) = State::inserted;
       ++counts_.inserted;
     } else {
       update(record);
@@ -303,6 +306,15 @@ void Row_Importer::build_indexes() {
       throw Row_Error(error.what(), {}, record < places_.size() ? places_[record] : place_);
     }
   }
+}
+
+// From here on, rows go into the indexes one by one: sorting all of them again needs memory.
+void Row_Importer::release_memory() {
+  build_indexes();
+  deferred_.clear();
+  has_places_ = false;
+  places_ = {};
+  database_.limit_memory(target_.memory);
 }
 
 Import_Counts Row_Importer::finish() {

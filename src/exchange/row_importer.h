@@ -48,6 +48,9 @@ struct Import_Target {
   bool has_ids = false;
   // finish() deletes the records that no row was about. Needs a key or ids.
   bool deletes_missing = false;
+  // In bytes: whenever this process has more memory of its own, the tables are moved to a temporary
+  // file (Writable_Database::limit_memory). 0: no limit.
+  std::size_t memory = 0;
 };
 
 struct Import_Counts {
@@ -69,8 +72,9 @@ struct Import_Counts {
 //     const Import_Counts counts = importer.finish();
 //     database.soft_checkpoint();
 //
-// It writes no checkpoint. After any error only Writable_Database::rollback, or closing the
-// database without a checkpoint, is left. While it lives, nobody else may change the database.
+// It writes no checkpoint. After any error only
+// Writable_Database::rollback, or closing the database without a checkpoint, is left. While it
+// lives, nobody else may change the database.
 class Row_Importer {
  public:
   // Throws Data_Error if the target does not fit the tables, or a key or a lookup would find more
@@ -110,6 +114,7 @@ class Row_Importer {
   void delete_missing();
   void defer_indexes();
   void build_indexes();
+  void release_memory();
   State& state(Record_Id record);
 
   Writable_Database& database_;
@@ -127,6 +132,7 @@ class Row_Importer {
   std::vector<std::int64_t> places_;  // by record id
   Import_Counts counts_;
   std::int64_t place_ = 0;
+  std::int64_t rows_ = 0;
 };
 
 }  // namespace joedb

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "joedb/io/memory_file.h"
+#include "lab/database_text.h"
 #include "testing/error_of.h"
 
 namespace joedb {
@@ -235,6 +236,69 @@ TEST_F(Row_Importer_Test, ValuesOfAllTypesAreReadFromWords) {
               HasSubstr("record id, or nothing expected"));
   EXPECT_EQ(read_cell<std::string_view>(Cell::of(0.5), buffer), "0.5");
   EXPECT_EQ(quoted_cell(word("a\n\xff\xc3\xa9")), "`a\\012\\377é`");
+}
+
+// ---- little memory ------------------------------------------------------------------------------
+
+struct Imported_Cities {
+  static constexpr std::size_t no_limit = 0;
+  static constexpr std::size_t very_little = 1;  // every process has more
+
+  Imported_Cities() {
+    db.write(Create_Table{"country"});
+    db.write(Create_Table{"city"});
+    db.write(Add_Field{country, "name", {Type_Code::string, {}}});
+    db.write(Add_Field{city, "name", {Type_Code::string, {}}});
+    db.write(Add_Field{city, "population", {Type_Code::int32, {}}});
+    db.write(Add_Field{city, "country", {Type_Code::reference, country}});
+    db.write(Add_Field{city, "twin", {Type_Code::reference, city}});
+  }
+  ~Imported_Cities() { db.rollback(); }
+
+  static std::string label(int i) { return "the city of number " + std::to_string(i); }
+  static void add(Row_Importer& importer, int i) {
+    const std::string own = label(i), other = label(7 * i % 5000);
+    const std::string of = "country " + std::to_string(i % 9);
+    importer.add(std::vector<Cell>{text(own), number(i), text(of), text(other)}, i);
+  }
+  Import_Target target(std::size_t memory, std::vector<Field_Id> key) const {
+    return {.table = city,
+            .columns = {{name}, {population}, {in_country, country_name, true}, {twin, name}},
+            .key = std::move(key),
+            .memory = memory};
+  }
+  void import(std::size_t memory, std::vector<Field_Id> key, int begin, int end) {
+    Row_Importer importer(db, target(memory, std::move(key)));
+    for (int i = begin; i < end; ++i) add(importer, i);
+    importer.finish();
+    db.soft_checkpoint();
+  }
+  std::string content() const { return testing::full_text_of(db.get_database()); }
+
+  Memory_File file;
+  Writable_Database db{file, {}, Deleted_Values::reset, {{"by_name", city, {name}, true}}};
+};
+
+TEST(Import_With_Little_Memory, MakesTheSameRows) {
+  Imported_Cities with_little, with_much;
+  for (const std::vector<Field_Id>& key : {std::vector<Field_Id>{}, {name}}) {
+    const int begin = key.empty() ? 0 : 3000;  // rows that are there, and new ones
+    with_little.import(Imported_Cities::very_little, key, begin, begin + 5000);
+    with_much.import(Imported_Cities::no_limit, key, begin, begin + 5000);
+    EXPECT_EQ(with_little.content(), with_much.content());
+  }
+}
+
+TEST(Import_With_Little_Memory, SaysWhichRowHasAKeyAgain) {
+  Imported_Cities file;
+  Row_Importer importer(file.db, file.target(Imported_Cities::very_little, {}));
+  for (int i = 0; i < 2500; ++i) Imported_Cities::add(importer, i);
+  try {
+    Imported_Cities::add(importer, 17);
+    FAIL() << "a key that is there";
+  } catch (const Row_Error& error) {
+    EXPECT_EQ(error.place, 17);
+  }
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ void Sqlite_Export::write(const std::string& path, const std::string& name) cons
   index_t rows = 0;
   for (const Table* table : live_tables(database)) {
     Table_Export table_export(out, *table, file);
-    for_each_run(table->records(), [&](index_t first, index_t size) {
+    for_each_run(*table, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id) {
         table_export.write_row(id);
         if (++rows % step == 0) progress(rows);

@@ -76,6 +76,7 @@ Import_Target Sqlite_Import::target(const Database& database, const Table_Plan& 
   Import_Target target{.table = table.id(), .columns = {}, .key = key(database, plan)};
   target.has_ids = plan.source.has_ids && target.key.empty();
   target.deletes_missing = options_.deletes_missing;
+  target.memory = options_.memory;
   if (target.deletes_missing && !target.has_ids && target.key.empty())
     throw Data_Error(place(plan) +
                      " has no record ids: --update or --key says what identifies its records");
@@ -137,6 +138,7 @@ class Table_Import {
   void finish() {
     if (records_.empty()) return;
     Import_Target target{.table = target_.table, .columns = {}, .has_ids = true};
+    target.memory = target_.memory;
     for (std::size_t i = 0; i < plan_.columns.size(); ++i) {
       if (!plan_.columns[i].is_deferred) continue;
       deferred_.push_back(i);

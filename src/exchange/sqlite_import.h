@@ -16,6 +16,7 @@ struct Sqlite_Import_Options {
   bool updates = false;
   std::vector<std::string> key = {};  // columns that each table has
   bool deletes_missing = false;
+  std::size_t memory = 0;         // Import_Target::memory
   bool ignores_dangling = false;  // a reference to what is not there becomes null
 };
 

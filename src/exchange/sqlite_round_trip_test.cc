@@ -134,7 +134,7 @@ std::vector<std::string> content(const Database& database, const Abstract_File& 
       lines.push_back("field " + field.name + ' ' + std::string(type_name(type.code)) +
                       (referenced ? ' ' + referenced->name() : ""));
       visit_type(type.code, [&]<class T>(std::type_identity<T>) {
-        for_each_run(table->records(), [&](index_t first, index_t size) {
+        for_each_run(*table, [&](index_t first, index_t size) {
           for (index_t id = first; id < first + size; ++id)
             lines.push_back(std::to_string(id) + ' ' + value_text<T>(*field.column, id, file));
         });

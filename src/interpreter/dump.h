@@ -30,6 +30,12 @@ template <class F>
 void for_each_run(const Record_Ids& records, F&& f) {
   for_each_run(records, 0, records.size(), f);
 }
+// The same for the records of a table, whose values are about to be read.
+template <class F>
+void for_each_run(const Table& table, F&& f) {
+  table.expect_scan();
+  for_each_run(table.records(), f);
+}
 
 // The tables that are left, in the order of their ids.
 inline std::vector<const Table*> live_tables(const Database& database) {
@@ -75,6 +81,7 @@ void dump_data(const Database& database, Handler&& handler) {
   for (const Table* table : live_tables(database)) {
     const Table_Id table_id(++next_id);
     const Record_Ids& records = table->records();
+    table->expect_scan();
     for (index_t begin = 0; begin < records.size(); begin += rows_of_a_part) {
       const index_t end = std::min(begin + rows_of_a_part, records.size());
       for_each_run(records, begin, end, [&](index_t first, index_t size) {

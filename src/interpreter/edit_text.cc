@@ -145,7 +145,7 @@ class Table_Printer {
   }
   template <class F>
   void for_each_record(F f) {
-    for_each_run(table_.records(), [&](index_t first, index_t size) {
+    for_each_run(table_, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id) f(id);
     });
   }
@@ -511,7 +511,7 @@ class Edited_Text::Applier {
     for (const Edited_Row& row : edited.rows)
       if (row.id >= 0) ids.insert(row.id);
     std::vector<index_t> gone;
-    for_each_run(table.records(), [&](index_t first, index_t size) {
+    for_each_run(table, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id)
         if (!ids.contains(id)) gone.push_back(id);
     });

@@ -153,6 +153,7 @@ std::vector<index_t> matching_records(const Table& table, const std::vector<Cond
   }
   constexpr index_t interval = 4096;
   std::vector<index_t> records;
+  table.expect_scan();
   for (index_t id = 0; id < table.records().size(); ++id) {
     if (id % interval == 0) display.check();
     if (table.records().is_used(id) && holds(id)) records.push_back(id);

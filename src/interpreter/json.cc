@@ -57,7 +57,7 @@ class Json_Writer {
     for_each_live_field(table, [&](Field_Id, const Field& field) {
       out_.add(",\n  \"", field.name, "\": [");
       visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-        write_column(table.records(), static_cast<const Column<T>&>(*field.column));
+        write_column(table, static_cast<const Column<T>&>(*field.column));
       });
       out_.add(']');
     });
@@ -65,10 +65,10 @@ class Json_Writer {
   }
 
   template <class T>
-  void write_column(const Record_Ids& records, const Column<T>& column) {
+  void write_column(const Table& table, const Column<T>& column) {
     if constexpr (std::is_same_v<T, Record_Id>) targets_ = find_targets(column.type().referenced);
     bool is_first = true;
-    for_each_run(records, [&](index_t first, index_t size) {
+    for_each_run(table, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id) {
         write_element(is_first ? "" : ", ", column.get(id));
         is_first = false;

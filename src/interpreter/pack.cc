@@ -53,7 +53,7 @@ void require_readable(const Database& database, Offset position) {
 void pack(const Database& database, Writable_Journal& journal) {
   pack_schema(database, journal);
   for (const Table* table : live_tables(database))
-    for_each_run(table->records(),
+    for_each_run(*table,
                  [&](index_t first, index_t size) { pack_run(*table, first, size, journal); });
   require_readable(database, journal.get_position());
 }

@@ -107,7 +107,7 @@ class Sql_Table {
 
   void print() {
     print_definition();
-    for_each_run(table_.records(), [&](index_t first, index_t size) {
+    for_each_run(table_, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id) print_row(id);
     });
   }

@@ -99,7 +99,8 @@ class Random_Changes {
     const std::size_t what = random_.below(4);
     if (what < 2 && fields < 8) {
       const auto code = static_cast<Type_Code>(1 + random_.below(type_count));
-      return db.write(Add_Field{table.id(), new_name(), {code, Table_Id(1)}});
+      const Table_Id referenced(code == Type_Code::reference ? 1 : 0);
+      return db.write(Add_Field{table.id(), new_name(), {code, referenced}});
     }
     if (fields == 0) return;
     const Field_Id field(static_cast<std::uint16_t>(1 + random_.below(fields)));

@@ -266,24 +266,38 @@ static std::unique_ptr<Section_Reader> open_group(const Snapshot_File& snapshot,
   return in;
 }
 
-Deleted_Values Database::read_deleted_values(Section_Reader& in) {
+static Deleted_Values read_first_item(Section_Reader& in) {
   return in.number() != 0 ? Deleted_Values::keep : Deleted_Values::reset;
 }
 
-void Database::restore(const Snapshot_File& snapshot) {
+Deleted_Values Database::read_deleted_values(const Snapshot_File& snapshot) {
+  return read_first_item(*open_group(snapshot, "database"));
+}
+
+bool Database::suits(const Snapshot_File& snapshot) const {
   const auto in = open_group(snapshot, "database");
-  const bool keeps_deleted = read_deleted_values(*in) == Deleted_Values::keep;
+  const bool is_alike = read_first_item(*in) == deleted_values_;
   const bool has_reused_ids = in->number() != 0;
-  if (keeps_deleted != (deleted_values_ == Deleted_Values::keep) && has_reused_ids)
+  return is_alike || !has_reused_ids;
+}
+
+void Database::restore(const Snapshot_File& snapshot) {
+  if (!suits(snapshot))
     throw Corruption_Error(
-        keeps_deleted
+        deleted_values_ == Deleted_Values::reset
             ? "ids were used again, and in it new records begin with the values of deleted ones: a "
               "tool has written it, and this is a program"
             : "ids were used again, and in it new records do not begin with the values of deleted "
               "ones: a program has written it, and this is a tool",
         0);
+  const auto in = open_group(snapshot, "database");
+  in->number();  // these two are for suits()
+  in->number();
   const index_t rows_beyond_limit = in->number();
-  if (rows_beyond_limit < 0 || rows_beyond_limit > free_rows_of_journal(snapshot.place().position))
+  // The same content may have more, until the next checkpoint (require_readable_from).
+  const index_t limit =
+      is_new() ? free_rows_of_journal(snapshot.place().position) : rows_beyond_limit_;
+  if (rows_beyond_limit < 0 || rows_beyond_limit > limit)
     throw Corruption_Error("it has more records than its journal can have", 0);
   const bool has_timestamps = in->number() != 0;
   const Timestamps timestamps{in->number(), in->number()};

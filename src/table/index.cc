@@ -642,7 +642,7 @@ void Index::insert_waiting() {
   if (!is_complete()) return;
   is_deferred_ = false;
   try {
-    if (waiting_count_ > size() / 4)
+    if (waiting_count_ > size() / 2)
       has_wide_ids() ? build<std::uint64_t>() : build<std::uint32_t>();
     else if (has_unlisted_)
       insert_unlisted();
@@ -656,9 +656,13 @@ void Index::insert_waiting() {
   waiting_.clear();
 }
 
+// In the order of keys: then places that are near are found one after the other.
 void Index::insert_unlisted() {
+  std::vector<index_t> ids;
   for (index_t id = 0; id < table_.records().size(); ++id)
-    if (state(id) == State::waiting && table_.is_used(Record_Id(id))) put_in(id);
+    if (state(id) == State::waiting && table_.is_used(Record_Id(id))) ids.push_back(id);
+  sort_equal<index_t>(ids, 0);
+  for (const index_t id : ids) put_in(id);
   has_unlisted_ = false;
 }
 
@@ -809,7 +813,7 @@ void Index::save(Section_Writer& out) const {
   }
   std::size_t count = 0;
   for_each_place([&](const Place&) { ++count; });
-  const bool is_new = tree_->set.size() > count / 4;
+  const bool is_new = tree_->set.size() > count / 2;
   Key_Coder coder = run_->coder();
   if (is_new) {
     coder = make_coder(count);

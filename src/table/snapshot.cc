@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <charconv>
 
+#include "io/temporary_file.h"
 #include "snapshot/snapshot_file.h"
 
 namespace joedb::inline v1 {
@@ -39,40 +40,41 @@ static std::unique_ptr<Abstract_File> open_snapshot(const Abstract_File& journal
   }
 }
 
-// The database, made anew, from one snapshot; what keeps it from being used is thrown. Nothing if
+static bool is_index(const Snapshot_File::Group& group) { return group.name.starts_with("index "); }
+
+// The database, made anew, from one snapshot; what keeps it from being used is thrown. False if
 // there is no such file, or it is of a later state.
-static std::optional<Replay_Place> restore_one(Database& database, const Abstract_File& journal,
-                                               Offset position, Offset limit) {
+static bool restore_one(Database& database, const Abstract_File& journal, Offset position,
+                        Offset limit, Snapshot_Report& report, Replay_Place& place) {
   auto file = open_snapshot(journal, position);
-  if (!file) return {};
+  if (!file) return false;
   const Snapshot_File snapshot(std::move(file));
-  const Replay_Place place = snapshot.place();
   if (!snapshot.fits(journal)) throw Corruption_Error("it belongs to another journal", 0);
-  if (place.position > limit) return {};
+  if (snapshot.place().position > limit) return false;
   Database restored = database.make_new();
+  report.is_for_others = !restored.suits(snapshot);
   restored.restore(snapshot);
-  Snapshot_Report report;
-  report.position = place.position;
-  const auto is_index = [](const auto& group) { return group.name.starts_with("index "); };
-  report.has_other_indexes =
+  report.is_for_others =
       std::count_if(snapshot.groups().begin(), snapshot.groups().end(), is_index) >
       static_cast<std::ptrdiff_t>(restored.indexes().size());
-  restored.set_snapshot_report(report);
+  place = snapshot.place();
+  report.position = place.position;
   database = std::move(restored);
-  return place;
+  return true;
 }
 
 std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_File& journal,
                                              Offset limit) {
   Snapshot_Report report;
-  std::optional<Replay_Place> place;
-  const auto attempt = [&](const std::string& end_of_name, auto f) {
+  Replay_Place place;
+  bool is_restored = false;
+  const auto attempt = [&](Offset position) {
     const auto fail = [&](const std::string& what) {
       if (!report.remark.empty()) report.remark += "; ";
-      report.remark += journal.get_name() + end_of_name + " is not used: " + what;
+      report.remark += journal.get_name() + snapshot_suffix(position) + " is not used: " + what;
     };
     try {
-      f();
+      is_restored = restore_one(database, journal, position, limit, report, place);
     } catch (const Corruption_Error& error) {
       fail(error.reason());
     } catch (const Io_Error& error) {
@@ -81,27 +83,21 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
       fail("not enough memory");
     }
   };
-  const auto attempt_at = [&](Offset position) {
-    attempt(snapshot_suffix(position),
-            [&] { place = restore_one(database, journal, position, limit); });
-  };
-  attempt_at(0);
+  attempt(0);
   // What is shorter is replayed faster than a directory is listed.
   constexpr Offset worth_listing = 1 << 16;
-  if (!place && limit >= worth_listing) {
+  if (!is_restored && limit >= worth_listing) {
     std::vector<Offset> kept;
     try {
       kept = kept_snapshots(journal);
     } catch (const Io_Error&) {  // a directory that cannot be read
     }
-    while (!place && !kept.empty()) {
-      if (kept.back() <= limit) attempt_at(kept.back());
-      kept.pop_back();
-    }
+    for (; !is_restored && !kept.empty(); kept.pop_back())
+      if (kept.back() <= limit) attempt(kept.back());
   }
-  report.position = database.snapshot_report().position;
-  report.has_other_indexes = database.snapshot_report().has_other_indexes;
   database.set_snapshot_report(std::move(report));
+  // Not one variable for both: gcc 12 -O3 loses its "no value" where an exception was caught.
+  if (!is_restored) return std::nullopt;
   return place;
 }
 
@@ -112,15 +108,25 @@ void map_snapshot(Database& database, const Abstract_File& journal, Offset posit
   if (snapshot.place().position == position && snapshot.fits(journal)) database.restore(snapshot);
 }
 
-std::vector<Index_Definition> indexes_of_snapshot(const Abstract_File& journal) {
-  std::vector<Index_Definition> indexes;
+void spill_to_disk(Database& database) {
+  database.require_intact();
+  auto file = std::make_unique<Temporary_File>("a temporary file");
+  Snapshot_Writer out(*file);
+  database.save(out);
+  out.finish({}, 0);
+  database.restore(Snapshot_File(std::move(file)));
+}
+
+Snapshot_Form snapshot_form(const Abstract_File& journal) {
+  Snapshot_Form form;
   auto file = open_snapshot(journal, 0);
-  if (!file) return indexes;
+  if (!file) return form;
   const Snapshot_File snapshot(std::move(file));
+  form.deleted_values = Database::read_deleted_values(snapshot);
   for (const Snapshot_File::Group& group : snapshot.groups())
-    if (group.name.starts_with("index "))
-      indexes.push_back(Database::read_definition(*snapshot.open(group.name)));
-  return indexes;
+    if (is_index(group))
+      form.indexes.push_back(Database::read_definition(*snapshot.open(group.name)));
+  return form;
 }
 
 bool write_snapshot(const Database& database, const Abstract_File& journal,
@@ -152,22 +158,27 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
   return true;
 }
 
-std::vector<std::string> remove_snapshots(const Abstract_File& journal) {
-  std::vector<std::string> removed;
-  for (const Offset position : kept_snapshots(journal))
-    removed.push_back(snapshot_suffix(position));
-  for (const std::string& name : journal.list_beside(suffix))
-    if (name == suffix || name == unfinished) removed.push_back(name);
-  for (auto name = removed.begin(); name != removed.end();) {
-    std::unique_ptr<Abstract_File> lock;
-    try {
-      if (*name == unfinished) lock = journal.open_beside(unfinished, Open_Mode::write_existing);
-      journal.remove_beside(*name++);
-    } catch (const Io_Error& error) {
-      if (error.code != EAGAIN && error.code != ENOENT) throw;
-      name = removed.erase(name);
-    }
+// Whether it was there.
+static bool remove_snapshot(const Abstract_File& journal, const std::string& name) {
+  std::unique_ptr<Abstract_File> lock;
+  try {
+    if (name == unfinished) lock = journal.open_beside(unfinished, Open_Mode::write_existing);
+    journal.remove_beside(name);
+    return true;
+  } catch (const Io_Error& error) {
+    if (error.code == EAGAIN || error.code == ENOENT) return false;
+    throw;
   }
+}
+
+std::vector<std::string> remove_snapshots(const Abstract_File& journal) {
+  std::vector<std::string> names;
+  for (const Offset position : kept_snapshots(journal)) names.push_back(snapshot_suffix(position));
+  for (const std::string& name : journal.list_beside(suffix))
+    if (name == suffix || name == unfinished) names.push_back(name);
+  std::vector<std::string> removed;
+  for (const std::string& name : names)
+    if (remove_snapshot(journal, name)) removed.push_back(name);
   return removed;
 }
 

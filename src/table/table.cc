@@ -191,6 +191,7 @@ void Table::prepare_update_vector(Record_Id record, index_t size) const {
 // ---- snapshots ----------------------------------------------------------------------------------
 
 void Table::save(Section_Writer& out) const {
+  expect_scan();
   out.number(has_reused_ids_);
   records_.save(out);
   for (const Field& field : fields_)

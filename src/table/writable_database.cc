@@ -3,6 +3,7 @@
 #include <exception>
 #include <thread>
 
+#include "io/process_memory.h"
 #include "joedb/base/log.h"
 #include "joedb/table/snapshot.h"
 
@@ -67,7 +68,7 @@ Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options&
 
 Writable_Database::~Writable_Database() {
   try {
-    wait_for_snapshot();
+    finish_background();
     const bool may_write = !must_build_ && !journal_.has_failed() && ahead_of_checkpoint() == 0;
     const bool has_hard = journal_.get_hard_checkpoint() >= journal_.get_replay_position();
     if (!may_write || !is_snapshot_due() || (journal_.is_shared() && !has_hard)) return;
@@ -80,7 +81,7 @@ Writable_Database::~Writable_Database() {
 
 bool Writable_Database::write_snapshot() {
   if (vector_updates_ > 0) throw Exception("a snapshot while a vector is updated");
-  wait_for_snapshot();
+  finish_background();
   hard_checkpoint();
   const Replay_Place place = journal_.get_replay_place();
   if (!joedb::write_snapshot(database_, journal_.get_file(), place)) return false;
@@ -89,6 +90,7 @@ bool Writable_Database::write_snapshot() {
   database_.set_snapshot_report(report);
   try {
     map_snapshot(database_, journal_.get_file(), place.position);
+    spilled_ = place.position;
   } catch (const std::exception& error) {  // what is not mapped stays in memory
     report.remark = error.what();
     database_.set_snapshot_report(report);
@@ -96,9 +98,23 @@ bool Writable_Database::write_snapshot() {
   return true;
 }
 
+bool Writable_Database::is_memory_above(std::size_t bytes) const {
+  return joedb::is_memory_above(bytes, journal_.get_position() - spilled_);
+}
+
+void Writable_Database::spill() {
+  if (vector_updates_ > 0) throw Exception("memory is limited while a vector is updated");
+  spill_to_disk(database_);
+  spilled_ = journal_.get_position();
+}
+
 void Writable_Database::write_snapshot_in_background() {
   if (background_ && background_->is_running()) return;
-  wait_for_snapshot();
+  finish_background();
+  if (!journal_.is_shared()) {  // the thread syncs that of another process itself
+    journal_.recover();
+    journal_.sync_hard_checkpoint();
+  }
   auto file = journal_.get_file().open_beside("", Open_Mode::read_existing);
   if (file)
     background_ =
@@ -106,18 +122,33 @@ void Writable_Database::write_snapshot_in_background() {
                                               database_.make_new(), journal_.get_hard_checkpoint());
 }
 
-void Writable_Database::wait_for_snapshot() {
-  if (!background_) return;
+Offset Writable_Database::finish_background() {
+  if (!background_) return 0;
   const std::unique_ptr<Background_Snapshot> done = std::move(background_);
   Snapshot_Report report;
   report.position = done->wait();
   if (report.position > 0) database_.set_snapshot_report(report);
+  return report.position;
+}
+
+void Writable_Database::wait_for_snapshot() {
+  const bool has_one = finish_background() > 0;
+  if (!has_one || must_build_ || vector_updates_ > 0 || ahead_of_checkpoint() > 0) return;
+  const Replay_Place place = journal_.get_replay_place();
+  try {
+    build();
+  } catch (const std::exception& error) {  // the tables stay in memory
+    journal_.resume(place);
+    Snapshot_Report report = database_.snapshot_report();
+    report.remark = error.what();
+    database_.set_snapshot_report(report);
+  }
 }
 
 bool Writable_Database::is_snapshot_due() const {
   const Snapshot_Report& report = database_.snapshot_report();
   const bool has_one = report.position > 0 || !report.remark.empty();
-  return has_one && !report.has_other_indexes &&
+  return has_one && !report.is_for_others &&
          journal_.get_checkpoint() - report.position >= snapshot_due_bytes;
 }
 

@@ -64,10 +64,10 @@ class Zeroed_Memory {
   void expect_scan() const noexcept;
   // Whether somebody has cut the mapped file where it was read: there are zeros since.
   bool was_cut() const;
-  // What is in this block has come from the other one: so has that.
-  void take_cut_of(const Zeroed_Memory& other) { was_cut_ = was_cut_ || other.was_cut(); }
   // How often that has happened to any map of the process.
   static std::uint64_t cut_count();
+  // The content of this block was copied from the other one, with the zeros.
+  void take_cut_of(const Zeroed_Memory& other) { was_cut_ = was_cut_ || other.was_cut(); }
 
   // Says that `size` bytes of the block are about to be written. If that is at least half of it,
   // and the block has 2 MiB, huge pages are asked for. Never fails.

@@ -152,6 +152,9 @@ class Writable_Journal {
   // to sync a soft one, or that of another process. If one throws, the checkpoint before it counts.
   void soft_checkpoint();
   void hard_checkpoint();
+  // Syncs the last hard checkpoint if it is not known to be on the disk: one that another process
+  // has left, or half a commit. Requires the lock of a shared file. Throws Io_Error.
+  void sync_hard_checkpoint();
 
   // Group commit: several threads, or several clients of one thread, share a sync. A thread that
   // wants a hard checkpoint takes a position, and waits for it when there is nothing else to do.
@@ -267,7 +270,6 @@ class Writable_Journal {
   void checkpoint_written();
   void preallocate(Offset step);
   void preallocate_if_frequent();
-  void sync_hard_checkpoint();
   void begin_hard_checkpoint();
   void finish_hard_checkpoint();
   void flush_at_end();

@@ -218,10 +218,9 @@ class Column<std::string_view> final : public Column_Base {
   Zeroed_Memory memory_;
   std::size_t capacity_ = 0;
   Zeroed_Memory texts_;
-  std::size_t used_ = 0;  // bytes of texts_
-  std::size_t mapped_ =
-      0;  // of these, at the beginning, those of a snapshot, which are never moved
-  std::size_t garbage_ = 0;  // of those behind them, bytes that no handle needs any more
+  std::size_t used_ = 0;     // bytes of texts_
+  std::size_t mapped_ = 0;   // of these, the first ones, of a snapshot: they are never moved
+  std::size_t garbage_ = 0;  // of the others, bytes that no handle needs any more
   std::vector<Zeroed_Memory> earlier_texts_;  // where the block was
 };
 

@@ -23,9 +23,9 @@ struct Snapshot_Report {
   Offset position = 0;
   // Why snapshots were not used; empty if nothing was wrong with them.
   std::string remark;
-  // Whether it has indexes that this database has not: written by this one, it would be of no use
-  // to programs that need them.
-  bool has_other_indexes = false;
+  // Whether one that this database writes in place of it would be of no use to others: it has
+  // indexes that this one has not, or the other Deleted_Values, and ids were used again.
+  bool is_for_others = false;
 };
 
 // What Database::schema_entries has.
@@ -133,8 +133,10 @@ class Database {
   void save(Snapshot_Writer& out) const;
   // The first items of the group of an index.
   static Index_Definition read_definition(Section_Reader& in);
-  // The first item of the group "database".
-  static Deleted_Values read_deleted_values(Section_Reader& in);
+  // These two throw Corruption_Error, Io_Error.
+  static Deleted_Values read_deleted_values(const Snapshot_File& snapshot);
+  // Whether it treats ids that are used again as this database does, or there are none.
+  bool suits(const Snapshot_File& snapshot) const;
   // For a new database, or one with the same content, whose addresses of tables and columns stay,
   // and whose values are in the file then. Throws Corruption_Error, with a text that says what does
   // not fit, and Io_Error; a new database is of no use then.

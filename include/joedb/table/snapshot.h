@@ -34,8 +34,18 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
 void map_snapshot(Database& database, const Abstract_File& journal, Offset position,
                   bool is_kept = false);
 
-// Those that the newest snapshot has. Throws Corruption_Error, Io_Error.
-std::vector<Index_Definition> indexes_of_snapshot(const Abstract_File& journal);
+// Gives back the memory of a database: writes its content to a file without a name in $TMPDIR, or
+// /var/tmp, and maps it from there. What is true of addresses after map_snapshot is true then.
+// Throws Io_Error, Exception; the content is the same then.
+void spill_to_disk(Database& database);
+
+// For whom the newest snapshot is; by default, for programs without an index. Throws
+// Corruption_Error, Io_Error.
+struct Snapshot_Form {
+  Deleted_Values deleted_values = Deleted_Values::reset;
+  std::vector<Index_Definition> indexes;
+};
+Snapshot_Form snapshot_form(const Abstract_File& journal);
 
 // Writes the content of the database as a snapshot of `journal`, which has been replayed up to
 // `place`: not behind its last hard checkpoint, and all bytes before are in the file. It gets its

@@ -184,15 +184,26 @@ class Typed_Writer : public Reader {
   // (docs/snapshots.md). write_snapshot() writes a hard checkpoint and a snapshot of it, and then
   // maps the tables from it, which gives memory back: strings and iterators that were taken before
   // are not valid afterwards. Returns false if another process is writing one, or the file has no
-  // place for one. Once a file has one, the destructor replaces it when it has become old. In the
-  // background, a thread reads the file on its own; wait_for_snapshot() returns when it is
-  // complete, and throws what has gone wrong. See Writable_Database for errors.
+  // place for one. Once a file has one, the destructor replaces it when it has become old. See
+  // Writable_Database for errors.
   bool write_snapshot() {
     stamp();
     return store_.write_snapshot();
   }
+  // For loads that are larger than memory: call it again and again meanwhile. When this process has
+  // more than `bytes` of memory of its own, the tables are moved to a file without a name in
+  // $TMPDIR, or /var/tmp, and mapped from there: strings and iterators are not valid afterwards.
+  // Returns whether that was done. Throws Io_Error.
+  bool limit_memory(std::size_t bytes) { return store_.limit_memory(bytes); }
+  // In a thread, which reads the file on its own: the caller goes on at once.
   void write_snapshot_in_background() { store_.write_snapshot_in_background(); }
-  void wait_for_snapshot() { store_.wait_for_snapshot(); }
+  // Returns when it is complete, and throws what has gone wrong. If there is nothing behind the
+  // checkpoint, the tables are mapped from it then: containers, iterators, indexes and strings that
+  // were taken before are not valid afterwards.
+  void wait_for_snapshot() {
+    store_.wait_for_snapshot();
+    bind_if_possible();
+  }
 
   // The older names (Writable_Journal says what each does).
   void checkpoint_full_commit() { checkpoint(Checkpoint_Level::hard); }

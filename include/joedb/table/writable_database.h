@@ -193,12 +193,23 @@ class Writable_Database {
   // the tables cannot be mapped from it, they stay in memory.
   bool write_snapshot();
 
+  // For loads that are larger than memory: call it again and again meanwhile. When this process has
+  // more than `bytes` of memory of its own, calls spill_to_disk: what is true of addresses after
+  // write_snapshot() is true then. Returns whether it has. Throws Exception in update_vector,
+  // Io_Error; the content is the same then.
+  bool limit_memory(std::size_t bytes) { return is_memory_above(bytes) && (spill(), true); }
+  // Whether limit_memory would do something: it waits until an eighth of the limit was written.
+  bool is_memory_above(std::size_t bytes) const;
+
   // The same in a thread, which opens the file on its own and replays what is behind the last
-  // snapshot, up to the last hard checkpoint: the caller goes on at once. The tables are not mapped
-  // from it. Nothing happens while one is being written. Throws Io_Error if the file cannot be
-  // opened. wait_for_snapshot() returns when it is complete, and throws what has gone wrong. The
-  // destructor waits, too.
+  // snapshot, up to the last hard checkpoint: the caller goes on at once. Nothing happens while one
+  // is being written. Throws Io_Error if the file cannot be opened, or a hard checkpoint of
+  // somebody else cannot be synced.
   void write_snapshot_in_background();
+  // Returns when it is complete, and throws what has gone wrong. If nothing is behind the
+  // checkpoint then, the tables are built again from the snapshot and the journal behind it, which
+  // gives their memory back: addresses of tables change, as by rollback(). The destructor waits,
+  // too.
   void wait_for_snapshot();
 
   // Whether there is a snapshot that this database could use, or should replace, and at least
@@ -282,6 +293,10 @@ class Writable_Database {
     database_.require_readable_from(journal_.get_position());
   }
 
+  // Where the snapshot is that the thread has written; 0 if there is none.
+  Offset finish_background();
+  void spill();
+
   // The tables have what the journal has not.
   void require_rollback() {
     must_build_ = true;
@@ -325,6 +340,7 @@ class Writable_Database {
   const std::vector<Index_Definition> indexes_;
   Database database_;
   Writable_Journal journal_;
+  Offset spilled_ = 0;      // the position when memory was given back
   int vector_updates_ = 0;  // that are being made, one in the other
   bool must_build_ = true;
   bool has_checkpoints_ = true;

@@ -1,0 +1,24 @@
+#include "cli/memory_limit.h"
+
+#include "io/process_memory.h"
+#include "joedb/table/snapshot.h"
+
+namespace joedb {
+
+void Memory_Limit::add_to(Options& options) {
+  options.add("--memory", megabytes_,
+              "MB of memory: when the tables need more, they are moved to a temporary file in "
+              "$TMPDIR, or /var/tmp",
+              {.min = 1, .max = std::int64_t{1} << 30});
+}
+
+void Memory_Limit::keep(Database& database, const Readonly_Journal& journal) {
+  const Offset position = journal.get_replay_position();
+  if (!megabytes_ || !is_memory_above(bytes(), position - spilled_)) return;
+  database.remove_limits();  // so that indexes are in it
+  spill_to_disk(database);
+  database.limit_to_journal_of(journal.get_checkpoint());
+  spilled_ = position;
+}
+
+}  // namespace joedb
