@@ -106,7 +106,8 @@ class Measurement:
         for text, command in (
                 ('open, and find one', (SNAPSHOT, 'find_one', str(rows), words)),
                 ('open, and find 20,000 in no order', (SNAPSHOT, 'find_20000', str(rows), words)),
-                ('open, change 10,000 rows in no order, hard checkpoint, close', (SNAPSHOT, 'change', str(rows), words)),
+                ('open, change 10,000 rows in no order, hard checkpoint, close',
+                 (SNAPSHOT, 'change', str(rows), words)),
                 ('joedb_verify --memory ' + memory, ('joedb_verify', '--memory', memory, words)),
                 ('joedb_snapshot --memory ' + memory, ('joedb_snapshot', '--memory', memory, words))):
             self.report(f'  {limit >> 20} MiB of memory: {text}', 's', [self.limited(limit, command)])

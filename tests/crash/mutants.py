@@ -409,7 +409,8 @@ MUTANTS = [
     # Snapshots beside a journal.
     Mutant('snapshot: gets its name, and is not synced', SNAPSHOT, '    file->sync();\n', ''),
     Mutant('snapshot: the position is compared with the size', SNAPSHOT,
-           'if (place.position > limit) return {};', 'if (place.position > journal.get_size()) return {};'),
+           'if (snapshot.place().position > limit) return false;',
+           'if (snapshot.place().position > journal.get_size()) return false;'),
     Mutant('snapshot: samples are not compared', SNAPSHOT_FILE,
            '  return sample_journal(journal, place_.position) == journal_sample_;\n', '  return true;\n'),
     Mutant('snapshot: the context is not restored', 'src/table/load.cc',
