@@ -20,6 +20,11 @@ if(TARGET joedb_nats)
   install(TARGETS joedb_nats EXPORT joedbTargets)
 endif()
 
+# What SQLite loads: `.load libjoedb_sqlite`.
+if(TARGET joedb_sqlite)
+  install(TARGETS joedb_sqlite LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 # The tools.
 if(TARGET joedb_program)
   install(TARGETS joedb_program EXPORT joedbTargets)

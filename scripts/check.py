@@ -25,12 +25,13 @@ BELOW = {
     'interpreter': ['table'],
     'exchange': ['interpreter'],
     'compiler': ['table'],
+    'sql': ['interpreter', 'compiler'],
     'replica': ['table'],
     'network': ['replica'],
     'cluster': ['replica'],
     'server': ['network', 'cluster'],
     'lab': ['interpreter', 'compiler', 'server', 'wal'],
-    'cli': ['lab', 'exchange'],
+    'cli': ['lab', 'exchange', 'sql'],
     'testing': ['lab', 'exchange'],
 }
 

@@ -1,8 +1,6 @@
 #include "cli/database_options.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "interpreter/entry_text.h"
 #include "joedb/base/time.h"
@@ -17,38 +15,6 @@ void add_index_option(Options& options, std::string& options_file) {
               "a .joedbc file: its indexes can be searched (command find), and nothing is written "
               "that violates its unique ones",
               kinds::options_file);
-}
-
-namespace {
-
-// Follows the schema only.
-struct Schema_Reader {
-  Database& database;
-  template <class Entry>
-  void operator()(const Entry& entry) {
-    if constexpr (Schema_Entry<Entry>) database(entry);
-  }
-};
-
-}  // namespace
-
-std::vector<Index_Definition> read_indexes(const std::string& options_file, Abstract_File& file,
-                                           Recovery recovery) {
-  if (options_file.empty()) return {};
-  std::ifstream in(options_file, std::ios::binary);
-  if (!in) throw_io_error("opening", options_file, -1, errno);
-  const compiler::Options options =
-      compiler::parse_options(std::string(std::istreambuf_iterator<char>(in), {}), options_file);
-
-  Database schema;
-  if (file.get_size() != 0) {
-    Readonly_Journal journal(file, recovery);
-    journal.replay(Schema_Reader{schema});
-  }
-  std::vector<compiler::Diagnostic> errors;
-  auto indexes = compiler::resolve_indexes(options, schema, errors);
-  if (!errors.empty()) throw compiler::Schema_Errors(std::move(errors));
-  return indexes;
 }
 
 // ---- moments ------------------------------------------------------------------------------------

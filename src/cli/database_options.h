@@ -7,9 +7,9 @@
 
 #include "cli/arguments.h"
 #include "cli/progress.h"
+#include "compiler/index_file.h"
 #include "compiler/options.h"
 #include "joedb/journal/moment.h"
-#include "joedb/table/index.h"
 
 // Options about the content of a database: its indexes, and which state of it.
 
@@ -17,10 +17,6 @@ namespace joedb {
 
 // --options: the indexes of a .joedbc file.
 void add_index_option(Options& options, std::string& options_file);
-// For the schema that `file` has now. Without an options file: none. Throws
-// compiler::Schema_Errors.
-std::vector<Index_Definition> read_indexes(const std::string& options_file, Abstract_File& file,
-                                           Recovery recovery = Recovery::none);
 
 // --until, --at-time
 struct Moment_Options {

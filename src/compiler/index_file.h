@@ -1,0 +1,20 @@
+#ifndef COMPILER_INDEX_FILE_H
+#define COMPILER_INDEX_FILE_H
+
+#include <string>
+#include <vector>
+
+#include "joedb/io/file.h"
+#include "joedb/journal/recovery.h"
+#include "joedb/table/index.h"
+
+namespace joedb {
+
+// The indexes of a .joedbc file, for the schema that `file` has now. Without an options file: none.
+// Throws compiler::Schema_Errors, Io_Error, Corruption_Error.
+std::vector<Index_Definition> read_indexes(const std::string& options_file, Abstract_File& file,
+                                           Recovery recovery = Recovery::none);
+
+}  // namespace joedb
+
+#endif

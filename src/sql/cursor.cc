@@ -1,0 +1,441 @@
+#include "sql/cursor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace joedb {
+
+// ---- conditions ---------------------------------------------------------------------------------
+
+Range& Cursor::range_of(int column) {
+  for (auto& [number, range] : ranges_)
+    if (number == column) return range;
+  return ranges_
+      .emplace_back(std::piecewise_construct, std::tuple(column), std::tuple(table_.kind(column)))
+      .second;
+}
+
+const Range* Cursor::find_range(int column) const {
+  for (const auto& [number, range] : ranges_)
+    if (number == column) return &range;
+  return nullptr;
+}
+
+bool Cursor::can_be_null(int column) const {
+  if (column == Plan::record_id) return false;
+  const Column_Source& found = source_->columns[static_cast<std::size_t>(column)];
+  const Kind kind = kind_of(found.code);
+  return found.column == nullptr || found.code == Type_Code::reference || kind == Kind::real ||
+         kind == Kind::blob;
+}
+
+const Column_Source& Cursor::column(int number) const {
+  const Column_Source& found = source_->columns[static_cast<std::size_t>(number)];
+  if (found.column == nullptr && past_ == nullptr)
+    throw Exception(table_.file().name() +
+                    ": a field was dropped, and the file must be opened again");
+  return found;
+}
+
+// All values of an IN.
+static std::vector<sqlite3_value*> values_of_list(sqlite3_value* list,
+                                                  std::vector<sqlite3_value*>& copies) {
+  sqlite3_value* value = nullptr;
+  for (int result = sqlite3_vtab_in_first(list, &value); result == SQLITE_OK;
+       result = sqlite3_vtab_in_next(list, &value)) {
+    sqlite3_value* const copy = sqlite3_value_dup(value);
+    if (copy == nullptr) throw std::bad_alloc();
+    copies.push_back(copy);
+  }
+  return copies;
+}
+
+// ---- a new search -------------------------------------------------------------------------------
+
+// The most frequent search, in a join along a reference.
+bool Cursor::find_one(sqlite3_value* id) {
+  if (sqlite3_value_type(id) != SQLITE_INTEGER) return false;
+  past_ = nullptr;
+  source_ = &table_.present_source();
+  from_ = Source::list;
+  next_ = end_ = block_.data();
+  block_[0] = static_cast<index_t>(sqlite3_value_int64(id));
+  if (source_->table->records().is_used(block_[0])) ++end_;
+  return true;
+}
+
+void Cursor::choose_state(sqlite3_value* moment) {
+  sqlite3_value_free(moment_);
+  moment_ = nullptr;
+  past_ = moment ? table_.file().past(moment) : nullptr;
+  if (past_ == nullptr) {
+    source_ = &table_.present_source();
+    return;
+  }
+  moment_ = sqlite3_value_dup(moment);
+  if (moment_ == nullptr) throw std::bad_alloc();
+  past_source_ = table_.past_source(*past_);
+  source_ = &past_source_;
+}
+
+void Cursor::filter(int number, const char* text, sqlite3_value** values) {
+  next_ = end_ = nullptr;
+  if (number == 1 && find_one(values[0])) return;
+  if (text != plan_text_) {
+    plan_ = Plan::parse(text);
+    plan_text_ = text;
+  }
+  begin(values);
+}
+
+void Cursor::begin(sqlite3_value** values) {
+  sqlite3_value* moment = nullptr;
+  ranges_.clear();
+  filters_.clear();
+  for (std::size_t i = 0; i < plan_.conditions.size(); ++i) {
+    const Plan::Condition& condition = plan_.conditions[i];
+    if (condition.column == table_.moment_column()) {
+      moment = values[i];
+      continue;
+    }
+    Range& range = range_of(condition.column);
+    if (!condition.is_list) {
+      range.restrict(condition.op, values[i]);
+      continue;
+    }
+    std::vector<sqlite3_value*> copies;
+    const auto free = [](std::vector<sqlite3_value*>* list) {
+      for (sqlite3_value* const value : *list) sqlite3_value_free(value);
+    };
+    const std::unique_ptr<std::vector<sqlite3_value*>, decltype(free)> guard(&copies, free);
+    range.restrict_to_list(values_of_list(values[i], copies));
+  }
+  choose_state(moment);
+  from_ = Source::list;
+  if (source_->table == nullptr) return;
+  for (const auto& [number, range] : ranges_)
+    if (range.is_empty() || (range.is_null_only() && !can_be_null(number))) return;
+
+  // What an index finds needs no filter, but in begin_index, which takes it away.
+  for (const auto& [number, range] : ranges_)
+    if (number != Plan::record_id) filters_.emplace_back(&column(number), &range);
+
+  is_descending_ = !plan_.order.empty() && plan_.order[0].is_descending;
+  const Index* const index = plan_.access == Plan::Access::record_ids ? nullptr : usable_index();
+  const bool is_found = index != nullptr && begin_index(*index, is_descending_);
+  if (!is_found) {
+    const Range* const ids = find_range(Plan::record_id);
+    if (ids && ids->has_list())
+      begin_list(ids->list_of_integers());
+    else
+      begin_scan(ids);
+  } else if (find_range(Plan::record_id) != nullptr) {
+    const Range& ids = *find_range(Plan::record_id);
+    start();
+    std::vector<index_t> kept = rest();
+    const std::vector<std::int64_t> list = ids.list_of_integers();
+    std::erase_if(kept, [&](index_t id) {
+      return id < ids.low() || id > ids.high() ||
+             (ids.has_list() && !std::binary_search(list.begin(), list.end(), id));
+    });
+    begin_list(std::move(kept));
+  }
+  start();
+
+  if (plan_.order.empty() || is_at_end()) return;
+  const bool is_sorted = is_found ? plan_.access == Plan::Access::own_index || has_order(*index)
+                                  : plan_.order[0].column == Plan::record_id;
+  if (!is_sorted) sort();
+}
+
+// ---- ways to find records -----------------------------------------------------------------------
+
+void Cursor::begin_list(std::vector<index_t> ids) {
+  const Record_Ids& records = source_->table->records();
+  std::erase_if(ids, [&](index_t id) { return !records.is_used(id); });
+  if (is_descending_ && !plan_.order.empty() && plan_.order[0].column == Plan::record_id)
+    std::sort(ids.rbegin(), ids.rend());
+  list_ = std::move(ids);
+  from_ = Source::list;
+  std::size_t count = list_.size();
+  for (const auto& [source, range] : filters_) count = range->keep(*source, list_.data(), count);
+  next_ = list_.data();
+  end_ = next_ + count;
+}
+
+void Cursor::begin_scan(const Range* ids) {
+  scan_begin_ = 0;
+  scan_end_ = source_->table->records().size();
+  if (ids) {
+    if (ids->is_null_only()) {
+      scan_end_ = 0;
+    } else {
+      scan_begin_ = std::max<index_t>(scan_begin_, ids->low());
+      if (ids->high() < scan_end_) scan_end_ = ids->high() + 1;
+    }
+  } else {
+    source_->table->expect_scan();
+  }
+  from_ = Source::scan;
+}
+
+std::size_t Cursor::fill_from_scan() {
+  if (scan_begin_ >= scan_end_) return 0;
+  const auto count = std::min(static_cast<std::size_t>(scan_end_ - scan_begin_), block_size);
+  const Record_Ids& records = source_->table->records();
+  const bool is_descending = is_descending_;
+  const index_t step = is_descending ? -1 : 1;
+  index_t id = is_descending ? scan_end_ - 1 : scan_begin_;
+  std::size_t kept = 0;
+  if (records.is_dense()) {
+    for (; kept < count; id += step) block_[kept++] = id;
+  } else {
+    for (std::size_t i = 0; i < count; ++i, id += step) {
+      block_[kept] = id;
+      kept += static_cast<std::size_t>(records.is_used(id));
+    }
+  }
+  if (is_descending)
+    scan_end_ -= static_cast<index_t>(count);
+  else
+    scan_begin_ += static_cast<index_t>(count);
+  for (const auto& [source, range] : filters_) kept = range->keep(*source, block_.data(), kept);
+  return kept;
+}
+
+// The index of the plan in this state, if it has all records. One that was made when a field was
+// updated lacks those that never had a value.
+const Index* Cursor::usable_index() const {
+  const Table& table = *source_->table;
+  if (plan_.access == Plan::Access::index) {
+    const auto& indexes = table.indexes();
+    const auto number = static_cast<std::size_t>(plan_.index);
+    const Index* index = number < indexes.size() ? indexes[number].get() : nullptr;
+    if (past_ != nullptr) {  // where an index may be missing
+      const auto& present = table_.present_source().table->indexes();
+      index = number < present.size()
+                  ? past_->database.find_index(present[number]->definition().name)
+                  : nullptr;
+    }
+    if (index && index->is_complete() &&
+        index->size() == static_cast<std::size_t>(table.records().used_count()))
+      return index;
+  }
+  return const_cast<Cursor*>(this)->own_index();
+}
+
+const Index* Cursor::own_index() {
+  State& state = past_ ? *past_ : table_.file().present();
+  if (plan_.access == Plan::Access::own_index) {
+    std::vector<Field_Id> fields;
+    for (const Plan::Term& term : plan_.order) {
+      if (column(term.column).column == nullptr) return nullptr;
+      fields.push_back(table_.field(term.column));
+    }
+    return &state.own_index(*source_->table, fields);
+  }
+  if (find_range(Plan::record_id) != nullptr) return nullptr;
+  for (const auto& [number, range] : ranges_)
+    if (range.is_point() && !range.is_null_only() && column(number).column != nullptr)
+      return state.note_search(*source_->table, table_.field(number));
+  return nullptr;
+}
+
+// The records between the keys that begin with `prefix` and meet the range in the next field.
+bool Cursor::set_walk(const Index& index, const std::vector<Key_Part>& prefix, const Range* range,
+                      bool is_descending) {
+  std::vector<Key_Part> key = prefix;
+  const auto lower = range ? range->lower_key() : std::nullopt;
+  const auto upper = range ? range->upper_key() : std::nullopt;
+  Index::Cursor first, behind;
+  if (lower) {
+    key.push_back(lower->part);
+    first = lower->is_open ? index.upper_bound(key) : index.lower_bound(key);
+    key.pop_back();
+  } else {
+    first = key.empty() ? index.begin() : index.lower_bound(key);
+  }
+  if (upper) {
+    key.push_back(upper->part);
+    behind = upper->is_open ? index.lower_bound(key) : index.upper_bound(key);
+  } else {
+    behind = key.empty() ? index.end() : index.upper_bound(key);
+  }
+  walk_is_done_ = first == behind;
+  if (walk_is_done_) return false;
+  walk_ = first;
+  walk_end_ = behind;
+  walk_is_descending_ = is_descending;
+  if (is_descending) {
+    behind.previous();
+    walk_ = behind;
+    walk_end_ = first;  // the last one
+  }
+  from_ = Source::index;
+  return true;
+}
+
+// False if the index is of no use for the conditions, and no order needs it.
+bool Cursor::begin_index(const Index& index, bool is_descending) {
+  const std::vector<Field_Id>& fields = index.definition().fields;
+  std::vector<Key_Part> prefix;
+  std::vector<const Range*> found;
+  const Range* last = nullptr;
+  for (const Field_Id field : fields) {
+    const Range* range = nullptr;
+    for (const auto& [number, candidate] : ranges_)
+      if (number != Plan::record_id && table_.field(number) == field) range = &candidate;
+    if (range == nullptr) break;
+    if (!range->is_point()) {
+      last = range;
+      break;
+    }
+    const auto key = range->lower_key();
+    if (!key) break;
+    prefix.push_back(key->part);
+    found.push_back(range);
+  }
+  if (found.empty() && last == nullptr && plan_.order.empty()) return false;
+  std::erase_if(filters_, [&](const auto& filter) {
+    return std::find(found.begin(), found.end(), filter.second) != found.end();
+  });
+  if (last == nullptr || !last->has_list()) {
+    // The range stays a filter: it knows nulls.
+    set_walk(index, prefix, last, is_descending);
+    if (walk_is_done_) from_ = Source::index;
+    return true;
+  }
+  std::vector<index_t> ids;
+  for (const Range& point : last->points()) {
+    if (!set_walk(index, prefix, &point, false)) continue;
+    for (std::size_t count = fill_from_index(); count > 0; count = fill_from_index())
+      ids.insert(ids.end(), block_.begin(), block_.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  begin_list(std::move(ids));
+  return true;
+}
+
+std::size_t Cursor::fill_from_index() {
+  std::size_t count = 0;
+  if (walk_is_descending_) {
+    while (!walk_is_done_ && count < block_size) {
+      block_[count++] = walk_.record().value();
+      walk_is_done_ = walk_ == walk_end_;
+      if (!walk_is_done_) walk_.previous();
+    }
+  } else {
+    while (!walk_is_done_ && count < block_size) {
+      block_[count++] = walk_.record().value();
+      walk_.next();
+      walk_is_done_ = walk_ == walk_end_ || walk_.record().is_null();
+    }
+  }
+  for (const auto& [source, range] : filters_) count = range->keep(*source, block_.data(), count);
+  return count;
+}
+
+void Cursor::next_block() {
+  if (from_ == Source::list) {
+    next_ = end_;
+    return;
+  }
+  const bool is_scan = from_ == Source::scan;
+  std::size_t count = 0;
+  while (count == 0 && (is_scan ? scan_begin_ < scan_end_ : !walk_is_done_))
+    count = is_scan ? fill_from_scan() : fill_from_index();
+  next_ = block_.data();
+  end_ = next_ + count;
+  // The values that were given may have been zeros.
+  if (count == 0) (past_ ? *past_ : table_.file().present()).database.require_intact();
+}
+
+// ---- order --------------------------------------------------------------------------------------
+
+// All that was not given yet.
+std::vector<index_t> Cursor::rest() {
+  std::vector<index_t> ids;
+  while (!is_at_end()) {
+    ids.insert(ids.end(), next_, end_);
+    next_ = end_;
+    next_block();
+  }
+  return ids;
+}
+
+void Cursor::sort() {
+  std::vector<index_t> ids = rest();
+  std::vector<std::pair<const Column_Source*, bool>> terms;
+  for (const Plan::Term& term : plan_.order)
+    terms.emplace_back(term.column == Plan::record_id ? nullptr : &column(term.column),
+                       term.is_descending);
+  std::sort(ids.begin(), ids.end(), [&](index_t a, index_t b) {
+    for (const auto& [source, is_descending] : terms) {
+      const int order = source ? compare_values(*source, a, b) : int{b < a} - int{a < b};
+      if (order != 0) return (order < 0) != is_descending;
+    }
+    return a < b;
+  });
+  list_ = std::move(ids);
+  from_ = Source::list;
+  next_ = list_.data();
+  end_ = next_ + list_.size();
+}
+
+// Whether the records of this index come in the order of the plan, with the values that are there
+// now.
+bool Cursor::has_order(const Index& index) const {
+  const std::vector<Field_Id>& fields = index.definition().fields;
+  const auto is_constant = [&](Field_Id field) {
+    return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
+      return entry.first != Plan::record_id && table_.field(entry.first) == field &&
+             entry.second.is_point();
+    });
+  };
+  for (const auto& [number, range] : ranges_)
+    if (range.has_list() && number != Plan::record_id) return false;
+  std::size_t next = 0;
+  while (next < fields.size() && is_constant(fields[next])) ++next;
+  for (const Plan::Term& term : plan_.order) {
+    if (term.is_descending != plan_.order[0].is_descending) return false;
+    if (term.column == Plan::record_id) return next == fields.size();
+    const Field_Id field = table_.field(term.column);
+    if (is_constant(field)) continue;
+    if (next == fields.size() || fields[next] != field || !sorts_like_sql(index, next))
+      return false;
+    ++next;
+  }
+  return true;
+}
+
+// An index has nan last, and negative references before the null reference.
+bool Cursor::sorts_like_sql(const Index& index, std::size_t field) const {
+  const Field_Id id = index.definition().fields[field];
+  const Column_Base& values = *source_->table->find_field(id)->column;
+  const Type_Code code = values.type().code;
+  if (kind_of(code) != Kind::real && code != Type_Code::reference) return true;
+  if (field > 0) return false;
+  if (code == Type_Code::reference) {
+    const Record_Id first = index.begin().record();
+    return first.is_null() ||
+           static_cast<const Column<Record_Id>&>(values).get(first.value()).value() >= -1;
+  }
+  Index::Cursor last = index.end();
+  last.previous();
+  if (last.record().is_null()) return true;
+  const index_t record = last.record().value();
+  return code == Type_Code::float32
+             ? !std::isnan(static_cast<const Column<float>&>(values).get(record))
+             : !std::isnan(static_cast<const Column<double>&>(values).get(record));
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+void Cursor::give(sqlite3_context* context, int number) const {
+  if (number < table_.column_count())
+    return give_value(context, column(number), id(), table_.file().file(), past_ == nullptr);
+  if (number == table_.id_column()) return sqlite3_result_int64(context, id());
+  if (moment_ != nullptr) sqlite3_result_value(context, moment_);
+}
+
+}  // namespace joedb

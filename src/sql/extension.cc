@@ -1,0 +1,32 @@
+// The entry points of the loadable extension.
+
+#include <sqlite3ext.h>
+
+#include "sql/register_joedb.h"
+
+extern "C" {
+
+SQLITE_EXTENSION_INIT1
+
+// SQLite looks for the first name, and for the second, which it makes of that of the file.
+[[gnu::visibility("default")]] int sqlite3_extension_init(sqlite3* connection, char** message,
+                                                          const sqlite3_api_routines* api);
+[[gnu::visibility("default")]] int sqlite3_joedbsqlite_init(sqlite3* connection, char** message,
+                                                            const sqlite3_api_routines* api);
+
+int sqlite3_extension_init(sqlite3* connection, char** message, const sqlite3_api_routines* api) {
+  SQLITE_EXTENSION_INIT2(api)
+  if (sqlite3_libversion_number() < joedb::least_sqlite_version) {
+    *message =
+        sqlite3_mprintf("joedb needs SQLite 3.37 or newer, and this is %s", sqlite3_libversion());
+    return SQLITE_ERROR;
+  }
+  const int result = joedb::register_joedb(connection);
+  // Not to be unloaded: mapped snapshots have a signal handler, which stays.
+  return result == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : result;
+}
+
+int sqlite3_joedbsqlite_init(sqlite3* connection, char** message, const sqlite3_api_routines* api) {
+  return sqlite3_extension_init(connection, message, api);
+}
+}

@@ -1,0 +1,160 @@
+#include <cctype>
+#include <cstring>
+
+#include "sql/cursor.h"
+#include "sql/open.h"
+#include "sql/register_joedb.h"
+#include "sql/virtual_table.h"
+
+// The functions that SQLite calls.
+
+namespace joedb {
+
+namespace {
+
+Virtual_Table& table_of(sqlite3_vtab* table) { return *static_cast<Virtual_Table*>(table); }
+Cursor& cursor_of(sqlite3_vtab_cursor* cursor) { return *static_cast<Cursor*>(cursor); }
+
+template <class F>
+int guarded(sqlite3_vtab* table, F f) noexcept {
+  return without_exceptions(
+      [&] {
+        f();
+        return SQLITE_OK;
+      },
+      [&](const char* text) { table_of(table).set_error(text); });
+}
+
+// An argument of CREATE VIRTUAL TABLE, which is as it was written.
+std::string unquoted(const char* argument) {
+  std::string_view text = argument;
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
+  if (text.size() < 2 || std::strchr("'\"`[", text.front()) == nullptr) return std::string(text);
+  const char end = text.front() == '[' ? ']' : text.front();
+  if (text.back() != end) return std::string(text);
+  std::string result;
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    result += text[i];
+    if (text[i] == end && text[i + 1] == end && i + 2 < text.size()) ++i;
+  }
+  return result;
+}
+
+bool has_utf_8(sqlite3* connection) {
+  sqlite3_stmt* statement = nullptr;
+  bool result = false;
+  if (sqlite3_prepare_v2(connection, "PRAGMA encoding", -1, &statement, nullptr) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW)
+    result =
+        std::strcmp(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0)), "UTF-8") == 0;
+  sqlite3_finalize(statement);
+  return result;
+}
+
+// Arguments: module, schema and name of the table; then FILE, TABLE, and OPTIONS.
+int connect(sqlite3* connection, void* files, int count, const char* const* arguments,
+            sqlite3_vtab** result, char** message) noexcept {
+  return without_exceptions(
+      [&] {
+        if (count < 5 || count > 6)
+          throw Exception("expected joedb('FILE', 'TABLE') or joedb('FILE', 'TABLE', 'OPTIONS')");
+        auto file = static_cast<Shared_Files*>(files)->open(
+            unquoted(arguments[3]), count > 5 ? unquoted(arguments[5]) : "");
+        auto table = std::make_unique<Virtual_Table>(std::move(file), unquoted(arguments[4]));
+        table->set_compares_bytes(has_utf_8(connection));
+        if (const int code = sqlite3_declare_vtab(connection, table->declaration().c_str());
+            code != SQLITE_OK)
+          throw Exception(sqlite3_errmsg(connection));
+        // Who writes a schema that others open must not make them read files.
+        sqlite3_vtab_config(connection, SQLITE_VTAB_DIRECTONLY);
+        *result = table.release();
+        return SQLITE_OK;
+      },
+      [&](const char* text) { *message = sqlite3_mprintf("%s", text); });
+}
+
+// Another function than connect: else there would be a table named joedb.
+int create(sqlite3* connection, void* files, int count, const char* const* arguments,
+           sqlite3_vtab** result, char** message) noexcept {
+  return connect(connection, files, count, arguments, result, message);
+}
+
+int disconnect(sqlite3_vtab* table) noexcept {
+  delete &table_of(table);
+  return SQLITE_OK;
+}
+
+int best_index(sqlite3_vtab* table, sqlite3_index_info* info) noexcept {
+  return without_exceptions([&] { return table_of(table).choose(info); },
+                            [&](const char* text) { table_of(table).set_error(text); });
+}
+
+int open(sqlite3_vtab* table, sqlite3_vtab_cursor** cursor) noexcept {
+  return guarded(table, [&] { *cursor = new Cursor(table_of(table)); });
+}
+
+int close(sqlite3_vtab_cursor* cursor) noexcept {
+  delete &cursor_of(cursor);
+  return SQLITE_OK;
+}
+
+int filter(sqlite3_vtab_cursor* cursor, int number, const char* text, int,
+           sqlite3_value** values) noexcept {
+  return guarded(cursor->pVtab, [&] { cursor_of(cursor).filter(number, text, values); });
+}
+
+int next(sqlite3_vtab_cursor* cursor) noexcept {
+  return guarded(cursor->pVtab, [&] { cursor_of(cursor).move_on(); });
+}
+
+int eof(sqlite3_vtab_cursor* cursor) noexcept { return cursor_of(cursor).is_at_end(); }
+
+int column(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int number) noexcept {
+  return guarded(cursor->pVtab, [&] { cursor_of(cursor).give(context, number); });
+}
+
+int rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) noexcept {
+  *id = cursor_of(cursor).id();
+  return SQLITE_OK;
+}
+
+constexpr sqlite3_module make_module() {
+  sqlite3_module module{};
+  module.iVersion = 1;
+  module.xCreate = create;
+  module.xConnect = connect;
+  module.xBestIndex = best_index;
+  module.xDisconnect = disconnect;
+  module.xDestroy = disconnect;
+  module.xOpen = open;
+  module.xClose = close;
+  module.xFilter = filter;
+  module.xNext = next;
+  module.xEof = eof;
+  module.xColumn = column;
+  module.xRowid = rowid;
+  return module;
+}
+
+constexpr sqlite3_module joedb_module = make_module();
+
+}  // namespace
+
+int register_joedb(sqlite3* connection, File_Opener opener) {
+  return without_exceptions(
+      [&] {
+        auto files = std::make_unique<Shared_Files>(connection, std::move(opener));
+        Shared_Files* const shared = files.release();
+        // Calls the last function also where it fails.
+        const int code =
+            sqlite3_create_module_v2(connection, "joedb", &joedb_module, shared,
+                                     [](void* p) { delete static_cast<Shared_Files*>(p); });
+        return code == SQLITE_OK ? register_open(connection, *shared) : code;
+      },
+      [](const char*) {});
+}
+
+}  // namespace joedb

@@ -1,0 +1,219 @@
+#include "sql/open.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "interpreter/dump.h"
+#include "interpreter/sql.h"
+#include "sql/values.h"
+#include "sql/virtual_table.h"
+
+namespace joedb {
+
+namespace {
+
+// In single quotes.
+std::string sql_text(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
+  return result + '\'';
+}
+
+class Statement {
+ public:
+  Statement(sqlite3* connection, const std::string& sql) : connection_(connection) {
+    check(sqlite3_prepare_v2(connection, sql.c_str(), static_cast<int>(sql.size()), &statement_,
+                             nullptr));
+  }
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  bool step() {
+    const int code = sqlite3_step(statement_);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) check(code);
+    return code == SQLITE_ROW;
+  }
+  std::string text(int column) const {
+    const auto* const bytes = sqlite3_column_text(statement_, column);
+    return bytes ? reinterpret_cast<const char*>(bytes) : "";
+  }
+
+ private:
+  void check(int code) const {
+    if (code == SQLITE_NOMEM) throw std::bad_alloc();
+    if (code != SQLITE_OK) throw Exception(sqlite3_errmsg(connection_));
+  }
+  sqlite3* const connection_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+void run(sqlite3* connection, const std::string& sql) { Statement(connection, sql).step(); }
+
+// A table or view that is about to be made.
+struct Definition {
+  std::string name;
+  std::string create;
+  std::string drop;
+};
+
+// All fields of a table, with the first text of the record in place of each reference.
+std::string joined_view(const Database& database, const Table& table, const std::string& prefix,
+                        const std::string& name) {
+  std::string fields = "t.\"__id\" AS \"__id\"", joins;
+  int number = 0;
+  for_each_live_field(table, [&](Field_Id, const Field& field) {
+    std::string value = "t." + sql_name(field.name);
+    const Table* const referenced = database.find_table(field.column->type().referenced);
+    if (field.column->type().code == Type_Code::reference && referenced != nullptr) {
+      const std::string join = "r" + std::to_string(++number);
+      std::string label = "\"__id\"";
+      bool is_first = true;
+      for_each_live_field(*referenced, [&](Field_Id, const Field& other) {
+        if (is_first && other.column->type().code == Type_Code::string) {
+          label = sql_name(other.name);
+          is_first = false;
+        }
+      });
+      joins += " LEFT JOIN temp." + sql_name(prefix + referenced->name()) + " AS " + join + " ON " +
+               join + ".\"__id\" = " + value;
+      value = join + "." + label;
+    }
+    fields += ", " + value + " AS " + sql_name(field.name);
+  });
+  return "CREATE VIEW temp." + sql_name(name) + " AS SELECT " + fields + " FROM temp." +
+         sql_name(prefix + table.name()) + " AS t" + joins;
+}
+
+std::vector<Definition> definitions(const Database& database, const std::string& file,
+                                    const std::string& options, const std::string& prefix) {
+  std::vector<Definition> result;
+  const auto add = [&](const char* kind, const std::string& name, std::string create) {
+    result.push_back(
+        {name, std::move(create), std::string("DROP ") + kind + " temp." + sql_name(name)});
+  };
+  for (const Table* table : live_tables(database)) {
+    const std::string name = prefix + table->name();
+    add("TABLE", name,
+        "CREATE VIRTUAL TABLE temp." + sql_name(name) + " USING joedb(" + sql_text(file) + ", " +
+            sql_text(table->name()) + (options.empty() ? "" : ", " + sql_text(options)) + ")");
+  }
+  for (const Table* table : live_tables(database)) {
+    bool has_references = false;
+    for_each_live_field(*table, [&](Field_Id, const Field& field) {
+      has_references |= field.column->type().code == Type_Code::reference;
+    });
+    const std::string name = prefix + table->name() + "__joined";
+    if (has_references) add("VIEW", name, joined_view(database, *table, prefix, name));
+  }
+  return result;
+}
+
+void require_free_names(sqlite3* connection, const std::vector<Definition>& wanted) {
+  std::vector<std::string> schemas;
+  Statement list(connection, "PRAGMA database_list");
+  while (list.step()) schemas.push_back(list.text(1));
+  for (const std::string& schema : schemas) {
+    Statement names(connection, "SELECT name FROM " + sql_name(schema) +
+                                    ".sqlite_master WHERE type IN ('table', 'view')");
+    while (names.step()) {
+      const std::string name = names.text(0);
+      for (const Definition& definition : wanted)
+        if (sqlite3_stricmp(name.c_str(), definition.name.c_str()) == 0)
+          throw Exception("there is already a table or view " + schema + "." + name +
+                          ": joedb_open(FILE, OPTIONS, PREFIX) begins all names with PREFIX");
+    }
+  }
+}
+
+int joedb_open(Shared_Files& files, const std::string& name, const std::string& options,
+               const std::string& prefix) {
+  sqlite3* const connection = files.connection();
+  const std::shared_ptr<Shared_File> file = files.open(name, options);
+  const Database& database = file->present().database;
+  require_sql_names(database);
+  const std::vector<Definition> wanted = definitions(database, name, options, prefix);
+  require_free_names(connection, wanted);
+  Shared_Files::Opened opened{name, file, {}};
+  const auto drop = [&] {
+    for (auto statement = opened.drops.rbegin(); statement != opened.drops.rend(); ++statement)
+      try {
+        run(connection, *statement);
+      } catch (const Exception&) {  // what is being thrown came first
+      }
+  };
+  try {
+    for (const Definition& definition : wanted) {
+      run(connection, definition.create);
+      opened.drops.push_back(definition.drop);
+    }
+    files.opened().push_back(opened);
+  } catch (...) {
+    drop();
+    throw;
+  }
+  return static_cast<int>(live_tables(database).size());
+}
+
+// Returns how often the file was opened.
+int joedb_close(Shared_Files& files, const std::string& name) {
+  int count = 0;
+  auto& all = files.opened();
+  for (std::size_t i = 0; i < all.size();) {
+    if (all[i].name != name) {
+      ++i;
+      continue;
+    }
+    while (!all[i].drops.empty()) {
+      run(files.connection(), all[i].drops.back());
+      all[i].drops.pop_back();
+    }
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+    ++count;
+  }
+  if (count == 0) throw Exception(name + " was not opened by joedb_open");
+  return count;
+}
+
+std::string argument(sqlite3_value* value) {
+  return sqlite3_value_type(value) == SQLITE_NULL ? "" : std::string(text_of(value));
+}
+
+template <class F>
+void call(sqlite3_context* context, F f) noexcept {
+  const auto fail = [context](const char* text) { sqlite3_result_error(context, text, -1); };
+  const int code = without_exceptions(
+      [&] {
+        sqlite3_result_int(context, f(*static_cast<Shared_Files*>(sqlite3_user_data(context))));
+        return SQLITE_OK;
+      },
+      fail);
+  if (code == SQLITE_NOMEM)
+    sqlite3_result_error_nomem(context);
+  else if (code != SQLITE_OK && code != SQLITE_ERROR)
+    sqlite3_result_error_code(context, code);
+}
+
+}  // namespace
+
+int register_open(sqlite3* connection, Shared_Files& files) {
+  const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
+  const auto open = [](sqlite3_context* context, int count, sqlite3_value** values) {
+    call(context, [&](Shared_Files& shared) {
+      return joedb_open(shared, argument(values[0]), count > 1 ? argument(values[1]) : "",
+                        count > 2 ? argument(values[2]) : "");
+    });
+  };
+  int code = SQLITE_OK;
+  for (int count = 1; count <= 3 && code == SQLITE_OK; ++count)
+    code = sqlite3_create_function_v2(connection, "joedb_open", count, flags, &files, open, nullptr,
+                                      nullptr, nullptr);
+  if (code != SQLITE_OK) return code;
+  const auto close = [](sqlite3_context* context, int, sqlite3_value** values) {
+    call(context, [&](Shared_Files& shared) { return joedb_close(shared, argument(values[0])); });
+  };
+  return sqlite3_create_function_v2(connection, "joedb_close", 1, flags, &files, close, nullptr,
+                                    nullptr, nullptr);
+}
+
+}  // namespace joedb

@@ -1,0 +1,27 @@
+#ifndef SQL_REGISTER_JOEDB_H
+#define SQL_REGISTER_JOEDB_H
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "joedb/io/file.h"
+
+struct sqlite3;
+
+// SQL on joedb files, by SQLite: docs/sql.md.
+
+namespace joedb {
+
+inline constexpr int least_sqlite_version = 3'037'000;
+
+// Opens what a name of a file means, to be read. Throws Exception.
+using File_Opener = std::function<std::unique_ptr<Abstract_File>(const std::string& name)>;
+
+// Makes the module `joedb` and the functions `joedb_open` and `joedb_close` known to a connection.
+// Returns a code of SQLite. Without an opener, names are those of files.
+int register_joedb(sqlite3* connection, File_Opener opener = {});
+
+}  // namespace joedb
+
+#endif

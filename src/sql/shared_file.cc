@@ -1,0 +1,175 @@
+#include "sql/shared_file.h"
+
+#include <algorithm>
+
+#include "compiler/index_file.h"
+#include "joedb/base/time.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/table/load.h"
+#include "joedb/table/snapshot.h"
+#include "sql/values.h"
+
+namespace joedb {
+
+// ---- states -------------------------------------------------------------------------------------
+
+const Index& State::own_index(const Table& table, const std::vector<Field_Id>& fields) {
+  std::unique_ptr<Index>& index = own_indexes_[{table.id(), fields}];
+  if (index == nullptr) {
+    auto made = std::make_unique<Index>(Index_Definition{"", table.id(), fields}, table);
+    const Record_Ids& records = table.records();
+    made->reserve(records.size());
+    for (index_t id = 0; id < records.size(); ++id)
+      if (records.is_used(id)) made->insert(Record_Id(id), fields.front());
+    made->insert_waiting();
+    index = std::move(made);
+  }
+  return *index;
+}
+
+const Index* State::note_search(const Table& table, Field_Id field) {
+  constexpr int searches_that_an_index_costs = 16;
+  constexpr index_t least_size = 64;
+  if (table.records().used_count() < least_size) return nullptr;
+  int& searches = searches_[{table.id(), field}];
+  if (searches < searches_that_an_index_costs) {
+    ++searches;
+    return nullptr;
+  }
+  return &own_index(table, {field});
+}
+
+// Tables and all other indexes are complete where a unique index would hold a key twice; that one
+// is not used then, because it has fewer records than its table (is_complete in sql/cursor.cc).
+template <class F>
+static void load_in_spite_of_violations(F f) {
+  try {
+    f();
+  } catch (const Unique_Violation&) {
+  }
+}
+
+// ---- one file -----------------------------------------------------------------------------------
+
+// Those of the options file, and of the newest snapshot.
+static std::vector<Index_Definition> find_indexes(Abstract_File& file,
+                                                  const std::string& options_file,
+                                                  bool with_snapshot) {
+  std::vector<Index_Definition> indexes = read_indexes(options_file, file);
+  if (!with_snapshot) return indexes;
+  try {
+    for (Index_Definition& index : snapshot_form(file).indexes) {
+      const auto is_same = [&](const Index_Definition& other) { return other.name == index.name; };
+      if (std::none_of(indexes.begin(), indexes.end(), is_same))
+        indexes.push_back(std::move(index));
+    }
+  } catch (const Exception&) {  // it cannot be used
+  }
+  return indexes;
+}
+
+Shared_File::Shared_File(sqlite3* connection, std::unique_ptr<Abstract_File> file,
+                         const std::string& options_file)
+    : connection_(connection), file_(std::move(file)), journal_(*file_) {
+  const auto load_with = [&](std::vector<Index_Definition> indexes) {
+    present_ = std::make_unique<State>();
+    for (Index_Definition& index : indexes) present_->database.add_index(std::move(index));
+    load_in_spite_of_violations([this] { load(present_->database, journal_); });
+  };
+  const std::vector<Index_Definition> all = find_indexes(*file_, options_file, true);
+  try {
+    load_with(all);
+  } catch (const Corruption_Error&) {
+    // What an index of an old snapshot needs may have been dropped since.
+    std::vector<Index_Definition> fewer = find_indexes(*file_, options_file, false);
+    if (fewer.size() == all.size()) throw;
+    journal_.rewind();
+    load_with(std::move(fewer));
+  }
+}
+
+std::vector<Shared_File::Run> Shared_File::running_statements() const {
+  std::vector<Run> runs;
+  for (sqlite3_stmt* statement = sqlite3_next_stmt(connection_, nullptr); statement != nullptr;
+       statement = sqlite3_next_stmt(connection_, statement))
+    if (sqlite3_stmt_busy(statement) != 0)
+      runs.push_back({statement, sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0)});
+  return runs;
+}
+
+void Shared_File::begin_reading() {
+  const std::vector<Run> running = running_statements();
+  const auto is_running = [&](const Run& reader) {
+    return std::find(running.begin(), running.end(), reader) != running.end();
+  };
+  if (cursors_ == 0 && std::none_of(readers_.begin(), readers_.end(), is_running)) {
+    refresh();
+    readers_.clear();
+  }
+  for (const Run& run : running)
+    if (std::find(readers_.begin(), readers_.end(), run) == readers_.end()) readers_.push_back(run);
+  ++cursors_;
+}
+
+void Shared_File::refresh() {
+  present_->database.require_intact();
+  journal_.pull();
+  if (journal_.get_replay_position() == journal_.get_checkpoint()) return;
+  ++version_;
+  present_->forget_own_indexes();
+  times_.clear();
+  load_in_spite_of_violations([this] { load(present_->database, journal_); });
+}
+
+// ---- past states --------------------------------------------------------------------------------
+
+std::shared_ptr<State> Shared_File::past(sqlite3_value* moment) {
+  switch (sqlite3_value_type(moment)) {
+    case SQLITE_NULL:
+      return nullptr;
+    case SQLITE_INTEGER:
+      return past(find_moment(*file_, at(sqlite3_value_int64(moment))));
+    case SQLITE_TEXT: {
+      const std::string text(text_of(moment));
+      const auto seconds = parse_time(text);
+      if (!seconds) throw Exception("\"" + text + "\": expected a time like 2026-01-31 23:59:59");
+      const auto known = times_.find(*seconds);
+      if (known != times_.end()) return past(known->second);
+      const Offset position = find_moment(*file_, at_time(*seconds));
+      times_.emplace(*seconds, position);
+      return past(position);
+    }
+    default:
+      throw Exception("a moment is a time like '2026-01-31 23:59:59', or a position, an integer");
+  }
+}
+
+std::shared_ptr<State> Shared_File::past(Offset position) {
+  const auto known = std::find_if(past_.begin(), past_.end(),
+                                  [&](const auto& entry) { return entry.first == position; });
+  if (known != past_.end()) {
+    past_.splice(past_.begin(), past_, known);
+    return past_.front().second;
+  }
+  auto state = std::make_shared<State>(present_->database.make_new());
+  Readonly_Journal journal(*file_);
+  load_in_spite_of_violations([&] { load(state->database, journal, position); });
+  require_entry_end(journal, position);
+  past_.emplace_front(position, state);
+  if (past_.size() > most_past_states) past_.pop_back();
+  return state;
+}
+
+// ---- all files ----------------------------------------------------------------------------------
+
+std::shared_ptr<Shared_File> Shared_Files::open(const std::string& name,
+                                                const std::string& options_file) {
+  std::weak_ptr<Shared_File>& known = files_[{name, options_file}];
+  if (auto file = known.lock()) return file;
+  auto opened = opener_ ? opener_(name) : std::make_unique<File>(name, Open_Mode::read_existing);
+  auto file = std::make_shared<Shared_File>(connection_, std::move(opened), options_file);
+  known = file;
+  return file;
+}
+
+}  // namespace joedb

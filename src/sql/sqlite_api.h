@@ -1,0 +1,49 @@
+#ifndef SQL_SQLITE_API_H
+#define SQL_SQLITE_API_H
+
+// SQLite as an extension calls it, through a table of functions that it is given when it is loaded.
+// With SQLITE_CORE, as programs link it: these sources are compiled both ways.
+#include <sqlite3ext.h>
+
+#include <exception>
+#include <new>
+
+#include "joedb/base/error.h"
+
+#ifndef SQLITE_CORE
+extern "C" {
+SQLITE_EXTENSION_INIT3
+}
+#endif
+
+namespace joedb {
+
+// sqlite3_vtab_rhs_value, sqlite3_vtab_in and sqlite3_vtab_distinct.
+inline bool has_sqlite_3_38() {
+  static const bool result = sqlite3_libversion_number() >= 3'038'000;
+  return result;
+}
+
+// Calls f(), which returns a code of SQLite. No exception may reach SQLite: it becomes a code, and
+// `fail` is called with its text.
+template <class F, class Fail>
+int without_exceptions(F f, Fail fail) noexcept {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  } catch (const Io_Error& error) {
+    fail(error.what());
+    return SQLITE_IOERR;
+  } catch (const std::exception& error) {
+    fail(error.what());
+    return SQLITE_ERROR;
+  } catch (...) {
+    fail("unknown error");
+    return SQLITE_ERROR;
+  }
+}
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,583 @@
+#include "sql/values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "interpreter/sql.h"
+
+namespace joedb {
+
+Kind kind_of(Type_Code code) {
+  switch (code) {
+    case Type_Code::string:
+      return Kind::text;
+    case Type_Code::float32:
+    case Type_Code::float64:
+      return Kind::real;
+    case Type_Code::blob:
+      return Kind::blob;
+    default:
+      return Kind::integer;
+  }
+}
+
+std::string_view column_type(Type_Code code) {
+  return code == Type_Code::reference ? "INTEGER" : sql_type(code);
+}
+
+std::string_view text_of(sqlite3_value* value) {
+  const void* const bytes = sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value)
+                                                                     : sqlite3_value_text(value);
+  const int size = sqlite3_value_bytes(value);
+  if (bytes == nullptr) {
+    if (size > 0 || sqlite3_value_type(value) == SQLITE_TEXT) throw std::bad_alloc();
+    return {};
+  }
+  return {static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
+}
+
+// ---- results ------------------------------------------------------------------------------------
+
+// Texts are not copied. SQLITE_STATIC says that the bytes never change; what SQLite needs is that
+// they stay until it has no use for them, which is when the statement is reset:
+//
+// * Rows that are kept for a sort, a group, a DISTINCT or a materialised subquery are records, with
+//   copies of their values. Registers, sqlite3_value and the results of functions like max() may
+//   share the pointer, but belong to the statement.
+// * sqlite3_value_dup copies such a text, and so does a binding of it to another statement.
+//   sqlite3_column_text is valid until the next step or reset.
+// * A column changes only in Shared_File::begin_reading, and not while a statement is running that
+//   ran when a cursor of the file was opened. Past states live as long as their cursor, though, and
+//   a cursor may be closed before its statement ends: their texts are copied.
+//
+// A text of a column is followed by a zero byte, unless it comes from a damaged snapshot. Where it
+// has no other one, SQLite is told so, by a size of -1: functions like LIKE need that zero, and
+// would copy the text to add one.
+static void result_text(sqlite3_context* context, std::string_view text, bool is_lasting) {
+  if (!is_lasting)
+    sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  else if (text.size() <= 0x7fff'ffff && text.data()[text.size()] == 0 &&
+           std::memchr(text.data(), 0, text.size()) == nullptr)
+    sqlite3_result_text(context, text.data(), -1, SQLITE_STATIC);
+  else
+    sqlite3_result_text64(context, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static void result_blob(sqlite3_context* context, Blob blob, const Abstract_File& file) {
+  if (blob.is_null()) return sqlite3_result_null(context);
+  // SQLite says that it is too big; nothing need be read.
+  sqlite3* const connection = sqlite3_context_db_handle(context);
+  if (blob.get_size() > sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, -1))
+    return sqlite3_result_error_toobig(context);
+  const std::string bytes = file.read_blob(blob);
+  sqlite3_result_blob64(context, bytes.data(), bytes.size(), SQLITE_TRANSIENT);
+}
+
+void give_value(sqlite3_context* context, const Column_Source& source, index_t id,
+                const Abstract_File& file, bool is_lasting) {
+  if (source.column == nullptr) return sqlite3_result_null(context);
+  const auto value_of = [&]<class T>(std::type_identity<T>) {
+    return static_cast<const Column<T>&>(*source.column).get(id);
+  };
+  switch (source.code) {
+    case Type_Code::string:
+      return result_text(context, value_of(std::type_identity<std::string_view>()), is_lasting);
+    case Type_Code::int8:
+      return sqlite3_result_int(context, value_of(std::type_identity<std::int8_t>()));
+    case Type_Code::int16:
+      return sqlite3_result_int(context, value_of(std::type_identity<std::int16_t>()));
+    case Type_Code::int32:
+      return sqlite3_result_int(context, value_of(std::type_identity<std::int32_t>()));
+    case Type_Code::int64:
+      return sqlite3_result_int64(context, value_of(std::type_identity<std::int64_t>()));
+    case Type_Code::boolean:
+      return sqlite3_result_int(context, value_of(std::type_identity<bool>()) ? 1 : 0);
+    case Type_Code::float32:  // nan becomes NULL
+      return sqlite3_result_double(context, double{value_of(std::type_identity<float>())});
+    case Type_Code::float64:
+      return sqlite3_result_double(context, value_of(std::type_identity<double>()));
+    case Type_Code::reference: {
+      const Record_Id value = value_of(std::type_identity<Record_Id>());
+      return value.is_null() ? sqlite3_result_null(context)
+                             : sqlite3_result_int64(context, value.value());
+    }
+    case Type_Code::blob:
+      return result_blob(context, value_of(std::type_identity<Blob>()), file);
+    case Type_Code::none:
+      break;
+  }
+  sqlite3_result_null(context);
+}
+
+int compare_values(const Column_Source& source, index_t a, index_t b) {
+  if (source.column == nullptr) return 0;
+  return visit_type(source.code, [&]<class T>(std::type_identity<T>) -> int {
+    const auto& column = static_cast<const Column<T>&>(*source.column);
+    const T x = column.get(a), y = column.get(b);
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      return x.compare(y);
+    } else if constexpr (std::is_same_v<T, Blob>) {
+      return 0;
+    } else {
+      if constexpr (std::is_same_v<T, Record_Id>) {
+        if (x.is_null() || y.is_null()) return int{y.is_null()} - int{x.is_null()};
+      } else if constexpr (std::is_floating_point_v<T>) {
+        if (std::isnan(x) || std::isnan(y)) return int{std::isnan(y)} - int{std::isnan(x)};
+      }
+      return int{y < x} - int{x < y};
+    }
+  });
+}
+
+// ---- conditions ---------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double two_to_63 = 9223372036854775808.0;
+
+// A number, if a text looks like one. The value of SQLite stays: it may serve another condition,
+// too.
+class Number_Value {
+ public:
+  explicit Number_Value(sqlite3_value* value) : value_(value) {
+    if (sqlite3_value_type(value) != SQLITE_TEXT) return;
+    copy_ = sqlite3_value_dup(value);
+    if (copy_ == nullptr) throw std::bad_alloc();
+    value_ = copy_;
+  }
+  ~Number_Value() { sqlite3_value_free(copy_); }
+  Number_Value(const Number_Value&) = delete;
+  Number_Value& operator=(const Number_Value&) = delete;
+
+  int type() { return sqlite3_value_numeric_type(value_); }
+  std::int64_t integer() const { return sqlite3_value_int64(value_); }
+  double real() const { return sqlite3_value_double(value_); }
+
+ private:
+  sqlite3_value* value_;
+  sqlite3_value* copy_ = nullptr;
+};
+
+bool is_equality(unsigned char op) {
+  return op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_IS;
+}
+bool is_less(unsigned char op) {
+  return op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
+}
+
+}  // namespace
+
+bool Range::understands(unsigned char op, Kind kind) {
+  switch (op) {
+    case SQLITE_INDEX_CONSTRAINT_ISNULL:
+    case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
+      return true;
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+    case SQLITE_INDEX_CONSTRAINT_IS:
+    case SQLITE_INDEX_CONSTRAINT_LT:
+    case SQLITE_INDEX_CONSTRAINT_LE:
+    case SQLITE_INDEX_CONSTRAINT_GT:
+    case SQLITE_INDEX_CONSTRAINT_GE:
+      return kind != Kind::blob;
+    default:
+      return false;
+  }
+}
+
+void Range::require_null() {
+  if (nulls_ == Nulls::excluded) is_empty_ = true;
+  nulls_ = Nulls::only;
+}
+
+void Range::exclude_null() {
+  if (nulls_ == Nulls::only) is_empty_ = true;
+  nulls_ = Nulls::excluded;
+}
+
+void Range::restrict(unsigned char op, sqlite3_value* value) {
+  if (op == SQLITE_INDEX_CONSTRAINT_ISNULL) return require_null();
+  if (op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return exclude_null();
+  if (sqlite3_value_type(value) == SQLITE_NULL) {
+    if (op == SQLITE_INDEX_CONSTRAINT_IS) return require_null();
+    is_empty_ = true;
+    return;
+  }
+  exclude_null();
+  switch (kind_) {
+    case Kind::integer:
+      return restrict_integer(op, value);
+    case Kind::real:
+      return restrict_real(op, value);
+    case Kind::text:
+      return restrict_text(op, value);
+    case Kind::blob:
+      break;
+  }
+}
+
+void Range::restrict_to(std::int64_t low, std::int64_t high) {
+  low_ = std::max(low_, low);
+  high_ = std::min(high_, high);
+  if (low_ > high_) is_empty_ = true;
+}
+
+void Range::restrict_to_reals(double low, double high) {
+  real_low_ = std::max(real_low_, low);
+  real_high_ = std::min(real_high_, high);
+  if (!(real_low_ <= real_high_)) is_empty_ = true;
+}
+
+void Range::restrict_integer(unsigned char op, sqlite3_value* given) {
+  Number_Value value(given);
+  const auto nothing = [this] { is_empty_ = true; };
+  switch (value.type()) {
+    case SQLITE_INTEGER: {
+      const std::int64_t n = value.integer();
+      if (is_equality(op)) return restrict_to(n, n);
+      if (op == SQLITE_INDEX_CONSTRAINT_LE) return restrict_to(least, n);
+      if (op == SQLITE_INDEX_CONSTRAINT_GE) return restrict_to(n, largest);
+      if (op == SQLITE_INDEX_CONSTRAINT_LT)
+        return n == least ? nothing() : restrict_to(least, n - 1);
+      return n == largest ? nothing() : restrict_to(n + 1, largest);
+    }
+    case SQLITE_FLOAT: {
+      const double x = value.real();
+      const auto integer = [](double number) { return static_cast<std::int64_t>(number); };
+      if (is_equality(op)) {
+        if (!(x >= -two_to_63 && x < two_to_63) || std::floor(x) != x) return nothing();
+        return restrict_to(integer(x), integer(x));
+      }
+      if (is_less(op)) {
+        if (x >= two_to_63) return;
+        if (x < -two_to_63 || (x == -two_to_63 && op == SQLITE_INDEX_CONSTRAINT_LT))
+          return nothing();
+        const bool is_strict = op == SQLITE_INDEX_CONSTRAINT_LT && std::floor(x) == x;
+        return restrict_to(least, integer(std::floor(x)) - int{is_strict});
+      }
+      if (x < -two_to_63) return;
+      if (x >= two_to_63) return nothing();
+      const bool is_strict = op == SQLITE_INDEX_CONSTRAINT_GT && std::ceil(x) == x;
+      if (std::ceil(x) >= two_to_63) return nothing();
+      return restrict_to(integer(std::ceil(x)) + int{is_strict}, largest);
+    }
+    default:  // a text or a blob, and larger
+      if (!is_less(op)) nothing();
+  }
+}
+
+// An integer may lie between two neighbouring doubles.
+void Range::restrict_real(unsigned char op, sqlite3_value* given) {
+  Number_Value value(given);
+  const int type = value.type();
+  if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) {
+    if (!is_less(op)) is_empty_ = true;
+    return;
+  }
+  double x = 0;
+  int side = 0;  // of the value, as seen from x
+  if (type == SQLITE_INTEGER) {
+    const std::int64_t n = value.integer();
+    x = static_cast<double>(n);
+    if (x >= two_to_63)
+      side = -1;
+    else
+      side = int{n > static_cast<std::int64_t>(x)} - int{n < static_cast<std::int64_t>(x)};
+  } else {
+    x = value.real();
+  }
+  if (is_equality(op)) {
+    if (side != 0) is_empty_ = true;
+    return restrict_to_reals(x, x);
+  }
+  const bool is_strict = op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_GT;
+  if (is_less(op)) {
+    const bool has_x = side > 0 || (side == 0 && !is_strict);
+    if (!has_x && x == -infinity) is_empty_ = true;
+    return restrict_to_reals(-infinity, has_x ? x : std::nextafter(x, -infinity));
+  }
+  const bool has_x = side < 0 || (side == 0 && !is_strict);
+  if (!has_x && x == infinity) is_empty_ = true;
+  restrict_to_reals(has_x ? x : std::nextafter(x, infinity), infinity);
+}
+
+void Range::restrict_text(unsigned char op, sqlite3_value* value) {
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_BLOB:  // larger than all texts
+      if (!is_less(op)) is_empty_ = true;
+      return;
+    case SQLITE_TEXT:
+      break;
+    default:  // a number, which is compared as a text or as a number
+      return;
+  }
+  const std::string_view text = text_of(value);
+  if (!is_less(op)) {
+    const bool is_open = op == SQLITE_INDEX_CONSTRAINT_GT;
+    const int order = text_low_ ? text.compare(text_low_->text) : 1;
+    if (order > 0) text_low_ = {std::string(text), is_open};
+    if (order == 0) text_low_->is_open |= is_open;
+  }
+  if (is_less(op) || is_equality(op)) {
+    const bool is_open = op == SQLITE_INDEX_CONSTRAINT_LT;
+    const int order = text_high_ ? text.compare(text_high_->text) : -1;
+    if (order < 0) text_high_ = {std::string(text), is_open};
+    if (order == 0) text_high_->is_open |= is_open;
+  }
+  if (text_low_ && text_high_) {
+    const int order = text_low_->text.compare(text_high_->text);
+    if (order > 0 || (order == 0 && (text_low_->is_open || text_high_->is_open))) is_empty_ = true;
+  }
+}
+
+template <class T>
+static void sort_unique(std::vector<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+void Range::restrict_to_list(const std::vector<sqlite3_value*>& values) {
+  // A second list is left to SQLite, and so is one with a number among texts.
+  if (has_list_) return;
+  if (kind_ == Kind::text)
+    for (sqlite3_value* const value : values)
+      if (sqlite3_value_type(value) == SQLITE_INTEGER || sqlite3_value_type(value) == SQLITE_FLOAT)
+        return;
+  exclude_null();
+  has_list_ = true;
+  for (sqlite3_value* const value : values) {
+    Range one(kind_);
+    one.restrict(SQLITE_INDEX_CONSTRAINT_EQ, value);
+    if (one.is_empty()) continue;
+    if (kind_ == Kind::integer) integers_.push_back(one.low_);
+    if (kind_ == Kind::real) reals_.push_back(one.real_low_);
+    if (kind_ == Kind::text) texts_.push_back(one.text_low_->text);
+  }
+  sort_unique(integers_);
+  sort_unique(reals_);
+  sort_unique(texts_);
+}
+
+bool Range::is_empty() const {
+  if (has_list_ && integers_.empty() && reals_.empty() && texts_.empty()) return true;
+  return is_empty_;
+}
+
+bool Range::is_unbounded() const {
+  return !is_empty() && !has_list_ && nulls_ != Nulls::only && low_ == least && high_ == largest &&
+         real_low_ == -infinity && real_high_ == infinity && !text_low_ && !text_high_;
+}
+
+bool Range::is_point() const {
+  if (is_empty() || has_list_) return false;
+  if (nulls_ == Nulls::only) return true;
+  if (nulls_ == Nulls::any) return false;
+  switch (kind_) {
+    case Kind::integer:
+      return low_ == high_;
+    case Kind::real:
+      return real_low_ == real_high_;
+    case Kind::text:
+      return text_low_ && text_high_ && text_low_->text == text_high_->text;
+    case Kind::blob:
+      break;
+  }
+  return false;
+}
+
+// Indexes have nan as the largest number, and a null reference as -1.
+std::optional<Range::Bound> Range::lower_key() const {
+  switch (kind_) {
+    case Kind::integer:
+      if (nulls_ == Nulls::only) return Bound{key_part(Record_Id())};
+      if (low_ == least) return std::nullopt;
+      return Bound{key_part(low_)};
+    case Kind::real:
+      if (nulls_ == Nulls::only) return Bound{key_part(std::numeric_limits<double>::quiet_NaN())};
+      if (real_low_ == -infinity) return std::nullopt;
+      return Bound{key_part(real_low_)};
+    case Kind::text:
+      if (!text_low_) return std::nullopt;
+      return Bound{key_part(std::string_view(text_low_->text)), text_low_->is_open};
+    case Kind::blob:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Range::Bound> Range::upper_key() const {
+  if (nulls_ == Nulls::only) return lower_key();
+  switch (kind_) {
+    case Kind::integer:
+      if (high_ == largest) return std::nullopt;
+      return Bound{key_part(high_)};
+    case Kind::real:
+      if (nulls_ == Nulls::any) return std::nullopt;
+      return Bound{key_part(real_high_)};
+    case Kind::text:
+      if (!text_high_) return std::nullopt;
+      return Bound{key_part(std::string_view(text_high_->text)), text_high_->is_open};
+    case Kind::blob:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::vector<Range> Range::points() const {
+  std::vector<Range> result;
+  const auto add = [&]() -> Range& {
+    result.emplace_back(kind_);
+    result.back().exclude_null();
+    return result.back();
+  };
+  for (const std::int64_t n : integers_)
+    if (low_ <= n && n <= high_) add().restrict_to(n, n);
+  for (const double x : reals_)
+    if (real_low_ <= x && x <= real_high_) add().restrict_to_reals(x, x);
+  for (const std::string& text : texts_)
+    if (is_in_text_bounds(text)) {
+      Range& one = add();
+      one.text_low_ = one.text_high_ = Text_Bound{text, false};
+    }
+  return result;
+}
+
+std::vector<std::int64_t> Range::list_of_integers() const {
+  std::vector<std::int64_t> result;
+  for (const std::int64_t n : integers_)
+    if (low_ <= n && n <= high_) result.push_back(n);
+  return result;
+}
+
+// ---- filters ------------------------------------------------------------------------------------
+
+template <class Test>
+static std::size_t keep_if(index_t* ids, std::size_t count, Test test) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const index_t id = ids[i];
+    ids[kept] = id;
+    kept += static_cast<std::size_t>(static_cast<bool>(test(id)));
+  }
+  return kept;
+}
+
+template <class T>
+std::size_t Range::keep_integers(const Column<T>& column, index_t* ids, std::size_t count) const {
+  if constexpr (std::is_same_v<T, Record_Id> || std::is_same_v<T, bool>) {
+    constexpr bool has_nulls = std::is_same_v<T, Record_Id>;
+    const auto number = [&](index_t id) {
+      if constexpr (has_nulls)
+        return std::int64_t{column.get(id).value()};
+      else
+        return std::int64_t{column.get(id)};
+    };
+    if (nulls_ == Nulls::only)
+      return has_nulls ? keep_if(ids, count, [&](index_t id) { return number(id) == -1; }) : 0;
+    if (has_nulls && nulls_ == Nulls::excluded)
+      count = keep_if(ids, count, [&](index_t id) { return number(id) != -1; });
+    if (low_ != least || high_ != largest)
+      count = keep_if(ids, count, [&](index_t id) {
+        const std::int64_t n = number(id);
+        return (n >= low_) & (n <= high_);
+      });
+    if (has_list_)
+      count = keep_if(ids, count, [&](index_t id) {
+        return std::binary_search(integers_.begin(), integers_.end(), number(id));
+      });
+    return count;
+  } else {
+    if (nulls_ == Nulls::only) return 0;
+    using Limits = std::numeric_limits<T>;
+    if (low_ > Limits::max() || high_ < Limits::min()) return 0;
+    const T low = static_cast<T>(std::max<std::int64_t>(low_, Limits::min()));
+    const T high = static_cast<T>(std::min<std::int64_t>(high_, Limits::max()));
+    const T* const values = column.data();
+    if (low != Limits::min() && high != Limits::max())
+      count = keep_if(ids, count,
+                      [=](index_t id) { return (values[id] >= low) & (values[id] <= high); });
+    else if (low != Limits::min())
+      count = keep_if(ids, count, [=](index_t id) { return values[id] >= low; });
+    else if (high != Limits::max())
+      count = keep_if(ids, count, [=](index_t id) { return values[id] <= high; });
+    if (has_list_)
+      count = keep_if(ids, count, [&](index_t id) {
+        return std::binary_search(integers_.begin(), integers_.end(), std::int64_t{values[id]});
+      });
+    return count;
+  }
+}
+
+template <class T>
+std::size_t Range::keep_reals(const Column<T>& column, index_t* ids, std::size_t count) const {
+  const T* const values = column.data();
+  if (nulls_ == Nulls::only)
+    return keep_if(ids, count, [=](index_t id) { return std::isnan(values[id]); });
+  if (nulls_ == Nulls::any) return count;
+  const double low = real_low_, high = real_high_;
+  count = keep_if(ids, count, [=](index_t id) {  // false for nan
+    return (double{values[id]} >= low) & (double{values[id]} <= high);
+  });
+  if (has_list_)
+    count = keep_if(ids, count, [&](index_t id) {
+      return std::binary_search(reals_.begin(), reals_.end(), double{values[id]});
+    });
+  return count;
+}
+
+bool Range::is_in_text_bounds(std::string_view text) const {
+  if (text_low_) {
+    const int order = text.compare(text_low_->text);
+    if (order < 0 || (order == 0 && text_low_->is_open)) return false;
+  }
+  if (text_high_) {
+    const int order = text.compare(text_high_->text);
+    if (order > 0 || (order == 0 && text_high_->is_open)) return false;
+  }
+  return true;
+}
+
+std::size_t Range::keep_texts(const Column<std::string_view>& column, index_t* ids,
+                              std::size_t count) const {
+  if (nulls_ == Nulls::only) return 0;
+  if (is_point()) {
+    const std::string_view text = text_low_->text;
+    return keep_if(ids, count, [&](index_t id) {
+      const std::string_view value = column.get(id);
+      return value.size() == text.size() &&
+             std::memcmp(value.data(), text.data(), text.size()) == 0;
+    });
+  }
+  if (text_low_ || text_high_)
+    count = keep_if(ids, count, [&](index_t id) { return is_in_text_bounds(column.get(id)); });
+  if (has_list_)
+    count = keep_if(ids, count, [&](index_t id) {
+      return std::binary_search(texts_.begin(), texts_.end(), column.get(id), std::less<>());
+    });
+  return count;
+}
+
+std::size_t Range::keep(const Column_Source& source, index_t* ids, std::size_t count) const {
+  if (is_empty()) return 0;
+  if (source.column == nullptr) return has_null() ? count : 0;
+  return visit_type(source.code, [&]<class T>(std::type_identity<T>) -> std::size_t {
+    const auto& column = static_cast<const Column<T>&>(*source.column);
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      return keep_texts(column, ids, count);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return keep_reals(column, ids, count);
+    } else if constexpr (std::is_same_v<T, Blob>) {
+      if (nulls_ == Nulls::any) return count;
+      return keep_if(ids, count, [&](index_t id) {
+        return column.get(id).is_null() == (nulls_ == Nulls::only);
+      });
+    } else {
+      return keep_integers(column, ids, count);
+    }
+  });
+}
+
+}  // namespace joedb

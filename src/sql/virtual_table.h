@@ -1,0 +1,90 @@
+#ifndef SQL_VIRTUAL_TABLE_H
+#define SQL_VIRTUAL_TABLE_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sql/plan.h"
+#include "sql/shared_file.h"
+#include "sql/sqlite_api.h"
+#include "sql/values.h"
+
+namespace joedb {
+
+// In double quotes, whatever it contains.
+std::string sql_name(std::string_view name);
+
+// A table of a joedb file, as SQLite sees it: a column for each field that it has when it is made,
+// and two hidden ones, `__moment` (Shared_File::past) and `__id`, which is the record id and the
+// rowid. It follows its table and fields by their ids, through new names.
+class Virtual_Table : public sqlite3_vtab {
+ public:
+  // Throws Exception if the file has no such table, or SQLite would refuse the names.
+  Virtual_Table(std::shared_ptr<Shared_File> file, const std::string& table_name);
+
+  Shared_File& file() { return *file_; }
+  // The statement that declares it (sqlite3_declare_vtab).
+  std::string declaration() const;
+
+  int column_count() const { return static_cast<int>(columns_.size()); }
+  int moment_column() const { return column_count(); }
+  int id_column() const { return column_count() + 1; }
+  Kind kind(int column) const {
+    return column == Plan::record_id ? Kind::integer : columns_[index_of(column)].kind;
+  }
+  Field_Id field(int column) const { return columns_[index_of(column)].field; }
+
+  // What a cursor reads in a state. The table is null if it was not there yet.
+  struct Source {
+    const Table* table = nullptr;
+    std::vector<Column_Source> columns;
+  };
+  Source past_source(State& state) const;
+  // Throws Exception if the table was dropped.
+  const Source& present_source();
+
+  // xBestIndex. Returns a code of SQLite.
+  int choose(sqlite3_index_info* info);
+
+  // Whether texts are compared by their bytes: not if the connection has UTF-16.
+  bool compares_bytes() const { return compares_bytes_; }
+  void set_compares_bytes(bool value) { compares_bytes_ = value; }
+
+  // Another message of SQLite.
+  void set_error(const char* text);
+
+ private:
+  struct Field_Column {
+    std::string name;
+    Field_Id field;
+    Type_Code code;
+    Kind kind;
+  };
+  class Planner;
+
+  static std::size_t index_of(int column) { return static_cast<std::size_t>(column); }
+  // How many records have equal values in the first fields of an index, as a sample says.
+  double group_size(const Index& index, std::size_t fields);
+
+  std::shared_ptr<Shared_File> file_;
+  std::string name_;
+  Table_Id table_;
+  std::vector<Field_Column> columns_;
+  bool compares_bytes_ = true;
+  Source present_;
+  std::uint64_t present_version_ = ~std::uint64_t{0};
+  struct Group_Size {
+    std::size_t of_records;
+    double size;
+  };
+  std::map<std::pair<const Index*, std::size_t>, Group_Size> group_sizes_;
+};
+
+}  // namespace joedb
+
+#endif
