@@ -280,7 +280,7 @@ bool Cursor::set_walk(const Index& index, const std::vector<Key_Part>& prefix, c
 bool Cursor::begin_index(const Index& index, bool is_descending) {
   const std::vector<Field_Id>& fields = index.definition().fields;
   std::vector<Key_Part> prefix;
-  std::vector<const Range*> found;
+  std::vector<const Range*> found;  // that need no filter any more
   const Range* last = nullptr;
   for (const Field_Id field : fields) {
     const Range* range = nullptr;
@@ -294,9 +294,11 @@ bool Cursor::begin_index(const Index& index, bool is_descending) {
     const auto key = range->lower_key();
     if (!key) break;
     prefix.push_back(key->part);
-    found.push_back(range);
+    // The key of a null reference is that of -1.
+    const Column_Base& values = *source_->table->find_field(field)->column;
+    if (values.type().code != Type_Code::reference) found.push_back(range);
   }
-  if (found.empty() && last == nullptr && plan_.order.empty()) return false;
+  if (prefix.empty() && last == nullptr && plan_.order.empty()) return false;
   std::erase_if(filters_, [&](const auto& filter) {
     return std::find(found.begin(), found.end(), filter.second) != found.end();
   });

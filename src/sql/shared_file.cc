@@ -68,9 +68,8 @@ static std::vector<Index_Definition> find_indexes(Abstract_File& file,
   return indexes;
 }
 
-Shared_File::Shared_File(sqlite3* connection, std::unique_ptr<Abstract_File> file,
-                         const std::string& options_file)
-    : connection_(connection), file_(std::move(file)), journal_(*file_) {
+Shared_File::Shared_File(std::unique_ptr<Abstract_File> file, const std::string& options_file)
+    : file_(std::move(file)), journal_(*file_) {
   const auto load_with = [&](std::vector<Index_Definition> indexes) {
     present_ = std::make_unique<State>();
     for (Index_Definition& index : indexes) present_->database.add_index(std::move(index));
@@ -88,26 +87,8 @@ Shared_File::Shared_File(sqlite3* connection, std::unique_ptr<Abstract_File> fil
   }
 }
 
-std::vector<Shared_File::Run> Shared_File::running_statements() const {
-  std::vector<Run> runs;
-  for (sqlite3_stmt* statement = sqlite3_next_stmt(connection_, nullptr); statement != nullptr;
-       statement = sqlite3_next_stmt(connection_, statement))
-    if (sqlite3_stmt_busy(statement) != 0)
-      runs.push_back({statement, sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0)});
-  return runs;
-}
-
 void Shared_File::begin_reading() {
-  const std::vector<Run> running = running_statements();
-  const auto is_running = [&](const Run& reader) {
-    return std::find(running.begin(), running.end(), reader) != running.end();
-  };
-  if (cursors_ == 0 && std::none_of(readers_.begin(), readers_.end(), is_running)) {
-    refresh();
-    readers_.clear();
-  }
-  for (const Run& run : running)
-    if (std::find(readers_.begin(), readers_.end(), run) == readers_.end()) readers_.push_back(run);
+  if (cursors_ == 0) refresh();
   ++cursors_;
 }
 
@@ -167,7 +148,7 @@ std::shared_ptr<Shared_File> Shared_Files::open(const std::string& name,
   std::weak_ptr<Shared_File>& known = files_[{name, options_file}];
   if (auto file = known.lock()) return file;
   auto opened = opener_ ? opener_(name) : std::make_unique<File>(name, Open_Mode::read_existing);
-  auto file = std::make_shared<Shared_File>(connection_, std::move(opened), options_file);
+  auto file = std::make_shared<Shared_File>(std::move(opened), options_file);
   known = file;
   return file;
 }

@@ -47,19 +47,17 @@ class State {
 // A joedb file, as one connection of SQLite reads it: its present state, which follows what others
 // write, and a few past ones.
 //
-// The state never changes while a statement reads it. A statement does so from its first cursor on
-// until it is reset, and not only until its last cursor is closed: SQLite may keep texts of a row
-// whose cursor it has closed (see result_text in sql/values.cc). SQLite does not tell extensions
-// where statements begin and end. So each cursor that is opened notes the statements that are
-// running, and the state may change when no cursor is open and none of these is running any more.
+// The present state changes when a cursor is opened and no other one is open: where a statement
+// begins. SQLite closes the cursors of a statement when it ends, and not before; where it opens one
+// again, it closes the old one afterwards. So the state does not change while a statement reads it.
+// (A trigger is a statement of its own in that.)
 //
 // Used by one thread at a time, as connections are.
 class Shared_File {
  public:
   // Reads the whole content, with the indexes of a .joedbc file, if there is one, and with those of
   // the newest snapshot. Throws Exception, compiler::Schema_Errors.
-  Shared_File(sqlite3* connection, std::unique_ptr<Abstract_File> file,
-              const std::string& options_file);
+  Shared_File(std::unique_ptr<Abstract_File> file, const std::string& options_file);
 
   const std::string& name() const { return file_->get_name(); }
   const Abstract_File& file() const { return *file_; }
@@ -80,22 +78,14 @@ class Shared_File {
   std::shared_ptr<State> past(sqlite3_value* moment);
 
  private:
-  struct Run {
-    sqlite3_stmt* statement;
-    int count;  // which of its runs
-    friend bool operator==(const Run&, const Run&) = default;
-  };
-  std::vector<Run> running_statements() const;
   void refresh();
   std::shared_ptr<State> past(Offset position);
 
-  sqlite3* const connection_;
   const std::unique_ptr<Abstract_File> file_;
   Readonly_Journal journal_;
   std::unique_ptr<State> present_;
   std::uint64_t version_ = 0;
   int cursors_ = 0;
-  std::vector<Run> readers_;  // since the last refresh
 
   static constexpr std::size_t most_past_states = 4;
   std::list<std::pair<Offset, std::shared_ptr<State>>> past_;  // the last one that was used, first

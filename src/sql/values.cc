@@ -47,9 +47,8 @@ std::string_view text_of(sqlite3_value* value) {
 //   share the pointer, but belong to the statement.
 // * sqlite3_value_dup copies such a text, and so does a binding of it to another statement.
 //   sqlite3_column_text is valid until the next step or reset.
-// * A column changes only in Shared_File::begin_reading, and not while a statement is running that
-//   ran when a cursor of the file was opened. Past states live as long as their cursor, though, and
-//   a cursor may be closed before its statement ends: their texts are copied.
+// * A column changes only where a statement begins (Shared_File). A past state may end before,
+//   when a cursor goes on to another one: its texts are copied.
 //
 // A text of a column is followed by a zero byte, unless it comes from a damaged snapshot. Where it
 // has no other one, SQLite is told so, by a size of -1: functions like LIKE need that zero, and
@@ -93,10 +92,11 @@ void give_value(sqlite3_context* context, const Column_Source& source, index_t i
       return sqlite3_result_int64(context, value_of(std::type_identity<std::int64_t>()));
     case Type_Code::boolean:
       return sqlite3_result_int(context, value_of(std::type_identity<bool>()) ? 1 : 0);
-    case Type_Code::float32:  // nan becomes NULL
-      return sqlite3_result_double(context, double{value_of(std::type_identity<float>())});
+    // nan becomes NULL; and SQLite's tables have no -0, which the sum takes away.
+    case Type_Code::float32:
+      return sqlite3_result_double(context, value_of(std::type_identity<float>()) + 0.0);
     case Type_Code::float64:
-      return sqlite3_result_double(context, value_of(std::type_identity<double>()));
+      return sqlite3_result_double(context, value_of(std::type_identity<double>()) + 0.0);
     case Type_Code::reference: {
       const Record_Id value = value_of(std::type_identity<Record_Id>());
       return value.is_null() ? sqlite3_result_null(context)
