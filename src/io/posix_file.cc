@@ -165,9 +165,17 @@ std::vector<std::string> File::list_beside(const std::string& prefix) const {
   return suffixes;
 }
 
+static bool map_at(char* address, std::size_t size, int flags, int descriptor, Offset offset) {
+  return ::mmap(address, size, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_NORESERVE | flags,
+                descriptor, offset) != MAP_FAILED;
+}
+
 bool File::map_privately(char* address, std::size_t size, Offset offset) const {
-  constexpr int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
-  return ::mmap(address, size, PROT_READ | PROT_WRITE, flags, descriptor_, offset) != MAP_FAILED;
+  return map_at(address, size, MAP_PRIVATE, descriptor_, offset);
+}
+
+bool File::map_shared(char* address, std::size_t size, Offset offset) {
+  return map_at(address, size, MAP_SHARED, descriptor_, offset);
 }
 
 // The size of a block device is not in its status.

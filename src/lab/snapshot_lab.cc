@@ -448,8 +448,8 @@ class Schedule {
     if (!with.report.remark.empty()) ++counts_.unfit;
     if (with.text != without.text)
       fail(opening.text() + " does not see the same; the snapshot was used up to " +
-           std::to_string(with.report.position) + " " + with.report.remark + with.refusal + "\n" +
-           difference(with.text, without.text));
+           std::to_string(with.report.position) + " " + with.report.remark + "\n" +
+           difference(with.text + with.refusal, without.text + without.refusal));
     if (with.text != "refused" && is_of_program && sure_position_ > journal_start &&
         with.report.position < sure_position_)
       fail("the snapshot at " + std::to_string(sure_position_) +

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "format/run_decoder.h"
+#include "io/temporary_file.h"
 #include "joedb/format/encoder.h"
 #include "schema/value_text.h"
 #include "snapshot/snapshot_file.h"
@@ -294,10 +295,7 @@ void Database::restore(const Snapshot_File& snapshot) {
   in->number();  // these two are for suits()
   in->number();
   const index_t rows_beyond_limit = in->number();
-  // The same content may have more, until the next checkpoint (require_readable_from).
-  const index_t limit =
-      is_new() ? free_rows_of_journal(snapshot.place().position) : rows_beyond_limit_;
-  if (rows_beyond_limit < 0 || rows_beyond_limit > limit)
+  if (rows_beyond_limit < 0 || rows_beyond_limit > free_rows_of_journal(snapshot.place().position))
     throw Corruption_Error("it has more records than its journal can have", 0);
   const bool has_timestamps = in->number() != 0;
   const Timestamps timestamps{in->number(), in->number()};
@@ -331,6 +329,24 @@ void Database::restore(const Snapshot_File& snapshot) {
   }
   rows_beyond_limit_ = rows_beyond_limit;
   if (has_timestamps) timestamps_ = timestamps;
+}
+
+// An index is written anew: a sorted run in the place of another one and a tree.
+void Database::spill() {
+  require_intact();
+  if (!spill_file_) spill_file_ = std::make_shared<Temporary_File>("a temporary file");
+  for (const auto& table : tables_)
+    if (table) table->spill(*spill_file_);
+  for (Index* const index : indexes_) {
+    if (index->is_on_disk()) continue;
+    auto file = std::make_unique<Temporary_File>("a temporary file");
+    Snapshot_Writer out(*file);
+    out.begin_group("index");
+    index->save(out);
+    out.finish({}, 0);
+    const Snapshot_File saved(std::move(file));
+    index->restore(*open_group(saved, "index"));
+  }
 }
 
 void Database::look_for_cuts() const {

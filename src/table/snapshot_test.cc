@@ -134,7 +134,7 @@ TEST_F(Snapshot_Test, HoldsTheSameAsTheJournalWheneverItIsWritten) {
             change(50);
             if (random.flip()) db.soft_checkpoint();
             const std::string before = all_of(db.get_database());
-            if (random.below(3) == 0) spill_to_disk(db.get_database());
+            if (random.below(3) == 0) db.get_database().spill();
             db.wait_for_snapshot();
             ASSERT_EQ(all_of(db.get_database()), before) << "seed " << seed;
           }
@@ -261,6 +261,20 @@ TEST_F(Written_Snapshot, BeyondAJournalThatWasRestoredIsNotUsed) {
     db.hard_checkpoint();
   }
   expect_not_used("it belongs to another journal");
+}
+
+TEST_F(Written_Snapshot, IsNotUsedBehindTheCheckpointThatAPowerCutHasLeft) {
+  const std::string header = directory_.read("city.joedb").substr(0, journal_start);
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    fill(db, 6100, 6200);
+    ASSERT_TRUE(db.write_snapshot());
+    position_ = db.get_journal().get_checkpoint();
+  }
+  File(path(), Open_Mode::write_existing).pwrite(header.data(), header.size(), 0);
+  EXPECT_EQ(read().text, replayed());
+  EXPECT_NE(error_of([&] { read(Deleted_Values::reset, position_); }), "");
 }
 
 TEST_F(Written_Snapshot, WithOtherIndexesIsNotUsed) {
