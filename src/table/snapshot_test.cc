@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "format/hash.h"
 #include "joedb/base/bytes.h"
@@ -391,6 +392,27 @@ void hash_again(std::string& bytes) {
   if (word(9) > bytes.size() || word(10) > bytes.size() - word(9)) return;
   store(bytes.data() + 8 * 11, hash_of({bytes.data() + word(9), word(10)}, layout));
   store(bytes.data() + 8 * 13, hash_of({bytes.data(), 8 * 13}, layout));
+}
+
+TEST_F(Written_Snapshot, MayHaveAnyNumberInItsHeader) {
+  constexpr std::uint64_t layout = 0x01'00'00'00'00'00'00'01;
+  const std::string good = bytes();
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t word = 2; word < 13; ++word)
+    for (const std::int64_t number :
+         {std::int64_t{0}, std::int64_t{-1}, least, most, most - 4096}) {
+      std::string bad = good;
+      store(bad.data() + 8 * word, number);
+      store(bad.data() + 8 * 13, hash_of({bad.data(), 8 * 13}, layout));
+      replace(bad);
+      SCOPED_TRACE("word " + std::to_string(word) + ", " + std::to_string(number));
+      try {
+        const Loaded loaded = read();
+        EXPECT_TRUE(loaded.report.position == position_ || !loaded.report.remark.empty());
+      } catch (const Corruption_Error&) {  // the next entry does not fit
+      }
+    }
 }
 
 // Reads and changes everything. What goes in a circle, no longer than that.
