@@ -387,7 +387,8 @@ class Schedule {
     note("  a snapshot at " + std::to_string(position));
     sure_position_ = disk_->beside().contains(newest) ? position : 0;
     is_durable_ = is_of_writer;
-    if (is_of_writer) require_durable();
+    // Where the directory could not be synced for another process, nobody is told again.
+    if (is_of_writer && !disk_->folder().faults().has_failed()) require_durable();
   }
 
   // What the newest snapshot has is in the journal after a power cut that takes all that it can.
