@@ -385,10 +385,11 @@ class Schedule {
   void note_snapshot(Offset position, bool is_of_writer = true) {
     ++counts_.written;
     note("  a snapshot at " + std::to_string(position));
-    sure_position_ = disk_->beside().contains(newest) ? position : 0;
-    is_durable_ = is_of_writer;
     // Where the directory could not be synced for another process, nobody is told again.
-    if (is_of_writer && !disk_->folder().faults().has_failed()) require_durable();
+    const bool may_be_lost = disk_->folder().faults().has_failed();
+    sure_position_ = disk_->beside().contains(newest) && !may_be_lost ? position : 0;
+    is_durable_ = is_of_writer;
+    if (is_of_writer && !may_be_lost) require_durable();
   }
 
   // What the newest snapshot has is in the journal after a power cut that takes all that it can.
