@@ -142,9 +142,9 @@ static void open_and_find(std::int64_t rows, const char* file) {
   require_sum(rows, sum);
 }
 
-// 20,000 of the words, in no order.
+// 20,000 of the words, in no order. Where memory is scarce, reading ahead takes 40 times as long.
 static void find_20000(std::int64_t rows, const char* file) {
-  const Environment environment(file, MDB_RDONLY);
+  const Environment environment(file, MDB_RDONLY | MDB_NORDAHEAD);
   Transaction transaction(environment, MDB_RDONLY, 0);
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < 20'000; ++i) {

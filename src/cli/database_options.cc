@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/output.h"
 #include "interpreter/entry_text.h"
 #include "joedb/base/time.h"
 #include "joedb/table/load.h"
@@ -57,6 +58,7 @@ Offset Reading_Options::end_of(const Readonly_Journal& journal) const {
 void Reading_Options::load(Readonly_Journal& journal, Database& database) const {
   const Offset end = end_of(journal);
   if (!is_classic()) begin_with_snapshot(database, journal, end);
+  print_snapshot_remark(database);
   database.limit_to_journal_of(journal.get_checkpoint());
   replay_with_progress(journal, database, "loading " + journal.get_file().get_name(), end);
   require_replayed_to(end, journal);

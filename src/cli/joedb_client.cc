@@ -82,6 +82,7 @@ class Client_Tool {
     Writable_Database database(file_, journal_options(), deleted_values(),
                                read_indexes(options_file_, file_, options_.recovery));
     recover(database);
+    print_snapshot_remark(database.get_database());
     Writable_Copy copy(database);
     Client_Interpreters interpreters{.server = server_};
     interpreters.add_db_commands = [&](Command_Loop& loop) {
@@ -118,6 +119,7 @@ class Client_Tool {
     for (Index_Definition& index : read_indexes(options_file_, file_, options_.recovery))
       database.add_index(std::move(index));
     load(database, file_, moment_.get(), options_.recovery);
+    print_snapshot_remark(database);
     Command_Loop loop(settings_, [] { return std::string("past"); });
     add_readonly_commands(loop, database, file_);
     run_loop(loop);

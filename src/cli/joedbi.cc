@@ -58,6 +58,7 @@ End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options&
     Readonly_Journal journal(file, content.recovery);
     load(database, journal);
   }
+  print_snapshot_remark(database);
   add_readonly_commands(loop, database, file);
   return run_loop(loop);
 }
@@ -77,6 +78,7 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
                              read_indexes(content.options_file, file, content.recovery));
   if (content.recovery != Recovery::none) database.recover();
   print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
+  print_snapshot_remark(database.get_database());
   add_commands(loop, database, options);
   ignore_closed_pipes();
   End end;

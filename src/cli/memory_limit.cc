@@ -1,7 +1,6 @@
 #include "cli/memory_limit.h"
 
 #include "io/process_memory.h"
-#include "joedb/table/snapshot.h"
 
 namespace joedb {
 
@@ -16,7 +15,7 @@ void Memory_Limit::keep(Database& database, const Readonly_Journal& journal) {
   const Offset position = journal.get_replay_position();
   if (!megabytes_ || !is_memory_above(bytes(), position - spilled_)) return;
   database.remove_limits();  // so that indexes are in it
-  spill_to_disk(database);
+  database.spill();
   database.limit_to_journal_of(journal.get_checkpoint());
   spilled_ = position;
 }

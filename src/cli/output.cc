@@ -9,6 +9,11 @@ void print_saved_tail(const std::string& saved) {
   if (!saved.empty()) std::cerr << "saved what was behind the checkpoint in " << saved << '\n';
 }
 
+void print_snapshot_remark(const Database& database) {
+  const Snapshot_Report& report = database.snapshot_report();
+  if (!report.remark.empty() && !report.is_for_others) std::cerr << report.remark << '\n';
+}
+
 void finish_standard_output() {
   std::cout.flush();
   if (!std::cout) throw Exception("writing standard output failed");

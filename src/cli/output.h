@@ -36,6 +36,9 @@ std::unique_ptr<File> lock_to_replace(const std::string& name);
 // (Writable_Journal::get_saved_tail).
 void print_saved_tail(const std::string& saved);
 
+// Says on standard error why the snapshot beside the file was not used, unless it serves others.
+void print_snapshot_remark(const Database& database);
+
 // Throws if standard output could not take everything that was printed.
 void finish_standard_output();
 

@@ -22,6 +22,8 @@ class Guarded_Map {
   void release();
 
   std::size_t size() const { return size_; }
+  // It has another size now.
+  void resize(std::size_t size) { size_ = size; }
   // Whether it was cut where it had been read.
   bool was_cut() const { return was_cut_; }
   // How often any map of this process was cut.

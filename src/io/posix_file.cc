@@ -142,9 +142,13 @@ std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open
 
 void File::rename_beside(const std::string& from, const std::string& to) const {
   const std::string old_name = get_name() + from;
-  if (::rename(old_name.c_str(), (get_name() + to).c_str()) != 0)
-    throw_io_error("renaming", old_name, -1, errno);
+  // Before: an error of a sync that another process makes meanwhile is then told to us, too.
   const int directory = open_file(directory_name(), O_RDONLY | O_DIRECTORY);
+  if (::rename(old_name.c_str(), (get_name() + to).c_str()) != 0) {
+    const int error = errno;
+    if (directory >= 0) ::close(directory);
+    throw_io_error("renaming", old_name, -1, error);
+  }
   if (directory < 0) return;  // one that may not be read cannot be synced by us
   const bool is_synced = ::fsync(directory) == 0;
   const int error = errno;
@@ -165,9 +169,17 @@ std::vector<std::string> File::list_beside(const std::string& prefix) const {
   return suffixes;
 }
 
+static bool map_at(char* address, std::size_t size, int flags, int descriptor, Offset offset) {
+  return ::mmap(address, size, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_NORESERVE | flags,
+                descriptor, offset) != MAP_FAILED;
+}
+
 bool File::map_privately(char* address, std::size_t size, Offset offset) const {
-  constexpr int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
-  return ::mmap(address, size, PROT_READ | PROT_WRITE, flags, descriptor_, offset) != MAP_FAILED;
+  return map_at(address, size, MAP_PRIVATE, descriptor_, offset);
+}
+
+bool File::map_shared(char* address, std::size_t size, Offset offset) {
+  return map_at(address, size, MAP_SHARED, descriptor_, offset);
 }
 
 // The size of a block device is not in its status.

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "io/guarded_map.h"
-#include "joedb/io/file.h"
+#include "joedb/io/posix_file.h"
 
 namespace joedb::inline v1 {
 
@@ -135,11 +135,33 @@ void Zeroed_Memory::grow_in_place(std::size_t size) {
   size_ = size;
 }
 
+void Zeroed_Memory::spill(File& file, std::size_t used) {
+  const std::size_t whole = used / page_size * page_size;
+  if (whole < spilled_ + least_map) return;
+  const Offset end = file.get_size();
+  file.pwrite(data_ + spilled_, whole - spilled_, end);
+  Zeroed_Memory moved;
+  const bool has_to_move = reserved_ == 0;
+  if (has_to_move) {
+    if (!moved.reserve(growth_in_place * size_) && !moved.reserve(size_)) throw std::bad_alloc();
+    moved.grow_in_place(size_);
+    std::memcpy(moved.data_ + whole, data_ + whole, used - whole);
+  }
+  Zeroed_Memory& block = has_to_move ? moved : *this;
+  if (block.guard_ == nullptr)
+    block.guard_ = Guarded_Map::add(block.data_, spilled_, PROT_READ | PROT_WRITE);
+  if (!file.map_shared(block.data_ + spilled_, whole - spilled_, end)) throw std::bad_alloc();
+  block.guard_->resize(whole);
+  block.spilled_ = whole;
+  if (has_to_move) swap(moved);
+}
+
 void Zeroed_Memory::swap(Zeroed_Memory& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   std::swap(reserved_, other.reserved_);
   std::swap(usable_, other.usable_);
+  std::swap(spilled_, other.spilled_);
   std::swap(guard_, other.guard_);
   std::swap(was_cut_, other.was_cut_);
 }
@@ -161,7 +183,7 @@ void Zeroed_Memory::release() noexcept {
     std::free(data_);
   }
   data_ = nullptr;
-  size_ = reserved_ = usable_ = 0;
+  size_ = reserved_ = usable_ = spilled_ = 0;
   guard_ = nullptr;
 }
 

@@ -8,7 +8,9 @@
 #include <new>
 #include <string>
 
+#include "io/temporary_file.h"
 #include "joedb/io/posix_file.h"
+#include "lab/random.h"
 #include "testing/temporary_directory.h"
 
 namespace joedb {
@@ -121,6 +123,51 @@ TEST_F(Zeroed_Memory_Of_File, SurvivesThatSomebodyCutsTheFile) {
   EXPECT_TRUE(memory.was_cut());
   EXPECT_EQ(Zeroed_Memory::cut_count(), cuts + 1);
   memory.data()[600000] = 'x';
+}
+
+// ---- moved to a temporary file ------------------------------------------------------------------
+
+TEST(Spilled_Memory, HasTheSameContentWhereverItBegan) {
+  const testing::Temporary_Directory directory;
+  File source(directory.file("source"), Open_Mode::create_new);
+  const std::string bytes(300'000, 'm');
+  source.pwrite(bytes.data(), bytes.size(), 0);
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    testing::Random random(seed);
+    Temporary_File file("a temporary file");
+    Zeroed_Memory memory;
+    std::string model;
+    if (seed % 3 == 0) {
+      memory.begin_with(source, 0, bytes.size());
+      model = bytes;
+    } else if (seed % 3 == 1) {
+      ASSERT_TRUE(memory.reserve(std::size_t{1} << 30));
+    }
+    for (int i = 0; i < 20; ++i) {
+      const std::size_t used = model.size();
+      memory.grow(used + random.below(random.below(3) == 0 ? 3'000'000 : 90'000));
+      model.resize(memory.size());
+      for (int k = 0; k < 200 && !model.empty(); ++k) {
+        const std::size_t at = random.below(model.size());
+        model[at] = memory.data()[at] = static_cast<char>(random.next());
+      }
+      if (random.flip()) memory.spill(file, model.size());
+      ASSERT_EQ(std::string_view(memory.data(), memory.size()), model) << "seed " << seed;
+    }
+  }
+}
+
+TEST(Spilled_Memory, IsWrittenOnce) {
+  Temporary_File file("a temporary file");
+  Zeroed_Memory memory;
+  memory.grow(1 << 22);
+  memory.spill(file, 1 << 20);
+  memory.spill(file, 1 << 20);
+  EXPECT_EQ(file.get_size(), 1 << 20);
+  memory.data()[5] = 'x';
+  memory.spill(file, 1 << 21);
+  EXPECT_EQ(file.get_size(), 1 << 21);
+  EXPECT_EQ(memory.data()[5], 'x');
 }
 
 }  // namespace

@@ -385,9 +385,11 @@ class Schedule {
   void note_snapshot(Offset position, bool is_of_writer = true) {
     ++counts_.written;
     note("  a snapshot at " + std::to_string(position));
-    sure_position_ = disk_->beside().contains(newest) ? position : 0;
+    // Where the directory could not be synced for another process, nobody is told again.
+    const bool may_be_lost = disk_->folder().faults().has_failed();
+    sure_position_ = disk_->beside().contains(newest) && !may_be_lost ? position : 0;
     is_durable_ = is_of_writer;
-    if (is_of_writer) require_durable();
+    if (is_of_writer && !may_be_lost) require_durable();
   }
 
   // What the newest snapshot has is in the journal after a power cut that takes all that it can.
@@ -448,8 +450,8 @@ class Schedule {
     if (!with.report.remark.empty()) ++counts_.unfit;
     if (with.text != without.text)
       fail(opening.text() + " does not see the same; the snapshot was used up to " +
-           std::to_string(with.report.position) + " " + with.report.remark + with.refusal + "\n" +
-           difference(with.text, without.text));
+           std::to_string(with.report.position) + " " + with.report.remark + "\n" +
+           difference(with.text + with.refusal, without.text + without.refusal));
     if (with.text != "refused" && is_of_program && sure_position_ > journal_start &&
         with.report.position < sure_position_)
       fail("the snapshot at " + std::to_string(sure_position_) +

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "format/run_decoder.h"
+#include "io/temporary_file.h"
 #include "joedb/format/encoder.h"
 #include "schema/value_text.h"
 #include "snapshot/snapshot_file.h"
@@ -270,6 +271,26 @@ static Deleted_Values read_first_item(Section_Reader& in) {
   return in.number() != 0 ? Deleted_Values::keep : Deleted_Values::reset;
 }
 
+namespace {
+
+// Rows come from sections alone.
+struct Schema_Only {
+  template <class Entry>
+  void operator()(const Entry& entry) const {
+    if constexpr (is_schema_entry<Entry>)
+      database(entry);
+    else
+      throw Data_Error("its schema has other entries");
+  }
+  Database& database;
+};
+
+[[noreturn]] void throw_too_many_rows() {
+  throw Corruption_Error("it has more records than its journal can have", 0);
+}
+
+}  // namespace
+
 Deleted_Values Database::read_deleted_values(const Snapshot_File& snapshot) {
   return read_first_item(*open_group(snapshot, "database"));
 }
@@ -294,17 +315,14 @@ void Database::restore(const Snapshot_File& snapshot) {
   in->number();  // these two are for suits()
   in->number();
   const index_t rows_beyond_limit = in->number();
-  // The same content may have more, until the next checkpoint (require_readable_from).
-  const index_t limit =
-      is_new() ? free_rows_of_journal(snapshot.place().position) : rows_beyond_limit_;
-  if (rows_beyond_limit < 0 || rows_beyond_limit > limit)
-    throw Corruption_Error("it has more records than its journal can have", 0);
+  if (rows_beyond_limit < 0 || rows_beyond_limit > free_rows_of_journal(snapshot.place().position))
+    throw_too_many_rows();
   const bool has_timestamps = in->number() != 0;
   const Timestamps timestamps{in->number(), in->number()};
   const std::string_view schema = in->text();
   if (is_new()) {
     try {
-      decode_entries(schema, *this);
+      decode_entries(schema, Schema_Only{*this});
     } catch (const Data_Error& error) {
       throw Corruption_Error(error.what(), 0);
     }
@@ -319,8 +337,17 @@ void Database::restore(const Snapshot_File& snapshot) {
     }
     const std::vector<std::unique_ptr<Table>>& tables;
   } const at_the_end{tables_};
-  for (const auto& table : tables_)
-    if (table) table->restore(*open_group(snapshot, group_name(*table)));
+  // Other rows have an entry of their own, of a byte at least. Without fields, no section says how
+  // many there are.
+  constexpr index_t largest = index_t{1} << 61;
+  index_t left =
+      std::min(snapshot.place().position, largest) + std::min(rows_beyond_limit, largest);
+  for (const auto& table : tables_) {
+    if (!table) continue;
+    table->restore(*open_group(snapshot, group_name(*table)));
+    left -= table->records().size();
+    if (left < 0) throw_too_many_rows();
+  }
   for (Index* const index : indexes_) {
     const auto group = open_group(snapshot, group_name(index->definition()));
     const Index_Definition saved = read_definition(*group);
@@ -331,6 +358,24 @@ void Database::restore(const Snapshot_File& snapshot) {
   }
   rows_beyond_limit_ = rows_beyond_limit;
   if (has_timestamps) timestamps_ = timestamps;
+}
+
+// An index is written anew: a sorted run in the place of another one and a tree.
+void Database::spill() {
+  require_intact();
+  if (!spill_file_) spill_file_ = std::make_shared<Temporary_File>("a temporary file");
+  for (const auto& table : tables_)
+    if (table) table->spill(*spill_file_);
+  for (Index* const index : indexes_) {
+    if (index->is_on_disk()) continue;
+    auto file = std::make_unique<Temporary_File>("a temporary file");
+    Snapshot_Writer out(*file);
+    out.begin_group("index");
+    index->save(out);
+    out.finish({}, 0);
+    const Snapshot_File saved(std::move(file));
+    index->restore(*open_group(saved, "index"));
+  }
 }
 
 void Database::look_for_cuts() const {

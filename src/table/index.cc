@@ -854,6 +854,12 @@ void Index::restore(Section_Reader& in) {
   ++changes_;
 }
 
+bool Index::is_on_disk() const {
+  constexpr std::size_t little = 1 << 16;
+  return run_->size() < little ? tree_->set.size() < little
+                               : run_->is_mapped() && tree_->set.size() < run_->size() / 16;
+}
+
 bool Index::was_cut() const { return was_cut_ || states_.was_cut() || run_->was_cut(); }
 
 }  // namespace joedb::inline v1

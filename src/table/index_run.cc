@@ -1,9 +1,11 @@
 #include "table/index_run.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "joedb/base/error.h"
 
@@ -194,34 +196,91 @@ std::size_t Bit_Tree::previous_clear(std::size_t bit) const {
 
 // ---- the run ------------------------------------------------------------------------------------
 
-// Least significant digits first, without those that are the same in all keys.
+namespace {
+
+template <class Id>
+struct Keyed_Ids {
+  std::uint64_t* keys;
+  Id* ids;
+
+  Keyed_Ids from(std::size_t i) const { return {keys + i, ids + i}; }
+  void copy_to(const Keyed_Ids& other, std::size_t size) const {
+    std::memcpy(other.keys, keys, size * sizeof(std::uint64_t));
+    std::memcpy(other.ids, ids, size * sizeof(Id));
+  }
+};
+
+constexpr int digit_bits = 8;
+constexpr std::size_t digits = 1 << digit_bits;
+
+// In the order of the digit at `shift`; those with the same one keep their order. Returns where the
+// next digit begins for each.
+template <class Id>
+std::array<std::size_t, digits> distribute(const Keyed_Ids<Id>& from, const Keyed_Ids<Id>& to,
+                                           std::size_t size, int shift) {
+  const auto digit = [&](std::size_t i) { return from.keys[i] >> shift & (digits - 1); };
+  std::array<std::size_t, digits> places = {};
+  for (std::size_t i = 0; i < size; ++i) ++places[digit(i)];
+  std::size_t sum = 0;
+  for (std::size_t& place : places) sum += std::exchange(place, sum);
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t place = places[digit(i)]++;
+    to.keys[place] = from.keys[i];
+    to.ids[place] = from.ids[i];
+  }
+  return places;
+}
+
+// Radix sort: what is larger than the cache of a processor by its most significant digit, each of
+// the parts by its least significant ones first.
+template <class Id>
+void sort_part(const Keyed_Ids<Id>& part, const Keyed_Ids<Id>& other, std::size_t size) {
+  constexpr std::size_t few = 32, cached = std::size_t{1} << 16;
+  if (size <= few) {
+    for (std::size_t i = 1; i < size; ++i) {
+      const std::uint64_t key = part.keys[i];
+      const Id id = part.ids[i];
+      std::size_t k = i;
+      for (; k > 0 && part.keys[k - 1] > key; --k) {
+        part.keys[k] = part.keys[k - 1];
+        part.ids[k] = part.ids[k - 1];
+      }
+      part.keys[k] = key;
+      part.ids[k] = id;
+    }
+    return;
+  }
+  std::uint64_t differences = 0;
+  for (std::size_t i = 1; i < size; ++i) differences |= part.keys[i] ^ part.keys[0];
+  const int bits = static_cast<int>(std::bit_width(differences));
+  if (bits == 0) return;
+  if (size > cached) {
+    std::size_t begin = 0;
+    for (const std::size_t end : distribute(part, other, size, std::max(bits - digit_bits, 0))) {
+      sort_part(other.from(begin), part.from(begin), end - begin);
+      other.from(begin).copy_to(part.from(begin), end - begin);
+      begin = end;
+    }
+    return;
+  }
+  Keyed_Ids<Id> sorted = part, next = other;
+  for (int shift = 0; shift < bits; shift += digit_bits) {
+    if ((differences >> shift & (digits - 1)) == 0) continue;
+    distribute(sorted, next, size, shift);
+    std::swap(sorted, next);
+  }
+  if (sorted.keys != part.keys) sorted.copy_to(part, size);
+}
+
+}  // namespace
+
 template <class Id>
 void Index_Run::sort(Zeroed_Memory& keys, Zeroed_Memory& ids, std::size_t size) {
-  constexpr int digit_bits = 11;
-  constexpr std::uint64_t digit_mask = (1 << digit_bits) - 1;
-  if (size == 0) return;
-  std::uint64_t differences = 0;
-  const std::uint64_t* const all = array<std::uint64_t>(keys);
-  for (std::size_t i = 1; i < size; ++i) differences |= all[i] ^ all[0];
   Zeroed_Memory other_keys, other_ids;
-  for (int shift = 0; shift < 64; shift += digit_bits) {
-    if ((differences >> shift & digit_mask) == 0) continue;
-    other_keys.grow(size * sizeof(std::uint64_t), true);
-    other_ids.grow(size * sizeof(Id), true);
-    const std::uint64_t* const key = array<std::uint64_t>(keys);
-    const Id* const id = array<Id>(ids);
-    std::array<std::size_t, digit_mask + 1> places = {};
-    for (std::size_t i = 0; i < size; ++i) ++places[key[i] >> shift & digit_mask];
-    std::size_t sum = 0;
-    for (std::size_t& place : places) sum += std::exchange(place, sum);
-    for (std::size_t i = 0; i < size; ++i) {
-      const std::size_t place = places[key[i] >> shift & digit_mask]++;
-      array<std::uint64_t>(other_keys)[place] = key[i];
-      array<Id>(other_ids)[place] = id[i];
-    }
-    std::swap(keys, other_keys);
-    std::swap(ids, other_ids);
-  }
+  other_keys.grow(size * sizeof(std::uint64_t), true);
+  other_ids.grow(size * sizeof(Id), true);
+  sort_part<Id>({array<std::uint64_t>(keys), array<Id>(ids)},
+                {array<std::uint64_t>(other_keys), array<Id>(other_ids)}, size);
 }
 
 template void Index_Run::sort<std::uint32_t>(Zeroed_Memory&, Zeroed_Memory&, std::size_t);

@@ -213,6 +213,7 @@ class Index_Run {
                    For_Each_Id for_each_id, For_Each_Slice for_each_slice);
   // Throws Corruption_Error, Io_Error, std::bad_alloc.
   static Index_Run restore(Section_Reader& in, bool is_text, const Record_Ids& records);
+  bool is_mapped() const { return ids_.is_mapped(); }
   bool was_cut() const { return ids_.was_cut() || slices_.was_cut() || levels_.was_cut(); }
 
  private:

@@ -12,6 +12,7 @@
 
 #include "joedb/io/memory_file.h"
 #include "joedb/table/writable_database.h"
+#include "lab/sim_file.h"
 #include "testing/property.h"
 
 namespace joedb {
@@ -107,10 +108,14 @@ bool is_allowed(const Rows& rows) {
 
 class Indexed_Twins {
  public:
-  explicit Indexed_Twins(std::uint64_t seed) : random_(seed) {
+  // With about so many records in runs.
+  explicit Indexed_Twins(std::uint64_t seed, std::int32_t rows = 0)
+      : random_(seed), numbers_(80 + 4 * rows) {
     open();
     create_schema(*database_);
+    for (std::int32_t i = 0; i < rows; ++i) insert_with_values();
     checkpoint();
+    open();
   }
   ~Indexed_Twins() { database_->rollback(); }
 
@@ -125,7 +130,19 @@ class Indexed_Twins {
  private:
   void open() {
     database_.reset();
-    database_.emplace(file_, Recovery::none, Deleted_Values::reset, definitions());
+    file_.reset();
+    file_.emplace(disk_);
+    database_.emplace(*file_, Recovery::none, Deleted_Values::reset, definitions());
+  }
+  // The indexes come from the snapshot at once, and again in the next life.
+  void write_snapshot() {
+    database_->hard_checkpoint();
+    ASSERT_TRUE(database_->write_snapshot());
+    compare();
+    checkpoint();
+    if (random_.flip()) open();
+    ASSERT_EQ(database_->get_database().snapshot_report().position,
+              database_->get_journal().get_checkpoint());
   }
   void checkpoint() {
     database_->soft_checkpoint();
@@ -136,7 +153,8 @@ class Indexed_Twins {
   // Somebody who sees only what is checkpointed, and adds it to what there is.
   void follow() {
     if (!follower_journal_) {
-      follower_journal_.emplace(file_);
+      follower_file_.emplace(disk_, Open_Mode::read_existing);
+      follower_journal_.emplace(*follower_file_);
       for (const Index_Definition& definition : definitions()) follower_.add_index(definition);
     }
     follower_journal_->pull();
@@ -151,7 +169,7 @@ class Indexed_Twins {
   }
 
   void step() {
-    switch (random_.below(24)) {
+    switch (random_.below(25)) {
       case 0:
         return checkpoint();
       case 1:
@@ -161,6 +179,8 @@ class Indexed_Twins {
         database_->rollback();
         rows_ = checkpointed_;
         return;
+      case 24:
+        return write_snapshot();
       case 3:
       case 4:
         return insert();
@@ -190,8 +210,9 @@ class Indexed_Twins {
 
   // Few values, so that keys meet; texts with long common beginnings, too.
   std::string some_text() {
-    static const std::string beginnings[] = {"", "a", "abcdefgh", "abcdefghijklmnopq"};
-    std::string result = beginnings[random_.below(4)];
+    static const std::string beginnings[] = {"", "a", "abcdefgh", "abcdefghijklmnopq",
+                                             std::string(50, 'p')};
+    std::string result = beginnings[random_.below(std::size(beginnings))];
     for (std::size_t n = random_.below(3); n > 0; --n)
       result += std::string_view("\0a\xff", 3)[random_.below(3)];
     return result;
@@ -208,7 +229,9 @@ class Indexed_Twins {
                                    std::numeric_limits<double>::quiet_NaN()};
     return reals[random_.below(std::size(reals))];
   }
-  std::int32_t some_number() { return static_cast<std::int32_t>(random_.below(80)) - 40; }
+  std::int32_t some_number() {
+    return static_cast<std::int32_t>(random_.below(static_cast<std::size_t>(numbers_))) - 40;
+  }
   index_t some_id() {
     auto row = rows_.begin();
     std::advance(row, random_.below(rows_.size()));
@@ -360,6 +383,7 @@ class Indexed_Twins {
       }
       ASSERT_EQ(backwards, expected) << index.definition().name;
       compare_searches(index, model, i);
+      compare_walk(index, model, i);
     }
   }
 
@@ -380,16 +404,43 @@ class Indexed_Twins {
     }
   }
 
+  // From a bound to and fro.
+  void compare_walk(const Index& index, const std::multimap<Model_Key, index_t>& model,
+                    std::size_t i) {
+    const Row wanted{some_text(), some_number(), some_real(), random_.flip()};
+    auto entry = model.lower_bound(key_of(wanted, definitions()[i]));
+    auto cursor = index.lower_bound(parts_of(wanted, definitions()[i]));
+    bool is_forward = false;
+    for (int steps = 0; steps < 30; ++steps) {
+      if (random_.below(4) == 0) is_forward = !is_forward;
+      if (is_forward) {
+        if (entry != model.end()) ++entry;
+        cursor.next();
+      } else {
+        if (entry != model.begin()) --entry;
+        cursor.previous();
+      }
+      ASSERT_EQ(cursor.record(), entry == model.end() ? Record_Id() : Record_Id(entry->second));
+    }
+  }
+
   testing::Random random_;
-  Memory_File file_;
+  const std::int32_t numbers_;  // different ones
+  testing::Sim_Disk disk_;
+  std::optional<testing::Sim_File> file_;
   std::optional<Writable_Database> database_;
   Rows rows_, checkpointed_;
+  std::optional<testing::Sim_File> follower_file_;
   std::optional<Readonly_Journal> follower_journal_;
   Database follower_{Deleted_Values::reset};
 };
 
 TEST(Index_Property, AgreesWithAMultimapThroughReplayAndRollback) {
   testing::expect_property([](std::uint64_t seed) { Indexed_Twins(seed).run(120); }, 150);
+}
+
+TEST(Index_Property, AgreesWithAMultimapAcrossRunAndTree) {
+  testing::expect_property([](std::uint64_t seed) { Indexed_Twins(seed, 200).run(30); }, 8);
 }
 
 // ---- single facts -------------------------------------------------------------------------------

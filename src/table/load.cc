@@ -1,5 +1,7 @@
 #include "joedb/table/load.h"
 
+#include <algorithm>
+
 #include "joedb/table/snapshot.h"
 
 namespace joedb::inline v1 {
@@ -19,11 +21,13 @@ static void load(Database& database, Offset size, Replay replay) {
   database.remove_limits();
 }
 
-// A new database begins with a snapshot, if there is one.
+// A new database begins with a snapshot, if there is one. One that is behind the checkpoint is of
+// no use, although it may fit: a power cut can take a checkpoint back, and leave its entries.
 template <class Journal>
 static void begin(Database& database, Journal& journal, Offset limit) {
   if (!database.is_new() || journal.get_replay_position() != journal_start) return;
-  if (const auto place = restore_snapshot(database, journal.get_file(), limit))
+  const Offset last = std::min(limit, journal.get_checkpoint());
+  if (const auto place = restore_snapshot(database, journal.get_file(), last))
     journal.resume(*place);
 }
 

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <charconv>
 
-#include "io/temporary_file.h"
 #include "snapshot/snapshot_file.h"
 
 namespace joedb::inline v1 {
@@ -106,15 +105,6 @@ void map_snapshot(Database& database, const Abstract_File& journal, Offset posit
   if (!file) return;
   const Snapshot_File snapshot(std::move(file));
   if (snapshot.place().position == position && snapshot.fits(journal)) database.restore(snapshot);
-}
-
-void spill_to_disk(Database& database) {
-  database.require_intact();
-  auto file = std::make_unique<Temporary_File>("a temporary file");
-  Snapshot_Writer out(*file);
-  database.save(out);
-  out.finish({}, 0);
-  database.restore(Snapshot_File(std::move(file)));
 }
 
 Snapshot_Form snapshot_form(const Abstract_File& journal) {

@@ -5,9 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "format/hash.h"
 #include "joedb/base/bytes.h"
+#include "joedb/format/encoder.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
@@ -134,7 +136,7 @@ TEST_F(Snapshot_Test, HoldsTheSameAsTheJournalWheneverItIsWritten) {
             change(50);
             if (random.flip()) db.soft_checkpoint();
             const std::string before = all_of(db.get_database());
-            if (random.below(3) == 0) spill_to_disk(db.get_database());
+            if (random.below(3) == 0) db.get_database().spill();
             db.wait_for_snapshot();
             ASSERT_EQ(all_of(db.get_database()), before) << "seed " << seed;
           }
@@ -261,6 +263,20 @@ TEST_F(Written_Snapshot, BeyondAJournalThatWasRestoredIsNotUsed) {
     db.hard_checkpoint();
   }
   expect_not_used("it belongs to another journal");
+}
+
+TEST_F(Written_Snapshot, IsNotUsedBehindTheCheckpointThatAPowerCutHasLeft) {
+  const std::string header = directory_.read("city.joedb").substr(0, journal_start);
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    fill(db, 6100, 6200);
+    ASSERT_TRUE(db.write_snapshot());
+    position_ = db.get_journal().get_checkpoint();
+  }
+  File(path(), Open_Mode::write_existing).pwrite(header.data(), header.size(), 0);
+  EXPECT_EQ(read().text, replayed());
+  EXPECT_NE(error_of([&] { read(Deleted_Values::reset, position_); }), "");
 }
 
 TEST_F(Written_Snapshot, WithOtherIndexesIsNotUsed) {
@@ -421,6 +437,64 @@ void hash_again(std::string& bytes) {
   if (word(9) > bytes.size() || word(10) > bytes.size() - word(9)) return;
   store(bytes.data() + 8 * 11, hash_of({bytes.data() + word(9), word(10)}, layout));
   store(bytes.data() + 8 * 13, hash_of({bytes.data(), 8 * 13}, layout));
+}
+
+TEST_F(Written_Snapshot, MayHaveAnyNumberInItsHeader) {
+  constexpr std::uint64_t layout = 0x01'00'00'00'00'00'00'01;
+  const std::string good = bytes();
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t word = 2; word < 13; ++word)
+    for (const std::int64_t number :
+         {std::int64_t{0}, std::int64_t{-1}, least, most, most - 4096}) {
+      std::string bad = good;
+      store(bad.data() + 8 * word, number);
+      store(bad.data() + 8 * 13, hash_of({bad.data(), 8 * 13}, layout));
+      replace(bad);
+      SCOPED_TRACE("word " + std::to_string(word) + ", " + std::to_string(number));
+      try {
+        const Loaded loaded = read();
+        EXPECT_TRUE(loaded.report.position == position_ || !loaded.report.remark.empty());
+      } catch (const Corruption_Error&) {  // the next entry does not fit
+      }
+    }
+}
+
+// Of what is in it. The journal would have 1000 bytes.
+std::string error_of_database(std::string_view schema, index_t rows,
+                              std::int64_t beyond_limit = 0) {
+  auto file = std::make_unique<Memory_File>();
+  Snapshot_Writer out(*file);
+  out.begin_group("database");
+  for (const std::int64_t number : {std::int64_t{0}, std::int64_t{0}, beyond_limit, std::int64_t{0},
+                                    std::int64_t{0}, std::int64_t{0}})
+    out.number(number);
+  out.text(schema);
+  out.begin_group("table 1");
+  for (const std::int64_t number : {std::int64_t{0}, std::int64_t{rows}, std::int64_t{1}})
+    out.number(number);
+  out.finish({1000, {}}, 0);
+  const Snapshot_File snapshot(std::move(file));
+  Database database;
+  return error_of<Corruption_Error>([&] { database.restore(snapshot); });
+}
+
+TEST(Snapshot_Of_A_Database, HasNoMoreRowsThanItsJournalCanHave) {
+  std::string schema;
+  Context context;
+  append_encoded(schema, context, Create_Table{"a"});  // without fields there is no section
+  EXPECT_EQ(error_of_database(schema, 900), "no error");
+  EXPECT_EQ(error_of_database(schema, 10'900, 10'000), "no error");
+  for (const index_t rows : {index_t{1001}, index_t{1} << 47})
+    EXPECT_NE(error_of_database(schema, rows).find("more records"), std::string::npos) << rows;
+}
+
+TEST(Snapshot_Of_A_Database, HasASchemaOfNothingElse) {
+  std::string schema;
+  Context context;
+  append_encoded(schema, context, Create_Table{"a"});
+  append_encoded(schema, context, Insert_Vector{Table_Id(1), Record_Id(0), 3});
+  EXPECT_NE(error_of_database(schema, 3, 3).find("other entries"), std::string::npos);
 }
 
 // Reads and changes everything. What goes in a circle, no longer than that.

@@ -212,6 +212,12 @@ void Table::restore(Section_Reader& in) {
   is_read_randomly_ = true;
 }
 
+void Table::spill(File& file) {
+  records_.spill(file);
+  for (const Field& field : fields_)
+    if (field.column) field.column->spill(file, static_cast<std::size_t>(records_.size()));
+}
+
 void Table::begin_scan() const noexcept {
   is_read_randomly_ = false;
   for (const Field& field : fields_)

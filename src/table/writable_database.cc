@@ -104,7 +104,7 @@ bool Writable_Database::is_memory_above(std::size_t bytes) const {
 
 void Writable_Database::spill() {
   if (vector_updates_ > 0) throw Exception("memory is limited while a vector is updated");
-  spill_to_disk(database_);
+  database_.spill();
   spilled_ = journal_.get_position();
 }
 

@@ -28,6 +28,7 @@ TEST(Corpus, OfHeadersBreaksNothing) { replay("header", testing::fuzz_header, 20
 TEST(Corpus, OfCommandsBreaksNothing) { replay("interpreter", testing::fuzz_interpreter, 20); }
 TEST(Corpus, OfSchemasBreaksNothing) { replay("compiler", testing::fuzz_compiler, 5); }
 TEST(Corpus, OfLogsBreaksNothing) { replay("wal", testing::fuzz_wal, 15); }
+TEST(Corpus, OfSnapshotsBreaksNothing) { replay("snapshot", testing::fuzz_snapshot, 4); }
 TEST(Corpus, OfRequestsBreaksNothing) { replay("server", testing::fuzz_server, 50); }
 TEST(Corpus, OfImportsBreaksNothing) { replay("import", testing::fuzz_import, 10); }
 TEST(Corpus, OfRepliesBreaksNothing) { replay("client", testing::fuzz_client, 50); }

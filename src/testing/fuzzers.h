@@ -1,6 +1,8 @@
 #ifndef TESTING_FUZZERS_H
 #define TESTING_FUZZERS_H
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace joedb::testing {
@@ -42,6 +44,15 @@ void fuzz_client(std::string_view input);
 // A byte that chooses options, then a CSV file or JSON lines: they are imported, or nothing is;
 // what was imported is exported, and comes back as it was.
 void fuzz_import(std::string_view input);
+
+// A byte that chooses options, then a snapshot beside a journal that is always the same. With the
+// last two bits of the byte, its hashes are made right: so anything can be in its sections (1, 3:
+// the header fits, too). The database is opened with it, read, changed and saved again; what is not
+// used changes nothing.
+void fuzz_snapshot(std::string_view input);
+inline constexpr std::size_t snapshot_page = 4096;
+// Of two, which begin with different states of the journal.
+std::string valid_snapshot(std::size_t i);
 
 }  // namespace joedb::testing
 

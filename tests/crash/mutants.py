@@ -411,6 +411,8 @@ MUTANTS = [
     Mutant('snapshot: the position is compared with the size', SNAPSHOT,
            'if (snapshot.place().position > limit) return false;',
            'if (snapshot.place().position > journal.get_size()) return false;'),
+    Mutant('snapshot: one behind the checkpoint is used', 'src/table/load.cc',
+           'std::min(limit, journal.get_checkpoint())', 'limit'),
     Mutant('snapshot: samples are not compared', SNAPSHOT_FILE,
            '  return sample_journal(journal, place_.position) == journal_sample_;\n', '  return true;\n'),
     Mutant('snapshot: the context is not restored', 'src/table/load.cc',

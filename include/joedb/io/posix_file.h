@@ -52,6 +52,8 @@ class File : public Named_File {
   void remove_beside(const std::string& suffix) const override;
   std::vector<std::string> list_beside(const std::string& prefix) const override;
   bool map_privately(char* address, std::size_t size, Offset offset) const override;
+  // The same, but changes reach the file, and all who map it.
+  bool map_shared(char* address, std::size_t size, Offset offset);
 
   // Sets the modification time to now, for programs that watch the file.
   void touch();

@@ -9,6 +9,7 @@
 namespace joedb::inline v1 {
 
 class Abstract_File;
+class File;
 class Guarded_Map;
 
 // A block of memory that grows and whose new bytes are zero.
@@ -50,6 +51,14 @@ class Zeroed_Memory {
   // Whether it begins with a map.
   bool is_mapped() const { return guard_ != nullptr; }
 
+  // Moves the first `used` bytes, but for those in the last page, to the end of `file`, and maps
+  // them from there: later changes reach the file, too, and the system can take the pages when it
+  // needs memory. Later calls move only what is behind. What is less than 64 KiB stays. The file is
+  // of this process alone; processes that it forks share the block. The content may move, and what
+  // is behind the used bytes need not be zeros before. Throws Io_Error, std::bad_alloc, and then
+  // nothing has changed.
+  void spill(File& file, std::size_t used);
+
   // Reserves address space for an empty block: it grows to so many bytes without moving. False if
   // there is not so much, and then nothing has changed.
   bool reserve(std::size_t size);
@@ -82,6 +91,7 @@ class Zeroed_Memory {
   std::size_t size_ = 0;
   std::size_t reserved_ = 0;  // address space from data_ on; 0 where none was reserved
   std::size_t usable_ = 0;    // of this, what can be written
+  std::size_t spilled_ = 0;   // of the beginning
   Guarded_Map* guard_ = nullptr;
   bool was_cut_ = false;  // before it moved
 };

@@ -54,6 +54,8 @@ class Column_Base {
   // Corruption_Error, and has not changed then. Values are not read: where they are wrong, a text
   // is empty, and nothing outside of the column is touched.
   virtual void restore(Section_Reader& in, std::size_t rows) = 0;
+  // Moves the values of rows 0 … rows - 1 to a temporary file (Zeroed_Memory::spill).
+  virtual void spill(File& file, std::size_t rows) = 0;
   // See Zeroed_Memory.
   virtual bool was_cut() const = 0;
   virtual void expect_scan() const noexcept = 0;
@@ -99,6 +101,7 @@ class Column final : public Column_Base {
     in.section(memory, rows * sizeof(T));
     memory_ = std::move(memory);
   }
+  void spill(File& file, std::size_t rows) override { memory_.spill(file, rows * sizeof(T)); }
   bool was_cut() const override { return memory_.was_cut(); }
   void expect_scan() const noexcept override { memory_.expect_scan(); }
 
@@ -171,6 +174,11 @@ class Column<std::string_view> final : public Column_Base {
 
   void save(Section_Writer& out, std::size_t rows) const override;
   void restore(Section_Reader& in, std::size_t rows) override;
+  void spill(File& file, std::size_t rows) override {
+    memory_.spill(file, rows * sizeof(String_Handle));
+    texts_.spill(file, used_);
+    earlier_texts_.clear();
+  }
   bool was_cut() const override { return memory_.was_cut() || texts_.was_cut(); }
   void expect_scan() const noexcept override {
     memory_.expect_scan();

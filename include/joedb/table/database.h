@@ -141,6 +141,10 @@ class Database {
   // and whose values are in the file then. Throws Corruption_Error, with a text that says what does
   // not fit, and Io_Error; a new database is of no use then.
   void restore(const Snapshot_File& snapshot);
+  // Gives memory back: moves tables and indexes to a file without a name in $TMPDIR, or /var/tmp.
+  // From then on, processes that this one forks share them. What is true of addresses after
+  // restore() is true then. Throws Io_Error, std::bad_alloc; the content is the same then.
+  void spill();
   // Throws Io_Error if somebody has cut the file that tables are mapped from: values may be wrong.
   void require_intact() const {
     if (Zeroed_Memory::cut_count() != known_cuts_) [[unlikely]]
@@ -324,6 +328,7 @@ class Database {
   bool may_write_ = false;
   std::optional<Timestamps> timestamps_;
   Snapshot_Report snapshot_report_;
+  std::shared_ptr<File> spill_file_;
   std::uint64_t known_cuts_ = Zeroed_Memory::cut_count();
 };
 

@@ -170,6 +170,8 @@ class Index {
   // changed. The bytes of sections are not read: where they are wrong, so are results of searches,
   // but records are in use and nothing outside of the index is touched.
   void restore(Section_Reader& in);
+  // Whether all but a little of it is in a file.
+  bool is_on_disk() const;
   // Whether somebody has cut the file of the snapshot (Zeroed_Memory).
   bool was_cut() const;
 

@@ -89,6 +89,10 @@ class Record_Ids {
   // together. The links are not read: where they are wrong, so is the order of the records, but no
   // id is outside of 0 … size() - 1.
   void restore(Section_Reader& in);
+  // Zeroed_Memory::spill.
+  void spill(File& file) {
+    if (!is_dense_) links_.spill(file, static_cast<std::size_t>(size_) * sizeof(Link));
+  }
 
  private:
   // All zeros is the usual state.

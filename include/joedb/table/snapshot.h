@@ -34,11 +34,6 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
 void map_snapshot(Database& database, const Abstract_File& journal, Offset position,
                   bool is_kept = false);
 
-// Gives back the memory of a database: writes its content to a file without a name in $TMPDIR, or
-// /var/tmp, and maps it from there. What is true of addresses after map_snapshot is true then.
-// Throws Io_Error, Exception; the content is the same then.
-void spill_to_disk(Database& database);
-
 // For whom the newest snapshot is; by default, for programs without an index. Throws
 // Corruption_Error, Io_Error.
 struct Snapshot_Form {

@@ -214,6 +214,8 @@ class Table {
   // For a new table with these fields, or one with the same content. Throws Corruption_Error,
   // Io_Error, std::bad_alloc; a table with the same content still has it then.
   void restore(Section_Reader& in);
+  // Moves them to a temporary file. Throws Io_Error, std::bad_alloc; the content is the same then.
+  void spill(File& file);
   // Whether somebody has cut the file of the snapshot.
   bool was_cut() const;
   // All records are about to be read, in their order. Advice only, which counts once; any thread

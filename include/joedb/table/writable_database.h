@@ -193,14 +193,6 @@ class Writable_Database {
   // the tables cannot be mapped from it, they stay in memory.
   bool write_snapshot();
 
-  // For loads that are larger than memory: call it again and again meanwhile. When this process has
-  // more than `bytes` of memory of its own, calls spill_to_disk: what is true of addresses after
-  // write_snapshot() is true then. Returns whether it has. Throws Exception in update_vector,
-  // Io_Error; the content is the same then.
-  bool limit_memory(std::size_t bytes) { return is_memory_above(bytes) && (spill(), true); }
-  // Whether limit_memory would do something: it waits until an eighth of the limit was written.
-  bool is_memory_above(std::size_t bytes) const;
-
   // The same in a thread, which opens the file on its own and replays what is behind the last
   // snapshot, up to the last hard checkpoint: the caller goes on at once. Nothing happens while one
   // is being written. Throws Io_Error if the file cannot be opened, or a hard checkpoint of
@@ -211,6 +203,14 @@ class Writable_Database {
   // gives their memory back: addresses of tables change, as by rollback(). The destructor waits,
   // too.
   void wait_for_snapshot();
+
+  // For loads that are larger than memory: call it again and again meanwhile. When this process has
+  // more than `bytes` of memory of its own, calls Database::spill(): what is true of addresses
+  // after write_snapshot() is true then. Returns whether it has. Throws Exception in update_vector,
+  // Io_Error; the content is the same then.
+  bool limit_memory(std::size_t bytes) { return is_memory_above(bytes) && (spill(), true); }
+  // Whether limit_memory would do something: it waits until an eighth of the limit was written.
+  bool is_memory_above(std::size_t bytes) const;
 
   // Whether there is a snapshot that this database could use, or should replace, and at least
   // `snapshot_due_bytes` of journal are behind it: replaying them takes about 0.1 s.
