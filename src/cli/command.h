@@ -45,6 +45,7 @@ int run_edit(std::vector<std::string> arguments);
 int run_logdump(std::vector<std::string> arguments);
 int run_sha256sum(std::vector<std::string> arguments);
 int run_snapshot(std::vector<std::string> arguments);
+int run_sql(std::vector<std::string> arguments);
 int run_stats(std::vector<std::string> arguments);
 int run_to_json(std::vector<std::string> arguments);
 int run_pack(std::vector<std::string> arguments);

@@ -19,6 +19,7 @@ static constexpr Command commands[] = {
     {"compile", "joedbc", "compile a schema to C++", run_compiler},
     {"logdump", "joedb_logdump", "print the history of a database", run_logdump},
     {"to_json", "joedb_to_json", "print the content of a database as JSON", run_to_json},
+    {"sql", "joedb_sql", "run SQL on databases", run_sql},
     {"stats", "joedb_stats", "print how much space the tables take", run_stats},
     {"browser", "joedb_browser", "open the content of a database in an SQL browser", run_browser},
     {"import", "joedb_import", "read CSV, JSON lines or SQLite into a database", run_import,

@@ -13,5 +13,6 @@ namespace joedb {
 int import_sqlite(std::vector<std::string>) { refuse(); }
 int export_sqlite(std::vector<std::string>) { refuse(); }
 int run_browser(std::vector<std::string>) { refuse(); }
+int run_sql(std::vector<std::string>) { refuse(); }
 
 }  // namespace joedb

@@ -58,7 +58,7 @@ struct Definition {
 };
 
 // All fields of a table, with the first text of the record in place of each reference.
-std::string joined_view(const Database& database, const Table& table, const std::string& prefix,
+std::string joined_view(const Database& database, const Table& table, const std::string& schema,
                         const std::string& name) {
   std::string fields = "t.\"__id\" AS \"__id\"", joins;
   int number = 0;
@@ -75,44 +75,50 @@ std::string joined_view(const Database& database, const Table& table, const std:
           is_first = false;
         }
       });
-      joins += " LEFT JOIN temp." + sql_name(prefix + referenced->name()) + " AS " + join + " ON " +
+      joins += " LEFT JOIN " + schema + sql_name(referenced->name()) + " AS " + join + " ON " +
                join + ".\"__id\" = " + value;
       value = join + "." + label;
     }
     fields += ", " + value + " AS " + sql_name(field.name);
   });
-  return "CREATE VIEW temp." + sql_name(name) + " AS SELECT " + fields + " FROM temp." +
-         sql_name(prefix + table.name()) + " AS t" + joins;
+  return "CREATE VIEW " + schema + sql_name(name) + " AS SELECT " + fields + " FROM " + schema +
+         sql_name(table.name()) + " AS t" + joins;
 }
 
 std::vector<Definition> definitions(const Database& database, const std::string& file,
-                                    const std::string& options, const std::string& prefix) {
+                                    const std::string& options, const std::string& schema) {
   std::vector<Definition> result;
   const auto add = [&](const char* kind, const std::string& name, std::string create) {
     result.push_back(
-        {name, std::move(create), std::string("DROP ") + kind + " temp." + sql_name(name)});
+        {name, std::move(create), std::string("DROP ") + kind + " " + schema + sql_name(name)});
   };
   for (const Table* table : live_tables(database)) {
-    const std::string name = prefix + table->name();
+    const std::string& name = table->name();
     add("TABLE", name,
-        "CREATE VIRTUAL TABLE temp." + sql_name(name) + " USING joedb(" + sql_text(file) + ", " +
-            sql_text(table->name()) + (options.empty() ? "" : ", " + sql_text(options)) + ")");
+        "CREATE VIRTUAL TABLE " + schema + sql_name(name) + " USING joedb(" + sql_text(file) +
+            ", " + sql_text(table->name()) + (options.empty() ? "" : ", " + sql_text(options)) +
+            ")");
   }
   for (const Table* table : live_tables(database)) {
     bool has_references = false;
     for_each_live_field(*table, [&](Field_Id, const Field& field) {
       has_references |= field.column->type().code == Type_Code::reference;
     });
-    const std::string name = prefix + table->name() + "__joined";
-    if (has_references) add("VIEW", name, joined_view(database, *table, prefix, name));
+    const std::string name = table->name() + "__joined";
+    if (has_references) add("VIEW", name, joined_view(database, *table, schema, name));
   }
   return result;
 }
 
-void require_free_names(sqlite3* connection, const std::vector<Definition>& wanted) {
-  std::vector<std::string> schemas;
-  Statement list(connection, "PRAGMA database_list");
-  while (list.step()) schemas.push_back(list.text(1));
+// A name in another schema is hidden by that in temp, or hides it: neither is what people want.
+void require_free_names(sqlite3* connection, const std::vector<Definition>& wanted,
+                        const std::string& own_schema) {
+  std::vector<std::string> schemas{own_schema};
+  if (own_schema == "temp") {
+    schemas.clear();
+    Statement list(connection, "PRAGMA database_list");
+    while (list.step()) schemas.push_back(list.text(1));
+  }
   for (const std::string& schema : schemas) {
     Statement names(connection, "SELECT name FROM " + sql_name(schema) +
                                     ".sqlite_master WHERE type IN ('table', 'view')");
@@ -121,19 +127,22 @@ void require_free_names(sqlite3* connection, const std::vector<Definition>& want
       for (const Definition& definition : wanted)
         if (sqlite3_stricmp(name.c_str(), definition.name.c_str()) == 0)
           throw Exception("there is already a table or view " + schema + "." + name +
-                          ": joedb_open(FILE, OPTIONS, PREFIX) begins all names with PREFIX");
+                          ": ATTACH ':memory:' AS name, and joedb_open(FILE, OPTIONS, 'name') "
+                          "makes name." +
+                          name);
     }
   }
 }
 
 int joedb_open(Shared_Files& files, const std::string& name, const std::string& options,
-               const std::string& prefix) {
+               const std::string& schema) {
   sqlite3* const connection = files.connection();
   const std::shared_ptr<Shared_File> file = files.open(name, options);
   const Database& database = file->present().database;
   require_sql_names(database);
-  const std::vector<Definition> wanted = definitions(database, name, options, prefix);
-  require_free_names(connection, wanted);
+  const std::vector<Definition> wanted =
+      definitions(database, name, options, sql_name(schema) + ".");
+  require_free_names(connection, wanted, schema);
   Shared_Files::Opened opened{name, file, {}};
   const auto drop = [&] {
     for (auto statement = opened.drops.rbegin(); statement != opened.drops.rend(); ++statement)
@@ -201,7 +210,7 @@ int register_open(sqlite3* connection, Shared_Files& files) {
   const auto open = [](sqlite3_context* context, int count, sqlite3_value** values) {
     call(context, [&](Shared_Files& shared) {
       return joedb_open(shared, argument(values[0]), count > 1 ? argument(values[1]) : "",
-                        count > 2 ? argument(values[2]) : "");
+                        count > 2 ? argument(values[2]) : "temp");
     });
   };
   int code = SQLITE_OK;

@@ -1,0 +1,431 @@
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/source.h"
+#include "cli/sql_rows.h"
+#include "cli/standard_input.h"
+#include "cli/terminal.h"
+#include "exchange/identifiers.h"
+#include "exchange/sqlite.h"
+#include "interpreter/display_width.h"
+#include "sql/register_joedb.h"
+
+namespace joedb {
+
+namespace {
+
+const char* const details =
+    R"(FILE is a joedb file, or one of SQLite. Without a STATEMENT, statements come from standard
+input, each with a ; at its end; on a terminal, a line that begins with a point is a command, and
+.help lists them. The tables of the first FILE have their own names, those of all FILEs also the
+name of the file in front: city.country. Others may write a joedb file meanwhile: each statement
+sees what is there when it begins.
+
+For each table there is a view NAME__joined, which shows records that are referenced by name, and
+TABLE('2026-01-31') is a past state.
+
+Exit code 1 if a statement has failed; in a script, it is the last one that is run.
+
+)";
+
+const char* const examples =
+    "  joedb_sql people.joedb\n"
+    "  joedb_sql people.joedb 'SELECT name FROM person WHERE born > 1980'\n"
+    "  joedb_sql --mode csv --options people.joedbc people.joedb < report.sql\n"
+    "  joedb_sql old.joedb new.joedb 'SELECT * FROM new.city EXCEPT SELECT * FROM old.city'\n";
+
+const char* const commands_help = R"(.tables            tables and views
+.schema [TABLE]    their columns
+.mode MODE         table, csv, json or markdown
+.timer on|off      print the time of each statement
+.help              this
+.quit              the same as control-D
+A statement ends with ;
+)";
+
+std::vector<std::pair<std::string_view, Row_Format>> format_names() {
+  return {{"table", Row_Format::table},
+          {"csv", Row_Format::csv},
+          {"json", Row_Format::json},
+          {"markdown", Row_Format::markdown}};
+}
+
+struct Sql_Options {
+  std::vector<std::string> options_files;
+  Row_Format format = Row_Format::table;
+  bool has_timer = false;
+  Colour colour = Colour::automatic;
+  Source_Options source;
+};
+
+// ---- the connection -----------------------------------------------------------------------------
+
+bool is_sqlite_file(const std::string& name) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(name, ignored)) return false;
+  constexpr std::string_view magic("SQLite format 3", 16);
+  std::string start(magic.size(), 0);
+  std::ifstream(name, std::ios::binary)
+      .read(start.data(), static_cast<std::streamsize>(start.size()));
+  return start == magic;
+}
+
+// A connection to several files.
+class Sql_Session {
+ public:
+  explicit Sql_Session(const Sql_Options& options) : options_(options) {
+    sqlite3* connection = nullptr;
+    const int result = sqlite3_open(":memory:", &connection);
+    connection_.reset(connection);
+    check(result);
+    check(register_joedb(
+        connection, [&](const std::string& name) { return open_source(name, options_.source); }));
+  }
+
+  sqlite3* connection() const { return connection_.get(); }
+
+  // The name of the file is that of its tables, too.
+  void open(const std::string& name, const std::string& options_file) {
+    const std::string schema = schema_name(name);
+    if (is_sqlite_file(name)) {
+      run("ATTACH " + text(name) + " AS " + sqlite_name(schema));
+    } else {
+      run("ATTACH ':memory:' AS " + sqlite_name(schema));
+      run("SELECT joedb_open(" + text(name) + ", " +
+          (options_file.empty() ? "NULL" : text(options_file)) + ", " + text(schema) + ")");
+    }
+    schemas_.push_back(schema);
+  }
+
+  // Tables and views that were not made by SQLite itself; for joedb files, with the names of both.
+  std::vector<std::string> table_names() const {
+    std::vector<std::string> names;
+    for (const std::string& schema : schemas_)
+      for_each_row(
+          "SELECT name FROM " + sqlite_name(schema) +
+              ".sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' "
+              "ORDER BY name",
+          [&](const Sqlite_Statement& row) {
+            const std::string name(row.bytes(0));
+            names.push_back(schemas_.size() > 1 ? schema + '.' + name : name);
+          });
+    return names;
+  }
+  // The columns of one of these; none if there is no such table.
+  std::vector<std::pair<std::string, std::string>> columns(const std::string& table) const {
+    const std::size_t point = table.find('.');
+    const std::string schema = point == table.npos ? "" : table.substr(0, point);
+    const std::string name = point == table.npos ? table : table.substr(point + 1);
+    std::vector<std::pair<std::string, std::string>> result;
+    for_each_row(
+        "SELECT name, type FROM pragma_table_info(" + text(name) +
+            (schema.empty() ? "" : ", " + text(schema)) + ")",
+        [&](const Sqlite_Statement& row) { result.emplace_back(row.bytes(0), row.bytes(1)); });
+    return result;
+  }
+
+  // Throws Exception for a code that is an error.
+  void check(int result) const {
+    if (result != SQLITE_OK && result != SQLITE_DONE && result != SQLITE_ROW)
+      throw Exception(connection_ ? sqlite3_errmsg(connection()) : sqlite3_errstr(result));
+  }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
+  };
+
+  static std::string text(std::string_view value) {
+    std::string result = "'";
+    for (const char c : value) result.append(c == '\'' ? 2 : 1, c);
+    return result + "'";
+  }
+  // That of the file, without its folder and what follows the first point.
+  std::string schema_name(const std::string& file) {
+    std::string name = std::filesystem::path(shown_name(file)).filename().string();
+    name = to_identifiers({name.substr(0, name.find('.'))}).front();
+    const std::string base = name == "main" || name == "temp" ? name + "_file" : name;
+    name = base;
+    for (int i = 2; std::find(schemas_.begin(), schemas_.end(), name) != schemas_.end(); ++i)
+      name = base + std::to_string(i);
+    return name;
+  }
+  void run(const std::string& sql) const {
+    check(sqlite3_exec(connection(), sql.c_str(), nullptr, nullptr, nullptr));
+  }
+  template <class F>
+  void for_each_row(const std::string& sql, F f) const {
+    static const std::string name = "joedb sql";
+    Sqlite_Statement statement(connection(), name, sql);
+    while (statement.step()) f(statement);
+  }
+
+  const Sql_Options& options_;
+  std::unique_ptr<sqlite3, Close> connection_;
+  std::vector<std::string> schemas_;
+};
+
+// ---- statements ---------------------------------------------------------------------------------
+
+// Where an error is: the line, and a ^ under the place.
+std::string place_text(std::string_view sql, std::size_t offset) {
+  offset = std::min(offset, sql.size());
+  const std::size_t line_break = offset == 0 ? sql.npos : sql.rfind('\n', offset - 1);
+  const std::size_t start = line_break == sql.npos ? 0 : line_break + 1;
+  const std::string_view line = sql.substr(start, sql.find('\n', start) - start);
+  return "\n  " + std::string(line) + "\n  " +
+         std::string(display_width(sql.substr(start, offset - start)), ' ') + '^';
+}
+
+class Shell {
+ public:
+  Shell(Sql_Session& session, const Sql_Options& options)
+      : session_(session), format_(options.format), has_timer_(options.has_timer) {
+    display_.has_colours = has_colours(options.colour);
+    sqlite3_progress_handler(session.connection(), 10'000, &stop_if_interrupted, this);
+  }
+  ~Shell() { sqlite3_progress_handler(session_.connection(), 0, nullptr, nullptr); }
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+
+  // All statements of a text. Throws Exception with the place of an error.
+  void run(std::string_view sql, std::ostream& out) {
+    while (true) {
+      sqlite3_stmt* prepared = nullptr;
+      const char* rest = nullptr;
+      const int result = sqlite3_prepare_v2(session_.connection(), sql.data(),
+                                            static_cast<int>(sql.size()), &prepared, &rest);
+      const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement(prepared,
+                                                                                 &sqlite3_finalize);
+      if (result != SQLITE_OK) fail(sql);
+      if (statement) run(statement.get(), out);
+      const auto used = static_cast<std::size_t>(rest - sql.data());
+      if (!statement && used >= sql.size()) return;
+      sql.remove_prefix(used);
+      if (sql.empty()) return;
+    }
+  }
+
+  // Statements of a script; stops at the first that fails.
+  void run_script(std::istream& in) {
+    std::ostringstream all;
+    all << in.rdbuf();
+    const std::string sql = all.str();
+    run(sql, std::cout);
+  }
+
+  void run_terminal() {
+    Terminal terminal(std::cout, ".joedb_sql_history", false);
+    display_.screen = &terminal;
+    display_.has_pager = has_pager_program();
+    const Completer completer = [this](std::string_view line) { return complete(line); };
+    std::string typed;
+    while (true) {
+      const auto line = terminal.next(prompt_text(typed.empty() ? "sql" : "..."), completer);
+      if (!line) break;
+      try {
+        if (typed.empty() && line->starts_with('.')) {
+          if (!run_command(std::string(*line), std::cout)) break;
+          continue;
+        }
+        typed.append(*line).append("\n");
+        if (sqlite3_complete(typed.c_str()) == 0) continue;
+        show(std::exchange(typed, ""), terminal);
+      } catch (const Display_Stopped&) {
+        typed.clear();
+      } catch (const Exception& error) {
+        std::cout << "Error: " << error.what() << '\n';
+        typed.clear();
+      }
+    }
+    display_.screen = nullptr;
+  }
+
+ private:
+  static int stop_if_interrupted(void* shell) {
+    try {
+      static_cast<Shell*>(shell)->display_.check();
+      return 0;
+    } catch (const Display_Stopped&) {
+      return 1;
+    }
+  }
+
+  void show(const std::string& sql, Terminal& terminal) {
+    struct Page_End {
+      ~Page_End() { terminal.end_page(); }
+      Terminal& terminal;
+    };
+    std::ostream& out = terminal.begin_page(display_.has_pager);
+    const Page_End end{terminal};
+    run(sql, out);
+  }
+
+  void run(sqlite3_stmt* statement, std::ostream& out) {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const int result = Sql_Rows(statement, format_, out, display_).run();
+    if (result == SQLITE_INTERRUPT) throw Display_Stopped("interrupted");
+    if (result != SQLITE_DONE) {
+      const char* const sql = sqlite3_sql(statement);
+      fail(sql == nullptr ? "" : sql);
+    }
+    if (has_timer_) {
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      std::cerr << std::fixed << std::setprecision(3) << seconds << " s\n";
+    }
+  }
+
+  [[noreturn]] void fail(std::string_view sql) const {
+    const std::string message = sqlite3_errmsg(session_.connection());
+#if SQLITE_VERSION_NUMBER >= 3038000
+    const int offset = sqlite3_error_offset(session_.connection());
+    if (offset >= 0) throw Exception(message + place_text(sql, static_cast<std::size_t>(offset)));
+#endif
+    throw Exception(message);
+  }
+
+  // ---- commands of a terminal
+
+  // Whether to go on.
+  bool run_command(const std::string& line, std::ostream& out) {
+    std::istringstream in(line);
+    std::string command, argument;
+    in >> command >> argument;
+    if (command == ".quit" || command == ".exit") return false;
+    if (command == ".help") {
+      out << commands_help;
+    } else if (command == ".tables") {
+      for (const std::string& name : session_.table_names()) out << name << '\n';
+    } else if (command == ".schema") {
+      for (const std::string& name : session_.table_names())
+        if (argument.empty() || argument == name) print_schema(name, out);
+    } else if (command == ".timer" && (argument == "on" || argument == "off")) {
+      has_timer_ = argument == "on";
+    } else if (command == ".mode" && set_format(argument)) {
+    } else {
+      out << "Error: " << command << (argument.empty() ? "" : " " + argument)
+          << ": no such command; .help lists them\n";
+    }
+    return true;
+  }
+
+  bool set_format(const std::string& name) {
+    for (const auto& [word, format] : format_names())
+      if (word == name) {
+        format_ = format;
+        return true;
+      }
+    return false;
+  }
+
+  void print_schema(const std::string& table, std::ostream& out) const {
+    out << table << '(';
+    const char* separator = "";
+    for (const auto& [name, type] : session_.columns(table)) {
+      out << separator << name << (type.empty() ? "" : " ") << type;
+      separator = ", ";
+    }
+    out << ")\n";
+  }
+
+  // Names of tables, of columns of the tables that the line has, and words of SQL.
+  Completions complete(std::string_view line) const {
+    const std::size_t space = line.find_last_of(" \t");
+    const std::string_view word = space == line.npos ? line : line.substr(space + 1);
+    Completions result;
+    if (line.starts_with('.')) {
+      for (const char* command : {".tables", ".schema", ".mode", ".timer", ".help", ".quit"})
+        if (space == line.npos) result.add(word, command);
+      if (line.starts_with(".mode "))
+        for (const auto& [name, format] : format_names()) result.add(word, name);
+      if (!line.starts_with(".schema ")) return result;
+    }
+    std::set<std::string> fields;
+    for (const std::string& table : session_.table_names()) {
+      result.add(word, table);
+      if (!line.starts_with('.') && line.find(table) != line.npos)
+        for (const auto& [name, type] : session_.columns(table)) fields.insert(name);
+    }
+    for (const std::string& name : fields) result.add(word, name);
+    if (!line.starts_with('.') && word.size() > 1)
+      for (int i = 0; i < sqlite3_keyword_count(); ++i) {
+        const char* keyword = nullptr;
+        int size = 0;
+        if (sqlite3_keyword_name(i, &keyword, &size) == SQLITE_OK)
+          result.add(word, {keyword, static_cast<std::size_t>(size)});
+      }
+    return result;
+  }
+
+  Sql_Session& session_;
+  Row_Format format_;
+  bool has_timer_;
+  Display display_;
+};
+
+// A statement has a space in it, or more than one line, and is not a file.
+bool is_statement(const std::string& word) {
+  std::error_code ignored;
+  return word.find_first_of(" \n\t") != word.npos && !is_url(word) &&
+         !std::filesystem::exists(word, ignored);
+}
+
+}  // namespace
+
+int run_sql(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb_sql [options] FILE... [STATEMENT]", "Runs SQL on databases.", details, examples});
+  Sql_Options wanted;
+  options.add(
+      "--options", wanted.options_files,
+      "the .joedbc files of the FILEs, in their order: their indexes make statements faster",
+      "FILE,...");
+  options.add_choice("--mode", wanted.format, format_names(), "how rows are written");
+  options.add_flag("--timer", wanted.has_timer,
+                   "print the time of each statement on standard error");
+  add_colour_option(options, wanted.colour);
+  add_source_options(options, wanted.source);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  std::vector<std::string> files{words->take_name()};
+  std::string statement;
+  while (!words->is_empty()) {
+    const std::string word = words->take();
+    if (words->is_empty() && is_statement(word))
+      statement = word;
+    else
+      files.push_back(word);
+  }
+  if (wanted.options_files.size() > files.size())
+    words->fail("--options has more files than there are databases");
+
+  Sql_Session session(wanted);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    session.open(files[i], i < wanted.options_files.size() ? wanted.options_files[i] : "");
+  Shell shell(session, wanted);
+  if (!statement.empty())
+    shell.run(statement, std::cout);
+  else if (is_interactive())
+    shell.run_terminal();
+  else
+    shell.run_script(std::cin);
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb
