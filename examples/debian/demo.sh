@@ -87,6 +87,11 @@ run 'debian_packages load packages.joedb <index | head -n 1'
 say "Questions"
 run 'debian_packages questions packages.joedb | head -n 8'
 
+say "The same file, asked in SQL"
+questions=$root/examples/debian/questions.sql
+run "joedb sql packages.joedb <$questions >answers; head -n 18 answers"
+[ "$(grep -c '^-' answers)" = 30 ] || fail 'not all of the ten questions have an answer'
+
 # ---- history ------------------------------------------------------------------------------------
 
 # bash is in every Debian; if not, another package does as well.
