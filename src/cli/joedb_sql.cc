@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -181,14 +182,38 @@ class Sql_Session {
 
 // ---- statements ---------------------------------------------------------------------------------
 
-// Where an error is: the line, and a ^ under the place.
-std::string place_text(std::string_view sql, std::size_t offset) {
-  offset = std::min(offset, sql.size());
-  const std::size_t line_break = offset == 0 ? sql.npos : sql.rfind('\n', offset - 1);
-  const std::size_t start = line_break == sql.npos ? 0 : line_break + 1;
-  const std::string_view line = sql.substr(start, sql.find('\n', start) - start);
-  return "\n  " + std::string(line) + "\n  " +
-         std::string(display_width(sql.substr(start, offset - start)), ' ') + '^';
+// A statement that is run, and the text that it is a part of.
+struct Place {
+  std::string_view text;
+  std::size_t start;
+};
+
+// What is wrong there: with the number of the line if there are several, and a ^ under the place if
+// it is known.
+std::string error_text(const Place& place, const std::string& message, int offset_of_error) {
+  const std::string_view text = place.text;
+  const bool is_known = offset_of_error >= 0;
+  std::size_t at = place.start + static_cast<std::size_t>(std::max(offset_of_error, 0));
+  if (!is_known) at = text.find_first_not_of(" \t\r\n", at);
+  at = std::min(at, text.size());
+  const std::size_t line_break = at == 0 ? text.npos : text.rfind('\n', at - 1);
+  const std::size_t start = line_break == text.npos ? 0 : line_break + 1;
+  std::string result;
+  const std::string_view trimmed = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  if (trimmed.find('\n') != trimmed.npos)
+    result =
+        "line " +
+        std::to_string(
+            1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(start), '\n')) +
+        ": ";
+  result += message;
+  if (is_known)
+    result.append("\n  ")
+        .append(text.substr(start, text.find('\n', start) - start))
+        .append("\n  ")
+        .append(display_width(text.substr(start, at - start)), ' ')
+        .append("^");
+  return result;
 }
 
 class Shell {
@@ -203,20 +228,19 @@ class Shell {
   Shell& operator=(const Shell&) = delete;
 
   // All statements of a text. Throws Exception with the place of an error.
-  void run(std::string_view sql, std::ostream& out) {
-    while (true) {
+  void run(std::string_view text, std::ostream& out) {
+    if (text.size() > std::numeric_limits<int>::max()) throw Exception("more than 2 GiB of SQL");
+    for (Place place{text, 0}; place.start < text.size();) {
       sqlite3_stmt* prepared = nullptr;
       const char* rest = nullptr;
+      const std::string_view sql = text.substr(place.start);
       const int result = sqlite3_prepare_v2(session_.connection(), sql.data(),
                                             static_cast<int>(sql.size()), &prepared, &rest);
       const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement(prepared,
                                                                                  &sqlite3_finalize);
-      if (result != SQLITE_OK) fail(sql);
-      if (statement) run(statement.get(), out);
-      const auto used = static_cast<std::size_t>(rest - sql.data());
-      if (!statement && used >= sql.size()) return;
-      sql.remove_prefix(used);
-      if (sql.empty()) return;
+      if (result != SQLITE_OK) fail(place);
+      if (statement) run(statement.get(), place, out);
+      place.start += static_cast<std::size_t>(rest - sql.data());
     }
   }
 
@@ -275,28 +299,24 @@ class Shell {
     run(sql, out);
   }
 
-  void run(sqlite3_stmt* statement, std::ostream& out) {
+  void run(sqlite3_stmt* statement, const Place& place, std::ostream& out) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const int result = Sql_Rows(statement, format_, out, display_).run();
     if (result == SQLITE_INTERRUPT) throw Display_Stopped("interrupted");
-    if (result != SQLITE_DONE) {
-      const char* const sql = sqlite3_sql(statement);
-      fail(sql == nullptr ? "" : sql);
-    }
+    if (result != SQLITE_DONE) fail(place);
     if (has_timer_) {
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
       std::cerr << std::fixed << std::setprecision(3) << seconds << " s\n";
     }
   }
 
-  [[noreturn]] void fail(std::string_view sql) const {
-    const std::string message = sqlite3_errmsg(session_.connection());
+  [[noreturn]] void fail(const Place& place) const {
+    int offset = -1;
 #if SQLITE_VERSION_NUMBER >= 3038000
-    const int offset = sqlite3_error_offset(session_.connection());
-    if (offset >= 0) throw Exception(message + place_text(sql, static_cast<std::size_t>(offset)));
+    offset = sqlite3_error_offset(session_.connection());
 #endif
-    throw Exception(message);
+    throw Exception(error_text(place, sqlite3_errmsg(session_.connection()), offset));
   }
 
   // ---- commands of a terminal
