@@ -29,11 +29,36 @@ constexpr std::size_t table_count = 3;
 
 const std::vector<std::string>& words() {
   using namespace std::string_literals;
-  static const std::vector<std::string> result = {
-      "",      "a",      "A",        "ab",    "abc",          "Abc",        "abd", "b",
-      "5",     "05",     "5.0",      "-1",    "1e3",          "a\0b"s,      "\0"s, "ab\0"s,
-      "Ärger", "ärger",  "日本",     "zebra", "a longer text that is far", "a longer text, far",
-      "%",     "a_c",    "[a]",      "abc*",  "\xff\xfe",     "100%",       " 5",  "0x10"};
+  static const std::vector<std::string> result = {"",
+                                                  "a",
+                                                  "A",
+                                                  "ab",
+                                                  "abc",
+                                                  "Abc",
+                                                  "abd",
+                                                  "b",
+                                                  "5",
+                                                  "05",
+                                                  "5.0",
+                                                  "-1",
+                                                  "1e3",
+                                                  "a\0b"s,
+                                                  "\0"s,
+                                                  "ab\0"s,
+                                                  "Ärger",
+                                                  "ärger",
+                                                  "日本",
+                                                  "zebra",
+                                                  "a longer text that is far",
+                                                  "a longer text, far",
+                                                  "%",
+                                                  "a_c",
+                                                  "[a]",
+                                                  "abc*",
+                                                  "\xff\xfe",
+                                                  "100%",
+                                                  " 5",
+                                                  "0x10"};
   return result;
 }
 
@@ -73,9 +98,10 @@ class World {
     const auto check = [&](const char* how, Sql_Session& session) {
       const std::vector<std::string> found = rows(session);
       if (found == expected) return;
-      const auto place = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
-      ADD_FAILURE() << how << " indexes, " << found.size() << " rows instead of "
-                    << expected.size() << ": " << sql << "\n"
+      const auto place =
+          std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
+      ADD_FAILURE() << how << " indexes, " << found.size() << " rows instead of " << expected.size()
+                    << ": " << sql << "\n"
                     << (place.first == found.end() ? "the end" : *place.first) << "\nexpected: "
                     << (place.second == expected.end() ? "the end" : *place.second);
     };
@@ -122,7 +148,9 @@ class World {
   const T& one_of(const std::vector<T>& list) {
     return list[random_.below(list.size())];
   }
-  static Table_Id id_of(std::size_t table) { return Table_Id(static_cast<std::uint16_t>(table + 1)); }
+  static Table_Id id_of(std::size_t table) {
+    return Table_Id(static_cast<std::uint16_t>(table + 1));
+  }
   static std::string name_of(std::size_t table) { return "t" + std::to_string(table); }
 
   void native(const std::string& sql) { native_.rows(sql); }
@@ -212,9 +240,21 @@ class World {
         if (!value.is_null()) sqlite3_bind_int64(statement, 1, value.value());
       } else if constexpr (std::is_floating_point_v<T>) {
         using Limits = std::numeric_limits<T>;
-        const std::vector<T> values = {0,    T(-0.0), 1,  T(1.5), T(2.25), 5,   -1, Limits::infinity(),
-                                       -Limits::infinity(), Limits::quiet_NaN(), 1000, T(0.5),
-                                       T(1e15), T(9007199254740992.0), T(9223372036854775808.0)};
+        const std::vector<T> values = {0,
+                                       T(-0.0),
+                                       1,
+                                       T(1.5),
+                                       T(2.25),
+                                       5,
+                                       -1,
+                                       Limits::infinity(),
+                                       -Limits::infinity(),
+                                       Limits::quiet_NaN(),
+                                       1000,
+                                       T(0.5),
+                                       T(1e15),
+                                       T(9007199254740992.0),
+                                       T(9223372036854775808.0)};
         value = one_of(values);
         sqlite3_bind_double(statement, 1, double{value});
       } else if constexpr (std::is_same_v<T, bool>) {
@@ -309,8 +349,8 @@ class World {
     }
   }
   std::string comparison() {
-    return one_of<std::string>({" = ", " = ", " = ", " < ", " <= ", " > ", " >= ", " <> ", " IS ",
-                                " IS NOT "});
+    return one_of<std::string>(
+        {" = ", " = ", " = ", " < ", " <= ", " > ", " >= ", " <> ", " IS ", " IS NOT "});
   }
   std::string list() {
     std::string result = "(" + literal();
@@ -376,8 +416,7 @@ class World {
   }
   std::string columns(const std::vector<Source>& sources, std::size_t count) {
     std::string result;
-    for (std::size_t i = 0; i < count; ++i)
-      result += (i > 0 ? ", " : "") + column(one_of(sources));
+    for (std::size_t i = 0; i < count; ++i) result += (i > 0 ? ", " : "") + column(one_of(sources));
     return result;
   }
   // Sources joined along references, or by equal values.
@@ -458,7 +497,8 @@ void World::statement() {
     case 9:
       return compare(select("DISTINCT " + columns({a}, 1 + random_.below(2))), false);
     case 10: {
-      const std::string op = one_of<std::string>({" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT "});
+      const std::string op =
+          one_of<std::string>({" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT "});
       const std::string first = select(columns({a}, 2));
       const Source b = any_source("b");
       return compare(first + op + "SELECT " + columns({b}, 2) + " FROM " + from(b) + where({b}),
