@@ -55,8 +55,8 @@ def make(programs, directory, rows):
 
 def connect(path, rows):
     connection = sqlite3.connect(path, isolation_level=None)
-    connection.executescript('PRAGMA mmap_size = 100000000000; PRAGMA cache_size = -1000000; PRAGMA temp_store = MEMORY;'
-                             + KEYS.format(rows=rows, searches=SEARCHES))
+    connection.executescript('PRAGMA mmap_size = 100000000000; PRAGMA cache_size = -1000000; '
+                             'PRAGMA temp_store = MEMORY;' + KEYS.format(rows=rows, searches=SEARCHES))
     return connection
 
 

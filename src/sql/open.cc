@@ -89,8 +89,8 @@ std::vector<Definition> definitions(const Database& database, const std::string&
                                     const std::string& options, const std::string& prefix) {
   std::vector<Definition> result;
   const auto add = [&](const char* kind, const std::string& name, std::string create) {
-    result.push_back(
-        {name, std::move(create), std::string("DROP ") + kind + " temp." + sql_name(name)});
+    result.push_back({name, std::move(create),
+                      std::string("DROP ") + kind + " IF EXISTS temp." + sql_name(name)});
   };
   for (const Table* table : live_tables(database)) {
     const std::string name = prefix + table->name();
@@ -121,7 +121,7 @@ void require_free_names(sqlite3* connection, const std::vector<Definition>& want
       for (const Definition& definition : wanted)
         if (sqlite3_stricmp(name.c_str(), definition.name.c_str()) == 0)
           throw Exception("there is already a table or view " + schema + "." + name +
-                          ": joedb_open(FILE, OPTIONS, PREFIX) begins all names with PREFIX");
+                          "; try joedb_open(FILE, OPTIONS, PREFIX)");
     }
   }
 }
