@@ -32,7 +32,7 @@ BELOW = {
     'server': ['network', 'cluster'],
     'lab': ['interpreter', 'compiler', 'server', 'wal'],
     'cli': ['lab', 'exchange', 'sql'],
-    'testing': ['lab', 'exchange'],
+    'testing': ['lab', 'exchange', 'sql'],
 }
 
 # Files that record output, or that others wrote: no rule about text applies to them.

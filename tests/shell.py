@@ -13,7 +13,9 @@ TIMEOUT_SECONDS = 60
 
 
 def environment_of(tools, folder):
-    return {'PATH': f'{tools}:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'HOME': folder}
+    # The extension of SQLite is beside the tools.
+    return {'PATH': f'{tools}:/usr/bin:/bin', 'LD_LIBRARY_PATH': tools, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC',
+            'HOME': folder}
 
 
 def run(tools, command, folder, merged=False, variables=()):

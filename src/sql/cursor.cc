@@ -38,6 +38,23 @@ const Column_Source& Cursor::column(int number) const {
   return found;
 }
 
+// Whether the connection has other functions than SQLite's own for LIKE and GLOB: those of a
+// program, of ICU, or of PRAGMA case_sensitive_like.
+static bool has_other_patterns(sqlite3* connection) {
+  sqlite3_stmt* statement = nullptr;
+  const char* const sql =
+      "SELECT 1 FROM pragma_function_list WHERE name IN ('like', 'glob') AND NOT builtin";
+  const bool has_own = sqlite3_prepare_v2(connection, sql, -1, &statement, nullptr) == SQLITE_OK &&
+                       sqlite3_step(statement) == SQLITE_DONE;
+  sqlite3_finalize(statement);
+  return !has_own;
+}
+
+bool Cursor::may_use_patterns() {
+  if (!may_use_patterns_) may_use_patterns_ = !has_other_patterns(table_.connection());
+  return *may_use_patterns_;
+}
+
 // All values of an IN.
 static std::vector<sqlite3_value*> values_of_list(sqlite3_value* list,
                                                   std::vector<sqlite3_value*>& copies) {
@@ -99,6 +116,9 @@ void Cursor::begin(sqlite3_value** values) {
       moment = values[i];
       continue;
     }
+    const bool is_pattern = condition.op == SQLITE_INDEX_CONSTRAINT_LIKE ||
+                            condition.op == SQLITE_INDEX_CONSTRAINT_GLOB;
+    if (is_pattern && !may_use_patterns()) continue;
     Range& range = range_of(condition.column);
     if (!condition.is_list) {
       range.restrict(condition.op, values[i]);
@@ -434,8 +454,12 @@ bool Cursor::sorts_like_sql(const Index& index, std::size_t field) const {
 // ---- values -------------------------------------------------------------------------------------
 
 void Cursor::give(sqlite3_context* context, int number) const {
-  if (number < table_.column_count())
-    return give_value(context, column(number), id(), table_.file().file(), past_ == nullptr);
+  if (number < table_.column_count()) {
+    const Column_Source& source = source_->columns[static_cast<std::size_t>(number)];
+    if (source.column == nullptr) [[unlikely]]
+      column(number);  // may throw
+    return give_value(context, source, id(), table_.file().file(), past_ == nullptr);
+  }
   if (number == table_.id_column()) return sqlite3_result_int64(context, id());
   if (moment_ != nullptr) sqlite3_result_value(context, moment_);
 }

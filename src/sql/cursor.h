@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,7 @@ class Cursor : public sqlite3_vtab_cursor {
 
   bool find_one(sqlite3_value* id);
   void begin(sqlite3_value** values);
+  bool may_use_patterns();
   void choose_state(sqlite3_value* moment);
   Range& range_of(int column);
   const Range* find_range(int column) const;
@@ -76,6 +78,8 @@ class Cursor : public sqlite3_vtab_cursor {
   // The plan, which is the same as long as its text has this address.
   const char* plan_text_ = nullptr;
   Plan plan_;
+
+  std::optional<bool> may_use_patterns_;
 
   std::shared_ptr<State> past_;      // null: the present
   sqlite3_value* moment_ = nullptr;  // argument of the search; a copy

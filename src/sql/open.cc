@@ -89,8 +89,8 @@ std::vector<Definition> definitions(const Database& database, const std::string&
                                     const std::string& options, const std::string& schema) {
   std::vector<Definition> result;
   const auto add = [&](const char* kind, const std::string& name, std::string create) {
-    result.push_back(
-        {name, std::move(create), std::string("DROP ") + kind + " " + schema + sql_name(name)});
+    result.push_back({name, std::move(create),
+                      std::string("DROP ") + kind + " IF EXISTS " + schema + sql_name(name)});
   };
   for (const Table* table : live_tables(database)) {
     const std::string& name = table->name();

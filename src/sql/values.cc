@@ -183,6 +183,9 @@ bool Range::understands(unsigned char op, Kind kind) {
     case SQLITE_INDEX_CONSTRAINT_GT:
     case SQLITE_INDEX_CONSTRAINT_GE:
       return kind != Kind::blob;
+    case SQLITE_INDEX_CONSTRAINT_LIKE:
+    case SQLITE_INDEX_CONSTRAINT_GLOB:
+      return kind == Kind::text;
     default:
       return false;
   }
@@ -201,6 +204,11 @@ void Range::exclude_null() {
 void Range::restrict(unsigned char op, sqlite3_value* value) {
   if (op == SQLITE_INDEX_CONSTRAINT_ISNULL) return require_null();
   if (op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return exclude_null();
+  if (op == SQLITE_INDEX_CONSTRAINT_LIKE || op == SQLITE_INDEX_CONSTRAINT_GLOB) {
+    if (sqlite3_value_type(value) == SQLITE_TEXT)
+      restrict_to_pattern(text_of(value), op == SQLITE_INDEX_CONSTRAINT_GLOB);
+    return;
+  }
   if (sqlite3_value_type(value) == SQLITE_NULL) {
     if (op == SQLITE_INDEX_CONSTRAINT_IS) return require_null();
     is_empty_ = true;
@@ -333,6 +341,53 @@ void Range::restrict_text(unsigned char op, sqlite3_value* value) {
   }
 }
 
+// ---- patterns
+
+static unsigned char lower(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 'A' && byte <= 'Z' ? static_cast<unsigned char>(byte | 0x20) : byte;
+}
+
+// Of the parts between wildcards, the longest one; none if there is none. SQLite takes different
+// invalid UTF-8 for the same character, and ends where a zero byte is. So only ASCII belongs to it.
+// What comes behind a "[" is not looked at.
+void Range::restrict_to_pattern(std::string_view pattern, bool is_glob) {
+  constexpr std::size_t longest_pattern = 10'000;  // far below where SQLite gives up, with an error
+  if (pattern.size() > longest_pattern) return;
+  const std::string_view wildcards = is_glob ? "*?" : "%_";
+  Part best, part{"", !is_glob, true};
+  const auto end_part = [&] {
+    if (part.bytes.size() > best.bytes.size()) best = part;
+    part.bytes.clear();
+    part.is_at_start = false;
+  };
+  for (const char c : pattern) {
+    if (c == 0 || (is_glob && c == '[')) break;
+    if (wildcards.find(c) != wildcards.npos || static_cast<unsigned char>(c) >= 0x80)
+      end_part();
+    else
+      part.bytes += is_glob ? c : static_cast<char>(lower(c));
+  }
+  end_part();
+  if (!best.bytes.empty()) parts_.push_back(std::move(best));
+}
+
+bool Range::Part::is_in(std::string_view text) const {
+  const std::size_t size = bytes.size();
+  if (text.size() < size) return false;
+  if (!folds_case) return is_at_start ? text.starts_with(bytes) : text.find(bytes) != text.npos;
+  const auto is_at = [&](const char* place) {
+    for (std::size_t i = 1; i < size; ++i)
+      if (lower(place[i]) != static_cast<unsigned char>(bytes[i])) return false;
+    return true;
+  };
+  const char* const last = text.data() + (is_at_start ? 0 : text.size() - size);
+  const auto first = static_cast<unsigned char>(bytes[0]);
+  for (const char* place = text.data(); place <= last; ++place)
+    if (lower(*place) == first && is_at(place)) return true;
+  return false;
+}
+
 template <class T>
 static void sort_unique(std::vector<T>& values) {
   std::sort(values.begin(), values.end());
@@ -364,11 +419,6 @@ void Range::restrict_to_list(const std::vector<sqlite3_value*>& values) {
 bool Range::is_empty() const {
   if (has_list_ && integers_.empty() && reals_.empty() && texts_.empty()) return true;
   return is_empty_;
-}
-
-bool Range::is_unbounded() const {
-  return !is_empty() && !has_list_ && nulls_ != Nulls::only && low_ == least && high_ == largest &&
-         real_low_ == -infinity && real_high_ == infinity && !text_low_ && !text_high_;
 }
 
 bool Range::is_point() const {
@@ -545,14 +595,16 @@ std::size_t Range::keep_texts(const Column<std::string_view>& column, index_t* i
   if (nulls_ == Nulls::only) return 0;
   if (is_point()) {
     const std::string_view text = text_low_->text;
-    return keep_if(ids, count, [&](index_t id) {
+    count = keep_if(ids, count, [&](index_t id) {
       const std::string_view value = column.get(id);
       return value.size() == text.size() &&
              std::memcmp(value.data(), text.data(), text.size()) == 0;
     });
-  }
-  if (text_low_ || text_high_)
+  } else if (text_low_ || text_high_) {
     count = keep_if(ids, count, [&](index_t id) { return is_in_text_bounds(column.get(id)); });
+  }
+  for (const Part& part : parts_)
+    count = keep_if(ids, count, [&](index_t id) { return part.is_in(column.get(id)); });
   if (has_list_)
     count = keep_if(ids, count, [&](index_t id) {
       return std::binary_search(texts_.begin(), texts_.end(), column.get(id), std::less<>());

@@ -57,7 +57,8 @@ class Range {
 
   // These operators are understood.
   static bool understands(unsigned char op, Kind kind);
-  // Another condition, of these operators: SQLITE_INDEX_CONSTRAINT_…
+  // Another condition, of these operators: SQLITE_INDEX_CONSTRAINT_… LIKE and GLOB may leave values
+  // that SQLite's own functions refuse, but none that they take.
   void restrict(unsigned char op, sqlite3_value* value);
   // IN: one of these values.
   void restrict_to_list(const std::vector<sqlite3_value*>& values);
@@ -70,8 +71,6 @@ class Range {
   // Whether NULL meets them.
   bool has_null() const { return nulls_ != Nulls::excluded; }
   bool is_null_only() const { return nulls_ == Nulls::only; }
-  // Whether all values meet them, but NULL may not.
-  bool is_unbounded() const;
   // Whether exactly one value meets them.
   bool is_point() const;
   bool has_list() const { return has_list_; }
@@ -103,6 +102,15 @@ class Range {
     bool is_open = false;
   };
 
+  // A part of a pattern without wildcards, that matching texts must have.
+  struct Part {
+    std::string bytes;  // lower case, if case does not matter
+    bool folds_case = false;
+    bool is_at_start = false;
+    bool is_in(std::string_view text) const;
+  };
+
+  void restrict_to_pattern(std::string_view pattern, bool is_glob);
   void require_null();
   void exclude_null();
   void restrict_integer(unsigned char op, sqlite3_value* value);
@@ -126,6 +134,7 @@ class Range {
   double real_low_ = -std::numeric_limits<double>::infinity();
   double real_high_ = std::numeric_limits<double>::infinity();
   std::optional<Text_Bound> text_low_, text_high_;
+  std::vector<Part> parts_;
   bool has_list_ = false;
   std::vector<std::int64_t> integers_;  // sorted, without equal ones
   std::vector<double> reals_;

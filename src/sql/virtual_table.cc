@@ -14,8 +14,9 @@ std::string sql_name(std::string_view name) {
   return result + '"';
 }
 
-Virtual_Table::Virtual_Table(std::shared_ptr<Shared_File> file, const std::string& table_name)
-    : sqlite3_vtab(), file_(std::move(file)), name_(table_name) {
+Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> file,
+                             const std::string& table_name)
+    : sqlite3_vtab(), connection_(connection), file_(std::move(file)), name_(table_name) {
   const Database& database = file_->present().database;
   require_sql_names(database);
   const Table* const table = database.find_table(table_name);
@@ -25,6 +26,7 @@ Virtual_Table::Virtual_Table(std::shared_ptr<Shared_File> file, const std::strin
     const Type_Code code = field.column->type().code;
     columns_.push_back({field.name, id, code, kind_of(code)});
   });
+  column_count_ = static_cast<int>(columns_.size());
 }
 
 std::string Virtual_Table::declaration() const {
@@ -136,6 +138,8 @@ class Virtual_Table::Planner {
     double selectivity = 1;
     std::optional<Range> known;  // as far as the values are known
     bool is_known = true;        // all of them
+    // Not only a pattern, or IS NOT NULL.
+    bool has_bounds() const { return has_equality || has_list || has_lower || has_upper; }
   };
   struct Choice {
     bool is_possible = true;
@@ -160,6 +164,8 @@ class Virtual_Table::Planner {
         case SQLITE_INDEX_CONSTRAINT_GE:
         case SQLITE_INDEX_CONSTRAINT_ISNULL:
         case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
+        case SQLITE_INDEX_CONSTRAINT_LIKE:
+        case SQLITE_INDEX_CONSTRAINT_GLOB:
           break;
         default:  // some have no column
           continue;
@@ -193,7 +199,10 @@ class Virtual_Table::Planner {
     const Kind kind = table_.kind(column);
     const bool is_null_test =
         op == SQLITE_INDEX_CONSTRAINT_ISNULL || op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
-    if (kind == Kind::text && !is_null_test) {
+    const bool is_pattern =
+        op == SQLITE_INDEX_CONSTRAINT_LIKE || op == SQLITE_INDEX_CONSTRAINT_GLOB;
+    if (is_pattern && !table_.compares_bytes()) return;
+    if (kind == Kind::text && !is_null_test && !is_pattern) {
       const char* const collation = sqlite3_vtab_collation(info_, i);
       if (!table_.compares_bytes() || collation == nullptr ||
           sqlite3_stricmp(collation, "BINARY") != 0)
@@ -207,7 +216,7 @@ class Virtual_Table::Planner {
     }
     const bool is_known = is_null_test || (value != nullptr && !is_list);
     bool is_exact = kind != Kind::text || is_null_test;
-    if (!is_exact && is_known) is_exact = sqlite3_value_type(value) == SQLITE_TEXT;
+    if (!is_exact && is_known && !is_pattern) is_exact = sqlite3_value_type(value) == SQLITE_TEXT;
     use(i, {column, op, is_list}, is_exact && !is_list);
 
     Column_Conditions& conditions = columns_[column];
@@ -287,7 +296,7 @@ class Virtual_Table::Planner {
     const auto& given = info_->aOrderBy[i];
     return {given.iColumn == table_.id_column() ? Plan::record_id : given.iColumn, given.desc != 0};
   }
-  static double search_cost(double size) { return 4 + 2 * std::log2(size); }
+  static double search_cost(double size) { return 1 + std::log2(size); }
 
   Choice scan() const {
     Choice choice;
@@ -323,7 +332,7 @@ class Virtual_Table::Planner {
     std::size_t equal = 0;
     for (; equal < fields.size(); ++equal) {
       const Column_Conditions* const conditions = conditions_of(column_of(fields[equal]));
-      if (conditions == nullptr) break;
+      if (conditions == nullptr || !conditions->has_bounds()) break;
       if (conditions->has_equality) {
         found = std::min(found, table_.group_size(index, equal + 1));
         continue;

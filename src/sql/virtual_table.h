@@ -25,13 +25,16 @@ std::string sql_name(std::string_view name);
 class Virtual_Table : public sqlite3_vtab {
  public:
   // Throws Exception if the file has no such table, or SQLite would refuse the names.
-  Virtual_Table(std::shared_ptr<Shared_File> file, const std::string& table_name);
+  Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> file,
+                const std::string& table_name);
+
+  sqlite3* connection() const { return connection_; }
 
   Shared_File& file() { return *file_; }
   // The statement that declares it (sqlite3_declare_vtab).
   std::string declaration() const;
 
-  int column_count() const { return static_cast<int>(columns_.size()); }
+  int column_count() const { return column_count_; }
   int moment_column() const { return column_count(); }
   int id_column() const { return column_count() + 1; }
   Kind kind(int column) const {
@@ -71,10 +74,12 @@ class Virtual_Table : public sqlite3_vtab {
   // How many records have equal values in the first fields of an index, as a sample says.
   double group_size(const Index& index, std::size_t fields);
 
-  std::shared_ptr<Shared_File> file_;
+  sqlite3* const connection_;
+  const std::shared_ptr<Shared_File> file_;
   std::string name_;
   Table_Id table_;
   std::vector<Field_Column> columns_;
+  int column_count_ = 0;  // the size, which is a division, for each value
   bool compares_bytes_ = true;
   Source present_;
   std::uint64_t present_version_ = ~std::uint64_t{0};
