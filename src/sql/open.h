@@ -5,7 +5,7 @@
 
 namespace joedb {
 
-// Makes the functions joedb_open(FILE[, OPTIONS[, PREFIX]]) and joedb_close(FILE) known to the
+// Makes the functions joedb_open(FILE[, OPTIONS[, SCHEMA]]) and joedb_close(FILE) known to the
 // connection of these files, which they must not outlive. Returns a code of SQLite.
 int register_open(sqlite3* connection, Shared_Files& files);
 

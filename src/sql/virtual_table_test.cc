@@ -101,13 +101,17 @@ TEST_F(Sql_Test, AViewHasTheTextsOfReferencedRecords) {
   EXPECT_THAT(sql("SELECT * FROM city__joined"), HasSubstr("no such table"));
 }
 
-TEST_F(Sql_Test, ANameThatIsThereAlreadyIsAnErrorAndAPrefixHelps) {
+TEST_F(Sql_Test, ANameThatIsThereAlreadyIsAnErrorAndAnotherSchemaHelps) {
   sql("CREATE TABLE Person(x)");
   const std::string open = "SELECT joedb_open('" + path() + "'";
   EXPECT_THAT(sql(open + ")"), HasSubstr("there is already a table or view main.Person"));
   EXPECT_THAT(sql("SELECT * FROM city"), HasSubstr("no such table"));
-  EXPECT_EQ(sql(open + ", NULL, 'my_')"), "2");
-  EXPECT_EQ(sql("SELECT count(*) FROM my_person__joined"), "3");
+  EXPECT_THAT(sql(open + ", NULL, 'other')"), HasSubstr("unknown database"));
+  sql("ATTACH ':memory:' AS other");
+  EXPECT_EQ(sql(open + ", NULL, 'other')"), "2");
+  EXPECT_EQ(sql("SELECT count(*) FROM other.person__joined"), "3");
+  EXPECT_EQ(sql("SELECT joedb_close('" + path() + "')"), "1");
+  EXPECT_THAT(sql("SELECT count(*) FROM other.person__joined"), HasSubstr("no such table"));
 }
 
 TEST_F(Sql_Test, ATableCanBeMadeUnderAnyName) {
