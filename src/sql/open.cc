@@ -126,9 +126,8 @@ void require_free_names(sqlite3* connection, const std::vector<Definition>& want
       const std::string name = names.text(0);
       for (const Definition& definition : wanted)
         if (sqlite3_stricmp(name.c_str(), definition.name.c_str()) == 0)
-          throw Exception(
-              "there is already a table or view " + schema + "." + name +
-              "; try ATTACH ':memory:' AS other, and joedb_open(FILE, OPTIONS, 'other')");
+          throw Exception("there is already a table or view " + schema + "." + name +
+                          "; see joedb_open(FILE, OPTIONS, SCHEMA)");
     }
   }
 }
