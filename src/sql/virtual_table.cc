@@ -33,7 +33,8 @@ std::string Virtual_Table::declaration() const {
   std::string sql = "CREATE TABLE x(";
   for (const Field_Column& column : columns_)
     (((sql += sql_name(column.name)) += ' ') += column_type(column.code)) += ", ";
-  return sql + "\"__moment\" HIDDEN, \"__id\" INTEGER HIDDEN)";
+  // A table must have a column that is not hidden.
+  return sql + "\"__moment\" HIDDEN, \"__id\" INTEGER" + (columns_.empty() ? ")" : " HIDDEN)");
 }
 
 void Virtual_Table::set_error(const char* text) {
