@@ -427,6 +427,7 @@ class Virtual_Table::Planner {
   void report() {
     plan_.access = best_.access;
     plan_.index = best_.index;
+    plan_.used_columns = info_->colUsed;
     if (best_.is_ordered)
       for (int i = 0; i < info_->nOrderBy; ++i) plan_.order.push_back(term(i));
     info_->orderByConsumed = best_.is_ordered;
