@@ -341,13 +341,13 @@ bool Cursor::begin_index(const Index& index, bool is_descending) {
 std::size_t Cursor::fill_from_index() {
   std::size_t count = 0;
   if (walk_is_descending_) {
-    while (!walk_is_done_ && count < block_size) {
+    while (!walk_is_done_ && count < walk_size) {
       block_[count++] = walk_.record().value();
       walk_is_done_ = walk_ == walk_end_;
       if (!walk_is_done_) walk_.previous();
     }
   } else {
-    while (!walk_is_done_ && count < block_size) {
+    while (!walk_is_done_ && count < walk_size) {
       block_[count++] = walk_.record().value();
       walk_.next();
       walk_is_done_ = walk_ == walk_end_ || walk_.record().is_null();
@@ -355,6 +355,14 @@ std::size_t Cursor::fill_from_index() {
   }
   for (const auto& [source, range] : filters_) count = range->keep(*source, block_.data(), count);
   return count;
+}
+
+// In the order of an index, records are far from each other.
+void Cursor::fetch(std::size_t count) const {
+  const int columns = table_.column_count();
+  for (int i = 0; i < columns; ++i)
+    if ((plan_.used_columns >> std::min(i, 63) & 1) != 0)
+      fetch_values(source_->columns[static_cast<std::size_t>(i)], block_.data(), count);
 }
 
 void Cursor::next_block() {
@@ -366,6 +374,7 @@ void Cursor::next_block() {
   std::size_t count = 0;
   while (count == 0 && (is_scan ? scan_begin_ < scan_end_ : !walk_is_done_))
     count = is_scan ? fill_from_scan() : fill_from_index();
+  if (!is_scan && count > 1) fetch(count);
   next_ = block_.data();
   end_ = next_ + count;
   // The values that were given may have been zeros.

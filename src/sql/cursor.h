@@ -43,6 +43,8 @@ class Cursor : public sqlite3_vtab_cursor {
 
  private:
   static constexpr std::size_t block_size = 1024;
+  static constexpr std::size_t walk_size =
+      256;  // of an index: the values of a block fit in a cache
   enum class Source { list, scan, index };
 
   bool find_one(sqlite3_value* id);
@@ -70,6 +72,7 @@ class Cursor : public sqlite3_vtab_cursor {
   void start() {
     if (from_ != Source::list) next_block();
   }
+  void fetch(std::size_t count) const;
   void next_block();
   std::vector<index_t> rest();
   void sort();

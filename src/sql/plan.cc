@@ -6,9 +6,10 @@ namespace joedb {
 
 std::string Plan::text() const {
   std::string result;
-  const auto add = [&](int number) { (result += std::to_string(number)) += ' '; };
+  const auto add = [&](auto number) { (result += std::to_string(number)) += ' '; };
   add(static_cast<int>(access));
   add(index);
+  add(used_columns);
   add(static_cast<int>(conditions.size()));
   for (const Condition& condition : conditions) {
     add(condition.column);
@@ -26,15 +27,19 @@ std::string Plan::text() const {
 Plan Plan::parse(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
-  const auto next = [&] {
-    int number = 0;
+  const auto read = [&](auto& number) {
     at = std::from_chars(at, end, number).ptr;
     if (at != end) ++at;
+  };
+  const auto next = [&] {
+    int number = 0;
+    read(number);
     return number;
   };
   Plan plan;
   plan.access = static_cast<Access>(next());
   plan.index = next();
+  read(plan.used_columns);
   plan.conditions.resize(static_cast<std::size_t>(next()));
   for (Condition& condition : plan.conditions) {
     condition.column = next();

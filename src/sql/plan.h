@@ -1,6 +1,7 @@
 #ifndef SQL_PLAN_H
 #define SQL_PLAN_H
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,9 @@ struct Plan {
     int column = 0;
     bool is_descending = false;
   };
+  // Columns that SQLite will ask for: a bit for each, and the highest one for all from 63 on.
+  std::uint64_t used_columns = 0;
+
   // The records come in this order…
   std::vector<Term> order;
   // …or, for Access::own_index, only those with equal values one behind the other.

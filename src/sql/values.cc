@@ -110,6 +110,18 @@ void give_value(sqlite3_context* context, const Column_Source& source, index_t i
   sqlite3_result_null(context);
 }
 
+void fetch_values(const Column_Source& source, const index_t* ids, std::size_t count) {
+  if (source.column == nullptr) return;
+  visit_type(source.code, [&]<class T>(std::type_identity<T>) {
+    const auto& column = static_cast<const Column<T>&>(*source.column);
+    for (std::size_t i = 0; i < count; ++i)
+      if constexpr (std::is_same_v<T, std::string_view>)
+        __builtin_prefetch(column.get(ids[i]).data());
+      else
+        __builtin_prefetch(column.data() + ids[i]);
+  });
+}
+
 int compare_values(const Column_Source& source, index_t a, index_t b) {
   if (source.column == nullptr) return 0;
   return visit_type(source.code, [&]<class T>(std::type_identity<T>) -> int {

@@ -41,6 +41,10 @@ struct Column_Source {
 void give_value(sqlite3_context* context, const Column_Source& source, index_t id,
                 const Abstract_File& file, bool is_lasting);
 
+// These values are about to be given, and are far from each other in memory: so that the processor
+// waits for many of them at the same time.
+void fetch_values(const Column_Source& source, const index_t* ids, std::size_t count);
+
 // -1, 0, 1: the order of SQL, with NULL first. Requires that they are no blobs.
 int compare_values(const Column_Source& source, index_t a, index_t b);
 

@@ -33,7 +33,8 @@ std::string Virtual_Table::declaration() const {
   std::string sql = "CREATE TABLE x(";
   for (const Field_Column& column : columns_)
     (((sql += sql_name(column.name)) += ' ') += column_type(column.code)) += ", ";
-  return sql + "\"__moment\" HIDDEN, \"__id\" INTEGER HIDDEN)";
+  // A table must have a column that is not hidden.
+  return sql + "\"__moment\" HIDDEN, \"__id\" INTEGER" + (columns_.empty() ? ")" : " HIDDEN)");
 }
 
 void Virtual_Table::set_error(const char* text) {
@@ -426,6 +427,7 @@ class Virtual_Table::Planner {
   void report() {
     plan_.access = best_.access;
     plan_.index = best_.index;
+    plan_.used_columns = info_->colUsed;
     if (best_.is_ordered)
       for (int i = 0; i < info_->nOrderBy; ++i) plan_.order.push_back(term(i));
     info_->orderByConsumed = best_.is_ordered;

@@ -153,6 +153,14 @@ TEST_F(Sql_Test, SchemasOfOthersCannotReadFiles) {
   EXPECT_THAT(sql("SELECT * FROM v"), HasSubstr("unsafe use of virtual table"));
 }
 
+TEST_F(Sql_Test, ATableWithoutFieldsHasItsIds) {
+  db().write(Create_Table{"bare"});
+  db().write(Insert_Vector{Table_Id(3), Record_Id(0), 2});
+  db().soft_checkpoint();
+  EXPECT_EQ(sql("SELECT joedb_open('" + path() + "')"), "3");
+  EXPECT_EQ(sql("SELECT * FROM bare"), "0\n1");
+}
+
 // ---- following
 
 TEST_F(Sql_Test, StatementsSeeWhatOthersHaveWritten) {
