@@ -69,12 +69,12 @@ int connect(sqlite3* connection, void* files, int count, const char* const* argu
         if (const int code = sqlite3_declare_vtab(connection, table->declaration().c_str());
             code != SQLITE_OK)
           throw Exception(sqlite3_errmsg(connection));
-        // Who writes a schema that others open must not make them read files. A schema that is in
-        // no file is our own.
+        // Who writes a schema that others open must not make them read files. One that was attached
+        // and is in no file is that of a program, which wants its views to work.
         const char* const path = sqlite3_db_filename(connection, arguments[1]);
-        const bool is_in_file = path != nullptr && *path != 0;
-        sqlite3_vtab_config(connection,
-                            is_in_file ? SQLITE_VTAB_DIRECTONLY : SQLITE_VTAB_INNOCUOUS);
+        const bool is_own =
+            std::strcmp(arguments[1], "main") != 0 && (path == nullptr || *path == 0);
+        sqlite3_vtab_config(connection, is_own ? SQLITE_VTAB_INNOCUOUS : SQLITE_VTAB_DIRECTONLY);
         *result = table.release();
         return SQLITE_OK;
       },

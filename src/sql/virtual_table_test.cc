@@ -106,7 +106,7 @@ TEST_F(Sql_Test, ANameThatIsThereAlreadyIsAnErrorAndAnotherSchemaHelps) {
   const std::string open = "SELECT joedb_open('" + path() + "'";
   EXPECT_THAT(sql(open + ")"), HasSubstr("there is already a table or view main.Person"));
   EXPECT_THAT(sql("SELECT * FROM city"), HasSubstr("no such table"));
-  EXPECT_THAT(sql(open + ", NULL, 'other')"), HasSubstr("unknown database"));
+  EXPECT_THAT(sql(open + ", NULL, 'other')"), HasSubstr("no such table: other."));
   sql("ATTACH ':memory:' AS other");
   EXPECT_EQ(sql(open + ", NULL, 'other')"), "2");
   EXPECT_EQ(sql("SELECT count(*) FROM other.person__joined"), "3");
