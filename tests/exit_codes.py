@@ -59,6 +59,9 @@ joedb_to_json city.joedb                            0
 joedb_to_json text                                  1
 joedb_stats city.joedb                              0
 joedb_stats text                                    1
+joedb_sql city.joedb 'SELECT * FROM city'           0
+joedb_sql city.joedb 'SELECT * FROM town'           1
+joedb_sql --mode x city.joedb 'SELECT 1'            2
 joedb_pack city.joedb $X                            0
 joedb_pack city.joedb other.joedb                   1
 joedb_pack missing $X                               1
