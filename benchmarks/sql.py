@@ -72,6 +72,9 @@ def measure_sql(programs, directory, rounds, rows):
     if not hasattr(sqlite3.Connection, 'enable_load_extension'):
         print('this Python cannot load extensions of SQLite')
         return []
+    if not os.path.exists(os.path.join(programs, EXTENSION)):
+        print(f'{EXTENSION} was not built: apt-get install libsqlite3-dev')
+        return []
     path, joedb, options = make(programs, directory, rows)
     theirs, ours = connect(path, rows), connect(':memory:', rows)
     ours.enable_load_extension(True)

@@ -50,9 +50,50 @@ static bool has_other_patterns(sqlite3* connection) {
   return !has_own;
 }
 
-bool Cursor::may_use_patterns() {
-  if (!may_use_patterns_) may_use_patterns_ = !has_other_patterns(table_.connection());
-  return *may_use_patterns_;
+// Whether a statement that is running may have an outer join, as far as its text and those of views
+// and triggers say.
+static bool may_join_outer(sqlite3* connection) {
+  for (sqlite3_stmt* statement = sqlite3_next_stmt(connection, nullptr); statement != nullptr;
+       statement = sqlite3_next_stmt(connection, statement)) {
+    if (sqlite3_stmt_busy(statement) == 0) continue;
+    const char* const sql = sqlite3_sql(statement);
+    if (sql == nullptr) return true;
+    for (const char* const word : {"%left%", "%right%", "%full%"})
+      if (sqlite3_strlike(word, sql, 0) == 0) return true;
+  }
+  sqlite3_stmt* schemas = nullptr;
+  if (sqlite3_prepare_v2(connection, "PRAGMA database_list", -1, &schemas, nullptr) != SQLITE_OK)
+    return true;
+  bool is_found = false;
+  while (!is_found && sqlite3_step(schemas) == SQLITE_ROW) {
+    const auto* const name = reinterpret_cast<const char*>(sqlite3_column_text(schemas, 1));
+    if (name == nullptr) throw std::bad_alloc();
+    // The conditions of our own views are equalities.
+    const std::string sql =
+        "SELECT 1 FROM " + sql_name(name) +
+        ".sqlite_master WHERE type IN ('view', 'trigger') AND substr(name, -8) <> '__joined' AND "
+        "(instr(upper(sql), 'LEFT') OR instr(upper(sql), 'RIGHT') OR instr(upper(sql), 'FULL'))";
+    sqlite3_stmt* statement = nullptr;
+    is_found = sqlite3_prepare_v2(connection, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK ||
+               sqlite3_step(statement) != SQLITE_DONE;
+    sqlite3_finalize(statement);
+  }
+  sqlite3_finalize(schemas);
+  return is_found;
+}
+
+// SQLite 3.40 gives a LIKE, a GLOB or an IS NOT NULL about the left table of a LEFT JOIN, in its
+// ON, to that table, too, whose records must not be taken away by it. It checks these again, so
+// they can be left out.
+bool Cursor::may_use(unsigned char op) {
+  const bool is_pattern = op == SQLITE_INDEX_CONSTRAINT_LIKE || op == SQLITE_INDEX_CONSTRAINT_GLOB;
+  if (!is_pattern && op != SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return true;
+  sqlite3* const connection = table_.connection();
+  if (!may_join_outer_) may_join_outer_ = may_join_outer(connection);
+  if (*may_join_outer_) return false;
+  if (!is_pattern) return true;
+  if (!has_other_patterns_) has_other_patterns_ = has_other_patterns(connection);
+  return !*has_other_patterns_;
 }
 
 // All values of an IN.
@@ -116,9 +157,7 @@ void Cursor::begin(sqlite3_value** values) {
       moment = values[i];
       continue;
     }
-    const bool is_pattern = condition.op == SQLITE_INDEX_CONSTRAINT_LIKE ||
-                            condition.op == SQLITE_INDEX_CONSTRAINT_GLOB;
-    if (is_pattern && !may_use_patterns()) continue;
+    if (!may_use(condition.op)) continue;
     Range& range = range_of(condition.column);
     if (!condition.is_list) {
       range.restrict(condition.op, values[i]);

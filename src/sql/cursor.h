@@ -49,7 +49,7 @@ class Cursor : public sqlite3_vtab_cursor {
 
   bool find_one(sqlite3_value* id);
   void begin(sqlite3_value** values);
-  bool may_use_patterns();
+  bool may_use(unsigned char op);
   void choose_state(sqlite3_value* moment);
   Range& range_of(int column);
   const Range* find_range(int column) const;
@@ -82,7 +82,7 @@ class Cursor : public sqlite3_vtab_cursor {
   const char* plan_text_ = nullptr;
   Plan plan_;
 
-  std::optional<bool> may_use_patterns_;
+  std::optional<bool> may_join_outer_, has_other_patterns_;
 
   std::shared_ptr<State> past_;      // null: the present
   sqlite3_value* moment_ = nullptr;  // argument of the search; a copy

@@ -435,7 +435,7 @@ class World {
       } else {
         on = column(right) + " = " + left.alias + "." + field.name;
       }
-      if (random_.below(4) == 0) on += " AND " + condition({left, right}, 0);
+      if (random_.below(3) == 0) on += " AND " + condition({left, right}, 1);
       sql += one_of<std::string>({" JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN "}) +
              from(right) + " ON " + on;
       sources.push_back(right);

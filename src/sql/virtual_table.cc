@@ -194,6 +194,7 @@ class Virtual_Table::Planner {
     info_->aConstraintUsage[i].omit = is_exact;
   }
 
+  // IS NOT NULL and patterns are always checked again (Cursor::may_use).
   // SQLite need not check again where the condition of a Range is exactly its own: for numbers, and
   // for a text column if the other side is known to be a text.
   void add_condition(int i, int column, unsigned char op) {
@@ -216,8 +217,10 @@ class Virtual_Table::Planner {
       is_list = op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info_, i, 1) != 0;
     }
     const bool is_known = is_null_test || (value != nullptr && !is_list);
-    bool is_exact = kind != Kind::text || is_null_test;
-    if (!is_exact && is_known && !is_pattern) is_exact = sqlite3_value_type(value) == SQLITE_TEXT;
+    bool is_exact = op == SQLITE_INDEX_CONSTRAINT_ISNULL ||
+                    (kind != Kind::text && op != SQLITE_INDEX_CONSTRAINT_ISNOTNULL);
+    if (!is_exact && is_known && !is_pattern && !is_null_test)
+      is_exact = sqlite3_value_type(value) == SQLITE_TEXT;
     use(i, {column, op, is_list}, is_exact && !is_list);
 
     Column_Conditions& conditions = columns_[column];

@@ -314,6 +314,17 @@ TEST_F(Sql_Test, AnotherLikeIsAskedForEachRecord) {
   EXPECT_EQ(sql("SELECT count(*) FROM person WHERE name LIKE 'x%'"), "3");
 }
 
+TEST_F(Sql_Test, ConditionsOfAnOuterJoinKeepRecordsOfItsLeftTable) {
+  open();
+  for (const char* on : {"p.name LIKE 'A%'", "p.name GLOB 'A*'", "p.home IS NOT NULL"}) {
+    const std::string join = std::string("person p LEFT JOIN city c ON ") + on;
+    EXPECT_THAT(sql("SELECT DISTINCT p.name FROM " + join), HasSubstr("Eve")) << on;
+    sql("CREATE TEMP VIEW v AS SELECT p.name AS n FROM " + join);
+    EXPECT_THAT(sql("SELECT DISTINCT n FROM v"), HasSubstr("Eve")) << on;
+    sql("DROP VIEW v");
+  }
+}
+
 // ---- past states
 
 TEST_F(Sql_Test, AMomentIsAnArgument) {
