@@ -331,6 +331,8 @@ class Schedule {
         if (is_past) return;  // the position is inside of an entry
         throw;
       }
+      // It may be killed when it has replaced the newest one.
+      if (!is_past) is_durable_ = false;
       if (!joedb::write_snapshot(database, file, journal.get_replay_place(), is_past)) {
         ++counts_.refused;
         return note("  another process is writing a snapshot");
