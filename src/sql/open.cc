@@ -141,25 +141,34 @@ int joedb_open(Shared_Files& files, const std::string& name, const std::string& 
   const std::vector<Definition> wanted =
       definitions(database, name, options, sql_name(schema) + ".");
   require_free_names(connection, wanted, schema);
-  Shared_Files::Opened opened{name, file, {}};
-  const auto drop = [&] {
-    for (auto statement = opened.drops.rbegin(); statement != opened.drops.rend(); ++statement)
-      try {
-        run(connection, *statement);
-      } catch (const Exception&) {  // what is being thrown came first
-      }
-  };
+  Shared_Files::Opened opened{name, file, schema, {}};
   try {
     for (const Definition& definition : wanted) {
       run(connection, definition.create);
-      opened.drops.push_back(definition.drop);
+      opened.objects.push_back({definition.name, definition.drop});
     }
     files.opened().push_back(opened);
   } catch (...) {
-    drop();
+    for (auto made = opened.objects.rbegin(); made != opened.objects.rend(); ++made) try {
+        run(connection, made->drop);
+      } catch (const Exception&) {  // what is being thrown came first
+      }
     throw;
   }
   return static_cast<int>(live_tables(database).size());
+}
+
+// Whether a table or view is one that joedb_open makes: another schema may have the name now.
+bool is_made_here(sqlite3* connection, const std::string& schema, const std::string& name) {
+  try {
+    return Statement(connection, "SELECT 1 FROM " + sql_name(schema) +
+                                     ".sqlite_master WHERE name = " + sql_text(name) +
+                                     " AND (sql LIKE 'CREATE VIRTUAL TABLE % USING joedb(%' OR"
+                                     " type = 'view' AND name LIKE '%\\_\\_joined' ESCAPE '\\')")
+        .step();
+  } catch (const Exception&) {  // no such schema
+    return false;
+  }
 }
 
 // Returns how often the file was opened.
@@ -171,10 +180,10 @@ int joedb_close(Shared_Files& files, const std::string& name) {
       ++i;
       continue;
     }
-    while (!all[i].drops.empty()) {
-      run(files.connection(), all[i].drops.back());
-      all[i].drops.pop_back();
-    }
+    auto& objects = all[i].objects;
+    for (; !objects.empty(); objects.pop_back())
+      if (is_made_here(files.connection(), all[i].schema, objects.back().name))
+        run(files.connection(), objects.back().drop);
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
     ++count;
   }

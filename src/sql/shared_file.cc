@@ -69,22 +69,33 @@ static std::vector<Index_Definition> find_indexes(Abstract_File& file,
 }
 
 Shared_File::Shared_File(std::unique_ptr<Abstract_File> file, const std::string& options_file)
-    : file_(std::move(file)), journal_(*file_) {
-  const auto load_with = [&](std::vector<Index_Definition> indexes) {
-    present_ = std::make_unique<State>();
-    for (Index_Definition& index : indexes) present_->database.add_index(std::move(index));
-    load_in_spite_of_violations([this] { load(present_->database, journal_); });
-  };
-  const std::vector<Index_Definition> all = find_indexes(*file_, options_file, true);
+    : file_(std::move(file)),
+      options_file_(options_file),
+      journal_(*file_),
+      present_(std::make_unique<State>()) {
+  load_all();
+}
+
+// What an index needs may have been dropped since: then with fewer of them.
+void Shared_File::load_all() {
   try {
-    load_with(all);
+    return load_with(find_indexes(*file_, options_file_, true));
   } catch (const Corruption_Error&) {
-    // What an index of an old snapshot needs may have been dropped since.
-    std::vector<Index_Definition> fewer = find_indexes(*file_, options_file, false);
-    if (fewer.size() == all.size()) throw;
-    journal_.rewind();
-    load_with(std::move(fewer));
   }
+  try {
+    return load_with(find_indexes(*file_, options_file_, false));
+  } catch (const Corruption_Error&) {
+    if (options_file_.empty()) throw;
+  }
+  load_with({});
+}
+
+void Shared_File::load_with(std::vector<Index_Definition> indexes) {
+  journal_.rewind();
+  present_->forget_own_indexes();
+  present_->database = Database(Deleted_Values::reset);
+  for (Index_Definition& index : indexes) present_->database.add_index(std::move(index));
+  load_in_spite_of_violations([this] { load(present_->database, journal_); });
 }
 
 void Shared_File::begin_reading() {
@@ -99,7 +110,17 @@ void Shared_File::refresh() {
   ++version_;
   present_->forget_own_indexes();
   times_.clear();
-  load_in_spite_of_violations([this] { load(present_->database, journal_); });
+  try {
+    load_in_spite_of_violations([this] { load(present_->database, journal_); });
+  } catch (const Corruption_Error&) {
+    try {
+      load_all();
+    } catch (const Io_Error&) {
+      throw;
+    } catch (const Exception&) {  // the options file does not fit any more, or the file is damaged
+      load_with({});
+    }
+  }
 }
 
 // ---- past states --------------------------------------------------------------------------------

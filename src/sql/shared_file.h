@@ -78,10 +78,13 @@ class Shared_File {
   std::shared_ptr<State> past(sqlite3_value* moment);
 
  private:
+  void load_all();
+  void load_with(std::vector<Index_Definition> indexes);
   void refresh();
   std::shared_ptr<State> past(Offset position);
 
   const std::unique_ptr<Abstract_File> file_;
+  const std::string options_file_;
   Readonly_Journal journal_;
   std::unique_ptr<State> present_;
   std::uint64_t version_ = 0;
@@ -107,7 +110,12 @@ class Shared_Files {
   struct Opened {
     std::string name;
     std::shared_ptr<Shared_File> file;
-    std::vector<std::string> drops;  // statements
+    struct Object {
+      std::string name;
+      std::string drop;  // a statement
+    };
+    std::string schema;
+    std::vector<Object> objects;
   };
   std::vector<Opened>& opened() { return opened_; }
 

@@ -342,9 +342,13 @@ void Range::restrict_text(unsigned char op, sqlite3_value* value) {
     if (order == 0) text_low_->is_open |= is_open;
   }
   if (is_less(op) || is_equality(op)) {
-    const bool is_open = op == SQLITE_INDEX_CONSTRAINT_LT;
-    const int order = text_high_ ? text.compare(text_high_->text) : -1;
-    if (order < 0) text_high_ = {std::string(text), is_open};
+    // The other side may be of a column of numbers, with a text in it: then texts that look like
+    // numbers are less than that, and these are before ":" (see Virtual_Table::Planner).
+    const bool may_be_number = is_less(op) && text < beyond_numbers;
+    const bool is_open = op == SQLITE_INDEX_CONSTRAINT_LT || may_be_number;
+    const std::string_view bound = may_be_number ? beyond_numbers : text;
+    const int order = text_high_ ? bound.compare(text_high_->text) : -1;
+    if (order < 0) text_high_ = {std::string(bound), is_open};
     if (order == 0) text_high_->is_open |= is_open;
   }
   if (text_low_ && text_high_) {

@@ -30,6 +30,9 @@ std::string_view column_type(Type_Code code);
 // changes.
 std::string_view text_of(sqlite3_value* value);
 
+// All texts that look like numbers are less than this one.
+inline constexpr std::string_view beyond_numbers = ":";
+
 // A field in one state.
 struct Column_Source {
   Type_Code code = Type_Code::none;

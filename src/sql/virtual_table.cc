@@ -174,8 +174,9 @@ class Virtual_Table::Planner {
       const int column =
           constraint.iColumn == table_.id_column() ? Plan::record_id : constraint.iColumn;
       if (column == table_.moment_column()) {
-        if (constraint.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (constraint.op != SQLITE_INDEX_CONSTRAINT_EQ || has_moment_) continue;
         if (constraint.usable == 0) return false;
+        has_moment_ = true;
         use(i, {column, constraint.op, false}, true);
         continue;
       }
@@ -221,6 +222,9 @@ class Virtual_Table::Planner {
                     (kind != Kind::text && op != SQLITE_INDEX_CONSTRAINT_ISNOTNULL);
     if (!is_exact && is_known && !is_pattern && !is_null_test)
       is_exact = sqlite3_value_type(value) == SQLITE_TEXT;
+    const bool is_less = op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
+    if (is_exact && is_less && kind == Kind::text && text_of(value) < beyond_numbers)
+      is_exact = false;  // the range has more
     use(i, {column, op, is_list}, is_exact && !is_list);
 
     Column_Conditions& conditions = columns_[column];
@@ -455,6 +459,7 @@ class Virtual_Table::Planner {
   Plan plan_;
   Choice best_;
   bool has_best_ = false;
+  bool has_moment_ = false;
 };
 
 int Virtual_Table::choose(sqlite3_index_info* info) { return Planner(*this, info).run(); }

@@ -146,6 +146,46 @@ TEST_F(Sql_Test, ClosingTakesTablesAndViewsAway) {
   open();
 }
 
+TEST_F(Sql_Test, ClosingLeavesTablesOfOthersWithTheSameNames) {
+  sql("ATTACH ':memory:' AS other");
+  sql("SELECT joedb_open('" + path() + "', NULL, 'other')");
+  sql("DETACH other");
+  sql("ATTACH ':memory:' AS other");
+  sql("CREATE TABLE other.city(x)");
+  EXPECT_EQ(sql("SELECT joedb_close('" + path() + "')"), "1");
+  EXPECT_EQ(sql("SELECT count(*) FROM other.city"), "0");
+}
+
+TEST_F(Sql_Test, TextsThatLookLikeNumbersAreComparedAsSqliteDoes) {
+  insert_city(2, "12", 1);
+  db().soft_checkpoint();
+  open();
+  sql("CREATE TABLE main.n(x INTEGER)");
+  sql("INSERT INTO n VALUES('-')");
+  EXPECT_EQ(sql("SELECT name FROM city JOIN n ON name < x"), "'12'");
+  EXPECT_EQ(sql("SELECT name FROM city JOIN n ON x >= name"), "'12'");
+  EXPECT_EQ(sql("SELECT name FROM city WHERE name < '-'"), "");
+  EXPECT_EQ(sql("SELECT name FROM city WHERE name <= '2'"), "'12'");
+}
+
+TEST_F(Sql_Test, OneTableHasOneMoment) {
+  open();
+  const std::string now = std::to_string(db().get_journal().get_checkpoint());
+  EXPECT_EQ(sql("SELECT count(*) FROM city(" + now + ") WHERE __moment = " + now), "2");
+  EXPECT_EQ(sql("SELECT count(*) FROM city(" + now + ") WHERE __moment = 41"), "0");
+  EXPECT_EQ(sql("SELECT count(*) FROM city(41) WHERE __moment = " + now), "0");
+}
+
+TEST_F(Sql_Test, AnIndexWhoseFieldWasDroppedIsForgotten) {
+  open(", '" + options() + "'");
+  EXPECT_EQ(sql("SELECT name FROM person WHERE age = 50"), "'Eve'");
+  db().write(Drop_Field{person, Field_Id(4)});
+  db().soft_checkpoint();
+  EXPECT_EQ(sql("SELECT count(*) FROM city"), "2");
+  EXPECT_EQ(sql("SELECT name FROM person WHERE name = 'Eve'"), "'Eve'");
+  EXPECT_THAT(sql("SELECT age FROM person"), HasSubstr("a field was dropped"));
+}
+
 TEST_F(Sql_Test, SchemasOfOthersCannotReadFiles) {
   open();
   sql("CREATE VIRTUAL TABLE main.t USING joedb('" + path() + "', city)");
