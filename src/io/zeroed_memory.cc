@@ -66,11 +66,23 @@ void Zeroed_Memory::expect(std::size_t size) {
 
 static constexpr std::size_t page_size = 4096;
 static constexpr std::size_t least_map = std::size_t{1} << 16;  // smaller parts of files are read
-static constexpr std::size_t growth_in_place = 16;
 static constexpr std::size_t largest = std::size_t{1} << 46;
 
 static std::size_t rounded(std::size_t size, std::size_t unit) {
   return (size + unit - 1) / unit * unit;
+}
+
+static bool has_limited_addresses() {
+  static const bool is_limited = [] {
+    struct rlimit limit {};
+    return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  }();
+  return is_limited;
+}
+
+static std::size_t room_to_grow(std::size_t size) {
+  constexpr std::size_t usual = 16;
+  return (has_limited_addresses() ? 2 : usual) * size;
 }
 
 bool Zeroed_Memory::reserve(std::size_t size) {
@@ -86,11 +98,7 @@ bool Zeroed_Memory::reserve(std::size_t size) {
 
 std::size_t Zeroed_Memory::generous(std::size_t least) {
   constexpr std::size_t usual = std::size_t{1} << 36;
-  static const bool is_limited = [] {
-    struct rlimit limit {};
-    return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  }();
-  return is_limited ? 2 * least : std::max(usual, 2 * least);
+  return has_limited_addresses() ? 2 * least : std::max(usual, 2 * least);
 }
 
 void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::size_t size,
@@ -99,8 +107,7 @@ void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::si
   if (offset < 0 || file_size < offset || static_cast<std::size_t>(file_size - offset) < size)
     throw Corruption_Error(file.get_name() + ": it ends before what it should have", offset);
   try {
-    if (size >= least_map &&
-        (reserve(std::max(growth_in_place * size, reserved)) || reserve(size))) {
+    if (size >= least_map && (reserve(std::max(room_to_grow(size), reserved)) || reserve(size))) {
       const std::size_t mapped = rounded(size, page_size);
       if (file.map_privately(data_, size, offset)) {
         guard_ = Guarded_Map::add(data_, mapped, PROT_READ | PROT_WRITE);
@@ -138,20 +145,24 @@ void Zeroed_Memory::grow_in_place(std::size_t size) {
 void Zeroed_Memory::spill(File& file, std::size_t used) {
   const std::size_t whole = used / page_size * page_size;
   if (whole < spilled_ + least_map) return;
-  const Offset end = file.get_size();
+  // A write that has failed may have left a part of a page.
+  const auto end =
+      static_cast<Offset>(rounded(static_cast<std::size_t>(file.get_size()), page_size));
   file.pwrite(data_ + spilled_, whole - spilled_, end);
   Zeroed_Memory moved;
   const bool has_to_move = reserved_ == 0;
   if (has_to_move) {
-    if (!moved.reserve(growth_in_place * size_) && !moved.reserve(size_)) throw std::bad_alloc();
+    if (!moved.reserve(room_to_grow(size_)) && !moved.reserve(size_)) throw std::bad_alloc();
     moved.grow_in_place(size_);
+    moved.take_cut_of(*this);
     std::memcpy(moved.data_ + whole, data_ + whole, used - whole);
   }
   Zeroed_Memory& block = has_to_move ? moved : *this;
   if (block.guard_ == nullptr)
     block.guard_ = Guarded_Map::add(block.data_, spilled_, PROT_READ | PROT_WRITE);
   if (!file.map_shared(block.data_ + spilled_, whole - spilled_, end)) throw std::bad_alloc();
-  block.guard_->resize(whole);
+  // The last page of a map that the block begins with stays where it is.
+  block.guard_->resize(std::max(block.guard_->size(), whole));
   block.spilled_ = whole;
   if (has_to_move) swap(moved);
 }

@@ -157,6 +157,34 @@ TEST(Spilled_Memory, HasTheSameContentWhereverItBegan) {
   }
 }
 
+TEST_F(Zeroed_Memory_Of_File, SurvivesThatSomebodyCutsTheFileAlsoWhenItWasSpilled) {
+  make_file(300'000);
+  Zeroed_Memory memory;
+  File file(path(), Open_Mode::write_existing);
+  memory.begin_with(file, 4096, 300'000);
+  Temporary_File spill("a temporary file");
+  memory.spill(spill, 300'000);
+  file.truncate(0);
+  EXPECT_EQ(memory.data()[1000], byte_at(1000));
+  EXPECT_FALSE(memory.was_cut());
+  EXPECT_EQ(memory.data()[299'990], 0);  // in the last page, which stays in the file
+  EXPECT_TRUE(memory.was_cut());
+  memory.grow(300'000 * 20);  // it moves
+  memory.spill(spill, memory.size());
+  EXPECT_TRUE(memory.was_cut());
+}
+
+TEST(Spilled_Memory, IsBehindWhatAWriteThatFailedHasLeft) {
+  Temporary_File file("a temporary file");
+  file.pwrite("part", 4, 0);
+  Zeroed_Memory memory;
+  memory.grow(1 << 20);
+  memory.data()[70'000] = 'x';
+  memory.spill(file, 1 << 20);
+  EXPECT_EQ(memory.data()[70'000], 'x');
+  EXPECT_EQ(file.get_size(), 4096 + (1 << 20));
+}
+
 TEST(Spilled_Memory, IsWrittenOnce) {
   Temporary_File file("a temporary file");
   Zeroed_Memory memory;

@@ -373,6 +373,7 @@ void Database::spill() {
     out.begin_group("index");
     index->save(out);
     out.finish({}, 0);
+    require_intact();  // what was read for it
     const Snapshot_File saved(std::move(file));
     index->restore(*open_group(saved, "index"));
   }

@@ -276,6 +276,7 @@ void sort_part(const Keyed_Ids<Id>& part, const Keyed_Ids<Id>& other, std::size_
 
 template <class Id>
 void Index_Run::sort(Zeroed_Memory& keys, Zeroed_Memory& ids, std::size_t size) {
+  if (size < 2) return;
   Zeroed_Memory other_keys, other_ids;
   other_keys.grow(size * sizeof(std::uint64_t), true);
   other_ids.grow(size * sizeof(Id), true);

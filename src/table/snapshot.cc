@@ -51,11 +51,13 @@ static bool restore_one(Database& database, const Abstract_File& journal, Offset
   if (!snapshot.fits(journal)) throw Corruption_Error("it belongs to another journal", 0);
   if (snapshot.place().position > limit) return false;
   Database restored = database.make_new();
-  report.is_for_others = !restored.suits(snapshot);
+  const bool is_newest = position == 0;
+  if (is_newest) report.is_for_others = !restored.suits(snapshot);
   restored.restore(snapshot);
-  report.is_for_others =
-      std::count_if(snapshot.groups().begin(), snapshot.groups().end(), is_index) >
-      static_cast<std::ptrdiff_t>(restored.indexes().size());
+  if (is_newest)
+    report.is_for_others =
+        std::count_if(snapshot.groups().begin(), snapshot.groups().end(), is_index) >
+        static_cast<std::ptrdiff_t>(restored.indexes().size());
   place = snapshot.place();
   report.position = place.position;
   database = std::move(restored);

@@ -99,7 +99,9 @@ bool Writable_Database::write_snapshot() {
 }
 
 bool Writable_Database::is_memory_above(std::size_t bytes) const {
-  return joedb::is_memory_above(bytes, journal_.get_position() - spilled_);
+  const Offset position = journal_.get_position();
+  const bool has_rolled_back = position < spilled_;
+  return joedb::is_memory_above(bytes, has_rolled_back ? position : position - spilled_);
 }
 
 void Writable_Database::spill() {
