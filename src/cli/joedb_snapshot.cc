@@ -59,7 +59,8 @@ class Snapshot_Maker {
   // Of the last hard checkpoint. Empty if there is one already.
   std::vector<Written> make_newest() {
     const Offset end = hard_checkpoint();
-    if (begin_at_snapshot(end) == end && !database_.snapshot_report().is_for_others) return {};
+    begin_at_snapshot(end);
+    if (has_newest(end) && !database_.snapshot_report().is_for_others) return {};
     replay_to(end);
     if (options_.keep) keep_old_one();
     written_.push_back(write(false));
@@ -135,6 +136,15 @@ class Snapshot_Maker {
     const std::string suffix = snapshot_suffix(is_kept ? place.position : 0);
     return {file_.get_name() + suffix, place.position,
             file_.open_beside(suffix, Open_Mode::read_existing)->get_size()};
+  }
+
+  // Whether the newest one is of this position, and was used.
+  bool has_newest(Offset position) const {
+    if (database_.snapshot_report().position != position) return false;
+    for (const Snapshot_Beside& beside : snapshots_beside(file_))
+      if (beside.name == file_.get_name() + snapshot_suffix())
+        return beside.snapshot != nullptr && beside.position == position;
+    return false;
   }
 
   void keep_old_one() const {

@@ -159,10 +159,15 @@ class Sql_Session {
   std::string schema_name(const std::string& file) {
     std::string name = std::filesystem::path(shown_name(file)).filename().string();
     name = to_identifiers({name.substr(0, name.find('.'))}).front();
-    const std::string base = name == "main" || name == "temp" ? name + "_file" : name;
-    name = base;
-    for (int i = 2; std::find(schemas_.begin(), schemas_.end(), name) != schemas_.end(); ++i)
-      name = base + std::to_string(i);
+    const auto is_used = [&](const std::string& candidate) {
+      const auto is_same = [&](const std::string& other) {
+        return sqlite3_stricmp(candidate.c_str(), other.c_str()) == 0;
+      };
+      return is_same("main") || is_same("temp") ||
+             std::any_of(schemas_.begin(), schemas_.end(), is_same);
+    };
+    const std::string base = name;
+    for (int i = 2; is_used(name); ++i) name = base + std::to_string(i);
     return name;
   }
   void run(const std::string& sql) const {
@@ -230,6 +235,7 @@ class Shell {
   // All statements of a text. Throws Exception with the place of an error.
   void run(std::string_view text, std::ostream& out) {
     if (text.size() > std::numeric_limits<int>::max()) throw Exception("more than 2 GiB of SQL");
+    if (text.find('\0') != text.npos) throw Exception("a zero byte in SQL");
     for (Place place{text, 0}; place.start < text.size();) {
       sqlite3_stmt* prepared = nullptr;
       const char* rest = nullptr;

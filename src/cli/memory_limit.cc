@@ -14,7 +14,10 @@ void Memory_Limit::add_to(Options& options) {
 void Memory_Limit::keep(Database& database, const Readonly_Journal& journal) {
   const Offset position = journal.get_replay_position();
   if (!megabytes_ || !is_memory_above(bytes(), position - spilled_)) return;
-  database.remove_limits();  // so that indexes are in it
+  try {
+    database.remove_limits();          // so that indexes are in it
+  } catch (const Unique_Violation&) {  // only the end of the journal must have no key twice
+  }
   database.spill();
   database.limit_to_journal_of(journal.get_checkpoint());
   spilled_ = position;
