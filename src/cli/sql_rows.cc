@@ -1,14 +1,13 @@
 #include "cli/sql_rows.h"
 
-#include <absl/strings/escaping.h>
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <utility>
 
-#include "base/json_text.h"
+#include "exchange/value_formats.h"
 #include "interpreter/display_width.h"
+#include "interpreter/sql.h"
 
 namespace joedb {
 
@@ -30,25 +29,6 @@ std::string_view bytes_of(sqlite3_stmt* statement, int column) {
           static_cast<std::size_t>(sqlite3_column_bytes(statement, column))};
 }
 
-// The shortest that is read as the same number; always with a point or an exponent.
-std::string real_text(double value) {
-  char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  std::string text(digits, end);
-  if (text.find_first_not_of("-0123456789") == text.npos) text += ".0";
-  return text;
-}
-
-std::string hex_text(std::string_view bytes) {
-  std::string text = "x'";
-  for (const char c : bytes) {
-    constexpr const char* digits = "0123456789abcdef";
-    text += digits[static_cast<unsigned char>(c) >> 4];
-    text += digits[static_cast<unsigned char>(c) & 15];
-  }
-  return text + "'";
-}
-
 // What a terminal would obey, and what would break a line, is shown as ?.
 std::string visible(std::string_view text) {
   std::string result(text);
@@ -57,40 +37,25 @@ std::string visible(std::string_view text) {
   return result;
 }
 
-std::string base64(std::string_view bytes) {
-  return absl::Base64Escape({bytes.data(), bytes.size()});
-}
-
 std::string name_of(sqlite3_stmt* statement, int column) {
   const char* const name = sqlite3_column_name(statement, column);
   return name == nullptr ? "" : name;
 }
 
-// ---- CSV and JSON -------------------------------------------------------------------------------
-
-void append_csv(std::string& out, std::string_view text) {
-  const bool is_plain = !text.empty() && text.find_first_of(",\"\r\n") == text.npos;
-  if (is_plain) {
-    out += text;
-    return;
+template <class Format>
+void append_cell(std::string& out, const Format& format, sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_NULL:
+      return format.null(out);
+    case SQLITE_INTEGER:
+      return format.value(out, std::int64_t{sqlite3_column_int64(statement, column)});
+    case SQLITE_FLOAT:
+      return format.value(out, sqlite3_column_double(statement, column));
+    case SQLITE_BLOB:
+      return format.bytes(out, bytes_of(statement, column));
+    default:
+      return format.value(out, text_of(statement, column));
   }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
-
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  const std::size_t size = out.size();
-  if (append_json_text(out, text)) {
-    out += '"';
-    return;
-  }
-  out.resize(size - 1);  // it is not UTF-8
-  out += "{\"base64\": \"" + base64(text) + "\"}";
 }
 
 }  // namespace
@@ -120,34 +85,32 @@ int Sql_Rows::run() {
   }
 }
 
+// All columns of the row.
+template <class Format>
+void Sql_Rows::append_row(std::string& line, const Format& format) const {
+  format.begin_record(line);
+  for (int i = 0; i < columns_; ++i) {
+    line += format.prefix(name_of(statement_, i), i == 0);
+    append_cell(line, format, statement_, i);
+  }
+  format.end_record(line);
+}
+
 int Sql_Rows::run_csv() {
+  const Csv_Values format(',', {.quotes_null = false, .quotes_empty = true});
   std::string line;
-  const auto write = [&](auto append_cell) {
-    line.clear();
-    for (int i = 0; i < columns_; ++i) {
-      if (i > 0) line += ',';
-      append_cell(i);
-    }
-    line += '\n';
-    out_ << line;
-    display_.check();
-  };
-  write([&](int i) { append_csv(line, name_of(statement_, i)); });
+  for (int i = 0; i < columns_; ++i) {
+    line += format.prefix("", i == 0);
+    format.value(line, std::string_view(name_of(statement_, i)));
+  }
+  out_ << line << '\n';
   int result;
-  while ((result = sqlite3_step(statement_)) == SQLITE_ROW)
-    write([&](int i) {
-      switch (sqlite3_column_type(statement_, i)) {
-        case SQLITE_NULL:
-          return;
-        case SQLITE_FLOAT:
-          line += real_text(sqlite3_column_double(statement_, i));
-          return;
-        case SQLITE_BLOB:
-          return append_csv(line, base64(bytes_of(statement_, i)));
-        default:
-          return append_csv(line, text_of(statement_, i));
-      }
-    });
+  while ((result = sqlite3_step(statement_)) == SQLITE_ROW) {
+    line.clear();
+    append_row(line, format);
+    out_ << line << '\n';
+    display_.check();
+  }
   return result;
 }
 
@@ -156,32 +119,8 @@ int Sql_Rows::run_json() {
   const char* separator = "[";
   int result;
   while ((result = sqlite3_step(statement_)) == SQLITE_ROW) {
-    line = separator;
-    separator = ",\n ";
-    for (int i = 0; i < columns_; ++i) {
-      line += i == 0 ? "{" : ", ";
-      append_json_string(line, name_of(statement_, i));
-      line += ": ";
-      switch (sqlite3_column_type(statement_, i)) {
-        case SQLITE_NULL:
-          line += "null";
-          break;
-        case SQLITE_INTEGER:
-          line += std::to_string(sqlite3_column_int64(statement_, i));
-          break;
-        case SQLITE_FLOAT: {
-          const double value = sqlite3_column_double(statement_, i);
-          line += std::isfinite(value) ? real_text(value) : value > 0 ? "\"inf\"" : "\"-inf\"";
-          break;
-        }
-        case SQLITE_BLOB:
-          line += "{\"base64\": \"" + base64(bytes_of(statement_, i)) + "\"}";
-          break;
-        default:
-          append_json_string(line, text_of(statement_, i));
-      }
-    }
-    line += '}';
+    line = std::exchange(separator, ",\n ");
+    append_row(line, Json_Values());
     out_ << line;
     display_.check();
   }
@@ -202,10 +141,10 @@ Sql_Rows::Row Sql_Rows::read_table_row() {
         row.emplace_back(format_ == Row_Format::table ? "NULL" : "");
         break;
       case SQLITE_FLOAT:
-        row.push_back(real_text(sqlite3_column_double(statement_, i)));
+        append_finite(row.emplace_back(), sqlite3_column_double(statement_, i));
         break;
       case SQLITE_BLOB:
-        row.push_back(hex_text(bytes_of(statement_, i)));
+        append_sql_bytes(row.emplace_back(), bytes_of(statement_, i));
         break;
       default:
         row.push_back(visible(text_of(statement_, i)));

@@ -21,7 +21,7 @@ enum class Row_Format : std::uint8_t { table, csv, json, markdown };
 // table: columns that are as wide as their values; the first 1000 rows say how wide. csv: a header,
 // then as RFC 4180 says, with LF; NULL is nothing, a text without characters "". json: an array of
 // objects, one in a line; a blob is {"base64": "…"}. markdown: a table. In tables, a character that
-// a terminal would obey is shown as ?, and a blob as x'…'.
+// a terminal would obey is shown as ?, and a blob as X'…'.
 class Sql_Rows {
  public:
   Sql_Rows(sqlite3_stmt* statement, Row_Format format, std::ostream& out, const Display& display);
@@ -34,6 +34,8 @@ class Sql_Rows {
   using Row = std::vector<std::string>;
   using Rows = std::vector<Row>;
 
+  template <class Format>
+  void append_row(std::string& line, const Format& format) const;
   Row read_table_row();
   int run_table();
   int run_csv();

@@ -1,31 +1,19 @@
 #include "exchange/export.h"
 
-#include <absl/strings/escaping.h>
-
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <memory>
 
-#include "base/json_text.h"
 #include "exchange/row_source.h"
+#include "exchange/value_formats.h"
 #include "interpreter/dump.h"
 #include "interpreter/text_buffer.h"
 #include "joedb/base/time.h"
-#include "schema/value_text.h"
 
 namespace joedb {
 
 namespace {
 
 // ---- values -------------------------------------------------------------------------------------
-
-// With a point or an exponent, so that it is seen to be no integer.
-void append_finite(std::string& out, auto value) {
-  const std::size_t start = out.size();
-  append_value(out, value);
-  if (out.find_first_not_of("-0123456789", start) == out.npos) out += ".0";
-}
 
 // "2026-01-31T12:00:00Z"; what has no such text is the number of seconds.
 std::string iso_time(std::int64_t seconds) {
@@ -37,108 +25,6 @@ std::string iso_time(std::int64_t seconds) {
   text[10] = 'T';
   return text + 'Z';
 }
-
-class Csv_Format {
- public:
-  Csv_Format(const Export_Settings& settings, bool has_one_column)
-      : separator_(settings.separator), quotes_empty_(has_one_column) {
-    for (const char c : {separator_, '"', '\r', '\n'})
-      needs_quotes_[static_cast<unsigned char>(c)] = true;
-  }
-
-  std::string prefix(std::string_view, bool is_first) const {
-    return is_first ? "" : std::string(1, separator_);
-  }
-  static void begin_record(std::string&) {}
-  static void end_record(std::string&) {}
-
-  void null(std::string& out) const {
-    if (quotes_empty_) out += "\"\"";
-  }
-  template <class T>
-  void value(std::string& out, T value) const {
-    append_value(out, value);
-  }
-  void value(std::string& out, float value) const { append_float(out, value); }
-  void value(std::string& out, double value) const { append_float(out, value); }
-  void value(std::string& out, std::string_view text) const {
-    if (text.empty()) return null(out);
-    const auto is_special = [&](char c) { return needs_quotes_[static_cast<unsigned char>(c)]; };
-    const bool has_space = text.front() == ' ' || text.back() == ' ';
-    // Not to be taken for a byte order mark.
-    const bool has_mark = text.front() == '\xef';
-    if (!has_space && !has_mark && std::none_of(text.begin(), text.end(), is_special))
-      out += text;
-    else
-      append_with_quotes(out, text);
-  }
-  void bytes(std::string& out, std::string_view bytes) const {
-    out += bytes.empty() ? "\"\"" : absl::Base64Escape({bytes.data(), bytes.size()});
-  }
-
- private:
-  static void append_float(std::string& out, auto value) {
-    if (std::isfinite(value))
-      append_finite(out, value);
-    else
-      out += std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-  }
-  static void append_with_quotes(std::string& out, std::string_view text) {
-    out += '"';
-    for (;;) {
-      const std::size_t quote = text.find('"');
-      out += text.substr(0, quote);
-      if (quote == text.npos) break;
-      out += "\"\"";
-      text.remove_prefix(quote + 1);
-    }
-    out += '"';
-  }
-
-  const char separator_;
-  const bool quotes_empty_;
-  std::array<bool, 256> needs_quotes_{};
-};
-
-class Json_Format {
- public:
-  static std::string prefix(std::string_view name, bool is_first) {
-    std::string text = is_first ? "\"" : ", \"";
-    append_json_text(text, name);
-    return text + "\": ";
-  }
-  static void begin_record(std::string& out) { out += '{'; }
-  static void end_record(std::string& out) { out += '}'; }
-
-  static void null(std::string& out) { out += "null"; }
-  template <class T>
-  static void value(std::string& out, T value) {
-    append_value(out, value);
-  }
-  static void value(std::string& out, float value) { append_float(out, value); }
-  static void value(std::string& out, double value) { append_float(out, value); }
-  static void value(std::string& out, std::string_view text) {
-    const std::size_t start = out.size();
-    out += '"';
-    if (append_json_text(out, text)) {
-      out += '"';
-    } else {
-      out.resize(start);
-      bytes(out, text);
-    }
-  }
-  static void bytes(std::string& out, std::string_view bytes) {
-    out += "{\"base64\": \"" + absl::Base64Escape({bytes.data(), bytes.size()}) + "\"}";
-  }
-
- private:
-  static void append_float(std::string& out, auto value) {
-    if (std::isfinite(value))
-      append_finite(out, value);
-    else
-      out += std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
-  }
-};
 
 // ---- columns ------------------------------------------------------------------------------------
 
@@ -322,7 +208,9 @@ void write_csv(const Database& database, const Table& table, const Abstract_File
                const Export_Settings& settings, std::ostream& out,
                const std::function<void()>& after_record) {
   const auto fields = fields_of(table, settings);
-  const Csv_Format format(settings, fields.size() + (settings.has_ids ? 1 : 0) == 1);
+  const bool has_one_column = fields.size() + (settings.has_ids ? 1 : 0) == 1;
+  const Csv_Values format(settings.separator,
+                          {.quotes_null = has_one_column, .quotes_empty = has_one_column});
   Table_Writer writer(database, table, file, settings, format);
   if (settings.has_header) {
     std::string header = settings.has_ids ? std::string(id_column_name) : "";
@@ -336,7 +224,7 @@ void write_csv(const Database& database, const Table& table, const Abstract_File
 void write_jsonl(const Database& database, const Table& table, const Abstract_File& file,
                  const Export_Settings& settings, std::ostream& out,
                  const std::function<void()>& after_record) {
-  const Json_Format format;
+  const Json_Values format;
   Table_Writer(database, table, file, settings, format).write(out, after_record);
 }
 

@@ -1,0 +1,138 @@
+#ifndef JOEDB_EXCHANGE_VALUE_FORMATS_H
+#define JOEDB_EXCHANGE_VALUE_FORMATS_H
+
+#include <absl/strings/escaping.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "base/json_text.h"
+#include "schema/value_text.h"
+
+namespace joedb {
+
+// With a point or an exponent, so that it is seen to be no integer.
+inline void append_finite(std::string& out, auto value) {
+  const std::size_t start = out.size();
+  append_value(out, value);
+  if (out.find_first_not_of("-0123456789", start) == out.npos) out += ".0";
+}
+
+// Values as CSV (RFC 4180): a nan is nan, bytes are base64.
+class Csv_Values {
+ public:
+  // Whether a value without characters is "", and not nothing.
+  struct Quotes {
+    bool quotes_null = false;
+    bool quotes_empty = false;  // a text
+  };
+  Csv_Values(char separator, Quotes quotes) : separator_(separator), quotes_(quotes) {
+    for (const char c : {separator_, '"', '\r', '\n'})
+      needs_quotes_[static_cast<unsigned char>(c)] = true;
+  }
+
+  std::string prefix(std::string_view, bool is_first) const {
+    return is_first ? "" : std::string(1, separator_);
+  }
+  static void begin_record(std::string&) {}
+  static void end_record(std::string&) {}
+
+  void null(std::string& out) const {
+    if (quotes_.quotes_null) out += "\"\"";
+  }
+  template <class T>
+  void value(std::string& out, T value) const {
+    append_value(out, value);
+  }
+  void value(std::string& out, float value) const { append_float(out, value); }
+  void value(std::string& out, double value) const { append_float(out, value); }
+  void value(std::string& out, std::string_view text) const {
+    if (text.empty()) {
+      if (quotes_.quotes_empty) out += "\"\"";
+      return;
+    }
+    const auto is_special = [&](char c) { return needs_quotes_[static_cast<unsigned char>(c)]; };
+    const bool has_space = text.front() == ' ' || text.back() == ' ';
+    // Not to be taken for a byte order mark.
+    const bool has_mark = text.front() == '\xef';
+    if (!has_space && !has_mark && std::none_of(text.begin(), text.end(), is_special))
+      out += text;
+    else
+      append_with_quotes(out, text);
+  }
+  void bytes(std::string& out, std::string_view bytes) const {
+    out += bytes.empty() ? "\"\"" : absl::Base64Escape({bytes.data(), bytes.size()});
+  }
+
+ private:
+  static void append_float(std::string& out, auto value) {
+    if (std::isfinite(value))
+      append_finite(out, value);
+    else
+      out += std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  }
+  static void append_with_quotes(std::string& out, std::string_view text) {
+    out += '"';
+    for (;;) {
+      const std::size_t quote = text.find('"');
+      out += text.substr(0, quote);
+      if (quote == text.npos) break;
+      out += "\"\"";
+      text.remove_prefix(quote + 1);
+    }
+    out += '"';
+  }
+
+  const char separator_;
+  const Quotes quotes_;
+  std::array<bool, 256> needs_quotes_{};
+};
+
+// Values as JSON: bytes, and texts that are not UTF-8, are {"base64": "…"}, nan and infinities
+// "nan", "inf", "-inf".
+class Json_Values {
+ public:
+  static std::string prefix(std::string_view name, bool is_first) {
+    std::string text = is_first ? "\"" : ", \"";
+    append_json_text(text, name);
+    return text + "\": ";
+  }
+  static void begin_record(std::string& out) { out += '{'; }
+  static void end_record(std::string& out) { out += '}'; }
+
+  static void null(std::string& out) { out += "null"; }
+  template <class T>
+  static void value(std::string& out, T value) {
+    append_value(out, value);
+  }
+  static void value(std::string& out, float value) { append_float(out, value); }
+  static void value(std::string& out, double value) { append_float(out, value); }
+  static void value(std::string& out, std::string_view text) {
+    const std::size_t start = out.size();
+    out += '"';
+    if (append_json_text(out, text)) {
+      out += '"';
+    } else {
+      out.resize(start);
+      bytes(out, text);
+    }
+  }
+  static void bytes(std::string& out, std::string_view bytes) {
+    out += "{\"base64\": \"" + absl::Base64Escape({bytes.data(), bytes.size()}) + "\"}";
+  }
+
+ private:
+  static void append_float(std::string& out, auto value) {
+    if (std::isfinite(value))
+      append_finite(out, value);
+    else
+      out += std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
+  }
+};
+
+}  // namespace joedb
+
+#endif
