@@ -28,16 +28,20 @@ Cell text(std::string_view value) { return Cell::of(Cell::Kind::text, value); }
 Cell word(std::string_view value) { return Cell::of(Cell::Kind::word, value); }
 Cell number(std::int64_t value) { return Cell::of(value); }
 
+void make_schema(Writable_Database& db) {
+  db.write(Create_Table{"country"});
+  db.write(Create_Table{"city"});
+  db.write(Add_Field{country, "name", {Type_Code::string, {}}});
+  db.write(Add_Field{city, "name", {Type_Code::string, {}}});
+  db.write(Add_Field{city, "population", {Type_Code::int32, {}}});
+  db.write(Add_Field{city, "country", {Type_Code::reference, country}});
+  db.write(Add_Field{city, "twin", {Type_Code::reference, city}});
+}
+
 class Row_Importer_Test : public ::testing::Test {
  protected:
   Row_Importer_Test() : db(file) {
-    db.write(Create_Table{"country"});
-    db.write(Create_Table{"city"});
-    db.write(Add_Field{country, "name", {Type_Code::string, {}}});
-    db.write(Add_Field{city, "name", {Type_Code::string, {}}});
-    db.write(Add_Field{city, "population", {Type_Code::int32, {}}});
-    db.write(Add_Field{city, "country", {Type_Code::reference, country}});
-    db.write(Add_Field{city, "twin", {Type_Code::reference, city}});
+    make_schema(db);
     db.soft_checkpoint();
   }
   ~Row_Importer_Test() override { db.rollback(); }
@@ -244,15 +248,7 @@ struct Imported_Cities {
   static constexpr std::size_t no_limit = 0;
   static constexpr std::size_t very_little = 1;  // every process has more
 
-  Imported_Cities() {
-    db.write(Create_Table{"country"});
-    db.write(Create_Table{"city"});
-    db.write(Add_Field{country, "name", {Type_Code::string, {}}});
-    db.write(Add_Field{city, "name", {Type_Code::string, {}}});
-    db.write(Add_Field{city, "population", {Type_Code::int32, {}}});
-    db.write(Add_Field{city, "country", {Type_Code::reference, country}});
-    db.write(Add_Field{city, "twin", {Type_Code::reference, city}});
-  }
+  Imported_Cities() { make_schema(db); }
   ~Imported_Cities() { db.rollback(); }
 
   static std::string label(int i) { return "the city of number " + std::to_string(i); }
