@@ -23,6 +23,7 @@
 #include "exchange/identifiers.h"
 #include "exchange/sqlite.h"
 #include "interpreter/display_width.h"
+#include "interpreter/sql.h"
 #include "sql/register_joedb.h"
 
 namespace joedb {
@@ -103,11 +104,11 @@ class Sql_Session {
   void open(const std::string& name, const std::string& options_file) {
     const std::string schema = schema_name(name);
     if (is_sqlite_file(name)) {
-      run("ATTACH " + text(name) + " AS " + sqlite_name(schema));
+      run("ATTACH " + sql_text(name) + " AS " + sql_name(schema));
     } else {
-      run("ATTACH ':memory:' AS " + sqlite_name(schema));
-      run("SELECT joedb_open(" + text(name) + ", " +
-          (options_file.empty() ? "NULL" : text(options_file)) + ", " + text(schema) + ")");
+      run("ATTACH ':memory:' AS " + sql_name(schema));
+      run("SELECT joedb_open(" + sql_text(name) + ", " +
+          (options_file.empty() ? "NULL" : sql_text(options_file)) + ", " + sql_text(schema) + ")");
     }
     schemas_.push_back(schema);
   }
@@ -117,7 +118,7 @@ class Sql_Session {
     std::vector<std::string> names;
     for (const std::string& schema : schemas_)
       for_each_row(
-          "SELECT name FROM " + sqlite_name(schema) +
+          "SELECT name FROM " + sql_name(schema) +
               ".sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' "
               "ORDER BY name",
           [&](const Sqlite_Statement& row) {
@@ -133,8 +134,8 @@ class Sql_Session {
     const std::string name = point == table.npos ? table : table.substr(point + 1);
     std::vector<std::pair<std::string, std::string>> result;
     for_each_row(
-        "SELECT name, type FROM pragma_table_info(" + text(name) +
-            (schema.empty() ? "" : ", " + text(schema)) + ")",
+        "SELECT name, type FROM pragma_table_info(" + sql_text(name) +
+            (schema.empty() ? "" : ", " + sql_text(schema)) + ")",
         [&](const Sqlite_Statement& row) { result.emplace_back(row.bytes(0), row.bytes(1)); });
     return result;
   }
@@ -150,11 +151,6 @@ class Sql_Session {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
 
-  static std::string text(std::string_view value) {
-    std::string result = "'";
-    for (const char c : value) result.append(c == '\'' ? 2 : 1, c);
-    return result + "'";
-  }
   // That of the file, without its folder and what follows the first point.
   std::string schema_name(const std::string& file) {
     std::string name = std::filesystem::path(shown_name(file)).filename().string();

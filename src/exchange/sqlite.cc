@@ -5,12 +5,6 @@
 
 namespace joedb {
 
-std::string sqlite_name(std::string_view name) {
-  std::string quoted = "\"";
-  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted += '"';
-}
-
 // ---- statements ---------------------------------------------------------------------------------
 
 [[noreturn]] static void fail(sqlite3* connection, const std::string& file, int code) {

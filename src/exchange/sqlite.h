@@ -20,9 +20,6 @@ class Sqlite_Error : public Exception {
   using Exception::Exception;
 };
 
-// In double quotes, whatever it contains.
-std::string sqlite_name(std::string_view name);
-
 // A prepared statement. The connection must outlive it.
 class Sqlite_Statement {
  public:

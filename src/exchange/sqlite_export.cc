@@ -97,13 +97,13 @@ class Typed_Parameter final : public Parameter {
 // ---- tables -------------------------------------------------------------------------------------
 
 std::string definition(const Database& database, const Table& table) {
-  std::string sql = "CREATE TABLE " + sqlite_name(table.name()) + '(' +
-                    sqlite_name(sqlite_id_column) + " INTEGER PRIMARY KEY";
+  std::string sql = "CREATE TABLE " + sql_name(table.name()) + '(' + sql_name(sqlite_id_column) +
+                    " INTEGER PRIMARY KEY";
   for_each_live_field(table, [&](Field_Id, const Field& field) {
     const Type& type = field.column->type();
-    sql += ", " + sqlite_name(field.name) + ' ' + sqlite_type(type.code);
+    sql += ", " + sql_name(field.name) + ' ' + sqlite_type(type.code);
     if (const Table* const referenced = database.find_table(type.referenced))
-      sql += " REFERENCES " + sqlite_name(referenced->name());
+      sql += " REFERENCES " + sql_name(referenced->name());
   });
   return sql + ')';
 }
@@ -135,7 +135,7 @@ class Table_Export {
 
  private:
   static std::string insertion(const Table& table) {
-    std::string sql = "INSERT INTO " + sqlite_name(table.name()) + " VALUES(?";
+    std::string sql = "INSERT INTO " + sql_name(table.name()) + " VALUES(?";
     for_each_live_field(table, [&](Field_Id, const Field&) { sql += ",?"; });
     return sql + ')';
   }
@@ -150,10 +150,10 @@ class Table_Export {
 std::string definition(const Database& database, const Index_Definition& index) {
   const Table& table = database.table(index.table);
   std::string sql = std::string(index.is_unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ") +
-                    sqlite_name(index.name) + " ON " + sqlite_name(table.name());
+                    sql_name(index.name) + " ON " + sql_name(table.name());
   const char* separator = "(";
   for (const Field_Id field : index.fields) {
-    sql += separator + sqlite_name(table.find_field(field)->name);
+    sql += separator + sql_name(table.find_field(field)->name);
     separator = ",";
   }
   return sql + ')';

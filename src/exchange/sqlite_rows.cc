@@ -1,5 +1,7 @@
 #include "exchange/sqlite_rows.h"
 
+#include "interpreter/sql.h"
+
 namespace joedb {
 
 // ---- budget -------------------------------------------------------------------------------------
@@ -23,10 +25,10 @@ void Sqlite_Budget::report() {
 static std::string selection(const Sqlite_Table& table) {
   std::string sql = "SELECT ";
   if (!table.rowid.empty()) sql += table.rowid + ',';
-  for (const Sqlite_Column& column : table.columns) sql += sqlite_name(column.name) + ',';
+  for (const Sqlite_Column& column : table.columns) sql += sql_name(column.name) + ',';
   if (sql.ends_with(',')) sql.pop_back();
   if (sql.ends_with(' ')) sql += '0';  // no columns
-  return sql + " FROM " + sqlite_name(table.name) + " NOT INDEXED";
+  return sql + " FROM " + sql_name(table.name) + " NOT INDEXED";
 }
 
 Sqlite_Rows::Sqlite_Rows(const Sqlite& file, const Sqlite_Table& table, Sqlite_Budget& budget)

@@ -95,6 +95,18 @@ void append_sql_text(std::string& out, std::string_view text) {
   out.append(text) += '\'';
 }
 
+std::string sql_text(std::string_view text) {
+  std::string out;
+  append_sql_text(out, text);
+  return out;
+}
+
+std::string sql_name(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted += '"';
+}
+
 // ---- tables -------------------------------------------------------------------------------------
 
 namespace {

@@ -30,6 +30,9 @@ void append_sql(std::string& out, T value) {
 void append_sql_bytes(std::string& out, std::string_view bytes);
 // '…', if this is UTF-8 without control characters; else a cast of its bytes.
 void append_sql_text(std::string& out, std::string_view text);
+std::string sql_text(std::string_view text);
+// In double quotes, whatever it contains.
+std::string sql_name(std::string_view name);
 
 // Throws Exception where SQL would refuse a name of a table or field, or take two for one.
 void require_sql_names(const Database& database);

@@ -24,12 +24,6 @@ std::string sql_of(std::string_view commands) {
   return out.str();
 }
 
-std::string sql_text(std::string_view text) {
-  std::string out;
-  append_sql_text(out, text);
-  return out;
-}
-
 TEST(Sql, WritesOneInsertForEachRecordInOneTransaction) {
   EXPECT_EQ(
       sql_of("create_table city\nadd_field city name string\nadd_field city size float64\n"

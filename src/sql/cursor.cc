@@ -4,6 +4,9 @@
 #include <cmath>
 #include <tuple>
 
+#include "interpreter/sql.h"
+#include "sql/statement.h"
+
 namespace joedb {
 
 // ---- conditions ---------------------------------------------------------------------------------
@@ -41,13 +44,14 @@ const Column_Source& Cursor::column(int number) const {
 // Whether the connection has other functions than SQLite's own for LIKE and GLOB: those of a
 // program, of ICU, or of PRAGMA case_sensitive_like.
 static bool has_other_patterns(sqlite3* connection) {
-  sqlite3_stmt* statement = nullptr;
-  const char* const sql =
-      "SELECT 1 FROM pragma_function_list WHERE name IN ('like', 'glob') AND NOT builtin";
-  const bool has_own = sqlite3_prepare_v2(connection, sql, -1, &statement, nullptr) == SQLITE_OK &&
-                       sqlite3_step(statement) == SQLITE_DONE;
-  sqlite3_finalize(statement);
-  return !has_own;
+  try {
+    return Statement(connection,
+                     "SELECT 1 FROM pragma_function_list WHERE name IN ('like', 'glob') AND NOT "
+                     "builtin")
+        .step();
+  } catch (const Exception&) {  // who knows
+    return true;
+  }
 }
 
 // Whether a statement that is running may have an outer join, as far as its text and those of views
@@ -61,25 +65,20 @@ static bool may_join_outer(sqlite3* connection) {
     for (const char* const word : {"%left%", "%right%", "%full%"})
       if (sqlite3_strlike(word, sql, 0) == 0) return true;
   }
-  sqlite3_stmt* schemas = nullptr;
-  if (sqlite3_prepare_v2(connection, "PRAGMA database_list", -1, &schemas, nullptr) != SQLITE_OK)
+  try {
+    Statement schemas(connection, "PRAGMA database_list");
+    while (schemas.step()) {
+      // The conditions of our own views are equalities.
+      const std::string sql =
+          "SELECT 1 FROM " + sql_name(schemas.text(1)) +
+          ".sqlite_master WHERE type IN ('view', 'trigger') AND substr(name, -8) <> '__joined' AND "
+          "(instr(upper(sql), 'LEFT') OR instr(upper(sql), 'RIGHT') OR instr(upper(sql), 'FULL'))";
+      if (Statement(connection, sql).step()) return true;
+    }
+    return false;
+  } catch (const Exception&) {  // who knows
     return true;
-  bool is_found = false;
-  while (!is_found && sqlite3_step(schemas) == SQLITE_ROW) {
-    const auto* const name = reinterpret_cast<const char*>(sqlite3_column_text(schemas, 1));
-    if (name == nullptr) throw std::bad_alloc();
-    // The conditions of our own views are equalities.
-    const std::string sql =
-        "SELECT 1 FROM " + sql_name(name) +
-        ".sqlite_master WHERE type IN ('view', 'trigger') AND substr(name, -8) <> '__joined' AND "
-        "(instr(upper(sql), 'LEFT') OR instr(upper(sql), 'RIGHT') OR instr(upper(sql), 'FULL'))";
-    sqlite3_stmt* statement = nullptr;
-    is_found = sqlite3_prepare_v2(connection, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK ||
-               sqlite3_step(statement) != SQLITE_DONE;
-    sqlite3_finalize(statement);
   }
-  sqlite3_finalize(schemas);
-  return is_found;
 }
 
 // SQLite 3.40 gives a LIKE, a GLOB or an IS NOT NULL about the left table of a LEFT JOIN, in its

@@ -4,6 +4,7 @@
 #include "sql/cursor.h"
 #include "sql/open.h"
 #include "sql/register_joedb.h"
+#include "sql/statement.h"
 #include "sql/virtual_table.h"
 
 // The functions that SQLite calls.
@@ -44,14 +45,12 @@ std::string unquoted(const char* argument) {
 }
 
 bool has_utf_8(sqlite3* connection) {
-  sqlite3_stmt* statement = nullptr;
-  bool result = false;
-  if (sqlite3_prepare_v2(connection, "PRAGMA encoding", -1, &statement, nullptr) == SQLITE_OK &&
-      sqlite3_step(statement) == SQLITE_ROW)
-    result =
-        std::strcmp(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0)), "UTF-8") == 0;
-  sqlite3_finalize(statement);
-  return result;
+  try {
+    Statement encoding(connection, "PRAGMA encoding");
+    return encoding.step() && encoding.text(0) == "UTF-8";
+  } catch (const Exception&) {  // then SQLite compares
+    return false;
+  }
 }
 
 // Arguments: module, schema and name of the table; then FILE, TABLE, and OPTIONS.

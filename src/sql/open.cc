@@ -6,6 +6,7 @@
 
 #include "interpreter/dump.h"
 #include "interpreter/sql.h"
+#include "sql/statement.h"
 #include "sql/values.h"
 #include "sql/virtual_table.h"
 
@@ -13,40 +14,12 @@ namespace joedb {
 
 namespace {
 
-// In single quotes.
-std::string sql_text(std::string_view text) {
+// An argument of the module, in single quotes: it is no expression.
+std::string argument_text(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
   return result + '\'';
 }
-
-class Statement {
- public:
-  Statement(sqlite3* connection, const std::string& sql) : connection_(connection) {
-    check(sqlite3_prepare_v2(connection, sql.c_str(), static_cast<int>(sql.size()), &statement_,
-                             nullptr));
-  }
-  ~Statement() { sqlite3_finalize(statement_); }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-  bool step() {
-    const int code = sqlite3_step(statement_);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) check(code);
-    return code == SQLITE_ROW;
-  }
-  std::string text(int column) const {
-    const auto* const bytes = sqlite3_column_text(statement_, column);
-    return bytes ? reinterpret_cast<const char*>(bytes) : "";
-  }
-
- private:
-  void check(int code) const {
-    if (code == SQLITE_NOMEM) throw std::bad_alloc();
-    if (code != SQLITE_OK) throw Exception(sqlite3_errmsg(connection_));
-  }
-  sqlite3* const connection_;
-  sqlite3_stmt* statement_ = nullptr;
-};
 
 void run(sqlite3* connection, const std::string& sql) { Statement(connection, sql).step(); }
 
@@ -95,9 +68,9 @@ std::vector<Definition> definitions(const Database& database, const std::string&
   for (const Table* table : live_tables(database)) {
     const std::string& name = table->name();
     add("TABLE", name,
-        "CREATE VIRTUAL TABLE " + schema + sql_name(name) + " USING joedb(" + sql_text(file) +
-            ", " + sql_text(table->name()) + (options.empty() ? "" : ", " + sql_text(options)) +
-            ")");
+        "CREATE VIRTUAL TABLE " + schema + sql_name(name) + " USING joedb(" + argument_text(file) +
+            ", " + argument_text(table->name()) +
+            (options.empty() ? "" : ", " + argument_text(options)) + ")");
   }
   for (const Table* table : live_tables(database)) {
     bool has_references = false;

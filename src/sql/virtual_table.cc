@@ -8,12 +8,6 @@
 
 namespace joedb {
 
-std::string sql_name(std::string_view name) {
-  std::string result = "\"";
-  for (const char c : name) result.append(c == '"' ? 2 : 1, c);
-  return result + '"';
-}
-
 Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> file,
                              const std::string& table_name)
     : sqlite3_vtab(), connection_(connection), file_(std::move(file)), name_(table_name) {
@@ -156,21 +150,8 @@ class Virtual_Table::Planner {
   bool collect() {
     for (int i = 0; i < info_->nConstraint; ++i) {
       const auto& constraint = info_->aConstraint[i];
-      switch (constraint.op) {
-        case SQLITE_INDEX_CONSTRAINT_EQ:
-        case SQLITE_INDEX_CONSTRAINT_IS:
-        case SQLITE_INDEX_CONSTRAINT_LT:
-        case SQLITE_INDEX_CONSTRAINT_LE:
-        case SQLITE_INDEX_CONSTRAINT_GT:
-        case SQLITE_INDEX_CONSTRAINT_GE:
-        case SQLITE_INDEX_CONSTRAINT_ISNULL:
-        case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
-        case SQLITE_INDEX_CONSTRAINT_LIKE:
-        case SQLITE_INDEX_CONSTRAINT_GLOB:
-          break;
-        default:  // some have no column
-          continue;
-      }
+      // All that any column understands; others may have no column.
+      if (!Range::understands(constraint.op, Kind::text)) continue;
       const int column =
           constraint.iColumn == table_.id_column() ? Plan::record_id : constraint.iColumn;
       if (column == table_.moment_column()) {

@@ -16,9 +16,6 @@
 
 namespace joedb {
 
-// In double quotes, whatever it contains.
-std::string sql_name(std::string_view name);
-
 // A table of a joedb file, as SQLite sees it: a column for each field that it has when it is made,
 // and two hidden ones, `__moment` (Shared_File::past) and `__id`, which is the record id and the
 // rowid. It follows its table and fields by their ids, through new names.
