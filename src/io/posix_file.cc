@@ -118,6 +118,11 @@ bool File::has_name(const std::string& path) const {
   return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
+bool File::is_replaced() const {
+  struct stat named;
+  return ::stat(get_name().c_str(), &named) == 0 && !has_name(get_name());
+}
+
 File::~File() {
   unmap();
   unmap_words();

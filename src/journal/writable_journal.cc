@@ -373,6 +373,17 @@ void Writable_Journal::rollback() {
   rewind();
 }
 
+void Writable_Journal::rollback_to(const Replay_Place& savepoint) {
+  require_no_blob();
+  finish_hard_checkpoint();
+  assert(savepoint.position >= get_checkpoint() && savepoint.position <= get_position());
+  if (savepoint.position == get_position()) return;
+  out_.require_no_failure();
+  buffer_.drop_from(savepoint.position);
+  out_.require_no_failure();
+  replay_.context() = savepoint.context;
+}
+
 void Writable_Journal::rewind() {
   finish_hard_checkpoint();
   if (ahead_of_checkpoint() > 0)

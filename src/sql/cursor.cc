@@ -114,7 +114,7 @@ static std::vector<sqlite3_value*> values_of_list(sqlite3_value* list,
 bool Cursor::find_one(sqlite3_value* id) {
   if (sqlite3_value_type(id) != SQLITE_INTEGER) return false;
   past_ = nullptr;
-  source_ = &table_.present_source();
+  use_state();
   from_ = Source::list;
   next_ = end_ = block_.data();
   block_[0] = static_cast<index_t>(sqlite3_value_int64(id));
@@ -126,14 +126,20 @@ void Cursor::choose_state(sqlite3_value* moment) {
   sqlite3_value_free(moment_);
   moment_ = nullptr;
   past_ = moment ? table_.file().past(moment) : nullptr;
-  if (past_ == nullptr) {
-    source_ = &table_.present_source();
-    return;
+  if (past_ != nullptr) {
+    moment_ = sqlite3_value_dup(moment);
+    if (moment_ == nullptr) throw std::bad_alloc();
   }
-  moment_ = sqlite3_value_dup(moment);
-  if (moment_ == nullptr) throw std::bad_alloc();
-  past_source_ = table_.past_source(*past_);
-  source_ = &past_source_;
+  use_state();
+}
+
+void Cursor::use_state() {
+  if (is_present()) {
+    source_ = &table_.present_source();
+  } else {
+    past_source_ = table_.past_source(state());
+    source_ = &past_source_;
+  }
 }
 
 void Cursor::filter(int number, const char* text, sqlite3_value** values) {
@@ -270,10 +276,10 @@ const Index* Cursor::usable_index() const {
     const auto& indexes = table.indexes();
     const auto number = static_cast<std::size_t>(plan_.index);
     const Index* index = number < indexes.size() ? indexes[number].get() : nullptr;
-    if (past_ != nullptr) {  // where an index may be missing
+    if (!is_present()) {  // where an index may be missing
       const auto& present = table_.present_source().table->indexes();
       index = number < present.size()
-                  ? past_->database.find_index(present[number]->definition().name)
+                  ? state().database().find_index(present[number]->definition().name)
                   : nullptr;
     }
     if (index && index->is_complete() &&
@@ -284,19 +290,18 @@ const Index* Cursor::usable_index() const {
 }
 
 const Index* Cursor::own_index() {
-  State& state = past_ ? *past_ : table_.file().present();
   if (plan_.access == Plan::Access::own_index) {
     std::vector<Field_Id> fields;
     for (const Plan::Term& term : plan_.order) {
       if (column(term.column).column == nullptr) return nullptr;
       fields.push_back(table_.field(term.column));
     }
-    return &state.own_index(*source_->table, fields);
+    return &state().own_index(*source_->table, fields);
   }
   if (find_range(Plan::record_id) != nullptr) return nullptr;
   for (const auto& [number, range] : ranges_)
     if (range.is_point() && !range.is_null_only() && column(number).column != nullptr)
-      return state.note_search(*source_->table, table_.field(number));
+      return state().note_search(*source_->table, table_.field(number));
   return nullptr;
 }
 
@@ -416,7 +421,16 @@ void Cursor::next_block() {
   next_ = block_.data();
   end_ = next_ + count;
   // The values that were given may have been zeros.
-  if (count == 0) (past_ ? *past_ : table_.file().present()).database.require_intact();
+  if (count == 0) state().database().require_intact();
+}
+
+void Cursor::leave_out_gone_records() noexcept {
+  if (!is_present() || source_ == nullptr || source_->table == nullptr || is_at_end()) return;
+  const Record_Ids& records = source_->table->records();
+  scan_end_ = std::min(scan_end_, records.size());
+  auto* const first = const_cast<index_t*>(next_) + 1;
+  end_ = std::remove_if(first, const_cast<index_t*>(end_),
+                        [&](index_t id) { return !records.is_used(id); });
 }
 
 // ---- order --------------------------------------------------------------------------------------
@@ -505,7 +519,14 @@ void Cursor::give(sqlite3_context* context, int number) const {
     const Column_Source& source = source_->columns[static_cast<std::size_t>(number)];
     if (source.column == nullptr) [[unlikely]]
       column(number);  // may throw
-    return give_value(context, source, id(), table_.file().file(), past_ == nullptr);
+    Writer* const writer = is_present() ? table_.file().writer() : nullptr;
+    if (writer != nullptr) [[unlikely]] {
+      // A column that an UPDATE leaves as it is.
+      if (sqlite3_vtab_nochange(context) != 0) return;
+      if (source.code == Type_Code::blob) writer->flush();
+    }
+    const bool is_lasting = past_ == nullptr && writer == nullptr;
+    return give_value(context, source, id(), table_.file().file(), is_lasting);
   }
   if (number == table_.id_column()) return sqlite3_result_int64(context, id());
   if (moment_ != nullptr) sqlite3_result_value(context, moment_);

@@ -17,12 +17,11 @@ namespace joedb {
 class Cursor : public sqlite3_vtab_cursor {
  public:
   // Begins to read the file: throws what Shared_File::begin_reading throws.
-  explicit Cursor(Virtual_Table& table) : sqlite3_vtab_cursor(), table_(table) {
-    table_.file().begin_reading();
-  }
+  explicit Cursor(Virtual_Table& table)
+      : sqlite3_vtab_cursor(), table_(table), opened_(table.file().begin_reading(*this)) {}
   ~Cursor() {
     sqlite3_value_free(moment_);
-    table_.file().end_reading();
+    table_.file().end_reading(*opened_, *this);
   }
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
@@ -38,8 +37,21 @@ class Cursor : public sqlite3_vtab_cursor {
       next_block();
   }
   index_t id() const { return *next_; }
+  // The same, for SQLite's rowid.
+  index_t rowid() {
+    has_given_past_rowid_ |= past_ != nullptr;
+    return id();
+  }
+  // Whether a rowid was that of a record in a past state of this table.
+  bool has_given_past_rowid_of(const Virtual_Table& table) const {
+    return has_given_past_rowid_ && &table == &table_;
+  }
   // Throws Exception if the field was dropped; Io_Error, Corruption_Error.
   void give(sqlite3_context* context, int column) const;
+
+  // Some records of the present state are not in use any more: does not give them, unless it is at
+  // one.
+  void leave_out_gone_records() noexcept;
 
  private:
   static constexpr std::size_t block_size = 1024;
@@ -51,6 +63,10 @@ class Cursor : public sqlite3_vtab_cursor {
   void begin(sqlite3_value** values);
   bool may_use(unsigned char op);
   void choose_state(sqlite3_value* moment);
+  void use_state();
+  State& state() const { return past_ ? *past_ : *opened_; }
+  // Whether it reads the state that follows others, and that a transaction changes.
+  bool is_present() const { return past_ == nullptr && opened_.get() == &table_.file().present(); }
   Range& range_of(int column);
   const Range* find_range(int column) const;
   const Column_Source& column(int number) const;
@@ -78,13 +94,15 @@ class Cursor : public sqlite3_vtab_cursor {
   void sort();
 
   Virtual_Table& table_;
+  const std::shared_ptr<State> opened_;  // the present, then
   // The plan, which is the same as long as its text has this address.
   const char* plan_text_ = nullptr;
   Plan plan_;
 
   std::optional<bool> may_join_outer_, has_other_patterns_;
 
-  std::shared_ptr<State> past_;      // null: the present
+  std::shared_ptr<State> past_;  // null: opened_
+  bool has_given_past_rowid_ = false;
   sqlite3_value* moment_ = nullptr;  // argument of the search; a copy
   Virtual_Table::Source past_source_;
   const Virtual_Table::Source* source_ = nullptr;

@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
 
 #include "sql/cursor.h"
 #include "sql/open.h"
 #include "sql/register_joedb.h"
+#include "sql/row_change.h"
 #include "sql/statement.h"
 #include "sql/virtual_table.h"
 
@@ -73,6 +76,7 @@ int connect(sqlite3* connection, void* files, int count, const char* const* argu
         const char* const path = sqlite3_db_filename(connection, arguments[1]);
         const bool is_own =
             std::strcmp(arguments[1], "main") != 0 && (path == nullptr || *path == 0);
+        sqlite3_vtab_config(connection, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
         sqlite3_vtab_config(connection, is_own ? SQLITE_VTAB_INNOCUOUS : SQLITE_VTAB_DIRECTONLY);
         *result = table.release();
         return SQLITE_OK;
@@ -84,6 +88,16 @@ int connect(sqlite3* connection, void* files, int count, const char* const* argu
 int create(sqlite3* connection, void* files, int count, const char* const* arguments,
            sqlite3_vtab** result, char** message) noexcept {
   return connect(connection, files, count, arguments, result, message);
+}
+
+// DROP TABLE.
+int destroy(sqlite3_vtab* table) noexcept {
+  if (table_of(table).file().writer() != nullptr) {
+    table_of(table).set_error("a table cannot be dropped in a transaction that writes its file");
+    return SQLITE_LOCKED;
+  }
+  delete &table_of(table);
+  return SQLITE_OK;
 }
 
 int disconnect(sqlite3_vtab* table) noexcept {
@@ -121,18 +135,90 @@ int column(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int number) no
 }
 
 int rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) noexcept {
-  *id = cursor_of(cursor).id();
+  *id = cursor_of(cursor).rowid();
   return SQLITE_OK;
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+// As long as the connection waits for others; where it does not, five seconds.
+System::Duration patience_of(sqlite3* connection) {
+  std::int64_t milliseconds = 0;
+  try {
+    Statement timeout(connection, "PRAGMA busy_timeout");
+    if (timeout.step()) milliseconds = std::atoll(timeout.text(0).c_str());
+  } catch (const Exception&) {
+  }
+  return std::chrono::milliseconds(milliseconds > 0 ? milliseconds : 5000);
+}
+
+int update(sqlite3_vtab* table, int count, sqlite3_value** values, sqlite3_int64* id) noexcept {
+  return guarded(table, [&] {
+    const sqlite3_int64 result = change_row(table_of(table), count, values);
+    if (count > 1 && sqlite3_value_type(values[0]) == SQLITE_NULL) *id = result;
+  });
+}
+
+int begin(sqlite3_vtab* table) noexcept {
+  return guarded(table, [&] {
+    Virtual_Table& t = table_of(table);
+    t.file().begin_writing(patience_of(t.connection()));
+  });
+}
+
+// Errors are possible here: what is not committed yet is rolled back then.
+int sync(sqlite3_vtab* table) noexcept {
+  return guarded(table, [&] {
+    if (Writer* const writer = table_of(table).file().writer()) writer->commit();
+  });
+}
+
+int commit(sqlite3_vtab* table) noexcept {
+  table_of(table).file().end_writing();
+  return SQLITE_OK;
+}
+
+int rollback(sqlite3_vtab* table) noexcept {
+  const int result = guarded(table, [&] {
+    if (Writer* const writer = table_of(table).file().writer()) writer->rollback();
+  });
+  table_of(table).file().end_writing();
+  return result;
+}
+
+int savepoint(sqlite3_vtab* table, int number) noexcept {
+  return guarded(table, [&] {
+    if (Writer* const writer = table_of(table).file().writer())
+      writer->set_savepoint(static_cast<std::size_t>(number));
+  });
+}
+
+int release(sqlite3_vtab* table, int number) noexcept {
+  return guarded(table, [&] {
+    if (Writer* const writer = table_of(table).file().writer())
+      writer->release(static_cast<std::size_t>(number));
+  });
+}
+
+int rollback_to(sqlite3_vtab* table, int number) noexcept {
+  return guarded(table, [&] {
+    Shared_File& file = table_of(table).file();
+    if (Writer* const writer = file.writer()) {
+      file.note_change();
+      writer->rollback_to(static_cast<std::size_t>(number));
+      file.note_gone_records();
+    }
+  });
 }
 
 constexpr sqlite3_module make_module() {
   sqlite3_module module{};
-  module.iVersion = 1;
+  module.iVersion = 2;
   module.xCreate = create;
   module.xConnect = connect;
   module.xBestIndex = best_index;
   module.xDisconnect = disconnect;
-  module.xDestroy = disconnect;
+  module.xDestroy = destroy;
   module.xOpen = open;
   module.xClose = close;
   module.xFilter = filter;
@@ -140,6 +226,14 @@ constexpr sqlite3_module make_module() {
   module.xEof = eof;
   module.xColumn = column;
   module.xRowid = rowid;
+  module.xUpdate = update;
+  module.xBegin = begin;
+  module.xSync = sync;
+  module.xCommit = commit;
+  module.xRollback = rollback;
+  module.xSavepoint = savepoint;
+  module.xRelease = release;
+  module.xRollbackTo = rollback_to;
   return module;
 }
 

@@ -109,7 +109,7 @@ int joedb_open(Shared_Files& files, const std::string& name, const std::string& 
                const std::string& schema) {
   sqlite3* const connection = files.connection();
   const std::shared_ptr<Shared_File> file = files.open(name, options);
-  const Database& database = file->present().database;
+  const Database& database = file->present().database();
   require_sql_names(database);
   const std::vector<Definition> wanted =
       definitions(database, name, options, sql_name(schema) + ".");
@@ -148,6 +148,9 @@ bool is_made_here(sqlite3* connection, const std::string& schema, const std::str
 int joedb_close(Shared_Files& files, const std::string& name) {
   int count = 0;
   auto& all = files.opened();
+  for (const Shared_Files::Opened& opened : all)
+    if (opened.name == name && opened.file->writer() != nullptr)
+      throw Sql_Error(SQLITE_LOCKED, name + " is being written: COMMIT or ROLLBACK first");
   for (std::size_t i = 0; i < all.size();) {
     if (all[i].name != name) {
       ++i;

@@ -7,6 +7,7 @@
 #include "joedb/io/posix_file.h"
 #include "joedb/table/load.h"
 #include "joedb/table/snapshot.h"
+#include "sql/cursor.h"
 #include "sql/values.h"
 
 namespace joedb {
@@ -39,6 +40,14 @@ const Index* State::note_search(const Table& table, Field_Id field) {
   return &own_index(table, {field});
 }
 
+void State::forget_own_indexes() {
+  if (cursors_.empty()) forgotten_indexes_.clear();
+  for (auto& [fields, index] : own_indexes_)
+    if (index) forgotten_indexes_.push_back(std::move(index));
+  own_indexes_.clear();
+  searches_.clear();
+}
+
 // Tables and all other indexes are complete where a unique index would hold a key twice; that one
 // is not used then, because it has fewer records than its table (is_complete in sql/cursor.cc).
 template <class F>
@@ -69,57 +78,141 @@ static std::vector<Index_Definition> find_indexes(Abstract_File& file,
 }
 
 Shared_File::Shared_File(std::unique_ptr<Abstract_File> file, const std::string& options_file)
-    : file_(std::move(file)),
-      options_file_(options_file),
-      journal_(*file_),
-      present_(std::make_unique<State>()) {
-  load_all();
+    : file_(std::move(file)), options_file_(options_file) {
+  load_new();
 }
 
-// What an index needs may have been dropped since: then with fewer of them.
-void Shared_File::load_all() {
+Shared_File::~Shared_File() {
+  if (writer_ == nullptr) return;
   try {
-    return load_with(find_indexes(*file_, options_file_, true));
+    writer_->rollback();
+  } catch (const std::exception&) {  // what is left has no checkpoint
+  }
+}
+
+// ---- the present state --------------------------------------------------------------------------
+
+// What an index needs may have been dropped since: then with fewer of them.
+void Shared_File::load_all(State& state) {
+  try {
+    return load_with(state, find_indexes(*file_, options_file_, true));
   } catch (const Corruption_Error&) {
   }
   try {
-    return load_with(find_indexes(*file_, options_file_, false));
+    return load_with(state, find_indexes(*file_, options_file_, false));
   } catch (const Corruption_Error&) {
     if (options_file_.empty()) throw;
   }
-  load_with({});
+  load_with(state, {});
 }
 
-void Shared_File::load_with(std::vector<Index_Definition> indexes) {
-  journal_.rewind();
-  present_->forget_own_indexes();
-  present_->database = Database(Deleted_Values::reset);
-  for (Index_Definition& index : indexes) present_->database.add_index(std::move(index));
-  load_in_spite_of_violations([this] { load(present_->database, journal_); });
+void Shared_File::load_with(State& state, std::vector<Index_Definition> indexes) {
+  journal_->rewind();
+  state.forget_own_indexes();
+  Database database(Deleted_Values::reset);
+  for (Index_Definition& index : indexes) database.add_index(std::move(index));
+  state.take_back(std::move(database));
+  load_in_spite_of_violations([&] { load(state.database(), *journal_); });
 }
 
-void Shared_File::begin_reading() {
-  if (cursors_ == 0) refresh();
-  ++cursors_;
+// Another state, so that cursors keep theirs.
+void Shared_File::load_new() {
+  must_load_ = true;
+  if (cursors_ == 0 && file_->is_replaced()) {
+    if (auto file = file_->open_beside("", Open_Mode::read_existing)) {
+      past_.clear();
+      journal_.reset();
+      file_ = std::move(file);
+    }
+  }
+  times_.clear();
+  journal_.emplace(*file_);
+  auto state = std::make_shared<State>();
+  load_all(*state);
+  present_ = std::move(state);
+  ++version_;
+  must_load_ = false;
 }
 
-void Shared_File::refresh() {
-  present_->database.require_intact();
-  journal_.pull();
-  if (journal_.get_replay_position() == journal_.get_checkpoint()) return;
+void Shared_File::follow() {
+  present_->database().require_intact();
+  journal_->pull();
+  if (journal_->get_replay_position() == journal_->get_checkpoint()) return;
   ++version_;
   present_->forget_own_indexes();
   times_.clear();
   try {
-    load_in_spite_of_violations([this] { load(present_->database, journal_); });
+    load_in_spite_of_violations([this] { load(present_->database(), *journal_); });
   } catch (const Corruption_Error&) {
     try {
-      load_all();
+      load_all(*present_);
     } catch (const Io_Error&) {
       throw;
     } catch (const Exception&) {  // the options file does not fit any more, or the file is damaged
-      load_with({});
+      load_with(*present_, {});
     }
+  }
+}
+
+void Shared_File::refresh() {
+  if (must_load_ || (cursors_ == 0 && file_->is_replaced()))
+    load_new();
+  else
+    follow();
+}
+
+std::shared_ptr<State> Shared_File::begin_reading(Cursor& cursor) {
+  if (writer_ == nullptr && present_->cursors().empty()) refresh();
+  present_->cursors().push_back(&cursor);
+  ++cursors_;
+  return present_;
+}
+
+void Shared_File::end_reading(State& state, Cursor& cursor) noexcept {
+  std::erase(state.cursors(), &cursor);
+  --cursors_;
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+void Shared_File::begin_writing(System::Duration patience) {
+  if (writer_ != nullptr) return;
+  if (present_->cursors().empty())
+    refresh();
+  else
+    load_new();
+  const Replay_Place place = journal_->get_replay_place();
+  writer_ = std::make_unique<Writer>(*file_, present_->database(), place, patience);
+  present_->lend(writer_->database());
+  try {
+    writer_->lock();
+  } catch (...) {
+    end_writing();
+    throw;
+  }
+  present_->forget_own_indexes();
+  ++version_;
+}
+
+void Shared_File::note_gone_records() noexcept {
+  for (Cursor* const cursor : present_->cursors()) cursor->leave_out_gone_records();
+}
+
+void Shared_File::end_writing() noexcept {
+  if (writer_ == nullptr) return;
+  must_load_ = writer_->is_broken();
+  Replay_Place place;
+  present_->take_back(writer_->end(place));
+  present_->forget_own_indexes();
+  writer_.reset();
+  ++version_;
+  times_.clear();
+  note_gone_records();
+  try {
+    journal_->pull();
+    if (!must_load_) journal_->resume(place);
+  } catch (const std::exception&) {
+    must_load_ = true;
   }
 }
 
@@ -153,9 +246,9 @@ std::shared_ptr<State> Shared_File::past(Offset position) {
     past_.splice(past_.begin(), past_, known);
     return past_.front().second;
   }
-  auto state = std::make_shared<State>(present_->database.make_new());
+  auto state = std::make_shared<State>(present_->database().make_new());
   Readonly_Journal journal(*file_);
-  load_in_spite_of_violations([&] { load(state->database, journal, position); });
+  load_in_spite_of_violations([&] { load(state->database(), journal, position); });
   require_entry_end(journal, position);
   past_.emplace_front(position, state);
   if (past_.size() > most_past_states) past_.pop_back();

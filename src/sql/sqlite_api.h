@@ -7,6 +7,7 @@
 
 #include <exception>
 #include <new>
+#include <string>
 
 #include "joedb/base/error.h"
 
@@ -24,6 +25,13 @@ inline bool has_sqlite_3_38() {
   return result;
 }
 
+// An error that has a code of SQLite.
+class Sql_Error : public Exception {
+ public:
+  Sql_Error(int code_of_sqlite, const std::string& what) : Exception(what), code(code_of_sqlite) {}
+  const int code;
+};
+
 // Calls f(), which returns a code of SQLite. No exception may reach SQLite: it becomes a code, and
 // `fail` is called with its text.
 template <class F, class Fail>
@@ -32,6 +40,9 @@ int without_exceptions(F f, Fail fail) noexcept {
     return f();
   } catch (const std::bad_alloc&) {
     return SQLITE_NOMEM;
+  } catch (const Sql_Error& error) {
+    fail(error.what());
+    return error.code;
   } catch (const Io_Error& error) {
     fail(error.what());
     return SQLITE_IOERR;

@@ -11,7 +11,7 @@ namespace joedb {
 Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> file,
                              const std::string& table_name)
     : sqlite3_vtab(), connection_(connection), file_(std::move(file)), name_(table_name) {
-  const Database& database = file_->present().database;
+  const Database& database = file_->present().database();
   require_sql_names(database);
   const Table* const table = database.find_table(table_name);
   if (table == nullptr) throw Exception(file_->name() + ": no such table: " + table_name);
@@ -40,7 +40,7 @@ void Virtual_Table::set_error(const char* text) {
 
 Virtual_Table::Source Virtual_Table::past_source(State& state) const {
   Source source;
-  source.table = state.database.find_table(table_);
+  source.table = state.database().find_table(table_);
   for (const Field_Column& column : columns_) {
     const Field* const field = source.table ? source.table->find_field(column.field) : nullptr;
     source.columns.push_back({column.code, field ? field->column.get() : nullptr});

@@ -134,6 +134,51 @@ void Record_Ids::erase(index_t id) {
   --used_count_;
 }
 
+// ---- undoing ------------------------------------------------------------------------------------
+
+// Into a list again, between the neighbours that it had there.
+void Record_Ids::link(index_t id, bool is_used, const Before& neighbours, index_t& first,
+                      index_t& last) {
+  set_link(id, is_used, neighbours.next, neighbours.previous);
+  if (neighbours.previous != no_id)
+    set_next(neighbours.previous, id);
+  else
+    first = id;
+  if (neighbours.next != no_id)
+    set_previous(neighbours.next, id);
+  else
+    last = id;
+}
+
+Record_Ids::Before Record_Ids::before_insert(index_t id) const {
+  if (id < size_) return {size_, previous_in_list(id), next_in_list(id)};
+  return {size_, no_id, is_dense_ ? no_id : first_free_};
+}
+
+void Record_Ids::undo_insert(index_t id, const Before& before) {
+  --used_count_;
+  if (is_dense_) {
+    size_ = before.size;
+    return;
+  }
+  unlink(id, first_used_, last_used_);
+  if (id < before.size) return link(id, false, before, first_free_, last_free_);
+  // Ids that were skipped go, too. Links behind the end are those of free ids.
+  first_free_ = before.next;
+  if (first_free_ != no_id)
+    set_previous(first_free_, no_id);
+  else
+    last_free_ = no_id;
+  for (index_t i = before.size; i <= id; ++i) links()[i] = {0, 0, i < dense_size_};
+  size_ = before.size;
+}
+
+void Record_Ids::undo_erase(index_t id, const Before& before) {
+  unlink(id, first_free_, last_free_);
+  link(id, true, before, first_used_, last_used_);
+  ++used_count_;
+}
+
 // ---- snapshots ----------------------------------------------------------------------------------
 
 void Record_Ids::save(Section_Writer& out) const {

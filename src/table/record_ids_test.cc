@@ -261,5 +261,44 @@ TEST_F(Record_Ids_Test, ManyVectorsOfOneTakeNoTime) {
   EXPECT_EQ(ids.used_count(), 299'999);
 }
 
+TEST(Record_Ids_Undo, RestoresBothListsInReverseOrder) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    Reserving_Ids ids;
+    std::vector<Model> models(1);
+    struct Step {
+      bool is_insertion;
+      index_t id;
+      Record_Ids::Before before;
+    };
+    std::vector<Step> steps;
+    for (int i = 0; i < 60; ++i) {
+      if (!steps.empty() && random.below(3) == 0) {
+        const Step step = steps.back();
+        steps.pop_back();
+        models.pop_back();
+        if (step.is_insertion)
+          ids.undo_insert(step.id, step.before);
+        else
+          ids.undo_erase(step.id, step.before);
+      } else {
+        const auto id =
+            static_cast<index_t>(random.below(static_cast<std::uint64_t>(ids.size()) + 3));
+        models.push_back(models.back());
+        if (ids.is_used(id)) {
+          steps.push_back({false, id, ids.before_erase(id)});
+          ids.erase(id);
+          models.back().erase(id);
+        } else {
+          steps.push_back({true, id, ids.before_insert(id)});
+          ids.insert(id);
+          models.back().insert(id);
+        }
+      }
+      expect_like(ids, models.back());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace joedb

@@ -182,6 +182,23 @@ void Table::start_again(Record_Id record, index_t size) {
       if (field.column) field.column->reset(id);
 }
 
+std::uint64_t Table::index_bits(Record_Id record) const {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < indexes_.size(); ++i)
+    if (indexes_[i]->contains(record)) bits |= std::uint64_t{1} << std::min<std::size_t>(i, 63);
+  return bits;
+}
+
+void Table::undo_keys(Record_Id record, std::uint64_t index_bits) {
+  for (std::size_t i = 0; i < indexes_.size(); ++i) {
+    Index& index = *indexes_[i];
+    if ((index_bits >> std::min<std::size_t>(i, 63) & 1) == 0) continue;
+    const std::vector<Field_Id>& fields = index.definition().fields;
+    index.reserve(records_.size());
+    index.insert(record, *std::max_element(fields.begin(), fields.end()));
+  }
+}
+
 void Table::prepare_update_vector(Record_Id record, index_t size) const {
   const index_t id = record.value();
   if (id < 0 || size < 0 || id > records_.size() || size > records_.size() - id)

@@ -66,6 +66,28 @@ Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options&
   build();
 }
 
+static std::vector<Index_Definition> definitions_of(const Database& database) {
+  std::vector<Index_Definition> result;
+  for (const Index* const index : database.indexes()) result.push_back(index->definition());
+  return result;
+}
+
+Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options& options,
+                                     Database& content, const Replay_Place& place)
+    : deleted_values_(content.deleted_values()),
+      indexes_(definitions_of(content)),
+      database_(deleted_values_),
+      journal_(file, options),
+      must_build_(false) {
+  journal_.resume(place);
+  database_ = std::move(content);
+}
+
+Database Writable_Database::release() {
+  must_build_ = true;
+  return std::move(database_);
+}
+
 Writable_Database::~Writable_Database() {
   try {
     finish_background();

@@ -132,6 +132,10 @@ class Abstract_File {
   virtual std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                                      Open_Mode mode) const;
 
+  // Whether another file has the name of this one now: joedb_pack --in-place gives it to a new
+  // file. False where this is not known.
+  virtual bool is_replaced() const { return false; }
+
   // For such files. The first gives what open_beside(from) opens the name of open_beside(to), in
   // one step, in place of what has that name; sync the file before. When it returns, a power cut
   // does not take it back. The second removes one; nothing happens if there is none, and a power

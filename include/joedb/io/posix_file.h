@@ -45,6 +45,7 @@ class File : public Named_File {
 
   // Whether another process, or object, may be appending to the file now: it holds the tail lock.
   bool is_being_written() const;
+  bool is_replaced() const override;
   // Files with the name of this one and the suffix.
   std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                              Open_Mode mode) const override;

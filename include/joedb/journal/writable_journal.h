@@ -206,6 +206,15 @@ class Writable_Journal {
   // the file cannot be truncated, Write_Disabled after a failure; what was flushed stays then.
   void rollback();
 
+  // A place behind the checkpoint, or there, that rollback_to() goes back to. It is valid until the
+  // next checkpoint, or until something before it is rolled back.
+  Replay_Place savepoint() const { return {get_position(), replay_.place().context}; }
+  // Drops everything behind the savepoint, in memory and in the file. The journal goes on there:
+  // the caller has taken back what these entries have done to tables. Throws Exception while a blob
+  // is appended in pieces, and Write_Disabled after a failure, also if the file cannot be
+  // truncated; what was flushed stays then.
+  void rollback_to(const Replay_Place& savepoint);
+
   // The next replay starts at the first entry again. Throws Exception if anything is behind the
   // checkpoint.
   void rewind();

@@ -75,6 +75,8 @@ class Database {
   // databases with the same bytes here have the same tables and fields, with the same ids.
   const std::string& schema_entries() const { return schema_entries_; }
 
+  Deleted_Values deleted_values() const { return deleted_values_; }
+
   // ---- indexes
 
   // Call it before anything is replayed. The index is made when its table is created. It belongs
@@ -265,6 +267,12 @@ class Database {
   }
   void apply(const Valid_Data&) {}
   void apply(const Blob_Data&) {}
+
+  // Takes back the last insertion in this table (table/undo_log.h).
+  void undo_insert(Table& table, Record_Id record, const Record_Ids::Before& before) {
+    if (record.value() > before.size) rows_beyond_limit_ -= record.value() - before.size;
+    table.undo_insert(record, before);
+  }
 
   // The same as find_table, but throws Data_Error if there is no such table.
   const Table& table(Table_Id id) const {

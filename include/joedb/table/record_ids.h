@@ -82,6 +82,22 @@ class Record_Ids {
   // Requires is_used(id).
   void erase(index_t id);
 
+  // ---- undoing
+  //
+  // What is done last is undone first. Then ids and the order of both lists are as before; a table
+  // that is no longer dense stays so. `before` was asked for before the change.
+
+  struct Before {
+    index_t size;
+    index_t previous, next;  // neighbours of the id in the list that it was in
+  };
+  // Requires that the id is not in use.
+  Before before_insert(index_t id) const;
+  // Requires is_used(id).
+  Before before_erase(index_t id) const { return {size_, previous(id), next(id)}; }
+  void undo_insert(index_t id, const Before& before);
+  void undo_erase(index_t id, const Before& before);
+
   // ---- snapshots (snapshot/sections.h)
 
   void save(Section_Writer& out) const;
@@ -123,6 +139,7 @@ class Record_Ids {
   void set_previous(index_t id, index_t previous);
   void set_link(index_t id, bool is_used, index_t next, index_t previous);
   void unlink(index_t id, index_t& first, index_t& last);
+  void link(index_t id, bool is_used, const Before& neighbours, index_t& first, index_t& last);
   void make_lists();
   void skip_to(index_t id);
   void insert_at_hole(index_t id);

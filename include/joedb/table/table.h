@@ -181,6 +181,30 @@ class Table {
   // stay until an id is used again.
   void erase_vector(Record_Id record, index_t size);
 
+  // ---- undoing (table/undo_log.h): what is done last is undone first
+
+  // In which indexes a record is: a bit for each, the highest one for all from 63 on.
+  std::uint64_t index_bits(Record_Id record) const;
+  // After a value of the record was put back: the record into these indexes again, and out of the
+  // others. Throws std::bad_alloc.
+  void undo_keys(Record_Id record, std::uint64_t index_bits);
+  // Out of the indexes, before a value of the record is put back.
+  void erase_keys(Record_Id record) {
+    for (const auto& index : indexes_) index->forget(record);
+  }
+  // Values are not put back.
+  void undo_insert(Record_Id record, const Record_Ids::Before& before) {
+    erase_keys(record);
+    records_.undo_insert(record.value(), before);
+  }
+  // Throws std::bad_alloc.
+  void undo_erase(Record_Id record, const Record_Ids::Before& before, std::uint64_t index_bits) {
+    records_.undo_erase(record.value(), before);
+    undo_keys(record, index_bits);
+  }
+
+  // ----
+
   // Throws Data_Error unless 0 <= record and record + size <= records().size(). Records in the
   // range need not be in use.
   void prepare_update_vector(Record_Id record, index_t size) const;

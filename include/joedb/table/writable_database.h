@@ -11,6 +11,8 @@
 
 namespace joedb::inline v1 {
 
+class Undo_Log;
+
 // The content of a database, and its journal.
 //
 // Every change is checked, logged, applied, in this order: if it throws, neither the tables nor the
@@ -28,6 +30,13 @@ class Writable_Database {
   explicit Writable_Database(Abstract_File& file, const Journal_Options& options = {},
                              Deleted_Values deleted_values = Deleted_Values::keep,
                              std::vector<Index_Definition> indexes = {});
+  // With what a reader of the same file has: `content` is that of the journal up to `place`, and
+  // stays where it is if this throws. Addresses of tables stay.
+  Writable_Database(Abstract_File& file, const Journal_Options& options, Database& content,
+                    const Replay_Place& place);
+  // Gives the content to a reader; nothing but the destructor may be called afterwards. Unless
+  // must_build() was true, it is that of place().
+  Database release();
   // If the file has a snapshot that has become old (is_snapshot_due), writes a new one. Errors go
   // to Destructor_Logger.
   ~Writable_Database();
@@ -148,6 +157,8 @@ class Writable_Database {
   void commit() { journal_.commit(); }
   // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
+  // Behind the last entry.
+  Replay_Place place() const { return journal_.savepoint(); }
 
   // Drops everything behind the checkpoint, in the file and in memory. The tables are built again
   // from the journal, so addresses of tables change. If that throws, the old tables stay, and
@@ -268,6 +279,8 @@ class Writable_Database {
   }
 
  private:
+  friend class Undo_Log;
+
   // The old tables stay if the journal cannot be read.
   void build() {
     Database fresh(deleted_values_);

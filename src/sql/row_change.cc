@@ -1,0 +1,341 @@
+#include "sql/row_change.h"
+
+#include <cmath>
+#include <limits>
+#include <variant>
+
+#include "sql/cursor.h"
+
+namespace joedb {
+
+namespace {
+
+// ---- values -------------------------------------------------------------------------------------
+
+// Of a field; the bytes of a blob, before they are written.
+struct Blob_Bytes {
+  std::string_view bytes;
+};
+using New_Value_Of_Field =
+    std::variant<std::string_view, std::int8_t, std::int16_t, std::int32_t, std::int64_t, bool,
+                 float, double, Record_Id, Blob, Blob_Bytes>;
+
+std::string_view type_name_of(sqlite3_value* value) {
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+      return "INTEGER";
+    case SQLITE_FLOAT:
+      return "REAL";
+    case SQLITE_TEXT:
+      return "TEXT";
+    default:
+      return "BLOB";
+  }
+}
+
+// The texts are those of SQLite, for a table that is STRICT.
+[[noreturn]] void throw_bad_type(sqlite3_value* value, Type_Code code, const std::string& field) {
+  throw Sql_Error(SQLITE_CONSTRAINT_DATATYPE, "cannot store " + std::string(type_name_of(value)) +
+                                                  " value in " + std::string(type_name(code)) +
+                                                  " column " + field);
+}
+[[noreturn]] void throw_bad_number(sqlite3_value* value, Type_Code code, const std::string& field) {
+  throw Sql_Error(SQLITE_CONSTRAINT_DATATYPE, "cannot store " + std::string(text_of(value)) +
+                                                  " in " + std::string(type_name(code)) +
+                                                  " column " + field);
+}
+
+std::int64_t integer_of(sqlite3_value* value, Type_Code code, const std::string& field) {
+  switch (sqlite3_value_numeric_type(value)) {
+    case SQLITE_INTEGER:
+      return sqlite3_value_int64(value);
+    case SQLITE_FLOAT: {
+      const double real = sqlite3_value_double(value);
+      constexpr double limit = 9223372036854775808.0;
+      if (real == std::floor(real) && real >= -limit && real < limit)
+        return static_cast<std::int64_t>(real);
+      throw_bad_number(value, code, field);
+    }
+    default:
+      throw_bad_type(value, code, field);
+  }
+}
+
+template <class T>
+T integer_of(sqlite3_value* value, Type_Code code, const std::string& field) {
+  const std::int64_t integer = integer_of(value, code, field);
+  if (integer < std::numeric_limits<T>::min() || integer > std::numeric_limits<T>::max())
+    throw_bad_number(value, code, field);
+  return static_cast<T>(integer);
+}
+
+double real_of(sqlite3_value* value, Type_Code code, const std::string& field) {
+  const int type = sqlite3_value_numeric_type(value);
+  if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) throw_bad_type(value, code, field);
+  return sqlite3_value_double(value);
+}
+
+New_Value_Of_Field null_of(Type_Code code, const std::string& field, bool is_insertion) {
+  switch (code) {
+    case Type_Code::float32:
+      return std::numeric_limits<float>::quiet_NaN();
+    case Type_Code::float64:
+      return std::numeric_limits<double>::quiet_NaN();
+    case Type_Code::reference:
+      return Record_Id();
+    case Type_Code::blob:
+      return Blob();
+    default:
+      break;
+  }
+  // A column that an INSERT does not name is NULL, too.
+  if (!is_insertion)
+    throw Sql_Error(SQLITE_CONSTRAINT_NOTNULL, "NOT NULL constraint failed: " + field);
+  return visit_type(code,
+                    [&]<class T>(std::type_identity<T>) -> New_Value_Of_Field { return T(); });
+}
+
+New_Value_Of_Field to_value(sqlite3_value* value, Type_Code code, const std::string& field,
+                            bool is_insertion) {
+  const int type = sqlite3_value_type(value);
+  if (type == SQLITE_NULL) return null_of(code, field, is_insertion);
+  switch (code) {
+    case Type_Code::string:
+      if (type == SQLITE_BLOB) throw_bad_type(value, code, field);
+      return text_of(value);
+    case Type_Code::int8:
+      return integer_of<std::int8_t>(value, code, field);
+    case Type_Code::int16:
+      return integer_of<std::int16_t>(value, code, field);
+    case Type_Code::int32:
+      return integer_of<std::int32_t>(value, code, field);
+    case Type_Code::int64:
+      return integer_of(value, code, field);
+    case Type_Code::boolean: {
+      const std::int64_t integer = integer_of(value, code, field);
+      if (integer != 0 && integer != 1) throw_bad_number(value, code, field);
+      return integer == 1;
+    }
+    case Type_Code::float32: {
+      const double real = real_of(value, code, field);
+      const float rounded = static_cast<float>(real);
+      if (std::isinf(rounded) && !std::isinf(real)) throw_bad_number(value, code, field);
+      return rounded;
+    }
+    case Type_Code::float64:
+      return real_of(value, code, field);
+    case Type_Code::reference: {
+      const std::int64_t integer = integer_of(value, code, field);
+      if (integer < 0) throw_bad_number(value, code, field);
+      return Record_Id(integer);
+    }
+    case Type_Code::blob:
+      if (type != SQLITE_BLOB) throw_bad_type(value, code, field);
+      return Blob_Bytes{text_of(value)};
+    case Type_Code::none:
+      break;
+  }
+  throw Exception(field + " has no type");
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+class Row_Change {
+ public:
+  explicit Row_Change(Virtual_Table& table)
+      : virtual_table_(table),
+        writer_(*table.file().writer()),
+        table_(*writer_.database().find_table(table.present_source().table->id())),
+        name_(table_.name()),
+        conflict_(sqlite3_vtab_on_conflict(table.connection())) {}
+
+  void erase(sqlite3_value* id) {
+    require_present();
+    const Record_Id record(sqlite3_value_int64(id));
+    if (!table_.is_used(record)) return;  // a trigger was faster
+    writer_.changes().erase(table_, record);
+    virtual_table_.file().note_gone_records();
+  }
+
+  sqlite3_int64 insert(sqlite3_value* rowid, sqlite3_value** columns) {
+    require_no_moment(columns[virtual_table_.moment_column()]);
+    sqlite3_value* const id = columns[virtual_table_.id_column()];
+    const bool has_rowid = sqlite3_value_type(rowid) != SQLITE_NULL;
+    const bool has_id = sqlite3_value_type(id) != SQLITE_NULL;
+    read(columns, true);
+    if (!has_rowid && !has_id) return insert(Record_Id(table_.records().next_free()));
+    const std::int64_t wanted =
+        integer_of(has_rowid ? rowid : id, Type_Code::int64, name_ + ".__id");
+    if (has_rowid && has_id && integer_of(id, Type_Code::int64, name_ + ".__id") != wanted)
+      throw Sql_Error(SQLITE_MISMATCH, "rowid and __id differ");
+    const Record_Id record(wanted);
+    if (table_.is_used(record)) {
+      if (conflict_ != SQLITE_REPLACE)
+        throw Sql_Error(SQLITE_CONSTRAINT_ROWID, "UNIQUE constraint failed: " + name_ + ".__id");
+      replace(record);
+    }
+    return insert(record);
+  }
+
+  void update(sqlite3_value* id, sqlite3_value* new_id, sqlite3_value** columns) {
+    require_present();
+    require_no_moment(columns[virtual_table_.moment_column()]);
+    const Record_Id record(sqlite3_value_int64(id));
+    sqlite3_value* const id_column = columns[virtual_table_.id_column()];
+    const auto is_same = [&](sqlite3_value* other) {
+      return sqlite3_value_type(other) == SQLITE_INTEGER &&
+             sqlite3_value_int64(other) == record.value();
+    };
+    if (!is_same(new_id) || (sqlite3_value_nochange(id_column) == 0 && !is_same(id_column)))
+      throw Sql_Error(SQLITE_CONSTRAINT_ROWID, "the id of a record cannot change: " + name_);
+    if (!table_.is_used(record)) return;
+    read(columns, false);
+    const Undo_Log::Savepoint before = writer_.changes().savepoint();
+    retry([&] {
+      try {
+        for (const Assignment& assignment : values_) update(record, assignment);
+      } catch (...) {
+        writer_.changes().rollback_to(before);
+        throw;
+      }
+    });
+  }
+
+ private:
+  struct Assignment {
+    Field_Id field;
+    Type_Code code;
+    New_Value_Of_Field value;
+  };
+
+  void require_present() const {
+    const auto& cursors = virtual_table_.file().present().cursors();
+    for (const Cursor* const cursor : cursors)
+      if (cursor->has_given_past_rowid_of(virtual_table_))
+        throw Sql_Error(SQLITE_READONLY, "the past of " + name_ + " cannot be changed");
+  }
+  void require_no_moment(sqlite3_value* moment) const {
+    if (sqlite3_value_type(moment) != SQLITE_NULL)
+      throw Sql_Error(SQLITE_READONLY, "the past of " + name_ + " cannot be changed");
+  }
+
+  void read(sqlite3_value** columns, bool is_insertion) {
+    for (int i = 0; i < virtual_table_.column_count(); ++i) {
+      if (sqlite3_value_nochange(columns[i]) != 0) continue;
+      const Field_Id field = virtual_table_.field(i);
+      const Field* const found = table_.find_field(field);
+      if (found == nullptr)
+        throw Exception(virtual_table_.file().name() +
+                        ": a field was dropped, and the file must be opened again");
+      const Type_Code code = found->column->type().code;
+      values_.push_back(
+          {field, code, to_value(columns[i], code, name_ + '.' + found->name, is_insertion)});
+    }
+  }
+
+  // Calls f with the value as the field has it.
+  template <class F>
+  void with_value(const New_Value_Of_Field& value, F f) {
+    std::visit(
+        [&]<class T>(const T& v) {
+          if constexpr (std::is_same_v<T, Blob_Bytes>)
+            f(writer_.write_blob(v.bytes));
+          else
+            f(v);
+        },
+        value);
+  }
+
+  sqlite3_int64 insert(Record_Id record) {
+    retry([&] {
+      writer_.changes().insert(table_, record, [&] {
+        for (const Assignment& assignment : values_)
+          with_value(assignment.value, [&]<class T>(T value) {
+            writer_.changes().set_new_value<T>(table_, assignment.field, record, value);
+          });
+      });
+    });
+    return record.value();
+  }
+
+  void update(Record_Id record, const Assignment& assignment) {
+    if (is_stored(record, assignment)) return;
+    with_value(assignment.value, [&]<class T>(T value) {
+      writer_.changes().update<T>(table_, assignment.field, record, value);
+    });
+  }
+  // What does not change is not written.
+  bool is_stored(Record_Id record, const Assignment& assignment) {
+    return std::visit(
+        [&]<class T>(const T& value) {
+          if constexpr (std::is_same_v<T, Blob_Bytes>) {
+            const Blob old = table_.column<Blob>(assignment.field).get(record.value());
+            if (old.is_null() || old.get_size() != static_cast<std::int64_t>(value.bytes.size()))
+              return false;
+            writer_.flush();
+            return virtual_table_.file().file().read_blob(old) == value.bytes;
+          } else {
+            const T old = table_.column<T>(assignment.field).get(record.value());
+            if constexpr (std::is_floating_point_v<T>)
+              if (std::isnan(old) && std::isnan(value)) return true;
+            return old == value;
+          }
+        },
+        assignment.value);
+  }
+
+  void replace(Record_Id record) {
+    writer_.changes().erase(table_, record);
+    virtual_table_.file().note_gone_records();
+  }
+
+  // A key that another record has already: with REPLACE, that record goes.
+  template <class F>
+  void retry(F f) {
+    while (true) {
+      Record_Id other;
+      try {
+        return f();
+      } catch (const Unique_Violation& error) {
+        if (conflict_ != SQLITE_REPLACE)
+          throw Sql_Error(SQLITE_CONSTRAINT_UNIQUE,
+                          "UNIQUE constraint failed: " + key(error.index));
+        other = error.other;
+      }
+      replace(other);
+    }
+  }
+  // "person.name, person.first_name"
+  std::string key(const std::string& index_name) const {
+    std::string result;
+    for (const auto& index : table_.indexes())
+      if (index->definition().name == index_name)
+        for (const Field_Id field : index->definition().fields)
+          result += (result.empty() ? "" : ", ") + name_ + '.' + table_.find_field(field)->name;
+    return result;
+  }
+
+  Virtual_Table& virtual_table_;
+  Writer& writer_;
+  Table& table_;
+  const std::string& name_;
+  const int conflict_;
+  std::vector<Assignment> values_;
+};
+
+}  // namespace
+
+sqlite3_int64 change_row(Virtual_Table& table, int count, sqlite3_value** values) {
+  if (table.file().writer() == nullptr) throw Exception("there is no transaction");
+  table.file().note_change();
+  Row_Change change(table);
+  if (count == 1) {
+    change.erase(values[0]);
+    return 0;
+  }
+  if (sqlite3_value_type(values[0]) == SQLITE_NULL) return change.insert(values[1], values + 2);
+  change.update(values[0], values[1], values + 2);
+  return 0;
+}
+
+}  // namespace joedb

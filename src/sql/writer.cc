@@ -1,0 +1,98 @@
+#include "sql/writer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+namespace joedb {
+
+namespace {
+
+std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file) {
+  // What is committed must be in the file that was read.
+  if (file.is_replaced())
+    throw Sql_Error(SQLITE_BUSY,
+                    file.get_name() + " was replaced by another file; end all statements");
+  std::unique_ptr<Abstract_File> result;
+  try {
+    result = file.open_beside("", Open_Mode::shared_write);
+  } catch (const Io_Error& error) {
+    if (error.code == EACCES || error.code == EROFS || error.code == EPERM)
+      throw Sql_Error(SQLITE_READONLY, error.what());
+    if (error.code == EAGAIN) throw Sql_Error(SQLITE_BUSY, error.what());
+    throw;
+  }
+  if (result == nullptr) throw Sql_Error(SQLITE_READONLY, file.get_name() + " can only be read");
+  return result;
+}
+
+void wait_for_lock(Abstract_File& file, System::Duration patience) {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), patience);
+  System::Duration pause = std::chrono::milliseconds(1);
+  while (!file.try_exclusive_lock(tail_lock.start, tail_lock.size)) {
+    if (system.now() >= end)
+      throw Sql_Error(SQLITE_BUSY, file.get_name() + " is being written by somebody else");
+    system.sleep(pause);
+    pause = std::min<System::Duration>(2 * pause, std::chrono::milliseconds(50));
+  }
+}
+
+}  // namespace
+
+// Opening a journal waits for the lock, too.
+Writer::Writer(const Abstract_File& file, Database& database, const Replay_Place& place,
+               System::Duration patience)
+    : patience_(patience),
+      file_(open_for_writing(file)),
+      database_((wait_for_lock(*file_, patience), *file_), {}, database, place),
+      changes_(database_) {}
+
+void Writer::lock() {
+  wait_for_lock(*file_, patience_);
+  try {
+    database_.lock_pull();
+  } catch (...) {
+    is_broken_ = true;
+    file_->unlock(tail_lock.start, tail_lock.size);
+    throw;
+  }
+  start_ = changes_.savepoint();
+}
+
+void Writer::set_savepoint(std::size_t number) {
+  while (savepoints_.size() <= number) savepoints_.push_back(changes_.savepoint());
+}
+
+void Writer::release(std::size_t number) {
+  if (number < savepoints_.size()) savepoints_.resize(number);
+}
+
+void Writer::rollback_to(std::size_t number) {
+  if (number >= savepoints_.size()) return;
+  savepoints_.resize(number + 1);
+  changes_.rollback_to(savepoints_.back());
+}
+
+void Writer::rollback() {
+  savepoints_.clear();
+  if (!is_committed_ && !is_broken()) changes_.rollback_to(start_);
+}
+
+void Writer::commit() {
+  if (is_committed_ || !has_changes()) return;
+  if (is_broken()) throw Exception(file_->get_name() + ": a change could not be taken back");
+  // A rollback does not take a time stamp back.
+  is_broken_ = true;
+  database_.write(Timestamp{static_cast<std::int64_t>(std::time(nullptr))});
+  database_.hard_checkpoint();
+  is_committed_ = true;
+  is_broken_ = false;
+}
+
+Database Writer::end(Replay_Place& place) {
+  place = database_.place();
+  return database_.release();
+}
+
+}  // namespace joedb

@@ -1,0 +1,135 @@
+#ifndef TABLE_UNDO_LOG_H
+#define TABLE_UNDO_LOG_H
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "joedb/table/writable_database.h"
+
+namespace joedb::inline v1 {
+
+// Changes of records that can be taken back: all since a savepoint, in time proportional to their
+// number, where Writable_Database::rollback() replays the journal from its start. Addresses of
+// tables and columns stay.
+//
+// Between the first change and clear(), records must be changed through this object only, and the
+// schema not at all. The functions that change throw what Writable_Database::write throws; nothing
+// has changed then, unless is_broken().
+//
+// Rows that are appended to a table one behind the other take no memory here; every other change
+// takes about 100 bytes, and the old texts.
+//
+// Not thread-safe.
+class Undo_Log {
+ public:
+  // The database must outlive it.
+  explicit Undo_Log(Writable_Database& database) : database_(database) {}
+
+  // A new record; then set_values(), which may call set_new_value for fields of it, and nothing
+  // else of this object. If that throws, the record is taken back.
+  template <class F>
+  void insert(Table& table, Record_Id record, F set_values) {
+    const Replay_Place start = database_.journal_.savepoint();
+    Step step = insertion(table, record);
+    steps_.reserve(steps_.size() + 1);
+    database_.write(Insert{table.id(), record});
+    try {
+      set_values();
+    } catch (...) {
+      undo_all([&] { undo(step); }, start);
+      throw;
+    }
+    remember_insertion(std::move(step));
+  }
+  template <Field_Value T>
+  void set_new_value(Table& table, Field_Id field, Record_Id record, T value) {
+    database_.write(Update<T>{table.id(), record, field, value});
+  }
+
+  template <Field_Value T>
+  void update(Table& table, Field_Id field, Record_Id record, T value) {
+    table.require_used(record);
+    const T old = table.column<T>(field).get(record.value());
+    change({&table, record.value(), field, table.index_bits(record), {}, old_value(old)}, [&] {
+      database_.write(Update<T>{table.id(), record, field, value});
+    });
+  }
+
+  void erase(Table& table, Record_Id record);
+
+  // Something that rollback_to() goes back to, until clear(), or a rollback to one before it.
+  struct Savepoint {
+    Replay_Place journal;
+    std::size_t steps = 0;
+  };
+  Savepoint savepoint();
+  // Takes back what was changed since, in the tables and in the journal. Throws Io_Error,
+  // Write_Disabled, std::bad_alloc: is_broken() then.
+  void rollback_to(const Savepoint& savepoint);
+  // After a checkpoint: nothing before it can be taken back.
+  void clear();
+
+  // Whether tables and journal differ, because something could not be taken back: only closing the
+  // database helps.
+  bool is_broken() const { return is_broken_; }
+
+ private:
+  using Old_Value = std::variant<std::string, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                                 bool, float, double, Record_Id, Blob>;
+  struct Appended {  // rows at the end of a table, which had no others behind
+    index_t count;
+  };
+  struct Inserted {
+    std::vector<Old_Value> values;  // of the record that had this id, for each live field
+  };
+  struct Erased {};
+  struct Step {
+    Table* table;
+    index_t record;            // the first one
+    Field_Id field;            // of an update
+    std::uint64_t index_bits;  // Table::index_bits, of an update or erasure
+    Record_Ids::Before before;
+    std::variant<Old_Value, Appended, Inserted, Erased> change;
+  };
+
+  static Old_Value old_value(std::string_view text) { return std::string(text); }
+  template <class T>
+  static Old_Value old_value(T value) {
+    return value;
+  }
+
+  Step insertion(Table& table, Record_Id record) const;
+  void remember_insertion(Step step);
+  template <class F>
+  void change(Step step, F write) {
+    steps_.push_back(std::move(step));
+    try {
+      write();
+    } catch (...) {
+      steps_.pop_back();
+      throw;
+    }
+  }
+  void undo(const Step& step);
+  template <class F>
+  void undo_all(F undo_steps, const Replay_Place& start);
+
+  Writable_Database& database_;
+  std::vector<Step> steps_;
+  std::size_t barrier_ = 0;  // steps before it belong to a savepoint
+  bool is_broken_ = false;
+};
+
+template <class F>
+void Undo_Log::undo_all(F undo_steps, const Replay_Place& start) {
+  is_broken_ = true;
+  undo_steps();
+  database_.journal_.rollback_to(start);
+  is_broken_ = false;
+}
+
+}  // namespace joedb::inline v1
+
+#endif
