@@ -85,6 +85,10 @@ Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options&
 
 Database Writable_Database::release() {
   must_build_ = true;
+  try {
+    journal_.rollback();
+  } catch (const std::exception&) {  // what is left there has no checkpoint
+  }
   return std::move(database_);
 }
 

@@ -34,8 +34,8 @@ class Writable_Database {
   // stays where it is if this throws. Addresses of tables stay.
   Writable_Database(Abstract_File& file, const Journal_Options& options, Database& content,
                     const Replay_Place& place);
-  // Gives the content to a reader; nothing but the destructor may be called afterwards. Unless
-  // must_build() was true, it is that of place().
+  // Gives the content to a reader; nothing but the destructor may be called afterwards. Entries
+  // behind the checkpoint are dropped, if that is possible, from the file only.
   Database release();
   // If the file has a snapshot that has become old (is_snapshot_due), writes a new one. Errors go
   // to Destructor_Logger.
