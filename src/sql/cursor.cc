@@ -134,7 +134,9 @@ void Cursor::choose_state(sqlite3_value* moment) {
 }
 
 void Cursor::use_state() {
+  is_writing_ = false;
   if (is_present()) {
+    is_writing_ = table_.file().writer() != nullptr;
     source_ = &table_.present_source();
   } else {
     past_source_ = table_.past_source(state());
@@ -424,6 +426,14 @@ void Cursor::next_block() {
   if (count == 0) state().database().require_intact();
 }
 
+void Cursor::keep_state() {
+  if (past_ != nullptr || source_ == nullptr || source_ == &past_source_) return;
+  past_source_ = *source_;
+  for (auto& [column, range] : filters_)
+    column = past_source_.columns.data() + (column - source_->columns.data());
+  source_ = &past_source_;
+}
+
 void Cursor::leave_out_gone_records() noexcept {
   if (!is_present() || source_ == nullptr || source_->table == nullptr || is_at_end()) return;
   const Record_Ids& records = source_->table->records();
@@ -519,13 +529,13 @@ void Cursor::give(sqlite3_context* context, int number) const {
     const Column_Source& source = source_->columns[static_cast<std::size_t>(number)];
     if (source.column == nullptr) [[unlikely]]
       column(number);  // may throw
-    Writer* const writer = is_present() ? table_.file().writer() : nullptr;
-    if (writer != nullptr) [[unlikely]] {
+    if (is_writing_) [[unlikely]] {
       // A column that an UPDATE leaves as it is.
       if (sqlite3_vtab_nochange(context) != 0) return;
-      if (source.code == Type_Code::blob) writer->flush();
+      Writer* const writer = table_.file().writer();  // null: it has ended meanwhile
+      if (source.code == Type_Code::blob && writer != nullptr) writer->flush();
     }
-    const bool is_lasting = past_ == nullptr && writer == nullptr;
+    const bool is_lasting = past_ == nullptr && !is_writing_;
     return give_value(context, source, id(), table_.file().file(), is_lasting);
   }
   if (number == table_.id_column()) return sqlite3_result_int64(context, id());

@@ -49,6 +49,8 @@ class Cursor : public sqlite3_vtab_cursor {
   // Throws Exception if the field was dropped; Io_Error, Corruption_Error.
   void give(sqlite3_context* context, int column) const;
 
+  // What it reads is about to be no longer the present state. Throws std::bad_alloc.
+  void keep_state();
   // Some records of the present state are not in use any more: does not give them, unless it is at
   // one.
   void leave_out_gone_records() noexcept;
@@ -103,6 +105,7 @@ class Cursor : public sqlite3_vtab_cursor {
 
   std::shared_ptr<State> past_;  // null: opened_
   bool has_given_past_rowid_ = false;
+  bool is_writing_ = false;          // in a transaction, which changes values
   sqlite3_value* moment_ = nullptr;  // argument of the search; a copy
   Virtual_Table::Source past_source_;
   const Virtual_Table::Source* source_ = nullptr;

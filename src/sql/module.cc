@@ -188,15 +188,13 @@ int rollback(sqlite3_vtab* table) noexcept {
 
 int savepoint(sqlite3_vtab* table, int number) noexcept {
   return guarded(table, [&] {
-    if (Writer* const writer = table_of(table).file().writer())
-      writer->set_savepoint(static_cast<std::size_t>(number));
+    if (Writer* const writer = table_of(table).file().writer()) writer->set_savepoint(number);
   });
 }
 
 int release(sqlite3_vtab* table, int number) noexcept {
   return guarded(table, [&] {
-    if (Writer* const writer = table_of(table).file().writer())
-      writer->release(static_cast<std::size_t>(number));
+    if (Writer* const writer = table_of(table).file().writer()) writer->release(number);
   });
 }
 
@@ -205,7 +203,7 @@ int rollback_to(sqlite3_vtab* table, int number) noexcept {
     Shared_File& file = table_of(table).file();
     if (Writer* const writer = file.writer()) {
       file.note_change();
-      writer->rollback_to(static_cast<std::size_t>(number));
+      writer->rollback_to(number);
       file.note_gone_records();
     }
   });

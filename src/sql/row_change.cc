@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <variant>
 
 #include "sql/cursor.h"
@@ -33,16 +34,16 @@ std::string_view type_name_of(sqlite3_value* value) {
   }
 }
 
-// The texts are those of SQLite, for a table that is STRICT.
+// As in a STRICT table, this is no constraint: OR IGNORE does not help.
 [[noreturn]] void throw_bad_type(sqlite3_value* value, Type_Code code, const std::string& field) {
-  throw Sql_Error(SQLITE_CONSTRAINT_DATATYPE, "cannot store " + std::string(type_name_of(value)) +
-                                                  " value in " + std::string(type_name(code)) +
-                                                  " column " + field);
+  throw Sql_Error(SQLITE_MISMATCH, "cannot store " + std::string(type_name_of(value)) +
+                                       " value in " + std::string(type_name(code)) + " column " +
+                                       field);
 }
-[[noreturn]] void throw_bad_number(sqlite3_value* value, Type_Code code, const std::string& field) {
-  throw Sql_Error(SQLITE_CONSTRAINT_DATATYPE, "cannot store " + std::string(text_of(value)) +
-                                                  " in " + std::string(type_name(code)) +
-                                                  " column " + field);
+[[noreturn]] void throw_out_of_range(sqlite3_value* value, Type_Code code,
+                                     const std::string& field) {
+  throw Sql_Error(SQLITE_CONSTRAINT_CHECK, "cannot store " + std::string(text_of(value)) + " in " +
+                                               std::string(type_name(code)) + " column " + field);
 }
 
 std::int64_t integer_of(sqlite3_value* value, Type_Code code, const std::string& field) {
@@ -54,7 +55,7 @@ std::int64_t integer_of(sqlite3_value* value, Type_Code code, const std::string&
       constexpr double limit = 9223372036854775808.0;
       if (real == std::floor(real) && real >= -limit && real < limit)
         return static_cast<std::int64_t>(real);
-      throw_bad_number(value, code, field);
+      throw_bad_type(value, code, field);
     }
     default:
       throw_bad_type(value, code, field);
@@ -65,7 +66,7 @@ template <class T>
 T integer_of(sqlite3_value* value, Type_Code code, const std::string& field) {
   const std::int64_t integer = integer_of(value, code, field);
   if (integer < std::numeric_limits<T>::min() || integer > std::numeric_limits<T>::max())
-    throw_bad_number(value, code, field);
+    throw_out_of_range(value, code, field);
   return static_cast<T>(integer);
 }
 
@@ -75,7 +76,7 @@ double real_of(sqlite3_value* value, Type_Code code, const std::string& field) {
   return sqlite3_value_double(value);
 }
 
-New_Value_Of_Field null_of(Type_Code code, const std::string& field, bool is_insertion) {
+New_Value_Of_Field null_of(Type_Code code, const std::string& field, bool takes_default) {
   switch (code) {
     case Type_Code::float32:
       return std::numeric_limits<float>::quiet_NaN();
@@ -88,17 +89,16 @@ New_Value_Of_Field null_of(Type_Code code, const std::string& field, bool is_ins
     default:
       break;
   }
-  // A column that an INSERT does not name is NULL, too.
-  if (!is_insertion)
+  if (!takes_default)
     throw Sql_Error(SQLITE_CONSTRAINT_NOTNULL, "NOT NULL constraint failed: " + field);
   return visit_type(code,
                     [&]<class T>(std::type_identity<T>) -> New_Value_Of_Field { return T(); });
 }
 
 New_Value_Of_Field to_value(sqlite3_value* value, Type_Code code, const std::string& field,
-                            bool is_insertion) {
+                            bool takes_default) {
   const int type = sqlite3_value_type(value);
-  if (type == SQLITE_NULL) return null_of(code, field, is_insertion);
+  if (type == SQLITE_NULL) return null_of(code, field, takes_default);
   switch (code) {
     case Type_Code::string:
       if (type == SQLITE_BLOB) throw_bad_type(value, code, field);
@@ -113,20 +113,20 @@ New_Value_Of_Field to_value(sqlite3_value* value, Type_Code code, const std::str
       return integer_of(value, code, field);
     case Type_Code::boolean: {
       const std::int64_t integer = integer_of(value, code, field);
-      if (integer != 0 && integer != 1) throw_bad_number(value, code, field);
+      if (integer != 0 && integer != 1) throw_out_of_range(value, code, field);
       return integer == 1;
     }
     case Type_Code::float32: {
       const double real = real_of(value, code, field);
       const float rounded = static_cast<float>(real);
-      if (std::isinf(rounded) && !std::isinf(real)) throw_bad_number(value, code, field);
+      if (std::isinf(rounded) && !std::isinf(real)) throw_out_of_range(value, code, field);
       return rounded;
     }
     case Type_Code::float64:
       return real_of(value, code, field);
     case Type_Code::reference: {
       const std::int64_t integer = integer_of(value, code, field);
-      if (integer < 0) throw_bad_number(value, code, field);
+      if (integer < 0) throw_out_of_range(value, code, field);
       return Record_Id(integer);
     }
     case Type_Code::blob:
@@ -219,7 +219,11 @@ class Row_Change {
       throw Sql_Error(SQLITE_READONLY, "the past of " + name_ + " cannot be changed");
   }
 
+  // A column that an INSERT does not name is NULL, too.
   void read(sqlite3_value** columns, bool is_insertion) {
+    const bool takes_default = is_insertion || conflict_ == SQLITE_REPLACE;
+    std::optional<Sql_Error> violation;
+
     for (int i = 0; i < virtual_table_.column_count(); ++i) {
       if (sqlite3_value_nochange(columns[i]) != 0) continue;
       const Field_Id field = virtual_table_.field(i);
@@ -228,9 +232,15 @@ class Row_Change {
         throw Exception(virtual_table_.file().name() +
                         ": a field was dropped, and the file must be opened again");
       const Type_Code code = found->column->type().code;
-      values_.push_back(
-          {field, code, to_value(columns[i], code, name_ + '.' + found->name, is_insertion)});
+      try {
+        values_.push_back(
+            {field, code, to_value(columns[i], code, name_ + '.' + found->name, takes_default)});
+      } catch (const Sql_Error& error) {
+        if (error.code == SQLITE_MISMATCH) throw;  // SQLite looks at types before constraints
+        if (!violation) violation.emplace(error);
+      }
     }
+    if (violation) throw Sql_Error(*violation);
   }
 
   // Calls f with the value as the field has it.

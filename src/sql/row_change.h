@@ -10,7 +10,8 @@ namespace joedb {
 //
 // Values become those of the field as in a STRICT table of SQLite: numbers for texts that look like
 // them, and nothing that would be lost. A NULL is nan in a field of floats, null in a reference or
-// blob; in other fields it is the default value on insertion, and violates NOT NULL in an update.
+// blob; in other fields it is the default value on insertion, and where the conflict is
+// resolved by REPLACE, and else violates NOT NULL.
 //
 // Throws Sql_Error with the code of the constraint that is violated, Exception, Io_Error,
 // std::bad_alloc: the record is as it was then. With REPLACE, others that have its unique key may

@@ -129,6 +129,8 @@ void Shared_File::load_new() {
   journal_.emplace(*file_);
   auto state = std::make_shared<State>();
   load_all(*state);
+  if (present_ != nullptr)
+    for (Cursor* const cursor : present_->cursors()) cursor->keep_state();
   present_ = std::move(state);
   ++version_;
   must_load_ = false;

@@ -29,7 +29,7 @@ inline bool has_sqlite_3_38() {
 class Sql_Error : public Exception {
  public:
   Sql_Error(int code_of_sqlite, const std::string& what) : Exception(what), code(code_of_sqlite) {}
-  const int code;
+  int code;
 };
 
 // Calls f(), which returns a code of SQLite. No exception may reach SQLite: it becomes a code, and

@@ -40,12 +40,13 @@ void wait_for_lock(Abstract_File& file, System::Duration patience) {
 
 }  // namespace
 
-// Opening a journal waits for the lock, too.
+// Opening a journal waits for the lock, too. What a process has left that was killed in a
+// transaction must not stop others.
 Writer::Writer(const Abstract_File& file, Database& database, const Replay_Place& place,
                System::Duration patience)
     : patience_(patience),
       file_(open_for_writing(file)),
-      database_((wait_for_lock(*file_, patience), *file_), {}, database, place),
+      database_((wait_for_lock(*file_, patience), *file_), Recovery::keep, database, place),
       changes_(database_) {}
 
 void Writer::lock() {
@@ -60,18 +61,21 @@ void Writer::lock() {
   start_ = changes_.savepoint();
 }
 
-void Writer::set_savepoint(std::size_t number) {
-  while (savepoints_.size() <= number) savepoints_.push_back(changes_.savepoint());
+void Writer::set_savepoint(int number) {
+  const auto size = static_cast<std::size_t>(number + 1);
+  while (savepoints_.size() < size) savepoints_.push_back(changes_.savepoint());
 }
 
-void Writer::release(std::size_t number) {
-  if (number < savepoints_.size()) savepoints_.resize(number);
+void Writer::release(int number) {
+  const auto size = static_cast<std::size_t>(std::max(number, 0));
+  if (savepoints_.size() > size) savepoints_.resize(size);
 }
 
-void Writer::rollback_to(std::size_t number) {
-  if (number >= savepoints_.size()) return;
-  savepoints_.resize(number + 1);
-  changes_.rollback_to(savepoints_.back());
+void Writer::rollback_to(int number) {
+  const auto size = static_cast<std::size_t>(number + 1);
+  if (size > savepoints_.size()) return;
+  savepoints_.resize(size);
+  changes_.rollback_to(size == 0 ? start_ : savepoints_.back());
 }
 
 void Writer::rollback() {

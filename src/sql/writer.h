@@ -36,12 +36,13 @@ class Writer {
   // So that others who have the file open can read it: no checkpoint.
   void flush() { database_.flush(); }
 
-  // Savepoints have numbers from 0. Several tables tell of the same: only the first one counts.
-  void set_savepoint(std::size_t number);
+  // Savepoints have numbers from 0; -1 is the beginning of the transaction. Several tables tell of
+  // the same one: only the first time counts.
+  void set_savepoint(int number);
   // Forgets it, and those with larger numbers.
-  void release(std::size_t number);
+  void release(int number);
   // Takes back what was changed since, and forgets those with larger numbers.
-  void rollback_to(std::size_t number);
+  void rollback_to(int number);
   // Takes back everything.
   void rollback();
 

@@ -1,12 +1,13 @@
 #include "testing/sql_session.h"
 
 #include <cstdio>
+#include <utility>
 
 namespace joedb::testing {
 
-Sql_Session::Sql_Session() {
+Sql_Session::Sql_Session(File_Opener opener) {
   sqlite3_open(":memory:", &connection_);
-  register_joedb(connection_);
+  register_joedb(connection_, std::move(opener));
 }
 
 Sql_Session::~Sql_Session() { sqlite3_close(connection_); }

@@ -13,7 +13,7 @@ namespace joedb::testing {
 // A connection of SQLite, in memory, that knows joedb.
 class Sql_Session {
  public:
-  Sql_Session();
+  explicit Sql_Session(File_Opener opener = {});
   ~Sql_Session();
   Sql_Session(const Sql_Session&) = delete;
   Sql_Session& operator=(const Sql_Session&) = delete;
