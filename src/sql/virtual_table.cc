@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "interpreter/dump.h"
 #include "interpreter/sql.h"
 
 namespace joedb {
@@ -16,10 +15,13 @@ Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> f
   const Table* const table = database.find_table(table_name);
   if (table == nullptr) throw Exception(file_->name() + ": no such table: " + table_name);
   table_ = table->id();
-  for_each_live_field(*table, [&](Field_Id id, const Field& field) {
+  std::uint16_t id = 0;  // of the table itself: dropped fields have one, too
+  for (const Field& field : table->fields()) {
+    ++id;
+    if (!field.column) continue;
     const Type_Code code = field.column->type().code;
-    columns_.push_back({field.name, id, code, kind_of(code)});
-  });
+    columns_.push_back({field.name, Field_Id(id), code, kind_of(code)});
+  }
   column_count_ = static_cast<int>(columns_.size());
 }
 

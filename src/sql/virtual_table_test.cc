@@ -188,6 +188,14 @@ TEST_F(Sql_Test, AnIndexWhoseFieldWasDroppedIsForgotten) {
   EXPECT_THAT(sql("SELECT age FROM person"), HasSubstr("a field was dropped"));
 }
 
+TEST_F(Sql_Test, FieldsBehindADroppedOneHaveTheirValues) {
+  db().write(Drop_Field{person, Field_Id(1)});
+  db().soft_checkpoint();
+  open();
+  EXPECT_EQ(sql("SELECT * FROM person"), "1|NULL|36\n0|0|20\nNULL|1|50");
+  EXPECT_EQ(sql("SELECT __id FROM person WHERE age = 20"), "1");
+}
+
 TEST_F(Sql_Test, SchemasOfOthersCannotReadFiles) {
   open();
   sql("CREATE VIRTUAL TABLE main.t USING joedb('" + path() + "', city)");
