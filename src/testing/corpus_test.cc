@@ -32,6 +32,9 @@ TEST(Corpus, OfSnapshotsBreaksNothing) { replay("snapshot", testing::fuzz_snapsh
 TEST(Corpus, OfRequestsBreaksNothing) { replay("server", testing::fuzz_server, 50); }
 TEST(Corpus, OfImportsBreaksNothing) { replay("import", testing::fuzz_import, 10); }
 TEST(Corpus, OfRepliesBreaksNothing) { replay("client", testing::fuzz_client, 50); }
+#ifdef SQLITE_CORE
+TEST(Corpus, OfStatementsBreaksNothing) { replay("sql", testing::fuzz_sql, 20); }
+#endif
 
 }  // namespace
 }  // namespace joedb

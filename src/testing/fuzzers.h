@@ -54,6 +54,17 @@ inline constexpr std::size_t snapshot_page = 4096;
 // Of two, which begin with different states of the journal.
 std::string valid_snapshot(std::size_t i);
 
+// Without SQLite there is none. A line that chooses a file, and lines that are used one after the
+// other. The first letter of each says what its other bytes choose, or are:
+//     q  a SELECT, whose rows must be those that SQLite's own tables give
+//     i  the same, a part at a time, with others between
+//     w  what a writer appends to the file; m marks a past state
+//     d  a statement that writes, or that is about a transaction
+//     o  joedb_close and joedb_open; c  CREATE VIRTUAL TABLE
+//     s  SQL
+// Or H and a joedb file of any bytes, about which there are SELECTs of all kinds.
+void fuzz_sql(std::string_view input);
+
 }  // namespace joedb::testing
 
 #endif

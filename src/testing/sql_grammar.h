@@ -1,0 +1,104 @@
+#ifndef TESTING_SQL_GRAMMAR_H
+#define TESTING_SQL_GRAMMAR_H
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "joedb/schema/type.h"
+
+namespace joedb::testing {
+
+// Bytes, as choices. After the last byte, the first possibility is chosen.
+class Choices {
+ public:
+  explicit Choices(std::string_view bytes) : bytes_(bytes) {}
+
+  // 0 … limit - 1; limit is at most 256.
+  std::size_t below(std::size_t limit) {
+    return place_ < bytes_.size() ? static_cast<unsigned char>(bytes_[place_++]) % limit : 0;
+  }
+  bool one_in(std::size_t count) { return below(count) + 1 == count; }
+  template <class T>
+  const T& one_of(const std::vector<T>& list) {
+    return list[below(list.size())];
+  }
+  const char* word(const std::vector<const char*>& list) { return one_of(list); }
+
+ private:
+  std::string_view bytes_;
+  std::size_t place_ = 0;
+};
+
+// A table as statements see it.
+struct Sql_Table {
+  struct Field {
+    std::string name;
+    Type type;
+  };
+  std::string name;
+  std::vector<Field> fields;
+};
+
+// Texts that are hard to compare: with zero bytes, like numbers, in no encoding.
+const std::vector<std::string>& hard_texts();
+
+// A SELECT whose rows do not depend on how they are found.
+struct Sql_Question {
+  std::string text;  // `at` shows it
+  bool is_ordered;
+
+  // With what stands behind tables of the present, and of the past.
+  std::string at(std::string_view present, std::string_view past) const;
+};
+
+// Makes statements of choices. Tables have the columns of their fields, and `__id`.
+class Sql_Grammar {
+ public:
+  // There is at least one table. Without moments, all of a question is of the present.
+  Sql_Grammar(Choices& choices, const std::vector<Sql_Table>& tables, bool has_moments)
+      : choices_(choices), tables_(tables), has_moments_(has_moments) {}
+
+  Sql_Question question();
+  // A statement that writes, or that begins or ends a transaction.
+  std::string change();
+  // CREATE VIRTUAL TABLE with this name, as people might misunderstand it.
+  std::string creation(const std::string& name, const std::vector<std::string>& files);
+
+ private:
+  struct Source {
+    const Sql_Table* table;
+    std::string alias;
+  };
+
+  Source any_source(std::string alias) { return {&choices_.one_of(tables_), std::move(alias)}; }
+  std::string from(const Source& source);
+  std::string column_name(const Sql_Table& table);
+  std::string column(const Source& source) {
+    return source.alias + "." + column_name(*source.table);
+  }
+  std::string columns(const std::vector<Source>& sources, std::size_t count);
+  std::string small(const Source& source);
+  std::string literal();
+  std::string pattern(bool is_glob);
+  std::string comparison();
+  std::string condition(const std::vector<Source>& sources, int depth);
+  std::string simple_condition(const std::vector<Source>& sources);
+  std::string where(const std::vector<Source>& sources);
+  std::string join(std::vector<Source>& sources);
+  std::string order(const Source& source);
+  std::string select(const Source& source, const std::string& what);
+  std::string grouped();
+  std::string recursive();
+  std::string new_values(const Sql_Table& table);
+
+  Choices& choices_;
+  const std::vector<Sql_Table>& tables_;
+  bool has_moments_;
+};
+
+}  // namespace joedb::testing
+
+#endif
