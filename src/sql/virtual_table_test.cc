@@ -405,6 +405,16 @@ TEST_F(Sql_Test, AMomentIsAnArgument) {
   EXPECT_THAT(sql("SELECT * FROM person(1)"), HasSubstr("has no position 1"));
 }
 
+// As an argument, SQLite 3.40 loses the matches.
+TEST_F(Sql_Test, AMomentInTheConditionOfARightJoinKeepsMatches) {
+  const std::string now = std::to_string(db().get_journal().get_checkpoint());
+  open();
+  EXPECT_EQ(sql("SELECT p.name, c.name FROM person p RIGHT JOIN city c ON c.__id = p.home AND "
+                "c.__moment = " +
+                now + " AND p.__id = 0"),
+            "'Ada'|'Oslo'\nNULL|'Paris'");
+}
+
 TEST_F(Sql_Test, WhatWasNotThereYetIsNullOrEmpty) {
   const Offset before = db().get_journal().get_checkpoint();
   add_field(city, "river", Type_Code::string);
