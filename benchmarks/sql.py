@@ -3,6 +3,7 @@ import os
 import sqlite3
 import statistics
 import subprocess
+import sys
 import time
 
 from suite import remove, say
@@ -70,7 +71,7 @@ def measure_sql(programs, directory, rounds, rows):
     say('')
     print(f'SQL: {rows:,} rows, joedb by a virtual table, beside a table of SQLite {sqlite3.sqlite_version}')
     if not hasattr(sqlite3.Connection, 'enable_load_extension'):
-        print('this Python cannot load extensions of SQLite')
+        print(f'{sys.executable} cannot load extensions of SQLite: run /usr/bin/python3 benchmarks/run sql')
         return []
     if not os.path.exists(os.path.join(programs, EXTENSION)):
         print(f'{EXTENSION} was not built: apt-get install libsqlite3-dev')
