@@ -266,7 +266,7 @@ std::string text_of(const std::vector<std::string>& lines) {
 constexpr std::size_t most_values = 80;
 
 constexpr const char* scripts[] = {"select",   "joins",       "aggregates", "subqueries", "windows",
-                                   "compound", "comparisons", "values",     "views"};
+                                   "compound", "comparisons", "values",     "views",      "writes"};
 constexpr Backend backends[] = {{"sqlite", false, false},
                                 {"sqlite_with_indexes", false, true},
                                 {"joedb", true, false},
