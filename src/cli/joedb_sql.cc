@@ -189,34 +189,6 @@ struct Place {
   std::size_t start;
 };
 
-// What is wrong there: with the number of the line if there are several, and a ^ under the place if
-// it is known.
-std::string error_text(const Place& place, const std::string& message, int offset_of_error) {
-  const std::string_view text = place.text;
-  const bool is_known = offset_of_error >= 0;
-  std::size_t at = place.start + static_cast<std::size_t>(std::max(offset_of_error, 0));
-  if (!is_known) at = text.find_first_not_of(" \t\r\n", at);
-  at = std::min(at, text.size());
-  const std::size_t line_break = at == 0 ? text.npos : text.rfind('\n', at - 1);
-  const std::size_t start = line_break == text.npos ? 0 : line_break + 1;
-  std::string result;
-  const std::string_view trimmed = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-  if (trimmed.find('\n') != trimmed.npos)
-    result =
-        "line " +
-        std::to_string(
-            1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(start), '\n')) +
-        ": ";
-  result += message;
-  if (is_known)
-    result.append("\n  ")
-        .append(text.substr(start, text.find('\n', start) - start))
-        .append("\n  ")
-        .append(display_width(text.substr(start, at - start)), ' ')
-        .append("^");
-  return result;
-}
-
 class Shell {
  public:
   Shell(Sql_Session& session, const Sql_Options& options)
@@ -314,11 +286,7 @@ class Shell {
   }
 
   [[noreturn]] void fail(const Place& place) const {
-    int offset = -1;
-#if SQLITE_VERSION_NUMBER >= 3038000
-    offset = sqlite3_error_offset(session_.connection());
-#endif
-    throw Exception(error_text(place, sqlite3_errmsg(session_.connection()), offset));
+    throw Exception(sql_error_text(session_.connection(), place.text, place.start));
   }
 
   // ---- commands of a terminal

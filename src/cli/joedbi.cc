@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/output.h"
+#include "cli/sql_command.h"
 #include "cli/standard_input.h"
 #include "cli/stop_signal.h"
 #include "interpreter/interpreter.h"
@@ -60,6 +61,7 @@ End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options&
   }
   print_snapshot_remark(database);
   add_readonly_commands(loop, database, file);
+  add_sql_commands(loop, database, file);
   return run_loop(loop);
 }
 
@@ -80,6 +82,7 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
   print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
   print_snapshot_remark(database.get_database());
   add_commands(loop, database, options);
+  add_sql_commands(loop, database.get_database(), file, [&database] { database.flush(); });
   ignore_closed_pipes();
   End end;
   try {

@@ -227,4 +227,32 @@ void Sql_Rows::write_markdown_rows(const Rows& rows) {
   }
 }
 
+std::string sql_error_text(sqlite3* connection, std::string_view text, std::size_t start) {
+  int offset = -1;
+#if SQLITE_VERSION_NUMBER >= 3038000
+  offset = sqlite3_error_offset(connection);
+#endif
+  const bool is_known = offset >= 0;
+  std::size_t at = start + static_cast<std::size_t>(std::max(offset, 0));
+  if (!is_known) at = text.find_first_not_of(" \t\r\n", at);
+  at = std::min(at, text.size());
+  const std::size_t line_break = at == 0 ? text.npos : text.rfind('\n', at - 1);
+  const std::size_t line = line_break == text.npos ? 0 : line_break + 1;
+  std::string result;
+  const std::string_view trimmed = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  if (trimmed.find('\n') != trimmed.npos) {
+    const auto breaks =
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line), '\n');
+    result = "line " + std::to_string(1 + breaks) + ": ";
+  }
+  result += sqlite3_errmsg(connection);
+  if (is_known)
+    result.append("\n  ")
+        .append(text.substr(line, text.find('\n', line) - line))
+        .append("\n  ")
+        .append(display_width(text.substr(line, at - line)), ' ')
+        .append("^");
+  return result;
+}
+
 }  // namespace joedb

@@ -9,6 +9,7 @@
 
 #include "interpreter/display.h"
 
+struct sqlite3;
 struct sqlite3_stmt;
 
 namespace joedb {
@@ -53,6 +54,10 @@ class Sql_Rows {
   std::vector<std::size_t> widths_;
   std::vector<bool> are_texts_;  // stand on the left
 };
+
+// The last error of a connection, in the statement that begins at `start` of this text: with the
+// number of the line if there are several, and a ^ under the place if it is known.
+std::string sql_error_text(sqlite3* connection, std::string_view text, std::size_t start);
 
 }  // namespace joedb
 

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/exchange_formats.h"
 #include "cli/parser.h"
+#include "cli/sql_command.h"
 
 // The commands that need SQLite, where there was none when the tools were built.
 
@@ -14,5 +15,7 @@ int import_sqlite(std::vector<std::string>) { refuse(); }
 int export_sqlite(std::vector<std::string>) { refuse(); }
 int run_browser(std::vector<std::string>) { refuse(); }
 int run_sql(std::vector<std::string>) { refuse(); }
+
+void add_sql_commands(Command_Loop&, Database&, Abstract_File&, std::function<void()>) {}
 
 }  // namespace joedb

@@ -93,6 +93,14 @@ std::string_view Line_Reader::peek_word() const {
   return {begin, static_cast<std::size_t>(end_of_word(begin, end_) - begin)};
 }
 
+std::string_view Line_Reader::read_rest() {
+  const char* const begin = start_ = next_word();
+  current_ = end_;
+  is_at_end_ = true;
+  const std::string_view rest(begin, static_cast<std::size_t>(end_ - begin));
+  return rest.substr(0, rest.find_last_not_of(" \t\r\n\v\f") + 1);
+}
+
 std::string_view Line_Reader::read_word(std::string_view what) {
   if (!is_classic_) begin_strictly(what);
   if (!begin_read()) return {};

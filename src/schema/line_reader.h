@@ -46,6 +46,9 @@ class Line_Reader {
   // The word that would be read next. Empty if there is none.
   std::string_view peek_word() const;
 
+  // The rest of the line, without white space around it. Empty if there is nothing. Not classic.
+  std::string_view read_rest();
+
   // A value, as append_value writes it. A string is in double quotes, or a word without quotes. In
   // both forms \ is followed by three octal digits, by x and two hexadecimal digits, or by another
   // character that is neither a letter nor a digit and stands for itself. A returned text is valid

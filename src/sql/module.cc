@@ -1,4 +1,5 @@
-#include <algorithm>
+#include "sql/module.h"
+
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -239,16 +240,19 @@ constexpr sqlite3_module joedb_module = make_module();
 
 }  // namespace
 
+int register_files(sqlite3* connection, std::unique_ptr<Shared_Files> files) {
+  Shared_Files* const shared = files.release();
+  // Calls the last function also where it fails.
+  const int code = sqlite3_create_module_v2(connection, "joedb", &joedb_module, shared,
+                                            [](void* p) { delete static_cast<Shared_Files*>(p); });
+  return code == SQLITE_OK ? register_open(connection, *shared) : code;
+}
+
 int register_joedb(sqlite3* connection, File_Opener opener) {
   return without_exceptions(
       [&] {
-        auto files = std::make_unique<Shared_Files>(connection, std::move(opener));
-        Shared_Files* const shared = files.release();
-        // Calls the last function also where it fails.
-        const int code =
-            sqlite3_create_module_v2(connection, "joedb", &joedb_module, shared,
-                                     [](void* p) { delete static_cast<Shared_Files*>(p); });
-        return code == SQLITE_OK ? register_open(connection, *shared) : code;
+        return register_files(connection,
+                              std::make_unique<Shared_Files>(connection, std::move(opener)));
       },
       [](const char*) {});
 }

@@ -82,6 +82,11 @@ Shared_File::Shared_File(std::unique_ptr<Abstract_File> file, const std::string&
   load_new();
 }
 
+Shared_File::Shared_File(Database& live, Abstract_File& file)
+    : file_(std::shared_ptr<void>(), &file), present_(std::make_shared<State>()) {
+  present_->lend(live);
+}
+
 Shared_File::~Shared_File() {
   if (writer_ == nullptr) return;
   try {
@@ -157,6 +162,10 @@ void Shared_File::follow() {
 }
 
 void Shared_File::refresh() {
+  if (!journal_) {  // it may have changed
+    ++version_;
+    return present_->forget_own_indexes();
+  }
   if (must_load_ || (cursors_ == 0 && file_->is_replaced()))
     load_new();
   else
@@ -179,6 +188,7 @@ void Shared_File::end_reading(State& state, Cursor& cursor) noexcept {
 
 void Shared_File::begin_writing(System::Duration patience) {
   if (writer_ != nullptr) return;
+  if (!journal_) throw Sql_Error(SQLITE_READONLY, name() + " cannot be changed by SQL here");
   if (present_->cursors().empty())
     refresh();
   else
@@ -221,6 +231,8 @@ void Shared_File::end_writing() noexcept {
 // ---- past states --------------------------------------------------------------------------------
 
 std::shared_ptr<State> Shared_File::past(sqlite3_value* moment) {
+  if (!journal_ && sqlite3_value_type(moment) != SQLITE_NULL)
+    throw Exception("past states cannot be read here: joedb_sql can");
   switch (sqlite3_value_type(moment)) {
     case SQLITE_NULL:
       return nullptr;

@@ -75,6 +75,9 @@ class Shared_File {
   // Reads the whole content, with the indexes of a .joedbc file, if there is one, and with those of
   // the newest snapshot. Throws Exception, compiler::Schema_Errors.
   Shared_File(std::unique_ptr<Abstract_File> file, const std::string& options_file);
+  // A database in memory, which its owner changes between statements. Both must outlive it. There
+  // are no past states and no transactions.
+  Shared_File(Database& live, Abstract_File& file);
   // Rolls back.
   ~Shared_File();
 
@@ -119,9 +122,9 @@ class Shared_File {
   void refresh();
   std::shared_ptr<State> past(Offset position);
 
-  std::unique_ptr<Abstract_File> file_;
+  std::shared_ptr<Abstract_File> file_;
   const std::string options_file_;
-  std::optional<Readonly_Journal> journal_;
+  std::optional<Readonly_Journal> journal_;  // none for a database in memory
   std::shared_ptr<State> present_;
   bool must_load_ = false;  // the present state cannot follow
   std::uint64_t version_ = 0;
@@ -143,6 +146,11 @@ class Shared_Files {
 
   // Opened the first time, with its indexes; the same as long as somebody uses it.
   std::shared_ptr<Shared_File> open(const std::string& name, const std::string& options_file);
+
+  // A file that open() returns as long as it is used.
+  void add(const std::string& name, const std::shared_ptr<Shared_File>& file) {
+    files_[{name, ""}] = file;
+  }
 
   // What joedb_open has made of a file, until joedb_close.
   struct Opened {

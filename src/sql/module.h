@@ -1,0 +1,15 @@
+#ifndef SQL_MODULE_H
+#define SQL_MODULE_H
+
+#include <memory>
+
+#include "sql/shared_file.h"
+
+namespace joedb {
+
+// register_joedb (sql/register_joedb.h), with files that may be open already.
+int register_files(sqlite3* connection, std::unique_ptr<Shared_Files> files);
+
+}  // namespace joedb
+
+#endif
