@@ -8,6 +8,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -36,6 +37,9 @@ input, each with a ; at its end; on a terminal, a line that begins with a point 
 .help lists them. The tables of the first FILE have their own names, those of all FILEs also the
 name of the file in front: city.country. Others may write a joedb file meanwhile: each statement
 sees what is there when it begins.
+
+INSERT, UPDATE and DELETE change a joedb file, in transactions with a hard checkpoint; so does
+ALTER TABLE ADD COLUMN. Opening it changes nothing. With --read, nothing can be changed.
 
 For each table there is a view NAME__joined, which shows records that are referenced by name, and
 TABLE('2026-01-31') is a past state.
@@ -71,6 +75,7 @@ struct Sql_Options {
   Row_Format format = Row_Format::table;
   bool has_timer = false;
   Colour colour = Colour::automatic;
+  bool is_readonly = false;
   Source_Options source;
 };
 
@@ -95,7 +100,8 @@ class Sql_Session {
     connection_.reset(connection);
     check(result);
     check(register_joedb(
-        connection, [&](const std::string& name) { return open_source(name, options_.source); }));
+        connection, [&](const std::string& name) { return open_source(name, options_.source); },
+        Schema_Changes::allowed));
   }
 
   sqlite3* connection() const { return connection_.get(); }
@@ -106,6 +112,7 @@ class Sql_Session {
     if (is_sqlite_file(name)) {
       run("ATTACH " + sql_text(name) + " AS " + sql_name(schema));
     } else {
+      joedb_files_.emplace_back(schema, name);
       run("ATTACH ':memory:' AS " + sql_name(schema));
       run("SELECT joedb_open(" + sql_text(name) + ", " +
           (options_file.empty() ? "NULL" : sql_text(options_file)) + ", " + sql_text(schema) + ")");
@@ -138,6 +145,34 @@ class Sql_Session {
             (schema.empty() ? "" : ", " + sql_text(schema)) + ")",
         [&](const Sqlite_Statement& row) { result.emplace_back(row.bytes(0), row.bytes(1)); });
     return result;
+  }
+
+  void forbid_changes() { run("PRAGMA query_only = 1"); }
+
+  // ALTER TABLE … ADD COLUMN for a table of a joedb file, which SQLite refuses. Whether it was
+  // that. Throws Exception if it cannot be done.
+  bool add_field(std::string_view sql) const {
+    static const std::regex pattern(
+        R"RE(\s*ALTER\s+TABLE\s+(?:"?(\w+)"?\.)?"?(\w+)"?\s+ADD\s+(?:COLUMN\s+)?"?(\w+)"?\s*(.*?)\s*)RE",
+        std::regex::icase);
+    std::match_results<std::string_view::const_iterator> words;
+    if (!std::regex_match(sql.begin(), sql.end(), words, pattern)) return false;
+    const std::string schema = words[1].matched ? words[1].str() : "";
+    for (const auto& [name, file] : joedb_files_) {
+      if (!schema.empty() && sqlite3_stricmp(schema.c_str(), name.c_str()) != 0) continue;
+      std::string table;
+      for_each_row("SELECT name FROM " + sql_name(name) +
+                       ".sqlite_schema WHERE type = 'table' AND "
+                       "name = " +
+                       sql_text(words[2].str()) + " COLLATE NOCASE",
+                   [&](const Sqlite_Statement& row) { table = row.bytes(0); });
+      if (table.empty()) continue;
+      run("SELECT joedb_alter(" + sql_text(file) + ", " +
+          sql_text("add_field " + table + " " + words[3].str() + " " + field_type(words[4].str())) +
+          ")");
+      return true;
+    }
+    return false;
   }
 
   // Throws Exception for a code that is an error.
@@ -176,8 +211,29 @@ class Sql_Session {
     while (statement.step()) f(statement);
   }
 
+  // "int8", "TEXT", "INTEGER REFERENCES city": that of joedb.
+  static std::string field_type(const std::string& text) {
+    static const std::regex reference(R"RE(.*\bREFERENCES\s+"?(\w+)"?\s*(?:\(\s*\w+\s*\))?)RE",
+                                      std::regex::icase);
+    std::smatch words;
+    if (std::regex_match(text, words, reference)) return "references " + words[1].str();
+    const Type_Code code = type_named(text);
+    if (code != Type_Code::none && code != Type_Code::reference) return text;
+    constexpr std::pair<const char*, const char*> types[] = {
+        {"INTEGER", "int64"}, {"INT", "int64"},   {"BIGINT", "int64"}, {"SMALLINT", "int16"},
+        {"TINYINT", "int8"},  {"TEXT", "string"}, {"REAL", "float64"}, {"DOUBLE", "float64"},
+        {"FLOAT", "float64"}, {"BLOB", "blob"},   {"BOOL", "boolean"}, {"BOOLEAN", "boolean"}};
+    for (const auto& [name, type] : types)
+      if (sqlite3_stricmp(text.c_str(), name) == 0) return type;
+    throw Exception("a joedb file cannot have a column of the type " +
+                    (text.empty() ? "that is not given" : "\"" + text + "\"") +
+                    ": expected int8 ... int64, float32, float64, boolean, string, blob, TEXT, "
+                    "INTEGER, REAL or REFERENCES table, without constraints");
+  }
+
   const Sql_Options& options_;
   std::unique_ptr<sqlite3, Close> connection_;
+  std::vector<std::pair<std::string, std::string>> joedb_files_;  // schema, name
   std::vector<std::string> schemas_;
 };
 
@@ -212,7 +268,12 @@ class Shell {
                                             static_cast<int>(sql.size()), &prepared, &rest);
       const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement(prepared,
                                                                                  &sqlite3_finalize);
-      if (result != SQLITE_OK) fail(place);
+      if (result != SQLITE_OK) {
+        const std::size_t size = std::min(sql.find(';'), sql.size());
+        const std::string message = sql_error_text(session_.connection(), place.text, place.start);
+        if (!session_.add_field(sql.substr(0, size))) throw Exception(message);
+        rest = sql.data() + std::min(size + 1, sql.size());
+      }
       if (statement) run(statement.get(), place, out);
       place.start += static_cast<std::size_t>(rest - sql.data());
     }
@@ -388,6 +449,7 @@ int run_sql(std::vector<std::string> arguments) {
   options.add_choice("--mode", wanted.format, format_names(), "how rows are written");
   options.add_flag("--timer", wanted.has_timer,
                    "print the time of each statement on standard error");
+  options.add_flag("--read", wanted.is_readonly, "nothing can be changed");
   add_colour_option(options, wanted.colour);
   add_source_options(options, wanted.source);
   auto words = options.parse(std::move(arguments));
@@ -407,6 +469,7 @@ int run_sql(std::vector<std::string> arguments) {
   Sql_Session session(wanted);
   for (std::size_t i = 0; i < files.size(); ++i)
     session.open(files[i], i < wanted.options_files.size() ? wanted.options_files[i] : "");
+  if (wanted.is_readonly) session.forbid_changes();
   Shell shell(session, wanted);
   if (!statement.empty())
     shell.run(statement, std::cout);

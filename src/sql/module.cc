@@ -142,17 +142,6 @@ int rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) noexcept {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// As long as the connection waits for others; where it does not, five seconds.
-System::Duration patience_of(sqlite3* connection) {
-  std::int64_t milliseconds = 0;
-  try {
-    Statement timeout(connection, "PRAGMA busy_timeout");
-    if (timeout.step()) milliseconds = std::atoll(timeout.text(0).c_str());
-  } catch (const Exception&) {
-  }
-  return std::chrono::milliseconds(milliseconds > 0 ? milliseconds : 5000);
-}
-
 int update(sqlite3_vtab* table, int count, sqlite3_value** values, sqlite3_int64* id) noexcept {
   return guarded(table, [&] {
     const sqlite3_int64 result = change_row(table_of(table), count, values);
@@ -210,6 +199,13 @@ int rollback_to(sqlite3_vtab* table, int number) noexcept {
   });
 }
 
+// It would be a new name for this connection only.
+int rename(sqlite3_vtab* table, const char*) noexcept {
+  table_of(table).set_error(
+      "a table of a joedb file cannot be renamed by SQL; joedbi has rename_table");
+  return SQLITE_ERROR;
+}
+
 constexpr sqlite3_module make_module() {
   sqlite3_module module{};
   module.iVersion = 2;
@@ -230,6 +226,7 @@ constexpr sqlite3_module make_module() {
   module.xSync = sync;
   module.xCommit = commit;
   module.xRollback = rollback;
+  module.xRename = rename;
   module.xSavepoint = savepoint;
   module.xRelease = release;
   module.xRollbackTo = rollback_to;
@@ -248,11 +245,15 @@ int register_files(sqlite3* connection, std::unique_ptr<Shared_Files> files) {
   return code == SQLITE_OK ? register_open(connection, *shared) : code;
 }
 
-int register_joedb(sqlite3* connection, File_Opener opener) {
+int register_joedb(sqlite3* connection, File_Opener opener, Schema_Changes schema_changes) {
   return without_exceptions(
       [&] {
-        return register_files(connection,
-                              std::make_unique<Shared_Files>(connection, std::move(opener)));
+        auto files = std::make_unique<Shared_Files>(connection, std::move(opener));
+        Shared_Files& shared = *files;
+        const int code = register_files(connection, std::move(files));
+        return code == SQLITE_OK && schema_changes == Schema_Changes::allowed
+                   ? register_alter(connection, shared)
+                   : code;
       },
       [](const char*) {});
 }

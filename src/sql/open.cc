@@ -12,6 +12,16 @@
 
 namespace joedb {
 
+System::Duration patience_of(sqlite3* connection) {
+  std::int64_t milliseconds = 0;
+  try {
+    Statement timeout(connection, "PRAGMA busy_timeout");
+    if (timeout.step()) milliseconds = std::atoll(timeout.text(0).c_str());
+  } catch (const Exception&) {
+  }
+  return std::chrono::milliseconds(milliseconds > 0 ? milliseconds : 5000);
+}
+
 namespace {
 
 // An argument of the module, in single quotes: it is no expression.
@@ -114,7 +124,7 @@ int joedb_open(Shared_Files& files, const std::string& name, const std::string& 
   const std::vector<Definition> wanted =
       definitions(database, name, options, sql_name(schema) + ".");
   require_free_names(connection, wanted, schema);
-  Shared_Files::Opened opened{name, file, schema, {}};
+  Shared_Files::Opened opened{name, options, file, schema, {}};
   try {
     for (const Definition& definition : wanted) {
       run(connection, definition.create);
@@ -167,6 +177,33 @@ int joedb_close(Shared_Files& files, const std::string& name) {
   return count;
 }
 
+// Changes tables and fields of a file, and makes its tables and views again.
+int joedb_alter(Shared_Files& files, const std::string& name, const std::string& commands) {
+  std::vector<Shared_Files::Opened> opened;
+  for (const Shared_Files::Opened& one : files.opened())
+    if (one.name == name) opened.push_back(one);
+  if (opened.empty()) throw Exception(name + " was not opened by joedb_open");
+  Statement query_only(files.connection(), "PRAGMA query_only");
+  if (query_only.step() && query_only.text(0) == "1")
+    throw Sql_Error(SQLITE_READONLY, "attempt to write a readonly database");
+  Shared_File& file = *opened[0].file;
+  if (file.writer() != nullptr)
+    throw Sql_Error(SQLITE_LOCKED, name + " is being written: COMMIT or ROLLBACK first");
+  file.begin_writing(patience_of(files.connection()));
+  try {
+    file.writer()->change_schema(commands);
+    file.writer()->commit();
+  } catch (...) {
+    file.end_writing();
+    throw;
+  }
+  file.end_writing();
+  joedb_close(files, name);
+  for (const Shared_Files::Opened& one : opened)
+    joedb_open(files, name, one.options_file, one.schema);
+  return static_cast<int>(live_tables(file.present().database()).size());
+}
+
 std::string argument(sqlite3_value* value) {
   return sqlite3_value_type(value) == SQLITE_NULL ? "" : std::string(text_of(value));
 }
@@ -186,10 +223,11 @@ void call(sqlite3_context* context, F f) noexcept {
     sqlite3_result_error_code(context, code);
 }
 
+constexpr int function_flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
+
 }  // namespace
 
 int register_open(sqlite3* connection, Shared_Files& files) {
-  const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
   const auto open = [](sqlite3_context* context, int count, sqlite3_value** values) {
     call(context, [&](Shared_Files& shared) {
       return joedb_open(shared, argument(values[0]), count > 1 ? argument(values[1]) : "",
@@ -198,14 +236,24 @@ int register_open(sqlite3* connection, Shared_Files& files) {
   };
   int code = SQLITE_OK;
   for (int count = 1; count <= 3 && code == SQLITE_OK; ++count)
-    code = sqlite3_create_function_v2(connection, "joedb_open", count, flags, &files, open, nullptr,
-                                      nullptr, nullptr);
+    code = sqlite3_create_function_v2(connection, "joedb_open", count, function_flags, &files, open,
+                                      nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return code;
   const auto close = [](sqlite3_context* context, int, sqlite3_value** values) {
     call(context, [&](Shared_Files& shared) { return joedb_close(shared, argument(values[0])); });
   };
-  return sqlite3_create_function_v2(connection, "joedb_close", 1, flags, &files, close, nullptr,
-                                    nullptr, nullptr);
+  return sqlite3_create_function_v2(connection, "joedb_close", 1, function_flags, &files, close,
+                                    nullptr, nullptr, nullptr);
+}
+
+int register_alter(sqlite3* connection, Shared_Files& files) {
+  const auto alter = [](sqlite3_context* context, int, sqlite3_value** values) {
+    call(context, [&](Shared_Files& shared) {
+      return joedb_alter(shared, argument(values[0]), argument(values[1]));
+    });
+  };
+  return sqlite3_create_function_v2(connection, "joedb_alter", 2, function_flags, &files, alter,
+                                    nullptr, nullptr, nullptr);
 }
 
 }  // namespace joedb

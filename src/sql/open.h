@@ -5,9 +5,15 @@
 
 namespace joedb {
 
+// How long a connection waits for the lock of a file: as long as for those of SQLite; where it does
+// not, five seconds.
+System::Duration patience_of(sqlite3* connection);
+
 // Makes the functions joedb_open(FILE[, OPTIONS[, SCHEMA]]) and joedb_close(FILE) known to the
 // connection of these files, which they must not outlive. Returns a code of SQLite.
 int register_open(sqlite3* connection, Shared_Files& files);
+// The same for joedb_alter(FILE, COMMANDS).
+int register_alter(sqlite3* connection, Shared_Files& files);
 
 }  // namespace joedb
 

@@ -155,6 +155,7 @@ class Shared_Files {
   // What joedb_open has made of a file, until joedb_close.
   struct Opened {
     std::string name;
+    std::string options_file;
     std::shared_ptr<Shared_File> file;
     struct Object {
       std::string name;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <sstream>
+
+#include "interpreter/commands.h"
 
 namespace joedb {
 
@@ -59,6 +62,18 @@ void Writer::lock() {
     throw;
   }
   start_ = changes_.savepoint();
+}
+
+void Writer::change_schema(std::string_view commands) {
+  is_broken_ = true;  // Undo_Log does not know the schema
+  Command_Loop loop({.is_echoing = false, .is_prompting = false, .is_bailing = true},
+                    [] { return std::string(); });
+  add_schema_commands(loop, database_);
+  std::ostringstream nowhere;
+  Text_Line_Source lines(commands, nowhere);
+  if (loop.run(lines, nowhere) == Command_Loop::End::error)
+    throw Exception(loop.failures().line + ": " + loop.failures().text);
+  is_broken_ = false;
 }
 
 void Writer::set_savepoint(int number) {

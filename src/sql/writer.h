@@ -36,6 +36,10 @@ class Writer {
   // So that others who have the file open can read it: no checkpoint.
   void flush() { database_.flush(); }
 
+  // Commands of joedbi that change tables and fields (docs/reference/joedbi.md). If it throws, the
+  // text says which has failed, and is_broken() is true.
+  void change_schema(std::string_view commands);
+
   // Savepoints have numbers from 0; -1 is the beginning of the transaction. Several tables tell of
   // the same one: only the first time counts.
   void set_savepoint(int number);

@@ -48,19 +48,19 @@ class Sql_Writing_Test : public ::testing::Test {
   }
 
   std::string path() const { return directory_.file("a.joedb"); }
-  void open(Sql_Session& session) {
+  void open(Sql_Session& session, const std::string& tables = "2") {
     const std::string options =
         directory_.write("a.joedbc",
                          "create_unique_index person_by_name person name\n"
                          "create_index person_by_age person age\n"
                          "create_unique_index city_by_age_and_small city age,small\n");
-    EXPECT_EQ(session.run("SELECT joedb_open('" + path() + "', '" + options + "')"), "2");
+    EXPECT_EQ(session.run("SELECT joedb_open('" + path() + "', '" + options + "')"), tables);
   }
   std::string sql(const std::string& text) { return session_.run(text); }
   // What somebody else sees.
-  std::string elsewhere(const std::string& text) {
+  std::string elsewhere(const std::string& text, const std::string& tables = "2") {
     Sql_Session other;
-    open(other);
+    open(other, tables);
     return other.run(text);
   }
   void add(const std::string& name, int age) {
@@ -235,6 +235,30 @@ TEST_F(Sql_Writing_Test, UpdatesWriteOnlyWhatChanges) {
   EXPECT_EQ(size(), before);
   sql("UPDATE person SET age = 37");
   EXPECT_LE(size(), before + 24);
+}
+
+TEST_F(Sql_Writing_Test, TheSchemaIsChangedByCommandsOfJoedbi) {
+  add("Ada", 36);
+  const auto alter = [&](const std::string& commands) {
+    return sql("SELECT joedb_alter('" + path() + "', '" + commands + "')");
+  };
+  EXPECT_EQ(alter("add_field person mail string\ncreate_table pet\nadd_field pet name string"),
+            "3");
+  EXPECT_EQ(sql("UPDATE person SET mail = 'ada@x'; INSERT INTO pet(name) VALUES('Tom')"), "");
+  EXPECT_EQ(elsewhere("SELECT p.name, p.mail, pet.name FROM person p, pet", "3"),
+            "'Ada'|'ada@x'|'Tom'");
+  EXPECT_THAT(alter("add_field person size int8\nadd_field person mail string"),
+              HasSubstr("add_field person mail string: "));
+  EXPECT_THAT(sql("SELECT size FROM person"), HasSubstr("no such column"));
+  EXPECT_EQ(elsewhere("SELECT mail FROM person", "3"), "'ada@x'");
+  EXPECT_THAT(alter("insert_into person 7"), HasSubstr("insert_into person 7: Unknown command"));
+  EXPECT_EQ(sql("SELECT count(*) FROM person"), "1");
+  EXPECT_THAT(sql("ALTER TABLE person RENAME TO people"), HasSubstr("rename_table"));
+  EXPECT_THAT(sql("ALTER TABLE person ADD COLUMN x"), HasSubstr("may not be altered"));
+  sql("BEGIN; DELETE FROM person");
+  EXPECT_THAT(alter("drop_table pet"), HasSubstr("COMMIT or ROLLBACK first"));
+  sql("ROLLBACK; PRAGMA query_only = 1");
+  EXPECT_THAT(alter("drop_table pet"), HasSubstr("readonly"));
 }
 
 // ---- several statements, connections, processes

@@ -7,7 +7,7 @@ namespace joedb::testing {
 
 Sql_Session::Sql_Session(File_Opener opener) {
   sqlite3_open(":memory:", &connection_);
-  register_joedb(connection_, std::move(opener));
+  register_joedb(connection_, std::move(opener), Schema_Changes::allowed);
 }
 
 Sql_Session::~Sql_Session() { sqlite3_close(connection_); }
