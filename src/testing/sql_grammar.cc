@@ -76,9 +76,13 @@ std::string Sql_Grammar::from(const Source& source) {
   return result + " AS " + source.alias;
 }
 
+// Often the one before: so conditions, groups and orders have columns in common.
 std::string Sql_Grammar::column_name(const Sql_Table& table) {
+  if (recent_table_ == &table && choices_.one_in(3)) return recent_column_;
   const std::size_t what = choices_.below(table.fields.size() + 1);
-  return what == 0 ? "__id" : sql_name(table.fields[what - 1].name);
+  recent_table_ = &table;
+  recent_column_ = what == 0 ? "__id" : sql_name(table.fields[what - 1].name);
+  return recent_column_;
 }
 
 std::string Sql_Grammar::columns(const std::vector<Source>& sources, std::size_t count) {
@@ -246,11 +250,15 @@ std::string Sql_Grammar::join(std::vector<Source>& sources) {
 }
 
 std::string Sql_Grammar::order(const Source& source) {
+  // As an index has it, or any.
+  const std::string same = choices_.word({"", " DESC", "?"});
+  const auto direction = [&](const std::vector<const char*>& others) {
+    return same == "?" ? choices_.word(others) : same;
+  };
   std::string result = " ORDER BY ";
   for (std::size_t i = choices_.below(3); i > 0; --i)
-    result +=
-        column(source) + choices_.word({"", " DESC", " NULLS LAST", " COLLATE NOCASE"}) + ", ";
-  return result + source.alias + ".__id" + choices_.word({"", " DESC"});
+    result += column(source) + direction({"", " DESC", " NULLS LAST", " COLLATE NOCASE"}) + ", ";
+  return result + source.alias + ".__id" + direction({"", " DESC"});
 }
 
 std::string Sql_Grammar::select(const Source& source, const std::string& what) {

@@ -97,6 +97,8 @@ class Sql_Grammar {
   Choices& choices_;
   const std::vector<Sql_Table>& tables_;
   bool has_moments_;
+  const Sql_Table* recent_table_ = nullptr;
+  std::string recent_column_;
 };
 
 }  // namespace joedb::testing
