@@ -79,6 +79,7 @@ class Connection {
     std::string error;    // empty: none
     bool is_cut = false;  // it has worked too long
     bool is_readonly = true;
+    bool has_begun = false;  // it could be prepared
   };
   // One statement after the other, up to the first that fails; the rows of the last one.
   Result run(std::string_view sql) {
@@ -96,6 +97,7 @@ class Connection {
       }
       if (statement == nullptr) break;  // spaces
       result.rows.clear();
+      result.has_begun = true;
       result.is_readonly = result.is_readonly && sqlite3_stmt_readonly(statement) != 0;
       while (step(statement, result)) {
       }
@@ -348,6 +350,7 @@ class World {
  private:
   struct Running {
     sqlite3_stmt* statement;
+    int writes;  // before it
     Sql_Question question;
     std::optional<Connection::Result> expected;
     Connection::Result found;
@@ -454,9 +457,11 @@ class World {
     });
   }
 
-  // While a statement is running, all see what it sees.
+  // While a statement is running, all see what it sees, until one of them writes.
   void update_native() {
-    if (!running_.empty() || !is_comparable_) return;
+    if (running_.empty()) is_mixed_ = false;
+    const auto is_before = [this](const Running& running) { return running.writes < writes_; };
+    if (!is_comparable_ || !std::all_of(running_.begin(), running_.end(), is_before)) return;
     const auto database = loaded();
     if (!database)
       is_comparable_ = false;
@@ -477,7 +482,7 @@ class World {
       text.replace(i - 1, 2, "_past\"");  // inside of the quotes
     return native_->run(text);
   }
-  bool may_compare() const { return is_comparable_ && !has_changed_; }
+  bool may_compare() const { return is_comparable_ && !has_changed_ && !is_mixed_; }
 
   void compare(const Sql_Question& question, Connection::Result found,
                std::optional<Connection::Result> expected) {
@@ -506,7 +511,7 @@ class World {
     if (running_.size() < 4 && (what == 0 || running_.empty())) {
       Sql_Grammar grammar(choices, tables_, past_position_ > 0);
       update_native();
-      Running running{nullptr, grammar.question(), {}, {}};
+      Running running{nullptr, writes_, grammar.question(), {}, {}};
       const std::string text = joedb_text(running.question);
       running.expected = expected(running.question);
       joedb_.begin();
@@ -572,11 +577,19 @@ class World {
   void change_by_sql(Choices& choices) {
     if (!is_open()) return;
     Sql_Grammar grammar(choices, tables_, false);
-    const auto result = joedb_.run(grammar.change());
+    const bool was_transaction = sqlite3_get_autocommit(joedb_.get()) == 0;
+    const std::string sql = grammar.change();
+    const auto result = joedb_.run(sql);
     const bool is_transaction = sqlite3_get_autocommit(joedb_.get()) == 0;
+    // Also where it fails: it may have changed some rows, and has seen the newest state.
+    const bool is_write = result.has_begun && !result.is_readonly && !sql.starts_with("BEGIN");
+    writes_ += int{is_write};
+    // What a statement sees that runs in a transaction is another matter.
+    if (!running_.empty() &&
+        ((is_write && (was_transaction || is_transaction)) || (has_changed_ && !is_transaction)))
+      is_mixed_ = true;
     // What a transaction has changed is only seen by this connection.
-    has_changed_ =
-        is_transaction && (has_changed_ || (result.error.empty() && !result.is_readonly));
+    has_changed_ = is_transaction && (has_changed_ || is_write);
   }
 
   void mark() {
@@ -668,6 +681,8 @@ class World {
   bool is_hostile_ = false;
   bool is_comparable_ = false;
   bool has_changed_ = false;  // in a transaction
+  bool is_mixed_ = false;     // it has, or had, statements that are running
+  int writes_ = 0;            // by statements
 };
 
 // ---- hostile files ------------------------------------------------------------------------------
