@@ -154,7 +154,8 @@ T any_value(Choices& choices, Writable_Database& db) {
   } else if constexpr (std::is_same_v<T, Blob>) {
     return choices.one_in(3) ? Blob() : db.write_blob(choices.one_of(hard_texts()));
   } else if constexpr (std::is_same_v<T, Record_Id>) {
-    return Record_Id(choices.one_of<index_t>({-1, 0, 1, 2, 3, 5, 8, 1'000'000, -7}));
+    // Other negative ones are null in the journal, but not in the memory of who has written them.
+    return Record_Id(choices.one_of<index_t>({-1, 0, 1, 2, 3, 5, 8, 1'000'000}));
   } else if constexpr (std::is_same_v<T, bool>) {
     return choices.one_in(2);
   } else if constexpr (std::is_floating_point_v<T>) {
