@@ -12,8 +12,7 @@ namespace joedb {
 namespace {
 
 constexpr Command_Help help[] = {
-    {"select", "value...",
-     "a statement of SQL, in one line. It sees what was written so far",
+    {"select", "value...", "a statement of SQL, in one line. It sees what was written so far",
      "select name, age from person where age > 40 order by name\n"
      "select count(*) from person\n"},
     {"with", "value...", "a SELECT with common table expressions",
