@@ -5,37 +5,12 @@
 #include <vector>
 
 #include "joedb/table/database.h"
+#include "table/record_runs.h"
 
 // The content of a database as entries, for the handlers of entry_text.h among others. Tables and
 // fields are numbered anew, without those that were dropped; records keep their ids.
 
 namespace joedb::inline v1 {
-
-// Calls f(first, size) for each run of used ids in [begin, end), in ascending order.
-template <class F>
-void for_each_run(const Record_Ids& records, index_t begin, index_t end, F&& f) {
-  if (records.is_dense()) {
-    if (begin < end) f(begin, end - begin);
-    return;
-  }
-  while (begin < end) {
-    index_t first = begin;
-    while (first < end && !records.is_used(first)) ++first;
-    begin = first;
-    while (begin < end && records.is_used(begin)) ++begin;
-    if (first < begin) f(first, begin - first);
-  }
-}
-template <class F>
-void for_each_run(const Record_Ids& records, F&& f) {
-  for_each_run(records, 0, records.size(), f);
-}
-// The same for the records of a table, whose values are about to be read.
-template <class F>
-void for_each_run(const Table& table, F&& f) {
-  table.expect_scan();
-  for_each_run(table.records(), f);
-}
 
 // The tables that are left, in the order of their ids.
 inline std::vector<const Table*> live_tables(const Database& database) {
