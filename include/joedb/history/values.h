@@ -1,0 +1,89 @@
+#ifndef JOEDB_HISTORY_VALUES_H
+#define JOEDB_HISTORY_VALUES_H
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "joedb/table/column.h"
+
+namespace joedb::inline v1 {
+
+// A value of any of the ten types, in the order of their codes. A string is a view.
+using Value = std::variant<std::string_view, std::int32_t, std::int64_t, Record_Id, bool, float,
+                           double, std::int8_t, std::int16_t, Blob>;
+
+inline Type_Code type_of(const Value& value) { return static_cast<Type_Code>(value.index() + 1); }
+
+// Whether both have the same type and the same bits: so a NaN is the same as itself, and 0.0 is not
+// the same as -0.0.
+bool is_same(const Value& a, const Value& b);
+
+// Values of one type that were copied from a column: as much memory as in the column, but nothing
+// for long stretches of default values. A copyable value; views stay valid until it changes.
+class Values {
+ public:
+  Values() = default;
+  explicit Values(Type_Code type) : type_(type) {}
+  // `size` default values.
+  Values(Type_Code type, index_t size) : type_(type) { append_defaults(size); }
+
+  Type_Code type() const { return type_; }
+  index_t size() const { return size_; }
+  bool is_empty() const { return size_ == 0; }
+
+  // Require 0 <= i < size(); get requires the type that the values have.
+  Value operator[](index_t i) const;
+  template <Field_Value T>
+  T get(index_t i) const {
+    const Part& part = parts_[static_cast<std::size_t>(i / rows_of_part)];
+    const auto row = static_cast<std::size_t>(i % rows_of_part);
+    if (part.is_default()) return T();
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      const std::size_t begin = row > 0 ? part.ends[row - 1] : 0;
+      return std::string_view(part.bytes).substr(begin, part.ends[row] - begin);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return part.bytes[row] != 0;  // a snapshot can have bytes that no bool has
+    } else {
+      return load<T>(part.bytes.data() + row * sizeof(T));
+    }
+  }
+
+  // All throw std::bad_alloc. The types must be the same.
+  void append(const Value& value);
+  // Rows [first, first + size) of a column that has them.
+  void append(const Column_Base& column, index_t first, index_t size);
+  // Values [first, first + size) of others.
+  void append(const Values& other, index_t first, index_t size);
+  void append_defaults(index_t size);
+
+  friend bool operator==(const Values& a, const Values& b);
+
+ private:
+  // Values one behind the other; of strings the texts, and where each of them ends. Both are empty
+  // as long as all values are default values.
+  struct Part {
+    std::string bytes;
+    std::vector<std::size_t> ends;
+    bool is_default() const { return bytes.empty() && ends.empty(); }
+  };
+  static constexpr index_t rows_of_part = 4096;
+
+  // Calls f(part, rows, room) until there are `size` more values: room at the end of a part that
+  // has so many rows. f appends that many.
+  template <class F>
+  void append_in_parts(index_t size, F f);
+  template <Field_Value T>
+  static void append_value(Part& part, index_t rows, T value);
+
+  Type_Code type_ = Type_Code::none;
+  index_t size_ = 0;
+  std::vector<Part> parts_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

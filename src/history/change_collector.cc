@@ -1,0 +1,547 @@
+#include "history/change_collector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "table/record_runs.h"
+
+namespace joedb::inline v1 {
+
+// ---- descriptions -------------------------------------------------------------------------------
+
+Change_Collector::Description Change_Collector::describe(Table_Id id, std::string name) {
+  auto result = std::make_shared<Table_Description>();
+  result->id = id;
+  result->name = std::move(name);
+  return result;
+}
+
+Change_Collector::Description Change_Collector::describe(const Table& table, bool has_fields) {
+  auto result = std::make_shared<Table_Description>();
+  result->id = table.id();
+  result->name = table.name();
+  if (!has_fields) return result;
+  for (std::size_t i = 0; i < table.fields().size(); ++i) {
+    const Field& field = table.fields()[i];
+    if (field.column)
+      result->fields.push_back(
+          {Field_Id(static_cast<std::uint16_t>(i + 1)), field.name, field.column->type()});
+  }
+  return result;
+}
+
+// ---- what is saved ------------------------------------------------------------------------------
+
+Change_Collector::Touched_Table& Change_Collector::touched(Table_Id id) {
+  if (last_ == nullptr || last_id_ != id) {
+    last_ = &tables_[id];
+    last_id_ = id;
+  }
+  return *last_;
+}
+
+void Change_Collector::note_insert(Table_Id id, index_t first, index_t size) {
+  Touched_Table& table = touched(id);
+  table.records.for_each_gap(first, first + size, [&](index_t begin, index_t end) {
+    table.records.add(
+        begin, end, next_order_++, [](Was_Used was) { return !was.value; },
+        [] { return Was_Used{false}; });
+  });
+}
+
+void Change_Collector::note_delete(Table_Id id, index_t first, index_t size) {
+  save_records(*database_.find_table(id), touched(id), first, first + size);
+}
+
+void Change_Collector::save_records(const Table& table, Touched_Table& touched, index_t first,
+                                    index_t end) {
+  touched.records.for_each_gap(first, end, [&](index_t gap_first, index_t gap_end) {
+    for (std::size_t i = 0; i < table.fields().size(); ++i)
+      if (table.fields()[i].column)
+        save_values(table, touched, Field_Id(static_cast<std::uint16_t>(i + 1)), gap_first,
+                    gap_end);
+    touched.records.add(
+        gap_first, gap_end, next_order_++, [](Was_Used was) { return was.value; },
+        [] { return Was_Used{true}; });
+  });
+}
+
+void Change_Collector::note_update(Table_Id id, Field_Id field, index_t first, index_t size) {
+  Touched_Table& table = touched(id);
+  if (size == 1 && table.records.has(first)) return;
+  save_values(*database_.find_table(id), table, field, first, first + size);
+}
+
+void Change_Collector::save_values(const Table& table, Touched_Table& touched, Field_Id field,
+                                   index_t first, index_t end) {
+  const Column_Base& column = *table.find_field(field)->column;
+  Touched_Field& saved = touched.fields[field];
+  saved.type = column.type();
+  const Type_Code type = saved.type.code;
+  const auto save = [&](index_t begin, index_t size) {
+    const auto copy = [&](Values& values) {
+      values.append(column, begin, size);
+      return true;
+    };
+    saved.saved.add(begin, begin + size, next_order_++, copy, [&] {
+      Values values(type);
+      copy(values);
+      return values;
+    });
+  };
+  touched.records.for_each_gap(first, end, [&](index_t a, index_t b) {
+    saved.saved.for_each_gap(a, b, [&](index_t gap_first, index_t gap_end) {
+      for_each_run(table.records(), gap_first, gap_end, save);
+    });
+  });
+}
+
+bool Change_Collector::may_keep(const Table& table, std::size_t fields) {
+  // Ids that are not in use are gone through, too.
+  const index_t values =
+      table.records().size() * static_cast<index_t>(std::max<std::size_t>(fields, 1));
+  if (values > kept_values_) return false;
+  kept_values_ -= values;
+  return true;
+}
+
+Values Change_Collector::gather(const Touched_Field& field, index_t first, index_t end) {
+  Values values(field.type.code);
+  for (auto range = field.saved.find(first); first < end; ++range) {
+    const index_t size = std::min(end, range->second.end) - first;
+    values.append(range->second.payload, first - range->first, size);
+    first += size;
+  }
+  return values;
+}
+
+Values Change_Collector::read(const Table& table, Field_Id field, index_t first, index_t size) {
+  const Column_Base& column = *table.find_field(field)->column;
+  Values values(column.type().code);
+  values.append(column, first, size);
+  return values;
+}
+
+// ---- changes of records -------------------------------------------------------------------------
+
+Change Change_Collector::change(Change::Kind kind, Description table, index_t first, index_t size) {
+  Change result;
+  result.kind = kind;
+  result.table = std::move(table);
+  result.record = Record_Id(first);
+  result.size = size;
+  return result;
+}
+
+// Fields whose values were not kept are left out.
+Change Change_Collector::deletion(Description table, const Touched_Table& touched, index_t first,
+                                  index_t end) {
+  Change result = change(Change::Kind::deleted, table, first, end - first);
+  for (const Field_Description& field : table->fields) {
+    const auto saved = touched.fields.find(field.id);
+    if (saved == touched.fields.end()) continue;
+    bool has_all = true;
+    saved->second.saved.for_each_gap(first, end, [&](index_t, index_t) { has_all = false; });
+    if (has_all)
+      result.fields.push_back(
+          {field.id, gather(saved->second, first, end), Values(field.type.code)});
+  }
+  return result;
+}
+
+Change Change_Collector::insertion(Description table, const Table& rows, index_t first,
+                                   index_t size) {
+  Change result = change(Change::Kind::inserted, table, first, size);
+  for (const Field_Description& field : table->fields)
+    result.fields.push_back({field.id, Values(field.type.code), read(rows, field.id, first, size)});
+  return result;
+}
+
+template <class F>
+void Change_Collector::for_each_update(const Touched_Table& touched, F f) {
+  struct Edge {
+    index_t id;
+    Field_Id field;
+    bool is_begin;
+    std::uint64_t order;
+  };
+  std::vector<Edge> edges;
+  for (const auto& [id, field] : touched.fields)
+    for (const auto& [first, range] : field.saved.ranges())
+      touched.records.for_each_gap(first, range.end,
+                                   [&, id = id, order = range.order](index_t begin, index_t end) {
+                                     edges.push_back({begin, id, true, order});
+                                     edges.push_back({end, id, false, order});
+                                   });
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+    return a.id != b.id ? a.id < b.id : a.field < b.field;
+  });
+  // Fields that were touched for the ids from `first` on, and when the first of them was.
+  std::map<Field_Id, std::uint64_t> open;
+  std::vector<Field_Id> fields, next_fields;
+  index_t first = 0;
+  std::uint64_t order = 0;
+  for (auto edge = edges.begin(); edge != edges.end();) {
+    const index_t id = edge->id;
+    // A range may end where the next one of the same field begins.
+    std::vector<Edge> begins;
+    for (; edge != edges.end() && edge->id == id; ++edge)
+      if (edge->is_begin)
+        begins.push_back(*edge);
+      else
+        open.erase(edge->field);
+    for (const Edge& begin : begins) open.emplace(begin.field, begin.order);
+    next_fields.clear();
+    std::uint64_t next_order = ~std::uint64_t{0};
+    for (const auto& [field, field_order] : open) {
+      next_fields.push_back(field);
+      next_order = std::min(next_order, field_order);
+    }
+    if (next_fields == fields) {  // goes on
+      order = std::min(order, next_order);
+      continue;
+    }
+    if (!fields.empty()) f(first, id, order, fields);
+    first = id;
+    order = next_order;
+    fields.swap(next_fields);
+  }
+}
+
+// ---- transactions -------------------------------------------------------------------------------
+
+std::vector<Change> Transaction_Collector::take() {
+  flush();
+  return std::exchange(changes_, {});
+}
+
+void Transaction_Collector::flush() {
+  std::vector<Ordered_Change> changes;
+  for (const auto& item : tables_) {
+    const Touched_Table& touched = item.second;
+    const Table& table = *database_.find_table(item.first);
+    const Description description = describe(table);
+    for (const auto& [first, range] : touched.records.ranges()) {
+      const std::uint64_t order = range.order;
+      if (range.payload.value)
+        changes.push_back({order, deletion(description, touched, first, range.end)});
+      for_each_run(table.records(), first, range.end, [&](index_t begin, index_t size) {
+        changes.push_back({order, insertion(description, table, begin, size)});
+      });
+    }
+    for_each_update(touched, [&](index_t first, index_t end, std::uint64_t order,
+                                 const std::vector<Field_Id>& fields) {
+      Change update = change(Change::Kind::updated, description, first, end - first);
+      for (const Field_Id field : fields)
+        update.fields.push_back({field, gather(touched.fields.at(field), first, end),
+                                 read(table, field, first, end - first)});
+      changes.push_back({order, std::move(update)});
+    });
+  }
+  forget();
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& a, const auto& b) { return a.order < b.order; });
+  for (Ordered_Change& change : changes) changes_.push_back(std::move(change.change));
+}
+
+void Transaction_Collector::add_schema_change(Change::Kind kind, Description table,
+                                              Schema_Change schema) {
+  Change change;
+  change.kind = kind;
+  change.table = std::move(table);
+  change.schema = std::make_shared<Schema_Change>(std::move(schema));
+  changes_.push_back(std::move(change));
+}
+
+void Transaction_Collector::note_drop(const Table& table) {
+  flush();
+  Schema_Change schema;
+  schema.rows = table.records().used_count();
+  const Description description = describe(table);
+  schema.has_lost = may_keep(table, description->fields.size());
+  if (schema.has_lost && schema.rows > 0)
+    for_each_run(table, [&](index_t first, index_t size) {
+      Change lost = change(Change::Kind::deleted, description, first, size);
+      for (const Field_Description& field : description->fields)
+        lost.fields.push_back(
+            {field.id, read(table, field.id, first, size), Values(field.type.code)});
+      schema.lost.push_back(std::move(lost));
+    });
+  add_schema_change(Change::Kind::table_dropped, description, std::move(schema));
+}
+
+void Transaction_Collector::note_drop(const Table& table, const Field& field, Field_Id id) {
+  flush();
+  Schema_Change schema;
+  schema.field = {id, field.name, field.column->type()};
+  schema.rows = table.records().used_count();
+  schema.has_lost = may_keep(table, 1);
+  auto description = std::make_shared<Table_Description>();
+  description->id = table.id();
+  description->name = table.name();
+  description->fields.push_back(schema.field);
+  if (schema.has_lost && schema.rows > 0)
+    for_each_run(table, [&](index_t first, index_t size) {
+      Change lost = change(Change::Kind::updated, description, first, size);
+      lost.fields.push_back({id, read(table, id, first, size), Values(field.column->type().code)});
+      schema.lost.push_back(std::move(lost));
+    });
+  add_schema_change(Change::Kind::field_dropped, describe(table, false), std::move(schema));
+}
+
+void Transaction_Collector::note_applied(const Create_Table&) {
+  add_schema_change(Change::Kind::table_created, describe(*database_.tables().back()), {});
+}
+
+void Transaction_Collector::note_applied(const Rename_Table& e) {
+  Schema_Change schema;
+  schema.old_name = old_name_;
+  add_schema_change(Change::Kind::table_renamed, describe(*database_.find_table(e.table), false),
+                    std::move(schema));
+}
+
+void Transaction_Collector::note_applied(const Add_Field& e) {
+  const Table& table = *database_.find_table(e.table);
+  Schema_Change schema;
+  schema.field = {Field_Id(static_cast<std::uint16_t>(table.fields().size())),
+                  table.fields().back().name, e.type};
+  add_schema_change(Change::Kind::field_added, describe(table, false), std::move(schema));
+}
+
+void Transaction_Collector::note_applied(const Rename_Field& e) {
+  const Table& table = *database_.find_table(e.table);
+  const Field& field = *table.find_field(e.field);
+  Schema_Change schema;
+  schema.field = {e.field, field.name, field.column->type()};
+  schema.old_name = old_name_;
+  add_schema_change(Change::Kind::field_renamed, describe(table, false), std::move(schema));
+}
+
+void Transaction_Collector::note_applied(const Custom& e) {
+  Schema_Change schema;
+  schema.mark = e.name;
+  add_schema_change(Change::Kind::custom, nullptr, std::move(schema));
+}
+
+// ---- from state to state ------------------------------------------------------------------------
+
+Net_Collector::Net_Collector(Database& database, index_t kept_values)
+    : Change_Collector(database, kept_values) {
+  for (const auto& table : database.tables())
+    if (table) before_.emplace(table->id(), describe(*table));
+}
+
+bool Net_Collector::was_there(Table_Id table, Field_Id field) const {
+  const auto found = before_.find(table);
+  return found != before_.end() && found->second->find_field(field) != nullptr;
+}
+
+void Net_Collector::note_drop(const Table& table) {
+  const Table_Id id = table.id();
+  if (!was_there(id)) {
+    forget(id);
+    return;
+  }
+  Touched_Table& touched = this->touched(id);
+  // Records that were there before: those of now without new ones, and those that were deleted.
+  index_t rows = table.records().used_count();
+  for (const auto& [first, range] : touched.records.ranges()) {
+    for_each_run(table.records(), first, range.end, [&](index_t, index_t size) { rows -= size; });
+    if (range.payload.value) rows += range.end - first;
+  }
+  const bool has_lost = may_keep(table, table.fields().size());
+  if (has_lost)
+    for_each_run(table, [&](index_t first, index_t size) {
+      save_records(table, touched, first, first + size);
+    });
+  dropped_tables_.emplace(id, Dropped{rows, has_lost});
+}
+
+void Net_Collector::note_drop(const Table& table, const Field&, Field_Id field) {
+  Touched_Table& touched = this->touched(table.id());
+  if (!was_there(table.id(), field)) {
+    touched.fields.erase(field);
+    return;
+  }
+  const bool has_lost = may_keep(table, 1);
+  if (has_lost) save_values(table, touched, field, 0, table.records().size());
+  dropped_fields_.emplace(std::pair(table.id(), field),
+                          Dropped{table.records().used_count(), has_lost});
+}
+
+static Change schema_change(Change::Kind kind, std::shared_ptr<const Table_Description> table,
+                            Schema_Change schema) {
+  Change change;
+  change.kind = kind;
+  change.table = std::move(table);
+  change.schema = std::make_shared<Schema_Change>(std::move(schema));
+  return change;
+}
+
+void Net_Collector::add_schema(Net_Changes& net) const {
+  for (const auto& table : database_.tables()) {
+    if (!table) continue;
+    const auto before = before_.find(table->id());
+    const Description name = describe(table->id(), table->name());
+    if (before == before_.end()) {
+      net.schema.push_back(schema_change(Change::Kind::table_created, name, {}));
+    } else if (before->second->name != table->name()) {
+      Schema_Change schema;
+      schema.old_name = before->second->name;
+      net.schema.push_back(schema_change(Change::Kind::table_renamed, name, std::move(schema)));
+    }
+    const Description present = describe(*table);
+    for (const Field_Description& field : present->fields) {
+      const Field_Description* const old =
+          before == before_.end() ? nullptr : before->second->find_field(field.id);
+      Schema_Change schema;
+      schema.field = field;
+      if (old == nullptr) {
+        net.schema.push_back(schema_change(Change::Kind::field_added, name, std::move(schema)));
+      } else if (old->name != field.name) {
+        schema.old_name = old->name;
+        net.schema.push_back(schema_change(Change::Kind::field_renamed, name, std::move(schema)));
+      }
+    }
+  }
+}
+
+// Records of the range in which values differ, by what fields differ.
+void Net_Collector::add_updates(std::vector<Change>& out, const Table& table,
+                                const Description& after, const Touched_Table& touched,
+                                index_t first, index_t end) const {
+  std::vector<Field_Change> all;
+  for (const Field_Description& field : after->fields) {
+    const auto found = touched.fields.find(field.id);
+    // What is not saved was not touched. But of a record that was deleted and inserted again, a
+    // field that was added in between was not saved either.
+    const bool is_saved = found != touched.fields.end() && found->second.saved.has(first);
+    if (!is_saved && was_there(table.id(), field.id)) continue;
+    Values old_values(field.type.code);
+    const auto add = [&](index_t part_first, index_t part_end, const auto* range) {
+      if (range != nullptr)
+        old_values.append(range->payload, part_first - range->first, part_end - part_first);
+      else
+        old_values.append_defaults(part_end - part_first);
+    };
+    if (found != touched.fields.end())
+      found->second.saved.for_each_part(first, end, add);
+    else
+      old_values.append_defaults(end - first);
+    all.push_back({field.id, std::move(old_values), read(table, field.id, first, end - first)});
+  }
+  std::vector<std::size_t> differing, last;
+  for (index_t i = 0; i < end - first; ++i) {
+    differing.clear();
+    for (std::size_t f = 0; f < all.size(); ++f)
+      if (!is_same(all[f].old_values[i], all[f].new_values[i])) differing.push_back(f);
+    if (!differing.empty() && (differing != last || i == 0)) {
+      out.push_back(change(Change::Kind::updated, after, first + i, 0));
+      for (const std::size_t f : differing) {
+        const Type_Code type = all[f].new_values.type();
+        out.back().fields.push_back({all[f].field, Values(type), Values(type)});
+      }
+    }
+    for (std::size_t f = 0; f < differing.size(); ++f) {
+      Field_Change& field = out.back().fields[f];
+      field.old_values.append(all[differing[f]].old_values, i, 1);
+      field.new_values.append(all[differing[f]].new_values, i, 1);
+    }
+    if (!differing.empty()) ++out.back().size;
+    last = differing;
+  }
+}
+
+// The fields that a table had, with the names that they have.
+static std::shared_ptr<const Table_Description> with_present_names(const Table_Description& before,
+                                                                   const Table_Description& after) {
+  auto result = std::make_shared<Table_Description>(before);
+  result->name = after.name;
+  for (Field_Description& field : result->fields)
+    if (const Field_Description* const present = after.find_field(field.id))
+      field.name = present->name;
+  return result;
+}
+
+void Net_Collector::add_records(Net_Changes& net, const Table& table,
+                                const Touched_Table& touched) const {
+  const Description after = describe(table);
+  const auto found = before_.find(table.id());
+  const Description before =
+      found == before_.end() ? after : with_present_names(*found->second, *after);
+  const std::size_t start = net.records.size();
+  for (const auto& [first, range] : touched.records.ranges()) {
+    const bool was_used = range.payload.value;
+    index_t deleted = first;  // those from here on that are not in use
+    const auto add_deletion = [&](index_t end) {
+      if (was_used && deleted < end) net.records.push_back(deletion(before, touched, deleted, end));
+    };
+    for_each_run(table.records(), first, range.end, [&](index_t begin, index_t size) {
+      add_deletion(begin);
+      if (was_used)
+        add_updates(net.records, table, after, touched, begin, begin + size);
+      else
+        net.records.push_back(insertion(after, table, begin, size));
+      deleted = begin + size;
+    });
+    add_deletion(range.end);
+  }
+  for_each_update(touched,
+                  [&](index_t first, index_t end, std::uint64_t, const std::vector<Field_Id>&) {
+                    add_updates(net.records, table, after, touched, first, end);
+                  });
+  std::sort(net.records.begin() + static_cast<std::ptrdiff_t>(start), net.records.end(),
+            [](const Change& a, const Change& b) { return a.record < b.record; });
+}
+
+void Net_Collector::add_drops(Net_Changes& net) const {
+  for (const auto& [key, dropped] : dropped_fields_) {
+    const Table_Id table_id = key.first;
+    const Field_Id id = key.second;
+    const Table* const table = database_.find_table(table_id);
+    if (table == nullptr) continue;
+    Schema_Change schema;
+    schema.field = *before_.at(table_id)->find_field(id);
+    schema.rows = dropped.rows;
+    schema.has_lost = dropped.has_lost;
+    auto description = std::make_shared<Table_Description>();
+    description->id = table_id;
+    description->name = table->name();
+    description->fields.push_back(schema.field);
+    if (const auto touched = tables_.find(table_id); schema.has_lost && touched != tables_.end()) {
+      const auto saved = touched->second.fields.find(id);
+      if (saved != touched->second.fields.end())
+        for (const auto& [first, range] : saved->second.saved.ranges())
+          for_each_run(table->records(), first, range.end, [&](index_t begin, index_t size) {
+            Change lost = change(Change::Kind::updated, description, begin, size);
+            lost.fields.push_back(
+                {id, gather(saved->second, begin, begin + size), Values(schema.field.type.code)});
+            schema.lost.push_back(std::move(lost));
+          });
+    }
+    net.drops.push_back(
+        schema_change(Change::Kind::field_dropped, describe(*table, false), std::move(schema)));
+  }
+  for (const auto& [id, dropped] : dropped_tables_) {
+    const Description before = before_.at(id);
+    Schema_Change schema;
+    schema.rows = dropped.rows;
+    schema.has_lost = dropped.has_lost;
+    if (const auto touched = tables_.find(id); schema.has_lost && touched != tables_.end())
+      for (const auto& [first, range] : touched->second.records.ranges())
+        if (range.payload.value)
+          schema.lost.push_back(deletion(before, touched->second, first, range.end));
+    net.drops.push_back(schema_change(Change::Kind::table_dropped, before, std::move(schema)));
+  }
+}
+
+Net_Collector::Net_Changes Net_Collector::take() const {
+  Net_Changes net;
+  add_schema(net);
+  for (const auto& [id, touched] : tables_)
+    if (const Table* const table = database_.find_table(id)) add_records(net, *table, touched);
+  add_drops(net);
+  return net;
+}
+
+}  // namespace joedb::inline v1

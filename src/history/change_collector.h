@@ -1,0 +1,226 @@
+#ifndef JOEDB_SRC_HISTORY_CHANGE_COLLECTOR_H
+#define JOEDB_SRC_HISTORY_CHANGE_COLLECTOR_H
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "history/range_map.h"
+#include "joedb/history/transaction.h"
+#include "joedb/table/database.h"
+
+namespace joedb::inline v1 {
+
+// What two ways of looking at changes have in common: of each record that is touched for the first
+// time it notes whether it was in use, and the values it had; new values are read from the database
+// at the end.
+//
+// It is a handler that applies entries to the database: what an entry destroys is copied before.
+class Change_Collector {
+ public:
+  // `kept_values`: of so many values copies are made for drops of tables and fields.
+  Change_Collector(Database& database, index_t kept_values)
+      : database_(database), kept_values_(kept_values) {}
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    database_.prepare(entry);  // checks it
+    note(entry);
+    database_.apply(entry);
+    if constexpr (is_schema_entry<Entry>) note_applied(entry);
+  }
+
+ protected:
+  ~Change_Collector() = default;
+
+  using Description = std::shared_ptr<const Table_Description>;
+
+  struct Was_Used {
+    bool value;
+  };
+  struct Touched_Field {
+    Type type;
+    Range_Map<Values> saved;  // values of records that were in use before
+  };
+  struct Touched_Table {
+    // Records that were inserted or deleted: whether they were in use before. Of those that were,
+    // the values of all fields are saved.
+    Range_Map<Was_Used> records;
+    std::map<Field_Id, Touched_Field> fields;
+  };
+  using Touched_Tables = std::map<Table_Id, Touched_Table>;
+
+  static Description describe(const Table& table, bool has_fields = true);
+  static Description describe(Table_Id id, std::string name);
+
+  Touched_Table& touched(Table_Id id);
+  // Forgets what was noted: of all tables, or of one.
+  void forget() {
+    tables_.clear();
+    last_ = nullptr;
+  }
+  void forget(Table_Id id) {
+    tables_.erase(id);
+    last_ = nullptr;
+  }
+  // Notes that these are about to be deleted.
+  void save_records(const Table& table, Touched_Table& touched, index_t first, index_t end);
+  // Saves values of used records in the range that were neither saved nor inserted.
+  void save_values(const Table& table, Touched_Table& touched, Field_Id field, index_t first,
+                   index_t end);
+  // Whether this number of values may be copied for a drop, and takes them off.
+  bool may_keep(const Table& table, std::size_t fields);
+
+  // The saved values of [first, end), all of which are there.
+  static Values gather(const Touched_Field& field, index_t first, index_t end);
+  static Values read(const Table& table, Field_Id field, index_t first, index_t size);
+  // A change of records of the table; without fields.
+  static Change change(Change::Kind kind, Description table, index_t first, index_t size);
+  static Change deletion(Description table, const Touched_Table& touched, index_t first,
+                         index_t end);
+  static Change insertion(Description table, const Table& rows, index_t first, index_t size);
+
+  // Records that were there before and still are, with the fields that were touched: calls
+  // f(first, end, order, fields) for ranges of them in ascending order.
+  template <class F>
+  static void for_each_update(const Touched_Table& touched, F f);
+
+  Database& database_;
+  Touched_Tables tables_;
+  std::uint64_t next_order_ = 0;
+
+ private:
+  virtual void note_drop(const Table& table) = 0;
+  virtual void note_drop(const Table& table, const Field& field, Field_Id id) = 0;
+  // Before and after a change of tables or fields other than a drop, which comes alone.
+  virtual void note_schema() = 0;
+  virtual void note_applied(const Create_Table& e) = 0;
+  virtual void note_applied(const Rename_Table& e) = 0;
+  virtual void note_applied(const Add_Field& e) = 0;
+  virtual void note_applied(const Rename_Field& e) = 0;
+  virtual void note_applied(const Custom& e) = 0;
+  void note_applied(const Drop_Table&) {}
+  void note_applied(const Drop_Field&) {}
+
+  void note(const Insert& e) { note_insert(e.table, e.record.value(), 1); }
+  void note(const Insert_Vector& e) { note_insert(e.table, e.record.value(), e.size); }
+  void note(const Delete& e) { note_delete(e.table, e.record.value(), 1); }
+  void note(const Delete_Vector& e) { note_delete(e.table, e.record.value(), e.size); }
+  template <Field_Value T>
+  void note(const Update<T>& e) {
+    note_update(e.table, e.field, e.record.value(), 1);
+  }
+  template <Field_Value T>
+  void note(const Update_Vector<T>& e) {
+    note_update(e.table, e.field, e.record.value(), e.size);
+  }
+  void note(const Drop_Table& e) { note_drop(*database_.find_table(e.table)); }
+  void note(const Drop_Field& e) {
+    const Table& table = *database_.find_table(e.table);
+    note_drop(table, *table.find_field(e.field), e.field);
+  }
+  void note(const Create_Table& e) { note_rename(e); }
+  void note(const Rename_Table& e) { note_rename(e); }
+  void note(const Add_Field&) { note_schema(); }
+  void note(const Rename_Field& e) { note_rename(e); }
+  void note(const Custom&) { note_schema(); }
+  void note(const Comment&) {}
+  void note(const Timestamp&) {}
+  void note(const Valid_Data&) {}
+  void note(const Blob_Data&) {}
+
+  void note_rename(const Create_Table&) { note_schema(); }
+  void note_rename(const Rename_Table& e) {
+    note_schema();
+    old_name_ = database_.find_table(e.table)->name();
+  }
+  void note_rename(const Rename_Field& e) {
+    note_schema();
+    old_name_ = database_.find_table(e.table)->find_field(e.field)->name;
+  }
+  void note_insert(Table_Id id, index_t first, index_t size);
+  void note_delete(Table_Id id, index_t first, index_t size);
+  void note_update(Table_Id id, Field_Id field, index_t first, index_t size);
+
+ protected:
+  std::string old_name_;  // of what is being renamed
+
+ private:
+  Table_Id last_id_;
+  Touched_Table* last_ = nullptr;  // that of last_id_
+  index_t kept_values_;
+};
+
+// The changes of a transaction, in the order of their first entries.
+class Transaction_Collector final : public Change_Collector {
+ public:
+  using Change_Collector::Change_Collector;
+  // What has changed since the last call.
+  std::vector<Change> take();
+
+ private:
+  struct Ordered_Change {
+    std::uint64_t order;
+    Change change;
+  };
+
+  void note_drop(const Table& table) override;
+  void note_drop(const Table& table, const Field& field, Field_Id id) override;
+  void note_schema() override { flush(); }
+  void note_applied(const Create_Table& e) override;
+  void note_applied(const Rename_Table& e) override;
+  void note_applied(const Add_Field& e) override;
+  void note_applied(const Rename_Field& e) override;
+  void note_applied(const Custom& e) override;
+
+  // New values are read now, before the schema changes.
+  void flush();
+  void add_schema_change(Change::Kind kind, Description table, Schema_Change schema);
+
+  std::vector<Change> changes_;
+};
+
+// The difference between the state when it was made and the present one.
+class Net_Collector final : public Change_Collector {
+ public:
+  Net_Collector(Database& database, index_t kept_values);
+
+  // Each in the order in which they can be applied.
+  struct Net_Changes {
+    std::vector<Change> schema;   // what is new or has another name
+    std::vector<Change> records;  // sorted by table and record
+    std::vector<Change> drops;
+  };
+  Net_Changes take() const;
+
+ private:
+  struct Dropped {
+    index_t rows;
+    bool has_lost;
+  };
+
+  void note_drop(const Table& table) override;
+  void note_drop(const Table& table, const Field& field, Field_Id id) override;
+  void note_schema() override {}
+  void note_applied(const Create_Table&) override {}
+  void note_applied(const Rename_Table&) override {}
+  void note_applied(const Add_Field&) override {}
+  void note_applied(const Rename_Field&) override {}
+  void note_applied(const Custom&) override {}
+
+  bool was_there(Table_Id table) const { return before_.contains(table); }
+  bool was_there(Table_Id table, Field_Id field) const;
+  void add_schema(Net_Changes& net) const;
+  void add_records(Net_Changes& net, const Table& table, const Touched_Table& touched) const;
+  void add_updates(std::vector<Change>& out, const Table& table, const Description& after,
+                   const Touched_Table& touched, index_t first, index_t end) const;
+  void add_drops(Net_Changes& net) const;
+
+  std::map<Table_Id, Description> before_;
+  std::map<Table_Id, Dropped> dropped_tables_;
+  std::map<std::pair<Table_Id, Field_Id>, Dropped> dropped_fields_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,260 @@
+#include "joedb/history/changes.h"
+
+#include <algorithm>
+
+#include "history/change_collector.h"
+#include "history/require_range.h"
+#include "joedb/table/load.h"
+
+namespace joedb::inline v1 {
+
+static index_t kept_values(const Readonly_Journal& journal, const Change_Options& options) {
+  return options.kept_values * Database::free_rows_of_journal(journal.get_checkpoint());
+}
+
+// ---- forwards -----------------------------------------------------------------------------------
+
+// A Summaries says where transactions end; the database follows from end to end.
+class Changes::Reader {
+ public:
+  Reader(Abstract_File& file, Summaries summaries, Offset from, const Change_Options& options)
+      : summaries_(std::move(summaries)),
+        journal_(file, options.recovery),
+        database_(options.deleted_values),
+        collector_(database_, kept_values(journal_, options)) {
+    load(database_, journal_, from);
+    database_.limit_to_journal_of(journal_.get_checkpoint());
+  }
+
+  const Transaction* next() {
+    const Transaction_Summary* const summary = summaries_.next();
+    if (summary == nullptr) return nullptr;
+    summary_ = *summary;
+    journal_.replay(collector_, summary_.end);
+    require_entry_end(journal_, summary_.end);
+    static_cast<Transaction_Info&>(transaction_) = summary_;
+    transaction_.changes = collector_.take();
+    return &transaction_;
+  }
+
+  bool pull() {
+    const bool has_more = summaries_.pull();
+    journal_.pull();
+    database_.limit_to_journal_of(journal_.get_checkpoint());
+    return has_more;
+  }
+
+  const Summaries& summaries() const { return summaries_; }
+  const Database& database() const { return database_; }
+  const Transaction_Summary& summary() const { return summary_; }
+
+ private:
+  Summaries summaries_;
+  Readonly_Journal journal_;  // opened later: its checkpoint is not behind that of the summaries
+  Database database_;
+  Transaction_Collector collector_;
+  Transaction_Summary summary_;
+  Transaction transaction_;
+};
+
+Changes::Changes(Abstract_File& file, Offset from, Offset to, const Change_Options& options)
+    : reader_(std::make_unique<Reader>(file, Summaries(file, from, to, options), from, options)) {}
+Changes::Changes(Abstract_File& file, const Change_Options& options)
+    : reader_(std::make_unique<Reader>(file, Summaries(file, options), journal_start, options)) {}
+Changes::~Changes() = default;
+Changes::Changes(Changes&&) noexcept = default;
+Changes& Changes::operator=(Changes&&) noexcept = default;
+
+const Transaction* Changes::next() { return reader_->next(); }
+Offset Changes::range_end() const { return reader_->summaries().range_end(); }
+bool Changes::pull() { return reader_->pull(); }
+const Database& Changes::database() const { return reader_->database(); }
+const Transaction_Summary& Changes::summary() const { return reader_->summary(); }
+
+// ---- backwards ----------------------------------------------------------------------------------
+
+template <class Stream>
+Reversed<Stream>::Reversed(Abstract_File& file, Offset from, Offset to,
+                           const Change_Options& options)
+    : file_(&file), options_(options) {
+  find_places(Summaries(file, from, to, options));
+}
+
+template <class Stream>
+Reversed<Stream>::Reversed(Abstract_File& file, const Change_Options& options)
+    : file_(&file), options_(options) {
+  find_places(Summaries(file, options));
+}
+
+template <class Stream>
+void Reversed<Stream>::find_places(Summaries summaries) {
+  while (const Transaction_Summary* const summary = summaries.next())
+    places_.push_back({summary->begin, summary->end});
+}
+
+template <class Stream>
+const typename Reversed<Stream>::Item* Reversed<Stream>::next() {
+  if (!items_.empty()) items_.pop_back();
+  if (items_.empty()) {
+    if (places_.empty()) return nullptr;
+    read_piece();
+  }
+  return &items_.back();
+}
+
+template <class Stream>
+void Reversed<Stream>::read_piece() {
+  constexpr std::size_t most_items = 65'536;
+  constexpr Offset largest_piece = Offset{1} << 26;
+  const Offset end = places_.back().end;
+  Offset begin = end;
+  std::size_t items = 0;
+  while (!places_.empty() && items < most_items) {
+    const Offset next = places_.back().begin;
+    if (items > 0 && end - next > piece_size_) break;
+    begin = next;
+    places_.pop_back();
+    ++items;
+  }
+  piece_size_ = std::min(2 * piece_size_, largest_piece);
+  Stream stream(*file_, begin, end, options_);
+  while (const Item* const item = stream.next()) items_.push_back(*item);
+}
+
+template class Reversed<Summaries>;
+template class Reversed<Changes>;
+
+// ---- from state to state ------------------------------------------------------------------------
+
+static Change schema_change(Change::Kind kind, std::shared_ptr<const Table_Description> table,
+                            Schema_Change schema) {
+  Change change;
+  change.kind = kind;
+  change.table = std::move(table);
+  change.schema = std::make_shared<Schema_Change>(std::move(schema));
+  return change;
+}
+
+static std::shared_ptr<const Table_Description> named(const Table_Description& table,
+                                                      std::string name) {
+  auto result = std::make_shared<Table_Description>();
+  result->id = table.id;
+  result->name = std::move(name);
+  return result;
+}
+
+// The opposite of a change of records.
+static Change reversed_records(Change change) {
+  using Kind = Change::Kind;
+  if (change.kind == Kind::inserted)
+    change.kind = Kind::deleted;
+  else if (change.kind == Kind::deleted)
+    change.kind = Kind::inserted;
+  for (Field_Change& field : change.fields) std::swap(field.old_values, field.new_values);
+  return change;
+}
+
+// A dropped field gets its values again, where they are not default values.
+static void add_restored(std::vector<Change>& out, const Change& lost) {
+  const Field_Change& field = lost.fields.front();
+  const Values one_default(field.old_values.type(), 1);
+  for (index_t first = 0, end = 0; first < lost.size; first = end) {
+    const auto is_default = [&](index_t i) { return is_same(field.old_values[i], one_default[0]); };
+    end = first + 1;
+    if (is_default(first)) continue;
+    while (end < lost.size && !is_default(end)) ++end;
+    Change change;
+    change.kind = Change::Kind::updated;
+    change.table = lost.table;
+    change.record = lost.record + first;
+    change.size = end - first;
+    Values values(field.old_values.type());
+    values.append(field.old_values, first, change.size);
+    change.fields.push_back({field.field, Values(values.type(), change.size), std::move(values)});
+    out.push_back(std::move(change));
+  }
+}
+
+static void add_reversed(std::vector<Change>& out, const Change& change) {
+  using Kind = Change::Kind;
+  if (change.is_of_records()) {
+    out.push_back(reversed_records(change));
+    return;
+  }
+  const Schema_Change& schema = *change.schema;
+  Schema_Change opposite;
+  opposite.field = schema.field;
+  switch (change.kind) {
+    case Kind::table_created:
+      out.push_back(schema_change(Kind::table_dropped, change.table, {}));
+      break;
+    case Kind::table_renamed:
+      opposite.old_name = change.table_name();
+      out.push_back(schema_change(Kind::table_renamed, named(*change.table, schema.old_name),
+                                  std::move(opposite)));
+      break;
+    case Kind::field_added:
+      out.push_back(schema_change(Kind::field_dropped, change.table, std::move(opposite)));
+      break;
+    case Kind::field_renamed:
+      opposite.old_name = schema.field.name;
+      opposite.field.name = schema.old_name;
+      out.push_back(schema_change(Kind::field_renamed, change.table, std::move(opposite)));
+      break;
+    case Kind::table_dropped: {
+      const auto table = named(*change.table, change.table_name());
+      out.push_back(schema_change(Kind::table_created, table, {}));
+      for (const Field_Description& field : change.table->fields) {
+        Schema_Change addition;
+        addition.field = field;
+        out.push_back(schema_change(Kind::field_added, table, std::move(addition)));
+      }
+      for (const Change& lost : schema.lost) out.push_back(reversed_records(lost));
+      break;
+    }
+    case Kind::field_dropped:
+      out.push_back(schema_change(Kind::field_added, change.table, std::move(opposite)));
+      for (const Change& lost : schema.lost) add_restored(out, lost);
+      break;
+    default:  // a mark
+      break;
+  }
+}
+
+std::vector<Change> reversed(const std::vector<Change>& changes) {
+  std::vector<Change> result;
+  for (auto change = changes.rbegin(); change != changes.rend(); ++change)
+    add_reversed(result, *change);
+  return result;
+}
+
+std::vector<Change> net_changes(Abstract_File& file, Offset a, Offset b,
+                                const Change_Options& options) {
+  const Offset from = std::min(a, b);
+  const Offset to = std::max(a, b);
+  Readonly_Journal journal(file, options.recovery);
+  require_range(journal, from, to);
+  Database database(options.deleted_values);
+  load(database, journal, from);
+  database.limit_to_journal_of(journal.get_checkpoint());
+  Net_Collector collector(database, kept_values(journal, options));
+  journal.replay(collector, to);
+  require_entry_end(journal, to);
+  Net_Collector::Net_Changes net = collector.take();
+  const auto add = [](std::vector<Change>& out, std::vector<Change> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(out));
+  };
+  std::vector<Change> result;
+  if (a <= b) {
+    result = std::move(net.schema);
+    add(result, std::move(net.records));
+    add(result, std::move(net.drops));
+  } else {
+    result = reversed(net.drops);
+    for (Change& change : net.records) result.push_back(reversed_records(std::move(change)));
+    add(result, reversed(net.schema));
+  }
+  return result;
+}
+
+}  // namespace joedb::inline v1

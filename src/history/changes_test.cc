@@ -1,0 +1,703 @@
+#include "joedb/history/changes.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "joedb/io/memory_file.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/table/load.h"
+#include "joedb/table/snapshot.h"
+#include "joedb/table/writable_database.h"
+#include "lab/random.h"
+#include "lab/random_changes.h"
+#include "table/record_runs.h"
+#include "testing/temporary_directory.h"
+
+namespace joedb {
+namespace {
+
+using testing::Random;
+using testing::Random_Changes;
+using testing::Temporary_Directory;
+using Kind = Change::Kind;
+
+// ---- a state, as a value ------------------------------------------------------------------------
+
+// The value of a field as text that tells all bits.
+std::string text_of(const Value& value) {
+  return std::visit(
+      []<class T>(const T& typed) {
+        if constexpr (std::is_same_v<T, std::string_view>) {
+          return "\"" + std::string(typed) + "\"";
+        } else if constexpr (std::is_same_v<T, Blob>) {
+          return std::to_string(typed.get_position()) + ',' + std::to_string(typed.get_size());
+        } else if constexpr (std::is_same_v<T, Record_Id>) {
+          return '#' + std::to_string(typed.value());
+        } else if constexpr (std::is_floating_point_v<T>) {
+          return std::to_string(typed) + '/' +
+                 std::to_string(load<std::uint32_t>(reinterpret_cast<const char*>(&typed) +
+                                                    sizeof(T) - sizeof(std::uint32_t)));
+        } else {
+          return std::to_string(typed);
+        }
+      },
+      value);
+}
+
+std::string default_text(Type_Code type) { return text_of(Values(type, 1)[0]); }
+
+struct State {
+  struct Field {
+    std::string name;
+    Type type;
+    friend bool operator==(const Field&, const Field&) = default;
+  };
+  using Record = std::map<Field_Id, std::string>;
+  struct Table {
+    std::string name;
+    std::map<Field_Id, Field> fields;
+    std::map<index_t, Record> records;
+    friend bool operator==(const Table&, const Table&) = default;
+  };
+  std::map<Table_Id, Table> tables;
+  friend bool operator==(const State&, const State&) = default;
+
+  // Each change must fit.
+  void apply(const Change& change);
+  void apply(const std::vector<Change>& changes) {
+    for (const Change& change : changes) apply(change);
+  }
+
+ private:
+  void apply_to_records(const Change& change);
+};
+
+State state_of(const Database& database) {
+  State state;
+  for (const auto& table : database.tables()) {
+    if (!table) continue;
+    State::Table& result = state.tables[table->id()];
+    result.name = table->name();
+    for_each_run(*table, [&](index_t first, index_t size) {
+      for (index_t id = first; id < first + size; ++id) result.records[id];
+    });
+    for (std::size_t i = 0; i < table->fields().size(); ++i) {
+      const Field& field = table->fields()[i];
+      if (!field.column) continue;
+      const Field_Id field_id(static_cast<std::uint16_t>(i + 1));
+      result.fields[field_id] = {field.name, field.column->type()};
+      for (auto& [id, record] : result.records) {
+        Values value(field.column->type().code);
+        value.append(*field.column, id, 1);
+        record[field_id] = text_of(value[0]);
+      }
+    }
+  }
+  return state;
+}
+
+void State::apply_to_records(const Change& change) {
+  Table& table = tables.at(change.table->id);
+  EXPECT_GT(change.size, 0);
+  for (const Field_Change& field : change.fields) {
+    EXPECT_EQ(field.old_values.size(), change.kind == Kind::inserted ? 0 : change.size);
+    EXPECT_EQ(field.new_values.size(), change.kind == Kind::deleted ? 0 : change.size);
+  }
+  for (index_t i = 0; i < change.size; ++i) {
+    const index_t id = change.record.value() + i;
+    EXPECT_EQ(table.records.contains(id), change.kind != Kind::inserted) << id;
+    Record& record = table.records[id];
+    if (change.kind == Kind::inserted)
+      for (const auto& [field, described] : table.fields)
+        record[field] = default_text(described.type.code);
+    for (const Field_Change& field : change.fields) {
+      const State::Field& described = table.fields.at(field.field);
+      if (change.kind != Kind::inserted) {
+        EXPECT_EQ(record.at(field.field), text_of(field.old_values[i])) << id;
+      }
+      if (change.kind != Kind::deleted) {
+        EXPECT_EQ(field.new_values.type(), described.type.code);
+        record[field.field] = text_of(field.new_values[i]);
+      }
+      EXPECT_EQ(change.field_name(field), described.name);
+    }
+    if (change.kind == Kind::deleted) table.records.erase(id);
+  }
+  EXPECT_EQ(change.table_name(), table.name);
+}
+
+void State::apply(const Change& change) {
+  if (change.is_of_records()) return apply_to_records(change);
+  if (change.kind == Kind::custom) return;
+  const Schema_Change& schema = *change.schema;
+  const Table_Id id = change.table->id;
+  if (change.kind == Kind::table_created) {
+    EXPECT_FALSE(tables.contains(id));
+    tables[id].name = change.table_name();
+    return;
+  }
+  Table& table = tables.at(id);
+  const Field_Id field = schema.field.id;
+  switch (change.kind) {
+    case Kind::table_renamed:
+      EXPECT_EQ(table.name, schema.old_name);
+      table.name = change.table_name();
+      break;
+    case Kind::table_dropped:
+      EXPECT_EQ(table.name, change.table_name());
+      if (schema.has_lost)
+        for (const Change& lost : schema.lost) apply_to_records(lost);
+      EXPECT_TRUE(table.records.empty());
+      tables.erase(id);
+      break;
+    case Kind::field_added:
+      EXPECT_FALSE(table.fields.contains(field));
+      table.fields[field] = {schema.field.name, schema.field.type};
+      for (auto& [record_id, record] : table.records)
+        record[field] = default_text(schema.field.type.code);
+      break;
+    case Kind::field_renamed:
+      EXPECT_EQ(table.fields.at(field).name, schema.old_name);
+      table.fields[field].name = schema.field.name;
+      break;
+    case Kind::field_dropped:
+      EXPECT_EQ(table.fields.at(field), (State::Field{schema.field.name, schema.field.type}));
+      for (const Change& lost : schema.lost)
+        for (index_t i = 0; i < lost.size; ++i)
+          EXPECT_EQ(table.records.at(lost.record.value() + i).at(field),
+                    text_of(lost.fields.at(0).old_values[i]));
+      table.fields.erase(field);
+      for (auto& [record_id, record] : table.records) record.erase(field);
+      break;
+    default:
+      FAIL();
+  }
+}
+
+// ---- databases ----------------------------------------------------------------------------------
+
+// A database of two cities, for stories.
+class Changes_Test : public ::testing::Test {
+ protected:
+  static inline const Table_Id city{1};
+  static inline const Field_Id name{1}, size{2};
+
+  Memory_File file;
+  Writable_Database db{file};
+
+  Changes_Test() {
+    db.write(Create_Table{"city"});
+    db.write(Add_Field{city, "name", {Type_Code::string, {}}});
+    db.write(Add_Field{city, "size", {Type_Code::int32, {}}});
+    insert(0, "Oslo", 1);
+    insert(1, "Lima", 2);
+    start_ = checkpoint();
+  }
+  void insert(index_t id, std::string_view text, std::int32_t number) {
+    db.write(Insert{city, Record_Id(id)});
+    set(id, text);
+    set(id, number);
+  }
+  void set(index_t id, std::string_view text) {
+    db.write(Update<std::string_view>{city, Record_Id(id), name, text});
+  }
+  void set(index_t id, std::int32_t number) {
+    db.write(Update<std::int32_t>{city, Record_Id(id), size, number});
+  }
+  void erase(index_t id) { db.write(Delete{city, Record_Id(id)}); }
+  Offset checkpoint() {
+    db.hard_checkpoint();
+    return db.get_journal().get_position();
+  }
+
+  // What has happened since the constructor, a line for each change.
+  static std::string line(const Change& change);
+  std::vector<std::string> lines() {
+    std::vector<std::string> result;
+    for (const Transaction& transaction : Changes(file, start_, checkpoint()))
+      for (const Change& change : transaction.changes) result.push_back(line(change));
+    return result;
+  }
+  static std::string comments(const Transaction_Info& info) {
+    std::string text = info.author.empty() ? "" : info.author + ": ";
+    for (const std::string& comment : info.comments) text += comment + ';';
+    if (info.has_own_time) text += " at " + std::to_string(*info.time);
+    if (!info.has_own_time && info.time) text += " after " + std::to_string(*info.time);
+    return text + (info.is_complete ? "." : "");
+  }
+  std::vector<std::string> transactions(Offset from = 0) {
+    std::vector<std::string> result;
+    for (const auto& transaction : Summaries(file, from > 0 ? from : start_, checkpoint()))
+      result.push_back(comments(transaction));
+    return result;
+  }
+  Offset start_ = 0;
+};
+
+std::string Changes_Test::line(const Change& change) {
+  static const char* const signs[] = {"+",      "~",      "-",      "+table", "~table",
+                                      "-table", "+field", "~field", "-field", "mark"};
+  std::string text = signs[static_cast<int>(change.kind)];
+  if (change.kind == Kind::custom) return text + ' ' + change.schema->mark;
+  text += ' ' + change.table_name();
+  if (!change.is_of_records()) {
+    if (!change.schema->field.name.empty()) text += '.' + change.schema->field.name;
+    if (!change.schema->old_name.empty()) text += " was " + change.schema->old_name;
+    for (const Change& lost : change.schema->lost) text += ", " + line(lost);
+    return text;
+  }
+  for (index_t i = 0; i < change.size; ++i) {
+    text += ' ' + std::to_string(change.record.value() + i) + '(';
+    for (const Field_Change& field : change.fields) {
+      if (&field != &change.fields.front()) text += ' ';
+      text += change.field_name(field) + '=';
+      if (i < field.old_values.size()) text += text_of(field.old_values[i]);
+      if (change.kind == Kind::updated && !field.new_values.is_empty()) text += "->";
+      if (i < field.new_values.size()) text += text_of(field.new_values[i]);
+    }
+    text += ')';
+  }
+  return text;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST_F(Changes_Test, AnInsertionHasItsLastValues) {
+  insert(2, "Rome", 3);
+  set(2, 4);
+  EXPECT_EQ(lines(), Lines{"+ city 2(name=\"Rome\" size=4)"});
+}
+
+TEST_F(Changes_Test, UpdatesOfAFieldAreOneFromTheFirstOldToTheLastNewValue) {
+  set(1, 7);
+  set(1, "Cusco");
+  set(1, 8);
+  EXPECT_EQ(lines(), Lines{"~ city 1(name=\"Lima\"->\"Cusco\" size=2->8)"});
+}
+
+TEST_F(Changes_Test, ADeletionHasTheValuesOfTheBeginning) {
+  set(0, 9);
+  erase(0);
+  EXPECT_EQ(lines(), Lines{"- city 0(name=\"Oslo\" size=1)"});
+}
+
+TEST_F(Changes_Test, WhatIsInsertedAndDeletedDoesNotAppear) {
+  insert(2, "Rome", 3);
+  erase(2);
+  EXPECT_EQ(lines(), Lines{});
+}
+
+TEST_F(Changes_Test, AnIdThatIsUsedAgainIsTwoChanges) {
+  erase(0);
+  insert(0, "Rome", 3);
+  EXPECT_EQ(lines(), (Lines{"- city 0(name=\"Oslo\" size=1)", "+ city 0(name=\"Rome\" size=3)"}));
+}
+
+TEST_F(Changes_Test, NeighboursAreOneChangeInTheOrderOfFirstAppearance) {
+  set(1, 5);
+  insert(2, "Rome", 3);
+  insert(3, "Pisa", 4);
+  set(0, 6);
+  EXPECT_EQ(lines(), (Lines{"~ city 0(size=1->6) 1(size=2->5)",
+                            "+ city 2(name=\"Rome\" size=3) 3(name=\"Pisa\" size=4)"}));
+}
+
+TEST_F(Changes_Test, AVectorIsOneChange) {
+  const std::int32_t values[] = {10, 20};
+  db.write_vector<std::int32_t>(city, Record_Id(0), size, values);
+  db.write(Insert_Vector{city, Record_Id(2), 2});
+  db.write_vector<std::int32_t>(city, Record_Id(2), size, values);
+  EXPECT_EQ(lines(), (Lines{"~ city 0(size=1->10) 1(size=2->20)",
+                            "+ city 2(name=\"\" size=10) 3(name=\"\" size=20)"}));
+}
+
+TEST_F(Changes_Test, TheSchemaChangesBetweenOtherChanges) {
+  set(0, 5);
+  db.write(Rename_Field{city, size, "people"});
+  set(0, 6);
+  db.write(Drop_Field{city, size});
+  db.write(Custom{"f"});
+  db.write(Rename_Table{city, "town"});
+  db.write(Add_Field{city, "x", {Type_Code::int8, {}}});
+  db.write(Drop_Table{city});
+  db.write(Create_Table{"city"});
+  EXPECT_EQ(
+      lines(),
+      (Lines{"~ city 0(size=1->5)", "~field city.people was size", "~ city 0(people=5->6)",
+             "-field city.people, ~ city 0(people=6) 1(people=2)", "mark f", "~table town was city",
+             "+field town.x", "-table town, - town 0(name=\"Oslo\" x=0) 1(name=\"Lima\" x=0)",
+             "+table city"}));
+}
+
+TEST_F(Changes_Test, DropsOfLargeTablesKeepNoValues) {
+  db.write(Drop_Field{city, size});
+  Change_Options options;
+  options.kept_values = 0;
+  Changes changes(file, start_, checkpoint(), options);
+  const Schema_Change& schema = *changes.next()->changes.at(0).schema;
+  EXPECT_FALSE(schema.has_lost);
+  EXPECT_TRUE(schema.lost.empty());
+  EXPECT_EQ(schema.rows, 2);
+}
+
+TEST_F(Changes_Test, AUsedIdBeginsWithTheValuesThatTheOptionSays) {
+  erase(0);
+  db.write(Insert{city, Record_Id(0)});
+  EXPECT_EQ(lines().at(1), "+ city 0(name=\"Oslo\" size=1)");
+  Change_Options options;
+  options.deleted_values = Deleted_Values::reset;
+  Changes changes(file, start_, checkpoint(), options);
+  EXPECT_EQ(line(changes.next()->changes.at(1)), "+ city 0(name=\"\" size=0)");
+}
+
+// ---- transactions -------------------------------------------------------------------------------
+
+TEST_F(Changes_Test, AValidDataAndATimeStampAreOneEnd) {
+  set(0, 5);
+  db.write(Valid_Data{});
+  db.write(Timestamp{100});
+  set(0, 6);
+  db.write(Timestamp{200});
+  set(0, 7);
+  db.write(Valid_Data{});
+  set(0, 8);
+  EXPECT_EQ(transactions(), (Lines{" at 100.", " at 200.", " after 200.", " after 200"}));
+}
+
+TEST_F(Changes_Test, AnEndAloneIsATransaction) {
+  db.write(Timestamp{100});
+  db.write(Timestamp{200});
+  db.write(Valid_Data{});
+  EXPECT_EQ(transactions(), (Lines{" at 100.", " at 200.", " after 200."}));
+}
+
+TEST_F(Changes_Test, WithoutEndsACommentBeginsATransaction) {
+  set(0, 5);
+  db.write(Comment{"one"});
+  db.write(Comment{"and"});
+  set(0, 6);
+  db.write(Comment{""});
+  set(0, 6);
+  db.write(Comment{"two"});
+  EXPECT_EQ(transactions(), (Lines{"", "one;and;", "two;"}));
+}
+
+TEST_F(Changes_Test, AfterTheFirstEndCommentsDoNotDivide) {
+  db.write(Valid_Data{});
+  const Offset middle = checkpoint();
+  set(0, 5);
+  db.write(Comment{"one"});
+  set(0, 6);
+  db.write(Comment{"two"});
+  db.write(Timestamp{5});
+  EXPECT_EQ(transactions(), (Lines{".", "one;two; at 5."}));
+  EXPECT_EQ(transactions(middle), (Lines{"one;two; at 5."}));
+}
+
+TEST_F(Changes_Test, TheAuthorFollowsTheFirstComment) {
+  db.write(Valid_Data{});
+  const auto write = [&](std::initializer_list<const char*> texts) {
+    for (const char* const text : texts) db.write(Comment{text});
+    set(0, 5);
+    db.write(Valid_Data{});
+  };
+  write({"why", "author: Ann"});
+  write({"author: Ben"});
+  write({"a", "b", "author: Cy"});
+  set(0, 6);
+  db.write(Comment{"author: Di"});
+  EXPECT_EQ(transactions(),
+            (Lines{".", "Ann: why;.", "Ben: .", "a;b;author: Cy;.", "author: Di;"}));
+}
+
+TEST_F(Changes_Test, BlobsAreCounted) {
+  db.write_blob("hello");
+  db.write_blob("world!");
+  Summaries summaries(file, start_, checkpoint());
+  const Transaction_Summary* const summary = summaries.next();
+  ASSERT_NE(summary, nullptr);
+  EXPECT_EQ(summary->blobs, 2);
+  EXPECT_EQ(summary->blob_bytes, 11);
+  EXPECT_FALSE(summary->has_changes());
+}
+
+TEST_F(Changes_Test, ATransactionIsFoundByItsPositions) {
+  db.write(Valid_Data{});
+  const Offset first = checkpoint();
+  set(0, 5);
+  db.write(Comment{"x"});
+  const Offset end = checkpoint();
+  EXPECT_FALSE(find_transaction(file, journal_start));
+  EXPECT_EQ(find_transaction(file, journal_start + 1)->end, first);
+  EXPECT_EQ(find_transaction(file, first)->end, first);
+  EXPECT_EQ(find_transaction(file, first + 1)->begin, first);
+  EXPECT_EQ(find_transaction(file, end)->end, end);
+  EXPECT_FALSE(find_transaction(file, end + 1));
+}
+
+TEST_F(Changes_Test, PullGoesOnWithWhatIsNew) {
+  Changes changes(file, start_, checkpoint());
+  EXPECT_EQ(changes.next(), nullptr);
+  EXPECT_FALSE(changes.pull());
+  set(0, 5);
+  checkpoint();
+  EXPECT_TRUE(changes.pull());
+  EXPECT_EQ(line(changes.next()->changes.at(0)), "~ city 0(size=1->5)");
+  EXPECT_EQ(changes.next(), nullptr);
+  set(0, 6);
+  const Offset end = checkpoint();
+  EXPECT_TRUE(changes.pull());
+  EXPECT_EQ(changes.range_end(), end);
+  EXPECT_EQ(line(changes.next()->changes.at(0)), "~ city 0(size=5->6)");
+  EXPECT_EQ(changes.next(), nullptr);
+}
+
+TEST_F(Changes_Test, ThePositionsMustBeInTheJournal) {
+  const Offset end = checkpoint();
+  EXPECT_THROW(Changes(file, 40, end), Exception);
+  EXPECT_THROW(Changes(file, start_, end + 1), Exception);
+  EXPECT_THROW(Summaries(file, end, journal_start), Exception);
+  EXPECT_THROW(Summaries(file, end - 1, end), Exception);
+  EXPECT_THROW(net_changes(file, end - 1, end), Exception);
+  EXPECT_THROW(net_changes(file, journal_start, end - 1), Exception);
+  Summaries inside(file, journal_start, end - 1);
+  EXPECT_THROW(while (inside.next() != nullptr){}, Exception);
+}
+
+TEST_F(Changes_Test, WhatDoesNotFitTheTablesIsCorruption) {
+  Memory_File bad;
+  {
+    Writable_Journal journal(bad);
+    journal.append(Create_Table{"t"});
+    journal.append(Delete{Table_Id(1), Record_Id(5)});
+    journal.soft_checkpoint();
+  }
+  Changes changes(bad);
+  EXPECT_THROW(changes.next(), Corruption_Error);
+  EXPECT_THROW(net_changes(bad, journal_start, bad.get_size()), Corruption_Error);
+}
+
+// ---- from state to state ------------------------------------------------------------------------
+
+TEST_F(Changes_Test, NetChangesAreWhatDiffersSortedByRecord) {
+  set(1, 7);
+  insert(2, "Rome", 3);
+  erase(0);
+  insert(0, "Bergen", 1);
+  set(1, 2);
+  set(2, 4);
+  const Offset end = checkpoint();
+  Lines result;
+  for (const Change& change : net_changes(file, start_, end)) result.push_back(line(change));
+  EXPECT_EQ(result,
+            (Lines{"~ city 0(name=\"Oslo\"->\"Bergen\")", "+ city 2(name=\"Rome\" size=4)"}));
+  result.clear();
+  for (const Change& change : net_changes(file, end, start_)) result.push_back(line(change));
+  EXPECT_EQ(result,
+            (Lines{"~ city 0(name=\"Bergen\"->\"Oslo\")", "- city 2(name=\"Rome\" size=4)"}));
+}
+
+// ---- any changes --------------------------------------------------------------------------------
+
+// Of records that are inserted, updated and deleted, as a summary has them.
+using Counts = std::array<std::uint64_t, 3>;
+std::map<Table_Id, Counts> counts_of(const Transaction& transaction) {
+  std::map<Table_Id, Counts> counts;
+  for (const Change& change : transaction.changes)
+    if (change.is_of_records())
+      counts[change.table->id].at(static_cast<std::size_t>(change.kind)) +=
+          static_cast<std::uint64_t>(change.size);
+  return counts;
+}
+
+void expect_summary(const Transaction_Summary& summary, const Transaction& transaction) {
+  EXPECT_EQ(summary.begin, transaction.begin);
+  EXPECT_EQ(summary.end, transaction.end);
+  const bool has_schema_changes =
+      std::any_of(transaction.changes.begin(), transaction.changes.end(),
+                  [](const Change& change) { return !change.is_of_records(); });
+  EXPECT_EQ(summary.schema_changes > 0, has_schema_changes);
+  if (has_schema_changes) return;
+  std::map<Table_Id, Counts> counts = counts_of(transaction);
+  for (const Table_Summary& table : summary.tables) {
+    const Counts& expected = counts[table.table];
+    EXPECT_EQ(table.inserted, expected[0]);
+    EXPECT_GE(table.updated, expected[1]);  // also records that are not in use
+    EXPECT_EQ(table.deleted, expected[2]);
+    counts.erase(table.table);
+  }
+  EXPECT_TRUE(counts.empty());
+}
+
+class Any_Changes : public ::testing::TestWithParam<Deleted_Values> {};
+INSTANTIATE_TEST_SUITE_P(, Any_Changes,
+                         ::testing::Values(Deleted_Values::keep, Deleted_Values::reset));
+
+TEST_P(Any_Changes, LeadFromEachStateToEachOther) {
+  Change_Options options;
+  options.deleted_values = GetParam();
+  for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 150; ++seed) {
+    SCOPED_TRACE("JOEDB_TEST_SEED=" + std::to_string(seed));
+    Random random(seed);
+    const Temporary_Directory directory;
+    File file(directory.file("t.joedb"), Open_Mode::create_new);
+    // Some journals have no ends, some many; some have snapshots.
+    std::map<Offset, State> states;
+    Offset end = 0;
+    {
+      Writable_Database db(file, {}, options.deleted_values);
+      Random_Changes changes(random);
+      const std::size_t steps = 1 + random.below(150);
+      const std::size_t pause = 1 + random.below(20);
+      const bool has_snapshots = random.flip();
+      states[journal_start];
+      for (std::size_t i = 0; i < steps; ++i) {
+        changes.change(db);
+        if (random.below(pause) > 0) continue;
+        db.hard_checkpoint();
+        const Offset position = db.get_journal().get_position();
+        states[position] = state_of(db.get_database());
+        if (has_snapshots && random.below(10) == 0) {
+          Readonly_Journal journal(file);
+          Database content(options.deleted_values);
+          load(content, journal);
+          write_snapshot(content, file, journal.get_replay_place(), random.flip());
+        }
+      }
+      db.hard_checkpoint();
+      end = db.get_journal().get_position();
+      states[end] = state_of(db.get_database());
+    }
+    const auto any_position = [&] {
+      return std::next(states.begin(), static_cast<std::ptrdiff_t>(random.below(states.size())));
+    };
+
+    // Forwards and backwards.
+    for (int i = 0; i < 3; ++i) {
+      const auto [a, b] = std::minmax(any_position()->first, any_position()->first);
+      const Offset from = i == 0 ? journal_start : a;
+      const Offset to = i == 0 ? end : b;
+      std::vector<Transaction> all;
+      State state = states.at(from);
+      Changes forwards(file, from, to, options);
+      Offset last = from;
+      while (const Transaction* const transaction = forwards.next()) {
+        EXPECT_EQ(transaction->begin, last);
+        last = transaction->end;
+        state.apply(transaction->changes);
+        EXPECT_EQ(state, state_of(forwards.database()));
+        if (states.contains(last)) {
+          EXPECT_EQ(state, states.at(last));
+        }
+        expect_summary(forwards.summary(), *transaction);
+        all.push_back(*transaction);
+      }
+      EXPECT_EQ(state, states.at(to));
+
+      std::size_t left = all.size();
+      Reversed<Summaries> summaries(file, from, to, options);
+      for (const Transaction& transaction : Reversed<Changes>(file, from, to, options)) {
+        ASSERT_GT(left, 0);
+        const Transaction& same = all[--left];
+        EXPECT_EQ(transaction.begin, same.begin);
+        EXPECT_EQ(transaction.end, same.end);
+        EXPECT_EQ(transaction.comments, same.comments);
+        EXPECT_EQ(transaction.time, same.time);
+        EXPECT_EQ(transaction.is_complete, same.is_complete);
+        state.apply(reversed(transaction.changes));
+        const Transaction_Summary* const summary = summaries.next();
+        ASSERT_NE(summary, nullptr);
+        expect_summary(*summary, transaction);
+      }
+      EXPECT_EQ(left, 0);
+      EXPECT_EQ(summaries.next(), nullptr);
+      EXPECT_EQ(state, states.at(from));
+      if (i > 0 || HasFailure()) continue;
+
+      // A transaction is the same by itself as in the whole history.
+      for (const Transaction& transaction : all) {
+        if (random.below(10) > 0) continue;
+        Changes alone(file, transaction.begin, transaction.end, options);
+        const Transaction* const same = alone.next();
+        ASSERT_NE(same, nullptr);
+        EXPECT_EQ(same->end, transaction.end);
+        EXPECT_EQ(same->time, transaction.time);
+        EXPECT_EQ(same->author, transaction.author);
+        EXPECT_EQ(alone.next(), nullptr);
+      }
+    }
+
+    // From any state to any other.
+    for (int i = 0; i < 6; ++i) {
+      const auto a = any_position();
+      const auto b = any_position();
+      const std::vector<Change> net = net_changes(file, a->first, b->first, options);
+      State state = a->second;
+      state.apply(net);
+      EXPECT_EQ(state, b->second) << a->first << " to " << b->first;
+      for (const Change& change : net) {
+        if (change.kind != Kind::updated) continue;
+        for (const Field_Change& field : change.fields)
+          for (index_t row = 0; row < change.size; ++row)
+            EXPECT_FALSE(is_same(field.old_values[row], field.new_values[row]));
+      }
+      state.apply(reversed(net));
+      EXPECT_EQ(state, a->second) << b->first << " back to " << a->first;
+      EXPECT_EQ(a->second == b->second, net.empty());
+    }
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+TEST(Values, AreThoseThatWereAppended) {
+  for (int code = 1; code <= type_count; ++code) {
+    const auto type = static_cast<Type_Code>(code);
+    visit_type(type, [&]<class T>(std::type_identity<T>) {
+      T some{};
+      if constexpr (std::is_same_v<T, std::string_view>)
+        some = "a text of more than a few bytes";
+      else if constexpr (std::is_same_v<T, Blob>)
+        some = Blob(41, 5);
+      else
+        some = T(1);
+      Random random(static_cast<std::uint64_t>(code));
+      Column<T> column(Type{type, {}});
+      column.grow(20'000, false);
+      std::vector<T> model;
+      Values values(type);
+      for (int i = 0; i < 12; ++i) {
+        const auto size = static_cast<index_t>(random.below(6000));
+        const std::size_t what = random.below(4);
+        if (what == 0) {
+          values.append_defaults(size);
+          model.resize(model.size() + static_cast<std::size_t>(size));
+        } else if (what == 1) {
+          values.append(Value(some));
+          model.push_back(some);
+        } else if (what == 2) {
+          const auto first = static_cast<index_t>(random.below(10'000));
+          column.set(first + size / 2, some);
+          values.append(column, first, size);
+          for (index_t id = first; id < first + size; ++id) model.push_back(column.get(id));
+        } else if (!values.is_empty()) {
+          const Values copy = values;
+          const auto first =
+              static_cast<index_t>(random.below(static_cast<std::size_t>(values.size())));
+          const index_t n = std::min(size, values.size() - first);
+          values.append(copy, first, n);
+          for (index_t id = first; id < first + n; ++id)
+            model.push_back(model[static_cast<std::size_t>(id)]);
+        }
+      }
+      ASSERT_EQ(values.size(), static_cast<index_t>(model.size()));
+      for (std::size_t i = 0; i < model.size(); ++i)
+        ASSERT_TRUE(is_same(values[static_cast<index_t>(i)], Value(model[i]))) << i;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace joedb

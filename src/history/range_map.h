@@ -1,0 +1,96 @@
+#ifndef JOEDB_SRC_HISTORY_RANGE_MAP_H
+#define JOEDB_SRC_HISTORY_RANGE_MAP_H
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "joedb/base/ids.h"
+
+namespace joedb::inline v1 {
+
+// What is known of ranges of record ids that do not overlap. A range that is added where another
+// one ends, and fits it, becomes a part of that: rows in their order take no memory each.
+template <class Payload>
+class Range_Map {
+ public:
+  struct Range {
+    index_t first;  // as its key
+    index_t end;
+    std::uint64_t order;  // of what was added first
+    Payload payload;
+  };
+  using Map = std::map<index_t, Range>;  // by their first id
+
+  bool is_empty() const { return ranges_.empty(); }
+  const Map& ranges() const { return ranges_; }
+
+  // The range that has the id; the end of ranges() if there is none.
+  typename Map::const_iterator find(index_t id) const {
+    if (ranges_.empty()) return ranges_.end();
+    auto last = std::prev(ranges_.end());
+    if (id < last->first) {
+      last = ranges_.upper_bound(id);
+      if (last == ranges_.begin()) return ranges_.end();
+      --last;
+    }
+    return id < last->second.end ? last : ranges_.end();
+  }
+  bool has(index_t id) const { return find(id) != ranges_.end(); }
+
+  // Calls f(first, end) for the parts of [first, end) that are in no range.
+  template <class F>
+  void for_each_gap(index_t first, index_t end, F f) const {
+    for_each_part(first, end, [&](index_t part_first, index_t part_end, const Range* range) {
+      if (range == nullptr) f(part_first, part_end);
+    });
+  }
+  // Calls f(first, end, range) for all parts of [first, end), with null where there is no range. f
+  // must not change the map, unless by adding to the part it was called with.
+  template <class F>
+  void for_each_part(index_t first, index_t end, F f) const {
+    auto next = ranges_.empty() || first >= std::prev(ranges_.end())->second.end
+                    ? ranges_.end()
+                    : ranges_.upper_bound(first);
+    if (next != ranges_.begin() && first < std::prev(next)->second.end) --next;
+    while (first < end) {
+      if (next == ranges_.end() || next->first >= end) {
+        f(first, end, static_cast<const Range*>(nullptr));
+        return;
+      }
+      if (first < next->first) {
+        f(first, next->first, static_cast<const Range*>(nullptr));
+        first = next->first;
+      }
+      const index_t part_end = std::min(end, next->second.end);
+      f(first, part_end, &next->second);
+      first = part_end;
+      ++next;
+    }
+  }
+
+  // Requires that no id of [first, end) is in a range, and first < end. extend(payload) adds what
+  // is known of the new ids to that of the range before, or returns false if it does not fit;
+  // make() returns it alone.
+  template <class Extend, class Make>
+  void add(index_t first, index_t end, std::uint64_t order, Extend extend, Make make) {
+    auto next = ranges_.empty() || first >= std::prev(ranges_.end())->second.end
+                    ? ranges_.end()
+                    : ranges_.upper_bound(first);
+    if (next != ranges_.begin()) {
+      const auto before = std::prev(next);
+      if (before->second.end == first && extend(before->second.payload)) {
+        before->second.end = end;
+        return;
+      }
+    }
+    ranges_.emplace_hint(next, first, Range{first, end, order, make()});
+  }
+
+ private:
+  Map ranges_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,99 @@
+#include "history/record_counter.h"
+
+#include <algorithm>
+#include <map>
+
+namespace joedb::inline v1 {
+
+static std::uint64_t size_of(index_t first, index_t end) {
+  return static_cast<std::uint64_t>(end - first);
+}
+
+// Sorts ranges, and makes one of those that overlap or touch.
+template <class Range>
+static void merge(std::vector<Range>& ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.first < b.first; });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (kept > 0 && ranges[i].first <= ranges[kept - 1].end)
+      ranges[kept - 1].end = std::max(ranges[kept - 1].end, ranges[i].end);
+    else
+      ranges[kept++] = ranges[i];
+  }
+  ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(kept), ranges.end());
+}
+
+namespace {
+
+// Whether records were in use before, and are now.
+class Uses {
+ public:
+  void apply(index_t first, index_t end, bool is_used) {
+    split(first);
+    split(end);
+    index_t next = first;  // up to here it is done
+    for (auto range = ranges_.lower_bound(first); next < end;) {
+      if (range == ranges_.end() || range->first > next) {
+        const index_t gap_end = range == ranges_.end() ? end : std::min(end, range->first);
+        ranges_.emplace_hint(range, next, Use{gap_end, !is_used, is_used});
+        next = gap_end;
+      } else {
+        range->second.is_used = is_used;
+        next = range->second.end;
+        ++range;
+      }
+    }
+  }
+  void count(std::uint64_t& inserted, std::uint64_t& deleted) const {
+    for (const auto& [first, use] : ranges_) {
+      if (use.is_used) inserted += size_of(first, use.end);
+      if (use.was_used) deleted += size_of(first, use.end);
+    }
+  }
+
+ private:
+  struct Use {
+    index_t end;
+    bool was_used;
+    bool is_used;
+  };
+
+  void split(index_t id) {
+    auto range = ranges_.lower_bound(id);
+    if (range == ranges_.begin()) return;
+    --range;
+    if (range->second.end <= id) return;
+    Use rest = range->second;
+    range->second.end = id;
+    ranges_.emplace(id, rest);
+  }
+
+  std::map<index_t, Use> ranges_;
+};
+
+}  // namespace
+
+Record_Counter::Counts Record_Counter::count() {
+  Counts counts{};
+  if (has_deletions_) {
+    Uses uses;
+    for (const Range& event : events_) uses.apply(event.first, event.end, event.is_insertion);
+    uses.count(counts.inserted, counts.deleted);
+  }
+  merge(events_);
+  if (!has_deletions_)
+    for (const Range& range : events_) counts.inserted += size_of(range.first, range.end);
+  merge(updates_);
+  auto event = events_.begin();
+  for (const Range& update : updates_) {
+    counts.updated += size_of(update.first, update.end);
+    while (event != events_.end() && event->end <= update.first) ++event;
+    for (auto covered = event; covered != events_.end() && covered->first < update.end; ++covered)
+      counts.updated -=
+          size_of(std::max(update.first, covered->first), std::min(update.end, covered->end));
+  }
+  return counts;
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,285 @@
+#include <deque>
+#include <limits>
+
+#include "format/run_decoder.h"
+#include "history/record_counter.h"
+#include "history/require_range.h"
+#include "joedb/history/changes.h"
+#include "joedb/table/load.h"
+
+namespace joedb::inline v1 {
+
+// Entries on their way to summaries: a handler.
+class Summaries::Reader {
+ public:
+  Reader(Abstract_File& file, Offset from, std::optional<Offset> to, const Change_Options& options)
+      : options_(options), journal_(file, options.recovery) {
+    to_ = to.value_or(journal_.get_checkpoint());
+    require_range(journal_, from, to_);
+    begin_with_snapshot(from);
+    read_to(from);
+    begin_range(from);
+  }
+
+  const Transaction_Summary* next() {
+    while (ready_.empty() && !is_at_end_) read_piece();
+    if (ready_.empty()) return nullptr;
+    item_ = std::move(ready_.front());
+    ready_.pop_front();
+    return &item_;
+  }
+
+  Offset range_end() const { return to_; }
+
+  bool pull() {
+    journal_.pull();
+    if (journal_.get_checkpoint() == to_) return false;
+    to_ = journal_.get_checkpoint();
+    is_at_end_ = false;
+    return true;
+  }
+
+  // ---- entries
+
+  void replay_batch(Decoder_Input& in, Context& context, Offset end) {
+    const Offset start = in.position();
+    if (is_after_valid_data_ || end - start < shortest_batch) return;
+    decode_run(in, context, end, Sink{*this});
+    if (in.position() == start) return;
+    has_entries_ = true;
+    done_ = in.position();
+  }
+
+  void operator()(const Comment& e) {
+    if (!e.text.empty()) {
+      begin_entry();
+      if (!has_seen_end_ && has_entries_) finish();
+      note_comment(e.text);
+      has_comments_ = true;
+    }
+    end_entry();
+  }
+  void operator()(const Valid_Data&) {
+    begin_entry();
+    summary_.is_complete = has_seen_end_ = is_after_valid_data_ = has_entries_ = true;
+    end_entry();
+  }
+  void operator()(const Timestamp& e) {
+    summary_.is_complete = has_seen_end_ = has_entries_ = true;
+    summary_.has_own_time = true;
+    summary_.time = last_time_ = e.seconds;
+    end_entry();
+    finish();
+  }
+  void operator()(const Blob_Data& e) {
+    begin_entry();
+    has_entries_ = true;
+    ++summary_.blobs;
+    summary_.blob_bytes += e.blob.get_size();
+    end_entry();
+  }
+  void operator()(const Insert& e) { counter(e.table).insert(e.record.value(), 1), end_entry(); }
+  void operator()(const Delete& e) { counter(e.table).erase(e.record.value(), 1), end_entry(); }
+  void operator()(const Insert_Vector& e) {
+    counter(e.table).insert(e.record.value(), checked(e.size));
+    end_entry();
+  }
+  void operator()(const Delete_Vector& e) {
+    counter(e.table).erase(e.record.value(), checked(e.size));
+    end_entry();
+  }
+  template <Field_Value T>
+  void operator()(const Update<T>& e) {
+    counter(e.table).update(e.record.value(), 1);
+    end_entry();
+  }
+  template <Field_Value T>
+  void operator()(const Update_Vector<T>& e) {
+    Record_Counter& records = counter(e.table);
+    if (e.size > 0) records.update(e.record.value(), checked(e.size));
+    e.values.skip_rest();  // so that the entry ends here
+    end_entry();
+  }
+  template <class Entry>
+  requires is_schema_entry<Entry>
+  void operator()(const Entry& e) {
+    begin_entry();
+    if constexpr (std::is_same_v<Entry, Drop_Table>) {
+      const std::string& name = schema_.table(e.table).name();
+      counted(e.table).name = name;
+    }
+    schema_(e);
+    if constexpr (std::is_same_v<Entry, Create_Table>) tables_.resize(schema_.tables().size() + 1);
+    has_entries_ = true;
+    ++summary_.schema_changes;
+    end_entry();
+  }
+
+ private:
+  static constexpr Offset piece_size = Offset{1} << 16;
+  static constexpr Offset shortest_batch = 64;
+
+  struct Counted_Table {
+    Record_Counter records;
+    std::string name;  // once it was dropped
+    bool is_touched = false;
+  };
+
+  struct Sink {
+    Record_Counter* table(Table_Id id) const {
+      return reader.schema_.find_table(id) == nullptr ? nullptr : &reader.touched(id);
+    }
+    bool insert(Record_Counter& records, Record_Id record) const {
+      records.insert(record.value(), 1);
+      return true;
+    }
+    Record_Counter* column(Record_Counter& records, Record_Id record, Field_Id, Type_Code) const {
+      records.update(record.value(), 1);
+      return &records;
+    }
+    template <Field_Value T>
+    bool set(Record_Counter&, Record_Id, T) const {
+      return true;
+    }
+    Reader& reader;
+  };
+
+  // A snapshot has the schema and the last time stamp, but does not say whether something has ended
+  // before: without a time stamp, the beginning must be read.
+  void begin_with_snapshot(Offset from) {
+    Database schema(options_.deleted_values);
+    joedb::begin_with_snapshot(schema, journal_, from);
+    if (!schema.timestamps()) {
+      journal_.rewind();
+      tables_.resize(1);
+      return;
+    }
+    schema_ = std::move(schema);
+    tables_.resize(schema_.tables().size() + 1);
+    last_time_ = schema_.timestamps()->last;
+    has_seen_end_ = true;
+  }
+
+  void read_to(Offset end) {
+    journal_.replay(*this, end);
+    require_entry_end(journal_, end);
+  }
+
+  void begin_range(Offset from) {
+    finish();
+    done_ = summary_.begin = from;
+    ready_.clear();
+    is_in_range_ = true;
+  }
+
+  void read_piece() {
+    const Offset end = std::min(journal_.get_replay_position() + piece_size, to_);
+    journal_.replay(*this, end);
+    if (journal_.get_replay_position() < to_) return;
+    require_entry_end(journal_, to_);
+    is_at_end_ = true;
+    if (has_entries_ || has_comments_) finish();
+  }
+
+  // Ends what stands before an entry that is no time stamp.
+  void begin_entry() {
+    if (is_after_valid_data_) [[unlikely]]
+      finish();
+  }
+  void end_entry() { done_ = journal_.get_replay_position(); }
+
+  Counted_Table& counted(Table_Id id) { return tables_[id.value()]; }
+  // Requires a table of the schema.
+  Record_Counter& touched(Table_Id id) {
+    Counted_Table& table = counted(id);
+    if (!table.is_touched) {
+      table.is_touched = true;
+      touched_.push_back(id);
+    }
+    return table.records;
+  }
+  Record_Counter& counter(Table_Id id) {
+    begin_entry();
+    schema_.table(id);  // throws if there is none
+    has_entries_ = true;
+    return touched(id);
+  }
+  static index_t checked(std::int64_t size) {
+    if (size > (index_t{1} << 48)) throw Data_Error("a vector with an impossible size");
+    return size;
+  }
+
+  void note_comment(std::string_view text) {
+    const bool may_be_author =
+        !has_entries_ && summary_.author.empty() && summary_.comments.size() <= 1;
+    if (may_be_author && text.starts_with(author_mark))
+      summary_.author = text.substr(author_mark.size());
+    else
+      summary_.comments.emplace_back(text);
+  }
+
+  // The transaction ends behind the last entry.
+  void finish() {
+    std::sort(touched_.begin(), touched_.end());
+    for (const Table_Id id : touched_) {
+      Counted_Table& table = counted(id);
+      if (is_in_range_ && !table.records.is_empty()) {
+        const Record_Counter::Counts counts = table.records.count();
+        const Table* const found = schema_.find_table(id);
+        if (counts.inserted + counts.updated + counts.deleted > 0)
+          summary_.tables.push_back({id, found != nullptr ? found->name() : table.name,
+                                     counts.inserted, counts.updated, counts.deleted});
+      }
+      table.records.clear();
+      table.is_touched = false;
+    }
+    touched_.clear();
+    summary_.end = done_;
+    if (!summary_.has_own_time) summary_.time = last_time_;
+    if (is_in_range_) ready_.push_back(std::move(summary_));
+    summary_ = {};
+    summary_.begin = done_;
+    has_entries_ = has_comments_ = is_after_valid_data_ = false;
+  }
+
+  const Change_Options options_;
+  Readonly_Journal journal_;
+  Offset to_;
+  Database schema_;  // what names are needed for; records are those of a snapshot, or none
+  bool is_in_range_ = false;
+  bool is_at_end_ = false;
+  std::vector<Counted_Table> tables_;  // by id
+  std::vector<Table_Id> touched_;      // in this transaction
+  Transaction_Summary summary_;        // of this transaction
+  Offset done_ = journal_start;        // where the last entry ends
+  bool has_entries_ = false;           // other than comments, in this transaction
+  bool has_comments_ = false;
+  bool is_after_valid_data_ = false;
+  bool has_seen_end_ = false;
+  std::optional<std::int64_t> last_time_;
+  std::deque<Transaction_Summary> ready_;
+  Transaction_Summary item_;
+};
+
+Summaries::Summaries(Abstract_File& file, Offset from, Offset to, const Change_Options& options)
+    : reader_(std::make_unique<Reader>(file, from, to, options)) {}
+Summaries::Summaries(Abstract_File& file, const Change_Options& options)
+    : reader_(std::make_unique<Reader>(file, journal_start, std::nullopt, options)) {}
+Summaries::~Summaries() = default;
+Summaries::Summaries(Summaries&&) noexcept = default;
+Summaries& Summaries::operator=(Summaries&&) noexcept = default;
+
+const Transaction_Summary* Summaries::next() { return reader_->next(); }
+Offset Summaries::range_end() const { return reader_->range_end(); }
+bool Summaries::pull() { return reader_->pull(); }
+
+std::optional<Transaction_Summary> find_transaction(Abstract_File& file, Offset position,
+                                                    const Change_Options& options) {
+  Summaries all(file, options);
+  while (const Transaction_Summary* const found = all.next())
+    if (position <= found->end)
+      return position > found->begin ? std::optional(*found) : std::nullopt;
+  return std::nullopt;
+}
+
+}  // namespace joedb::inline v1

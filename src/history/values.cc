@@ -1,0 +1,133 @@
+#include "joedb/history/values.h"
+
+#include <algorithm>
+
+namespace joedb::inline v1 {
+
+static_assert(std::variant_size_v<Value> == type_count);
+template <class T>
+static constexpr bool is_at_its_code =
+    std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(code_of<T>) - 1, Value>, T>;
+static_assert(is_at_its_code<std::string_view> && is_at_its_code<std::int32_t> &&
+              is_at_its_code<std::int64_t> && is_at_its_code<Record_Id> && is_at_its_code<bool> &&
+              is_at_its_code<float> && is_at_its_code<double> && is_at_its_code<std::int8_t> &&
+              is_at_its_code<std::int16_t> && is_at_its_code<Blob>);
+
+template <class T>
+static bool has_same_bits(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+bool is_same(const Value& a, const Value& b) {
+  if (a.index() != b.index()) return false;
+  return std::visit(
+      [&]<class T>(const T& value) {
+        if constexpr (std::is_floating_point_v<T>)
+          return has_same_bits(value, std::get<T>(b));
+        else
+          return value == std::get<T>(b);
+      },
+      a);
+}
+
+static bool is_zero(const char* bytes, std::size_t size) {
+  return size == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+Value Values::operator[](index_t i) const {
+  return visit_type(type_, [&]<class T>(std::type_identity<T>) { return Value(get<T>(i)); });
+}
+
+template <class F>
+void Values::append_in_parts(index_t size, F f) {
+  for (index_t done = 0; done < size;) {
+    const index_t rows = size_ % rows_of_part;
+    if (rows == 0) parts_.emplace_back();
+    const index_t room = std::min(size - done, rows_of_part - rows);
+    f(parts_.back(), rows, room);
+    done += room;
+    size_ += room;
+  }
+}
+
+template <Field_Value T>
+void Values::append_value(Part& part, index_t rows, T value) {
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    if (part.ends.empty() && value.empty()) return;
+    part.ends.resize(static_cast<std::size_t>(rows), 0);
+    part.bytes += value;
+    part.ends.push_back(part.bytes.size());
+  } else {
+    const char* const bytes = reinterpret_cast<const char*>(&value);
+    if (part.bytes.empty() && is_zero(bytes, sizeof(T))) return;
+    part.bytes.resize(static_cast<std::size_t>(rows) * sizeof(T), 0);
+    part.bytes.append(bytes, sizeof(T));
+  }
+}
+
+void Values::append(const Value& value) {
+  append_in_parts(1, [&](Part& part, index_t rows, index_t) {
+    std::visit([&](const auto& typed) { append_value(part, rows, typed); }, value);
+  });
+}
+
+void Values::append(const Column_Base& column, index_t first, index_t size) {
+  visit_type(type_, [&]<class T>(std::type_identity<T>) {
+    const auto& typed = static_cast<const Column<T>&>(column);
+    index_t next = first;
+    append_in_parts(size, [&](Part& part, index_t rows, index_t room) {
+      if constexpr (std::is_same_v<T, std::string_view>) {
+        for (index_t i = 0; i < room; ++i)
+          append_value(part, rows + i, std::string_view(typed.get(next + i)));
+      } else {
+        const char* const bytes = reinterpret_cast<const char*>(typed.data() + next);
+        const std::size_t length = static_cast<std::size_t>(room) * sizeof(T);
+        if (!part.bytes.empty() || !is_zero(bytes, length)) {
+          part.bytes.resize(static_cast<std::size_t>(rows) * sizeof(T), 0);
+          part.bytes.append(bytes, length);
+        }
+      }
+      next += room;
+    });
+  });
+}
+
+void Values::append(const Values& other, index_t first, index_t size) {
+  if (size_ == 0 && first == 0 && size == other.size_) {
+    *this = other;
+    return;
+  }
+  visit_type(type_, [&]<class T>(std::type_identity<T>) {
+    index_t next = first;
+    append_in_parts(size, [&](Part& part, index_t rows, index_t room) {
+      for (index_t i = 0; i < room; ++i) {
+        const Part& from = other.parts_[static_cast<std::size_t>(next / rows_of_part)];
+        const index_t rest = rows_of_part - next % rows_of_part;
+        if (from.is_default() && part.is_default()) {
+          const index_t skipped = std::min(rest, room - i);
+          next += skipped;
+          i += skipped - 1;
+        } else {
+          append_value(part, rows + i, other.get<T>(next++));
+        }
+      }
+    });
+  });
+}
+
+void Values::append_defaults(index_t size) {
+  visit_type(type_, [&]<class T>(std::type_identity<T>) {
+    append_in_parts(size, [&](Part& part, index_t rows, index_t room) {
+      for (index_t i = 0; i < room && !part.is_default(); ++i) append_value(part, rows + i, T());
+    });
+  });
+}
+
+bool operator==(const Values& a, const Values& b) {
+  if (a.type_ != b.type_ || a.size_ != b.size_) return false;
+  for (index_t i = 0; i < a.size_; ++i)
+    if (!is_same(a[i], b[i])) return false;
+  return true;
+}
+
+}  // namespace joedb::inline v1
