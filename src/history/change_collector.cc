@@ -16,7 +16,14 @@ Change_Collector::Description Change_Collector::describe(Table_Id id, std::strin
   return result;
 }
 
-Change_Collector::Description Change_Collector::describe(const Table& table, bool has_fields) {
+Field_Description Change_Collector::describe(Field_Id id, const Field& field) const {
+  const Type type = field.column->type();
+  const Table* const referenced = database_.find_table(type.referenced);
+  return {id, field.name, type, referenced != nullptr ? referenced->name() : ""};
+}
+
+Change_Collector::Description Change_Collector::describe(const Table& table,
+                                                         bool has_fields) const {
   auto result = std::make_shared<Table_Description>();
   result->id = table.id();
   result->name = table.name();
@@ -24,8 +31,7 @@ Change_Collector::Description Change_Collector::describe(const Table& table, boo
   for (std::size_t i = 0; i < table.fields().size(); ++i) {
     const Field& field = table.fields()[i];
     if (field.column)
-      result->fields.push_back(
-          {Field_Id(static_cast<std::uint16_t>(i + 1)), field.name, field.column->type()});
+      result->fields.push_back(describe(Field_Id(static_cast<std::uint16_t>(i + 1)), field));
   }
   return result;
 }
@@ -273,7 +279,7 @@ void Transaction_Collector::note_drop(const Table& table) {
 void Transaction_Collector::note_drop(const Table& table, const Field& field, Field_Id id) {
   flush();
   Schema_Change schema;
-  schema.field = {id, field.name, field.column->type()};
+  schema.field = describe(id, field);
   schema.rows = table.records().used_count();
   schema.has_lost = may_keep(table, 1);
   auto description = std::make_shared<Table_Description>();
@@ -303,16 +309,15 @@ void Transaction_Collector::note_applied(const Rename_Table& e) {
 void Transaction_Collector::note_applied(const Add_Field& e) {
   const Table& table = *database_.find_table(e.table);
   Schema_Change schema;
-  schema.field = {Field_Id(static_cast<std::uint16_t>(table.fields().size())),
-                  table.fields().back().name, e.type};
+  schema.field =
+      describe(Field_Id(static_cast<std::uint16_t>(table.fields().size())), table.fields().back());
   add_schema_change(Change::Kind::field_added, describe(table, false), std::move(schema));
 }
 
 void Transaction_Collector::note_applied(const Rename_Field& e) {
   const Table& table = *database_.find_table(e.table);
-  const Field& field = *table.find_field(e.field);
   Schema_Change schema;
-  schema.field = {e.field, field.name, field.column->type()};
+  schema.field = describe(e.field, *table.find_field(e.field));
   schema.old_name = old_name_;
   add_schema_change(Change::Kind::field_renamed, describe(table, false), std::move(schema));
 }

@@ -50,7 +50,8 @@ class Change_Collector {
   };
   using Touched_Tables = std::map<Table_Id, Touched_Table>;
 
-  static Description describe(const Table& table, bool has_fields = true);
+  Description describe(const Table& table, bool has_fields = true) const;
+  Field_Description describe(Field_Id id, const Field& field) const;
   static Description describe(Table_Id id, std::string name);
 
   Touched_Table& touched(Table_Id id);

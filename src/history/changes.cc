@@ -18,7 +18,8 @@ static index_t kept_values(const Readonly_Journal& journal, const Change_Options
 class Changes::Reader {
  public:
   Reader(Abstract_File& file, Summaries summaries, Offset from, const Change_Options& options)
-      : summaries_(std::move(summaries)),
+      : options_(options),
+        summaries_(std::move(summaries)),
         journal_(file, options.recovery),
         database_(options.deleted_values),
         collector_(database_, kept_values(journal_, options)) {
@@ -30,10 +31,16 @@ class Changes::Reader {
     const Transaction_Summary* const summary = summaries_.next();
     if (summary == nullptr) return nullptr;
     summary_ = *summary;
+    if (!options_.tables.empty()) {  // there may be others before
+      journal_.replay(collector_, summary_.begin);
+      collector_.take();
+    }
     journal_.replay(collector_, summary_.end);
     require_entry_end(journal_, summary_.end);
     static_cast<Transaction_Info&>(transaction_) = summary_;
     transaction_.changes = collector_.take();
+    if (!options_.tables.empty())
+      std::erase_if(transaction_.changes, [&](const Change& c) { return !is_wanted(c); });
     return &transaction_;
   }
 
@@ -49,6 +56,16 @@ class Changes::Reader {
   const Transaction_Summary& summary() const { return summary_; }
 
  private:
+  bool is_wanted(const Change& change) const {
+    if (change.table == nullptr || std::find(options_.tables.begin(), options_.tables.end(),
+                                             change.table->id) == options_.tables.end())
+      return false;
+    if (options_.record.is_null()) return true;
+    return change.is_of_records() && change.record <= options_.record &&
+           options_.record < change.record + change.size;
+  }
+
+  const Change_Options options_;
   Summaries summaries_;
   Readonly_Journal journal_;  // opened later: its checkpoint is not behind that of the summaries
   Database database_;
@@ -87,6 +104,11 @@ Reversed<Stream>::Reversed(Abstract_File& file, const Change_Options& options)
 }
 
 template <class Stream>
+Reversed<Stream>::Reversed(Abstract_File& file, std::vector<Place> places,
+                           const Change_Options& options)
+    : file_(&file), options_(options), places_(std::move(places)) {}
+
+template <class Stream>
 void Reversed<Stream>::find_places(Summaries summaries) {
   while (const Transaction_Summary* const summary = summaries.next())
     places_.push_back({summary->begin, summary->end});
@@ -95,7 +117,7 @@ void Reversed<Stream>::find_places(Summaries summaries) {
 template <class Stream>
 const typename Reversed<Stream>::Item* Reversed<Stream>::next() {
   if (!items_.empty()) items_.pop_back();
-  if (items_.empty()) {
+  while (items_.empty()) {
     if (places_.empty()) return nullptr;
     read_piece();
   }
@@ -107,18 +129,20 @@ void Reversed<Stream>::read_piece() {
   constexpr std::size_t most_items = 65'536;
   constexpr Offset largest_piece = Offset{1} << 26;
   const Offset end = places_.back().end;
-  Offset begin = end;
-  std::size_t items = 0;
-  while (!places_.empty() && items < most_items) {
-    const Offset next = places_.back().begin;
-    if (items > 0 && end - next > piece_size_) break;
-    begin = next;
-    places_.pop_back();
-    ++items;
-  }
+  std::size_t first = places_.size() - 1;
+  while (first > 0 && places_.size() - first < most_items &&
+         end - places_[first - 1].begin <= piece_size_)
+    --first;
   piece_size_ = std::min(2 * piece_size_, largest_piece);
-  Stream stream(*file_, begin, end, options_);
-  while (const Item* const item = stream.next()) items_.push_back(*item);
+  Stream stream(*file_, places_[first].begin, end, options_);
+  std::size_t next = first;
+  while (const Item* const item = stream.next()) {
+    if (next < places_.size() && item->begin == places_[next].begin) {
+      items_.push_back(*item);
+      ++next;
+    }
+  }
+  places_.resize(first);
 }
 
 template class Reversed<Summaries>;

@@ -1,7 +1,9 @@
 #ifndef JOEDB_SRC_HISTORY_RECORD_COUNTER_H
 #define JOEDB_SRC_HISTORY_RECORD_COUNTER_H
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "joedb/base/ids.h"
@@ -18,15 +20,23 @@ class Record_Counter {
     std::uint64_t deleted;
   };
 
+  // From now on, only records [first, end) count.
+  void limit_to(index_t first, index_t end) {
+    first_ = first;
+    end_ = end;
+  }
+
   bool is_empty() const { return events_.empty() && updates_.empty(); }
 
-  void insert(index_t first, index_t size) { add_event(first, size, true); }
+  void insert(index_t first, index_t size) { add_event(first, first + size, true); }
   void erase(index_t first, index_t size) {
-    add_event(first, size, false);
+    add_event(first, first + size, false);
     has_deletions_ = true;
   }
   void update(index_t first, index_t size) {
-    const index_t end = first + size;
+    const index_t end = std::min(first + size, end_);
+    first = std::max(first, first_);
+    if (first >= end) return;
     // Most updates are of the record that was inserted, or updated, last, or of the next one.
     if (!events_.empty() && events_.back().is_insertion && events_.back().has(first, end)) return;
     if (!updates_.empty()) {
@@ -54,15 +64,19 @@ class Record_Counter {
     bool has(index_t from, index_t to) const { return first <= from && to <= end; }
   };
 
-  void add_event(index_t first, index_t size, bool is_insertion) {
-    if (size == 0) return;
+  void add_event(index_t first, index_t end, bool is_insertion) {
+    first = std::max(first, first_);
+    end = std::min(end, end_);
+    if (first >= end) return;
     if (!events_.empty() && events_.back().end == first &&
         events_.back().is_insertion == is_insertion)
-      events_.back().end = first + size;
+      events_.back().end = end;
     else
-      events_.push_back({first, first + size, is_insertion});
+      events_.push_back({first, end, is_insertion});
   }
 
+  index_t first_ = std::numeric_limits<index_t>::min();
+  index_t end_ = std::numeric_limits<index_t>::max();
   std::vector<Range> events_;  // insertions and deletions, in their order
   std::vector<Range> updates_;
   bool has_deletions_ = false;

@@ -109,9 +109,15 @@ class Summaries::Reader {
       counted(e.table).name = name;
     }
     schema_(e);
-    if constexpr (std::is_same_v<Entry, Create_Table>) tables_.resize(schema_.tables().size() + 1);
     has_entries_ = true;
-    ++summary_.schema_changes;
+    if constexpr (std::is_same_v<Entry, Create_Table>) {
+      add_tables();
+      note_schema_change(Table_Id(static_cast<std::uint16_t>(schema_.tables().size())));
+    } else if constexpr (std::is_same_v<Entry, Custom>) {
+      ++summary_.marks;
+    } else {
+      note_schema_change(e.table);
+    }
     end_entry();
   }
 
@@ -122,6 +128,7 @@ class Summaries::Reader {
   struct Counted_Table {
     Record_Counter records;
     std::string name;  // once it was dropped
+    std::uint64_t schema_changes = 0;
     bool is_touched = false;
   };
 
@@ -151,11 +158,10 @@ class Summaries::Reader {
     joedb::begin_with_snapshot(schema, journal_, from);
     if (!schema.timestamps()) {
       journal_.rewind();
-      tables_.resize(1);
       return;
     }
     schema_ = std::move(schema);
-    tables_.resize(schema_.tables().size() + 1);
+    add_tables();
     last_time_ = schema_.timestamps()->last;
     has_seen_end_ = true;
   }
@@ -187,6 +193,27 @@ class Summaries::Reader {
       finish();
   }
   void end_entry() { done_ = journal_.get_replay_position(); }
+
+  bool has_filter() const { return !options_.tables.empty(); }
+  bool is_wanted(Table_Id id) const {
+    return !has_filter() ||
+           std::find(options_.tables.begin(), options_.tables.end(), id) != options_.tables.end();
+  }
+  void add_tables() {
+    while (tables_.size() <= schema_.tables().size()) {
+      const Table_Id id(static_cast<std::uint16_t>(tables_.size()));
+      tables_.emplace_back();
+      const index_t record = options_.record.value();
+      if (!is_wanted(id))
+        tables_.back().records.limit_to(0, 0);
+      else if (has_filter() && options_.record.is_not_null())
+        tables_.back().records.limit_to(record, record + 1);
+    }
+  }
+  void note_schema_change(Table_Id id) {
+    touched(id);
+    if (is_wanted(id) && (!has_filter() || options_.record.is_null())) ++counted(id).schema_changes;
+  }
 
   Counted_Table& counted(Table_Id id) { return tables_[id.value()]; }
   // Requires a table of the schema.
@@ -223,20 +250,23 @@ class Summaries::Reader {
     std::sort(touched_.begin(), touched_.end());
     for (const Table_Id id : touched_) {
       Counted_Table& table = counted(id);
-      if (is_in_range_ && !table.records.is_empty()) {
+      if (is_in_range_ && (!table.records.is_empty() || table.schema_changes > 0)) {
         const Record_Counter::Counts counts = table.records.count();
         const Table* const found = schema_.find_table(id);
-        if (counts.inserted + counts.updated + counts.deleted > 0)
+        if (counts.inserted + counts.updated + counts.deleted + table.schema_changes > 0)
           summary_.tables.push_back({id, found != nullptr ? found->name() : table.name,
-                                     counts.inserted, counts.updated, counts.deleted});
+                                     counts.inserted, counts.updated, counts.deleted,
+                                     table.schema_changes});
       }
+      table.schema_changes = 0;
       table.records.clear();
       table.is_touched = false;
     }
     touched_.clear();
     summary_.end = done_;
     if (!summary_.has_own_time) summary_.time = last_time_;
-    if (is_in_range_) ready_.push_back(std::move(summary_));
+    if (is_in_range_ && (!has_filter() || !summary_.tables.empty()))
+      ready_.push_back(std::move(summary_));
     summary_ = {};
     summary_.begin = done_;
     has_entries_ = has_comments_ = is_after_valid_data_ = false;
@@ -248,11 +278,11 @@ class Summaries::Reader {
   Database schema_;  // what names are needed for; records are those of a snapshot, or none
   bool is_in_range_ = false;
   bool is_at_end_ = false;
-  std::vector<Counted_Table> tables_;  // by id
-  std::vector<Table_Id> touched_;      // in this transaction
-  Transaction_Summary summary_;        // of this transaction
-  Offset done_ = journal_start;        // where the last entry ends
-  bool has_entries_ = false;           // other than comments, in this transaction
+  std::vector<Counted_Table> tables_{1};  // by id
+  std::vector<Table_Id> touched_;         // in this transaction
+  Transaction_Summary summary_;           // of this transaction
+  Offset done_ = journal_start;           // where the last entry ends
+  bool has_entries_ = false;              // other than comments, in this transaction
   bool has_comments_ = false;
   bool is_after_valid_data_ = false;
   bool has_seen_end_ = false;
@@ -272,6 +302,48 @@ Summaries& Summaries::operator=(Summaries&&) noexcept = default;
 const Transaction_Summary* Summaries::next() { return reader_->next(); }
 Offset Summaries::range_end() const { return reader_->range_end(); }
 bool Summaries::pull() { return reader_->pull(); }
+
+namespace {
+
+// Passes by records at the speed of the decoder.
+struct Find_Tables : Ignore_Entries {
+  using Ignore_Entries::operator();
+  struct Sink {
+    Find_Tables* table(Table_Id) const { return &find; }
+    bool insert(Find_Tables&, Record_Id) const { return true; }
+    Find_Tables* column(Find_Tables&, Record_Id, Field_Id, Type_Code) const { return &find; }
+    template <Field_Value T>
+    bool set(Find_Tables&, Record_Id, T) const {
+      return true;
+    }
+    Find_Tables& find;
+  };
+  void replay_batch(Decoder_Input& in, Context& context, Offset end) {
+    decode_run(in, context, end, Sink{*this});
+  }
+  void operator()(const Create_Table& e) {
+    ++tables;
+    add(Table_Id(static_cast<std::uint16_t>(tables)), e.name);
+  }
+  void operator()(const Rename_Table& e) { add(e.table, e.name); }
+  void add(Table_Id id, std::string_view its_name) {
+    if (its_name == name && std::find(found.begin(), found.end(), id) == found.end())
+      found.push_back(id);
+  }
+
+  const std::string_view name;
+  std::size_t tables = 0;
+  std::vector<Table_Id> found = {};
+};
+
+}  // namespace
+
+std::vector<Table_Id> tables_named(Abstract_File& file, std::string_view name, Recovery recovery) {
+  Readonly_Journal journal(file, recovery);
+  Find_Tables find{{}, name};
+  journal.replay(find);
+  return find.found;
+}
 
 std::optional<Transaction_Summary> find_transaction(Abstract_File& file, Offset position,
                                                     const Change_Options& options) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "joedb/history/transaction.h"
@@ -40,7 +41,16 @@ struct Change_Options {
   // this number times as many as the journal has bytes, or times 16,777,216 if that is more. The
   // values of other drops are left out.
   index_t kept_values = 1;
+  // Only changes of these tables, and only those of a record with this id, if it is not null.
+  // Transactions without any are left out, and changes of others. Without tables: all changes.
+  std::vector<Table_Id> tables;
+  Record_Id record;
 };
+
+// The tables that have, or had once, this name: one that was dropped and made again is two. Reads
+// the journal from its start.
+std::vector<Table_Id> tables_named(Abstract_File& file, std::string_view name,
+                                   Recovery recovery = Recovery::none);
 
 // An input iterator over objects with a function next() that returns the address of an item, valid
 // until the next call, or null.
@@ -166,9 +176,17 @@ template <class Stream>
 class Reversed {
  public:
   using Item = typename Stream::Item;
+  // Where a transaction is, as in Transaction_Info.
+  struct Place {
+    Offset begin;
+    Offset end;
+  };
 
+  // `file` must outlive it.
   Reversed(Abstract_File& file, Offset from, Offset to, const Change_Options& options = {});
   explicit Reversed(Abstract_File& file, const Change_Options& options = {});
+  // Only these transactions, which are given in the order of the journal.
+  Reversed(Abstract_File& file, std::vector<Place> places, const Change_Options& options = {});
 
   // The transaction before, valid until the next call; null when there is no more.
   const Item* next();
@@ -176,10 +194,6 @@ class Reversed {
   Stream_Iterator<Reversed> end() const { return {}; }
 
  private:
-  struct Place {
-    Offset begin;
-    Offset end;
-  };
   void find_places(Summaries summaries);
   void read_piece();
 

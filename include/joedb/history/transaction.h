@@ -22,6 +22,7 @@ struct Field_Description {
   Field_Id id;
   std::string name;
   Type type;
+  std::string referenced;  // the name of the table that it refers to; empty if that was dropped
 };
 
 // A table at the time of a change, with the fields that it had.
@@ -141,24 +142,25 @@ struct Transaction : Transaction_Info {
   std::vector<Change> changes;
 };
 
-// How many records of a table a transaction has changed. These are of the name that the table had
-// last.
+// How many records of a table a transaction has changed, and how often the table itself, or a field
+// of it. The name is the last one that it had in the transaction.
 struct Table_Summary {
   Table_Id table;
   std::string name;
   std::uint64_t inserted = 0;
   std::uint64_t updated = 0;  // those that were neither inserted nor deleted
   std::uint64_t deleted = 0;
+  std::uint64_t schema_changes = 0;
 };
 
 // A transaction without values. It counts as many records as a Transaction has, with two
 // exceptions: where a vector of values was written over records that are not in use, they count as
 // updated, too; and all entries about a record are merged, also where the schema has changed.
 struct Transaction_Summary : Transaction_Info {
-  std::vector<Table_Summary> tables;  // by id; only those with changed records
-  index_t schema_changes = 0;
+  std::vector<Table_Summary> tables;  // by id; only those that have changed
+  std::uint64_t marks = 0;            // Custom of format/entry.h
 
-  bool has_changes() const { return !tables.empty() || schema_changes > 0; }
+  bool has_changes() const { return !tables.empty() || marks > 0; }
 };
 
 }  // namespace joedb::inline v1
