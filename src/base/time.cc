@@ -48,4 +48,64 @@ std::optional<std::int64_t> parse_time(std::string_view text) {
          second;
 }
 
+// ---- as people say it ---------------------------------------------------------------------------
+
+static constexpr std::int64_t seconds_of_day = 24 * 60 * 60;
+
+static std::int64_t beginning_of_day(std::int64_t seconds) {
+  const std::int64_t rest = seconds % seconds_of_day;
+  return seconds - (rest < 0 ? rest + seconds_of_day : rest);
+}
+
+static std::int64_t months_before(std::int64_t now, std::int64_t count) {
+  using namespace std::chrono;
+  const std::int64_t day = beginning_of_day(now);
+  const year_month_day date(floor<days>(sys_seconds(std::chrono::seconds(day))));
+  const year_month month = date.year() / date.month() - months(count);
+  year_month_day result = month / date.day();
+  if (!result.ok()) result = month / last;
+  return sys_seconds(sys_days(result)).time_since_epoch().count() + now - day;
+}
+
+// Requires a time and a number inside of the calendar.
+static std::optional<std::int64_t> before(std::int64_t now, std::int64_t count,
+                                          std::string_view unit) {
+  if (unit.ends_with('s')) unit.remove_suffix(1);
+  if (unit == "second") return now - count;
+  if (unit == "minute") return now - 60 * count;
+  if (unit == "hour") return now - 60 * 60 * count;
+  if (unit == "day") return now - seconds_of_day * count;
+  if (unit == "week") return now - 7 * seconds_of_day * count;
+  if (unit == "month" && count <= 12 * 10'000) return months_before(now, count);
+  if (unit == "year" && count <= 10'000) return months_before(now, 12 * count);
+  return {};
+}
+
+std::optional<std::int64_t> parse_time(std::string_view text, std::int64_t now) {
+  if (const auto seconds = parse_time(text)) return seconds;
+  constexpr std::size_t size_without_seconds = 16;  // YYYY-MM-DD HH:MM
+  if (text.size() == size_without_seconds && text[size_without_seconds - 3] == ':')
+    return parse_time(std::string(text) + ":00");
+  constexpr std::int64_t limit = 250'000'000'000;  // year 9892
+  if (now < -limit || now > limit) return {};
+  if (text == "now") return now;
+  if (text == "today") return beginning_of_day(now);
+  if (text == "yesterday") return beginning_of_day(now) - seconds_of_day;
+
+  constexpr std::string_view ago = " ago";
+  if (!text.ends_with(ago)) return {};
+  text.remove_suffix(ago.size());
+  const std::size_t space = text.find(' ');
+  if (space == text.npos) return {};
+  const std::string_view number = text.substr(0, space);
+  std::int64_t count = 1;
+  if (number != "a" && number != "an") {
+    const char* const number_end = number.data() + number.size();
+    const auto [end, error] = std::from_chars(number.data(), number_end, count);
+    constexpr std::int64_t largest = 100'000'000;
+    if (error != std::errc() || end != number_end || count < 0 || count > largest) return {};
+  }
+  return before(now, count, text.substr(space + 1));
+}
+
 }  // namespace joedb::inline v1

@@ -1,6 +1,7 @@
 #include "cli/database_options.h"
 
 #include <algorithm>
+#include <ctime>
 
 #include "cli/output.h"
 #include "interpreter/entry_text.h"
@@ -26,13 +27,13 @@ void add_moment_options(Options& options, Moment_Options& moment) {
               "--print_checkpoint shows them");
   options.add("--at-time,--at_time", moment.time,
               "the state at the last time stamp that is not after this one: \"2026-01-31\", "
-              "\"2026-01-31 23:59:59\" (GMT), or seconds since 1970");
+              "\"2026-01-31 23:59:59\" (GMT), \"2 hours ago\", yesterday, or seconds since 1970");
 }
 
 Moment Moment_Options::get() const {
   if (until && time) throw Usage_Error("--until and --at-time exclude each other");
   if (until) return at(*until);
-  if (const auto seconds = parse_time(*time)) return at_time(*seconds);
+  if (const auto seconds = parse_time(*time, std::time(nullptr))) return at_time(*seconds);
   throw Usage_Error("--at-time " + (time->empty() ? "\"\"" : *time) +
                     ": expected a time like 2026-01-31 or \"2026-01-31 23:59:59\"");
 }

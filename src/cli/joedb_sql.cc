@@ -17,6 +17,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/pager.h"
 #include "cli/source.h"
 #include "cli/sql_rows.h"
 #include "cli/standard_input.h"

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "cli/output.h"
+#include "cli/pager.h"
 #include "joedb/base/error.h"
 
 namespace joedb {

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <clocale>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cwchar>
-#include <sstream>
 #include <streambuf>
 #include <vector>
 
+#include "cli/pager.h"
 #include "cli/standard_input.h"
 #include "interpreter/display_width.h"
 #include "interpreter/typed_line.h"
@@ -154,11 +153,6 @@ static std::string with_marked_colours(std::string prompt) {
 
 // ---- pages --------------------------------------------------------------------------------------
 
-static const char* pager_command() {
-  const char* const pager = std::getenv("PAGER");
-  return pager != nullptr && *pager != 0 ? pager : "less";
-}
-
 // Text on its way to the screen. It is kept until the command ends, or until there is more than the
 // screen can show: then it goes through the pager.
 class Terminal::Page : private std::streambuf {
@@ -178,9 +172,8 @@ class Terminal::Page : private std::streambuf {
   }
 
   void end() noexcept {
-    if (pager_ != nullptr) {
-      pclose(pager_);
-      pager_ = nullptr;
+    if (pager_.is_open()) {
+      pager_.close();
       terminal_.interrupts_.clear();
     }
     if (!terminal_.interrupts_.has_come()) terminal_.out_ << kept_;
@@ -207,7 +200,7 @@ class Terminal::Page : private std::streambuf {
   }
 
   void put(std::string_view text) {
-    if (pager_ != nullptr) return put_in_pager(text);
+    if (pager_.is_open()) return put_in_pager(text);
     if (!has_pager_) {
       terminal_.out_ << text;
       terminal_.out_.flush();
@@ -233,28 +226,20 @@ class Terminal::Page : private std::streambuf {
   }
 
   void open_pager() {
-    std::fflush(stdout);
-    setenv("LESS", "FRSX", 0);
-    pager_ = popen(pager_command(), "w");
+    has_pager_ = pager_.open();
     std::string text;
     text.swap(kept_);
-    has_pager_ = pager_ != nullptr;
     put(text);
   }
 
-  // A pager that was left reads no more.
   void put_in_pager(std::string_view text) {
-    const auto old = std::signal(SIGPIPE, SIG_IGN);
-    const bool is_written =
-        std::fwrite(text.data(), 1, text.size(), pager_) == text.size() && std::fflush(pager_) == 0;
-    std::signal(SIGPIPE, old);
-    if (!is_written) throw Display_Stopped("");
+    if (!pager_.write(text)) throw Display_Stopped("");
   }
 
   Terminal& terminal_;
   std::ostream stream_;
   bool has_pager_ = false;
-  std::FILE* pager_ = nullptr;
+  Pager pager_;
   Size size_{};
   std::string kept_;
   std::size_t rows_ = 0;
@@ -376,31 +361,10 @@ void Terminal::check() {
 
 // ---- what it can do -----------------------------------------------------------------------------
 
-static bool is_dumb() {
-  const char* const term = std::getenv("TERM");
-  return term == nullptr || *term == 0 || std::string_view(term) == "dumb";
-}
-
 bool has_colours(Colour colour) {
   if (colour != Colour::automatic) return colour == Colour::always;
   const char* const no_colour = std::getenv("NO_COLOR");
-  return is_interactive() && !is_dumb() && (no_colour == nullptr || *no_colour == 0);
-}
-
-static bool is_program(const std::string& name) {
-  if (name.find('/') != name.npos) return ::access(name.c_str(), X_OK) == 0;
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (::access((folder + '/' + name).c_str(), X_OK) == 0) return true;
-  return false;
-}
-
-// One that cannot be started would show nothing.
-bool has_pager_program() {
-  std::istringstream words(pager_command());
-  std::string program;
-  return !is_dumb() && words >> program && is_program(program);
+  return is_interactive() && !is_dumb_terminal() && (no_colour == nullptr || *no_colour == 0);
 }
 
 }  // namespace joedb

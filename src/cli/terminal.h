@@ -46,8 +46,6 @@ class Terminal : public Line_Source, public Screen {
 // What is shown in colour: --color, NO_COLOR and TERM say it.
 enum class Colour { automatic, always, never };
 bool has_colours(Colour colour);
-// Whether there is a program that shows long texts page by page.
-bool has_pager_program();
 
 }  // namespace joedb
 

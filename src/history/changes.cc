@@ -104,7 +104,7 @@ Reversed<Stream>::Reversed(Abstract_File& file, const Change_Options& options)
 }
 
 template <class Stream>
-Reversed<Stream>::Reversed(Abstract_File& file, std::vector<Place> places,
+Reversed<Stream>::Reversed(Abstract_File& file, std::vector<Transaction_Place> places,
                            const Change_Options& options)
     : file_(&file), options_(options), places_(std::move(places)) {}
 

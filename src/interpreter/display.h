@@ -57,6 +57,10 @@ namespace colour {
 inline constexpr std::string_view heading = "\x1b[1m";
 inline constexpr std::string_view dim = "\x1b[2m";
 inline constexpr std::string_view error = "\x1b[1;31m";
+inline constexpr std::string_view position = "\x1b[33m";  // in a journal
+inline constexpr std::string_view inserted = "\x1b[32m";
+inline constexpr std::string_view updated = "\x1b[36m";
+inline constexpr std::string_view deleted = "\x1b[31m";
 inline constexpr std::string_view end = "\x1b[0m";
 }  // namespace colour
 

@@ -16,6 +16,12 @@ std::string time_text(std::int64_t seconds);
 // since 1970, also a negative one. Nothing if it is none of these, or there is no such day.
 std::optional<std::int64_t> parse_time(std::string_view text);
 
+// A time as people say it at `now`, seconds since 1970: what parse_time reads, also without seconds
+// ("2026-01-31 12:00"); "now"; "today" and "yesterday", which are the beginning of that day in GMT;
+// "2 hours ago", "a day ago", with seconds, minutes, hours, days, weeks, months or years. A month
+// ago is the same day of the month before, or its last one.
+std::optional<std::int64_t> parse_time(std::string_view text, std::int64_t now);
+
 }  // namespace joedb::inline v1
 
 #endif

@@ -165,6 +165,12 @@ inline Changes changes(Abstract_File& file, Offset from, Offset to,
 
 // ---- backwards ----------------------------------------------------------------------------------
 
+// Where a transaction is, as in Transaction_Info.
+struct Transaction_Place {
+  Offset begin;
+  Offset end;
+};
+
 // The transactions of a range from the last to the first: Reversed<Changes>, Reversed<Summaries>.
 //
 // A Summaries finds their positions, 16 bytes for each. Then the range is read in pieces, from the
@@ -176,17 +182,12 @@ template <class Stream>
 class Reversed {
  public:
   using Item = typename Stream::Item;
-  // Where a transaction is, as in Transaction_Info.
-  struct Place {
-    Offset begin;
-    Offset end;
-  };
-
   // `file` must outlive it.
   Reversed(Abstract_File& file, Offset from, Offset to, const Change_Options& options = {});
   explicit Reversed(Abstract_File& file, const Change_Options& options = {});
   // Only these transactions, which are given in the order of the journal.
-  Reversed(Abstract_File& file, std::vector<Place> places, const Change_Options& options = {});
+  Reversed(Abstract_File& file, std::vector<Transaction_Place> places,
+           const Change_Options& options = {});
 
   // The transaction before, valid until the next call; null when there is no more.
   const Item* next();
@@ -199,8 +200,8 @@ class Reversed {
 
   Abstract_File* file_;
   Change_Options options_;
-  std::vector<Place> places_;  // of those that have not been read
-  std::vector<Item> items_;    // of the piece that was read last
+  std::vector<Transaction_Place> places_;  // of those that have not been read
+  std::vector<Item> items_;                // of the piece that was read last
   Offset piece_size_ = Offset{1} << 18;
 };
 

@@ -1,0 +1,54 @@
+#include "cli/history_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+
+#include "cli/arguments.h"
+#include "cli/standard_input.h"
+#include "joedb/base/time.h"
+
+namespace joedb {
+
+Moment parse_moment(const std::string& text, const std::string& option) {
+  Offset position = 0;
+  const char* const text_end = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), text_end, position);
+  if (error == std::errc() && end == text_end && position >= 0) return at(position);
+  // A negative number would be seconds since 1970.
+  if (!text.starts_with('-'))
+    if (const auto seconds = parse_time(text, std::time(nullptr))) return at_time(*seconds);
+  throw Usage_Error(option + ": " + (text.empty() ? "\"\"" : text) +
+                    ": expected a position, or a time like 2026-01-31, \"2026-01-31 12:00\", "
+                    "yesterday or \"2 hours ago\"");
+}
+
+void add_history_options(Options& options, History_Options& history) {
+  options.add("--table", history.table,
+              "only changes of the table that has, or once had, this name", Value_Kind{"NAME", ""});
+  options.add("--record", history.record, "with --table: only changes of the record with this id");
+  options.add_flag("--all", history.is_complete,
+                   "show all records of a change of many, and the whole of long texts");
+  options.add_flag("--json", history.is_json, "print JSON: an object for each transaction");
+  add_colour_option(options, history.colour);
+  add_recovery_option(options, history.recovery);
+  options.add_flag("--ignore_header", history.ignore_header,
+                   "the same as --recovery ignore_header");
+  add_source_options(options, history.source);
+}
+
+void History_Options::check(const Words& words) const {
+  if (record && table.empty()) words.fail("--record needs --table");
+}
+
+Change_Options History_Options::for_file(Abstract_File& file) const {
+  Change_Options options;
+  options.recovery = ignore_header ? Recovery::ignore_header : recovery;
+  if (table.empty()) return options;
+  options.tables = tables_named(file, table, options.recovery);
+  if (options.tables.empty()) throw Exception("has never had a table " + table);
+  if (record) options.record = Record_Id(*record);
+  return options;
+}
+
+}  // namespace joedb

@@ -1,0 +1,46 @@
+#ifndef JOEDB_CLI_HISTORY_OUTPUT_H
+#define JOEDB_CLI_HISTORY_OUTPUT_H
+
+#include <ostream>
+#include <string>
+
+#include "interpreter/change_text.h"
+#include "joedb/history/changes.h"
+
+// Transactions on standard output, as text and as JSON.
+
+namespace joedb {
+
+class History_Output {
+ public:
+  struct Settings {
+    bool is_json = false;
+    bool has_colours = false;
+    bool is_complete = false;
+    Record_Id record;                // only this one; null: all
+    std::size_t position_width = 0;  // of the column of positions
+  };
+  // `out` must outlive it.
+  History_Output(std::ostream& out, const Settings& settings) : out_(out), settings_(settings) {}
+
+  // A line.
+  void print(const Transaction_Summary& summary);
+  // A line, then the changes.
+  void print(const Transaction& transaction);
+  // All that a transaction says of itself, a line each, then the changes.
+  void print_all(const Transaction& transaction);
+
+ private:
+  std::string line(const Transaction_Info& info) const;
+  std::string headings(const Transaction_Info& info) const;
+  void print_changes(const Transaction& transaction, std::string_view indentation);
+  void print_json(const Transaction& transaction);
+
+  std::ostream& out_;
+  const Settings settings_;
+  bool is_first_ = true;
+};
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <deque>
+#include <iostream>
+#include <limits>
+
+#include "cli/command.h"
+#include "cli/database_options.h"
+#include "cli/history_options.h"
+#include "cli/history_output.h"
+#include "cli/output.h"
+#include "cli/pager.h"
+#include "cli/standard_input.h"
+#include "cli/stop_signal.h"
+#include "io/file_watch.h"
+
+namespace joedb {
+
+namespace {
+
+struct Log_Command {
+  History_Options history;
+  bool has_changes = false;
+  bool is_reverse = false;
+  bool is_following = false;
+  std::optional<std::int64_t> max;
+  std::optional<std::string> since;
+  std::optional<std::string> until;
+};
+
+// Which transactions are shown.
+class Filter {
+ public:
+  explicit Filter(const Log_Command& command) {
+    if (command.since) since_ = parse_moment(*command.since, "--since");
+    if (command.until) until_ = parse_moment(*command.until, "--until");
+  }
+
+  bool operator()(const Transaction_Info& info, bool has_changes) const {
+    // A time stamp now and then says nothing.
+    if (!has_changes && info.comments.empty() && info.author.empty() && info.blobs == 0)
+      return false;
+    return (!since_ || !is_before(info, *since_)) && (!until_ || !is_behind(info, *until_));
+  }
+  bool operator()(const Transaction_Summary& summary) const {
+    return (*this)(summary, summary.has_changes());
+  }
+  bool operator()(const Transaction& transaction) const {
+    return (*this)(transaction, !transaction.changes.empty());
+  }
+
+  // Throws Exception if a time is asked for, and the file has none.
+  void require_times(Abstract_File& file, Recovery recovery) const {
+    for (const auto& moment : {since_, until_})
+      if (moment && moment->kind == Moment::Kind::time)
+        find_moment(file, at_time(std::numeric_limits<std::int64_t>::max()), recovery);
+  }
+
+ private:
+  static bool is_before(const Transaction_Info& info, const Moment& since) {
+    if (since.kind == Moment::Kind::position) return info.end <= since.value;
+    return !info.time || *info.time < since.value;
+  }
+  static bool is_behind(const Transaction_Info& info, const Moment& until) {
+    if (until.kind == Moment::Kind::position) return info.end > until.value;
+    return info.time && *info.time > until.value;
+  }
+
+  std::optional<Moment> since_;
+  std::optional<Moment> until_;
+};
+
+class Log {
+ public:
+  Log(Abstract_File& file, const Log_Command& command)
+      : file_(file),
+        command_(command),
+        filter_(command),
+        options_(command.history.for_file(file)),
+        summaries_(file, options_) {}
+
+  void run() {
+    find();
+    const bool may_page = !command_.history.is_json && !command_.is_following && is_interactive() &&
+                          has_pager_program();
+    Paged_Output out(may_page);
+    try {
+      History_Output printer(out.stream(), settings());
+      if (command_.is_following)
+        follow(printer);
+      else if (command_.is_reverse)
+        print_forwards(printer);
+      else
+        print_backwards(printer);
+    } catch (const Display_Stopped&) {
+    }
+    out.finish();
+  }
+
+ private:
+  // So many summaries are kept of the first pass; others are read again.
+  static constexpr std::size_t most_kept = 10'000;
+
+  History_Output::Settings settings() const {
+    return {.is_json = command_.history.is_json,
+            .has_colours = has_colours(command_.history.colour),
+            .is_complete = command_.history.is_complete,
+            .record = options_.record,
+            .position_width = std::to_string(summaries_.range_end()).size()};
+  }
+
+  // The places of those to be shown, and the last of them.
+  void find() {
+    constexpr std::int64_t most_followed = 10;
+    const auto most = static_cast<std::size_t>(command_.max.value_or(
+        command_.is_following ? most_followed : std::numeric_limits<std::int64_t>::max()));
+    while (const Transaction_Summary* const summary = summaries_.next()) {
+      if (!filter_(*summary)) continue;
+      places_.push_back({summary->begin, summary->end});
+      if (places_.size() > most) places_.pop_front();
+      kept_.push_back(*summary);
+      if (kept_.size() > std::min(most, most_kept)) kept_.pop_front();
+    }
+    if (places_.empty()) filter_.require_times(file_, options_.recovery);
+  }
+
+  template <class Stream>
+  Reversed<Stream> reversed(std::size_t without_last = 0) const {
+    return {file_,
+            {places_.begin(), places_.end() - static_cast<std::ptrdiff_t>(without_last)},
+            options_};
+  }
+
+  void print_backwards(History_Output& printer) {
+    if (command_.has_changes) {
+      for (const Transaction& transaction : reversed<Changes>()) printer.print(transaction);
+      return;
+    }
+    for (auto summary = kept_.rbegin(); summary != kept_.rend(); ++summary) printer.print(*summary);
+    for (const Transaction_Summary& summary : reversed<Summaries>(kept_.size()))
+      printer.print(summary);
+  }
+
+  template <class Stream>
+  void print_forwards(Stream& stream, History_Output& printer) {
+    auto place = places_.begin();
+    while (const auto* const item = stream.next()) {
+      if (place == places_.end() || item->begin != place->begin) continue;
+      printer.print(*item);
+      ++place;
+    }
+  }
+  void print_forwards(History_Output& printer) {
+    if (places_.empty()) return;
+    const Offset begin = places_.front().begin;
+    const Offset end = places_.back().end;
+    if (command_.has_changes) {
+      Changes changes(file_, begin, end, options_);
+      print_forwards(changes, printer);
+    } else if (kept_.size() == places_.size()) {
+      for (const Transaction_Summary& summary : kept_) printer.print(summary);
+    } else {
+      Summaries summaries(file_, begin, end, options_);
+      print_forwards(summaries, printer);
+    }
+  }
+
+  void follow(History_Output& printer) {
+    if (!command_.has_changes) {
+      for (const Transaction_Summary& summary : kept_) printer.print(summary);
+      follow(summaries_, printer);
+      return;
+    }
+    const Offset end = summaries_.range_end();
+    Changes changes(file_, places_.empty() ? end : places_.front().begin, end, options_);
+    print_forwards(changes, printer);
+    follow(changes, printer);
+  }
+
+  template <class Stream>
+  void follow(Stream& stream, History_Output& printer) {
+    constexpr std::chrono::milliseconds longest_wait{500};
+    File_Watch watch(file_.get_name());
+    Stop_Signal stop;
+    finish_standard_output();
+    while (!stop.has_come()) {
+      if (!stream.pull()) {
+        watch.wait(longest_wait);
+        continue;
+      }
+      while (const auto* const item = stream.next())
+        if (filter_(*item)) printer.print(*item);
+      finish_standard_output();
+    }
+  }
+
+  Abstract_File& file_;
+  const Log_Command& command_;
+  const Filter filter_;
+  const Change_Options options_;
+  Summaries summaries_;
+  std::deque<Transaction_Place> places_;
+  std::deque<Transaction_Summary> kept_;  // the last of them
+};
+
+const char* const details =
+    R"(A transaction is shown by its position, where it ends in the journal, its time, its author, its
+comment, and how many records it has inserted (+), updated (~) and deleted (-). Who writes
+transactions tells them apart by time stamps: joedb_client does after "set_timestamp true". In a
+journal without any, comments are what divides it.
+
+WHEN is a position, or a time: "2026-01-31", "2026-01-31 12:00" (GMT), yesterday, "2 hours ago".
+)";
+
+}  // namespace
+
+int run_log(std::vector<std::string> arguments) {
+  Options options({"joedb_log [options] FILE",
+                   "Shows the transactions of a database, newest first.", details,
+                   "  joedb_log people.joedb\n"
+                   "  joedb_log -p --table person --record 3 people.joedb\n"
+                   "  joedb_log --since '2 hours ago' people.joedb\n"
+                   "  joedb_log --follow people.joedb\n"});
+  Log_Command command;
+  options.add_flag("-p,--changes", command.has_changes,
+                   "show the changes, with old and new values");
+  options.add("--since", command.since,
+              "only transactions behind this position, or not before this time",
+              Value_Kind{"WHEN", ""});
+  options.add("--until", command.until, "only transactions up to this position, or this time",
+              Value_Kind{"WHEN", ""});
+  options.add("--max", command.max, "show at most so many, the newest ones");
+  options.add_flag("--reverse", command.is_reverse, "show the oldest one first");
+  options.add_flag("--follow", command.is_following,
+                   "show the last ones, 10 without --max, oldest first; then, until control-C, new "
+                   "ones as they are written");
+  add_history_options(options, command.history);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+
+  const std::string name = words->take_last_name();
+  command.history.check(*words);
+  if (command.is_following && command.until) words->fail("--follow and --until exclude each other");
+  const Filter checked(command);
+  const auto file = open_source(name, command.history.source);
+  if (command.is_following && dynamic_cast<File*>(file.get()) == nullptr)
+    throw Exception(shown_name(name) + ": only a file of this machine can be followed");
+  name_file_in_errors(file->get_name(), [&] { Log(*file, command).run(); });
+  return 0;
+}
+
+}  // namespace joedb

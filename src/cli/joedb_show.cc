@@ -1,0 +1,89 @@
+#include <iostream>
+
+#include "cli/command.h"
+#include "cli/database_options.h"
+#include "cli/history_options.h"
+#include "cli/history_output.h"
+#include "cli/output.h"
+#include "cli/pager.h"
+#include "cli/standard_input.h"
+
+namespace joedb {
+
+namespace {
+
+// The last transaction with changes or words that ends at or before the moment; for a position, the
+// one that has it.
+Transaction_Summary find(Abstract_File& file, const std::optional<Moment>& moment,
+                         const Change_Options& options) {
+  if (moment && moment->kind == Moment::Kind::position) {
+    if (auto found = find_transaction(file, moment->value, options)) return *std::move(found);
+    throw Exception("no transaction has the position " + std::to_string(moment->value));
+  }
+  const Offset end = moment ? find_moment(file, *moment, options.recovery) : 0;
+  std::optional<Transaction_Summary> found;
+  for (const Transaction_Summary& summary : Summaries(file, options)) {
+    if (moment && summary.end > end) break;
+    if (summary.has_changes() || !summary.comments.empty() || !found) found = summary;
+  }
+  if (!found) throw Exception("has no transactions");
+  return *std::move(found);
+}
+
+void show(Abstract_File& file, const std::optional<Moment>& moment,
+          const History_Options& history) {
+  const Change_Options wanted = history.for_file(file);
+  Change_Options all;
+  all.recovery = wanted.recovery;
+  const Transaction_Summary place = find(file, moment, all);
+  Changes changes(file, place.begin, place.end, wanted);
+  // With --table there may be none.
+  Transaction transaction;
+  if (const Transaction* const found = changes.next()) transaction = *found;
+  static_cast<Transaction_Info&>(transaction) = place;
+
+  Paged_Output out(!history.is_json && is_interactive() && has_pager_program());
+  try {
+    History_Output(out.stream(), {.is_json = history.is_json,
+                                  .has_colours = has_colours(history.colour),
+                                  .is_complete = history.is_complete,
+                                  .record = wanted.record})
+        .print_all(transaction);
+  } catch (const Display_Stopped&) {
+  }
+  out.finish();
+}
+
+const char* const details =
+    R"(WHEN is a position of the journal, as joedb_log shows them, and means the transaction that it is the
+end of, or inside of; or a time, which means the last transaction up to then: "2026-01-31",
+"2026-01-31 12:00" (GMT), yesterday, "2 hours ago". Without WHEN, it is the last transaction of all.
+
+Lines of changes begin with + for records that were inserted, ~ updated, - deleted; changes of tables
+and fields are shown as commands of joedbi.
+)";
+
+}  // namespace
+
+int run_show(std::vector<std::string> arguments) {
+  Options options({"joedb_show [options] FILE [WHEN]",
+                   "Shows a transaction of a database with all its changes.", details,
+                   "  joedb_show people.joedb\n"
+                   "  joedb_show people.joedb 137\n"
+                   "  joedb_show --table person people.joedb yesterday\n"});
+  History_Options history;
+  add_history_options(options, history);
+  options.set_words({kinds::database, kinds::text});
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+
+  const std::string name = words->take_name();
+  std::optional<Moment> moment;
+  if (!words->is_empty()) moment = parse_moment(words->take_last_name(), "WHEN");
+  history.check(*words);
+  const auto file = open_source(name, history.source);
+  name_file_in_errors(file->get_name(), [&] { show(*file, moment, history); });
+  return 0;
+}
+
+}  // namespace joedb

@@ -1,0 +1,221 @@
+#include "interpreter/change_text.h"
+
+#include <algorithm>
+
+#include "base/json_text.h"
+#include "interpreter/display.h"
+#include "schema/value_text.h"
+
+namespace joedb::inline v1 {
+
+namespace {
+
+// So many records are shown of a change that has more than `longest_change`.
+constexpr index_t shown_records = 3;
+constexpr index_t longest_change = 20;
+// In bytes.
+constexpr std::size_t longest_text = 120;
+constexpr std::size_t shown_text = 100;
+
+class Writer {
+ public:
+  Writer(std::string& out, const Change_Style& style) : out_(out), style_(style) {}
+
+  void records(const Change& change) {
+    index_t first = 0;
+    index_t end = change.size;
+    if (style_.record.is_not_null()) {
+      first = style_.record.value() - change.record.value();
+      end = first + 1;
+    } else if (!style_.is_complete && change.size > longest_change) {
+      end = shown_records;
+    }
+    for (index_t i = first; i < end; ++i) record(change, i);
+    if (end < change.size && style_.record.is_null()) {
+      begin(change);
+      out_ += "… ";
+      out_ += std::to_string(change.size - end);
+      out_ += " more, to ";
+      out_ += std::to_string(change.record.value() + change.size - 1);
+      end_line();
+    }
+  }
+
+  void schema(const Change& change) {
+    using Kind = Change::Kind;
+    const Schema_Change& schema = *change.schema;
+    out_ += style_.indentation;
+    if (style_.has_colours) out_ += colour::heading;
+    switch (change.kind) {
+      case Kind::table_created:
+        words({"create_table", change.table_name()});
+        break;
+      case Kind::table_renamed:
+        words({"rename_table", schema.old_name, change.table_name()});
+        break;
+      case Kind::table_dropped:
+        words({"drop_table", change.table_name()});
+        rows(schema.rows);
+        break;
+      case Kind::field_added:
+        words({"add_field", change.table_name(), schema.field.name,
+               type_name(schema.field.type.code)});
+        if (schema.field.type.code == Type_Code::reference)
+          words({"", schema.field.referenced.empty() ? "?" : schema.field.referenced});
+        break;
+      case Kind::field_renamed:
+        words({"rename_field", change.table_name(), schema.old_name, schema.field.name});
+        break;
+      case Kind::field_dropped:
+        words({"drop_field", change.table_name(), schema.field.name});
+        rows(schema.rows);
+        break;
+      default:
+        words({"custom", schema.mark});
+        break;
+    }
+    end_line();
+  }
+
+ private:
+  void begin(const Change& change) {
+    using Kind = Change::Kind;
+    const Kind kind = change.kind;
+    out_ += style_.indentation;
+    if (style_.has_colours)
+      out_ += kind == Kind::inserted  ? colour::inserted
+              : kind == Kind::deleted ? colour::deleted
+                                      : colour::updated;
+    out_ += kind == Kind::inserted ? "+ " : kind == Kind::deleted ? "- " : "~ ";
+    append_plain(out_, change.table_name());
+    out_ += ' ';
+  }
+  void end_line() {
+    if (style_.has_colours) out_ += colour::end;
+    out_ += '\n';
+  }
+
+  void record(const Change& change, index_t i) {
+    begin(change);
+    out_ += std::to_string(change.record.value() + i);
+    const char* separator = " ";
+    for (const Field_Change& field : change.fields) {
+      out_ += separator;
+      separator = ", ";
+      append_plain(out_, change.field_name(field));
+      out_ += ' ';
+      if (!field.old_values.is_empty()) value(field.old_values[i]);
+      if (change.kind == Change::Kind::updated) out_ += " → ";
+      if (!field.new_values.is_empty()) value(field.new_values[i]);
+    }
+    end_line();
+  }
+
+  void value(const Value& value) {
+    std::visit(
+        [&]<class T>(const T& typed) {
+          if constexpr (std::is_same_v<T, std::string_view>)
+            text(typed);
+          else
+            append_value(out_, typed);
+        },
+        value);
+  }
+  // A character is not cut.
+  void text(std::string_view text) {
+    if (style_.is_complete || text.size() <= longest_text) return append_quoted(out_, text);
+    std::size_t size = shown_text;
+    while (size > shown_text - 4 && (static_cast<unsigned char>(text[size]) & 0xc0u) == 0x80u)
+      --size;
+    append_quoted(out_, text.substr(0, size));
+    out_ += "… (";
+    out_ += std::to_string(text.size());
+    out_ += " bytes)";
+  }
+
+  void words(std::initializer_list<std::string_view> words) {
+    for (const std::string_view& word : words) {
+      if (&word != words.begin()) out_ += ' ';
+      append_plain(out_, word);
+    }
+  }
+  void rows(index_t rows) {
+    out_ += " (";
+    out_ += std::to_string(rows);
+    out_ += rows == 1 ? " record)" : " records)";
+  }
+
+  std::string& out_;
+  const Change_Style& style_;
+};
+
+}  // namespace
+
+void append_change(std::string& out, const Change& change, const Change_Style& style) {
+  Writer writer(out, style);
+  if (change.is_of_records())
+    writer.records(change);
+  else
+    writer.schema(change);
+}
+
+std::string summary_text(const Transaction_Summary& summary, bool has_colours) {
+  std::string text;
+  const auto begin = [&](std::string_view its_colour) {
+    if (!text.empty()) text += ", ";
+    if (has_colours) text += its_colour;
+  };
+  const auto end = [&] {
+    if (has_colours) text += colour::end;
+  };
+  const auto add = [&](std::uint64_t count, char sign, const Table_Summary& table,
+                       std::string_view its_colour) {
+    if (count == 0) return;
+    begin(its_colour);
+    text += sign;
+    text += std::to_string(count);
+    text += ' ';
+    append_plain(text, table.name);
+    end();
+  };
+  for (const Table_Summary& table : summary.tables) {
+    if (table.schema_changes > 0) {
+      begin(colour::heading);
+      text += "schema of ";
+      append_plain(text, table.name);
+      end();
+    }
+    add(table.inserted, '+', table, colour::inserted);
+    add(table.updated, '~', table, colour::updated);
+    add(table.deleted, '-', table, colour::deleted);
+  }
+  if (summary.marks > 0) {
+    begin(colour::heading);
+    text += summary.marks == 1 ? "a mark" : std::to_string(summary.marks) + " marks";
+    end();
+  }
+  if (summary.blobs > 0) {
+    begin(colour::heading);
+    text += std::to_string(summary.blobs);
+    text += summary.blobs == 1 ? " blob (" : " blobs (";
+    text += std::to_string(summary.blob_bytes);
+    text += " bytes)";
+    end();
+  }
+  return text;
+}
+
+void append_plain(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    const bool is_plain = byte >= 0x20 && byte < 0x7f;
+    const std::size_t size = is_plain ? 1 : byte < 0x80 ? 0 : utf8_sequence_size(text);
+    if (size > 0)
+      out += text.substr(0, size);
+    else
+      append_octal(out, text.front());
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+}
+
+}  // namespace joedb::inline v1
