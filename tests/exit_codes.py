@@ -55,6 +55,13 @@ joedb_logdump city.joedb                            0
 joedb_logdump --header text                         0
 joedb_logdump text                                  1
 joedb_logdump --until x city.joedb                  2
+joedb_log city.joedb                                0
+joedb_log text                                      1
+joedb_log --since soon city.joedb                   2
+joedb_log --record 0 city.joedb                     2
+joedb_show city.joedb                               0
+joedb_show city.joedb 1000                          1
+joedb_show city.joedb soon                          2
 joedb_to_json city.joedb                            0
 joedb_to_json text                                  1
 joedb_stats city.joedb                              0

@@ -290,6 +290,24 @@ def test_goes_on_when_the_pager_is_left(tools, folder):
         assert t.end() == 0
 
 
+def test_shows_a_history_in_the_pager_and_in_colours(tools, folder):
+    make_database(tools, folder, CITIES + 'comment "many"\ninsert_vector city 3 2000\n')
+    with open(os.path.join(folder, 'pager'), 'w', encoding='utf-8') as pager:
+        pager.write('#!/bin/sh\nsed "s/^/paged: /"\n')
+    os.chmod(os.path.join(folder, 'pager'), 0o755)
+    for command, lines in ('joedb_log db.joedb', 2), ('joedb_show --all db.joedb', 2003):
+        with Terminal(tools, folder, command, TERM='xterm', PAGER='./pager') as t:
+            assert t.end() == 0
+            assert t.shown.count('paged: ') == lines and '\x1b[32m' in t.shown, (command, t.shown[-2000:])
+    with Terminal(tools, folder, 'joedb_log db.joedb', TERM='xterm', PAGER='/missing', NO_COLOR='1') as t:
+        assert t.end() == 0
+        assert '+2000 city' in t.shown and '\x1b' not in t.shown, t.shown
+    with Terminal(tools, folder, 'joedb_show --all db.joedb', TERM='xterm', PAGER='head -n 2') as t:
+        assert t.end() == 0
+    with Terminal(tools, folder, 'joedb_log --json db.joedb', TERM='xterm', PAGER='./pager') as t:
+        assert t.end() == 0 and 'paged' not in t.shown, t.shown
+
+
 def test_shows_the_names_of_references(tools, folder):
     make_database(tools, folder, CITIES)
     with joedbi(tools, folder) as t:

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <iostream>
 #include <limits>
 
@@ -94,6 +95,7 @@ class Log {
     } catch (const Display_Stopped&) {
     }
     out.finish();
+    if (error_) std::rethrow_exception(error_);
   }
 
  private:
@@ -108,19 +110,24 @@ class Log {
             .position_width = std::to_string(summaries_.range_end()).size()};
   }
 
-  // The places of those to be shown, and the last of them.
+  // The places of those to be shown, and the last of them. What is before damage is shown.
   void find() {
     constexpr std::int64_t most_followed = 10;
     const auto most = static_cast<std::size_t>(command_.max.value_or(
         command_.is_following ? most_followed : std::numeric_limits<std::int64_t>::max()));
-    while (const Transaction_Summary* const summary = summaries_.next()) {
-      if (!filter_(*summary)) continue;
-      places_.push_back({summary->begin, summary->end});
-      if (places_.size() > most) places_.pop_front();
-      kept_.push_back(*summary);
-      if (kept_.size() > std::min(most, most_kept)) kept_.pop_front();
+    try {
+      while (const Transaction_Summary* const summary = summaries_.next()) {
+        if (!filter_(*summary)) continue;
+        places_.push_back({summary->begin, summary->end});
+        if (places_.size() > most) places_.pop_front();
+        kept_.push_back(*summary);
+        if (kept_.size() > std::min(most, most_kept)) kept_.pop_front();
+      }
+    } catch (const Corruption_Error&) {
+      if (command_.is_following) throw;
+      error_ = std::current_exception();
     }
-    if (places_.empty()) filter_.require_times(file_, options_.recovery);
+    if (places_.empty() && !error_) filter_.require_times(file_, options_.recovery);
   }
 
   template <class Stream>
@@ -200,6 +207,7 @@ class Log {
   Summaries summaries_;
   std::deque<Transaction_Place> places_;
   std::deque<Transaction_Summary> kept_;  // the last of them
+  std::exception_ptr error_;              // behind them
 };
 
 const char* const details =

@@ -406,9 +406,15 @@ TEST_F(Changes_Test, TheAuthorFollowsTheFirstComment) {
   write({"author: Ben"});
   write({"a", "b", "author: Cy"});
   set(0, 6);
+  db.write(Comment{"late"});
   db.write(Comment{"author: Di"});
-  EXPECT_EQ(transactions(),
-            (Lines{".", "Ann: why;.", "Ben: .", "a;b;author: Cy;.", "author: Di;"}));
+  db.write(Comment{"author: Ed"});
+  db.write(Valid_Data{});
+  db.write(Comment{"x"});
+  set(0, 7);
+  db.write(Comment{"author: Fay"});
+  EXPECT_EQ(transactions(), (Lines{".", "Ann: why;.", "Ben: .", "a;b;author: Cy;.",
+                                   "Di: late;author: Ed;.", "x;author: Fay;"}));
 }
 
 TEST_F(Changes_Test, BlobsAreCounted) {

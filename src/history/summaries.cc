@@ -74,8 +74,10 @@ class Summaries::Reader {
   void operator()(const Blob_Data& e) {
     begin_entry();
     has_entries_ = true;
-    ++summary_.blobs;
-    summary_.blob_bytes += e.blob.get_size();
+    if (!has_filter()) {
+      ++summary_.blobs;
+      summary_.blob_bytes += e.blob.get_size();
+    }
     end_entry();
   }
   void operator()(const Insert& e) { counter(e.table).insert(e.record.value(), 1), end_entry(); }
@@ -114,7 +116,7 @@ class Summaries::Reader {
       add_tables();
       note_schema_change(Table_Id(static_cast<std::uint16_t>(schema_.tables().size())));
     } else if constexpr (std::is_same_v<Entry, Custom>) {
-      ++summary_.marks;
+      if (!has_filter()) ++summary_.marks;
     } else {
       note_schema_change(e.table);
     }
@@ -237,12 +239,14 @@ class Summaries::Reader {
   }
 
   void note_comment(std::string_view text) {
-    const bool may_be_author =
-        !has_entries_ && summary_.author.empty() && summary_.comments.size() <= 1;
+    const bool may_be_author = summary_.author.empty() &&
+                               (summary_.comments.empty() ||
+                                (summary_.comments.size() == 1 && done_ == end_of_first_comment_));
     if (may_be_author && text.starts_with(author_mark))
       summary_.author = text.substr(author_mark.size());
     else
       summary_.comments.emplace_back(text);
+    if (summary_.comments.size() == 1) end_of_first_comment_ = journal_.get_replay_position();
   }
 
   // The transaction ends behind the last entry.
@@ -284,6 +288,7 @@ class Summaries::Reader {
   Offset done_ = journal_start;           // where the last entry ends
   bool has_entries_ = false;              // other than comments, in this transaction
   bool has_comments_ = false;
+  Offset end_of_first_comment_ = 0;
   bool is_after_valid_data_ = false;
   bool has_seen_end_ = false;
   std::optional<std::int64_t> last_time_;

@@ -42,7 +42,8 @@ struct Change_Options {
   // values of other drops are left out.
   index_t kept_values = 1;
   // Only changes of these tables, and only those of a record with this id, if it is not null.
-  // Transactions without any are left out, and changes of others. Without tables: all changes.
+  // Transactions without any are left out, and changes of others, marks and blobs. Without tables:
+  // all changes.
   std::vector<Table_Id> tables;
   Record_Id record;
 };
