@@ -12,6 +12,7 @@
 #include "interpreter/pack.h"
 #include "interpreter/pack_in_parts.h"
 #include "joedb/base/log.h"
+#include "joedb/history/changes.h"
 #include "joedb/interpreter/table_text.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/replica/clients.h"
@@ -345,6 +346,64 @@ void write_journal(std::string_view file, Recovery recovery) {
 
 }  // namespace
 
+// ---- history ------------------------------------------------------------------------------------
+
+namespace {
+
+// Transactions follow each other without a gap. Returns how many there are.
+template <class Stream>
+std::size_t walk(Stream& stream) {
+  std::size_t count = 0;
+  Offset last = journal_start;
+  while (const auto* const transaction = stream.next()) {
+    require(transaction->begin == last && transaction->end > last, "transactions have gaps");
+    last = transaction->end;
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+void use_history(std::string_view file, Recovery recovery) {
+  const auto content = content_of(file, recovery);
+  Readonly_Memory_File memory(file);
+  Change_Options options;
+  options.recovery = recovery;
+  std::size_t count = 0;
+  bool is_read = false;
+  try_to([&] {
+    Changes changes(memory, options);
+    count = walk(changes);
+    is_read = true;
+    require(visible_content(changes.database()) == content, "changes lead to another content");
+  });
+  require(is_read == content.has_value(), "changes of a file without a content, or none of one");
+  try_to([&] {
+    is_read = false;
+    Summaries summaries(memory, options);
+    const std::size_t summary_count = walk(summaries);
+    is_read = true;
+    require(!content || summary_count == count, "other transactions without values");
+  });
+  require(is_read || !content, "no summaries of a file with a content");
+  is_read = false;
+  try_to([&] {
+    std::size_t left = count;
+    for (const Transaction& transaction : Reversed<Changes>(memory, options)) {
+      require(left > 0 && transaction.end > transaction.begin, "other transactions backwards");
+      --left;
+    }
+    require(!content || left == 0, "fewer transactions backwards");
+    const Offset end = Readonly_Journal(memory, recovery).get_checkpoint();
+    const std::size_t net = net_changes(memory, journal_start, end, options).size();
+    const std::size_t back = net_changes(memory, end, journal_start, options).size();
+    require((net == 0) == (back == 0), "net changes in one direction only");
+    is_read = true;
+  });
+  require(is_read == content.has_value(), "no changes backwards of a file with a content");
+}
+
 // ---- all of it ----------------------------------------------------------------------------------
 
 std::optional<std::string> content_of(std::string_view file, Recovery recovery,
@@ -374,6 +433,7 @@ void use_file(std::string_view file) {
     write(file, recovery, Deleted_Values::reset);
     write_journal(file, recovery);
     if (content) push(file, recovery, *content);
+    use_history(file, recovery);
     run_transaction<Writable_Database_Client>(file, recovery);
     run_transaction<Writable_Journal_Client>(file, recovery);
     if (recovery == Recovery::ignore_header || !content) print_entries(file, recovery);

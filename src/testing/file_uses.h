@@ -24,6 +24,10 @@ std::optional<std::string> content_of(std::string_view file, Recovery recovery =
 // What the command dump of joedbi prints.
 std::string commands_of(const Database& database);
 
+// Reads the history of a file in all ways, forwards and backwards: that succeeds where the file has
+// a content, and leads to that. use_file does it, too.
+void use_history(std::string_view file, Recovery recovery);
+
 // Aborts with the text unless it is true.
 void require(bool is_true, const std::string& text);
 
