@@ -484,6 +484,49 @@ TEST_F(Changes_Test, WhatDoesNotFitTheTablesIsCorruption) {
   EXPECT_THROW(net_changes(bad, journal_start, bad.get_size()), Corruption_Error);
 }
 
+// Several pieces of the journal, of Summaries and of Reversed.
+TEST_F(Changes_Test, LongHistoriesAreReadInPieces) {
+  constexpr std::int32_t count = 5000;
+  const std::string text(300, 'x');
+  for (std::int32_t i = 0; i < count; ++i) {
+    db.write(Comment{std::to_string(i)});
+    set(i % 2, i);
+    set(i % 2, text + std::to_string(i));
+    db.write(Timestamp{i});
+  }
+  const Offset end = checkpoint();
+  ASSERT_GT(end, 4 << 18);
+  std::int32_t next = 0;
+  std::vector<Transaction_Place> places;
+  const auto expect = [&](const Transaction& transaction, std::int32_t i) {
+    ASSERT_EQ(transaction.comments, std::vector{std::to_string(i)});
+    ASSERT_EQ(transaction.time, i);
+    ASSERT_EQ(transaction.changes.size(), 1);
+    const Change& change = transaction.changes[0];
+    ASSERT_EQ(change.record, Record_Id(i % 2));
+    ASSERT_EQ(change.find_field(name)->new_values.get<std::string_view>(0),
+              text + std::to_string(i));
+    if (i < 2) return;
+    ASSERT_EQ(change.find_field(size)->old_values.get<std::int32_t>(0), i - 2);
+  };
+  for (const Transaction& transaction : Changes(file, start_, end)) {
+    expect(transaction, next++);
+    if (next % 1000 == 3) places.push_back({transaction.begin, transaction.end});
+  }
+  EXPECT_EQ(next, count);
+  for (const Transaction& transaction : Reversed<Changes>(file, start_, end))
+    expect(transaction, --next);
+  EXPECT_EQ(next, 0);
+  next = count;
+  for (const Transaction_Summary& summary : Reversed<Summaries>(file, start_, end))
+    EXPECT_EQ(summary.comments, std::vector{std::to_string(--next)});
+  EXPECT_EQ(next, 0);
+
+  Reversed<Changes> some(file, places);
+  for (std::int32_t i = count - 998; i > 0; i -= 1000) expect(*some.next(), i);
+  EXPECT_EQ(some.next(), nullptr);
+}
+
 // ---- of some tables -----------------------------------------------------------------------------
 
 TEST_F(Changes_Test, OnlyThoseOfATableOrARecordAreGiven) {
