@@ -376,7 +376,10 @@ void Writable_Journal::rollback() {
 void Writable_Journal::rollback_to(const Replay_Place& savepoint) {
   require_no_blob();
   finish_hard_checkpoint();
-  assert(savepoint.position >= get_checkpoint() && savepoint.position <= get_position());
+  assert(savepoint.position <= get_position());
+  // The end of the file would be before its checkpoint.
+  if (savepoint.position < get_checkpoint())
+    throw Exception(file_.get_name() + ": what has a checkpoint cannot be rolled back");
   if (savepoint.position == get_position()) return;
   out_.require_no_failure();
   buffer_.drop_from(savepoint.position);

@@ -95,17 +95,21 @@ void Writer::rollback_to(int number) {
 
 void Writer::rollback() {
   savepoints_.clear();
-  if (!is_committed_ && !is_broken()) changes_.rollback_to(start_);
+  if (!is_broken()) changes_.rollback_to(start_);
 }
 
 void Writer::commit() {
-  if (is_committed_ || !has_changes()) return;
+  if (!has_changes()) return;
   if (is_broken()) throw Exception(file_->get_name() + ": a change could not be taken back");
   // A rollback does not take a time stamp back.
   is_broken_ = true;
   database_.write(Timestamp{static_cast<std::int64_t>(std::time(nullptr))});
   database_.hard_checkpoint();
-  is_committed_ = true;
+  // SQLite goes on with the transaction where a file of its own is busy then. What was before is in
+  // the file: nothing goes back behind it.
+  changes_.clear();
+  start_ = changes_.savepoint();
+  std::fill(savepoints_.begin(), savepoints_.end(), start_);
   is_broken_ = false;
 }
 

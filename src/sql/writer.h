@@ -47,11 +47,11 @@ class Writer {
   void release(int number);
   // Takes back what was changed since, and forgets those with larger numbers.
   void rollback_to(int number);
-  // Takes back everything.
+  // Takes back everything since the beginning, or the last commit().
   void rollback();
 
-  // Time stamp and hard checkpoint, if there are changes. If it throws, nothing of the transaction
-  // counts after rollback(), or is_broken().
+  // Time stamp and hard checkpoint, if there are changes; others may follow, and all savepoints are
+  // here then. If it throws, nothing since the last one counts after rollback(), or is_broken().
   void commit();
 
   // Whether the content is not that of the journal.
@@ -66,7 +66,6 @@ class Writer {
   Undo_Log changes_;
   Undo_Log::Savepoint start_;
   std::vector<Undo_Log::Savepoint> savepoints_;
-  bool is_committed_ = false;
   bool is_broken_ = false;
 };
 

@@ -359,6 +359,47 @@ TEST_F(Sql_Writing_Test, AFileThatWasReplacedIsReadAnew) {
   EXPECT_EQ(elsewhere("SELECT name FROM person ORDER BY name"), "''\n'Bob'");
 }
 
+// A COMMIT where a file of SQLite is busy after that of joedb was written.
+TEST_F(Sql_Writing_Test, ACommitThatMustBeRepeatedLosesNothing) {
+  const std::string native = directory_.file("native.db");
+  Sql_Session reader;
+  for (Sql_Session* const session : {&session_, &reader})
+    session->rows("ATTACH '" + native + "' AS native; PRAGMA busy_timeout = 1");
+  sql("CREATE TABLE native.t(x); INSERT INTO native.t VALUES(0)");
+  for (const std::string between : {"", "ROLLBACK TO s; "}) {
+    SCOPED_TRACE(between);
+    sql("DELETE FROM person; BEGIN; INSERT INTO native.t VALUES(1)");
+    add("Ada", 1);
+    sql("SAVEPOINT s");
+    add("Bob", 2);
+    ASSERT_EQ(reader.run("BEGIN; SELECT count(*) > 0 FROM native.t"), "1");
+    EXPECT_EQ(sql("COMMIT"), "error: database is locked");
+    EXPECT_EQ(elsewhere("SELECT count(*) FROM person"), "2");
+    EXPECT_EQ(sql(between + "INSERT INTO person(name) VALUES('Eve')"), "");
+    reader.run("COMMIT");
+    EXPECT_EQ(sql("COMMIT"), "");
+    EXPECT_EQ(elsewhere("SELECT name FROM person ORDER BY name"), "'Ada'\n'Bob'\n'Eve'");
+    add("Zoe", 3);
+    EXPECT_EQ(elsewhere("SELECT count(*) FROM person"), "4");
+  }
+}
+
+TEST_F(Sql_Writing_Test, AfterACommitThatFailedARollbackTakesLaterChangesBack) {
+  const std::string native = directory_.file("native.db");
+  Sql_Session reader;
+  for (Sql_Session* const session : {&session_, &reader})
+    session->rows("ATTACH '" + native + "' AS native; PRAGMA busy_timeout = 1");
+  sql("CREATE TABLE native.t(x); INSERT INTO native.t VALUES(0)");
+  sql("BEGIN; INSERT INTO native.t VALUES(1)");
+  add("Ada", 1);
+  ASSERT_EQ(reader.run("BEGIN; SELECT count(*) FROM native.t"), "1");
+  EXPECT_EQ(sql("COMMIT"), "error: database is locked");
+  add("Bob", 2);
+  EXPECT_EQ(sql("ROLLBACK"), "");
+  EXPECT_EQ(sql("SELECT name FROM person"), "'Ada'");
+  EXPECT_EQ(elsewhere("SELECT name FROM person"), "'Ada'");
+}
+
 // ---- power cuts and errors
 
 // Opens itself again, as a file with a name is.
