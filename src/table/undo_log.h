@@ -33,7 +33,7 @@ class Undo_Log {
   void insert(Table& table, Record_Id record, F set_values) {
     const Replay_Place start = database_.journal_.savepoint();
     Step step = insertion(table, record);
-    steps_.reserve(steps_.size() + 1);
+    reserve_one();
     database_.write(Insert{table.id(), record});
     try {
       set_values();
@@ -100,6 +100,10 @@ class Undo_Log {
     return value;
   }
 
+  // Place for another step.
+  void reserve_one() {
+    if (steps_.size() == steps_.capacity()) steps_.reserve(2 * steps_.size() + 16);
+  }
   Step insertion(Table& table, Record_Id record) const;
   void remember_insertion(Step step);
   template <class F>
