@@ -83,7 +83,7 @@ Shared_File::Shared_File(std::unique_ptr<Abstract_File> file, const std::string&
 }
 
 Shared_File::Shared_File(Database& live, Abstract_File& file)
-    : file_(std::shared_ptr<void>(), &file), present_(std::make_shared<State>()) {
+    : file_(std::shared_ptr<void>(), &file), is_live_(true), present_(std::make_shared<State>()) {
   present_->lend(live);
 }
 
@@ -162,7 +162,7 @@ void Shared_File::follow() {
 }
 
 void Shared_File::refresh() {
-  if (!journal_) {  // it may have changed
+  if (is_live_) {  // it may have changed
     ++version_;
     return present_->forget_own_indexes();
   }
@@ -188,7 +188,7 @@ void Shared_File::end_reading(State& state, Cursor& cursor) noexcept {
 
 void Shared_File::begin_writing(System::Duration patience) {
   if (writer_ != nullptr) return;
-  if (!journal_) throw Sql_Error(SQLITE_READONLY, name() + " cannot be changed by SQL here");
+  if (is_live_) throw Sql_Error(SQLITE_READONLY, name() + " cannot be changed by SQL here");
   if (present_->cursors().empty())
     refresh();
   else
@@ -231,7 +231,7 @@ void Shared_File::end_writing() noexcept {
 // ---- past states --------------------------------------------------------------------------------
 
 std::shared_ptr<State> Shared_File::past(sqlite3_value* moment) {
-  if (!journal_ && sqlite3_value_type(moment) != SQLITE_NULL)
+  if (is_live_ && sqlite3_value_type(moment) != SQLITE_NULL)
     throw Exception("past states cannot be read here: joedb_sql can");
   switch (sqlite3_value_type(moment)) {
     case SQLITE_NULL:

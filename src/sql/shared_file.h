@@ -124,7 +124,8 @@ class Shared_File {
 
   std::shared_ptr<Abstract_File> file_;
   const std::string options_file_;
-  std::optional<Readonly_Journal> journal_;  // none for a database in memory
+  const bool is_live_ = false;               // a database in memory, which has no journal
+  std::optional<Readonly_Journal> journal_;  // none also while must_load_
   std::shared_ptr<State> present_;
   bool must_load_ = false;  // the present state cannot follow
   std::uint64_t version_ = 0;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -398,6 +399,19 @@ TEST_F(Sql_Writing_Test, AfterACommitThatFailedARollbackTakesLaterChangesBack) {
   EXPECT_EQ(sql("ROLLBACK"), "");
   EXPECT_EQ(sql("SELECT name FROM person"), "'Ada'");
   EXPECT_EQ(elsewhere("SELECT name FROM person"), "'Ada'");
+}
+
+TEST_F(Sql_Writing_Test, AFileThatCouldNotBeReadIsReadAndWrittenWhenItCan) {
+  add("Ada", 1);
+  const std::string copy = directory_.file("b.joedb");
+  std::filesystem::copy_file(path(), copy);
+  ASSERT_EQ(std::rename(directory_.write("bad", "no joedb file").c_str(), path().c_str()), 0);
+  EXPECT_THAT(sql("SELECT name FROM person"), HasSubstr("error"));
+  EXPECT_THAT(sql("SELECT name FROM person"), HasSubstr("error"));
+  ASSERT_EQ(std::rename(copy.c_str(), path().c_str()), 0);
+  EXPECT_EQ(sql("SELECT name FROM person"), "'Ada'");
+  add("Bob", 2);
+  EXPECT_EQ(elsewhere("SELECT name FROM person"), "'Ada'\n'Bob'");
 }
 
 // ---- power cuts and errors
