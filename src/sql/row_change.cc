@@ -1,5 +1,6 @@
 #include "sql/row_change.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -172,7 +173,11 @@ class Row_Change {
     if (table_.is_used(record)) {
       if (conflict_ != SQLITE_REPLACE)
         throw Sql_Error(SQLITE_CONSTRAINT_ROWID, "UNIQUE constraint failed: " + name_ + ".__id");
-      replace(record);
+      all_or_nothing([&] {
+        replace(record);
+        insert(record);
+      });
+      return wanted;
     }
     return insert(record);
   }
@@ -190,15 +195,7 @@ class Row_Change {
       throw Sql_Error(SQLITE_CONSTRAINT_ROWID, "the id of a record cannot change: " + name_);
     if (!table_.is_used(record)) return;
     read(columns, false);
-    const Undo_Log::Savepoint before = writer_.changes().savepoint();
-    retry([&] {
-      try {
-        for (const Assignment& assignment : values_) update(record, assignment);
-      } catch (...) {
-        writer_.changes().rollback_to(before);
-        throw;
-      }
-    });
+    all_or_nothing([&] { retry([&] { update(record); }); });
   }
 
  private:
@@ -257,15 +254,83 @@ class Row_Change {
   }
 
   sqlite3_int64 insert(Record_Id record) {
-    retry([&] {
-      writer_.changes().insert(table_, record, [&] {
-        for (const Assignment& assignment : values_)
-          with_value(assignment.value, [&]<class T>(T value) {
-            writer_.changes().set_new_value<T>(table_, assignment.field, record, value);
-          });
-      });
-    });
+    all_or_nothing([&] { retry([&] { insert_values(record); }); });
     return record.value();
+  }
+  void insert_values(Record_Id record) {
+    writer_.changes().insert(table_, record, [&] {
+      for (const Assignment& assignment : values_)
+        with_value(assignment.value, [&]<class T>(T value) {
+          writer_.changes().set_new_value<T>(table_, assignment.field, record, value);
+        });
+    });
+  }
+
+  // Fields change one after the other: on the way, another record may have the key of which only
+  // one field is new. Then the record is made again with its new values.
+  void update(Record_Id record) {
+    const Undo_Log::Savepoint before = writer_.changes().savepoint();
+    try {
+      for (const Assignment& assignment : values_) update(record, assignment);
+      return;
+    } catch (const Unique_Violation&) {
+      writer_.changes().rollback_to(before);
+      if (values_.size() == 1) throw;
+    } catch (...) {
+      writer_.changes().rollback_to(before);
+      throw;
+    }
+    const std::vector<Assignment> assignments = values_;
+    std::vector<std::string> texts;
+    add_old_values(record, texts);
+    try {
+      writer_.changes().erase(table_, record);
+      insert_values(record);
+    } catch (...) {
+      writer_.changes().rollback_to(before);
+      values_ = assignments;
+      throw;
+    }
+    values_ = assignments;
+  }
+  // Of all fields without an assignment, in the order of the fields.
+  void add_old_values(Record_Id record, std::vector<std::string>& texts) {
+    std::vector<Assignment> all;
+    const auto& fields = table_.fields();
+    texts.reserve(fields.size());  // which do not move then
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (!fields[i].column) continue;
+      const Field_Id field(static_cast<std::uint16_t>(i + 1));
+      const auto given = std::find_if(values_.begin(), values_.end(), [&](const Assignment& value) {
+        return value.field == field;
+      });
+      if (given != values_.end()) {
+        all.push_back(*given);
+        continue;
+      }
+      const Type_Code code = fields[i].column->type().code;
+      visit_type(code, [&]<class T>(std::type_identity<T>) {
+        const T old = table_.column<T>(field).get(record.value());
+        if constexpr (std::is_same_v<T, std::string_view>)
+          all.push_back({field, code, std::string_view(texts.emplace_back(old))});
+        else
+          all.push_back({field, code, old});
+      });
+    }
+    values_ = std::move(all);
+  }
+
+  // With REPLACE, records may have gone before something else fails.
+  template <class F>
+  void all_or_nothing(F f) {
+    if (conflict_ != SQLITE_REPLACE) return f();
+    const Undo_Log::Savepoint before = writer_.changes().savepoint();
+    try {
+      f();
+    } catch (...) {
+      if (!writer_.is_broken()) writer_.changes().rollback_to(before);
+      throw;
+    }
   }
 
   void update(Record_Id record, const Assignment& assignment) {

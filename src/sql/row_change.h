@@ -13,9 +13,8 @@ namespace joedb {
 // blob; in other fields it is the default value on insertion, and where the conflict is
 // resolved by REPLACE, and else violates NOT NULL.
 //
-// Throws Sql_Error with the code of the constraint that is violated, Exception, Io_Error,
-// std::bad_alloc: the record is as it was then. With REPLACE, others that have its unique key may
-// be deleted.
+// With REPLACE, others that have its unique key are deleted. Throws Sql_Error with the code of the
+// constraint that is violated, Exception, Io_Error, std::bad_alloc: nothing has changed then.
 sqlite3_int64 change_row(Virtual_Table& table, int count, sqlite3_value** values);
 
 }  // namespace joedb

@@ -414,6 +414,40 @@ TEST_F(Sql_Writing_Test, AFileThatCouldNotBeReadIsReadAndWrittenWhenItCan) {
   EXPECT_EQ(elsewhere("SELECT name FROM person"), "'Ada'\n'Bob'");
 }
 
+TEST_F(Sql_Writing_Test, AnUpdateOfAKeyOfTwoFieldsIsCheckedAsAWhole) {
+  sql("INSERT INTO city(name, age, small, photo) VALUES('a', 1, 1, NULL), ('b', 2, 1, x'12'), "
+      "('c', 2, 2, NULL)");
+  EXPECT_EQ(sql("UPDATE city SET age = 1, small = 2 WHERE name = 'b'"), "");
+  const std::string all = "SELECT __id, name, age, small, boss, hex(photo) FROM city";
+  const std::string moved = "0|'a'|1|1|NULL|''\n1|'b'|1|2|NULL|'12'\n2|'c'|2|2|NULL|''";
+  EXPECT_EQ(sql(all), moved);
+  EXPECT_EQ(elsewhere(all), moved);
+  EXPECT_EQ(sql("SELECT name FROM city WHERE age = 1 AND small = 2"), "'b'");
+  EXPECT_EQ(sql("UPDATE city SET age = 2, small = 2, boss = 7 WHERE name = 'b'"),
+            "error: UNIQUE constraint failed: city.age, city.small");
+  EXPECT_EQ(sql(all), moved);
+  EXPECT_EQ(sql("BEGIN; UPDATE city SET age = 2, small = 1 WHERE name = 'b'; ROLLBACK"), "");
+  EXPECT_EQ(sql(all), moved);
+  EXPECT_EQ(sql("UPDATE OR REPLACE city SET age = 2, small = 2 WHERE name = 'b'"), "");
+  EXPECT_EQ(sql("SELECT name, age, small FROM city"), "'a'|1|1\n'b'|2|2");
+}
+
+TEST_F(Sql_Writing_Test, ReplaceMakesRoomInTwoIndexes) {
+  Sql_Session session;
+  const std::string options = directory_.write("b.joedbc",
+                                               "create_unique_index by_name person name\n"
+                                               "create_unique_index by_age person age\n");
+  session.run("SELECT joedb_open('" + path() + "', '" + options + "')");
+  const std::string all = "SELECT __id, name, age FROM person";
+  session.run("INSERT INTO person(name, age) VALUES('a', 1), ('b', 2), ('c', 3)");
+  EXPECT_EQ(session.run("UPDATE OR REPLACE person SET name = 'a', age = 2 WHERE __id = 2"), "");
+  EXPECT_EQ(session.run(all), "2|'a'|2");
+  session.run("INSERT INTO person(__id, name, age) VALUES(0, 'b', 1), (1, 'c', 3)");
+  EXPECT_EQ(session.run("BEGIN; REPLACE INTO person(__id, name, age) VALUES(1, 'a', 1)"), "");
+  EXPECT_EQ(session.run(all), "1|'a'|1");
+  EXPECT_EQ(session.run("ROLLBACK; " + all), "0|'b'|1\n1|'c'|3\n2|'a'|2");
+}
+
 // ---- power cuts and errors
 
 // Opens itself again, as a file with a name is.
