@@ -401,7 +401,10 @@ class Row_Change {
 }  // namespace
 
 sqlite3_int64 change_row(Virtual_Table& table, int count, sqlite3_value** values) {
-  if (table.file().writer() == nullptr) throw Exception("there is no transaction");
+  // SQLite tells nothing of its transaction to a table that was made in it.
+  if (table.file().writer() == nullptr)
+    throw Exception(table.file().name() +
+                    " was opened in this transaction: COMMIT before it is written");
   table.file().note_change();
   Row_Change change(table);
   if (count == 1) {

@@ -448,6 +448,14 @@ TEST_F(Sql_Writing_Test, ReplaceMakesRoomInTwoIndexes) {
   EXPECT_EQ(session.run("ROLLBACK; " + all), "0|'b'|1\n1|'c'|3\n2|'a'|2");
 }
 
+TEST_F(Sql_Writing_Test, ATableThatIsMadeInATransactionIsNotWrittenInIt) {
+  Sql_Session session;
+  session.run("BEGIN; SELECT joedb_open('" + path() + "')");
+  EXPECT_THAT(session.run("INSERT INTO person(name) VALUES('Ada')"), HasSubstr("COMMIT before"));
+  EXPECT_EQ(session.run("COMMIT; INSERT INTO person(name) VALUES('Ada')"), "");
+  EXPECT_EQ(elsewhere("SELECT name FROM person"), "'Ada'");
+}
+
 // ---- power cuts and errors
 
 // Opens itself again, as a file with a name is.
