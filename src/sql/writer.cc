@@ -11,11 +11,15 @@ namespace joedb {
 
 namespace {
 
-std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file) {
-  // What is committed must be in the file that was read.
+// What is committed must be in the file that was read, and that others find.
+void require_not_replaced(const Abstract_File& file) {
   if (file.is_replaced())
     throw Sql_Error(SQLITE_BUSY,
                     file.get_name() + " was replaced by another file; end all statements");
+}
+
+std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file) {
+  require_not_replaced(file);
   std::unique_ptr<Abstract_File> result;
   try {
     result = file.open_beside("", Open_Mode::shared_write);
@@ -26,6 +30,7 @@ std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file) {
     throw;
   }
   if (result == nullptr) throw Sql_Error(SQLITE_READONLY, file.get_name() + " can only be read");
+  require_not_replaced(file);  // before it was opened
   return result;
 }
 
@@ -55,6 +60,8 @@ Writer::Writer(const Abstract_File& file, Database& database, const Replay_Place
 void Writer::lock() {
   wait_for_lock(*file_, patience_);
   try {
+    // While this waited for the lock.
+    require_not_replaced(*file_);
     database_.lock_pull();
   } catch (...) {
     is_broken_ = true;
