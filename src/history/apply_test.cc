@@ -1,0 +1,496 @@
+#include "joedb/history/apply.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "joedb/history/changes.h"
+#include "joedb/io/memory_file.h"
+#include "lab/random.h"
+#include "lab/random_changes.h"
+#include "table/record_runs.h"
+
+namespace joedb {
+namespace {
+
+using testing::Random;
+using testing::Random_Changes;
+
+// ---- the content of a database ------------------------------------------------------------------
+
+std::string text_of(const Value& value) {
+  return std::visit(
+      []<class T>(const T& typed) {
+        if constexpr (std::is_same_v<T, std::string_view>)
+          return '"' + std::string(typed) + '"';
+        else if constexpr (std::is_same_v<T, Blob>)
+          return std::to_string(typed.get_position()) + ',' + std::to_string(typed.get_size());
+        else if constexpr (std::is_same_v<T, Record_Id>)
+          return '#' + std::to_string(typed.value());
+        else
+          return std::to_string(typed);
+      },
+      value);
+}
+
+// Tables and fields by their names, for those that are made again have other ids.
+using Content = std::map<std::string, std::map<std::string, std::string>>;
+
+Content content_of(const Database& database) {
+  Content content;
+  for (const auto& table : database.tables()) {
+    if (!table) continue;
+    auto& values = content[table->name()];
+    for_each_run(*table, [&](index_t first, index_t size) {
+      for (index_t id = first; id < first + size; ++id) values[std::to_string(id)];
+    });
+    for (const Field& field : table->fields()) {
+      if (!field.column) continue;
+      const Type_Code type = field.column->type().code;
+      values[field.name] = type_name(type);
+      for_each_run(*table, [&](index_t first, index_t size) {
+        Values column(type);
+        column.append(*field.column, first, size);
+        for (index_t i = 0; i < size; ++i)
+          values[std::to_string(first + i) + '.' + field.name] = text_of(column[i]);
+      });
+    }
+  }
+  return content;
+}
+
+// ---- stories ------------------------------------------------------------------------------------
+
+class Apply : public ::testing::Test {
+ protected:
+  static inline const Table_Id city{1};
+  static inline const Field_Id name{1}, size{2};
+
+  Memory_File file;
+  Writable_Database db{
+      file, {}, Deleted_Values::reset, {{"by_name", Table_Id(1), {Field_Id(1)}, true, ""}}};
+
+  Apply() {
+    db.write(Create_Table{"city"});
+    db.write(Add_Field{city, "name", {Type_Code::string, {}}});
+    db.write(Add_Field{city, "size", {Type_Code::int32, {}}});
+    insert(0, "Oslo", 1);
+    insert(1, "Lima", 2);
+    insert(2, "Rome", 3);
+    start_ = checkpoint();
+    content_ = content();
+  }
+  void insert(index_t id, std::string_view text, std::int32_t number) {
+    db.write(Insert{city, Record_Id(id)});
+    set(id, text);
+    set(id, number);
+  }
+  void set(index_t id, std::string_view text) {
+    db.write(Update<std::string_view>{city, Record_Id(id), name, text});
+  }
+  void set(index_t id, std::int32_t number) {
+    db.write(Update<std::int32_t>{city, Record_Id(id), size, number});
+  }
+  void erase(index_t id) { db.write(Delete{city, Record_Id(id)}); }
+  ~Apply() override { checkpoint(); }
+  Offset checkpoint() {
+    db.hard_checkpoint();
+    return db.get_journal().get_position();
+  }
+  Content content() const { return content_of(db.get_database()); }
+
+  // Takes back what was written from start_ to `end`.
+  Plan undo(Offset end, Conflicts conflicts = Conflicts::refuse) {
+    checkpoint();
+    Change_Options options;
+    options.deleted_values = Deleted_Values::reset;
+    return apply_changes(db, net_changes(file, end, start_, options), conflicts);
+  }
+  // All conflicts of a plan that is refused, which writes nothing.
+  std::vector<Change_Conflict> refused(Offset end) {
+    const Offset before = checkpoint();
+    const Plan plan = undo(end);
+    EXPECT_FALSE(plan.is_possible);
+    EXPECT_TRUE(plan.changes.empty());
+    EXPECT_EQ(plan.conflict_count, plan.conflicts.size());
+    EXPECT_EQ(db.get_journal().get_position(), before);
+    return plan.conflicts;
+  }
+  void expect_undone(Offset end, Conflicts conflicts = Conflicts::refuse) {
+    EXPECT_TRUE(undo(end, conflicts).is_possible);
+    EXPECT_EQ(content(), content_);
+  }
+
+  Offset start_ = 0;
+  Content content_;
+};
+
+using Kind = Change_Conflict::Kind;
+
+TEST_F(Apply, TakesBackInsertionsUpdatesAndDeletions) {
+  insert(3, "Pisa", 4);
+  set(0, 5);
+  set(0, "Bergen");
+  erase(1);
+  expect_undone(checkpoint());
+}
+
+TEST_F(Apply, WhatIsTakenBackTwiceIsThereAgain) {
+  insert(3, "Pisa", 4);
+  set(0, 5);
+  erase(1);
+  const Offset end = checkpoint();
+  const Content changed = content();
+  expect_undone(end);
+  const Offset undone = checkpoint();
+  EXPECT_TRUE(apply_changes(db, net_changes(file, undone, end)).is_possible);
+  EXPECT_EQ(content(), changed);
+}
+
+TEST_F(Apply, OtherRecordsAndFieldsMayHaveChangedSince) {
+  set(0, 5);
+  erase(1);
+  const Offset end = checkpoint();
+  set(0, "Bergen");
+  set(2, 9);
+  insert(7, "Pisa", 4);
+  EXPECT_TRUE(undo(end).is_possible);
+  content_["city"]["0.name"] = "\"Bergen\"";
+  content_["city"]["2.size"] = "9";
+  content_["city"]["7"] = "";
+  content_["city"]["7.name"] = "\"Pisa\"";
+  content_["city"]["7.size"] = "4";
+  EXPECT_EQ(content(), content_);
+}
+
+TEST_F(Apply, AValueThatHasChangedSinceIsAConflict) {
+  set(0, 5);
+  set(1, 6);
+  const Offset end = checkpoint();
+  set(0, 7);
+  const auto conflicts = refused(end);
+  ASSERT_EQ(conflicts.size(), 1);
+  EXPECT_EQ(conflicts[0].kind, Kind::value_changed);
+  EXPECT_EQ(conflicts[0].table, "city");
+  EXPECT_EQ(conflicts[0].record, Record_Id(0));
+  EXPECT_EQ(conflicts[0].field, "size");
+  EXPECT_EQ(text_of(conflicts[0].expected[0]), "5");
+  EXPECT_EQ(text_of(conflicts[0].found[0]), "7");
+  EXPECT_EQ(text_of(conflicts[0].wanted[0]), "1");
+}
+
+TEST_F(Apply, OursKeepsThePresentValueAndWritesTheRest) {
+  set(0, 5);
+  set(1, 6);
+  const Offset end = checkpoint();
+  set(0, 7);
+  content_["city"]["0.size"] = "7";
+  expect_undone(end, Conflicts::ours);
+}
+
+TEST_F(Apply, TheirsWritesTheOldValueAllTheSame) {
+  set(0, 5);
+  set(1, 6);
+  const Offset end = checkpoint();
+  set(0, 7);
+  expect_undone(end, Conflicts::theirs);
+}
+
+TEST_F(Apply, WhatIsAsItShouldBeIsNoConflict) {
+  set(0, 5);
+  insert(3, "Pisa", 4);
+  erase(1);
+  const Offset end = checkpoint();
+  set(0, 1);
+  erase(3);
+  insert(1, "Lima", 2);
+  const Offset before = checkpoint();
+  const Plan plan = undo(end);
+  EXPECT_TRUE(plan.is_possible);
+  EXPECT_TRUE(plan.changes.empty());
+  EXPECT_EQ(db.get_journal().get_position(), before);
+}
+
+TEST_F(Apply, AnInsertedRecordIsDeletedOnlyAsItWas) {
+  insert(3, "Pisa", 4);
+  const Offset end = checkpoint();
+  set(3, 5);
+  EXPECT_EQ(refused(end).at(0).kind, Kind::value_changed);
+  const Content changed = content();
+  EXPECT_TRUE(undo(end, Conflicts::ours).is_possible);
+  EXPECT_EQ(content(), changed);
+  expect_undone(end, Conflicts::theirs);
+}
+
+TEST_F(Apply, AFieldThatWasAddedSinceMustHaveItsDefault) {
+  insert(3, "Pisa", 4);
+  const Offset end = checkpoint();
+  db.write(Add_Field{city, "x", {Type_Code::int8, {}}});
+  EXPECT_TRUE(plan_changes(db.get_database(), net_changes(file, end, start_)).is_possible);
+  db.write(Update<std::int8_t>{city, Record_Id(3), Field_Id(3), std::int8_t{1}});
+  EXPECT_EQ(refused(end).at(0).field, "x");
+}
+
+TEST_F(Apply, AnIdThatIsInUseAgainIsAConflict) {
+  erase(1);
+  const Offset end = checkpoint();
+  insert(1, "Pisa", 4);
+  EXPECT_EQ(refused(end).at(0).kind, Kind::record_present);
+  expect_undone(end, Conflicts::theirs);
+}
+
+TEST_F(Apply, ARecordThatIsGoneCannotBeUpdated) {
+  set(0, 5);
+  set(1, 6);
+  const Offset end = checkpoint();
+  erase(0);
+  EXPECT_EQ(refused(end).at(0).kind, Kind::record_missing);
+  EXPECT_FALSE(undo(end, Conflicts::theirs).is_possible);
+  EXPECT_TRUE(undo(end, Conflicts::ours).is_possible);
+  EXPECT_EQ(content()["city"]["1.size"], "2");
+  EXPECT_FALSE(content()["city"].contains("0"));
+}
+
+TEST_F(Apply, ATakenKeyIsAConflict) {
+  erase(1);
+  set(0, 9);
+  const Offset end = checkpoint();
+  insert(5, "Lima", 7);
+  const auto conflicts = refused(end);
+  ASSERT_EQ(conflicts.size(), 1);
+  EXPECT_EQ(conflicts[0].kind, Kind::key_taken);
+  EXPECT_EQ(conflicts[0].record, Record_Id(1));
+  EXPECT_EQ(conflicts[0].other, Record_Id(5));
+  EXPECT_EQ(conflicts[0].name, "by_name");
+  EXPECT_FALSE(undo(end, Conflicts::theirs).is_possible);
+  EXPECT_TRUE(undo(end, Conflicts::ours).is_possible);
+  EXPECT_EQ(content()["city"]["0.size"], "1");
+  EXPECT_FALSE(content()["city"].contains("1"));
+}
+
+TEST_F(Apply, KeysThatWereExchangedAreExchangedBack) {
+  set(0, "x");
+  set(1, "Oslo");
+  set(2, "Lima");
+  set(0, "Rome");
+  expect_undone(checkpoint());
+}
+
+TEST_F(Apply, AKeyMovesFromADeletedRecordToANewOne) {
+  erase(1);
+  insert(4, "Lima", 8);
+  set(0, "Bergen");
+  insert(5, "Oslo", 9);
+  expect_undone(checkpoint());
+}
+
+TEST_F(Apply, VectorsAreVectors) {
+  db.write(Insert_Vector{city, Record_Id(3), 1000});
+  const Offset end = checkpoint();
+  const Plan plan = undo(end);
+  ASSERT_EQ(plan.changes.size(), 1);
+  EXPECT_EQ(plan.changes[0].size, 1000);
+  EXPECT_LT(checkpoint() - end, 50);
+  EXPECT_EQ(content(), content_);
+}
+
+// ---- tables and fields --------------------------------------------------------------------------
+
+TEST_F(Apply, NewTablesAndFieldsAreDropped) {
+  db.write(Add_Field{city, "x", {Type_Code::int8, {}}});
+  db.write(Update<std::int8_t>{city, Record_Id(0), Field_Id(3), std::int8_t{1}});
+  db.write(Create_Table{"person"});
+  db.write(Add_Field{Table_Id(2), "home", {Type_Code::reference, city}});
+  db.write(Insert{Table_Id(2), Record_Id(0)});
+  db.write(Update<Record_Id>{Table_Id(2), Record_Id(0), Field_Id(1), Record_Id(1)});
+  expect_undone(checkpoint());
+}
+
+TEST_F(Apply, NewTablesAndFieldsThatWereWrittenToSinceAreConflicts) {
+  db.write(Add_Field{city, "x", {Type_Code::int8, {}}});
+  db.write(Create_Table{"person"});
+  const Offset end = checkpoint();
+  db.write(Update<std::int8_t>{city, Record_Id(2), Field_Id(3), std::int8_t{1}});
+  db.write(Insert{Table_Id(2), Record_Id(0)});
+  const auto conflicts = refused(end);
+  ASSERT_EQ(conflicts.size(), 2);
+  EXPECT_EQ(conflicts[0].kind, Kind::table_changed);
+  EXPECT_EQ(conflicts[1].kind, Kind::field_changed);
+  expect_undone(end, Conflicts::theirs);
+}
+
+TEST_F(Apply, WhatAnIndexNeedsIsNotDropped) {
+  Memory_File other;
+  Writable_Database indexed(other, {}, Deleted_Values::reset, {{"i", city, {name}, false, ""}});
+  indexed.write(Create_Table{"city"});
+  indexed.hard_checkpoint();
+  const Offset before = indexed.get_journal().get_position();
+  indexed.write(Add_Field{city, "name", {Type_Code::string, {}}});
+  indexed.hard_checkpoint();
+  const auto changes = net_changes(other, indexed.get_journal().get_position(), before);
+  const Plan plan = apply_changes(indexed, changes, Conflicts::theirs);
+  EXPECT_FALSE(plan.is_possible);
+  EXPECT_EQ(plan.conflicts.at(0).kind, Kind::needed);
+}
+
+TEST_F(Apply, DroppedTablesAndFieldsAreMadeAgain) {
+  db.write(Create_Table{"person"});
+  const Table_Id person(2);
+  db.write(Add_Field{person, "name", {Type_Code::string, {}}});
+  db.write(Add_Field{person, "boss", {Type_Code::reference, person}});
+  db.write(Insert{person, Record_Id(4)});
+  db.write(Update<std::string_view>{person, Record_Id(4), Field_Id(1), "Ada"});
+  start_ = checkpoint();
+  content_ = content();
+  db.write(Drop_Table{person});
+  db.write(Drop_Field{city, size});
+  expect_undone(checkpoint());
+  const Table* const again = std::as_const(db).get_database().find_table("person");
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->id(), Table_Id(3));
+  EXPECT_EQ(again->find_field(Field_Id(2))->column->type().referenced, Table_Id(3));
+}
+
+TEST_F(Apply, NamesThatWereExchangedAreExchangedBack) {
+  db.write(Create_Table{"town"});
+  start_ = checkpoint();
+  content_ = content();
+  db.write(Rename_Table{city, "x"});
+  db.write(Rename_Table{Table_Id(2), "city"});
+  db.write(Rename_Table{city, "town"});
+  db.write(Rename_Field{city, name, "x"});
+  db.write(Rename_Field{city, size, "name"});
+  db.write(Rename_Field{city, name, "size"});
+  expect_undone(checkpoint());
+}
+
+TEST_F(Apply, ANameThatHasChangedSinceOrIsTakenIsAConflict) {
+  db.write(Rename_Table{city, "town"});
+  db.write(Rename_Field{city, size, "people"});
+  const Offset end = checkpoint();
+  db.write(Create_Table{"city"});
+  db.write(Rename_Field{city, size, "souls"});
+  const auto conflicts = refused(end);
+  ASSERT_EQ(conflicts.size(), 2);
+  EXPECT_EQ(conflicts[0].kind, Kind::name_taken);
+  EXPECT_EQ(conflicts[1].kind, Kind::name_changed);
+  EXPECT_EQ(conflicts[1].name, "souls");
+  EXPECT_FALSE(undo(end, Conflicts::theirs).is_possible);
+  const Content changed = content();
+  EXPECT_TRUE(undo(end, Conflicts::ours).is_possible);
+  EXPECT_EQ(content(), changed);
+}
+
+TEST_F(Apply, WhatWasDroppedSinceIsAConflict) {
+  set(0, 5);
+  erase(1);
+  const Offset end = checkpoint();
+  db.write(Drop_Field{city, size});
+  EXPECT_EQ(refused(end).at(0).kind, Kind::field_missing);
+  EXPECT_TRUE(undo(end, Conflicts::ours).is_possible);
+  EXPECT_EQ(content()["city"]["1.name"], "\"Lima\"");
+}
+
+// ---- any changes --------------------------------------------------------------------------------
+
+TEST(Apply_To_Anything, UndoGivesTheStateBeforeAndRedoTheStateAfter) {
+  for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 60; ++seed) {
+    SCOPED_TRACE("JOEDB_TEST_SEED=" + std::to_string(seed));
+    Random random(seed);
+    Memory_File file;
+    const bool has_indexes = random.flip();
+    Writable_Database db(
+        file, {}, Deleted_Values::reset,
+        has_indexes ? Random_Changes::indexes(random) : std::vector<Index_Definition>());
+    Random_Changes changes(random);
+    Change_Options options;
+    options.deleted_values = Deleted_Values::reset;
+    const auto position = [&] {
+      db.hard_checkpoint();
+      return db.get_journal().get_position();
+    };
+    const auto content = [&] { return content_of(std::as_const(db).get_database()); };
+    for (int step = 0; step < 6; ++step) {
+      for (std::size_t i = 0, n = random.below(40); i < n; ++i) changes.change(db);
+      const Content before = content();
+      const Offset start = position();
+      for (std::size_t i = 0, n = random.below(20); i < n; ++i) changes.change(db);
+      const Content after = content();
+      const Offset end = position();
+
+      // An index may forbid to drop what was added, and to give records that had no values yet,
+      // and were not in it, equal keys.
+      const auto expect_possible = [&](const Plan& plan) {
+        EXPECT_TRUE(plan.is_possible || has_indexes);
+        for (const Change_Conflict& conflict : plan.conflicts)
+          EXPECT_TRUE(conflict.kind == Kind::needed || conflict.kind == Kind::key_taken)
+              << static_cast<int>(conflict.kind);
+        return plan.is_possible;
+      };
+      if (!expect_possible(apply_changes(db, net_changes(file, end, start, options)))) continue;
+      EXPECT_EQ(content(), before);
+      const Offset undone = position();
+      if (!expect_possible(apply_changes(db, net_changes(file, undone, end, options)))) continue;
+      EXPECT_EQ(content(), after);
+      ASSERT_FALSE(HasFailure());
+    }
+    position();
+  }
+}
+
+// After later changes: each value is the present one or the one before, and is not overwritten if
+// it has changed since.
+TEST(Apply_To_Anything, NothingThatHasChangedSinceIsOverwritten) {
+  for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 60; ++seed) {
+    SCOPED_TRACE("JOEDB_TEST_SEED=" + std::to_string(seed));
+    Random random(seed);
+    Memory_File file;
+    Writable_Database db(file, {}, Deleted_Values::reset);
+    Random_Changes changes(random);
+    Change_Options options;
+    options.deleted_values = Deleted_Values::reset;
+    const auto position = [&] {
+      db.hard_checkpoint();
+      return db.get_journal().get_position();
+    };
+    const auto content = [&] { return content_of(std::as_const(db).get_database()); };
+    for (std::size_t i = 0, n = random.below(60); i < n; ++i) changes.change(db);
+    const std::string schema = std::as_const(db).get_database().schema_entries();
+    Content states[3];  // before, after, and now
+    Offset positions[3];
+    for (int i = 0; i < 3; ++i) {
+      for (std::size_t n = random.below(15); n > 0; --n) changes.change(db);
+      states[i] = content();
+      positions[i] = position();
+    }
+    const auto net = net_changes(file, positions[1], positions[0], options);
+    const Conflicts mode = random.flip() ? Conflicts::refuse : Conflicts::ours;
+    const Plan plan = apply_changes(db, net, mode);
+    EXPECT_EQ(plan.is_possible, mode == Conflicts::ours || plan.conflict_count == 0);
+    const Content result = content();
+    position();
+    if (!plan.is_possible) {
+      EXPECT_EQ(result, states[2]);
+      continue;
+    }
+    if (std::any_of(net.begin(), net.end(),
+                    [](const Change& change) { return !change.is_of_records(); }))
+      continue;  // names are not what they were
+    for (const auto& [table, values] : states[2])
+      for (const auto& [key, value] : values) {
+        if (!states[1].contains(table)) continue;
+        const auto after = states[1].at(table).find(key);
+        if (after != states[1].at(table).end() && after->second == value) continue;
+        const auto found = result.at(table).find(key);
+        // A value that was written since is there, unless it is what the record had before.
+        if (std::as_const(db).get_database().schema_entries() == schema) {
+          ASSERT_NE(found, result.at(table).end()) << table << ' ' << key;
+          EXPECT_EQ(found->second, value) << table << ' ' << key;
+        }
+      }
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
+}  // namespace
+}  // namespace joedb

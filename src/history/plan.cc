@@ -1,0 +1,722 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "joedb/history/apply.h"
+#include "table/record_runs.h"
+
+namespace joedb::inline v1 {
+
+namespace {
+
+using Kind = Change::Kind;
+using Description = std::shared_ptr<const Table_Description>;
+
+class Planner {
+ public:
+  Planner(const Database& database, const std::vector<Change>& wanted, Conflicts mode)
+      : database_(database), wanted_(wanted), mode_(mode) {}
+
+  Plan run() {
+    do {
+      begin();
+      plan_schema();
+      for (const Change& change : wanted_)
+        if (change.is_of_records()) plan_records(change);
+      check_field_drops();
+      check_keys();
+    } while (must_repeat_);
+    for (Change& change : plan_.changes) schema_.push_back(std::move(change));
+    plan_.changes = std::move(schema_);
+    if (!plan_.is_possible) plan_.changes.clear();
+    return std::move(plan_);
+  }
+
+ private:
+  using Field_Key = std::pair<Table_Id, Field_Id>;
+  using Record_Key = std::pair<Table_Id, Record_Id>;
+
+  void begin() {
+    plan_ = {};
+    schema_.clear();
+    must_repeat_ = false;
+    created_tables_.clear();
+    created_fields_.clear();
+    dropped_tables_.clear();
+    dropped_fields_.clear();
+    ignored_tables_.clear();
+    missing_tables_.clear();
+    missing_fields_.clear();
+    descriptions_.clear();
+  }
+
+  // Notes it, and returns whether the change is made all the same.
+  bool is_forced(Change_Conflict conflict) {
+    ++plan_.conflict_count;
+    const bool result = mode_ == Conflicts::theirs && conflict.can_be_forced;
+    if (!result && mode_ != Conflicts::ours) plan_.is_possible = false;
+    if (plan_.conflicts.size() < Plan::max_conflicts)
+      plan_.conflicts.push_back(std::move(conflict));
+    return result;
+  }
+
+  // ---- tables and fields
+
+  void plan_schema() {
+    std::map<Table_Id, std::vector<const Change*>> fields_of_dropped;
+    for (const Change& change : wanted_)
+      if (change.kind == Kind::table_dropped) fields_of_dropped[change.table->id];
+    for (const Change& change : wanted_) {
+      if (change.kind != Kind::field_dropped) continue;
+      const auto found = fields_of_dropped.find(change.table->id);
+      if (found != fields_of_dropped.end()) found->second.push_back(&change);
+    }
+    for (const Change& change : wanted_)
+      if (change.kind == Kind::table_dropped)
+        drop_table(change, fields_of_dropped[change.table->id]);
+    for (const Change& change : wanted_)
+      if (change.kind == Kind::field_dropped) drop_field(change);
+    plan_table_names();
+    plan_field_names();
+  }
+
+  static std::string error_of(const Database& database, const auto& entry) {
+    try {
+      database.prepare(entry);
+      return "";
+    } catch (const Data_Error& error) {
+      return error.what();
+    }
+  }
+
+  void drop_table(const Change& change, const std::vector<const Change*>& fields) {
+    const Table_Id id = change.table->id;
+    const Table* const table = database_.find_table(id);
+    ignored_tables_.insert(id);
+    if (table == nullptr) return;
+    const std::string reason = error_of(database_, Drop_Table{id});
+    if (!reason.empty()) {
+      is_forced({.kind = Change_Conflict::Kind::needed, .table = table->name(), .name = reason});
+      return;
+    }
+    if ((table->name() != change.table_name() || !is_as_expected(*table, fields)) &&
+        !is_forced({.kind = Change_Conflict::Kind::table_changed,
+                    .table = table->name(),
+                    .can_be_forced = true}))
+      return;
+    dropped_tables_.insert(id);
+    Schema_Change schema;
+    schema.rows = table->records().used_count();
+    schema.has_lost = false;
+    schema_.push_back(schema_change(Kind::table_dropped, describe(*table), std::move(schema)));
+  }
+
+  // Whether the table has exactly these fields, and the records that the changes delete.
+  bool is_as_expected(const Table& table, const std::vector<const Change*>& fields) const {
+    const Description present = describe(table);
+    if (present->fields.size() != fields.size()) return false;
+    for (const Change* const change : fields) {
+      const Field_Description* const field = present->find_field(change->schema->field.id);
+      if (field == nullptr || field->name != change->schema->field.name) return false;
+    }
+    index_t deleted = 0;
+    for (const Change& change : wanted_) {
+      if (!change.is_of_records() || change.table->id != table.id()) continue;
+      deleted += change.size;
+      if (!are_used(table, change)) return false;
+      for (const Field_Change& field : change.fields)
+        for (const bool equal : compare(table, change, field.field, field.old_values))
+          if (!equal) return false;
+    }
+    return deleted == table.records().used_count();
+  }
+
+  void drop_field(const Change& change) {
+    const Table_Id id = change.table->id;
+    const Table* const table = database_.find_table(id);
+    if (ignored_tables_.contains(id) || table == nullptr) return;
+    const Field_Id field_id = change.schema->field.id;
+    const Field* const field = table->find_field(field_id);
+    if (field == nullptr) return;
+    const std::string reason = error_of(database_, Drop_Field{id, field_id});
+    if (!reason.empty())
+      is_forced({.kind = Change_Conflict::Kind::needed,
+                 .table = table->name(),
+                 .field = field->name,
+                 .name = reason});
+    else
+      dropped_fields_.insert({id, field_id});
+  }
+
+  // When the records have been planned: of the values that the field has, the changes know those
+  // that are not default values.
+  void check_field_drops() {
+    for (const Field_Key& key : dropped_fields_) {
+      const Table& table = *database_.find_table(key.first);
+      const Field& field = *table.find_field(key.second);
+      if (!has_expected_values(table, key.second) &&
+          !is_forced({.kind = Change_Conflict::Kind::field_changed,
+                      .table = table.name(),
+                      .field = field.name,
+                      .can_be_forced = true}))
+        continue;
+      Schema_Change schema;
+      schema.field = *describe(table)->find_field(key.second);
+      schema.rows = table.records().used_count();
+      schema.has_lost = false;
+      schema_.insert(schema_.begin(),
+                     schema_change(Kind::field_dropped, describe(table), std::move(schema)));
+    }
+  }
+
+  bool has_expected_values(const Table& table, Field_Id field) const {
+    index_t known = 0;
+    for (const Change& change : wanted_) {
+      if (!change.is_of_records() || change.table->id != table.id() ||
+          change.kind == Kind::inserted)
+        continue;
+      const Field_Change* const values = change.find_field(field);
+      if (values == nullptr) continue;
+      const std::vector<bool> equal = compare(table, change, field, values->old_values);
+      const std::vector<bool> is_default =
+          compare(table, change, field, Values(values->old_values.type(), change.size));
+      for (index_t i = 0; i < change.size; ++i) {
+        if (!table.is_used(change.record + i)) continue;
+        if (!equal[static_cast<std::size_t>(i)] && !is_default[static_cast<std::size_t>(i)])
+          return false;
+        if (!is_default[static_cast<std::size_t>(i)]) ++known;
+      }
+    }
+    index_t found = 0;
+    const Column_Base& column = *table.find_field(field)->column;
+    joedb::for_each_run(table, [&](index_t first, index_t size) {
+      found += size - default_count(column, first, size);
+    });
+    return found == known;
+  }
+
+  // ---- names
+
+  struct Renaming {
+    const Change* change;
+    std::string present;
+  };
+
+  void plan_table_names() {
+    std::vector<Renaming> renamings;
+    std::set<Table_Id> renamed;
+    for (const Change& change : wanted_) {
+      if (change.kind != Kind::table_renamed) continue;
+      const Table* const table = database_.find_table(change.table->id);
+      if (table == nullptr) {
+        report_missing(*change.table);
+      } else if (table->name() != change.table_name() &&
+                 (table->name() == change.schema->old_name ||
+                  is_forced({.kind = Change_Conflict::Kind::name_changed,
+                             .table = change.schema->old_name,
+                             .name = table->name(),
+                             .can_be_forced = true}))) {
+        renamings.push_back({&change, table->name()});
+        renamed.insert(table->id());
+      }
+    }
+    std::set<std::string> names;
+    for (const auto& table : database_.tables())
+      if (table && !dropped_tables_.contains(table->id()) && !renamed.contains(table->id()))
+        names.insert(table->name());
+    for (const Renaming& renaming : renamings) {
+      const std::string& name = renaming.change->table_name();
+      if (!names.insert(name).second) {
+        is_forced(
+            {.kind = Change_Conflict::Kind::name_taken, .table = renaming.present, .name = name});
+        names.insert(renaming.present);
+        continue;
+      }
+      Schema_Change schema;
+      schema.old_name = renaming.present;
+      schema_.push_back(schema_change(Kind::table_renamed, renaming.change->table, schema));
+    }
+    for (const Change& change : wanted_) {
+      const bool is_new =
+          change.kind == Kind::table_created && database_.find_table(change.table->id) == nullptr;
+      if (!is_new) continue;
+      if (names.insert(change.table_name()).second) {
+        created_tables_.insert(change.table->id);
+        schema_.push_back(change);
+      } else {
+        is_forced({.kind = Change_Conflict::Kind::name_taken,
+                   .table = change.table_name(),
+                   .name = change.table_name()});
+        ignored_tables_.insert(change.table->id);
+      }
+    }
+  }
+
+  void plan_field_names() {
+    std::map<Table_Id, std::vector<Renaming>> renamings;
+    for (const Change& change : wanted_) {
+      if (change.kind != Kind::field_renamed && change.kind != Kind::field_added) continue;
+      const Table_Id id = change.table->id;
+      if (ignored_tables_.contains(id)) continue;
+      const Field_Description& field = change.schema->field;
+      if (created_tables_.contains(id)) {
+        if (is_referenced_there(field)) add_field(change);
+        continue;
+      }
+      const Table* const table = database_.find_table(id);
+      if (table == nullptr) {
+        report_missing(*change.table);
+        continue;
+      }
+      renamings[id];
+      if (change.kind == Kind::field_added) continue;
+      const Field* const found = table->find_field(field.id);
+      if (found == nullptr)
+        is_forced({.kind = Change_Conflict::Kind::field_missing,
+                   .table = table->name(),
+                   .field = field.name});
+      else if (found->name != field.name && (found->name == change.schema->old_name ||
+                                             is_forced({.kind = Change_Conflict::Kind::name_changed,
+                                                        .table = table->name(),
+                                                        .field = change.schema->old_name,
+                                                        .name = found->name,
+                                                        .can_be_forced = true})))
+        renamings[id].push_back({&change, found->name});
+    }
+    for (const auto& [id, list] : renamings) plan_field_names(*database_.find_table(id), list);
+  }
+
+  void plan_field_names(const Table& table, const std::vector<Renaming>& renamings) {
+    std::set<Field_Id> renamed;
+    for (const Renaming& renaming : renamings) renamed.insert(renaming.change->schema->field.id);
+    const Description present = describe(table);
+    std::set<std::string> names;
+    for (const Field_Description& field : present->fields)
+      if (!dropped_fields_.contains({table.id(), field.id}) && !renamed.contains(field.id))
+        names.insert(field.name);
+    for (const Renaming& renaming : renamings) {
+      const Field_Description& field = renaming.change->schema->field;
+      if (!names.insert(field.name).second) {
+        is_forced({.kind = Change_Conflict::Kind::name_taken,
+                   .table = table.name(),
+                   .field = renaming.present,
+                   .name = field.name});
+        names.insert(renaming.present);
+        continue;
+      }
+      Schema_Change schema;
+      schema.field = field;
+      schema.old_name = renaming.present;
+      schema_.push_back(schema_change(Kind::field_renamed, present, std::move(schema)));
+    }
+    for (const Change& change : wanted_) {
+      const bool is_new = change.kind == Kind::field_added && change.table->id == table.id() &&
+                          table.find_field(change.schema->field.id) == nullptr;
+      if (!is_new) continue;
+      const Field_Description& field = change.schema->field;
+      if (!is_referenced_there(field)) continue;
+      if (names.insert(field.name).second)
+        add_field(change);
+      else
+        is_forced({.kind = Change_Conflict::Kind::name_taken,
+                   .table = table.name(),
+                   .field = field.name,
+                   .name = field.name});
+    }
+  }
+
+  // Whether the table exists that the field refers to.
+  bool is_referenced_there(const Field_Description& field) {
+    if (field.type.code != Type_Code::reference) return true;
+    const Table_Id id = field.type.referenced;
+    if (created_tables_.contains(id) ||
+        (database_.find_table(id) != nullptr && !dropped_tables_.contains(id)))
+      return true;
+    is_forced({.kind = Change_Conflict::Kind::table_missing,
+               .table = field.referenced,
+               .field = field.name});
+    return false;
+  }
+  void add_field(const Change& change) {
+    created_fields_.emplace(Field_Key(change.table->id, change.schema->field.id),
+                            change.schema->field);
+    schema_.push_back(change);
+  }
+
+  void report_missing(const Table_Description& table) {
+    if (missing_tables_.insert(table.id).second)
+      is_forced({.kind = Change_Conflict::Kind::table_missing, .table = table.name});
+  }
+
+  // ---- records
+
+  // What is known about a field of a change.
+  struct Field_State {
+    const Field_Change* change;
+    bool is_new;                 // it is made again, with default values
+    std::vector<bool> expected;  // whether the present value is the expected one; of used records
+    std::vector<bool> wanted;    // or the wanted one
+    std::vector<bool> write;
+  };
+
+  void plan_records(const Change& change) {
+    const Table_Id id = change.table->id;
+    if (ignored_tables_.contains(id)) return;
+    if (created_tables_.contains(id)) {
+      add_to_new_table(change);
+      return;
+    }
+    const Table* const table = database_.find_table(id);
+    if (table == nullptr) {
+      if (change.kind != Kind::deleted) report_missing(*change.table);
+      return;
+    }
+    const auto size = static_cast<std::size_t>(change.size);
+    std::vector<Field_State> fields;
+    for (const Field_Change& field : change.fields) {
+      const Field_Key key(id, field.field);
+      if (dropped_fields_.contains(key)) {
+        if (change.kind != Kind::deleted) continue;
+      }
+      if (created_fields_.contains(key)) {
+        fields.push_back({&field, true, std::vector<bool>(size, true), std::vector<bool>(size),
+                          std::vector<bool>(size)});
+      } else if (table->find_field(field.field) == nullptr) {
+        if (change.kind != Kind::deleted && missing_fields_.insert(key).second)
+          is_forced({.kind = Change_Conflict::Kind::field_missing,
+                     .table = table->name(),
+                     .field = change.field_name(field)});
+      } else {
+        fields.push_back({&field, false, compare(*table, change, field.field, field.old_values),
+                          compare(*table, change, field.field, field.new_values),
+                          std::vector<bool>(size)});
+      }
+    }
+    if (change.kind == Kind::inserted)
+      plan_insertions(*table, change, fields);
+    else if (change.kind == Kind::deleted)
+      plan_deletions(*table, change, fields);
+    else
+      plan_updates(*table, change, fields);
+  }
+
+  // Fields whose tables are not there are left out.
+  void add_to_new_table(const Change& change) {
+    Change insertion = change;
+    std::erase_if(insertion.fields, [&](const Field_Change& field) {
+      return !created_fields_.contains({change.table->id, field.field});
+    });
+    plan_.changes.push_back(std::move(insertion));
+  }
+
+  void plan_insertions(const Table& table, const Change& change, std::vector<Field_State>& fields) {
+    std::vector<bool> insert(static_cast<std::size_t>(change.size));
+    for (index_t i = 0; i < change.size; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      const Record_Id record = change.record + i;
+      if (kept_.contains({table.id(), record})) continue;
+      if (!table.is_used(record)) {
+        insert[row] = true;
+        continue;
+      }
+      bool is_same = true;
+      for (const Field_State& field : fields) is_same = is_same && field.wanted[row];
+      if (is_same || !is_forced({.kind = Change_Conflict::Kind::record_present,
+                                 .table = table.name(),
+                                 .record = record,
+                                 .can_be_forced = true}))
+        continue;
+      for (Field_State& field : fields) field.write[row] = !field.wanted[row];
+    }
+    for_each_run(insert, true, [&](index_t first, index_t size) {
+      Change out = change_of(Kind::inserted, table, change.record + first, size);
+      for (const Field_State& field : fields)
+        out.fields.push_back(
+            {field.change->field, Values(), part(field.change->new_values, first, size)});
+      add_defaults(out, table);
+      plan_.changes.push_back(std::move(out));
+    });
+    add_updates(table, change, fields);
+  }
+
+  // Fields that were added since.
+  void add_defaults(Change& insertion, const Table& table) const {
+    for (const Field_Description& field : describe(table)->fields)
+      if (insertion.find_field(field.id) == nullptr &&
+          !dropped_fields_.contains({table.id(), field.id}))
+        insertion.fields.push_back({field.id, Values(), Values(field.type.code, insertion.size)});
+  }
+
+  void plan_deletions(const Table& table, const Change& change,
+                      const std::vector<Field_State>& fields) {
+    // Fields that were added since.
+    std::vector<std::pair<Field_Id, std::vector<bool>>> added;
+    for (const Field_Description& field : describe(table)->fields)
+      if (change.find_field(field.id) == nullptr)
+        added.emplace_back(field.id,
+                           compare(table, change, field.id, Values(field.type.code, change.size)));
+    std::vector<bool> erase(static_cast<std::size_t>(change.size));
+    for (index_t i = 0; i < change.size; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      const Record_Id record = change.record + i;
+      if (!table.is_used(record) || kept_.contains({table.id(), record})) continue;
+      erase[row] = true;
+      const auto check = [&](Field_Id field, bool is_expected, Values expected) {
+        if (is_expected) return;
+        if (!is_forced(value_conflict(table, record, field, std::move(expected), Values())))
+          erase[row] = false;
+      };
+      for (const Field_State& field : fields)
+        check(field.change->field, field.is_new || field.expected[row],
+              part(field.change->old_values, i, 1));
+      for (const auto& [field, is_default] : added)
+        check(field, is_default[row], Values(type_of(table, field), 1));
+    }
+    for_each_run(erase, true, [&](index_t first, index_t size) {
+      Change out = change_of(Kind::deleted, table, change.record + first, size);
+      for (const Field_Description& field : out.table->fields)
+        if (table.find_field(field.id) != nullptr)
+          out.fields.push_back({field.id, read(table, field.id, change.record + first, size), {}});
+      plan_.changes.push_back(std::move(out));
+    });
+  }
+
+  void plan_updates(const Table& table, const Change& change, std::vector<Field_State>& fields) {
+    for (index_t i = 0; i < change.size; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      const Record_Id record = change.record + i;
+      if (kept_.contains({table.id(), record}) || fields.empty()) continue;
+      if (!table.is_used(record)) {
+        is_forced({.kind = Change_Conflict::Kind::record_missing,
+                   .table = table.name(),
+                   .record = record});
+        continue;
+      }
+      for (Field_State& field : fields) {
+        if (field.wanted[row]) continue;
+        field.write[row] =
+            field.expected[row] || is_forced(value_conflict(table, record, field.change->field,
+                                                            part(field.change->old_values, i, 1),
+                                                            part(field.change->new_values, i, 1)));
+      }
+    }
+    add_updates(table, change, fields);
+  }
+
+  void add_updates(const Table& table, const Change& change,
+                   const std::vector<Field_State>& fields) {
+    const auto is_alike = [&](std::size_t a, std::size_t b) {
+      return std::all_of(fields.begin(), fields.end(), [&](const Field_State& field) {
+        return field.write[a] == field.write[b];
+      });
+    };
+    for (index_t first = 0, end = 0; first < change.size; first = end) {
+      const auto row = static_cast<std::size_t>(first);
+      for (end = first + 1; end < change.size && is_alike(row, static_cast<std::size_t>(end));)
+        ++end;
+      Change out = change_of(Kind::updated, table, change.record + first, end - first);
+      for (const Field_State& field : fields) {
+        if (!field.write[row]) continue;
+        const Values& values = field.change->new_values;
+        out.fields.push_back({field.change->field,
+                              field.is_new ? Values(values.type(), out.size)
+                                           : read(table, field.change->field, out.record, out.size),
+                              part(values, first, out.size)});
+      }
+      if (!out.fields.empty()) plan_.changes.push_back(std::move(out));
+    }
+  }
+
+  Change_Conflict value_conflict(const Table& table, Record_Id record, Field_Id field,
+                                 Values expected, Values wanted) const {
+    Values found = read(table, field, record, 1);
+    return {.kind = Change_Conflict::Kind::value_changed,
+            .table = table.name(),
+            .record = record,
+            .field = table.find_field(field)->name,
+            .expected = std::move(expected),
+            .found = std::move(found),
+            .wanted = std::move(wanted),
+            .can_be_forced = true};
+  }
+
+  // ---- unique keys
+
+  // Compares the keys that records will have with those of records that keep theirs.
+  void check_keys() {
+    for (const Index* const index : database_.indexes()) {
+      const Index_Definition& definition = index->definition();
+      if (!definition.is_unique || !index->is_complete()) continue;
+      const Table& table = *database_.find_table(definition.table);
+      std::map<Record_Id, const Change*> touched;
+      for (const Change& change : plan_.changes) {
+        if (change.table->id != table.id()) continue;
+        if (change.kind == Kind::updated &&
+            std::none_of(definition.fields.begin(), definition.fields.end(),
+                         [&](Field_Id field) { return change.find_field(field) != nullptr; }))
+          continue;
+        for (index_t i = 0; i < change.size; ++i) touched[change.record + i] = &change;
+      }
+      std::map<std::string, Record_Id> keys;
+      for (const auto& [record, change] : touched) {
+        if (change->kind == Kind::deleted) continue;
+        std::vector<Values> values;
+        std::vector<Key_Part> key;
+        for (const Field_Id field : definition.fields) {
+          const Field_Change* const written = change->find_field(field);
+          values.push_back(written != nullptr ? part(written->new_values,
+                                                     record.value() - change->record.value(), 1)
+                                              : read(table, field, record, 1));
+        }
+        std::string bytes;
+        for (const Values& value : values) {
+          std::visit([&](const auto& typed) { key.push_back(key_part(typed)); }, value[0]);
+          bytes.append(reinterpret_cast<const char*>(&key.back().number), sizeof(std::uint64_t));
+          bytes += std::to_string(key.back().text.size()) + ':';
+          bytes += key.back().text;
+        }
+        const auto [place, is_first] = keys.emplace(std::move(bytes), record);
+        Record_Id other = is_first ? index->find(key) : place->second;
+        if (is_first && other.is_not_null() && touched.contains(other)) other = Record_Id();
+        if (other.is_null()) continue;
+        is_forced({.kind = Change_Conflict::Kind::key_taken,
+                   .table = table.name(),
+                   .record = record,
+                   .name = definition.name,
+                   .other = other});
+        if (mode_ == Conflicts::ours && kept_.insert({table.id(), record}).second)
+          must_repeat_ = true;
+      }
+    }
+  }
+
+  // ---- help
+
+  static Change schema_change(Kind kind, Description table, Schema_Change schema) {
+    Change change;
+    change.kind = kind;
+    change.table = std::move(table);
+    change.schema = std::make_shared<const Schema_Change>(std::move(schema));
+    return change;
+  }
+  Change change_of(Kind kind, const Table& table, Record_Id record, index_t size) {
+    Change change;
+    change.kind = kind;
+    change.table = describe(table);
+    change.record = record;
+    change.size = size;
+    return change;
+  }
+
+  // With the fields that will be made again.
+  Description describe(const Table& table) const {
+    Description& result = descriptions_[table.id()];
+    if (result) return result;
+    auto description = std::make_shared<Table_Description>();
+    description->id = table.id();
+    description->name = table.name();
+    for (std::size_t i = 0; i < table.fields().size(); ++i) {
+      const Field& field = table.fields()[i];
+      if (!field.column) continue;
+      const Type type = field.column->type();
+      const Table* const referenced = database_.find_table(type.referenced);
+      description->fields.push_back({Field_Id(static_cast<std::uint16_t>(i + 1)), field.name, type,
+                                     referenced != nullptr ? referenced->name() : ""});
+    }
+    return result = description;
+  }
+  static Type_Code type_of(const Table& table, Field_Id field) {
+    return table.find_field(field)->column->type().code;
+  }
+
+  static Values read(const Table& table, Field_Id field, Record_Id record, index_t size) {
+    const Column_Base& column = *table.find_field(field)->column;
+    Values result(column.type().code);
+    result.append(column, record.value(), size);
+    return result;
+  }
+  static Values part(const Values& values, index_t first, index_t size) {
+    Values result(values.type());
+    result.append(values, first, size);
+    return result;
+  }
+
+  static bool are_used(const Table& table, const Change& change) {
+    for (index_t i = 0; i < change.size; ++i)
+      if (!table.is_used(change.record + i)) return false;
+    return true;
+  }
+
+  // Of records that are in use: whether they have these values. Without values, all false.
+  static std::vector<bool> compare(const Table& table, const Change& change, Field_Id field,
+                                   const Values& values) {
+    std::vector<bool> result(static_cast<std::size_t>(change.size));
+    const Field* const found = table.find_field(field);
+    if (found == nullptr || values.is_empty() || found->column->type().code != values.type())
+      return result;
+    visit_type(values.type(), [&]<class T>(std::type_identity<T>) {
+      const Column<T>& column = table.column<T>(field);
+      for (index_t i = 0; i < change.size; ++i) {
+        if (!table.is_used(change.record + i)) continue;
+        const T present = column.get(change.record.value() + i);
+        result[static_cast<std::size_t>(i)] = is_same(Value(present), Value(values.get<T>(i)));
+      }
+    });
+    return result;
+  }
+
+  static index_t default_count(const Column_Base& base, index_t first, index_t size) {
+    return visit_type(base.type().code, [&]<class T>(std::type_identity<T>) {
+      const auto& column = static_cast<const Column<T>&>(base);
+      index_t result = 0;
+      for (index_t id = first; id < first + size; ++id) {
+        const T present = column.get(id);
+        if (is_same(Value(present), Value(T()))) ++result;
+      }
+      return result;
+    });
+  }
+
+  // Calls f(first, size) for the runs of `value`.
+  template <class F>
+  static void for_each_run(const std::vector<bool>& flags, bool value, F f) {
+    for (std::size_t first = 0, end = 0; first < flags.size(); first = end) {
+      for (end = first + 1; end < flags.size() && flags[end] == flags[first];) ++end;
+      if (flags[first] == value) f(static_cast<index_t>(first), static_cast<index_t>(end - first));
+    }
+  }
+
+  const Database& database_;
+  const std::vector<Change>& wanted_;
+  const Conflicts mode_;
+  Plan plan_;
+  std::vector<Change> schema_;
+  std::set<Table_Id> created_tables_;
+  std::map<Field_Key, Field_Description> created_fields_;
+  std::set<Table_Id> dropped_tables_;
+  std::set<Field_Key> dropped_fields_;
+  // The changes of their records are left out.
+  std::set<Table_Id> ignored_tables_;
+  std::set<Table_Id> missing_tables_;  // that were reported
+  std::set<Field_Key> missing_fields_;
+  mutable std::map<Table_Id, Description> descriptions_;
+  // Records that are left as they are, because their keys are taken.
+  std::set<Record_Key> kept_;
+  bool must_repeat_ = false;
+};
+
+}  // namespace
+
+Plan plan_changes(const Database& database, const std::vector<Change>& changes,
+                  Conflicts conflicts) {
+  return Planner(database, changes, conflicts).run();
+}
+
+Plan apply_changes(Writable_Database& database, const std::vector<Change>& changes,
+                   Conflicts conflicts) {
+  Plan plan = plan_changes(std::as_const(database).get_database(), changes, conflicts);
+  if (plan.is_possible) write_plan(database, plan);
+  return plan;
+}
+
+}  // namespace joedb::inline v1
