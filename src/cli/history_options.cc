@@ -23,6 +23,15 @@ Moment parse_moment(const std::string& text, const std::string& option) {
                     "yesterday or \"2 hours ago\"");
 }
 
+Record_Id parse_record(const std::string& text) {
+  index_t id = 0;
+  const char* const text_end = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), text_end, id);
+  if (error != std::errc() || end != text_end || id < 0)
+    throw Usage_Error("RECORD: " + text + ": expected the id of a record");
+  return Record_Id(id);
+}
+
 void add_history_options(Options& options, History_Options& history) {
   options.add("--table", history.table,
               "only changes of the table that has, or once had, this name", Value_Kind{"NAME", ""});

@@ -20,6 +20,9 @@ namespace joedb {
 // message.
 Moment parse_moment(const std::string& text, const std::string& option);
 
+// The id of a record. Throws Usage_Error if it is none.
+Record_Id parse_record(const std::string& text);
+
 struct History_Options {
   Recovery recovery = Recovery::none;
   bool ignore_header = false;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/json_output.h"
+#include "cli/history_json.h"
 #include "interpreter/display.h"
 #include "joedb/base/time.h"
 
@@ -10,7 +10,7 @@ namespace joedb {
 
 // ---- JSON ---------------------------------------------------------------------------------------
 
-static Json json_of(const Value& value) {
+Json json_of(const Value& value) {
   return std::visit(
       []<class T>(const T& typed) -> Json {
         if constexpr (std::is_same_v<T, Record_Id>)
@@ -43,7 +43,7 @@ static const char* name_of(Change::Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-static Json json_of(const Change& change, Record_Id record) {
+Json json_of(const Change& change, Record_Id record) {
   Json json{{"change", name_of(change.kind)}};
   if (change.table) json["table"] = change.table_name();
   if (change.is_of_records()) {
@@ -74,7 +74,7 @@ static Json json_of(const Change& change, Record_Id record) {
   return json;
 }
 
-static Json json_of(const Transaction_Info& info) {
+Json json_of(const Transaction_Info& info) {
   Json json{{"position", info.end}, {"begin", info.begin}};
   json["time"] = info.time ? Json(*info.time) : Json(nullptr);
   json["has_own_time"] = info.has_own_time;

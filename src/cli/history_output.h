@@ -29,9 +29,13 @@ class History_Output {
   void print(const Transaction& transaction);
   // All that a transaction says of itself, a line each, then the changes.
   void print_all(const Transaction& transaction);
+  // Only the changes, as text.
+  void print_changes(const Transaction& transaction) { print_changes(transaction, ""); }
+  // What print() begins with: the position, the time, the author, and the first line of the first
+  // comment.
+  std::string line(const Transaction_Info& info) const;
 
  private:
-  std::string line(const Transaction_Info& info) const;
   std::string headings(const Transaction_Info& info) const;
   void print_changes(const Transaction& transaction, std::string_view indentation);
   void print_json(const Transaction& transaction);

@@ -1,0 +1,219 @@
+#include "cli/history_change.h"
+
+#include <ctime>
+#include <iostream>
+#include <optional>
+
+#include "cli/database_options.h"
+#include "cli/history_json.h"
+#include "cli/history_output.h"
+#include "cli/json_output.h"
+#include "cli/output.h"
+#include "cli/standard_input.h"
+#include "interpreter/conflict_text.h"
+
+namespace joedb {
+
+void add_history_change_options(Options& options, History_Change& command) {
+  options.add_flag("--dry-run,--dry_run", command.is_dry_run,
+                   "show what would be written, and write nothing");
+  options.add("--message", command.message, "the comment of the new transaction");
+  options.add("--author", command.author, "who writes it: a comment \"author: NAME\"",
+              Value_Kind{"NAME", ""});
+  options.add_flag("--all", command.is_complete,
+                   "show all records of a change of many, and the whole of long texts");
+  add_json_option(options, command.is_json);
+  add_colour_option(options, command.colour);
+  options.add("--options", command.transaction.options_file,
+              "a .joedbc file: nothing is written that violates its unique indexes");
+  add_recovery_option(options, command.transaction.recovery);
+  add_seals_option(options, command.transaction.has_no_seals);
+  add_file_modes(options, history_change_grammar);
+}
+
+void add_conflict_options(Options& options, History_Change& command) {
+  options.add_flag("--ours", command.is_ours, "where there is a conflict, keep the present value");
+  options.add_flag("--theirs", command.is_theirs,
+                   "where there is a conflict, write the old value all the same");
+}
+
+namespace {
+
+class Changer {
+ public:
+  Changer(const File_Argument& file, const History_Change& command, const Find_Changes& find)
+      : file_(file), command_(command), find_(find) {
+    options_.deleted_values = Deleted_Values::reset;
+    // Values that a drop has made unreachable are needed, how many there may be.
+    options_.kept_values = index_t{1} << 20;
+  }
+
+  void run() {
+    if (command_.is_dry_run)
+      look();
+    else
+      write();
+    print();
+  }
+
+ private:
+  void look() {
+    if (file_.kind == File_Argument::Kind::memory) throw Exception("has no transactions");
+    File_Argument readable = file_;
+    readable.mode = Open_Mode::read_existing;
+    Tool_Log log(Log_Options{});
+    const auto file = open_file(readable, log);
+    options_.recovery = command_.transaction.recovery;
+    Database database(Deleted_Values::reset);
+    for (auto& index :
+         read_indexes(command_.transaction.options_file, *file, command_.transaction.recovery))
+      database.add_index(std::move(index));
+    Readonly_Journal journal(*file, options_.recovery);
+    load(database, journal);
+    make_plan(*file, database);
+  }
+
+  void write() {
+    Transaction_Options transaction = command_.transaction;
+    transaction.has_hard_checkpoint = true;
+    change_file(file_, transaction, [&](Writable_Database& database) {
+      Abstract_File& file = std::as_const(database).get_journal().get_file();
+      make_plan(file, std::as_const(database).get_database());
+      if (plan_.changes.empty()) return;
+      const std::int64_t now = std::time(nullptr);
+      // What has no end yet would be part of this transaction.
+      if (is_unfinished(file)) database.write(Timestamp{now});
+      info_.begin = std::as_const(database).get_journal().get_position();
+      database.write(Comment{wanted_.comment});
+      if (!command_.author.empty())
+        database.write(Comment{std::string(author_mark) + command_.author});
+      write_plan(database, plan_);
+      if (wanted_.has_valid_data) database.write(Valid_Data{});
+      database.write(Timestamp{now});
+      info_.end = std::as_const(database).get_journal().get_position();
+      info_.time = now;
+      info_.has_own_time = info_.is_complete = true;
+    });
+  }
+
+  // Whether the journal ends with a transaction that is not complete, and would go on.
+  static bool is_unfinished(Abstract_File& file) {
+    bool has_end = false;
+    bool is_complete = true;
+    for (const Transaction_Summary& summary : Summaries(file)) {
+      is_complete = summary.is_complete;
+      has_end = has_end || is_complete;
+    }
+    return has_end && !is_complete;
+  }
+
+  void make_plan(Abstract_File& file, const Database& database) {
+    wanted_ = find_(file, database, options_);
+    if (!command_.message.empty()) wanted_.comment = command_.message;
+    info_.comments = {wanted_.comment};
+    info_.author = command_.author;
+    plan_ = plan_changes(database, wanted_.changes,
+                         command_.is_ours     ? Conflicts::ours
+                         : command_.is_theirs ? Conflicts::theirs
+                                              : Conflicts::refuse);
+    if (!plan_.is_possible) throw_conflicts();
+  }
+
+  [[noreturn]] void throw_conflicts() {
+    if (command_.is_json)
+      print_result();
+    else
+      print_conflicts();
+    std::string text = count_text() + ", and nothing was written";
+    if (command_.is_theirs)
+      text += ": not all of them can be settled by --theirs";
+    else
+      text +=
+          ". --ours keeps the present values and writes the rest, --theirs writes the old values";
+    throw Exception(text);
+  }
+
+  std::string count_text() const {
+    return std::to_string(plan_.conflict_count) +
+           (plan_.conflict_count == 1 ? " conflict" : " conflicts");
+  }
+
+  void print_conflicts() const {
+    for (const Change_Conflict& conflict : plan_.conflicts)
+      std::cerr << "conflict: " << conflict_text(conflict) << '\n';
+    if (plan_.conflict_count > plan_.conflicts.size())
+      std::cerr << "… and " << plan_.conflict_count - plan_.conflicts.size() << " more\n";
+  }
+
+  void print() {
+    if (command_.is_json) return print_result();
+    print_conflicts();
+    if (plan_.changes.empty()) {
+      std::cout << "nothing is to be changed\n";
+      return;
+    }
+    History_Output printer(std::cout, {.is_json = false,
+                                       .has_colours = has_colours(command_.colour),
+                                       .is_complete = command_.is_complete,
+                                       .record = {}});
+    Transaction transaction;
+    static_cast<Transaction_Info&>(transaction) = info_;
+    transaction.changes = plan_.changes;
+    if (command_.is_dry_run)
+      printer.print_changes(transaction);
+    else
+      printer.print(transaction);
+  }
+
+  static Json json_of(const Change_Conflict& conflict) {
+    static constexpr const char* kinds[] = {"value_changed", "record_present", "record_missing",
+                                            "table_missing", "field_missing",  "table_changed",
+                                            "field_changed", "name_changed",   "name_taken",
+                                            "key_taken",     "needed"};
+    Json json{{"conflict", kinds[static_cast<std::size_t>(conflict.kind)]},
+              {"table", conflict.table}};
+    if (conflict.record.is_not_null()) json["record"] = conflict.record.value();
+    if (!conflict.field.empty()) json["field"] = conflict.field;
+    if (!conflict.expected.is_empty()) json["expected"] = joedb::json_of(conflict.expected[0]);
+    if (!conflict.found.is_empty()) json["found"] = joedb::json_of(conflict.found[0]);
+    if (!conflict.wanted.is_empty()) json["wanted"] = joedb::json_of(conflict.wanted[0]);
+    if (!conflict.name.empty()) json["name"] = conflict.name;
+    if (conflict.other.is_not_null()) json["other"] = conflict.other.value();
+    return json;
+  }
+
+  void print_result() const {
+    Json json{{"written", info_.end > 0}};
+    json["position"] = info_.end > 0 ? Json(info_.end) : Json(nullptr);
+    json["comment"] = wanted_.comment;
+    json["conflict_count"] = plan_.conflict_count;
+    json["conflicts"] = Json::array();
+    for (const Change_Conflict& conflict : plan_.conflicts)
+      json["conflicts"].push_back(json_of(conflict));
+    json["changes"] = Json::array();
+    for (const Change& change : plan_.changes)
+      json["changes"].push_back(joedb::json_of(change, Record_Id()));
+    print_json(json);
+  }
+
+  const File_Argument& file_;
+  const History_Change& command_;
+  const Find_Changes& find_;
+  Change_Options options_;
+  Wanted_Changes wanted_;
+  Plan plan_;
+  Transaction_Info info_;  // of what was written
+};
+
+}  // namespace
+
+int change_by_history(const File_Argument& file, const History_Change& command,
+                      const Find_Changes& find) {
+  if (command.is_ours && command.is_theirs)
+    throw Usage_Error("--ours and --theirs exclude each other");
+  name_file_in_errors(file.name, [&] { Changer(file, command, find).run(); });
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb

@@ -1,0 +1,87 @@
+#include "interpreter/conflict_text.h"
+
+#include "interpreter/change_text.h"
+#include "schema/value_text.h"
+
+namespace joedb::inline v1 {
+
+static void append(std::string& out, const Values& values) {
+  constexpr std::size_t longest_text = 120;
+  std::visit(
+      [&]<class T>(const T& typed) {
+        if constexpr (std::is_same_v<T, std::string_view>) {
+          append_quoted(out, typed.substr(0, longest_text));
+          if (typed.size() > longest_text) out += "…";
+        } else {
+          append_value(out, typed);
+        }
+      },
+      values[0]);
+}
+
+std::string conflict_text(const Change_Conflict& conflict) {
+  using Kind = Change_Conflict::Kind;
+  std::string text;
+  append_plain(text, conflict.table);
+  if (conflict.record.is_not_null()) text += ' ' + std::to_string(conflict.record.value());
+  if (!conflict.field.empty()) {
+    text += ' ';
+    append_plain(text, conflict.field);
+  }
+  const auto add_name = [&] { append_plain(text, conflict.name); };
+  switch (conflict.kind) {
+    case Kind::value_changed:
+      text += " is ";
+      append(text, conflict.found);
+      text += ", not ";
+      append(text, conflict.expected);
+      if (conflict.wanted.is_empty()) {
+        text += "; the record was to be deleted";
+      } else {
+        text += "; it was to become ";
+        append(text, conflict.wanted);
+      }
+      break;
+    case Kind::record_present:
+      text += " is in use again, with other values";
+      break;
+    case Kind::record_missing:
+      text += " was deleted";
+      break;
+    case Kind::table_missing:
+      text += conflict.field.empty() ? ": the table was dropped"
+                                     : " cannot be made again: its table was dropped";
+      break;
+    case Kind::field_missing:
+      text += ": the field was dropped";
+      break;
+    case Kind::table_changed:
+      text += ": the table that was to be dropped has changed";
+      break;
+    case Kind::field_changed:
+      text += ": the field that was to be dropped has got other values";
+      break;
+    case Kind::name_changed:
+      text += " has the name ";
+      add_name();
+      text += " now";
+      break;
+    case Kind::name_taken:
+      text += ": the name ";
+      add_name();
+      text += " is in use";
+      break;
+    case Kind::key_taken:
+      text += ": record " + std::to_string(conflict.other.value()) +
+              " has the same key in the unique index ";
+      add_name();
+      break;
+    case Kind::needed:
+      text += " cannot be dropped: ";
+      add_name();
+      break;
+  }
+  return text;
+}
+
+}  // namespace joedb::inline v1
