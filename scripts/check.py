@@ -27,7 +27,7 @@ BELOW = {
     'exchange': ['interpreter'],
     'compiler': ['table'],
     'sql': ['interpreter', 'compiler'],
-    'replica': ['table'],
+    'replica': ['history'],
     'network': ['replica'],
     'cluster': ['replica'],
     'server': ['network', 'cluster'],

@@ -15,12 +15,14 @@ namespace joedb {
 namespace {
 
 constexpr Command_Help client_help[] = {
-    {"transaction", "",
+    {"transaction", "value",
      "take the locks of the file and of the connection, pull, and read commands as joedbi does, "
      "until quit or the end of the input; then write a checkpoint and push. If the checkpoint or "
      "the output cannot be written, it is rolled back. rollback ends it without a trace. abort "
-     "ends it and leaves what it did behind the checkpoint",
-     "transaction\n"},
+     "ends it and leaves what it did behind the checkpoint. With a text, a comment says why, and "
+     "it "
+     "ends with a time stamp: joedb log shows both",
+     "transaction\ntransaction \"the first delivery\"\n"},
     {"rollback", "",
      "forget what an aborted transaction has left. Until then there is no other transaction, and "
      "no pull",
@@ -41,6 +43,8 @@ constexpr Command_Help client_help[] = {
      "set_timestamp true\n"},
     {"set_hard_checkpoint", "true|false", "as the option, for the transactions to come",
      "set_hard_checkpoint true\n"},
+    {"set_author", "value", "whom joedb log names as the author of transactions that say why",
+     "set_author \"Ann\"\n"},
     {"abort", "", "leave with exit code 1", "abort\n"},
 };
 
@@ -71,12 +75,13 @@ class Client_Commands {
     if (end == Command_Loop::End::error) loop_.end(end);
   }
 
-  void transaction(std::ostream& out) {
+  void transaction(std::ostream& out, std::string_view why) {
     std::optional<Lock_Notice> notice(interpreters_.server);
     std::optional<Interrupts_End_Program> may_wait(std::in_place);
     Client_Lock lock(client_);
     may_wait.reset();
     notice.reset();
+    if (!why.empty()) lock.explain(why);
     Command_Loop nested(loop_.settings(), [this] {
       return client_prompt(client_) + "/" + interpreters_.transaction_name;
     });
@@ -218,15 +223,28 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
   if (!client.can_write()) return;
 
   Transaction_Settings& settings = client.settings();
+  const bool is_classic = loop.settings().is_classic;
   loop.add_group(
       {"Writable Client",
-       {{"transaction", "transaction",
-         without_arguments([commands](std::ostream& out) { commands->transaction(out); })},
+       {{"transaction", is_classic ? "transaction" : "transaction [<why>]",
+         [commands, is_classic](Line_Reader& in, std::ostream& out) {
+           const std::string why =
+               !is_classic && in.has_more() ? std::string(in.read_value<std::string_view>()) : "";
+           in.require_end();
+           commands->transaction(out, why);
+         }},
         {"rollback", "rollback (forget what an aborted transaction has left)",
          without_arguments([&client] { client.rollback(); })},
         setting("set_valid_data", "set_valid_data <true|false>", settings.has_valid_data),
         setting("set_timestamp", "set_timestamp <true|false>", settings.has_timestamp),
         setting("set_hard_checkpoint", "set_hard_checkpoint <true|false>", settings.is_hard)}});
+  if (is_classic) return;
+  loop.add_group(
+      {"History", {{"set_author", "set_author <name>", [&settings](Line_Reader& in, std::ostream&) {
+                      const std::string_view name = in.read_value<std::string_view>();
+                      in.require_end();
+                      settings.author = name;
+                    }}}});
 }
 
 }  // namespace joedb

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "joedb/base/log.h"
+#include "joedb/history/transaction.h"
 #include "joedb/io/source_file.h"
 
 namespace joedb::inline v1 {
@@ -26,6 +27,7 @@ class Client::Transaction {
  public:
   explicit Transaction(Client& client) : client_(client), lock_(client.local_) {
     client_.is_in_transaction_ = true;
+    client_.is_explained_ = false;
   }
   ~Transaction() { client_.is_in_transaction_ = false; }
   Transaction(const Transaction&) = delete;
@@ -170,9 +172,15 @@ void Client::push_if_ahead() {
   if (get_checkpoint_difference() < 0) push_to_connection(Connection::After_Push::unlock);
 }
 
+void Client::explain(std::string_view why) {
+  local_.write(Comment{why});
+  if (!settings_.author.empty()) local_.write(Comment{std::string(author_mark) + settings_.author});
+  is_explained_ = true;
+}
+
 void Client::write_end() {
   if (settings_.has_valid_data) local_.write(Valid_Data{});
-  if (settings_.has_timestamp)
+  if (settings_.has_timestamp || is_explained_)
     local_.write(Timestamp{settings_.now ? settings_.now() : std::int64_t{std::time(nullptr)}});
 }
 
@@ -276,6 +284,7 @@ Client_Lock::Client_Lock(Client& client) : client_(client) {
   }
   is_locked_ = true;
   client_.is_in_transaction_ = true;
+  client_.is_explained_ = false;
   client_.note(client.get_journal_checkpoint() > old);
 }
 
@@ -288,6 +297,11 @@ Client_Lock::~Client_Lock() {
     Destructor_Logger::warning(error.what());
     abandon();
   }
+}
+
+void Client_Lock::explain(std::string_view why) {
+  require_lock();
+  client_.explain(why);
 }
 
 void Client_Lock::require_lock() const {

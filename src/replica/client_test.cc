@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "joedb/base/log.h"
+#include "joedb/history/changes.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/bare_journal.h"
+#include "joedb/replica/clients.h"
 #include "joedb/table/writable_database.h"
 #include "testing/temporary_directory.h"
 
@@ -152,6 +154,26 @@ TEST_F(Client_With_A_Hub, RollsBackATransactionThatThrows) {
 
 TEST_F(Client_With_A_Hub, ReturnsWhatATransactionReturns) {
   EXPECT_EQ(ann_.client.transaction([] { return std::string("result"); }), "result");
+}
+
+TEST(A_Client, SaysWhyATransactionWasMadeAndByWhom) {
+  Memory_File file;
+  Writable_Database_Client client(file);
+  client.set_author("Ann");
+  client.transaction("the first city", [](const Database&, Writable_Database& db) {
+    db.write(Create_Table{"city"});
+  });
+  client.transaction(
+      [](const Database&, Writable_Database& db) { db.write(Create_Table{"street"}); });
+  Summaries history(file);
+  const Transaction_Summary* const first = history.next();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->comments, std::vector<std::string>{"the first city"});
+  EXPECT_EQ(first->author, "Ann");
+  EXPECT_TRUE(first->has_own_time && first->is_complete);
+  const Transaction_Summary* const second = history.next();
+  ASSERT_NE(second, nullptr);
+  EXPECT_TRUE(second->comments.empty() && second->author.empty() && !second->is_complete);
 }
 
 TEST_F(Client_With_A_Hub, EndsATransactionWhereALockSaysSo) {

@@ -187,8 +187,8 @@ int joedb_alter(Shared_Files& files, const std::string& name, const std::string&
   if (query_only.step() && query_only.text(0) == "1")
     throw Sql_Error(SQLITE_READONLY, "attempt to write a readonly database");
   Shared_File& file = *opened[0].file;
-  if (file.writer() != nullptr)
-    throw Sql_Error(SQLITE_LOCKED, name + " is being written: COMMIT or ROLLBACK first");
+  if (sqlite3_get_autocommit(files.connection()) == 0)  // it would not be a part of the transaction
+    throw Sql_Error(SQLITE_LOCKED, "joedb_alter in a transaction: COMMIT or ROLLBACK first");
   file.begin_writing(patience_of(files.connection()));
   try {
     file.writer()->change_schema(commands);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -18,6 +20,7 @@ struct Transaction_Settings {
   bool has_valid_data = false;
   bool has_timestamp = false;
   bool is_hard = false;
+  std::string author = {};                 // of transactions that say why they are made
   std::function<std::int64_t()> now = {};  // seconds since 1970, for the time stamp; {}: the clock
 };
 
@@ -92,6 +95,8 @@ class Client {
   void set_valid_data(bool value) { settings_.has_valid_data = value; }
   void set_timestamp(bool value) { settings_.has_timestamp = value; }
   void set_hard_checkpoint(bool value) { settings_.is_hard = value; }
+  // Whom `joedb log` names as the author of transactions that say why they are made.
+  void set_author(std::string name) { settings_.author = std::move(name); }
   Transaction_Settings& settings() { return settings_; }
 
   // Locks, pulls, calls run(), writes a checkpoint, pushes, unlocks. Returns a copy of what run()
@@ -125,6 +130,11 @@ class Client {
   // file.
   void rollback() { local_.rollback(); }
 
+ protected:
+  // In a transaction, before anything is written: a comment that says why it is made, which `joedb
+  // log` shows, one with the author, if there is one, and a time stamp at its end.
+  void explain(std::string_view why);
+
  private:
   friend class Client_Lock;
   class Local_Lock;
@@ -156,6 +166,7 @@ class Client {
   const Content_Check check_;
   Transaction_Settings settings_;
   bool is_in_transaction_ = false;
+  bool is_explained_ = false;
   Offset common_ = journal_start;  // up to here, the copies are known to be equal
   bool is_optimistic_ = true;
   int quiet_transactions_ = 0;         // since others have written
@@ -174,6 +185,9 @@ class Client_Lock {
   Client_Lock& operator=(const Client_Lock&) = delete;
 
   // All functions but abandon() throw Exception after the end of the transaction.
+
+  // Before anything is written: says why, as Client::transaction with a text.
+  void explain(std::string_view why);
 
   // Writes a checkpoint, after the entries that the settings say: what was written so far is kept,
   // even if the rest of the transaction is rolled back.

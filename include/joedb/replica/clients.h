@@ -54,6 +54,14 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
   auto transaction(F&& f) {
     return Client::transaction([&] { return f(get_database(), store_); });
   }
+  // The same; a comment says why, and a time stamp ends it (Client::explain).
+  template <class F>
+  auto transaction(std::string_view why, F&& f) {
+    return transaction([&](auto&&... content) {
+      explain(why);
+      return f(content...);
+    });
+  }
 
  private:
   friend class Writable_Database_Client_Lock;
@@ -76,6 +84,14 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
   template <class F>
   auto transaction(F&& f) {
     return Client::transaction([&] { return f(store_.get_journal()); });
+  }
+  // The same; a comment says why, and a time stamp ends it (Client::explain).
+  template <class F>
+  auto transaction(std::string_view why, F&& f) {
+    return transaction([&](auto&&... content) {
+      explain(why);
+      return f(content...);
+    });
   }
 
  private:

@@ -42,6 +42,7 @@ class Local_Copy {
   virtual void copy_from(const Abstract_File& source, Offset end) = 0;
   virtual void write(const Valid_Data& entry) = 0;
   virtual void write(const Timestamp& entry) = 0;
+  virtual void write(const Comment& entry) = 0;
   // Appends what the next checkpoint would append, and returns where that will be.
   virtual Offset prepare_checkpoint() = 0;
   // Reads into data[0, size) what is at `offset`, also where it is not in the file yet.
@@ -72,6 +73,7 @@ class Writable_Copy final : public Local_Copy {
   }
   void write(const Valid_Data& entry) override { store_.write(entry); }
   void write(const Timestamp& entry) override { store_.write(entry); }
+  void write(const Comment& entry) override { store_.write(entry); }
   Offset prepare_checkpoint() override {
     store_.prepare_checkpoint();
     return store_.get_journal().get_position();
@@ -108,6 +110,7 @@ class Readonly_Copy final : public Local_Copy {
   void copy_from(const Abstract_File&, Offset) override { refuse(); }
   void write(const Valid_Data&) override { refuse(); }
   void write(const Timestamp&) override { refuse(); }
+  void write(const Comment&) override { refuse(); }
   Offset prepare_checkpoint() override { refuse(); }
   void read(char* data, std::size_t size, Offset offset) const override {
     file().read_exactly(data, size, offset);

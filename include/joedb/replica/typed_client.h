@@ -66,6 +66,14 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
     if constexpr (takes_reference)
       return Client::transaction([&] { return f(static_cast<Writer&>(this->store_)); });
   }
+  // The same; a comment says why, which `joedb log` shows, and a time stamp ends it.
+  template <class F>
+  auto transaction(std::string_view why, F&& f) {
+    return transaction([&](Writer& database) {
+      explain(why);
+      return f(database);
+    });
+  }
 
  private:
   template <class>
