@@ -62,6 +62,15 @@ joedb_log --record 0 city.joedb                     2
 joedb_show city.joedb                               0
 joedb_show city.joedb 1000                          1
 joedb_show city.joedb soon                          2
+joedb_diff city.joedb 41                            0
+joedb_diff city.joedb other.joedb                   0
+joedb_diff --exit-code city.joedb other.joedb       1
+joedb_diff --exit-code city.joedb city.joedb        0
+joedb_diff city.joedb 1000                          1
+joedb_diff city.joedb soon                          1
+joedb_diff city.joedb 41 soon                       2
+joedb_diff city.joedb                               2
+joedb_diff --patch --json city.joedb 41             2
 joedb_to_json city.joedb                            0
 joedb_to_json text                                  1
 joedb_stats city.joedb                              0

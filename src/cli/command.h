@@ -41,6 +41,7 @@ int run_blame(std::vector<std::string> arguments);
 int run_browser(std::vector<std::string> arguments);
 int run_interpreter(std::vector<std::string> arguments);
 int run_client(std::vector<std::string> arguments);
+int run_diff(std::vector<std::string> arguments);
 int run_compiler(std::vector<std::string> arguments);
 int run_edit(std::vector<std::string> arguments);
 int run_log(std::vector<std::string> arguments);

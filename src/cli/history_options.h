@@ -20,6 +20,9 @@ namespace joedb {
 // message.
 Moment parse_moment(const std::string& text, const std::string& option);
 
+// The same, but nothing if it is neither.
+std::optional<Moment> find_moment_in(const std::string& text);
+
 // The id of a record. Throws Usage_Error if it is none.
 Record_Id parse_record(const std::string& text);
 

@@ -1,6 +1,7 @@
 #include "cli/history_output.h"
 
 #include <algorithm>
+#include <map>
 
 #include "cli/history_json.h"
 #include "interpreter/display.h"
@@ -86,15 +87,20 @@ Json json_of(const Transaction_Info& info) {
   return json;
 }
 
+static Json json_of(const std::vector<Table_Summary>& tables) {
+  Json json = Json::array();
+  for (const Table_Summary& table : tables)
+    json.push_back({{"name", table.name},
+                    {"inserted", table.inserted},
+                    {"updated", table.updated},
+                    {"deleted", table.deleted},
+                    {"schema_changes", table.schema_changes}});
+  return json;
+}
+
 static Json json_of(const Transaction_Summary& summary) {
   Json json = json_of(static_cast<const Transaction_Info&>(summary));
-  json["tables"] = Json::array();
-  for (const Table_Summary& table : summary.tables)
-    json["tables"].push_back({{"name", table.name},
-                              {"inserted", table.inserted},
-                              {"updated", table.updated},
-                              {"deleted", table.deleted},
-                              {"schema_changes", table.schema_changes}});
+  json["tables"] = json_of(summary.tables);
   json["marks"] = summary.marks;
   return json;
 }
@@ -157,12 +163,13 @@ void History_Output::print(const Transaction_Summary& summary) {
   out_ << text << '\n';
 }
 
-void History_Output::print_changes(const Transaction& transaction, std::string_view indentation) {
+void History_Output::print_changes(const std::vector<Change>& changes,
+                                   std::string_view indentation) {
   constexpr std::size_t block = std::size_t{1} << 16;
   std::string text;
   const Change_Style style{settings_.has_colours, settings_.is_complete, indentation,
                            settings_.record};
-  for (const Change& change : transaction.changes) {
+  for (const Change& change : changes) {
     append_change(text, change, style);
     if (text.size() < block) continue;
     out_ << text;
@@ -176,7 +183,7 @@ void History_Output::print(const Transaction& transaction) {
   if (!is_first_) out_ << '\n';
   is_first_ = false;
   out_ << line(transaction) << '\n';
-  print_changes(transaction, "  ");
+  print_changes(transaction.changes, "  ");
 }
 
 std::string History_Output::headings(const Transaction_Info& info) const {
@@ -210,12 +217,67 @@ std::string History_Output::headings(const Transaction_Info& info) const {
   return text;
 }
 
+static std::vector<Table_Summary> summaries_of(const std::vector<Change>& changes) {
+  std::map<Table_Id, Table_Summary> tables;
+  for (const Change& change : changes) {
+    if (!change.table) continue;
+    Table_Summary& table = tables[change.table->id];
+    table.table = change.table->id;
+    table.name = change.table_name();
+    const auto size = static_cast<std::uint64_t>(change.size);
+    switch (change.kind) {
+      case Change::Kind::inserted:
+        table.inserted += size;
+        break;
+      case Change::Kind::updated:
+        table.updated += size;
+        break;
+      case Change::Kind::deleted:
+        table.deleted += size;
+        break;
+      default:
+        ++table.schema_changes;
+        break;
+    }
+  }
+  std::vector<Table_Summary> result;
+  for (auto& [id, table] : tables) result.push_back(std::move(table));
+  return result;
+}
+
+void History_Output::print_difference(const State& from, const State& to,
+                                      const std::vector<Change>& changes, bool has_changes) {
+  const std::vector<Table_Summary> tables = summaries_of(changes);
+  if (settings_.is_json) {
+    const auto json_of_state = [](const State& state) {
+      return Json{{"file", state.file}, {"position", state.position}};
+    };
+    Json json{{"from", json_of_state(from)}, {"to", json_of_state(to)}};
+    json["tables"] = json_of(tables);
+    if (has_changes) {
+      json["changes"] = Json::array();
+      for (const Change& change : changes)
+        json["changes"].push_back(json_of(change, settings_.record));
+    }
+    return write(out_, json);
+  }
+  if (has_changes && !changes.empty()) {
+    print_changes(changes, "");
+    out_ << '\n';
+  }
+  for (const Table_Summary& table : tables) {
+    Transaction_Summary summary;
+    summary.tables.push_back(table);
+    out_ << summary_text(summary, settings_.has_colours) << '\n';
+  }
+}
+
 void History_Output::print_all(const Transaction& transaction) {
   if (settings_.is_json) return print_json(transaction);
   out_ << headings(transaction);
   if (transaction.changes.empty()) return;
   out_ << '\n';
-  print_changes(transaction, "");
+  print_changes(transaction.changes, "");
 }
 
 }  // namespace joedb

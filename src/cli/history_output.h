@@ -3,6 +3,7 @@
 
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "interpreter/change_text.h"
 #include "joedb/history/changes.h"
@@ -35,9 +36,18 @@ class History_Output {
   // comment.
   std::string line(const Transaction_Info& info) const;
 
+  struct State {
+    std::string file;
+    Offset position = 0;
+  };
+  // What differs between two states: the changes, if they are wanted, then a line for each table,
+  // or an object.
+  void print_difference(const State& from, const State& to, const std::vector<Change>& changes,
+                        bool has_changes);
+
  private:
   std::string headings(const Transaction_Info& info) const;
-  void print_changes(const Transaction& transaction, std::string_view indentation);
+  void print_changes(const std::vector<Change>& changes, std::string_view indentation);
   void print_json(const Transaction& transaction);
 
   std::ostream& out_;

@@ -16,6 +16,31 @@ constexpr index_t longest_change = 20;
 // In bytes.
 constexpr std::size_t longest_text = 120;
 constexpr std::size_t shown_text = 100;
+// So much is shown before a difference that is far from the beginning.
+constexpr std::size_t shown_before = 20;
+
+bool is_inside_character(std::string_view text, std::size_t i) {
+  return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0u) == 0x80u;
+}
+
+// What two texts have in common, in whole characters.
+struct Common {
+  std::size_t prefix = 0;
+  std::size_t suffix = 0;
+};
+Common common_parts(std::string_view a, std::string_view b) {
+  const std::size_t most = std::min(a.size(), b.size());
+  Common common;
+  while (common.prefix < most && a[common.prefix] == b[common.prefix]) ++common.prefix;
+  while (common.prefix > 0 &&
+         (is_inside_character(a, common.prefix) || is_inside_character(b, common.prefix)))
+    --common.prefix;
+  while (common.suffix < most - common.prefix &&
+         a[a.size() - 1 - common.suffix] == b[b.size() - 1 - common.suffix])
+    ++common.suffix;
+  while (common.suffix > 0 && is_inside_character(a, a.size() - common.suffix)) --common.suffix;
+  return common;
+}
 
 class Writer {
  public:
@@ -104,6 +129,11 @@ class Writer {
       separator = ", ";
       append_plain(out_, change.field_name(field));
       out_ += ' ';
+      if (change.kind == Change::Kind::updated && field.old_values.type() == Type_Code::string &&
+          !field.new_values.is_empty()) {
+        texts(field.old_values.get<std::string_view>(i), field.new_values.get<std::string_view>(i));
+        continue;
+      }
       if (!field.old_values.is_empty()) value(field.old_values[i]);
       if (change.kind == Change::Kind::updated) out_ += " → ";
       if (!field.new_values.is_empty()) value(field.new_values[i]);
@@ -124,13 +154,61 @@ class Writer {
   // A character is not cut.
   void text(std::string_view text) {
     if (style_.is_complete || text.size() <= longest_text) return append_quoted(out_, text);
-    std::size_t size = shown_text;
-    while (size > shown_text - 4 && (static_cast<unsigned char>(text[size]) & 0xc0u) == 0x80u)
-      --size;
-    append_quoted(out_, text.substr(0, size));
+    append_quoted(out_, text.substr(0, cut(text, 0)));
+    size(text);
+  }
+  // Where the part that is shown of a long text ends.
+  std::size_t cut(std::string_view text, std::size_t first) const {
+    std::size_t end = first + shown_text;
+    if (style_.is_complete || end >= text.size()) return text.size();
+    while (end > first + shown_text - 4 && is_inside_character(text, end)) --end;
+    return end;
+  }
+  void size(std::string_view text) {
     out_ += "… (";
     out_ += std::to_string(text.size());
     out_ += " bytes)";
+  }
+
+  // An old and a new text: where they differ, which long ones show, too.
+  void texts(std::string_view old_text, std::string_view new_text) {
+    const Common common = common_parts(old_text, new_text);
+    std::size_t first = 0;
+    if (!style_.is_complete && std::max(old_text.size(), new_text.size()) > longest_text &&
+        common.prefix > 2 * shown_before) {
+      first = common.prefix - shown_before;
+      while (is_inside_character(old_text, first)) --first;
+    }
+    text(old_text, first, common, colour::deleted);
+    out_ += " → ";
+    text(new_text, first, common, colour::inserted);
+  }
+  void text(std::string_view text, std::size_t first, const Common& common,
+            std::string_view its_colour) {
+    const bool is_short = first == 0 && text.size() <= longest_text;
+    const std::size_t end = is_short ? text.size() : cut(text, first);
+    if (first > 0) out_ += "…";
+    const std::size_t middle_end = std::min(text.size() - common.suffix, end);
+    const bool has_common = common.prefix + common.suffix > 0 && common.prefix < middle_end;
+    if (!style_.has_colours || !has_common) {
+      append_quoted(out_, text.substr(first, end - first));
+    } else {
+      // In one pair of quotes.
+      const auto add = [&](std::size_t from, std::size_t to) {
+        std::string part;
+        append_quoted(part, text.substr(from, to - from));
+        out_.append(part, 1, part.size() - 2);
+      };
+      out_ += '"';
+      add(first, common.prefix);
+      out_ += its_colour;
+      add(common.prefix, middle_end);
+      out_ += colour::end;
+      out_ += colour::updated;
+      add(middle_end, end);
+      out_ += '"';
+    }
+    if (end < text.size()) size(text);
   }
 
   void words(std::initializer_list<std::string_view> words) {
