@@ -16,6 +16,9 @@ printf 'create_table city\nadd_field city name string\ninsert_into city 0 "Rome"
 joedbi --new city.joedb < city.joedbi > /dev/null
 printf 'insert_into city\nabort\n' | joedbi city.joedb > /dev/null 2>&1; mv city.joedb tail.joedb
 joedbi --new city.joedb < city.joedbi > /dev/null
+cp city.joedb conflict.joedb
+printf 'valid_data\nupdate city 0 name "Bonn"\nvalid_data\nupdate city 0 name "Oslo"\n' |
+  joedbi conflict.joedb > /dev/null
 cp city.joedb other.joedb; echo 'insert_into city 1 "Bonn"' | joedbi other.joedb > /dev/null
 cp city.joedb damaged.joedb; joedb_verify --protect damaged.joedb > /dev/null
 printf X | dd of=damaged.joedb bs=1 seek=70 conv=notrunc status=none
@@ -71,6 +74,22 @@ joedb_diff city.joedb soon                          1
 joedb_diff city.joedb 41 soon                       2
 joedb_diff city.joedb                               2
 joedb_diff --patch --json city.joedb 41             2
+joedb_blame city.joedb city                         0
+joedb_blame city.joedb town                         1
+joedb_blame city.joedb                              2
+joedb_blame city.joedb city x                       2
+joedb_undo --dry-run city.joedb                     0
+joedb_undo city.joedb 1000                          1
+joedb_undo missing.joedb                            1
+joedb_undo --ours --theirs city.joedb               2
+joedb_undo conflict.joedb 74                        1
+joedb_undo --ours conflict.joedb 74                 0
+joedb_revert --dry-run city.joedb ..                0
+joedb_revert city.joedb 1000..                      1
+joedb_revert city.joedb                             2
+joedb_restore --at 66 conflict.joedb city 0         0
+joedb_restore --at 66 conflict.joedb city 9         1
+joedb_restore conflict.joedb city 0                 2
 joedb_to_json city.joedb                            0
 joedb_to_json text                                  1
 joedb_stats city.joedb                              0

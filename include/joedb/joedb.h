@@ -6,6 +6,8 @@
 #include "joedb/base/loggers.h"
 #include "joedb/base/main_wrapper.h"
 #include "joedb/compiled.h"
+#include "joedb/history/apply.h"
+#include "joedb/history/blame.h"
 #include "joedb/history/changes.h"
 #include "joedb/interpreter/interpreted_file.h"
 #include "joedb/interpreter/table_text.h"
