@@ -31,7 +31,7 @@ class History_Output {
   // All that a transaction says of itself, a line each, then the changes.
   void print_all(const Transaction& transaction);
   // Only the changes, as text.
-  void print_changes(const Transaction& transaction) { print_changes(transaction, ""); }
+  void print_changes(const Transaction& transaction) { print_changes(transaction.changes, ""); }
   // What print() begins with: the position, the time, the author, and the first line of the first
   // comment.
   std::string line(const Transaction_Info& info) const;
