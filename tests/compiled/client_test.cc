@@ -9,6 +9,7 @@
 #include "geo_1.h"
 #include "geo_2.h"
 #include "joedb/base/log.h"
+#include "joedb/history/changes.h"
 #include "testing/error_of.h"
 #include "testing/simulated_system.h"
 #include "testing/temporary_directory.h"
@@ -41,6 +42,20 @@ TEST_F(Two_Clients, See_Each_Others_Transactions) {
   EXPECT_EQ(ann_.get_checkpoint_difference(), 0);
   EXPECT_EQ(ann_.get_journal_checkpoint(), ann_.get_connection_checkpoint());
   EXPECT_EQ(bob_.pull(std::chrono::milliseconds(1)), 0);
+}
+
+TEST_F(Two_Clients, Say_Why_A_Transaction_Is_Made) {
+  ann_.set_author("Ann");
+  const id_of_city oslo = ann_.transaction("the capital of Norway", [](Writable_Database& db) {
+    return db.new_city("Oslo", 1, "Norway");
+  });
+  bob_.pull();
+  EXPECT_EQ(bob_.get_database().find_city_by_name("Oslo"), oslo);
+  joedb::Reversed<joedb::Summaries> log(bob_file_);
+  const joedb::Transaction_Summary* const last = log.next();
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->comments, std::vector<std::string>{"the capital of Norway"});
+  EXPECT_EQ(last->author, "Ann");
 }
 
 TEST_F(Two_Clients, Wait_For_A_Transaction) {

@@ -26,6 +26,7 @@ class Client_Database : public Writer {
   using Writer::unlock;
   void write(const Valid_Data&) { this->write_valid_data(); }
   void write(const Timestamp& entry) { this->write_timestamp(entry.seconds); }
+  void write(const Comment& entry) { this->write_comment(entry.text); }
 };
 
 // Base of the generated Client.
