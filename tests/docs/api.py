@@ -66,7 +66,8 @@ class Api_Documentation(unittest.TestCase):
         self.assertIn('Locks, pulls, calls run(), writes a checkpoint, pushes, unlocks.',
                       self.comment('joedb::Client', 'transaction'))
         self.assertIn('Calls f(Writable_Database&) with the write lock',
-                      self.comment('joedb::Typed_Client', 'transaction'))
+                      self.comment('joedb::Typed_Client', 'transaction', 1))
+        self.assertIn('a comment says why', self.comment('joedb::Typed_Client', 'transaction', 2))
         self.assertIn('until there are size bytes in all.',
                       self.comment('joedb::Typed_Writer', 'write_blob', 2))
         self.assertIn('Seconds since 1970', self.comment('joedb', 'at_time'))
