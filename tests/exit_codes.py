@@ -65,6 +65,12 @@ joedb_log --record 0 city.joedb                     2
 joedb_show city.joedb                               0
 joedb_show city.joedb 1000                          1
 joedb_show city.joedb soon                          2
+joedb_branch city.joedb 41 branch.joedb              0
+joedb_branch city.joedb 41 branch.joedb              1
+joedb_branch --force city.joedb 41 branch.joedb      0
+joedb_branch city.joedb 42 other_branch.joedb        1
+joedb_branch city.joedb soon other_branch.joedb      2
+joedb_branch city.joedb 41                          2
 joedb_diff city.joedb 41                            0
 joedb_diff city.joedb other.joedb                   0
 joedb_diff --exit-code city.joedb other.joedb       1

@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include "cli/command.h"
+#include "cli/database_options.h"
+#include "cli/history_options.h"
+#include "cli/output.h"
+#include "io/copy_range.h"
+#include "joedb/io/memory_file.h"
+
+namespace joedb {
+
+namespace {
+
+// By the file system, if it can. That looks up the name again, which may be that of another file
+// by now: the ends of the copy tell.
+bool try_to_share(const Abstract_File& file, New_File& branch, Offset end) {
+  if (dynamic_cast<const File*>(&file) == nullptr) return false;
+  if (!copy_in_file_system(file.get_name(), branch.path(), end)) return false;
+  constexpr Offset sample = 65536;
+  const Offset first_end = std::min(end, journal_start + sample);
+  return file.equal_to(branch, journal_start, first_end) &&
+         file.equal_to(branch, std::max(end - sample, journal_start), end);
+}
+
+// The bytes up to `end`, and the header of a journal that has no checkpoint yet.
+void copy_beginning(const Abstract_File& file, New_File& branch, Offset end) {
+  if (!try_to_share(file, branch, end)) {
+    branch.truncate(0);
+    file.copy_to(branch, 0, end);
+  }
+  const std::array<char, header_size> header = encode_header({});
+  branch.pwrite(header.data(), header.size(), 0);
+}
+
+void write_branch(Abstract_File& file, Recovery recovery, const Moment& moment, New_File& branch) {
+  const Offset end = find_moment(file, moment, recovery);
+  Readonly_Journal original(file, recovery);
+  original.replay(Ignore_Entries(), end);
+  require_entry_end(original, end);
+  copy_beginning(file, branch, end);
+  const bool has_integrity = original.is_covered();
+  Writable_Journal journal(branch, Recovery::ignore_header);
+  try {
+    journal.replay(Ignore_Entries());
+    if (has_integrity) journal.enable_integrity();
+    journal.hard_checkpoint();
+  } catch (...) {
+    Destructor_Logger::remove_logger();  // the file will be removed
+    throw;
+  }
+}
+
+const char* const details =
+    R"(NEW has the entries of FILE up to the position or time WHEN, byte by byte, and a hard checkpoint:
+a database that goes on from there by itself. Where the file system can, both share what they have
+in common on the disk, so that NEW takes neither time to copy nor room.
+
+WHEN is a position of the journal, as joedb_log shows them, or a time: "2026-01-31",
+"2026-01-31 12:00" (GMT), yesterday, "2 hours ago".
+)";
+
+}  // namespace
+
+int run_branch(std::vector<std::string> arguments) {
+  Options options({"joedb_branch [options] FILE WHEN NEW",
+                   "Makes a database that begins as another one, up to a moment of it.", details,
+                   "  joedb_branch people.joedb yesterday trial.joedb\n"
+                   "  joedb_branch people.joedb 129 as_it_was.joedb\n"});
+  Recovery recovery = Recovery::none;
+  bool ignore_header = false;
+  bool force = false;
+  Source_Options source;
+  add_recovery_option(options, recovery);
+  options.add_flag("--ignore_header", ignore_header, "the same as --recovery ignore_header");
+  options.add_flag("--force", force, "replace NEW if it exists");
+  add_source_options(options, source);
+  options.set_words({kinds::database, kinds::text, kinds::database});
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+
+  const std::string name = words->take_name();
+  const Moment moment = parse_moment(words->take_name(), "WHEN");
+  const std::string out = words->take_last_name();
+  if (ignore_header) recovery = Recovery::ignore_header;
+  require_writable_name(out);
+  require_other_file(out, name);
+  require_absent(out, force);
+  const auto file = open_source(name, source);
+  const std::unique_ptr<File> replaced = lock_to_replace(out);
+  const auto existing = force ? New_File::Existing::replace : New_File::Existing::refuse;
+  fill_new_file(out, existing, [&](New_File& branch) {
+    name_file_in_errors(file->get_name(), [&] { write_branch(*file, recovery, moment, branch); });
+  });
+  if (replaced) remove_snapshots(*replaced);
+  return 0;
+}
+
+}  // namespace joedb
