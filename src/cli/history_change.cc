@@ -10,6 +10,7 @@
 #include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/standard_input.h"
+#include "history/explanation.h"
 #include "interpreter/conflict_text.h"
 
 namespace joedb {
@@ -84,9 +85,7 @@ class Changer {
       // What has no end yet would be part of this transaction.
       if (is_unfinished(file)) database.write(Timestamp{now});
       info_.begin = std::as_const(database).get_journal().get_position();
-      database.write(Comment{wanted_.comment});
-      if (!command_.author.empty())
-        database.write(Comment{std::string(author_mark) + command_.author});
+      write_explanation(database, wanted_.comment, command_.author);
       write_plan(database, plan_);
       if (wanted_.has_valid_data) database.write(Valid_Data{});
       database.write(Timestamp{now});

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/history_change.h"
 #include "cli/history_options.h"
+#include "history/change_parts.h"
 #include "joedb/table/load.h"
 
 namespace joedb {
@@ -16,24 +17,6 @@ struct Restored_Record {
   Moment moment;
   std::string when;
 };
-
-Values value_of(const Table& table, Field_Id field, Record_Id record) {
-  const Column_Base& column = *table.find_field(field)->column;
-  Values result(column.type().code);
-  result.append(column, record.value(), 1);
-  return result;
-}
-
-std::shared_ptr<const Table_Description> describe(const Table& table) {
-  auto result = std::make_shared<Table_Description>();
-  result->id = table.id();
-  result->name = table.name();
-  for (std::size_t i = 0; i < table.fields().size(); ++i)
-    if (const Field& field = table.fields()[i]; field.column)
-      result->fields.push_back(
-          {Field_Id(static_cast<std::uint16_t>(i + 1)), field.name, field.column->type(), ""});
-  return result;
-}
 
 // Fields that were dropped since stay dropped, and those that were added since stay as they are.
 Wanted_Changes find(Abstract_File& file, const Database& present, const Restored_Record& restored,
@@ -52,16 +35,14 @@ Wanted_Changes find(Abstract_File& file, const Database& present, const Restored
   if (before == nullptr || !before->is_used(record))
     throw Exception("there was no record " + std::to_string(record.value()) + " of " +
                     restored.table + " at " + restored.when);
-  Change change;
-  change.kind = table->is_used(record) ? Change::Kind::updated : Change::Kind::inserted;
-  change.table = describe(*table);
-  change.record = record;
-  change.size = 1;
+  Change change =
+      change_of_records(table->is_used(record) ? Change::Kind::updated : Change::Kind::inserted,
+                        describe(present, *table), record.value(), 1);
   for (const Field_Description& field : change.table->fields) {
     if (before->find_field(field.id) == nullptr) continue;
-    Field_Change values{field.id, Values(), value_of(*before, field.id, record)};
+    Field_Change values{field.id, Values(), read_values(*before, field.id, record.value(), 1)};
     if (change.kind == Change::Kind::updated)
-      values.old_values = value_of(*table, field.id, record);
+      values.old_values = read_values(*table, field.id, record.value(), 1);
     change.fields.push_back(std::move(values));
   }
   Wanted_Changes wanted;

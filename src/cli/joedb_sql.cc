@@ -251,7 +251,7 @@ class Shell {
   Shell(Sql_Session& session, const Sql_Options& options)
       : session_(session), format_(options.format), has_timer_(options.has_timer) {
     display_.has_colours = has_colours(options.colour);
-    sqlite3_progress_handler(session.connection(), 10'000, &stop_if_interrupted, this);
+    interrupt_when_stopped(session.connection(), display_);
   }
   ~Shell() { sqlite3_progress_handler(session_.connection(), 0, nullptr, nullptr); }
   Shell(const Shell&) = delete;
@@ -316,15 +316,6 @@ class Shell {
   }
 
  private:
-  static int stop_if_interrupted(void* shell) {
-    try {
-      static_cast<Shell*>(shell)->display_.check();
-      return 0;
-    } catch (const Display_Stopped&) {
-      return 1;
-    }
-  }
-
   void show(const std::string& sql, Terminal& terminal) {
     struct Page_End {
       ~Page_End() { terminal.end_page(); }

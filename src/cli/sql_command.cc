@@ -28,8 +28,7 @@ class Select_Command {
   void run(const std::string& text, std::ostream& out) {
     if (flush_) flush_();
     sqlite3* const connection = sql_.connection();
-    const Display& display = loop_.display();
-    sqlite3_progress_handler(connection, 10'000, &stop_if_interrupted, &loop_.display());
+    interrupt_when_stopped(connection, loop_.display());
     sqlite3_stmt* prepared = nullptr;
     const char* rest = nullptr;
     int code = sqlite3_prepare_v2(connection, text.c_str(), static_cast<int>(text.size()),
@@ -38,21 +37,12 @@ class Select_Command {
                                                                                &sqlite3_finalize);
     if (code == SQLITE_OK && std::string_view(rest).find_first_not_of(" \t;") != std::string::npos)
       throw Exception("one statement expected, and there is more: " + std::string(rest));
-    if (code == SQLITE_OK) code = Sql_Rows(prepared, Row_Format::table, out, display).run();
+    if (code == SQLITE_OK) code = Sql_Rows(prepared, Row_Format::table, out, loop_.display()).run();
     if (code == SQLITE_INTERRUPT) throw Display_Stopped("interrupted");
     if (code != SQLITE_DONE) throw Exception(sql_error_text(connection, text, 0));
   }
 
  private:
-  static int stop_if_interrupted(void* display) {
-    try {
-      static_cast<Display*>(display)->check();
-      return 0;
-    } catch (const Display_Stopped&) {
-      return 1;
-    }
-  }
-
   Command_Loop& loop_;
   Live_Sql sql_;
   const std::function<void()> flush_;

@@ -227,6 +227,18 @@ void Sql_Rows::write_markdown_rows(const Rows& rows) {
   }
 }
 
+void interrupt_when_stopped(sqlite3* connection, Display& display) {
+  const auto is_stopped = [](void* checked) {
+    try {
+      static_cast<Display*>(checked)->check();
+      return 0;
+    } catch (const Display_Stopped&) {
+      return 1;
+    }
+  };
+  sqlite3_progress_handler(connection, 10'000, is_stopped, &display);
+}
+
 std::string sql_error_text(sqlite3* connection, std::string_view text, std::size_t start) {
   int offset = -1;
 #if SQLITE_VERSION_NUMBER >= 3038000

@@ -55,6 +55,10 @@ class Sql_Rows {
   std::vector<bool> are_texts_;  // stand on the left
 };
 
+// From now on, statements of the connection end with SQLITE_INTERRUPT when the display is stopped.
+// It must outlive them.
+void interrupt_when_stopped(sqlite3* connection, Display& display);
+
 // The last error of a connection, in the statement that begins at `start` of this text: with the
 // number of the line if there are several, and a ^ under the place if it is known.
 std::string sql_error_text(sqlite3* connection, std::string_view text, std::size_t start);

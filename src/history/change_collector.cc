@@ -7,34 +7,8 @@
 
 namespace joedb::inline v1 {
 
-// ---- descriptions -------------------------------------------------------------------------------
-
-Change_Collector::Description Change_Collector::describe(Table_Id id, std::string name) {
-  auto result = std::make_shared<Table_Description>();
-  result->id = id;
-  result->name = std::move(name);
-  return result;
-}
-
-Field_Description Change_Collector::describe(Field_Id id, const Field& field) const {
-  const Type type = field.column->type();
-  const Table* const referenced = database_.find_table(type.referenced);
-  return {id, field.name, type, referenced != nullptr ? referenced->name() : ""};
-}
-
-Change_Collector::Description Change_Collector::describe(const Table& table,
-                                                         bool has_fields) const {
-  auto result = std::make_shared<Table_Description>();
-  result->id = table.id();
-  result->name = table.name();
-  if (!has_fields) return result;
-  for (std::size_t i = 0; i < table.fields().size(); ++i) {
-    const Field& field = table.fields()[i];
-    if (field.column)
-      result->fields.push_back(describe(Field_Id(static_cast<std::uint16_t>(i + 1)), field));
-  }
-  return result;
-}
+// Of changes of the schema.
+static Description name_of(const Table& table) { return describe(table.id(), table.name()); }
 
 // ---- what is saved ------------------------------------------------------------------------------
 
@@ -121,28 +95,12 @@ Values Change_Collector::gather(const Touched_Field& field, index_t first, index
   return values;
 }
 
-Values Change_Collector::read(const Table& table, Field_Id field, index_t first, index_t size) {
-  const Column_Base& column = *table.find_field(field)->column;
-  Values values(column.type().code);
-  values.append(column, first, size);
-  return values;
-}
-
 // ---- changes of records -------------------------------------------------------------------------
-
-Change Change_Collector::change(Change::Kind kind, Description table, index_t first, index_t size) {
-  Change result;
-  result.kind = kind;
-  result.table = std::move(table);
-  result.record = Record_Id(first);
-  result.size = size;
-  return result;
-}
 
 // Fields whose values were not kept are left out.
 Change Change_Collector::deletion(Description table, const Touched_Table& touched, index_t first,
                                   index_t end) {
-  Change result = change(Change::Kind::deleted, table, first, end - first);
+  Change result = change_of_records(Change::Kind::deleted, table, first, end - first);
   for (const Field_Description& field : table->fields) {
     const auto saved = touched.fields.find(field.id);
     if (saved == touched.fields.end()) continue;
@@ -157,9 +115,10 @@ Change Change_Collector::deletion(Description table, const Touched_Table& touche
 
 Change Change_Collector::insertion(Description table, const Table& rows, index_t first,
                                    index_t size) {
-  Change result = change(Change::Kind::inserted, table, first, size);
+  Change result = change_of_records(Change::Kind::inserted, table, first, size);
   for (const Field_Description& field : table->fields)
-    result.fields.push_back({field.id, Values(field.type.code), read(rows, field.id, first, size)});
+    result.fields.push_back(
+        {field.id, Values(field.type.code), read_values(rows, field.id, first, size)});
   return result;
 }
 
@@ -226,7 +185,7 @@ void Transaction_Collector::flush() {
   for (const auto& item : tables_) {
     const Touched_Table& touched = item.second;
     const Table& table = *database_.find_table(item.first);
-    const Description description = describe(table);
+    const Description description = describe(database_, table);
     for (const auto& [first, range] : touched.records.ranges()) {
       const std::uint64_t order = range.order;
       if (range.payload.value)
@@ -237,10 +196,10 @@ void Transaction_Collector::flush() {
     }
     for_each_update(touched, [&](index_t first, index_t end, std::uint64_t order,
                                  const std::vector<Field_Id>& fields) {
-      Change update = change(Change::Kind::updated, description, first, end - first);
+      Change update = change_of_records(Change::Kind::updated, description, first, end - first);
       for (const Field_Id field : fields)
         update.fields.push_back({field, gather(touched.fields.at(field), first, end),
-                                 read(table, field, first, end - first)});
+                                 read_values(table, field, first, end - first)});
       changes.push_back({order, std::move(update)});
     });
   }
@@ -252,25 +211,21 @@ void Transaction_Collector::flush() {
 
 void Transaction_Collector::add_schema_change(Change::Kind kind, Description table,
                                               Schema_Change schema) {
-  Change change;
-  change.kind = kind;
-  change.table = std::move(table);
-  change.schema = std::make_shared<Schema_Change>(std::move(schema));
-  changes_.push_back(std::move(change));
+  changes_.push_back(change_of_schema(kind, std::move(table), std::move(schema)));
 }
 
 void Transaction_Collector::note_drop(const Table& table) {
   flush();
   Schema_Change schema;
   schema.rows = table.records().used_count();
-  const Description description = describe(table);
+  const Description description = describe(database_, table);
   schema.has_lost = may_keep(table, description->fields.size());
   if (schema.has_lost && schema.rows > 0)
     for_each_run(table, [&](index_t first, index_t size) {
-      Change lost = change(Change::Kind::deleted, description, first, size);
+      Change lost = change_of_records(Change::Kind::deleted, description, first, size);
       for (const Field_Description& field : description->fields)
         lost.fields.push_back(
-            {field.id, read(table, field.id, first, size), Values(field.type.code)});
+            {field.id, read_values(table, field.id, first, size), Values(field.type.code)});
       schema.lost.push_back(std::move(lost));
     });
   add_schema_change(Change::Kind::table_dropped, description, std::move(schema));
@@ -279,7 +234,7 @@ void Transaction_Collector::note_drop(const Table& table) {
 void Transaction_Collector::note_drop(const Table& table, const Field& field, Field_Id id) {
   flush();
   Schema_Change schema;
-  schema.field = describe(id, field);
+  schema.field = describe(database_, id, field);
   schema.rows = table.records().used_count();
   schema.has_lost = may_keep(table, 1);
   auto description = std::make_shared<Table_Description>();
@@ -288,38 +243,40 @@ void Transaction_Collector::note_drop(const Table& table, const Field& field, Fi
   description->fields.push_back(schema.field);
   if (schema.has_lost && schema.rows > 0)
     for_each_run(table, [&](index_t first, index_t size) {
-      Change lost = change(Change::Kind::updated, description, first, size);
-      lost.fields.push_back({id, read(table, id, first, size), Values(field.column->type().code)});
+      Change lost = change_of_records(Change::Kind::updated, description, first, size);
+      lost.fields.push_back(
+          {id, read_values(table, id, first, size), Values(field.column->type().code)});
       schema.lost.push_back(std::move(lost));
     });
-  add_schema_change(Change::Kind::field_dropped, describe(table, false), std::move(schema));
+  add_schema_change(Change::Kind::field_dropped, name_of(table), std::move(schema));
 }
 
 void Transaction_Collector::note_applied(const Create_Table&) {
-  add_schema_change(Change::Kind::table_created, describe(*database_.tables().back()), {});
+  add_schema_change(Change::Kind::table_created, describe(database_, *database_.tables().back()),
+                    {});
 }
 
 void Transaction_Collector::note_applied(const Rename_Table& e) {
   Schema_Change schema;
   schema.old_name = old_name_;
-  add_schema_change(Change::Kind::table_renamed, describe(*database_.find_table(e.table), false),
+  add_schema_change(Change::Kind::table_renamed, name_of(*database_.find_table(e.table)),
                     std::move(schema));
 }
 
 void Transaction_Collector::note_applied(const Add_Field& e) {
   const Table& table = *database_.find_table(e.table);
   Schema_Change schema;
-  schema.field =
-      describe(Field_Id(static_cast<std::uint16_t>(table.fields().size())), table.fields().back());
-  add_schema_change(Change::Kind::field_added, describe(table, false), std::move(schema));
+  schema.field = describe(database_, Field_Id(static_cast<std::uint16_t>(table.fields().size())),
+                          table.fields().back());
+  add_schema_change(Change::Kind::field_added, name_of(table), std::move(schema));
 }
 
 void Transaction_Collector::note_applied(const Rename_Field& e) {
   const Table& table = *database_.find_table(e.table);
   Schema_Change schema;
-  schema.field = describe(e.field, *table.find_field(e.field));
+  schema.field = describe(database_, e.field, *table.find_field(e.field));
   schema.old_name = old_name_;
-  add_schema_change(Change::Kind::field_renamed, describe(table, false), std::move(schema));
+  add_schema_change(Change::Kind::field_renamed, name_of(table), std::move(schema));
 }
 
 void Transaction_Collector::note_applied(const Custom& e) {
@@ -333,7 +290,7 @@ void Transaction_Collector::note_applied(const Custom& e) {
 Net_Collector::Net_Collector(Database& database, index_t kept_values)
     : Change_Collector(database, kept_values) {
   for (const auto& table : database.tables())
-    if (table) before_.emplace(table->id(), describe(*table));
+    if (table) before_.emplace(table->id(), describe(database_, *table));
 }
 
 bool Net_Collector::was_there(Table_Id table, Field_Id field) const {
@@ -374,38 +331,30 @@ void Net_Collector::note_drop(const Table& table, const Field&, Field_Id field) 
                           Dropped{table.records().used_count(), has_lost});
 }
 
-static Change schema_change(Change::Kind kind, std::shared_ptr<const Table_Description> table,
-                            Schema_Change schema) {
-  Change change;
-  change.kind = kind;
-  change.table = std::move(table);
-  change.schema = std::make_shared<Schema_Change>(std::move(schema));
-  return change;
-}
-
 void Net_Collector::add_schema(Net_Changes& net) const {
   for (const auto& table : database_.tables()) {
     if (!table) continue;
     const auto before = before_.find(table->id());
-    const Description name = describe(table->id(), table->name());
+    const Description name = name_of(*table);
     if (before == before_.end()) {
-      net.schema.push_back(schema_change(Change::Kind::table_created, name, {}));
+      net.schema.push_back(change_of_schema(Change::Kind::table_created, name, {}));
     } else if (before->second->name != table->name()) {
       Schema_Change schema;
       schema.old_name = before->second->name;
-      net.schema.push_back(schema_change(Change::Kind::table_renamed, name, std::move(schema)));
+      net.schema.push_back(change_of_schema(Change::Kind::table_renamed, name, std::move(schema)));
     }
-    const Description present = describe(*table);
+    const Description present = describe(database_, *table);
     for (const Field_Description& field : present->fields) {
       const Field_Description* const old =
           before == before_.end() ? nullptr : before->second->find_field(field.id);
       Schema_Change schema;
       schema.field = field;
       if (old == nullptr) {
-        net.schema.push_back(schema_change(Change::Kind::field_added, name, std::move(schema)));
+        net.schema.push_back(change_of_schema(Change::Kind::field_added, name, std::move(schema)));
       } else if (old->name != field.name) {
         schema.old_name = old->name;
-        net.schema.push_back(schema_change(Change::Kind::field_renamed, name, std::move(schema)));
+        net.schema.push_back(
+            change_of_schema(Change::Kind::field_renamed, name, std::move(schema)));
       }
     }
   }
@@ -433,7 +382,8 @@ void Net_Collector::add_updates(std::vector<Change>& out, const Table& table,
       found->second.saved.for_each_part(first, end, add);
     else
       old_values.append_defaults(end - first);
-    all.push_back({field.id, std::move(old_values), read(table, field.id, first, end - first)});
+    all.push_back(
+        {field.id, std::move(old_values), read_values(table, field.id, first, end - first)});
   }
   std::vector<std::size_t> differing, last;
   for (index_t i = 0; i < end - first; ++i) {
@@ -441,7 +391,7 @@ void Net_Collector::add_updates(std::vector<Change>& out, const Table& table,
     for (std::size_t f = 0; f < all.size(); ++f)
       if (!is_same(all[f].old_values[i], all[f].new_values[i])) differing.push_back(f);
     if (!differing.empty() && (differing != last || i == 0)) {
-      out.push_back(change(Change::Kind::updated, after, first + i, 0));
+      out.push_back(change_of_records(Change::Kind::updated, after, first + i, 0));
       for (const std::size_t f : differing) {
         const Type_Code type = all[f].new_values.type();
         out.back().fields.push_back({all[f].field, Values(type), Values(type)});
@@ -470,7 +420,7 @@ static std::shared_ptr<const Table_Description> with_present_names(const Table_D
 
 void Net_Collector::add_records(Net_Changes& net, const Table& table,
                                 const Touched_Table& touched) const {
-  const Description after = describe(table);
+  const Description after = describe(database_, table);
   const auto found = before_.find(table.id());
   const Description before =
       found == before_.end() ? after : with_present_names(*found->second, *after);
@@ -518,14 +468,14 @@ void Net_Collector::add_drops(Net_Changes& net) const {
       if (saved != touched->second.fields.end())
         for (const auto& [first, range] : saved->second.saved.ranges())
           for_each_run(table->records(), first, range.end, [&](index_t begin, index_t size) {
-            Change lost = change(Change::Kind::updated, description, begin, size);
+            Change lost = change_of_records(Change::Kind::updated, description, begin, size);
             lost.fields.push_back(
                 {id, gather(saved->second, begin, begin + size), Values(schema.field.type.code)});
             schema.lost.push_back(std::move(lost));
           });
     }
     net.drops.push_back(
-        schema_change(Change::Kind::field_dropped, describe(*table, false), std::move(schema)));
+        change_of_schema(Change::Kind::field_dropped, name_of(*table), std::move(schema)));
   }
   for (const auto& [id, dropped] : dropped_tables_) {
     const Description before = before_.at(id);
@@ -536,7 +486,7 @@ void Net_Collector::add_drops(Net_Changes& net) const {
       for (const auto& [first, range] : touched->second.records.ranges())
         if (range.payload.value)
           schema.lost.push_back(deletion(before, touched->second, first, range.end));
-    net.drops.push_back(schema_change(Change::Kind::table_dropped, before, std::move(schema)));
+    net.drops.push_back(change_of_schema(Change::Kind::table_dropped, before, std::move(schema)));
   }
 }
 

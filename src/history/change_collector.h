@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "history/change_parts.h"
 #include "history/range_map.h"
 #include "joedb/history/transaction.h"
 #include "joedb/table/database.h"
@@ -33,8 +34,6 @@ class Change_Collector {
  protected:
   ~Change_Collector() = default;
 
-  using Description = std::shared_ptr<const Table_Description>;
-
   struct Was_Used {
     bool value;
   };
@@ -49,10 +48,6 @@ class Change_Collector {
     std::map<Field_Id, Touched_Field> fields;
   };
   using Touched_Tables = std::map<Table_Id, Touched_Table>;
-
-  Description describe(const Table& table, bool has_fields = true) const;
-  Field_Description describe(Field_Id id, const Field& field) const;
-  static Description describe(Table_Id id, std::string name);
 
   Touched_Table& touched(Table_Id id);
   // Forgets what was noted: of all tables, or of one.
@@ -74,9 +69,6 @@ class Change_Collector {
 
   // The saved values of [first, end), all of which are there.
   static Values gather(const Touched_Field& field, index_t first, index_t end);
-  static Values read(const Table& table, Field_Id field, index_t first, index_t size);
-  // A change of records of the table; without fields.
-  static Change change(Change::Kind kind, Description table, index_t first, index_t size);
   static Change deletion(Description table, const Touched_Table& touched, index_t first,
                          index_t end);
   static Change insertion(Description table, const Table& rows, index_t first, index_t size);

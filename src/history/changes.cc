@@ -150,23 +150,6 @@ template class Reversed<Changes>;
 
 // ---- from state to state ------------------------------------------------------------------------
 
-static Change schema_change(Change::Kind kind, std::shared_ptr<const Table_Description> table,
-                            Schema_Change schema) {
-  Change change;
-  change.kind = kind;
-  change.table = std::move(table);
-  change.schema = std::make_shared<Schema_Change>(std::move(schema));
-  return change;
-}
-
-static std::shared_ptr<const Table_Description> named(const Table_Description& table,
-                                                      std::string name) {
-  auto result = std::make_shared<Table_Description>();
-  result->id = table.id;
-  result->name = std::move(name);
-  return result;
-}
-
 // The opposite of a change of records.
 static Change reversed_records(Change change) {
   using Kind = Change::Kind;
@@ -210,34 +193,34 @@ static void add_reversed(std::vector<Change>& out, const Change& change) {
   opposite.field = schema.field;
   switch (change.kind) {
     case Kind::table_created:
-      out.push_back(schema_change(Kind::table_dropped, change.table, {}));
+      out.push_back(change_of_schema(Kind::table_dropped, change.table, {}));
       break;
     case Kind::table_renamed:
       opposite.old_name = change.table_name();
-      out.push_back(schema_change(Kind::table_renamed, named(*change.table, schema.old_name),
-                                  std::move(opposite)));
+      out.push_back(change_of_schema(
+          Kind::table_renamed, describe(change.table->id, schema.old_name), std::move(opposite)));
       break;
     case Kind::field_added:
-      out.push_back(schema_change(Kind::field_dropped, change.table, std::move(opposite)));
+      out.push_back(change_of_schema(Kind::field_dropped, change.table, std::move(opposite)));
       break;
     case Kind::field_renamed:
       opposite.old_name = schema.field.name;
       opposite.field.name = schema.old_name;
-      out.push_back(schema_change(Kind::field_renamed, change.table, std::move(opposite)));
+      out.push_back(change_of_schema(Kind::field_renamed, change.table, std::move(opposite)));
       break;
     case Kind::table_dropped: {
-      const auto table = named(*change.table, change.table_name());
-      out.push_back(schema_change(Kind::table_created, table, {}));
+      const auto table = describe(change.table->id, change.table_name());
+      out.push_back(change_of_schema(Kind::table_created, table, {}));
       for (const Field_Description& field : change.table->fields) {
         Schema_Change addition;
         addition.field = field;
-        out.push_back(schema_change(Kind::field_added, table, std::move(addition)));
+        out.push_back(change_of_schema(Kind::field_added, table, std::move(addition)));
       }
       for (const Change& lost : schema.lost) out.push_back(reversed_records(lost));
       break;
     }
     case Kind::field_dropped:
-      out.push_back(schema_change(Kind::field_added, change.table, std::move(opposite)));
+      out.push_back(change_of_schema(Kind::field_added, change.table, std::move(opposite)));
       for (const Change& lost : schema.lost) add_restored(out, lost);
       break;
     default:  // a mark

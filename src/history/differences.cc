@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "history/change_parts.h"
 #include "table/record_runs.h"
 
 namespace joedb::inline v1 {
@@ -11,41 +12,9 @@ namespace joedb::inline v1 {
 namespace {
 
 using Kind = Change::Kind;
-using Description = std::shared_ptr<const Table_Description>;
-
-Change schema_change(Kind kind, Description table, Schema_Change schema) {
-  Change change;
-  change.kind = kind;
-  change.table = std::move(table);
-  change.schema = std::make_shared<Schema_Change>(std::move(schema));
-  return change;
-}
-
 std::string_view referenced_name(const Database& database, const Type& type) {
   const Table* const table = database.find_table(type.referenced);
   return table != nullptr ? std::string_view(table->name()) : std::string_view();
-}
-
-Field_Description describe(const Database& database, Field_Id id, const Field& field) {
-  const Type type = field.column->type();
-  return {id, field.name, type, std::string(referenced_name(database, type))};
-}
-
-Description describe(const Database& database, const Table& table) {
-  auto result = std::make_shared<Table_Description>();
-  result->id = table.id();
-  result->name = table.name();
-  for (std::size_t i = 0; i < table.fields().size(); ++i)
-    if (const Field& field = table.fields()[i]; field.column)
-      result->fields.push_back(
-          describe(database, Field_Id(static_cast<std::uint16_t>(i + 1)), field));
-  return result;
-}
-
-Values read(const Column_Base& column, index_t first, index_t size) {
-  Values values(column.type().code);
-  values.append(column, first, size);
-  return values;
 }
 
 // Gives the runs of used ids one by one, in ascending order.
@@ -147,10 +116,7 @@ class Comparison {
   // ---- the schema
 
   static Description name_of(const Table_Description& table) {
-    auto result = std::make_shared<Table_Description>();
-    result->id = table.id;
-    result->name = table.name;
-    return result;
+    return describe(table.id, table.name);
   }
 
   void add_schema(const Table& a, const Table& b) {
@@ -193,7 +159,7 @@ class Comparison {
   void add_field(const Table_Description& table, Field_Description field) {
     Schema_Change schema;
     schema.field = std::move(field);
-    fields_added_.push_back(schema_change(Kind::field_added, name_of(table), std::move(schema)));
+    fields_added_.push_back(change_of_schema(Kind::field_added, name_of(table), std::move(schema)));
   }
 
   void drop_field(std::vector<Change>& out, const Table& table, const Table_Description& before,
@@ -207,11 +173,12 @@ class Comparison {
     const Column_Base& column = *table.find_field(field.id)->column;
     if (schema.has_lost)
       for_each_run(table, [&](index_t first, index_t size) {
-        Change lost = change(Kind::updated, description, first, size);
-        lost.fields.push_back({field.id, read(column, first, size), Values(field.type.code)});
+        Change lost = change_of_records(Kind::updated, description, first, size);
+        lost.fields.push_back(
+            {field.id, read_values(column, first, size), Values(field.type.code)});
         schema.lost.push_back(std::move(lost));
       });
-    out.push_back(schema_change(Kind::field_dropped, name_of(before), std::move(schema)));
+    out.push_back(change_of_schema(Kind::field_dropped, name_of(before), std::move(schema)));
   }
 
   void drop_table(const Table& table) {
@@ -223,7 +190,7 @@ class Comparison {
       for_each_run(table, [&](index_t first, index_t size) {
         schema.lost.push_back(deletion(table, before, first, size));
       });
-    drops_.push_back(schema_change(Kind::table_dropped, before, std::move(schema)));
+    drops_.push_back(change_of_schema(Kind::table_dropped, before, std::move(schema)));
   }
 
   void create_table(const Table& table, Table_Id id) {
@@ -238,36 +205,27 @@ class Comparison {
       after->fields.push_back(describe(b_, field_id, field));
       pair.fields.push_back({field_id, nullptr, field.column.get()});
     }
-    tables_made_.push_back(schema_change(Kind::table_created, name_of(*after), {}));
+    tables_made_.push_back(change_of_schema(Kind::table_created, name_of(*after), {}));
     for (const Field_Description& field : after->fields) add_field(*after, field);
     tables_.emplace(id, std::move(pair));
   }
 
   // ---- records
 
-  static Change change(Kind kind, Description table, index_t first, index_t size) {
-    Change change;
-    change.kind = kind;
-    change.table = std::move(table);
-    change.record = Record_Id(first);
-    change.size = size;
-    return change;
-  }
-
   static Change deletion(const Table& table, const Description& before, index_t first,
                          index_t size) {
-    Change deleted = change(Kind::deleted, before, first, size);
+    Change deleted = change_of_records(Kind::deleted, before, first, size);
     for (const Field_Description& field : before->fields)
-      deleted.fields.push_back({field.id, read(*table.find_field(field.id)->column, first, size),
-                                Values(field.type.code)});
+      deleted.fields.push_back(
+          {field.id, read_values(table, field.id, first, size), Values(field.type.code)});
     return deleted;
   }
 
   static Change insertion(const Table_Pair& table, index_t first, index_t size) {
-    Change inserted = change(Kind::inserted, table.after, first, size);
+    Change inserted = change_of_records(Kind::inserted, table.after, first, size);
     for (const Pair& field : table.fields)
       inserted.fields.push_back(
-          {field.id, Values(field.b->type().code), read(*field.b, first, size)});
+          {field.id, Values(field.b->type().code), read_values(*field.b, first, size)});
     return inserted;
   }
 
@@ -330,7 +288,7 @@ class Comparison {
         ++size;
       }
       if (last == nullptr || !continues(*last, table, first, i, count)) {
-        records_.push_back(change(Kind::updated, table.after, first, 0));
+        records_.push_back(change_of_records(Kind::updated, table.after, first, 0));
         last = &records_.back();
         for (std::size_t f = 0; f < count; ++f) {
           const Pair& pair = table.fields[places_[i + f].pair];

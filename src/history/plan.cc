@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "history/change_parts.h"
 #include "joedb/history/apply.h"
 #include "table/record_runs.h"
 
@@ -10,7 +11,6 @@ namespace joedb::inline v1 {
 namespace {
 
 using Kind = Change::Kind;
-using Description = std::shared_ptr<const Table_Description>;
 
 class Planner {
  public:
@@ -108,7 +108,7 @@ class Planner {
     Schema_Change schema;
     schema.rows = table->records().used_count();
     schema.has_lost = false;
-    schema_.push_back(schema_change(Kind::table_dropped, describe(*table), std::move(schema)));
+    schema_.push_back(change_of_schema(Kind::table_dropped, describe(*table), std::move(schema)));
   }
 
   // Whether the table has exactly these fields, and the records that the changes delete.
@@ -165,7 +165,7 @@ class Planner {
       schema.rows = table.records().used_count();
       schema.has_lost = false;
       schema_.insert(schema_.begin(),
-                     schema_change(Kind::field_dropped, describe(table), std::move(schema)));
+                     change_of_schema(Kind::field_dropped, describe(table), std::move(schema)));
     }
   }
 
@@ -234,7 +234,7 @@ class Planner {
       }
       Schema_Change schema;
       schema.old_name = renaming.present;
-      schema_.push_back(schema_change(Kind::table_renamed, renaming.change->table, schema));
+      schema_.push_back(change_of_schema(Kind::table_renamed, renaming.change->table, schema));
     }
     for (const Change& change : wanted_) {
       const bool is_new =
@@ -307,7 +307,7 @@ class Planner {
       Schema_Change schema;
       schema.field = field;
       schema.old_name = renaming.present;
-      schema_.push_back(schema_change(Kind::field_renamed, present, std::move(schema)));
+      schema_.push_back(change_of_schema(Kind::field_renamed, present, std::move(schema)));
     }
     for (const Change& change : wanted_) {
       const bool is_new = change.kind == Kind::field_added && change.table->id == table.id() &&
@@ -592,48 +592,22 @@ class Planner {
 
   // ---- help
 
-  static Change schema_change(Kind kind, Description table, Schema_Change schema) {
-    Change change;
-    change.kind = kind;
-    change.table = std::move(table);
-    change.schema = std::make_shared<const Schema_Change>(std::move(schema));
-    return change;
-  }
   Change change_of(Kind kind, const Table& table, Record_Id record, index_t size) {
-    Change change;
-    change.kind = kind;
-    change.table = describe(table);
-    change.record = record;
-    change.size = size;
-    return change;
+    return change_of_records(kind, describe(table), record.value(), size);
   }
 
   // With the fields that will be made again.
   Description describe(const Table& table) const {
     Description& result = descriptions_[table.id()];
     if (result) return result;
-    auto description = std::make_shared<Table_Description>();
-    description->id = table.id();
-    description->name = table.name();
-    for (std::size_t i = 0; i < table.fields().size(); ++i) {
-      const Field& field = table.fields()[i];
-      if (!field.column) continue;
-      const Type type = field.column->type();
-      const Table* const referenced = database_.find_table(type.referenced);
-      description->fields.push_back({Field_Id(static_cast<std::uint16_t>(i + 1)), field.name, type,
-                                     referenced != nullptr ? referenced->name() : ""});
-    }
-    return result = description;
+    return result = joedb::describe(database_, table);
   }
   static Type_Code type_of(const Table& table, Field_Id field) {
     return table.find_field(field)->column->type().code;
   }
 
   static Values read(const Table& table, Field_Id field, Record_Id record, index_t size) {
-    const Column_Base& column = *table.find_field(field)->column;
-    Values result(column.type().code);
-    result.append(column, record.value(), size);
-    return result;
+    return read_values(table, field, record.value(), size);
   }
   static Values part(const Values& values, index_t first, index_t size) {
     Values result(values.type());

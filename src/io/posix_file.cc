@@ -109,19 +109,29 @@ void File::lock_at_opening() {
     throw_io_error("locking", get_name(), -1, errno);
 }
 
-// What is written to a file that was replaced while this waited for a lock would be lost.
-bool File::has_name(const std::string& path) const {
+namespace {
+
+// Whose a name is: that of an open file, of another one, or of none; unknown if that cannot be
+// told.
+enum class Name { own, others, nobodys, unknown };
+
+Name look_up(const std::string& path, int descriptor) {
   struct stat mine;
   struct stat named;
-  if (::fstat(descriptor_, &mine) != 0) return true;
-  if (::stat(path.c_str(), &named) != 0) return errno != ENOENT;
-  return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+  if (::fstat(descriptor, &mine) != 0) return Name::unknown;
+  if (::stat(path.c_str(), &named) != 0) return errno == ENOENT ? Name::nobodys : Name::unknown;
+  return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino ? Name::own : Name::others;
 }
 
-bool File::is_replaced() const {
-  struct stat named;
-  return ::stat(get_name().c_str(), &named) == 0 && !has_name(get_name());
+}  // namespace
+
+// What is written to a file that was replaced while this waited for a lock would be lost.
+bool File::has_name(const std::string& path) const {
+  const Name name = look_up(path, descriptor_);
+  return name == Name::own || name == Name::unknown;
 }
+
+bool File::is_replaced() const { return look_up(get_name(), descriptor_) == Name::others; }
 
 File::~File() {
   unmap();

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "history/explanation.h"
 #include "joedb/base/log.h"
-#include "joedb/history/transaction.h"
 #include "joedb/io/source_file.h"
 
 namespace joedb::inline v1 {
@@ -173,8 +173,7 @@ void Client::push_if_ahead() {
 }
 
 void Client::explain(std::string_view why) {
-  local_.write(Comment{why});
-  if (!settings_.author.empty()) local_.write(Comment{std::string(author_mark) + settings_.author});
+  write_explanation(local_, why, settings_.author);
   is_explained_ = true;
 }
 

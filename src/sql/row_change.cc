@@ -22,6 +22,13 @@ using New_Value_Of_Field =
     std::variant<std::string_view, std::int8_t, std::int16_t, std::int32_t, std::int64_t, bool,
                  float, double, Record_Id, Blob, Blob_Bytes>;
 
+// For messages: put together only when there is one.
+struct Column_Name {
+  const std::string& table;
+  std::string_view field;
+  std::string text() const { return (table + '.').append(field); }
+};
+
 std::string_view type_name_of(sqlite3_value* value) {
   switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
@@ -36,18 +43,19 @@ std::string_view type_name_of(sqlite3_value* value) {
 }
 
 // As in a STRICT table, this is no constraint: OR IGNORE does not help.
-[[noreturn]] void throw_bad_type(sqlite3_value* value, Type_Code code, const std::string& field) {
+[[noreturn]] void throw_bad_type(sqlite3_value* value, Type_Code code, const Column_Name& column) {
   throw Sql_Error(SQLITE_MISMATCH, "cannot store " + std::string(type_name_of(value)) +
                                        " value in " + std::string(type_name(code)) + " column " +
-                                       field);
+                                       column.text());
 }
 [[noreturn]] void throw_out_of_range(sqlite3_value* value, Type_Code code,
-                                     const std::string& field) {
+                                     const Column_Name& column) {
   throw Sql_Error(SQLITE_CONSTRAINT_CHECK, "cannot store " + std::string(text_of(value)) + " in " +
-                                               std::string(type_name(code)) + " column " + field);
+                                               std::string(type_name(code)) + " column " +
+                                               column.text());
 }
 
-std::int64_t integer_of(sqlite3_value* value, Type_Code code, const std::string& field) {
+std::int64_t integer_of(sqlite3_value* value, Type_Code code, const Column_Name& column) {
   switch (sqlite3_value_numeric_type(value)) {
     case SQLITE_INTEGER:
       return sqlite3_value_int64(value);
@@ -56,28 +64,28 @@ std::int64_t integer_of(sqlite3_value* value, Type_Code code, const std::string&
       constexpr double limit = 9223372036854775808.0;
       if (real == std::floor(real) && real >= -limit && real < limit)
         return static_cast<std::int64_t>(real);
-      throw_bad_type(value, code, field);
+      throw_bad_type(value, code, column);
     }
     default:
-      throw_bad_type(value, code, field);
+      throw_bad_type(value, code, column);
   }
 }
 
 template <class T>
-T integer_of(sqlite3_value* value, Type_Code code, const std::string& field) {
-  const std::int64_t integer = integer_of(value, code, field);
+T integer_of(sqlite3_value* value, Type_Code code, const Column_Name& column) {
+  const std::int64_t integer = integer_of(value, code, column);
   if (integer < std::numeric_limits<T>::min() || integer > std::numeric_limits<T>::max())
-    throw_out_of_range(value, code, field);
+    throw_out_of_range(value, code, column);
   return static_cast<T>(integer);
 }
 
-double real_of(sqlite3_value* value, Type_Code code, const std::string& field) {
+double real_of(sqlite3_value* value, Type_Code code, const Column_Name& column) {
   const int type = sqlite3_value_numeric_type(value);
-  if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) throw_bad_type(value, code, field);
+  if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) throw_bad_type(value, code, column);
   return sqlite3_value_double(value);
 }
 
-New_Value_Of_Field null_of(Type_Code code, const std::string& field, bool takes_default) {
+New_Value_Of_Field null_of(Type_Code code, const Column_Name& column, bool takes_default) {
   switch (code) {
     case Type_Code::float32:
       return std::numeric_limits<float>::quiet_NaN();
@@ -91,52 +99,52 @@ New_Value_Of_Field null_of(Type_Code code, const std::string& field, bool takes_
       break;
   }
   if (!takes_default)
-    throw Sql_Error(SQLITE_CONSTRAINT_NOTNULL, "NOT NULL constraint failed: " + field);
+    throw Sql_Error(SQLITE_CONSTRAINT_NOTNULL, "NOT NULL constraint failed: " + column.text());
   return visit_type(code,
                     [&]<class T>(std::type_identity<T>) -> New_Value_Of_Field { return T(); });
 }
 
-New_Value_Of_Field to_value(sqlite3_value* value, Type_Code code, const std::string& field,
+New_Value_Of_Field to_value(sqlite3_value* value, Type_Code code, const Column_Name& column,
                             bool takes_default) {
   const int type = sqlite3_value_type(value);
-  if (type == SQLITE_NULL) return null_of(code, field, takes_default);
+  if (type == SQLITE_NULL) return null_of(code, column, takes_default);
   switch (code) {
     case Type_Code::string:
-      if (type == SQLITE_BLOB) throw_bad_type(value, code, field);
+      if (type == SQLITE_BLOB) throw_bad_type(value, code, column);
       return text_of(value);
     case Type_Code::int8:
-      return integer_of<std::int8_t>(value, code, field);
+      return integer_of<std::int8_t>(value, code, column);
     case Type_Code::int16:
-      return integer_of<std::int16_t>(value, code, field);
+      return integer_of<std::int16_t>(value, code, column);
     case Type_Code::int32:
-      return integer_of<std::int32_t>(value, code, field);
+      return integer_of<std::int32_t>(value, code, column);
     case Type_Code::int64:
-      return integer_of(value, code, field);
+      return integer_of(value, code, column);
     case Type_Code::boolean: {
-      const std::int64_t integer = integer_of(value, code, field);
-      if (integer != 0 && integer != 1) throw_out_of_range(value, code, field);
+      const std::int64_t integer = integer_of(value, code, column);
+      if (integer != 0 && integer != 1) throw_out_of_range(value, code, column);
       return integer == 1;
     }
     case Type_Code::float32: {
-      const double real = real_of(value, code, field);
+      const double real = real_of(value, code, column);
       const float rounded = static_cast<float>(real);
-      if (std::isinf(rounded) && !std::isinf(real)) throw_out_of_range(value, code, field);
+      if (std::isinf(rounded) && !std::isinf(real)) throw_out_of_range(value, code, column);
       return rounded;
     }
     case Type_Code::float64:
-      return real_of(value, code, field);
+      return real_of(value, code, column);
     case Type_Code::reference: {
-      const std::int64_t integer = integer_of(value, code, field);
-      if (integer < 0) throw_out_of_range(value, code, field);
+      const std::int64_t integer = integer_of(value, code, column);
+      if (integer < 0) throw_out_of_range(value, code, column);
       return Record_Id(integer);
     }
     case Type_Code::blob:
-      if (type != SQLITE_BLOB) throw_bad_type(value, code, field);
+      if (type != SQLITE_BLOB) throw_bad_type(value, code, column);
       return Blob_Bytes{text_of(value)};
     case Type_Code::none:
       break;
   }
-  throw Exception(field + " has no type");
+  throw Exception(column.text() + " has no type");
 }
 
 // ---- rows ---------------------------------------------------------------------------------------
@@ -154,8 +162,7 @@ class Row_Change {
     require_present();
     const Record_Id record(sqlite3_value_int64(id));
     if (!table_.is_used(record)) return;  // a trigger was faster
-    writer_.changes().erase(table_, record);
-    virtual_table_.file().note_gone_records();
+    remove(record);
   }
 
   sqlite3_int64 insert(sqlite3_value* rowid, sqlite3_value** columns) {
@@ -166,15 +173,15 @@ class Row_Change {
     read(columns, true);
     if (!has_rowid && !has_id) return insert(Record_Id(table_.records().next_free()));
     const std::int64_t wanted =
-        integer_of(has_rowid ? rowid : id, Type_Code::int64, name_ + ".__id");
-    if (has_rowid && has_id && integer_of(id, Type_Code::int64, name_ + ".__id") != wanted)
+        integer_of(has_rowid ? rowid : id, Type_Code::int64, {name_, "__id"});
+    if (has_rowid && has_id && integer_of(id, Type_Code::int64, {name_, "__id"}) != wanted)
       throw Sql_Error(SQLITE_MISMATCH, "rowid and __id differ");
     const Record_Id record(wanted);
     if (table_.is_used(record)) {
       if (conflict_ != SQLITE_REPLACE)
         throw Sql_Error(SQLITE_CONSTRAINT_ROWID, "UNIQUE constraint failed: " + name_ + ".__id");
       all_or_nothing([&] {
-        replace(record);
+        remove(record);
         insert(record);
       });
       return wanted;
@@ -220,7 +227,6 @@ class Row_Change {
   void read(sqlite3_value** columns, bool is_insertion) {
     const bool takes_default = is_insertion || conflict_ == SQLITE_REPLACE;
     std::optional<Sql_Error> violation;
-
     for (int i = 0; i < virtual_table_.column_count(); ++i) {
       if (sqlite3_value_nochange(columns[i]) != 0) continue;
       const Field_Id field = virtual_table_.field(i);
@@ -231,7 +237,7 @@ class Row_Change {
       const Type_Code code = found->column->type().code;
       try {
         values_.push_back(
-            {field, code, to_value(columns[i], code, name_ + '.' + found->name, takes_default)});
+            {field, code, to_value(columns[i], code, {name_, found->name}, takes_default)});
       } catch (const Sql_Error& error) {
         if (error.code == SQLITE_MISMATCH) throw;  // SQLite looks at types before constraints
         if (!violation) violation.emplace(error);
@@ -254,12 +260,12 @@ class Row_Change {
   }
 
   sqlite3_int64 insert(Record_Id record) {
-    all_or_nothing([&] { retry([&] { insert_values(record); }); });
+    all_or_nothing([&] { retry([&] { insert(record, values_); }); });
     return record.value();
   }
-  void insert_values(Record_Id record) {
+  void insert(Record_Id record, const std::vector<Assignment>& values) {
     writer_.changes().insert(table_, record, [&] {
-      for (const Assignment& assignment : values_)
+      for (const Assignment& assignment : values)
         with_value(assignment.value, [&]<class T>(T value) {
           writer_.changes().set_new_value<T>(table_, assignment.field, record, value);
         });
@@ -280,21 +286,19 @@ class Row_Change {
       writer_.changes().rollback_to(before);
       throw;
     }
-    const std::vector<Assignment> assignments = values_;
     std::vector<std::string> texts;
-    add_old_values(record, texts);
+    const std::vector<Assignment> all = with_old_values(record, texts);
     try {
       writer_.changes().erase(table_, record);
-      insert_values(record);
+      insert(record, all);
     } catch (...) {
       writer_.changes().rollback_to(before);
-      values_ = assignments;
       throw;
     }
-    values_ = assignments;
   }
-  // Of all fields without an assignment, in the order of the fields.
-  void add_old_values(Record_Id record, std::vector<std::string>& texts) {
+  // The assignments, and the old values of the other fields, in the order of the fields. Old texts
+  // are copied to `texts`.
+  std::vector<Assignment> with_old_values(Record_Id record, std::vector<std::string>& texts) const {
     std::vector<Assignment> all;
     const auto& fields = table_.fields();
     texts.reserve(fields.size());  // which do not move then
@@ -317,7 +321,7 @@ class Row_Change {
           all.push_back({field, code, old});
       });
     }
-    values_ = std::move(all);
+    return all;
   }
 
   // With REPLACE, records may have gone before something else fails.
@@ -359,7 +363,7 @@ class Row_Change {
         assignment.value);
   }
 
-  void replace(Record_Id record) {
+  void remove(Record_Id record) {
     writer_.changes().erase(table_, record);
     virtual_table_.file().note_gone_records();
   }
@@ -377,7 +381,7 @@ class Row_Change {
                           "UNIQUE constraint failed: " + key(error.index));
         other = error.other;
       }
-      replace(other);
+      remove(other);
     }
   }
   // "person.name, person.first_name"

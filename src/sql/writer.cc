@@ -18,22 +18,6 @@ void require_not_replaced(const Abstract_File& file) {
                     file.get_name() + " was replaced by another file; end all statements");
 }
 
-std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file) {
-  require_not_replaced(file);
-  std::unique_ptr<Abstract_File> result;
-  try {
-    result = file.open_beside("", Open_Mode::shared_write);
-  } catch (const Io_Error& error) {
-    if (error.code == EACCES || error.code == EROFS || error.code == EPERM)
-      throw Sql_Error(SQLITE_READONLY, error.what());
-    if (error.code == EAGAIN) throw Sql_Error(SQLITE_BUSY, error.what());
-    throw;
-  }
-  if (result == nullptr) throw Sql_Error(SQLITE_READONLY, file.get_name() + " can only be read");
-  require_not_replaced(file);  // before it was opened
-  return result;
-}
-
 void wait_for_lock(Abstract_File& file, System::Duration patience) {
   System& system = System::real();
   const System::Time end = System::after(system.now(), patience);
@@ -46,15 +30,33 @@ void wait_for_lock(Abstract_File& file, System::Duration patience) {
   }
 }
 
+// With the write lock, for which opening the journal waits, too.
+std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file,
+                                                System::Duration patience) {
+  require_not_replaced(file);
+  std::unique_ptr<Abstract_File> result;
+  try {
+    result = file.open_beside("", Open_Mode::shared_write);
+  } catch (const Io_Error& error) {
+    if (error.code == EACCES || error.code == EROFS || error.code == EPERM)
+      throw Sql_Error(SQLITE_READONLY, error.what());
+    if (error.code == EAGAIN) throw Sql_Error(SQLITE_BUSY, error.what());
+    throw;
+  }
+  if (result == nullptr) throw Sql_Error(SQLITE_READONLY, file.get_name() + " can only be read");
+  require_not_replaced(file);  // before it was opened
+  wait_for_lock(*result, patience);
+  return result;
+}
+
 }  // namespace
 
-// Opening a journal waits for the lock, too. What a process has left that was killed in a
-// transaction must not stop others.
+// What a process has left that was killed in a transaction must not stop others.
 Writer::Writer(const Abstract_File& file, Database& database, const Replay_Place& place,
                System::Duration patience)
     : patience_(patience),
-      file_(open_for_writing(file)),
-      database_((wait_for_lock(*file_, patience), *file_), Recovery::keep, database, place),
+      file_(open_for_writing(file, patience)),
+      database_(*file_, Recovery::keep, database, place),
       changes_(database_) {}
 
 void Writer::lock() {
