@@ -9,6 +9,7 @@
 #include "lab/random.h"
 #include "lab/random_changes.h"
 #include "table/record_runs.h"
+#include "testing/city_test.h"
 
 namespace joedb {
 namespace {
@@ -61,42 +62,14 @@ Content content_of(const Database& database) {
 
 // ---- stories ------------------------------------------------------------------------------------
 
-class Apply : public ::testing::Test {
+class Apply : public testing::City_Test {
  protected:
-  static inline const Table_Id city{1};
-  static inline const Field_Id name{1}, size{2};
-
-  Memory_File file;
-  Writable_Database db{
-      file, {}, Deleted_Values::reset, {{"by_name", Table_Id(1), {Field_Id(1)}, true, ""}}};
-
-  Apply() {
-    db.write(Create_Table{"city"});
-    db.write(Add_Field{city, "name", {Type_Code::string, {}}});
-    db.write(Add_Field{city, "size", {Type_Code::int32, {}}});
-    insert(0, "Oslo", 1);
-    insert(1, "Lima", 2);
+  Apply() : City_Test(Deleted_Values::reset, {{"by_name", city, {name}, true, ""}}) {
     insert(2, "Rome", 3);
     start_ = checkpoint();
     content_ = content();
   }
-  void insert(index_t id, std::string_view text, std::int32_t number) {
-    db.write(Insert{city, Record_Id(id)});
-    set(id, text);
-    set(id, number);
-  }
-  void set(index_t id, std::string_view text) {
-    db.write(Update<std::string_view>{city, Record_Id(id), name, text});
-  }
-  void set(index_t id, std::int32_t number) {
-    db.write(Update<std::int32_t>{city, Record_Id(id), size, number});
-  }
-  void erase(index_t id) { db.write(Delete{city, Record_Id(id)}); }
   ~Apply() override { checkpoint(); }
-  Offset checkpoint() {
-    db.hard_checkpoint();
-    return db.get_journal().get_position();
-  }
   Content content() const { return content_of(db.get_database()); }
 
   // Takes back what was written from start_ to `end`.

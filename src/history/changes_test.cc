@@ -12,6 +12,7 @@
 #include "lab/random.h"
 #include "lab/random_changes.h"
 #include "table/record_runs.h"
+#include "testing/city_test.h"
 #include "testing/temporary_directory.h"
 
 namespace joedb {
@@ -178,38 +179,9 @@ void State::apply(const Change& change) {
 // ---- databases ----------------------------------------------------------------------------------
 
 // A database of two cities, for stories.
-class Changes_Test : public ::testing::Test {
+class Changes_Test : public testing::City_Test {
  protected:
-  static inline const Table_Id city{1};
-  static inline const Field_Id name{1}, size{2};
-
-  Memory_File file;
-  Writable_Database db{file};
-
-  Changes_Test() {
-    db.write(Create_Table{"city"});
-    db.write(Add_Field{city, "name", {Type_Code::string, {}}});
-    db.write(Add_Field{city, "size", {Type_Code::int32, {}}});
-    insert(0, "Oslo", 1);
-    insert(1, "Lima", 2);
-    start_ = checkpoint();
-  }
-  void insert(index_t id, std::string_view text, std::int32_t number) {
-    db.write(Insert{city, Record_Id(id)});
-    set(id, text);
-    set(id, number);
-  }
-  void set(index_t id, std::string_view text) {
-    db.write(Update<std::string_view>{city, Record_Id(id), name, text});
-  }
-  void set(index_t id, std::int32_t number) {
-    db.write(Update<std::int32_t>{city, Record_Id(id), size, number});
-  }
-  void erase(index_t id) { db.write(Delete{city, Record_Id(id)}); }
-  Offset checkpoint() {
-    db.hard_checkpoint();
-    return db.get_journal().get_position();
-  }
+  Changes_Test() { start_ = checkpoint(); }
 
   // What has happened since the constructor, a line for each change.
   static std::string line(const Change& change);
