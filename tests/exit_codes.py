@@ -65,6 +65,15 @@ joedb_log --record 0 city.joedb                     2
 joedb_show city.joedb                               0
 joedb_show city.joedb 1000                          1
 joedb_show city.joedb soon                          2
+joedb_at city.joedb 41 to_json                      0
+joedb_at city.joedb 41 diff --exit-code other.joedb 1
+joedb_at city.joedb 42 to_json                      1
+joedb_at city.joedb 1000 to_json                    1
+joedb_at text 41 to_json                            1
+joedb_at city.joedb soon to_json                    2
+joedb_at city.joedb 41 pack out                     2
+joedb_at city.joedb 41 nonsense                     2
+joedb_at city.joedb 41                              2
 joedb_branch city.joedb 41 branch.joedb              0
 joedb_branch city.joedb 41 branch.joedb              1
 joedb_branch --force city.joedb 41 branch.joedb      0

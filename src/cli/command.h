@@ -38,6 +38,7 @@ int run_subcommand(const Group_Help& help, std::span<const Command> commands,
                    std::vector<std::string> arguments);
 
 int run_blame(std::vector<std::string> arguments);
+int run_at(std::vector<std::string> arguments);
 int run_branch(std::vector<std::string> arguments);
 int run_browser(std::vector<std::string> arguments);
 int run_interpreter(std::vector<std::string> arguments);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "cli/past_file.h"
 #include "cli/progress.h"
 #include "io/unpacked_file.h"
 #include "joedb/format/header.h"
@@ -219,7 +220,8 @@ static std::unique_ptr<Abstract_File> open_sftp([[maybe_unused]] const std::stri
 
 // ---- all of them --------------------------------------------------------------------------------
 
-std::unique_ptr<Abstract_File> open_source(const std::string& name, const Source_Options& options) {
+static std::unique_ptr<Abstract_File> open_present(const std::string& name,
+                                                   const Source_Options& options) {
   const bool is_remote = is_url(name);
   std::unique_ptr<Abstract_File> file;
   if (is_remote)
@@ -231,6 +233,12 @@ std::unique_ptr<Abstract_File> open_source(const std::string& name, const Source
     packing = is_classic() && !is_remote ? Packing::none : packing_of(*file, name);
   if (packing == Packing::none) return file;
   return unpack(std::move(file), packing, options, is_remote);
+}
+
+std::unique_ptr<Abstract_File> open_source(const std::string& name, const Source_Options& options) {
+  std::unique_ptr<Abstract_File> file = open_present(name, options);
+  if (const auto end = find_past(name)) return std::make_unique<Past_File>(std::move(file), *end);
+  return file;
 }
 
 }  // namespace joedb

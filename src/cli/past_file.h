@@ -1,0 +1,55 @@
+#ifndef JOEDB_CLI_PAST_FILE_H
+#define JOEDB_CLI_PAST_FILE_H
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "joedb/format/header.h"
+#include "joedb/io/file.h"
+
+namespace joedb {
+
+// A journal as it was when it had so many bytes, to be read: it ends there, and its header says
+// that there is a hard checkpoint. Nothing is copied. Snapshots beside the file are found.
+class Past_File : public Abstract_File {
+ public:
+  // `end` is between two entries.
+  Past_File(std::unique_ptr<Abstract_File> file, Offset end);
+
+  Offset get_size() const override { return end_; }
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override;
+  bool pread_cached(char* data, std::size_t size, Offset offset) const override;
+  // Throws Exception.
+  void pwrite(const char* data, std::size_t size, Offset offset) override;
+  void sync() override {}
+  void datasync() override {}
+  // What is before a checkpoint does not change.
+  void shared_lock(Offset, Offset) override {}
+  void exclusive_lock(Offset, Offset) override {}
+  void unlock(Offset, Offset) noexcept override {}
+  // Others that exist, to be read. Not the file itself again: that is in the present, and a tool
+  // that writes would write to it.
+  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
+                                             Open_Mode mode) const override {
+    if (suffix.empty() || mode != Open_Mode::read_existing) return nullptr;
+    return file_->open_beside(suffix, mode);
+  }
+  std::vector<std::string> list_beside(const std::string& prefix) const override {
+    return file_->list_beside(prefix);
+  }
+
+ private:
+  const std::unique_ptr<Abstract_File> file_;
+  const Offset end_;
+  const std::array<char, header_size> header_;
+};
+
+// From now on, open_source gives the file of this name as it was.
+void set_past(const std::string& name, Offset end);
+// The end that was set for this name.
+std::optional<Offset> find_past(const std::string& name);
+
+}  // namespace joedb
+
+#endif
