@@ -16,10 +16,11 @@ import subprocess
 import sys
 import tempfile
 
-CALLS = 'openat', 'pwrite64', 'fsync', 'renameat2', 'rename', 'close', 'munmap'
+CALLS = 'openat', 'pwrite64', 'copy_file_range', 'fsync', 'renameat2', 'rename', 'close', 'munmap'
 SCHEMA = 'create_table t\nadd_field t name string\n'
 BLOB = 'write_blob "bytes"\n'
 ROWS = ''.join(f'insert_into t {i} "row {i}"\n' for i in range(20000))
+MIDDLE = 118957  # an entry of in.joedb ends here
 MOMENTS = 6  # of each kind of call, spread over the run
 IMPOSSIBLE = 77  # exit code: tracing is not allowed here
 OLD = b'what was there before'
@@ -40,6 +41,8 @@ TOOLS = [
     Tool('joedb_pack --in-place --memory 1 in.joedb', out='in.joedb'),
     Tool('joedb_convert in.joedb out'),
     Tool('joedb_convert --force in.joedb out'),
+    Tool(f'joedb_branch in.joedb {MIDDLE} out'),
+    Tool(f'joedb_branch --force in.joedb {MIDDLE} out'),
     Tool('joedb_merge in.joedb in.joedb out'),
     Tool('joedbc schema', out='schema.h'),
     Tool('joedbi --read blob.joedb', text='read_blob 43,5 out\n'),
