@@ -143,6 +143,12 @@ Offset Client::pull_once(System::Duration wait) {
 
 // A file does not say when there is more, so we look again and again.
 Offset Client::pull_for(System::Duration wait, System& system) {
+  const Offset size = wait_for_entries(wait, system);
+  local_.notify_observers();
+  return size;
+}
+
+Offset Client::wait_for_entries(System::Duration wait, System& system) {
   if (connection_.can_wait()) return pull_once(wait);
   constexpr System::Duration longest_pause = std::chrono::milliseconds(50);
   const System::Time end = System::after(system.now(), wait);
@@ -160,8 +166,10 @@ Offset Client::pull_for(System::Duration wait, System& system) {
 Offset Client::pull_file() {
   require_no_transaction();
   const Offset old = local_.get_checkpoint();
-  const Local_Lock lock(local_);
-  return local_.get_checkpoint() - old;
+  { const Local_Lock lock(local_); }
+  const Offset size = local_.get_checkpoint() - old;
+  local_.notify_observers();
+  return size;
 }
 
 // What is before the checkpoint never changes: no local lock is needed.
@@ -197,16 +205,17 @@ void Client::note(bool others_have_written) {
 
 void Client::transact(const std::function<void()>& run) {
   if (!transact_without_lock(run)) transact_with_lock(run);
+  local_.notify_observers();
 }
 
 void Client::transact_with_lock(const std::function<void()>& run) {
   Client_Lock lock(*this);
   try {
     run();
-    lock.checkpoint_and_push_unlock();
+    lock.write_and_end();
   } catch (...) {
     try {
-      lock.unlock();
+      lock.cancel();
     } catch (const std::exception&) {  // what is being thrown says more
       lock.abandon();
     }
@@ -261,7 +270,7 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
 // what it has thrown.
 bool Client::finds_news() {
   try {
-    return pull() > 0 && can_write();
+    return pull_once({}) > 0 && can_write();
   } catch (const std::exception&) {
     return false;
   }
@@ -291,7 +300,7 @@ Client_Lock::~Client_Lock() {
   if (!is_locked_) return;
   Destructor_Logger::warning("Client_Lock: locked, cancelling transaction");
   try {
-    unlock();
+    cancel();
   } catch (const std::exception& error) {
     Destructor_Logger::warning(error.what());
     abandon();
@@ -323,10 +332,15 @@ void Client_Lock::checkpoint_and_push() {
   push_if_ahead();
 }
 
-void Client_Lock::checkpoint_and_push_unlock() {
+void Client_Lock::write_and_end() {
   do_checkpoint();
   client_.push_to_connection(Connection::After_Push::unlock);
   end();
+}
+
+void Client_Lock::checkpoint_and_push_unlock() {
+  write_and_end();
+  client_.local_.notify_observers();
 }
 
 void Client_Lock::push_and_checkpoint() {
@@ -346,9 +360,15 @@ void Client_Lock::push_unlock() {
   client_.local_.rollback();
   client_.push_to_connection(Connection::After_Push::unlock);
   end();
+  client_.local_.notify_observers();
 }
 
 void Client_Lock::unlock() {
+  cancel();
+  client_.local_.notify_observers();
+}
+
+void Client_Lock::cancel() {
   require_lock();
   client_.local_.rollback();
   abandon();

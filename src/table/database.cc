@@ -80,6 +80,13 @@ const Index* Database::find_index(std::string_view name) const {
   return found == indexes_.end() ? nullptr : *found;
 }
 
+void Database::set_observer(Change_Observer* observer) {
+  observer_ = observer;
+  for (const auto& table : tables_)
+    if (table) table->set_observed(observer != nullptr && observer->observes(table->id()));
+  if (observer != nullptr) observer->follow(*this);
+}
+
 // ---- checks -------------------------------------------------------------------------------------
 
 // A name of a damaged or hostile file, which may be about to be shown on a terminal.

@@ -40,6 +40,7 @@ void Table::prepare_add_field(Type type) {
 Field_Id Table::add_field(std::string name) {
   const Field_Id id(static_cast<std::uint16_t>(fields_.size() + 1));
   if (find_index(id) != nullptr) next_column_->set_indexed();
+  if (is_observed_) next_column_->set_observed(true);
   fields_.push_back({name, std::move(next_column_)});
   field_count_ = fields_.size();
   field_ids_.emplace(std::move(name), id);
@@ -78,7 +79,15 @@ Index& Table::add_index(Index_Definition definition) {
   auto index = std::make_unique<Index>(std::move(definition), *this);
   for (const Field_Id field : index->definition().fields)
     if (find_field(field) != nullptr) fields_[field.value() - std::size_t{1}].column->set_indexed();
+  is_followed_ = true;
   return *indexes_.emplace_back(std::move(index));
+}
+
+void Table::set_observed(bool value) {
+  is_observed_ = value;
+  is_followed_ = value || !indexes_.empty();
+  for (const Field& field : fields_)
+    if (field.column) field.column->set_observed(value);
 }
 
 void Table::prepare_keys(Record_Id record, std::span<const New_Value> values) {

@@ -63,7 +63,29 @@ Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options&
                                      Deleted_Values deleted_values,
                                      std::vector<Index_Definition> indexes)
     : deleted_values_(deleted_values), indexes_(std::move(indexes)), journal_(file, options) {
-  build();
+  build(journal_.get_checkpoint());
+}
+
+void Writable_Database::build(Offset known) {
+  Database fresh(deleted_values_);
+  for (const Index_Definition& definition : indexes_) fresh.add_index(definition);
+  journal_.rewind();
+  Change_Observer* const observer = database_.observer();
+  try {
+    if (observer != nullptr) {
+      load(fresh, journal_, std::min(known, journal_.get_checkpoint()));
+      fresh.set_observer(observer);
+      observer->roll_back(journal_.get_replay_position());
+    }
+    load(fresh, journal_);
+  } catch (...) {
+    journal_.rewind();
+    database_.set_observer(observer);
+    throw;
+  }
+  database_ = std::move(fresh);
+  database_.set_observer(observer);
+  must_build_ = false;
 }
 
 static std::vector<Index_Definition> definitions_of(const Database& database) {
@@ -164,7 +186,7 @@ void Writable_Database::wait_for_snapshot() {
   if (!has_one || must_build_ || vector_updates_ > 0 || ahead_of_checkpoint() > 0) return;
   const Replay_Place place = journal_.get_replay_place();
   try {
-    build();
+    build(place.position);
   } catch (const std::exception& error) {  // the tables stay in memory
     journal_.resume(place);
     Snapshot_Report report = database_.snapshot_report();

@@ -128,7 +128,10 @@ class Client {
 
   // Drops the entries of an abandoned transaction (Client_Lock::abandon), in memory and in the
   // file.
-  void rollback() { local_.rollback(); }
+  void rollback() {
+    local_.rollback();
+    local_.notify_observers();
+  }
 
  protected:
   // In a transaction, before anything is written: a comment that says why it is made, which `joedb
@@ -159,6 +162,7 @@ class Client {
   bool finds_news();
   void note(bool others_have_written);
   Offset pull_for(System::Duration wait, System& system);
+  Offset wait_for_entries(System::Duration wait, System& system);
   Offset pull_once(System::Duration wait);
 
   Local_Copy& local_;
@@ -213,6 +217,9 @@ class Client_Lock {
 
  private:
   void require_lock() const;
+  void cancel();
+  void write_and_end();
+  friend class Client;
   void end() noexcept;
 
   Client& client_;

@@ -53,6 +53,10 @@ class Local_Copy {
   // Drops what is behind the checkpoint, in memory and in the file. Does not need the lock. A
   // read-only copy has nothing to drop.
   virtual void rollback() = 0;
+
+  // Called between transactions, without the lock, when something was committed, pulled or rolled
+  // back: observers of tables are told. Throws what their functions throw.
+  virtual void notify_observers() {}
 };
 
 // A copy that can be written. Store: Writable_Database, Bare_Journal, or a class with the same
@@ -83,6 +87,9 @@ class Writable_Copy final : public Local_Copy {
   }
   void checkpoint(Checkpoint_Level level) override { store_.checkpoint(level); }
   void rollback() override { store_.rollback(); }
+  void notify_observers() override {
+    if constexpr (requires { store_.notify_observers(); }) store_.notify_observers();
+  }
 
  private:
   Store& store_;

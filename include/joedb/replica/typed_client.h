@@ -22,8 +22,12 @@ class Client_Database : public Writer {
   using Writer::bring_up_to_date;
   using Writer::copy_from;
   using Writer::lock_pull;
+  using Writer::notify_observers;
   using Writer::require_current_schema;
   using Writer::unlock;
+  // Observers are told when the client has released its locks.
+  void checkpoint(Checkpoint_Level level) { this->checkpoint_unobserved(level); }
+  void rollback() { this->rollback_unobserved(); }
   void write(const Valid_Data&) { this->write_valid_data(); }
   void write(const Timestamp& entry) { this->write_timestamp(entry.seconds); }
   void write(const Comment& entry) { this->write_comment(entry.text); }
@@ -121,6 +125,7 @@ class Typed_Readonly_Client {
     load(content_, journal_);
     require_same_schema(content_, Reader::program_schema());
     content_.keep_dropped();
+    database_.set_file(file);
     database_.bind(content_);
   }
 
@@ -135,12 +140,15 @@ class Typed_Readonly_Client {
     if (content_.schema_entries() != Reader::program_schema().entries)
       throw Exception(std::string(Reader::program_schema().name) + ": Pulled a schema change");
     require_same_schema(content_, Reader::program_schema());
+    database_.notify_observers(journal_.get_checkpoint());
     return size;
   }
 
  private:
   struct Bound : Reader {
     using Reader::bind;
+    using Reader::notify_observers;
+    using Reader::set_file;
   };
   Readonly_Journal journal_;
   Database content_{Deleted_Values::reset};

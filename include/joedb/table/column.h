@@ -36,7 +36,10 @@ class Column_Base {
 
   // Whether the field is part of the key of an index.
   bool is_indexed() const { return is_indexed_; }
-  void set_indexed() { is_indexed_ = true; }
+  void set_indexed() { is_indexed_ = is_followed_ = true; }
+  // Whether it is indexed, or its table is observed: a change of a value is more than that.
+  bool is_followed() const { return is_followed_; }
+  void set_observed(bool value) { is_followed_ = value || is_indexed_; }
 
   // Makes room for `capacity` rows, not fewer than now. Addresses of values change. Throws
   // std::bad_alloc, and then nothing has changed. `will_be_filled`: most of the rows are about to
@@ -63,6 +66,7 @@ class Column_Base {
  private:
   const Type type_;
   bool is_indexed_ = false;
+  bool is_followed_ = false;
 };
 
 // A column of numbers, booleans, references or blobs.

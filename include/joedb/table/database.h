@@ -10,6 +10,7 @@
 
 #include "joedb/format/decoder.h"
 #include "joedb/format/entry.h"
+#include "joedb/table/change_observer.h"
 #include "joedb/table/table.h"
 
 namespace joedb::inline v1 {
@@ -87,6 +88,21 @@ class Database {
   const std::vector<Index*>& indexes() const { return indexes_; }
   // By the name of its definition. Null if there is none, or its table does not exist yet.
   const Index* find_index(std::string_view name) const;
+
+  // ---- observers
+
+  // Null: none, which costs nothing. The observer must outlive the database, or be removed. Call it
+  // again when the observer observes other tables.
+  void set_observer(Change_Observer* observer);
+  Change_Observer* observer() const { return observer_; }
+  // Tells the observer of an entry that is about to be applied. Requires that there is one.
+  template <class Entry>
+  void note(const Entry& entry) {
+    if constexpr (is_schema_entry<Entry>)
+      observer_->note_schema_change();
+    else if constexpr (requires { entry.table; })
+      if (table(entry.table).is_observed()) note_records(entry);
+  }
 
   // ---- limits
 
@@ -302,6 +318,18 @@ class Database {
  private:
   static constexpr index_t no_limit = index_t{1} << 48;
 
+  void note_records(const Insert& e) { observer_->note_insert(e.table, e.record, 1); }
+  void note_records(const Insert_Vector& e) { observer_->note_insert(e.table, e.record, e.size); }
+  void note_records(const Delete& e) { observer_->note_delete(e.table, e.record, 1); }
+  void note_records(const Delete_Vector& e) { observer_->note_delete(e.table, e.record, e.size); }
+  template <Field_Value T>
+  void note_records(const Update<T>& e) {
+    observer_->note_update(e.table, e.field, e.record, 1);
+  }
+  template <Field_Value T>
+  void note_records(const Update_Vector<T>& e) {
+    observer_->note_update(e.table, e.field, e.record, e.size);
+  }
   template <Field_Value T>
   static void prepare_update(Table& t, Column<T>& column, const Update<T>& e) {
     if (!t.is_used(e.record)) [[unlikely]]
@@ -328,6 +356,7 @@ class Database {
   std::string schema_entries_;
   std::vector<Index_Definition> indexes_to_make_;
   std::vector<Index*> indexes_;
+  Change_Observer* observer_ = nullptr;
   bool keeps_dropped_ = false;
   std::vector<std::unique_ptr<Table>> dropped_tables_;
   std::vector<std::unique_ptr<Column_Base>> dropped_columns_;

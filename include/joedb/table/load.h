@@ -6,8 +6,9 @@
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
 
-// From journals to tables, under the limits for untrusted journals. All throw Corruption_Error if
-// an entry is invalid or does not fit the tables, Io_Error, and Unique_Violation if a unique index
+// From journals to tables, under the limits for untrusted journals. The observer of the database,
+// if there is one, is told of the entries, and of where they end. All throw Corruption_Error if an
+// entry is invalid or does not fit the tables, Io_Error, and Unique_Violation if a unique index
 // would hold a key twice. The database has the entries before the invalid one then, all of them in
 // the case of a Unique_Violation.
 
@@ -21,6 +22,7 @@ void load(Database& database, Writable_Journal& journal);
 // The same for a new database and a new journal, up to a position between two entries that is not
 // behind the checkpoint. Throws Exception if it is inside of an entry.
 void load(Database& database, Readonly_Journal& journal, Offset end);
+void load(Database& database, Writable_Journal& journal, Offset end);
 
 // A new database, and a new journal, begin with the newest snapshot that is not beyond `limit`
 // (table/snapshot.h), if there is one. The functions above do that by themselves.

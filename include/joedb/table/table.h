@@ -123,6 +123,13 @@ class Table {
       if (index->has_field(field)) index->insert(record, field);
   }
 
+  // ---- observers (table/change_observer.h)
+
+  bool is_observed() const { return is_observed_; }
+  void set_observed(bool value);
+  // Whether it has indexes, or is observed: then a new row is more than its values.
+  bool is_followed() const { return is_followed_; }
+
   // ---- rows
 
   // How many rows may be made that have no entry of their own: ids that one insertion skips, and
@@ -280,6 +287,8 @@ class Table {
   Record_Ids records_;
   std::size_t capacity_ = 0;  // rows that every column has room for
   int growth_locks_ = 0;
+  bool is_observed_ = false;
+  bool is_followed_ = false;
   bool has_reused_ids_ = false;
   mutable std::atomic<bool> is_read_randomly_ = false;  // from a snapshot
 };

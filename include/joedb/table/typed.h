@@ -416,6 +416,17 @@ class Typed_Index {
 
   // ---- for generated code
 
+  // The values of a key as the index compares them. Texts are those of the key.
+  static std::array<Key_Part, sizeof...(Fields)> parts(const Wanted& key) {
+    if constexpr (has_one_field)
+      return {Fields::key_part(key)...};
+    else
+      return std::apply(
+          [](const auto&... value) {
+            return std::array<Key_Part, sizeof...(Fields)>{Fields::key_part(value)...};
+          },
+          key);
+  }
   void bind(Database& database, std::string_view name) {
     index_ = database.find_index(name);
     Table& table = database.table(index_->definition().table);
@@ -440,16 +451,6 @@ class Typed_Index {
   }
   key_type key(index_t id) const {
     return std::apply([&](const auto&... field) { return key_type(field.get(id)...); }, fields_);
-  }
-  static std::array<Key_Part, sizeof...(Fields)> parts(const Wanted& key) {
-    if constexpr (has_one_field)
-      return {Fields::key_part(key)...};
-    else
-      return std::apply(
-          [](const auto&... value) {
-            return std::array<Key_Part, sizeof...(Fields)>{Fields::key_part(value)...};
-          },
-          key);
   }
 
   const Index* index_ = nullptr;
@@ -483,7 +484,26 @@ class Typed_Database {
  protected:
   ~Typed_Database() = default;
 
-  void bind(Database& engine) { engine_ = &engine; }
+  void bind(Database& engine) {
+    engine_ = &engine;
+    if (observer_) engine.set_observer(observer_.get());
+  }
+  // For histories: where the database comes from. It must outlive this object.
+  void set_file(Abstract_File& file) { file_ = &file; }
+  // Throws Exception for what was read once.
+  Abstract_File& file() const {
+    if (file_ == nullptr)
+      throw Exception("a database that was read once does not know its file any more");
+    return *file_;
+  }
+
+  // Who is told of changes: null if there is nobody.
+  std::shared_ptr<Change_Observer>& observer() const { return observer_; }
+  Database& engine() const { return *engine_; }
+  // Calls the functions of observers for what is before the checkpoint.
+  void notify_observers(Offset checkpoint) const {
+    if (const auto observer = observer_) observer->notify(checkpoint);
+  }
 
   // All records of the table, in the order that is_before(a, b) gives; equal ones in the order of
   // their insertion.
@@ -497,6 +517,8 @@ class Typed_Database {
 
  private:
   Database* engine_ = nullptr;
+  Abstract_File* file_ = nullptr;
+  mutable std::shared_ptr<Change_Observer> observer_;
 };
 
 }  // namespace joedb::inline v1

@@ -154,8 +154,8 @@ class Typed_Writer : public Reader {
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
   void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
   void checkpoint(Checkpoint_Level level) {
-    stamp();
-    store_.checkpoint(level);
+    checkpoint_unobserved(level);
+    notify_observers();
   }
 
   // Group commit: several threads, or several clients of one thread, share a sync.
@@ -174,11 +174,15 @@ class Typed_Writer : public Reader {
   template <class... Lock>
   void wait(Offset position, Lock&... lock) {
     store_.wait(position, lock...);
+    notify_observers();
   }
 
   // From here on, damaged bytes of the file are detected when it is opened. Writes a hard
   // checkpoint. See Writable_Journal.
-  void enable_integrity() { store_.enable_integrity(); }
+  void enable_integrity() {
+    store_.enable_integrity();
+    notify_observers();
+  }
 
   // A snapshot beside the file makes opening a matter of a millisecond, whatever the size
   // (docs/snapshots.md). write_snapshot() writes a hard checkpoint and a snapshot of it, and then
@@ -188,7 +192,9 @@ class Typed_Writer : public Reader {
   // Writable_Database for errors.
   bool write_snapshot() {
     stamp();
-    return store_.write_snapshot();
+    const bool has_one = store_.write_snapshot();
+    notify_observers();
+    return has_one;
   }
   // For loads that are larger than memory: call it again and again meanwhile. When this process has
   // more than `bytes` of memory of its own, the tables are moved to a file without a name in
@@ -230,9 +236,8 @@ class Typed_Writer : public Reader {
   // reading the journal fails, the old tables stay, and nothing can be written before a rollback
   // succeeds.
   void rollback() {
-    stamped_ = 0;
-    store_.rollback();
-    bind_if_possible();
+    rollback_unobserved();
+    notify_observers();
   }
 
   // From now on, inserting a record whose id is `limit` or more, or a vector of `limit` records or
@@ -247,6 +252,7 @@ class Typed_Writer : public Reader {
   // load throw. The schema of the file is not compared before upgrade().
   Typed_Writer(Abstract_File& file, const Journal_Options& options)
       : store_(file, options, Deleted_Values::reset, Reader::program_schema().indexes) {
+    this->set_file(file);
     has_timestamps_ = Reader::program_schema().has_timestamps;
   }
 
@@ -266,6 +272,33 @@ class Typed_Writer : public Reader {
   void require_current_schema() {
     require_same_schema(store_.get_database(), Reader::program_schema());
     bind_all();
+  }
+
+  // Calls the functions of observers (history/typed_history.h) for what was committed or pulled.
+  void notify_observers() { Reader::notify_observers(get_journal().get_checkpoint()); }
+  // These leave that to the caller.
+  void checkpoint_unobserved(Checkpoint_Level level) {
+    stamp();
+    store_.checkpoint(level);
+  }
+  void rollback_unobserved() {
+    stamped_ = 0;
+    store_.rollback();
+    bind_if_possible();
+  }
+
+  // f(store) changes tables as it likes: they have room for the next row then, as all functions
+  // here leave them.
+  template <class F>
+  auto change_untyped(F f) {
+    try {
+      auto result = f(store_);
+      bind_all();
+      return result;
+    } catch (...) {
+      bind_all();
+      throw;
+    }
   }
 
   // ---- clients: see Local_Copy
@@ -465,7 +498,7 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
   // Nothing is lost without a checkpoint that would not be lost with one: no warning.
   ~Typed_Memory_Writer() {
     try {
-      this->soft_checkpoint();
+      this->checkpoint_unobserved(Checkpoint_Level::soft);
     } catch (const std::exception&) {
     }
   }
@@ -479,6 +512,7 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
   void append_from_copy(std::string_view bytes) {
     const Readonly_Memory_File source(bytes, static_cast<Offset>(get_data().size()));
     this->copy_from(source, source.get_size());
+    this->notify_observers();
   }
 
  private:

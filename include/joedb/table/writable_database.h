@@ -57,6 +57,8 @@ class Writable_Database {
   void write(const Entry& entry) {
     database_.prepare(entry);
     journal_.append(entry);
+    if (database_.observer() != nullptr) [[unlikely]]
+      note(entry);
     if constexpr (is_schema_entry<Entry>) {
       try {
         database_.apply(entry);
@@ -137,14 +139,14 @@ class Writable_Database {
   // Exception if only rollback() is left: nothing has been written then. Otherwise throws what
   // Writable_Journal::checkpoint throws; the checkpoint before counts then.
   void checkpoint(Checkpoint_Level level) {
-    require_checkpoint();
+    begin_checkpoint();
     journal_.checkpoint(level);
   }
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
   void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
   // Group commit: see Writable_Journal.
   Offset hard_checkpoint_async() {
-    require_checkpoint();
+    begin_checkpoint();
     return journal_.hard_checkpoint_async();
   }
   template <class... Lock>
@@ -152,7 +154,10 @@ class Writable_Database {
     require_checkpoint();
     journal_.wait(position, lock...);
   }
-  void enable_integrity() { journal_.enable_integrity(); }
+  void enable_integrity() {
+    cut();
+    journal_.enable_integrity();
+  }
   // Only a flush and a sync, no checkpoint.
   void commit() { journal_.commit(); }
   // Number of bytes appended since the checkpoint.
@@ -169,7 +174,7 @@ class Writable_Database {
     if (ahead_of_checkpoint() == 0 && !must_build_) return;
     journal_.rollback();
     must_build_ = true;
-    build();
+    build(journal_.get_checkpoint());
   }
 
   // Whether the tables differ from the journal, after a failure: the next rollback() or lock_pull()
@@ -237,9 +242,10 @@ class Writable_Database {
   // must_build().
   template <class Require>
   Offset lock_pull(Require require) {
+    const Offset known = journal_.get_checkpoint();
     return journal_.lock_pull([&] {
       if (must_build_)
-        build();
+        build(known);
       else
         load(database_, journal_);
       require();
@@ -281,19 +287,22 @@ class Writable_Database {
  private:
   friend class Undo_Log;
 
-  // The old tables stay if the journal cannot be read.
-  void build() {
-    Database fresh(deleted_values_);
-    for (const Index_Definition& definition : indexes_) fresh.add_index(definition);
-    journal_.rewind();
+  // The old tables stay if the journal cannot be read. What is behind `known` is new to the
+  // observer.
+  void build(Offset known);
+
+  // That was logged, and is about to be applied.
+  template <class Entry>
+  [[gnu::noinline]] void note(const Entry& entry) {
     try {
-      load(fresh, journal_);
+      database_.note(entry);
     } catch (...) {
-      journal_.rewind();
+      require_rollback();
       throw;
     }
-    database_ = std::move(fresh);
-    must_build_ = false;
+  }
+  void cut() {
+    if (database_.observer() != nullptr) database_.observer()->cut(journal_.get_position());
   }
 
   void require_checkpoint() const {
@@ -304,6 +313,10 @@ class Writable_Database {
                       "rollback() must come first");
     database_.require_intact();
     database_.require_readable_from(journal_.get_position());
+  }
+  void begin_checkpoint() {
+    require_checkpoint();
+    cut();
   }
 
   // Where the snapshot is that the thread has written; 0 if there is none.
@@ -369,14 +382,16 @@ template <Field_Value... T>
                                                              const Value<T>&... values) {
   table.prepare_insert(entry.record, database_.budget());
   (values.column.prepare(values.value), ...);
-  const bool has_keys = !table.indexes().empty();
-  if (has_keys) [[unlikely]]
+  const bool is_followed = table.is_followed();
+  if (is_followed) [[unlikely]]
     prepare_keys(table, entry.record, values...);
   journal_.append(entry, Update<T>{entry.table, entry.record, values.field, values.value}...);
+  if (is_followed && table.is_observed()) [[unlikely]]
+    note(entry);
   database_.note_insert(entry.record.value(), table.records().size());
   table.insert(entry.record, sizeof...(T) > 0);
   (values.column.set(entry.record.value(), values.value), ...);
-  if (has_keys) [[unlikely]]
+  if (is_followed) [[unlikely]]
     insert_into_indexes(table, entry.record, values...);
   table.make_room_for_one();
 }
@@ -385,9 +400,12 @@ template <Field_Value T>
 [[gnu::always_inline]] inline void Writable_Database::update(Table& table, Column<T>& column,
                                                              const Update<T>& entry) {
   column.prepare(entry.value);
-  if (column.is_indexed()) [[unlikely]]
+  const bool is_followed = column.is_followed();
+  if (is_followed) [[unlikely]]
     prepare_keys(table, entry.record, Value<T>{column, entry.field, entry.value});
   journal_.append(entry);
+  if (is_followed && table.is_observed()) [[unlikely]]
+    note(entry);
   table.set(column, entry.field, entry.record, entry.value);
 }
 
@@ -396,6 +414,7 @@ void Writable_Database::update_vector(Table& table, Column<T>& column, Field_Id 
                                       Record_Id record, index_t size, Change change) {
   Column_Update<T> update(table, column, field, record, size);
   journal_.require_ready();
+  if (table.is_observed()) database_.observer()->note_update(table.id(), field, record, size);
   const auto finish = [&] {
     try {
       update.finish();
@@ -446,6 +465,7 @@ void Writable_Database::write_vector(Table_Id table, Record_Id record, Field_Id 
       for (index_t i = 0; i < size; ++i) column.set(record.value() + i, get(i));
     });
   } else {
+    if (t.is_observed()) database_.observer()->note_update(table, field, record, size);
     journal_.append_vector<T>(table, record, field, size, get);
     for (index_t i = 0; i < size; ++i) column.set(record.value() + i, get(i));
     database_.note_journal_size(journal_.get_position());
