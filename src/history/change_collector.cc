@@ -200,6 +200,13 @@ void Transaction_Collector::flush() {
       for (const Field_Id field : fields)
         update.fields.push_back({field, gather(touched.fields.at(field), first, end),
                                  read_values(table, field, first, end - first)});
+      if (has_all_fields_) {
+        for (const Field_Description& field : description->fields) {
+          if (std::find(fields.begin(), fields.end(), field.id) != fields.end()) continue;
+          const Values values = read_values(table, field.id, first, end - first);
+          update.fields.push_back({field.id, values, values});
+        }
+      }
       changes.push_back({order, std::move(update)});
     });
   }

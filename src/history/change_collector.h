@@ -31,6 +31,14 @@ class Change_Collector {
     if constexpr (is_schema_entry<Entry>) note_applied(entry);
   }
 
+  // The same for records [first, first + size), which are about to be changed by somebody else.
+  void note_insert(Table_Id id, index_t first, index_t size);
+  void note_delete(Table_Id id, index_t first, index_t size);
+  void note_update(Table_Id id, Field_Id field, index_t first, index_t size);
+
+  // Records as they are now, all of which are in use.
+  static Change insertion(Description table, const Table& rows, index_t first, index_t size);
+
  protected:
   ~Change_Collector() = default;
 
@@ -71,7 +79,6 @@ class Change_Collector {
   static Values gather(const Touched_Field& field, index_t first, index_t end);
   static Change deletion(Description table, const Touched_Table& touched, index_t first,
                          index_t end);
-  static Change insertion(Description table, const Table& rows, index_t first, index_t size);
 
   // Records that were there before and still are, with the fields that were touched: calls
   // f(first, end, order, fields) for ranges of them in ascending order.
@@ -131,9 +138,6 @@ class Change_Collector {
     note_schema();
     old_name_ = database_.find_table(e.table)->find_field(e.field)->name;
   }
-  void note_insert(Table_Id id, index_t first, index_t size);
-  void note_delete(Table_Id id, index_t first, index_t size);
-  void note_update(Table_Id id, Field_Id field, index_t first, index_t size);
 
  protected:
   std::string old_name_;  // of what is being renamed
@@ -147,7 +151,9 @@ class Change_Collector {
 // The changes of a transaction, in the order of their first entries.
 class Transaction_Collector final : public Change_Collector {
  public:
-  using Change_Collector::Change_Collector;
+  // `has_all_fields`: an update has also the fields of its records that were not touched.
+  Transaction_Collector(Database& database, index_t kept_values, bool has_all_fields)
+      : Change_Collector(database, kept_values), has_all_fields_(has_all_fields) {}
   // What has changed since the last call.
   std::vector<Change> take();
 
@@ -170,6 +176,7 @@ class Transaction_Collector final : public Change_Collector {
   void flush();
   void add_schema_change(Change::Kind kind, Description table, Schema_Change schema);
 
+  const bool has_all_fields_;
   std::vector<Change> changes_;
 };
 

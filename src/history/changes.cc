@@ -22,7 +22,7 @@ class Changes::Reader {
         summaries_(std::move(summaries)),
         journal_(file, options.recovery),
         database_(options.deleted_values),
-        collector_(database_, kept_values(journal_, options)) {
+        collector_(database_, kept_values(journal_, options), options.has_all_fields) {
     load(database_, journal_, from);
     database_.limit_to_journal_of(journal_.get_checkpoint());
   }

@@ -1,4 +1,5 @@
 #include "joedb/history/changes.h"
+#include "joedb/history/versions.h"
 
 #include <gtest/gtest.h>
 
@@ -601,6 +602,44 @@ void expect_summary(const Transaction_Summary& summary, const Transaction& trans
   EXPECT_TRUE(counts.empty());
 }
 
+// What record_versions() should give, from the states after each transaction.
+struct Versions {
+  struct Version {
+    std::map<Field_Id, Values> values;
+    Offset from = 0, until = 0;
+  };
+  Table_Id table;
+  Record_Id record;
+  std::vector<Version> versions = {};
+
+  void add(const Database& database, Offset end) {
+    const bool goes_on = !versions.empty() && versions.back().until == 0;
+    const Table* const found = database.find_table(table);
+    const bool is_used = found != nullptr && found->is_used(record);
+    std::map<Field_Id, Values> now;
+    if (is_used)
+      for (std::size_t i = 0; i < found->fields().size(); ++i)
+        if (const auto& column = found->fields()[i].column) {
+          Values value(column->type().code);
+          value.append(*column, record.value(), 1);
+          now.emplace(Field_Id(static_cast<std::uint16_t>(i + 1)), std::move(value));
+        }
+    if (goes_on && is_used && now == versions.back().values) return;
+    if (goes_on) versions.back().until = end;
+    if (is_used) versions.push_back({std::move(now), end, 0});
+  }
+
+  void expect(const std::vector<Record_Version>& result) const {
+    ASSERT_EQ(result.size(), versions.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      EXPECT_EQ((std::map<Field_Id, Values>(result[i].fields.begin(), result[i].fields.end())),
+                versions[i].values);
+      EXPECT_EQ(result[i].from.end, versions[i].from);
+      EXPECT_EQ(result[i].until ? result[i].until->end : 0, versions[i].until);
+    }
+  }
+};
+
 class Any_Changes : public ::testing::TestWithParam<Deleted_Values> {};
 INSTANTIATE_TEST_SUITE_P(, Any_Changes,
                          ::testing::Values(Deleted_Values::keep, Deleted_Values::reset));
@@ -651,6 +690,8 @@ TEST_P(Any_Changes, LeadFromEachStateToEachOther) {
       const Offset to = i == 0 ? end : b;
       std::vector<Transaction> all;
       State state = states.at(from);
+      Versions versions{Table_Id(static_cast<std::uint16_t>(1 + random.below(4))),
+                        Record_Id(static_cast<index_t>(random.below(8)))};
       Changes forwards(file, from, to, options);
       Offset last = from;
       while (const Transaction* const transaction = forwards.next()) {
@@ -663,8 +704,10 @@ TEST_P(Any_Changes, LeadFromEachStateToEachOther) {
         }
         expect_summary(forwards.summary(), *transaction);
         all.push_back(*transaction);
+        versions.add(forwards.database(), last);
       }
       EXPECT_EQ(state, states.at(to));
+      if (i == 0) versions.expect(record_versions(file, versions.table, versions.record, options));
 
       std::size_t left = all.size();
       Reversed<Summaries> summaries(file, from, to, options);

@@ -41,6 +41,8 @@ struct Change_Options {
   // this number times as many as the journal has bytes, or times 16,777,216 if that is more. The
   // values of other drops are left out.
   index_t kept_values = 1;
+  // For Changes: an update has all fields of its records, also those that have not changed.
+  bool has_all_fields = false;
   // Only changes of these tables, and only those of a record with this id, if it is not null.
   // Transactions without any are left out, and changes of others, marks and blobs. Without tables:
   // all changes.

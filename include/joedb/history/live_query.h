@@ -1,0 +1,168 @@
+#ifndef JOEDB_HISTORY_LIVE_QUERY_H
+#define JOEDB_HISTORY_LIVE_QUERY_H
+
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "joedb/history/observers.h"
+#include "joedb/table/index.h"
+
+namespace joedb::inline v1 {
+
+// A set of record ids: a bit for each id up to the largest one.
+class Id_Set {
+ public:
+  std::size_t size() const { return size_; }
+  bool contains(index_t id) const {
+    const auto word = static_cast<std::size_t>(id / bits);
+    return id >= 0 && word < words_.size() && (words_[word] >> (id % bits) & 1) != 0;
+  }
+  // Requires id >= 0.
+  void set(index_t id, bool value) {
+    if (contains(id) == value) return;
+    const auto word = static_cast<std::size_t>(id / bits);
+    if (word >= words_.size()) words_.resize(std::max(word + 1, 2 * words_.size()));
+    words_[word] ^= std::uint64_t{1} << (id % bits);
+    value ? ++size_ : --size_;
+  }
+  // The first id that is not less; -1 if there is none.
+  index_t next(index_t id) const {
+    auto word = static_cast<std::size_t>(id / bits);
+    if (word >= words_.size()) return -1;
+    std::uint64_t rest = words_[word] >> (id % bits) << (id % bits);
+    while (rest == 0)
+      if (++word == words_.size())
+        return -1;
+      else
+        rest = words_[word];
+    return static_cast<index_t>(word) * bits + std::countr_zero(rest);
+  }
+
+ private:
+  static constexpr index_t bits = 64;
+  std::vector<std::uint64_t> words_;
+  std::size_t size_ = 0;
+};
+
+// The records of a table that have a property, kept up to date: after each commit, pull and
+// rollback. Generated code makes it:
+//
+//     auto old = db.live_person([](const values_of_person& person) { return person.age > 80; });
+//     old.on_added([](id_of_person id) { … });
+//     for (const id_of_person id : old) …
+//
+// What is not committed yet is not seen, but for what was there when the query was made. Functions
+// are called when the set has the new content; they follow the rules of observers
+// (history/observers.h). It may outlive the database: then it does not change any more. Takes a bit
+// for each record of the table. Not thread-safe.
+template <class Id>
+class Live_Query {
+  struct State {
+    Id_Set ids;
+    std::function<void(Id)> on_added, on_changed, on_removed;
+    void call(const std::function<void(Id)>& f, index_t id) {
+      if (f) f(Id(id));
+    }
+    void add(index_t id) {
+      ids.set(id, true);
+      call(on_added, id);
+    }
+    void remove(index_t id) {
+      ids.set(id, false);
+      call(on_removed, id);
+    }
+    void change(index_t id, bool is_in, bool is_same) {
+      if (is_in != ids.contains(id))
+        is_in ? add(id) : remove(id);
+      else if (is_in && !is_same)
+        call(on_changed, id);
+    }
+  };
+
+ public:
+  // In the order of their ids. Valid while the set does not change.
+  class iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Id;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Id*;
+    using reference = Id;
+
+    iterator() = default;
+    iterator(const Id_Set& ids, index_t id) : ids_(&ids), id_(id) {}
+    Id operator*() const { return Id(id_); }
+    iterator& operator++() {
+      id_ = ids_->next(id_ + 1);
+      return *this;
+    }
+    iterator operator++(int) {
+      const iterator old = *this;
+      ++*this;
+      return old;
+    }
+    friend bool operator==(const iterator& a, const iterator& b) { return a.id_ == b.id_; }
+
+   private:
+    const Id_Set* ids_ = nullptr;
+    index_t id_ = -1;
+  };
+  iterator begin() const { return {state_->ids, state_->ids.next(0)}; }
+  iterator end() const { return {state_->ids, -1}; }
+  std::size_t size() const { return state_->ids.size(); }
+  bool empty() const { return size() == 0; }
+  bool contains(Id id) const { return state_->ids.contains(id.get_id()); }
+
+  // Called when a record comes into the set; when one that stays there has changed; when one was
+  // deleted, or has the property no more. Each takes the place of the one that was set before.
+  void on_added(std::function<void(Id)> f) { state_->on_added = std::move(f); }
+  void on_changed(std::function<void(Id)> f) { state_->on_changed = std::move(f); }
+  void on_removed(std::function<void(Id)> f) { state_->on_removed = std::move(f); }
+
+  // For generated code. has_property(change, i, is_old): whether row i of a change has it, with its
+  // old values or its new ones. is_same(change, i): whether an update is none. `first`: the records
+  // that have it now; nothing if they are to be looked for.
+  template <class Has_Property, class Is_Same>
+  Live_Query(Observers& observers, Table_Id table, const Id_Set* first, Has_Property has_property,
+             Is_Same is_same)
+      : state_(std::make_shared<State>()) {
+    const auto find_all = [&observers, table, has_property] {
+      Id_Set ids;
+      observers.for_each_record(table, [&](const Change& change) {
+        for (index_t i = 0; i < change.size; ++i)
+          if (has_property(change, i)) ids.set(change.record.value() + i, true);
+      });
+      return ids;
+    };
+    state_->ids = first != nullptr ? *first : find_all();
+    const auto on_change = [state = state_, has_property, is_same](const Change& change) {
+      for (index_t i = 0; i < change.size; ++i) {
+        const bool is_in = change.kind != Change::Kind::deleted && has_property(change, i);
+        state->change(change.record.value() + i, is_in, is_same(change, i));
+      }
+    };
+    const auto on_rollback = [state = state_, find_all]() -> std::function<void()> {
+      return [state, now = find_all()] {
+        Id_Set all = state->ids;
+        for (index_t id = now.next(0); id >= 0; id = now.next(id + 1)) all.set(id, true);
+        for (index_t id = all.next(0); id >= 0; id = all.next(id + 1))
+          state->change(id, now.contains(id), true);
+      };
+    };
+    subscription_ = observers.subscribe(table, on_change, on_rollback);
+  }
+
+ private:
+  std::shared_ptr<State> state_;
+  Subscription subscription_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

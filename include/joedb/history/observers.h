@@ -1,0 +1,86 @@
+#ifndef JOEDB_HISTORY_OBSERVERS_H
+#define JOEDB_HISTORY_OBSERVERS_H
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "joedb/history/transaction.h"
+#include "joedb/table/change_observer.h"
+#include "joedb/table/database.h"
+
+// Functions that are called when records have changed: after each commit, pull and rollback.
+// Generated code has them typed (history/typed_history.h).
+
+namespace joedb::inline v1 {
+
+// Functions are called until this object is destroyed, or end() is called. It may outlive the
+// database.
+class [[nodiscard]] Subscription {
+ public:
+  Subscription() = default;
+  explicit Subscription(std::function<void()> end) : end_(std::move(end)) {}
+  ~Subscription() { end(); }
+  Subscription(Subscription&& other) noexcept : end_(std::exchange(other.end_, nullptr)) {}
+  Subscription& operator=(Subscription&& other) noexcept {
+    std::swap(end_, other.end_);
+    return *this;
+  }
+  void end() {
+    if (const auto f = std::exchange(end_, nullptr)) f();
+  }
+
+ private:
+  std::function<void()> end_;
+};
+
+// Collects what changes in the observed tables of a database. A commit is one batch: what was
+// written, or pulled, between two checkpoints; of a record it has what is different, as a
+// Transaction has it. Batches are given when the checkpoint is behind them, what is rolled back
+// never.
+//
+// The memory is that of the changes, and 60 to 100 bytes for each range of records that were
+// changed. Tables that nobody observes cost nothing. Not thread-safe.
+class Observers final : public Change_Observer {
+ public:
+  // Changes of records of one table: inserted, updated or deleted. An update has all fields of the
+  // record, also those that are the same, and some of its records may be the same.
+  using On_Change = std::function<void(const Change&)>;
+  // Called after a rollback, when the tables are those of the checkpoint. What it returns is called
+  // later, in its place among the changes.
+  using On_Rollback = std::function<std::function<void()>()>;
+
+  explicit Observers(Database& database);
+  ~Observers() override;
+  Observers(const Observers&) = delete;
+  Observers& operator=(const Observers&) = delete;
+
+  // Changes from now on. Functions are called for each change in the order of their subscription,
+  // and may do with the database what they like: commits in them are told afterwards. One that
+  // subscribes, or ends a subscription, is right. If one throws, the exception leaves the function
+  // that has committed, pulled or rolled back, whose work is done; what was not told is told the
+  // next time.
+  Subscription subscribe(Table_Id table, On_Change on_change, On_Rollback on_rollback = {});
+
+  // The records of a table as they are now, as insertions of at most 4096 records.
+  void for_each_record(Table_Id table, const On_Change& f) const;
+
+  // Change_Observer
+  void follow(Database& database) override;
+  bool observes(Table_Id table) const override;
+  void note_insert(Table_Id table, Record_Id record, index_t size) override;
+  void note_delete(Table_Id table, Record_Id record, index_t size) override;
+  void note_update(Table_Id table, Field_Id field, Record_Id record, index_t size) override;
+  void note_schema_change() noexcept override;
+  void cut(Offset position) override;
+  void roll_back(Offset checkpoint) override;
+  void notify(Offset checkpoint) override;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

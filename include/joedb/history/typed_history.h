@@ -1,0 +1,292 @@
+#ifndef JOEDB_HISTORY_TYPED_HISTORY_H
+#define JOEDB_HISTORY_TYPED_HISTORY_H
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "joedb/history/changes.h"
+#include "joedb/history/live_query.h"
+#include "joedb/history/observers.h"
+#include "joedb/history/undo.h"
+#include "joedb/history/versions.h"
+#include "joedb/table/typed.h"
+
+// The typed side of the history: what has changed, as structs of generated code, and functions that
+// are called when something changes.
+//
+// In these templates, Row is a generated struct row_of_TABLE: types `Id` and `Values`, the constant
+// `table`, and assign(row, field, values, i), which writes value i to the member of the field.
+
+namespace joedb::inline v1 {
+
+// One record that has changed. Strings are those of the Transaction it comes from.
+template <class Row>
+struct Typed_Change {
+  Change::Kind kind = Change::Kind::inserted;  // inserted, updated or deleted
+  typename Row::Id id;
+  typename Row::Values before = {};  // initial values if it is inserted
+  typename Row::Values after = {};   // initial values if it is deleted
+
+  bool is_insertion() const { return kind == Change::Kind::inserted; }
+  bool is_update() const { return kind == Change::Kind::updated; }
+  bool is_deletion() const { return kind == Change::Kind::deleted; }
+};
+
+// Requires 0 <= i < change.size.
+template <class Row>
+typename Row::Values values_before(const Change& change, index_t i) {
+  typename Row::Values row = {};
+  for (const Field_Change& field : change.fields)
+    if (!field.old_values.is_empty()) Row::assign(row, field.field, field.old_values, i);
+  return row;
+}
+template <class Row>
+typename Row::Values values_after(const Change& change, index_t i) {
+  typename Row::Values row = {};
+  for (const Field_Change& field : change.fields)
+    if (!field.new_values.is_empty()) Row::assign(row, field.field, field.new_values, i);
+  return row;
+}
+// Whether record i of an update has the values that it had before.
+inline bool is_same_record(const Change& change, index_t i) {
+  return change.kind == Change::Kind::updated &&
+         std::all_of(change.fields.begin(), change.fields.end(), [&](const Field_Change& field) {
+           return is_same(field.old_values[i], field.new_values[i]);
+         });
+}
+
+// The records of one table that have changed in a transaction, one by one. It refers to the
+// transaction.
+template <class Row>
+class Typed_Changes {
+ public:
+  explicit Typed_Changes(const Transaction& transaction) : changes_(&transaction.changes) {}
+
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Typed_Change<Row>;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const value_type*;
+    using reference = value_type;
+
+    iterator() = default;
+    iterator(const std::vector<Change>& changes, std::size_t change)
+        : changes_(&changes), change_(change) {
+      skip_others();
+    }
+    value_type operator*() const {
+      const Change& change = (*changes_)[change_];
+      return {change.kind, typename Row::Id(change.record + row_), values_before<Row>(change, row_),
+              values_after<Row>(change, row_)};
+    }
+    iterator& operator++() {
+      if (++row_ == (*changes_)[change_].size) {
+        row_ = 0;
+        ++change_;
+        skip_others();
+      }
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator& a, const iterator& b) {
+      return a.change_ == b.change_ && a.row_ == b.row_;
+    }
+
+   private:
+    void skip_others() {
+      while (change_ < changes_->size() && !is_wanted((*changes_)[change_])) ++change_;
+    }
+    static bool is_wanted(const Change& change) {
+      return change.is_of_records() && change.table != nullptr && change.table->id == Row::table &&
+             change.size > 0;
+    }
+    const std::vector<Change>* changes_ = nullptr;
+    std::size_t change_ = 0;
+    index_t row_ = 0;
+  };
+  iterator begin() const { return {*changes_, 0}; }
+  iterator end() const { return {*changes_, changes_->size()}; }
+
+ private:
+  const std::vector<Change>* changes_;
+};
+
+// One version of a record. Strings are those of the Typed_Versions it comes from.
+template <class Row>
+struct Typed_Version {
+  typename Row::Values values = {};
+  const Transaction_Info* from = nullptr;   // that has written it
+  const Transaction_Info* until = nullptr;  // that has changed or deleted it; null: it is as now
+};
+
+// All versions of a record, the first one first (history/versions.h). A copy refers to the same
+// content.
+template <class Row>
+class Typed_Versions : public std::vector<Typed_Version<Row>> {
+ public:
+  explicit Typed_Versions(std::vector<Record_Version> versions)
+      : content_(std::make_shared<const std::vector<Record_Version>>(std::move(versions))) {
+    for (const Record_Version& one : *content_) {
+      Typed_Version<Row> typed;
+      for (const auto& [field, values] : one.fields) Row::assign(typed.values, field, values, 0);
+      typed.from = &one.from;
+      typed.until = one.until ? &*one.until : nullptr;
+      this->push_back(typed);
+    }
+  }
+
+ private:
+  std::shared_ptr<const std::vector<Record_Version>> content_;
+};
+
+// The keys from one to another one, both included.
+template <std::size_t field_count>
+class Key_Range {
+ public:
+  using Parts = std::array<Key_Part, field_count>;
+  Key_Range(const Parts& from, const Parts& to) : from_(copy(from)), to_(copy(to)) {}
+  bool has(const Parts& key) const { return compare(from_, key) <= 0 && compare(to_, key) >= 0; }
+
+ private:
+  struct Part {
+    std::uint64_t number;
+    std::string text;
+  };
+  using Copy = std::array<Part, field_count>;
+  static Copy copy(const Parts& parts) {
+    Copy result;
+    for (std::size_t i = 0; i < field_count; ++i)
+      result[i] = {parts[i].number, std::string(parts[i].text)};
+    return result;
+  }
+  static int compare(const Copy& a, const Parts& b) {
+    for (std::size_t i = 0; i < field_count; ++i) {
+      if (a[i].number != b[i].number) return a[i].number < b[i].number ? -1 : 1;
+      if (const int order = std::string_view(a[i].text).compare(b[i].text)) return order;
+    }
+    return 0;
+  }
+  Copy from_, to_;
+};
+
+// Base of the generated class Database.
+//
+// Observers. `on_TABLE_inserted(f)` and the like call f with old and new values, as they are at the
+// commit: after each checkpoint of a database that is written alone; of a client, after each
+// transaction and pull, when it holds no lock; after each pull of a Readonly_Client. What is rolled
+// back is never seen. All that was written or pulled at once is one batch: of each record it has
+// what is different, deletions before insertions with the same id. A checkpoint inside of a
+// transaction tells at once. Functions may read the database, write to it, and subscribe: see
+// Observers for order and exceptions. Strings of the values are valid in the function only. The
+// database itself may be ahead of them, if others write while a hard checkpoint is waited for.
+//
+// Histories. `changes`, `history` and `at` read the file, up to its checkpoint; what has no
+// checkpoint is not there. They throw what `Changes` throws, and Exception for a Readonly_Database,
+// which has been read once.
+class Typed_History : public Typed_Database {
+ public:
+  // What has changed between two positions: all if `to` is 0. Updates have all fields.
+  Changes changes(Offset from = journal_start, Offset to = 0) const {
+    Change_Options options;
+    options.deleted_values = Deleted_Values::reset;
+    options.has_all_fields = true;
+    return to == 0 ? Changes(file(), from, Readonly_Journal(file()).get_checkpoint(), options)
+                   : Changes(file(), from, to, options);
+  }
+
+ protected:
+  template <class Row>
+  Typed_Versions<Row> versions(Record_Id record) const {
+    Change_Options options;
+    options.deleted_values = Deleted_Values::reset;
+    return Typed_Versions<Row>(record_versions(file(), Row::table, record, options));
+  }
+
+  // f(id, values)
+  template <class Row, class F>
+  Subscription on_inserted(F f) const {
+    return observe<Row>(Change::Kind::inserted, [f](auto id, const Change& change, index_t i) {
+      const typename Row::Values after = values_after<Row>(change, i);
+      f(id, after);
+    });
+  }
+  // f(id, old values, new values)
+  template <class Row, class F>
+  Subscription on_updated(F f) const {
+    return observe<Row>(Change::Kind::updated, [f](auto id, const Change& change, index_t i) {
+      if (is_same_record(change, i)) return;
+      const typename Row::Values before = values_before<Row>(change, i);
+      const typename Row::Values after = values_after<Row>(change, i);
+      f(id, before, after);
+    });
+  }
+  // f(id, old values)
+  template <class Row, class F>
+  Subscription on_deleted(F f) const {
+    return observe<Row>(Change::Kind::deleted, [f](auto id, const Change& change, index_t i) {
+      const typename Row::Values before = values_before<Row>(change, i);
+      f(id, before);
+    });
+  }
+
+  template <class Row, class Predicate>
+  Live_Query<typename Row::Id> live(Predicate predicate) const {
+    return live<Row>(nullptr, std::move(predicate));
+  }
+  // key(values): the key of the record in the index.
+  template <class Row, class Index_Type, class Get_Key>
+  Live_Query<typename Row::Id> live_range(const Index_Type& index,
+                                          const typename Index_Type::Wanted& from,
+                                          const typename Index_Type::Wanted& to,
+                                          Get_Key key) const {
+    const Key_Range range(Index_Type::parts(from), Index_Type::parts(to));
+    const auto predicate = [range, key](const typename Row::Values& row) {
+      return range.has(Index_Type::parts(key(row)));
+    };
+    const auto used = std::as_const(engine()).table(Row::table).records().used_count();
+    // Records that were never given a key are in no index.
+    if (index.size() != static_cast<std::size_t>(used)) return live<Row>(nullptr, predicate);
+    Id_Set ids;
+    const auto end = index.end();
+    for (auto entry = index.lower_bound(from); entry != end; ++entry) {
+      const auto [found, id] = *entry;
+      if (!range.has(Index_Type::parts(typename Index_Type::Wanted(found)))) break;
+      ids.set(id.get_id(), true);
+    }
+    return live<Row>(&ids, predicate);
+  }
+
+ private:
+  Observers& observers() const {
+    std::shared_ptr<Change_Observer>& slot = observer();
+    if (!slot) slot = std::make_shared<Observers>(engine());
+    return static_cast<Observers&>(*slot);
+  }
+
+  template <class Row, class F>
+  Subscription observe(Change::Kind kind, F f) const {
+    return observers().subscribe(Row::table, [kind, f](const Change& change) {
+      if (change.kind != kind) return;
+      for (index_t i = 0; i < change.size; ++i) f(typename Row::Id(change.record + i), change, i);
+    });
+  }
+
+  template <class Row, class Predicate>
+  Live_Query<typename Row::Id> live(const Id_Set* first, Predicate predicate) const {
+    return {observers(), Row::table, first,
+            [predicate](const Change& change, index_t i) {
+              return static_cast<bool>(predicate(values_after<Row>(change, i)));
+            },
+            is_same_record};
+  }
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,172 @@
+#include "joedb/history/observers.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+
+#include "history/change_collector.h"
+#include "table/record_runs.h"
+
+namespace joedb::inline v1 {
+
+struct Observers::State {
+  struct Listener {
+    Table_Id table;
+    On_Change on_change;
+    On_Rollback on_rollback;
+    std::uint64_t first_batch;  // earlier ones are older than the subscription
+    bool is_active = true;
+  };
+  using Listeners = std::vector<std::shared_ptr<Listener>>;
+
+  // What was committed together, or what is to be done after a rollback.
+  struct Batch {
+    std::uint64_t number;
+    Offset position;
+    std::vector<Change> changes;
+    std::vector<std::pair<std::shared_ptr<Listener>, std::function<void()>>> rollbacks;
+  };
+
+  Database* database;
+  std::optional<Transaction_Collector> collector;
+  Listeners listeners;
+  std::deque<Batch> batches;
+  std::uint64_t batch_count = 0;
+  Offset checkpoint = 0;
+  bool is_notifying = false;
+  // The function to be called next, of the first batch.
+  std::size_t next_change = 0, next_listener = 0, next_rollback = 0;
+
+  bool observes(Table_Id table) const {
+    return std::any_of(listeners.begin(), listeners.end(),
+                       [&](const auto& l) { return l->is_active && l->table == table; });
+  }
+
+  // Those that have ended are kept as long as one of them may be running.
+  void remove_ended() {
+    if (is_notifying) return;
+    if (std::erase_if(listeners, [](const auto& l) { return !l->is_active; }) > 0)
+      database->set_observer(database->observer());
+  }
+
+  void tell(const Change& change, std::uint64_t batch) {
+    for (; next_listener < listeners.size(); ++next_listener) {
+      const std::shared_ptr<Listener> listener = listeners[next_listener];
+      if (!listener->is_active || listener->table != change.table->id ||
+          batch < listener->first_batch)
+        continue;
+      ++next_listener;  // first: it may throw
+      listener->on_change(change);
+      --next_listener;
+    }
+    next_listener = 0;
+  }
+
+  void tell(const Batch& batch) {
+    while (next_change < batch.changes.size()) {
+      tell(batch.changes[next_change], batch.number);
+      ++next_change;
+    }
+    while (next_rollback < batch.rollbacks.size()) {
+      const auto& [listener, f] = batch.rollbacks[next_rollback++];
+      if (listener->is_active) f();
+    }
+  }
+};
+
+Observers::Observers(Database& database) : state_(std::make_shared<State>()) {
+  state_->database = &database;
+  state_->collector.emplace(database, 0, true);
+}
+
+Observers::~Observers() = default;
+
+Subscription Observers::subscribe(Table_Id table, On_Change on_change, On_Rollback on_rollback) {
+  auto listener = std::make_shared<State::Listener>(
+      State::Listener{table, std::move(on_change), std::move(on_rollback), state_->batch_count});
+  state_->listeners.push_back(listener);
+  state_->database->set_observer(this);
+  return Subscription([listener, weak = std::weak_ptr(state_)] {
+    listener->is_active = false;
+    if (const auto state = weak.lock()) state->remove_ended();
+  });
+}
+
+void Observers::for_each_record(Table_Id id, const On_Change& f) const {
+  constexpr index_t most = 4096;
+  const Table& table = state_->database->table(id);
+  const Description description = describe(*state_->database, table);
+  for_each_run(table, [&](index_t first, index_t size) {
+    for (const index_t end = first + size; first < end; first += most)
+      f(Transaction_Collector::insertion(description, table, first, std::min(most, end - first)));
+  });
+}
+
+void Observers::follow(Database& database) {
+  if (state_->database == &database) return;
+  state_->database = &database;
+  state_->collector.emplace(database, 0, true);
+}
+
+bool Observers::observes(Table_Id table) const { return state_->observes(table); }
+
+void Observers::note_insert(Table_Id table, Record_Id record, index_t size) {
+  state_->collector->note_insert(table, record.value(), size);
+}
+
+void Observers::note_delete(Table_Id table, Record_Id record, index_t size) {
+  state_->collector->note_delete(table, record.value(), size);
+}
+
+void Observers::note_update(Table_Id table, Field_Id field, Record_Id record, index_t size) {
+  state_->collector->note_update(table, field, record.value(), size);
+}
+
+void Observers::note_schema_change() noexcept {
+  for (const auto& listener : state_->listeners) listener->is_active = false;
+  state_->batches.clear();
+  state_->collector.emplace(*state_->database, 0, true);
+}
+
+void Observers::cut(Offset position) {
+  std::vector<Change> changes = state_->collector->take();
+  std::erase_if(changes, [](const Change& change) {
+    return change.kind == Change::Kind::updated &&
+           std::all_of(change.fields.begin(), change.fields.end(),
+                       [](const Field_Change& f) { return f.old_values == f.new_values; });
+  });
+  if (changes.empty()) return;
+  state_->batches.push_back({state_->batch_count++, position, std::move(changes), {}});
+}
+
+void Observers::roll_back(Offset checkpoint) {
+  State& state = *state_;
+  while (!state.batches.empty() && state.batches.back().position > checkpoint)
+    state.batches.pop_back();
+  State::Batch batch{state.batch_count++, checkpoint, {}, {}};
+  for (const auto& listener : state.listeners)
+    if (listener->is_active && listener->on_rollback)
+      batch.rollbacks.emplace_back(listener, listener->on_rollback());
+  if (!batch.rollbacks.empty()) state.batches.push_back(std::move(batch));
+}
+
+void Observers::notify(Offset checkpoint) {
+  const std::shared_ptr<State> state = state_;
+  state->checkpoint = checkpoint;
+  if (state->is_notifying) return;
+  struct Guard {
+    State& state;
+    explicit Guard(State& s) : state(s) { state.is_notifying = true; }
+    ~Guard() {
+      state.is_notifying = false;
+      state.remove_ended();
+    }
+  } const guard(*state);
+  while (!state->batches.empty() && state->batches.front().position <= state->checkpoint) {
+    state->tell(state->batches.front());
+    state->batches.pop_front();
+    state->next_change = state->next_rollback = 0;
+  }
+}
+
+}  // namespace joedb::inline v1
