@@ -5,6 +5,7 @@
 
 #include "joedb/base/log.h"
 #include "joedb/base/version.h"
+#include "joedb/history/typed_history.h"
 #include "joedb/io/blob_reader.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"

@@ -163,8 +163,10 @@ bool is_single_value(const Model& model, const Model_Table& table, const Model_F
 
 std::string readers(const Model& model, const Model_Table& table) {
   std::string text = fill(table_readers, {{"table", table.name}, {"fields", field_list(table)}});
-  text +=
-      fill(table.has_single_row ? single_row_readers : many_rows_readers, {{"table", table.name}});
+  std::string table_lines(table.has_single_row ? single_row_readers : many_rows_readers);
+  table_lines += table_history;
+  if (!table.has_single_row) table_lines += many_rows_history;
+  text += fill(table_lines, {{"table", table.name}});
   return text + for_each_field(table, [&](const Model_Table&, const Model_Field& field) {
            std::string lines(getter);
            if (is_single_value(model, table, field)) lines += single_row_getter;
@@ -207,28 +209,51 @@ bool has_values_struct(const Model_Table& table) {
   return !table.has_single_row && !table.fields.empty();
 }
 
-std::string values_of(const Model_Table& table, const Initial_Literals& initial) {
-  if (!has_values_struct(table)) return "";
+// The members of values_of_TABLE, in the order of the fields.
+std::vector<std::string> member_names(const Model_Table& table) {
   std::vector<std::string> names;
-  std::string members;
-  for (const Model_Field& field : table.fields) {
-    names.push_back(cpp_parameter(field.name, names));
-    members += "  " + cpp_type(field).setter + " " + names.back() + " = " +
+  for (const Model_Field& field : table.fields) names.push_back(cpp_parameter(field.name, names));
+  return names;
+}
+
+// In a joedb::Values.
+std::string value_in_values(const Model_Field& field) {
+  if (field.type == Type_Code::reference)
+    return cpp_type(field).setter + "(values.get<joedb::Record_Id>(i))";
+  return "values.get<" + cpp_type(field).setter + ">(i)";
+}
+
+std::string values_of(const Model_Table& table, const Initial_Literals& initial) {
+  const std::vector<std::string> names = member_names(table);
+  std::string members, cases;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Model_Field& field = table.fields[i];
+    members += "  " + cpp_type(field).setter + " " + names[i] + " = " +
                default_value(table, field, initial) + ";\n";
+    cases += fill(row_case, {{"number", std::to_string(field.id.value())},
+                             {"name", names[i]},
+                             {"value", value_in_values(field)}});
   }
-  return fill(values_struct,
-              {{"table", table.name}, {"first", names.front()}, {"members", members}});
+  std::string use(has_values_struct(table) ? values_use : "");
+  if (!use.empty()) use = fill(use, {{"table", table.name}, {"first", names.front()}});
+  return fill(std::string(values_struct).append(row_struct),
+              {{"table", table.name},
+               {"use", use},
+               {"members", members},
+               {"number", std::to_string(table.id.value())},
+               {"cases", cases}});
 }
 
 std::string creators(const Model_Table& table) {
-  std::vector<std::string> names, parameters, arguments;
+  const std::vector<std::string> names = member_names(table);
+  std::vector<std::string> parameters, arguments;
   std::string assignments;
-  for (const Model_Field& field : table.fields) {
-    names.push_back(cpp_parameter(field.name, names));
-    parameters.push_back(cpp_type(field).setter + " " + names.back());
-    arguments.push_back("values." + names.back());
-    assignments += fill(
-        assignment, {{"table", table.name}, {"field", field.name}, {"parameter", names.back()}});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Model_Field& field = table.fields[i];
+    parameters.push_back(cpp_type(field).setter + " " + names[i]);
+    arguments.push_back("values." + names[i]);
+    assignments +=
+        fill(assignment, {{"table", table.name}, {"field", field.name}, {"parameter", names[i]}});
   }
   const std::size_t indent = std::string_view("  id_of_ new_(").size() + 2 * table.name.size();
   const std::size_t argument_indent =
@@ -268,8 +293,10 @@ std::string types_of(const Model_Index& index) {
 }
 
 std::string readers_of(const Model_Index& index) {
-  std::vector<std::string> fields, names, parameters;
+  const std::vector<std::string> members = member_names(*index.table);
+  std::vector<std::string> fields, names, parameters, keys;
   for (const Model_Field* field : index.fields) {
+    keys.push_back("row." + members[static_cast<std::size_t>(field - index.table->fields.data())]);
     fields.push_back(field->name);
     names.push_back(cpp_parameter(field->name, names));
     parameters.push_back(cpp_type(*field).setter + " " + names.back());
@@ -285,7 +312,8 @@ std::string readers_of(const Model_Index& index) {
                               {"result", result},
                               {"parameters", parameter_list(parameters, indent)},
                               {"find", index.is_unique ? "first" : "range"},
-                              {"names", join(names, ", ")}});
+                              {"names", join(names, ", ")},
+                              {"keys", join(keys, ", ")}});
 }
 
 std::string definition_of(const Model& model, const Model_Index& index) {
@@ -337,7 +365,7 @@ std::string types(const Model& model) {
   return for_each(model.tables,
                   [&](const Model_Table& table) {
                     return line("id_of_" + table.name) + line("container_of_" + table.name) +
-                           (has_values_struct(table) ? line("values_of_" + table.name) : "");
+                           line("values_of_" + table.name) + line("row_of_" + table.name);
                   }) +
          for_each(model.indexes, [&](const Model_Index& index) {
            return line("index_of_" + index.name) + line("range_of_" + index.name);

@@ -26,10 +26,35 @@ inline constexpr std::string_view shared_container =
 )";
 
 inline constexpr std::string_view values_struct =
-    R"(// For new_{{table}}({.{{first}} = …}).
-struct values_of_{{table}} {
+    R"({{use}}struct values_of_{{table}} {
 {{members}}};
 
+)";
+
+inline constexpr std::string_view values_use = R"(// For new_{{table}}({.{{first}} = …}).
+)";
+
+inline constexpr std::string_view row_struct =
+    R"(struct row_of_{{table}} {
+  using Id = id_of_{{table}};
+  using Values = values_of_{{table}};
+  static constexpr joedb::Table_Id table{{{number}}};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+{{cases}}      default:
+        break;
+    }
+  }
+};
+
+)";
+
+inline constexpr std::string_view row_case =
+    R"(      case {{number}}:
+        row.{{name}} = {{value}};
+        break;
 )";
 
 inline constexpr std::string_view index_types =
@@ -61,6 +86,39 @@ inline constexpr std::string_view many_rows_readers =
   }
 )";
 
+// What happens to a table (joedb/history/typed_history.h).
+inline constexpr std::string_view table_history =
+    R"(  joedb::Typed_Versions<row_of_{{table}}> history(id_of_{{table}} id) const {
+    return Typed_History::versions<row_of_{{table}}>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_{{table}}> changes_of_{{table}}(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_{{table}}>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_{{table}}_updated(Function f) const {
+    return Typed_History::on_updated<row_of_{{table}}>(std::move(f));
+  }
+)";
+
+inline constexpr std::string_view many_rows_history =
+    R"(  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_{{table}}_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_{{table}}>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_{{table}}_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_{{table}}>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_{{table}}> live_{{table}}(Predicate predicate) const {
+    return Typed_History::live<row_of_{{table}}>(std::move(predicate));
+  }
+)";
+
 inline constexpr std::string_view single_row_readers =
     R"(  static id_of_{{table}} the_{{table}}() { return id_of_{{table}}(0); }
 )";
@@ -86,6 +144,14 @@ inline constexpr std::string_view index_readers =
   id_of_{{table}} next_{{index}}(id_of_{{table}} id) const { return {{index}}_index_.next(id); }
   id_of_{{table}} previous_{{index}}(id_of_{{table}} id) const {
     return {{index}}_index_.previous(id);
+  }
+  // From one key to another one, both included.
+  joedb::Live_Query<id_of_{{table}}> live_{{index}}(
+      const index_of_{{index}}::Wanted& from, const index_of_{{index}}::Wanted& to) const {
+    return Typed_History::live_range<row_of_{{table}}>(
+        {{index}}_index_, from, to, [](const values_of_{{table}}& row) {
+          return index_of_{{index}}::Wanted({{keys}});
+        });
   }
 )";
 
@@ -165,8 +231,11 @@ static_assert(joedb::generated_code_version == {{code_version}},
               "this code was generated for another version of joedb: run joedbc again");
 
 {{id_declarations}}
-{{id_classes}}{{index_types}}// What can be read. The functions throw joedb::Exception for a record that is not in use.
-class Database : public joedb::Typed_Database {
+{{id_classes}}{{index_types}}class Readonly_Database;
+
+// What can be read. The functions throw joedb::Exception for a record that is not in use.
+// joedb/history/typed_history.h has the rules of observers, live queries and histories.
+class Database : public joedb::Typed_History {
  public:
   Database() = default;
   // Not copied: pass a reference.
@@ -182,6 +251,9 @@ class Database : public joedb::Typed_Database {
         {{initial_values_size}}};
     return {"{{name}}", entries, initial_values, {{{single_rows}}}, {{{index_definitions}}}, {{timestamps}}};
   }
+
+  // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
+  Readonly_Database at(joedb::Moment moment) const;
 {{readers}}{{index_readers}}
  protected:
 {{structs}}
@@ -200,6 +272,10 @@ class Readonly_Database : public joedb::Typed_Reader<Database> {
   Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
 
+inline Readonly_Database Database::at(joedb::Moment moment) const {
+  return Readonly_Database(Typed_Database::file(), moment);
+}
+
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
@@ -211,7 +287,15 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   // Not copied: pass a reference.
   Writable_Database(const Writable_Database&) = delete;
   Writable_Database& operator=(const Writable_Database&) = delete;
-{{writable_using}}{{customs}}{{writers}}
+{{writable_using}}{{customs}}
+  // Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
+  [[nodiscard]] joedb::Plan undo_transaction(
+      joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::undo_transaction(store, {position, conflicts, false});
+    });
+  }
+{{writers}}
  protected:
   Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file,
                     const joedb::Journal_Options& options)

@@ -43,12 +43,55 @@ struct values_of_country {
   std::string_view name = {};
 };
 
+struct row_of_country {
+  using Id = id_of_country;
+  using Values = values_of_country;
+  static constexpr joedb::Table_Id table{1};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row.name = values.get<std::string_view>(i);
+        break;
+      default:
+        break;
+    }
+  }
+};
+
 // For new_city({.name = …}).
 struct values_of_city {
   std::string_view name = {};
   std::int8_t code = {};
   id_of_country country = {};
   std::int32_t population = {};
+};
+
+struct row_of_city {
+  using Id = id_of_city;
+  using Values = values_of_city;
+  static constexpr joedb::Table_Id table{3};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row.name = values.get<std::string_view>(i);
+        break;
+      case 2:
+        row.code = values.get<std::int8_t>(i);
+        break;
+      case 3:
+        row.country = id_of_country(values.get<joedb::Record_Id>(i));
+        break;
+      case 4:
+        row.population = values.get<std::int32_t>(i);
+        break;
+      default:
+        break;
+    }
+  }
 };
 
 // For new_item({.text = …}).
@@ -65,8 +108,72 @@ struct values_of_item {
   joedb::Blob picture = {};
 };
 
+struct row_of_item {
+  using Id = id_of_item;
+  using Values = values_of_item;
+  static constexpr joedb::Table_Id table{4};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row.text = values.get<std::string_view>(i);
+        break;
+      case 2:
+        row.i8 = values.get<std::int8_t>(i);
+        break;
+      case 3:
+        row.i16 = values.get<std::int16_t>(i);
+        break;
+      case 4:
+        row.i32 = values.get<std::int32_t>(i);
+        break;
+      case 5:
+        row.i64 = values.get<std::int64_t>(i);
+        break;
+      case 6:
+        row.f32 = values.get<float>(i);
+        break;
+      case 7:
+        row.f64 = values.get<double>(i);
+        break;
+      case 8:
+        row.flag = values.get<bool>(i);
+        break;
+      case 9:
+        row.city = id_of_city(values.get<joedb::Record_Id>(i));
+        break;
+      case 10:
+        row.picture = values.get<joedb::Blob>(i);
+        break;
+      default:
+        break;
+    }
+  }
+};
+
+struct values_of_nothing {
+};
+
+struct row_of_nothing {
+  using Id = id_of_nothing;
+  using Values = values_of_nothing;
+  static constexpr joedb::Table_Id table{5};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      default:
+        break;
+    }
+  }
+};
+
+class Readonly_Database;
+
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
-class Database : public joedb::Typed_Database {
+// joedb/history/typed_history.h has the rules of observers, live queries and histories.
+class Database : public joedb::Typed_History {
  public:
   Database() = default;
   // Not copied: pass a reference.
@@ -106,6 +213,9 @@ class Database : public joedb::Typed_Database {
     return {"everything", entries, initial_values, {}, {}, false};
   }
 
+  // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
+  Readonly_Database at(joedb::Moment moment) const;
+
   // country: name string
   container_of_country get_country_table() const {
     return country_table_.records_in_order();
@@ -117,6 +227,32 @@ class Database : public joedb::Typed_Database {
   template <class Compare>
   std::vector<id_of_country> sorted_country(Compare is_before) const {
     return sorted(country_table_, is_before);
+  }
+  joedb::Typed_Versions<row_of_country> history(id_of_country id) const {
+    return Typed_History::versions<row_of_country>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_country> changes_of_country(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_country>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_country_updated(Function f) const {
+    return Typed_History::on_updated<row_of_country>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_country_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_country>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_country_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_country>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_country> live_country(Predicate predicate) const {
+    return Typed_History::live<row_of_country>(std::move(predicate));
   }
   joedb::String get_name(id_of_country id) const {
     country_table_.require_used(id.get_record_id());
@@ -134,6 +270,32 @@ class Database : public joedb::Typed_Database {
   template <class Compare>
   std::vector<id_of_city> sorted_city(Compare is_before) const {
     return sorted(city_table_, is_before);
+  }
+  joedb::Typed_Versions<row_of_city> history(id_of_city id) const {
+    return Typed_History::versions<row_of_city>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_city> changes_of_city(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_city>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_city_updated(Function f) const {
+    return Typed_History::on_updated<row_of_city>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_city_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_city>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_city_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_city>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_city> live_city(Predicate predicate) const {
+    return Typed_History::live<row_of_city>(std::move(predicate));
   }
   joedb::String get_name(id_of_city id) const {
     city_table_.require_used(id.get_record_id());
@@ -163,6 +325,32 @@ class Database : public joedb::Typed_Database {
   template <class Compare>
   std::vector<id_of_item> sorted_item(Compare is_before) const {
     return sorted(item_table_, is_before);
+  }
+  joedb::Typed_Versions<row_of_item> history(id_of_item id) const {
+    return Typed_History::versions<row_of_item>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_item> changes_of_item(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_item>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_item_updated(Function f) const {
+    return Typed_History::on_updated<row_of_item>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_item_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_item>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_item_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_item>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_item> live_item(Predicate predicate) const {
+    return Typed_History::live<row_of_item>(std::move(predicate));
   }
   joedb::String get_text(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
@@ -217,6 +405,32 @@ class Database : public joedb::Typed_Database {
   std::vector<id_of_nothing> sorted_nothing(Compare is_before) const {
     return sorted(nothing_table_, is_before);
   }
+  joedb::Typed_Versions<row_of_nothing> history(id_of_nothing id) const {
+    return Typed_History::versions<row_of_nothing>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_nothing> changes_of_nothing(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_nothing>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_nothing_updated(Function f) const {
+    return Typed_History::on_updated<row_of_nothing>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_nothing_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_nothing>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_nothing_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_nothing>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_nothing> live_nothing(Predicate predicate) const {
+    return Typed_History::live<row_of_nothing>(std::move(predicate));
+  }
 
  protected:
   struct country_table : joedb::Typed_Table<id_of_country, 1> {
@@ -270,6 +484,10 @@ class Readonly_Database : public joedb::Typed_Reader<Database> {
   Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
 
+inline Readonly_Database Database::at(joedb::Moment moment) const {
+  return Readonly_Database(Typed_Database::file(), moment);
+}
+
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
@@ -281,6 +499,14 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   // Not copied: pass a reference.
   Writable_Database(const Writable_Database&) = delete;
   Writable_Database& operator=(const Writable_Database&) = delete;
+
+  // Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
+  [[nodiscard]] joedb::Plan undo_transaction(
+      joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::undo_transaction(store, {position, conflicts, false});
+    });
+  }
 
   // country
   id_of_country new_country() { return Typed_Writer::add_row(country_table_); }
@@ -584,14 +810,19 @@ struct Types {
   using id_of_country = ::test::everything::id_of_country;
   using container_of_country = ::test::everything::container_of_country;
   using values_of_country = ::test::everything::values_of_country;
+  using row_of_country = ::test::everything::row_of_country;
   using id_of_city = ::test::everything::id_of_city;
   using container_of_city = ::test::everything::container_of_city;
   using values_of_city = ::test::everything::values_of_city;
+  using row_of_city = ::test::everything::row_of_city;
   using id_of_item = ::test::everything::id_of_item;
   using container_of_item = ::test::everything::container_of_item;
   using values_of_item = ::test::everything::values_of_item;
+  using row_of_item = ::test::everything::row_of_item;
   using id_of_nothing = ::test::everything::id_of_nothing;
   using container_of_nothing = ::test::everything::container_of_nothing;
+  using values_of_nothing = ::test::everything::values_of_nothing;
+  using row_of_nothing = ::test::everything::row_of_nothing;
 };
 
 }  // namespace test::everything

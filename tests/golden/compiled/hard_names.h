@@ -102,9 +102,145 @@ struct values_of_class {
   std::int32_t function = {};
 };
 
+struct row_of_class {
+  using Id = id_of_class;
+  using Values = values_of_class;
+  static constexpr joedb::Table_Id table{1};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row.default_ = values.get<std::string_view>(i);
+        break;
+      case 2:
+        row.default__ = values.get<std::string_view>(i);
+        break;
+      case 3:
+        row.int_ = values.get<std::int32_t>(i);
+        break;
+      case 4:
+        row.id = values.get<std::int32_t>(i);
+        break;
+      case 5:
+        row.value = values.get<std::int32_t>(i);
+        break;
+      case 6:
+        row.add_row = values.get<std::int32_t>(i);
+        break;
+      case 7:
+        row.assign = values.get<std::int32_t>(i);
+        break;
+      case 8:
+        row.schema = values.get<std::int32_t>(i);
+        break;
+      case 9:
+        row.journal = values.get<joedb::Blob>(i);
+        break;
+      case 10:
+        row.data = values.get<std::string_view>(i);
+        break;
+      case 11:
+        row.untyped = values.get<bool>(i);
+        break;
+      case 12:
+        row.the_id_of_class = id_of_class(values.get<joedb::Record_Id>(i));
+        break;
+      case 13:
+        row.class_table__ = values.get<std::int32_t>(i);
+        break;
+      case 14:
+        row.engine__ = values.get<std::int32_t>(i);
+        break;
+      case 15:
+        row.store__ = values.get<std::int32_t>(i);
+        break;
+      case 16:
+        row.table = values.get<std::int32_t>(i);
+        break;
+      case 17:
+        row.size = values.get<std::int32_t>(i);
+        break;
+      case 18:
+        row.function = values.get<std::int32_t>(i);
+        break;
+      default:
+        break;
+    }
+  }
+};
+
+struct values_of_class_table {
+};
+
+struct row_of_class_table {
+  using Id = id_of_class_table;
+  using Values = values_of_class_table;
+  static constexpr joedb::Table_Id table{2};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      default:
+        break;
+    }
+  }
+};
+
+struct values_of_engine {
+};
+
+struct row_of_engine {
+  using Id = id_of_engine;
+  using Values = values_of_engine;
+  static constexpr joedb::Table_Id table{3};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      default:
+        break;
+    }
+  }
+};
+
 // For new_Database({.Database_ = …}).
 struct values_of_Database {
   id_of_Database Database_ = {};
+};
+
+struct row_of_Database {
+  using Id = id_of_Database;
+  using Values = values_of_Database;
+  static constexpr joedb::Table_Id table{4};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row.Database_ = id_of_Database(values.get<joedb::Record_Id>(i));
+        break;
+      default:
+        break;
+    }
+  }
+};
+
+struct values_of_std {
+};
+
+struct row_of_std {
+  using Id = id_of_std;
+  using Values = values_of_std;
+  static constexpr joedb::Table_Id table{5};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      default:
+        break;
+    }
+  }
 };
 
 // For new_joedb({.std_ = …}).
@@ -112,9 +248,114 @@ struct values_of_joedb {
   std::int8_t std_ = {};
 };
 
+struct row_of_joedb {
+  using Id = id_of_joedb;
+  using Values = values_of_joedb;
+  static constexpr joedb::Table_Id table{6};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row.std_ = values.get<std::int8_t>(i);
+        break;
+      default:
+        break;
+    }
+  }
+};
+
 // For new__({._ = …}).
 struct values_of__ {
   std::int8_t _ = {};
+};
+
+struct row_of__ {
+  using Id = id_of__;
+  using Values = values_of__;
+  static constexpr joedb::Table_Id table{7};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row._ = values.get<std::int8_t>(i);
+        break;
+      default:
+        break;
+    }
+  }
+};
+
+struct values_of_vector {
+};
+
+struct row_of_vector {
+  using Id = id_of_vector;
+  using Values = values_of_vector;
+  static constexpr joedb::Table_Id table{8};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      default:
+        break;
+    }
+  }
+};
+
+struct values_of_at {
+};
+
+struct row_of_at {
+  using Id = id_of_at;
+  using Values = values_of_at;
+  static constexpr joedb::Table_Id table{9};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      default:
+        break;
+    }
+  }
+};
+
+struct values_of_conf {
+  std::string_view conf_table = {};
+  std::int32_t index_of_by_class = {};
+  std::int32_t untyped_ = {};
+  joedb::Blob data = {};
+  std::string_view journal = {};
+};
+
+struct row_of_conf {
+  using Id = id_of_conf;
+  using Values = values_of_conf;
+  static constexpr joedb::Table_Id table{10};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row.conf_table = values.get<std::string_view>(i);
+        break;
+      case 2:
+        row.index_of_by_class = values.get<std::int32_t>(i);
+        break;
+      case 3:
+        row.untyped_ = values.get<std::int32_t>(i);
+        break;
+      case 4:
+        row.data = values.get<joedb::Blob>(i);
+        break;
+      case 5:
+        row.journal = values.get<std::string_view>(i);
+        break;
+      default:
+        break;
+    }
+  }
 };
 
 using index_of_by_class = joedb::Typed_Index<id_of_class, joedb::Typed_Field<id_of_class, 12>, joedb::Typed_Field<std::string, 1>, joedb::Typed_Field<std::int32_t, 15>>;
@@ -123,8 +364,11 @@ using range_of_by_class = index_of_by_class::Range;
 using index_of__ = joedb::Typed_Index<id_of__, joedb::Typed_Field<std::int8_t, 1>>;
 using range_of__ = index_of__::Range;
 
+class Readonly_Database;
+
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
-class Database : public joedb::Typed_Database {
+// joedb/history/typed_history.h has the rules of observers, live queries and histories.
+class Database : public joedb::Typed_History {
  public:
   Database() = default;
   // Not copied: pass a reference.
@@ -184,6 +428,9 @@ class Database : public joedb::Typed_Database {
              {"_", joedb::Table_Id(7), {joedb::Field_Id(1)}, true, "hard_names"}}, false};
   }
 
+  // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
+  Readonly_Database at(joedb::Moment moment) const;
+
   // class: default string, default_ string, int int32, id int32, value int32, add_row int32, assign int32, schema int32, journal blob, data string, untyped boolean, id_of_class references class, class_table_ int32, engine_ int32, store_ int32, table int32, size int32, function int32
   container_of_class get_class_table() const {
     return class_table_.records_in_order();
@@ -195,6 +442,32 @@ class Database : public joedb::Typed_Database {
   template <class Compare>
   std::vector<id_of_class> sorted_class(Compare is_before) const {
     return sorted(class_table_, is_before);
+  }
+  joedb::Typed_Versions<row_of_class> history(id_of_class id) const {
+    return Typed_History::versions<row_of_class>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_class> changes_of_class(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_class>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_class_updated(Function f) const {
+    return Typed_History::on_updated<row_of_class>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_class_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_class>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_class_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_class>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_class> live_class(Predicate predicate) const {
+    return Typed_History::live<row_of_class>(std::move(predicate));
   }
   joedb::String get_default(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
@@ -281,6 +554,32 @@ class Database : public joedb::Typed_Database {
   std::vector<id_of_class_table> sorted_class_table(Compare is_before) const {
     return sorted(class_table_table_, is_before);
   }
+  joedb::Typed_Versions<row_of_class_table> history(id_of_class_table id) const {
+    return Typed_History::versions<row_of_class_table>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_class_table> changes_of_class_table(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_class_table>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_class_table_updated(Function f) const {
+    return Typed_History::on_updated<row_of_class_table>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_class_table_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_class_table>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_class_table_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_class_table>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_class_table> live_class_table(Predicate predicate) const {
+    return Typed_History::live<row_of_class_table>(std::move(predicate));
+  }
 
   // engine
   container_of_engine get_engine_table() const {
@@ -294,6 +593,32 @@ class Database : public joedb::Typed_Database {
   std::vector<id_of_engine> sorted_engine(Compare is_before) const {
     return sorted(engine_table_, is_before);
   }
+  joedb::Typed_Versions<row_of_engine> history(id_of_engine id) const {
+    return Typed_History::versions<row_of_engine>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_engine> changes_of_engine(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_engine>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_engine_updated(Function f) const {
+    return Typed_History::on_updated<row_of_engine>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_engine_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_engine>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_engine_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_engine>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_engine> live_engine(Predicate predicate) const {
+    return Typed_History::live<row_of_engine>(std::move(predicate));
+  }
 
   // Database: Database references Database
   container_of_Database get_Database_table() const {
@@ -306,6 +631,32 @@ class Database : public joedb::Typed_Database {
   template <class Compare>
   std::vector<id_of_Database> sorted_Database(Compare is_before) const {
     return sorted(Database_table_, is_before);
+  }
+  joedb::Typed_Versions<row_of_Database> history(id_of_Database id) const {
+    return Typed_History::versions<row_of_Database>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_Database> changes_of_Database(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_Database>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_Database_updated(Function f) const {
+    return Typed_History::on_updated<row_of_Database>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_Database_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_Database>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_Database_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_Database>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_Database> live_Database(Predicate predicate) const {
+    return Typed_History::live<row_of_Database>(std::move(predicate));
   }
   id_of_Database get_Database(id_of_Database id) const {
     Database_table_.require_used(id.get_record_id());
@@ -324,6 +675,32 @@ class Database : public joedb::Typed_Database {
   std::vector<id_of_std> sorted_std(Compare is_before) const {
     return sorted(std_table_, is_before);
   }
+  joedb::Typed_Versions<row_of_std> history(id_of_std id) const {
+    return Typed_History::versions<row_of_std>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_std> changes_of_std(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_std>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_std_updated(Function f) const {
+    return Typed_History::on_updated<row_of_std>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_std_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_std>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_std_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_std>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_std> live_std(Predicate predicate) const {
+    return Typed_History::live<row_of_std>(std::move(predicate));
+  }
 
   // joedb: std int8
   container_of_joedb get_joedb_table() const {
@@ -336,6 +713,32 @@ class Database : public joedb::Typed_Database {
   template <class Compare>
   std::vector<id_of_joedb> sorted_joedb(Compare is_before) const {
     return sorted(joedb_table_, is_before);
+  }
+  joedb::Typed_Versions<row_of_joedb> history(id_of_joedb id) const {
+    return Typed_History::versions<row_of_joedb>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_joedb> changes_of_joedb(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_joedb>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_joedb_updated(Function f) const {
+    return Typed_History::on_updated<row_of_joedb>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_joedb_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_joedb>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_joedb_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_joedb>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_joedb> live_joedb(Predicate predicate) const {
+    return Typed_History::live<row_of_joedb>(std::move(predicate));
   }
   std::int8_t get_std(id_of_joedb id) const {
     joedb_table_.require_used(id.get_record_id());
@@ -354,6 +757,32 @@ class Database : public joedb::Typed_Database {
   std::vector<id_of__> sorted__(Compare is_before) const {
     return sorted(__table_, is_before);
   }
+  joedb::Typed_Versions<row_of__> history(id_of__ id) const {
+    return Typed_History::versions<row_of__>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of__> changes_of__(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of__>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on___updated(Function f) const {
+    return Typed_History::on_updated<row_of__>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on___inserted(Function f) const {
+    return Typed_History::on_inserted<row_of__>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on___deleted(Function f) const {
+    return Typed_History::on_deleted<row_of__>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of__> live__(Predicate predicate) const {
+    return Typed_History::live<row_of__>(std::move(predicate));
+  }
   std::int8_t get__(id_of__ id) const {
     __table_.require_used(id.get_record_id());
     return __table_.__.get(id.get_id());
@@ -371,6 +800,32 @@ class Database : public joedb::Typed_Database {
   std::vector<id_of_vector> sorted_vector(Compare is_before) const {
     return sorted(vector_table_, is_before);
   }
+  joedb::Typed_Versions<row_of_vector> history(id_of_vector id) const {
+    return Typed_History::versions<row_of_vector>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_vector> changes_of_vector(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_vector>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_vector_updated(Function f) const {
+    return Typed_History::on_updated<row_of_vector>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_vector_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_vector>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_vector_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_vector>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_vector> live_vector(Predicate predicate) const {
+    return Typed_History::live<row_of_vector>(std::move(predicate));
+  }
 
   // at
   container_of_at get_at_table() const {
@@ -384,6 +839,32 @@ class Database : public joedb::Typed_Database {
   std::vector<id_of_at> sorted_at(Compare is_before) const {
     return sorted(at_table_, is_before);
   }
+  joedb::Typed_Versions<row_of_at> history(id_of_at id) const {
+    return Typed_History::versions<row_of_at>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_at> changes_of_at(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_at>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_at_updated(Function f) const {
+    return Typed_History::on_updated<row_of_at>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_at_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_at>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_at_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_at>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_at> live_at(Predicate predicate) const {
+    return Typed_History::live<row_of_at>(std::move(predicate));
+  }
 
   // conf: conf_table string, index_of_by_class int32, untyped_ int32, data blob, journal string
   container_of_conf get_conf_table() const {
@@ -394,6 +875,18 @@ class Database : public joedb::Typed_Database {
   id_of_conf next(id_of_conf id) const { return conf_table_.next(id); }
   id_of_conf previous(id_of_conf id) const { return conf_table_.previous(id); }
   static id_of_conf the_conf() { return id_of_conf(0); }
+  joedb::Typed_Versions<row_of_conf> history(id_of_conf id) const {
+    return Typed_History::versions<row_of_conf>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_conf> changes_of_conf(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_conf>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_conf_updated(Function f) const {
+    return Typed_History::on_updated<row_of_conf>(std::move(f));
+  }
   joedb::String get_conf_table(id_of_conf id) const {
     conf_table_.require_used(id.get_record_id());
     return conf_table_.conf_table_.get(id.get_id());
@@ -427,6 +920,14 @@ class Database : public joedb::Typed_Database {
   id_of_class previous_by_class(id_of_class id) const {
     return by_class_index_.previous(id);
   }
+  // From one key to another one, both included.
+  joedb::Live_Query<id_of_class> live_by_class(
+      const index_of_by_class::Wanted& from, const index_of_by_class::Wanted& to) const {
+    return Typed_History::live_range<row_of_class>(
+        by_class_index_, from, to, [](const values_of_class& row) {
+          return index_of_by_class::Wanted(row.the_id_of_class, row.default_, row.store__);
+        });
+  }
 
   // _: unique index of _ by _
   id_of__ find__(std::int8_t _) const {
@@ -436,6 +937,14 @@ class Database : public joedb::Typed_Database {
   id_of__ next__(id_of__ id) const { return __index_.next(id); }
   id_of__ previous__(id_of__ id) const {
     return __index_.previous(id);
+  }
+  // From one key to another one, both included.
+  joedb::Live_Query<id_of__> live__(
+      const index_of__::Wanted& from, const index_of__::Wanted& to) const {
+    return Typed_History::live_range<row_of__>(
+        __index_, from, to, [](const values_of__& row) {
+          return index_of__::Wanted(row._);
+        });
   }
 
  protected:
@@ -535,6 +1044,10 @@ class Readonly_Database : public joedb::Typed_Reader<Database> {
   Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
 
+inline Readonly_Database Database::at(joedb::Moment moment) const {
+  return Readonly_Database(Typed_Database::file(), moment);
+}
+
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
@@ -563,6 +1076,14 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
 
   // Written by you; called once for each file, when its schema gets `custom upgrade`.
   static void upgrade(Writable_Database& db);
+
+  // Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
+  [[nodiscard]] joedb::Plan undo_transaction(
+      joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::undo_transaction(store, {position, conflicts, false});
+    });
+  }
 
   // class
   id_of_class new_class() { return Typed_Writer::add_row(class_table_); }
@@ -1036,27 +1557,43 @@ struct Types {
   using id_of_class = ::test::hard_names::id_of_class;
   using container_of_class = ::test::hard_names::container_of_class;
   using values_of_class = ::test::hard_names::values_of_class;
+  using row_of_class = ::test::hard_names::row_of_class;
   using id_of_class_table = ::test::hard_names::id_of_class_table;
   using container_of_class_table = ::test::hard_names::container_of_class_table;
+  using values_of_class_table = ::test::hard_names::values_of_class_table;
+  using row_of_class_table = ::test::hard_names::row_of_class_table;
   using id_of_engine = ::test::hard_names::id_of_engine;
   using container_of_engine = ::test::hard_names::container_of_engine;
+  using values_of_engine = ::test::hard_names::values_of_engine;
+  using row_of_engine = ::test::hard_names::row_of_engine;
   using id_of_Database = ::test::hard_names::id_of_Database;
   using container_of_Database = ::test::hard_names::container_of_Database;
   using values_of_Database = ::test::hard_names::values_of_Database;
+  using row_of_Database = ::test::hard_names::row_of_Database;
   using id_of_std = ::test::hard_names::id_of_std;
   using container_of_std = ::test::hard_names::container_of_std;
+  using values_of_std = ::test::hard_names::values_of_std;
+  using row_of_std = ::test::hard_names::row_of_std;
   using id_of_joedb = ::test::hard_names::id_of_joedb;
   using container_of_joedb = ::test::hard_names::container_of_joedb;
   using values_of_joedb = ::test::hard_names::values_of_joedb;
+  using row_of_joedb = ::test::hard_names::row_of_joedb;
   using id_of__ = ::test::hard_names::id_of__;
   using container_of__ = ::test::hard_names::container_of__;
   using values_of__ = ::test::hard_names::values_of__;
+  using row_of__ = ::test::hard_names::row_of__;
   using id_of_vector = ::test::hard_names::id_of_vector;
   using container_of_vector = ::test::hard_names::container_of_vector;
+  using values_of_vector = ::test::hard_names::values_of_vector;
+  using row_of_vector = ::test::hard_names::row_of_vector;
   using id_of_at = ::test::hard_names::id_of_at;
   using container_of_at = ::test::hard_names::container_of_at;
+  using values_of_at = ::test::hard_names::values_of_at;
+  using row_of_at = ::test::hard_names::row_of_at;
   using id_of_conf = ::test::hard_names::id_of_conf;
   using container_of_conf = ::test::hard_names::container_of_conf;
+  using values_of_conf = ::test::hard_names::values_of_conf;
+  using row_of_conf = ::test::hard_names::row_of_conf;
   using index_of_by_class = ::test::hard_names::index_of_by_class;
   using range_of_by_class = ::test::hard_names::range_of_by_class;
   using index_of__ = ::test::hard_names::index_of__;

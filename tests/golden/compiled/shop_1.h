@@ -22,8 +22,28 @@ struct values_of_item {
   std::string_view label = {};
 };
 
+struct row_of_item {
+  using Id = id_of_item;
+  using Values = values_of_item;
+  static constexpr joedb::Table_Id table{1};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row.label = values.get<std::string_view>(i);
+        break;
+      default:
+        break;
+    }
+  }
+};
+
+class Readonly_Database;
+
 // What can be read. The functions throw joedb::Exception for a record that is not in use.
-class Database : public joedb::Typed_Database {
+// joedb/history/typed_history.h has the rules of observers, live queries and histories.
+class Database : public joedb::Typed_History {
  public:
   Database() = default;
   // Not copied: pass a reference.
@@ -41,6 +61,9 @@ class Database : public joedb::Typed_Database {
     return {"shop_1", entries, initial_values, {}, {}, false};
   }
 
+  // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
+  Readonly_Database at(joedb::Moment moment) const;
+
   // item: label string
   container_of_item get_item_table() const {
     return item_table_.records_in_order();
@@ -52,6 +75,32 @@ class Database : public joedb::Typed_Database {
   template <class Compare>
   std::vector<id_of_item> sorted_item(Compare is_before) const {
     return sorted(item_table_, is_before);
+  }
+  joedb::Typed_Versions<row_of_item> history(id_of_item id) const {
+    return Typed_History::versions<row_of_item>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_item> changes_of_item(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_item>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_item_updated(Function f) const {
+    return Typed_History::on_updated<row_of_item>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_item_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_item>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_item_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_item>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_item> live_item(Predicate predicate) const {
+    return Typed_History::live<row_of_item>(std::move(predicate));
   }
   joedb::String get_label(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
@@ -81,6 +130,10 @@ class Readonly_Database : public joedb::Typed_Reader<Database> {
   Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
 
+inline Readonly_Database Database::at(joedb::Moment moment) const {
+  return Readonly_Database(Typed_Database::file(), moment);
+}
+
 // What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
@@ -92,6 +145,14 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   // Not copied: pass a reference.
   Writable_Database(const Writable_Database&) = delete;
   Writable_Database& operator=(const Writable_Database&) = delete;
+
+  // Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
+  [[nodiscard]] joedb::Plan undo_transaction(
+      joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::undo_transaction(store, {position, conflicts, false});
+    });
+  }
 
   // item
   id_of_item new_item() { return Typed_Writer::add_row(item_table_); }
@@ -194,6 +255,7 @@ struct Types {
   using id_of_item = ::shop_1::id_of_item;
   using container_of_item = ::shop_1::container_of_item;
   using values_of_item = ::shop_1::values_of_item;
+  using row_of_item = ::shop_1::row_of_item;
 };
 
 }  // namespace shop_1

@@ -1,0 +1,536 @@
+// Observers, live queries and histories in generated code.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "everything.h"
+#include "geo_1.h"
+#include "geo_2.h"
+#include "joedb/base/log.h"
+#include "testing/error_of.h"
+#include "testing/temporary_directory.h"
+
+namespace {
+
+using joedb::Subscription;
+using joedb::testing::error_of;
+using joedb::testing::Temporary_Directory;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using namespace geo_2;
+
+std::string text_of(const values_of_city& city) {
+  return std::string(city.name) + " " + std::to_string(city.population);
+}
+
+// Writes down what it is told of cities: "+0 Oslo 1", "~0 Oslo 1 > Oslo 2", "-0 Oslo 2".
+class Notes {
+ public:
+  explicit Notes(const Database& db) {
+    subscriptions_.push_back(db.on_city_inserted([this](id_of_city id, const values_of_city& row) {
+      lines_.push_back("+" + std::to_string(id.get_id()) + " " + text_of(row));
+    }));
+    subscriptions_.push_back(db.on_city_updated([this](id_of_city id, const values_of_city& a,
+                                                       const values_of_city& b) {
+      lines_.push_back("~" + std::to_string(id.get_id()) + " " + text_of(a) + " > " + text_of(b));
+    }));
+    subscriptions_.push_back(db.on_city_deleted([this](id_of_city id, const values_of_city& row) {
+      lines_.push_back("-" + std::to_string(id.get_id()) + " " + text_of(row));
+    }));
+  }
+  std::vector<std::string> take() { return std::exchange(lines_, {}); }
+
+ private:
+  std::vector<std::string> lines_;
+  std::vector<Subscription> subscriptions_;
+};
+
+// ---- a database that is written alone
+// -------------------------------------------------------------
+
+TEST(Observers_Of_A_Database, Are_Told_At_A_Checkpoint_With_Old_And_New_Values) {
+  Memory_Database db;
+  Notes notes(db);
+  const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
+  EXPECT_THAT(notes.take(), IsEmpty()) << "it is not committed yet";
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("+0 Oslo 1"));
+  db.set_population(oslo, 2);
+  db.set_population(oslo, 3);
+  db.hard_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("~0 Oslo 1 > Oslo 3")) << "once for a commit";
+  db.delete_city(oslo);
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("-0 Oslo 3"));
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), IsEmpty());
+}
+
+TEST(Observers_Of_A_Database, Are_Not_Told_What_Is_Nothing_In_The_End) {
+  Memory_Database db;
+  const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
+  db.soft_checkpoint();
+  Notes notes(db);
+  db.set_population(oslo, 2);
+  db.set_population(oslo, 1);
+  db.delete_city(db.new_city("Rome", 2, "Italy"));
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), IsEmpty());
+}
+
+TEST(Observers_Of_A_Database, Are_Told_Of_A_Deletion_Before_The_Id_Is_Used_Again) {
+  Memory_Database db;
+  const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
+  db.soft_checkpoint();
+  Notes notes(db);
+  db.delete_city(oslo);
+  EXPECT_EQ(db.new_city("Rome", 2, "Italy"), oslo);
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("-0 Oslo 1", "+0 Rome 2"));
+}
+
+TEST(Observers_Of_A_Database, Are_Told_Of_Vectors) {
+  Memory_Database db;
+  Notes notes(db);
+  const id_of_city first = db.new_vector_of_city(3);
+  db.update_vector_of_population(first, 3, [](auto values) {
+    for (std::size_t i = 0; i < 3; ++i) values[i] = static_cast<int>(i);
+  });
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("+0  0", "+1  1", "+2  2"));
+  db.update_vector_of_population(first, 2, [](auto values) { values[1] = 7; });
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("~1  1 >  7")) << "the other one is the same";
+  db.delete_vector_of_city(first, 3);
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("-0  0", "-1  7", "-2  2"));
+}
+
+TEST(Observers_Of_A_Database, Never_See_What_Is_Rolled_Back) {
+  Memory_Database db;
+  const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
+  db.soft_checkpoint();
+  Notes notes(db);
+  db.set_population(oslo, 2);
+  db.new_city("Rome", 2, "Italy");
+  db.rollback();
+  EXPECT_THAT(notes.take(), IsEmpty());
+  db.set_population(oslo, 3);
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("~0 Oslo 1 > Oslo 3"));
+}
+
+TEST(Observers_Of_A_Database, Are_Told_Of_A_Group_Commit_When_It_Is_On_The_Disk) {
+  Temporary_Directory directory;
+  File_Database db(directory.file("db.joedb"));
+  Notes notes(db);
+  const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
+  const joedb::Offset first = db.hard_checkpoint_async();
+  db.set_population(oslo, 2);
+  EXPECT_THAT(notes.take(), IsEmpty());
+  db.wait(first);
+  EXPECT_THAT(notes.take(), ElementsAre("+0 Oslo 1")) << "as it was at this checkpoint";
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("~0 Oslo 1 > Oslo 2"));
+}
+
+TEST(Observers_Of_A_Database, May_Write_And_Commit) {
+  Memory_Database db;
+  std::vector<std::string> seen;
+  const Subscription first = db.on_city_inserted([&](id_of_city id, const values_of_city& row) {
+    seen.push_back("first " + std::string(row.name));
+    if (row.name != "Oslo") return;
+    db.set_population(id, 5);
+    db.new_city("Bergen", 2, "Norway");
+    db.soft_checkpoint();
+  });
+  const Subscription second = db.on_city_inserted([&](id_of_city, const values_of_city& row) {
+    seen.push_back("second " + std::string(row.name));
+  });
+  db.new_city("Oslo", 1, "Norway");
+  db.soft_checkpoint();
+  EXPECT_THAT(seen, ElementsAre("first Oslo", "second Oslo", "first Bergen", "second Bergen"));
+}
+
+TEST(Observers_Of_A_Database, Go_On_Behind_One_That_Has_Thrown) {
+  Memory_Database db;
+  std::vector<std::string> seen;
+  const Subscription first = db.on_city_inserted([&](id_of_city, const values_of_city& row) {
+    if (row.name == "Oslo") throw std::runtime_error("not this one");
+    seen.push_back("first " + std::string(row.name));
+  });
+  const Subscription second = db.on_city_inserted([&](id_of_city, const values_of_city& row) {
+    seen.push_back("second " + std::string(row.name));
+  });
+  db.new_city("Oslo", 1, "Norway");
+  EXPECT_THROW(db.soft_checkpoint(), std::runtime_error);
+  EXPECT_EQ(db.ahead_of_checkpoint(), 0) << "the commit counts";
+  EXPECT_THAT(seen, IsEmpty());
+  db.new_city("Rome", 2, "Italy");
+  db.soft_checkpoint();
+  EXPECT_THAT(seen, ElementsAre("second Oslo", "first Rome", "second Rome"));
+}
+
+TEST(Observers_Of_A_Database, May_Subscribe_And_End_In_A_Call) {
+  Memory_Database db;
+  int once = 0, later = 0;
+  Subscription first, second;
+  first = db.on_city_inserted([&](id_of_city, const values_of_city&) {
+    ++once;
+    first.end();
+    second = db.on_city_inserted([&](id_of_city, const values_of_city&) { ++later; });
+  });
+  db.new_city("Oslo", 1, "Norway");
+  db.soft_checkpoint();
+  EXPECT_EQ(once, 1);
+  EXPECT_EQ(later, 0) << "what was committed before is not told";
+  db.new_city("Rome", 2, "Italy");
+  db.soft_checkpoint();
+  EXPECT_EQ(once, 1);
+  EXPECT_EQ(later, 1);
+}
+
+TEST(Observers_Of_A_Database, May_Outlive_It) {
+  Subscription subscription;
+  {
+    Memory_Database db;
+    subscription = db.on_city_inserted([](id_of_city, const values_of_city&) { FAIL(); });
+    db.new_city("Oslo", 1, "Norway");  // the destructor writes no checkpoint that is told
+  }
+  subscription.end();
+}
+
+TEST(Observers_Of_A_Database, Are_Told_Of_What_A_Copy_Has_Appended) {
+  Memory_Database a, b;
+  Notes notes(b);
+  a.new_city("Oslo", 1, "Norway");
+  a.soft_checkpoint();
+  const auto& bytes = a.get_data();
+  const std::size_t size = b.get_data().size();
+  b.append_from_copy(std::string_view(bytes.data() + size, bytes.size() - size));
+  EXPECT_THAT(notes.take(), ElementsAre("+0 Oslo 1"));
+}
+
+// ---- clients ------------------------------------------------------------------------------------
+
+class Observed_Clients : public ::testing::Test {
+ protected:
+  joedb::Memory_File hub_, ann_file_, bob_file_;
+  joedb::File_Connection connection_{hub_};
+  Client ann_{ann_file_, connection_};
+  Client bob_{bob_file_, connection_};
+};
+
+TEST_F(Observed_Clients, Are_Told_Of_Own_Transactions_And_Of_Pulled_Ones) {
+  Notes ann(ann_.get_database()), bob(bob_.get_database());
+  const id_of_city oslo =
+      ann_.transaction([](Writable_Database& db) { return db.new_city("Oslo", 1, "Norway"); });
+  EXPECT_THAT(ann.take(), ElementsAre("+0 Oslo 1"));
+  EXPECT_THAT(bob.take(), IsEmpty());
+  bob_.pull();
+  EXPECT_THAT(bob.take(), ElementsAre("+0 Oslo 1"));
+  ann_.transaction([&](Writable_Database& db) { db.set_population(oslo, 2); });
+  bob_.transaction([&](Writable_Database& db) { db.set_population(oslo, 3); });
+  EXPECT_THAT(bob.take(), ElementsAre("~0 Oslo 1 > Oslo 2", "~0 Oslo 2 > Oslo 3"))
+      << "what was pulled first";
+}
+
+TEST_F(Observed_Clients, Are_Told_Without_A_Lock_So_That_They_May_Write) {
+  const Subscription subscription =
+      ann_.get_database().on_city_inserted([&](id_of_city id, const values_of_city& row) {
+        if (row.population == 1)
+          ann_.transaction([&](Writable_Database& db) { db.set_population(id, 10); });
+      });
+  Notes notes(ann_.get_database());
+  ann_.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
+  EXPECT_THAT(notes.take(), ElementsAre("+0 Oslo 1", "~0 Oslo 1 > Oslo 10"));
+}
+
+TEST_F(Observed_Clients, Are_Told_Later_Of_What_A_Failed_Transaction_Has_Pulled) {
+  Notes bob(bob_.get_database());
+  ann_.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
+  EXPECT_ANY_THROW(bob_.transaction([](Writable_Database& db) {
+    db.new_city("Rome", 2, "Italy");
+    throw std::runtime_error("no");
+  }));
+  bob_.pull();
+  EXPECT_THAT(bob.take(), ElementsAre("+0 Oslo 1"));
+}
+
+TEST_F(Observed_Clients, Are_Told_At_The_End_Of_A_Client_Lock) {
+  Notes notes(ann_.get_database());
+  Client_Lock lock(ann_);
+  lock.get_database().new_city("Oslo", 1, "Norway");
+  EXPECT_THAT(notes.take(), IsEmpty());
+  lock.checkpoint_and_push_unlock();
+  EXPECT_THAT(notes.take(), ElementsAre("+0 Oslo 1"));
+}
+
+TEST(Observed_Files, Are_Seen_By_Who_Shares_Or_Reads_Them) {
+  Temporary_Directory directory;
+  const std::string name = directory.file("db.joedb");
+  File_Client ann(name), bob(name);
+  joedb::File file(name, joedb::Open_Mode::read_existing);
+  Readonly_Client reader(file);
+  Notes bob_notes(bob.get_database()), reader_notes(reader.get_database());
+  const id_of_city oslo =
+      ann.transaction([](Writable_Database& db) { return db.new_city("Oslo", 1, "Norway"); });
+  ann.transaction([&](Writable_Database& db) { db.set_population(oslo, 2); });
+  reader.pull();
+  EXPECT_THAT(reader_notes.take(), ElementsAre("+0 Oslo 2")) << "one pull is one batch";
+  bob.transaction([&](Writable_Database& db) { db.delete_city(oslo); });
+  EXPECT_THAT(bob_notes.take(), ElementsAre("+0 Oslo 2", "-0 Oslo 2"));
+  reader.pull();
+  EXPECT_THAT(reader_notes.take(), ElementsAre("-0 Oslo 2"));
+}
+
+// ---- live queries -------------------------------------------------------------------------------
+
+template <class Query>
+std::vector<int> ids_in(const Query& query) {
+  std::vector<int> ids;
+  for (const auto id : query) ids.push_back(static_cast<int>(id.get_id()));
+  return ids;
+}
+
+TEST(Live_Query, Is_Kept_Up_To_Date) {
+  Memory_Database db;
+  const id_of_city oslo = db.new_city("Oslo", 100, "Norway");
+  const id_of_city rome = db.new_city("Rome", 900, "Italy");
+  db.soft_checkpoint();
+  auto large = db.live_city([](const values_of_city& city) { return city.population > 500; });
+  std::vector<std::string> calls;
+  large.on_added([&](id_of_city id) { calls.push_back("+" + std::to_string(id.get_id())); });
+  large.on_changed([&](id_of_city id) { calls.push_back("~" + std::to_string(id.get_id())); });
+  large.on_removed([&](id_of_city id) { calls.push_back("-" + std::to_string(id.get_id())); });
+  EXPECT_THAT(ids_in(large), ElementsAre(1));
+
+  db.set_population(oslo, 1000);
+  db.set_population(rome, 800);
+  db.new_city("Nice", 3, "France");
+  EXPECT_THAT(ids_in(large), ElementsAre(1)) << "it is not committed yet";
+  db.soft_checkpoint();
+  EXPECT_THAT(ids_in(large), ElementsAre(0, 1));
+  EXPECT_THAT(calls, ElementsAre("+0", "~1"));
+  EXPECT_TRUE(large.contains(oslo));
+  EXPECT_EQ(large.size(), 2u);
+
+  calls.clear();
+  db.set_population(oslo, 1);
+  db.delete_city(rome);
+  db.soft_checkpoint();
+  EXPECT_THAT(calls, ElementsAre("-0", "-1"));
+  EXPECT_TRUE(large.empty());
+}
+
+TEST(Live_Query, Of_An_Index_Has_The_Keys_From_One_To_Another) {
+  Memory_Database db;
+  for (const char* name : {"Bern", "Oslo", "Paris", "Rome"}) db.new_city(name, 1, "");
+  db.soft_checkpoint();
+  const auto some = db.live_city_by_name("Oslo", "Quito");
+  EXPECT_THAT(ids_in(some), ElementsAre(1, 2));
+  db.set_name(id_of_city(0), "Porto");
+  db.set_name(id_of_city(1), "Arles");
+  db.soft_checkpoint();
+  EXPECT_THAT(ids_in(some), ElementsAre(0, 2));
+  EXPECT_TRUE(db.live_city_by_name("Z", "A").empty());
+}
+
+TEST(Live_Query, That_Began_With_What_Is_Rolled_Back_Loses_It) {
+  Memory_Database db;
+  db.new_city("Oslo", 1, "Norway");
+  db.soft_checkpoint();
+  db.new_city("Rome", 1, "Italy");
+  db.set_population(id_of_city(0), 0);
+  auto one = db.live_city([](const values_of_city& city) { return city.population == 1; });
+  EXPECT_THAT(ids_in(one), ElementsAre(1));
+  std::vector<int> added, removed;
+  one.on_added([&](id_of_city id) { added.push_back(static_cast<int>(id.get_id())); });
+  one.on_removed([&](id_of_city id) { removed.push_back(static_cast<int>(id.get_id())); });
+  db.rollback();
+  EXPECT_THAT(ids_in(one), ElementsAre(0));
+  EXPECT_THAT(added, ElementsAre(0));
+  EXPECT_THAT(removed, ElementsAre(1));
+}
+
+// A model that is told of changes has the content of the tables after each commit, whatever was
+// done, rolled back, or pulled; and so has a live query.
+TEST(Observers_Property, Replay_To_The_Content_Of_The_Tables) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    joedb::Memory_File hub, ann_file, bob_file;
+    joedb::File_Connection connection{hub};
+    Client ann{ann_file, connection}, bob{bob_file, connection};
+    std::map<int, std::string> model;
+    std::vector<Subscription> subscriptions;
+    const Database& seen = ann.get_database();
+    const auto key = [](id_of_city id) { return static_cast<int>(id.get_id()); };
+    subscriptions.push_back(seen.on_city_inserted([&](id_of_city id, const values_of_city& row) {
+      EXPECT_TRUE(model.emplace(key(id), text_of(row)).second);
+    }));
+    subscriptions.push_back(seen.on_city_updated(
+        [&](id_of_city id, const values_of_city& before, const values_of_city& after) {
+          EXPECT_EQ(model[key(id)], text_of(before));
+          EXPECT_NE(text_of(before), text_of(after));
+          model[key(id)] = text_of(after);
+        }));
+    subscriptions.push_back(seen.on_city_deleted([&](id_of_city id, const values_of_city& before) {
+      EXPECT_EQ(model[key(id)], text_of(before));
+      model.erase(key(id));
+    }));
+    const auto odd =
+        seen.live_city([](const values_of_city& city) { return city.population % 2 == 1; });
+    const auto some = seen.live_city_by_name("c", "f");
+
+    int names = 0;  // unique ones, with the first letter at random
+    const auto name = [&] {
+      return std::string(1, static_cast<char>('a' + below(8))) + std::to_string(names++);
+    };
+    const auto change = [&](Writable_Database& db) {
+      for (int i = below(8); i >= 0; --i) {
+        const auto table = db.get_city_table();
+        const id_of_city any(below(12));
+        const bool is_used = db.is_valid(any);
+        switch (below(6)) {
+          case 0:
+            db.new_city(name(), below(5), "");
+            break;
+          case 1:
+            if (is_used) db.delete_city(any);
+            break;
+          case 2:
+            if (is_used) db.set_population(any, below(5));
+            break;
+          case 3:
+            if (is_used) db.set_name(any, name());
+            break;
+          case 4:
+            if (table.get_size() < 20) db.insert_city(id_of_city(db.new_vector_of_city(2)[2]));
+            break;
+          default: {
+            const auto last = table.is_empty() ? id_of_city(0) : table.last();
+            const auto size = std::min<std::size_t>(3, static_cast<std::size_t>(last.get_id()));
+            db.update_vector_of_population(id_of_city(0), size, [&](auto values) {
+              for (std::size_t j = 0; j < size; ++j) values[j] = below(5);
+            });
+          }
+        }
+      }
+      if (below(4) == 0) throw std::runtime_error("rolled back");
+    };
+    for (int step = 0; step < 60; ++step) {
+      Client& client = below(2) == 0 ? ann : bob;
+      try {
+        client.transaction(change);
+      } catch (const std::exception&) {
+      }
+      if (below(3) == 0) ann.pull();
+      if (below(8) == 0) ann.rollback();
+      if (below(2) == 0) continue;
+      ann.pull();
+      std::map<int, std::string> content;
+      std::vector<int> odd_ids, some_ids;
+      for (int id = 0; id < 100; ++id) {
+        const id_of_city city(id);
+        if (!seen.is_valid(city)) continue;
+        const std::string_view city_name = seen.get_name(city);
+        content[id] = std::string(city_name) + " " + std::to_string(seen.get_population(city));
+        if (seen.get_population(city) % 2 == 1) odd_ids.push_back(id);
+        if ("c" <= city_name && city_name <= "f") some_ids.push_back(id);
+      }
+      ASSERT_EQ(model, content) << "seed " << seed << ", step " << step;
+      ASSERT_EQ(ids_in(odd), odd_ids) << "seed " << seed << ", step " << step;
+      ASSERT_EQ(ids_in(some), some_ids) << "seed " << seed << ", step " << step;
+    }
+  }
+}
+
+// ---- histories ----------------------------------------------------------------------------------
+
+class Typed_History : public ::testing::Test {
+ protected:
+  Typed_History() {
+    oslo_ = client_.transaction(
+        "the first one", [](Writable_Database& db) { return db.new_city("Oslo", 1, "Norway"); });
+    first_ = client_.get_journal_checkpoint();
+    client_.transaction("it grows", [&](Writable_Database& db) {
+      db.set_population(oslo_, 2);
+      db.new_city("Rome", 5, "Italy");
+    });
+    client_.transaction("a mistake", [&](Writable_Database& db) { db.delete_city(oslo_); });
+  }
+  Temporary_Directory directory_;
+  File_Client client_{directory_.file("db.joedb")};
+  id_of_city oslo_;
+  joedb::Offset first_ = 0;
+};
+
+TEST_F(Typed_History, Has_Every_Version_Of_A_Record) {
+  const auto versions = client_.get_database().history(oslo_);
+  ASSERT_EQ(versions.size(), 2u);
+  EXPECT_EQ(text_of(versions[0].values), "Oslo 1");
+  EXPECT_EQ(versions[0].from->comments.front(), "the first one");
+  EXPECT_EQ(versions[0].until->comments.front(), "it grows");
+  EXPECT_EQ(text_of(versions[1].values), "Oslo 2");
+  EXPECT_EQ(versions[1].until->comments.front(), "a mistake");
+  const auto rome = client_.get_database().history(id_of_city(1));
+  ASSERT_EQ(rome.size(), 1u);
+  EXPECT_EQ(rome[0].until, nullptr) << "it is still so";
+  EXPECT_TRUE(client_.get_database().history(id_of_city(7)).empty());
+}
+
+TEST_F(Typed_History, Has_The_Changes_Of_Each_Transaction) {
+  std::vector<std::string> lines;
+  for (const joedb::Transaction& transaction : client_.get_database().changes(first_))
+    for (const auto& change : Database::changes_of_city(transaction))
+      lines.push_back((change.is_insertion() ? "+ " + text_of(change.after)
+                       : change.is_deletion()
+                           ? "- " + text_of(change.before)
+                           : text_of(change.before) + " > " + text_of(change.after)));
+  EXPECT_THAT(lines, ElementsAre("Oslo 1 > Oslo 2", "+ Rome 5", "- Oslo 2"));
+}
+
+TEST_F(Typed_History, Has_Past_States) {
+  const Readonly_Database past = client_.get_database().at(joedb::at(first_));
+  EXPECT_EQ(past.get_population(oslo_), 1);
+  EXPECT_EQ(past.get_city_table().get_size(), 1u);
+  EXPECT_EQ(error_of([&] { past.history(oslo_); }),
+            "a database that was read once does not know its file any more");
+}
+
+TEST_F(Typed_History, Takes_A_Transaction_Back) {
+  client_.transaction("no, keep it", [&](Writable_Database& db) {
+    EXPECT_TRUE(db.undo_transaction().is_possible);
+  });
+  EXPECT_EQ(client_.get_database().get_population(oslo_), 2);
+  EXPECT_EQ(client_.get_database().find_city_by_name("Oslo"), oslo_) << "indexes have it again";
+}
+
+TEST_F(Typed_History, Shows_Conflicts_And_Writes_Nothing) {
+  client_.transaction([&](Writable_Database& db) { db.set_population(id_of_city(1), 6); });
+  client_.transaction("refused", [&](Writable_Database& db) {
+    const joedb::Offset before = db.get_journal().get_position();
+    const joedb::Plan plan = db.undo_transaction(first_ + 1);
+    EXPECT_FALSE(plan.is_possible);
+    EXPECT_EQ(db.get_journal().get_position(), before);
+    EXPECT_TRUE(db.undo_transaction(first_ + 1, joedb::Conflicts::ours).is_possible);
+  });
+}
+
+TEST_F(Typed_History, Keeps_The_Schema_That_The_Program_Needs) {
+  EXPECT_THAT(error_of([&] {
+                client_.transaction([&](Writable_Database& db) {
+                  (void)db.undo_transaction(joedb::journal_start + 1);
+                });
+              }),
+              ::testing::HasSubstr("has changed tables or fields, which this program needs"));
+}
+
+}  // namespace
