@@ -173,6 +173,52 @@ void update_vector_of_strings(benchmark::State& state) {
 }
 BENCHMARK(update_vector_of_strings);
 
+// The same with somebody who is told of each change: at the checkpoint, which is not measured, but
+// for the old values.
+void observe(benchmark::State& state, void (*work)(bench::Memory_Database&, bench::id_of_benchmark),
+             bool has_checkpoint) {
+  std::int64_t sum = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto db = std::make_unique<bench::Memory_Database>();
+    const auto first = db->new_vector_of_benchmark(batch);
+    db->soft_checkpoint();
+    const auto insertions =
+        db->on_benchmark_inserted([&](auto, const auto& row) { sum += row.value; });
+    const auto updates =
+        db->on_benchmark_updated([&](auto, auto&, const auto& row) { sum += row.value; });
+    state.ResumeTiming();
+    work(*db, first);
+    if (has_checkpoint) db->soft_checkpoint();
+    state.PauseTiming();
+    db->soft_checkpoint();
+    db.reset();
+    state.ResumeTiming();
+  }
+  benchmark::DoNotOptimize(sum);
+  count_items(state);
+}
+
+void observed_new_rows(benchmark::State& state) {
+  observe(
+      state,
+      [](auto& db, auto) {
+        for (std::int64_t i = 0; i < batch; ++i) db.new_benchmark("TOTO", i);
+      },
+      state.range(0) != 0);
+}
+BENCHMARK(observed_new_rows)->Arg(0)->Arg(1);
+
+void observed_set_integers(benchmark::State& state) {
+  observe(
+      state,
+      [](auto& db, auto first) {
+        for (std::size_t i = 0; i < batch; ++i) db.set_value(first[i], 1);
+      },
+      state.range(0) != 0);
+}
+BENCHMARK(observed_set_integers)->Arg(0)->Arg(1);
+
 void get_integers(benchmark::State& state) {
   measure_with_rows(state, [](auto& db, auto) {
     std::int64_t sum = 0;
