@@ -11,7 +11,7 @@ fail() {
   exit 1
 }
 
-for program in debian_packages joedb_logdump joedb_benchmark sqlite_benchmark; do
+for program in debian_packages joedb joedb_benchmark sqlite_benchmark; do
   command -v "$program" >/dev/null || fail "there is no program $program; run it with: ./dev demo"
 done
 
@@ -101,8 +101,18 @@ before=$(date +%s)
 sleep 1.1 # time stamps count seconds
 old_size=$(size_of_package "$name")
 
-say "The index changes: $name grows"
-run "sed '/^Package: $name\$/,/^\$/ s/^Installed-Size: .*/Installed-Size: 999999/' index >changed"
+# What a day brings: a package grows, one has a new version, one is gone, one is new.
+next_day() {
+  awk -v name="$name" -v RS= -v ORS='\n\n' '
+    $2 == name { sub(/\nInstalled-Size: [0-9]+/, "\nInstalled-Size: 999999") }
+    NR == 2000 { sub(/\nVersion: [^\n]+/, "&+b1") }
+    NR != 3000 { print }
+    END { print "Package: joedb\nVersion: 10\nArchitecture: amd64\nSection: database\n" \
+                "Maintainer: Debian <debian@localhost>\nInstalled-Size: 8000\nDescription: never forgets" }'
+}
+
+say "The index of the next day"
+next_day <index >changed
 run 'debian_packages load packages.joedb <changed'
 run "debian_packages show packages.joedb $name | grep -E '^(Version|Installed)'"
 [ "$(size_of_package "$name")" = 999999 ] || fail "$name has not grown"
@@ -111,11 +121,17 @@ say "$name as it was before"
 run "debian_packages show packages.joedb $name --at-time $before | grep -E '^(Version|Installed)'"
 [ "$(size_of_package "$name" --at-time "$before")" = "$old_size" ] || fail 'the past has changed'
 
-say "The history of this row"
-row=$(debian_packages show packages.joedb "$name" | sed -n 's/^Record: //p' | head -n 1)
-run "joedb_logdump packages.joedb | grep -E '^timestamp|^[a-z_]+ $row\\b' | grep -A1 '$row' |
-    grep -Ev 'description|homepage|^--' >history; cat history"
-[ "$(grep -c "^update $row installed_size" history)" = 2 ] || fail 'the history is not complete'
+say "What is different from the day before"
+day_before=$(date --utc --date "@$before" '+%Y-%m-%d %H:%M:%S')
+run "joedb diff --table version packages.joedb '$day_before' >difference; cut -c 1-110 difference"
+grep -q "installed_size $old_size → 999999" difference || fail "the difference has not that $name has grown"
+run "joedb diff --stat packages.joedb '$day_before'"
+
+say "Who wrote it, and when"
+row=$(debian_packages show packages.joedb "$name" | sed -n 's/^Record: version //p' | head -n 1)
+run "joedb log --table version --record $row packages.joedb >history; cat history"
+[ "$(wc -l <history)" = 2 ] || fail 'the history is not complete'
+run "joedb blame packages.joedb version $row installed_size"
 
 # ---- speed --------------------------------------------------------------------------------------
 
