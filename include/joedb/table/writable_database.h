@@ -301,6 +301,13 @@ class Writable_Database {
       throw;
     }
   }
+  // The same. Arguments are values, so that those of the caller stay in registers.
+  [[gnu::noinline]] void note_insert(const Table& table, Record_Id record) {
+    if (table.is_observed()) note(Insert{table.id(), record});
+  }
+  [[gnu::noinline]] void note_update(const Table& table, Field_Id field, Record_Id record) {
+    if (table.is_observed()) note(Update<bool>{table.id(), record, field, {}});
+  }
   void cut() {
     if (database_.observer() != nullptr) database_.observer()->cut(journal_.get_position());
   }
@@ -386,8 +393,8 @@ template <Field_Value... T>
   if (is_followed) [[unlikely]]
     prepare_keys(table, entry.record, values...);
   journal_.append(entry, Update<T>{entry.table, entry.record, values.field, values.value}...);
-  if (is_followed && table.is_observed()) [[unlikely]]
-    note(entry);
+  if (is_followed) [[unlikely]]
+    note_insert(table, entry.record);
   database_.note_insert(entry.record.value(), table.records().size());
   table.insert(entry.record, sizeof...(T) > 0);
   (values.column.set(entry.record.value(), values.value), ...);
@@ -404,8 +411,8 @@ template <Field_Value T>
   if (is_followed) [[unlikely]]
     prepare_keys(table, entry.record, Value<T>{column, entry.field, entry.value});
   journal_.append(entry);
-  if (is_followed && table.is_observed()) [[unlikely]]
-    note(entry);
+  if (is_followed) [[unlikely]]
+    note_update(table, entry.field, entry.record);
   table.set(column, entry.field, entry.record, entry.value);
 }
 
