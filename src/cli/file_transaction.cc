@@ -95,4 +95,11 @@ void change_file(const File_Argument& file, const Transaction_Options& options,
   change_in(*opened, options, change);
 }
 
+void change_existing_file(const File_Argument& file, const Transaction_Options& options,
+                          const std::function<void(Writable_Database&)>& change) {
+  File_Argument existing = file;
+  existing.has_mode = true;
+  change_file(existing, options, change);
+}
+
 }  // namespace joedb

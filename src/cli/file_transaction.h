@@ -35,6 +35,11 @@ Import_Words take_import_words(Words& words, const std::string& usage);
 void change_file(const File_Argument& file, const Transaction_Options& options,
                  const std::function<void(Writable_Database&)>& change);
 
+// The same for a file that must exist, unless its mode says something else: it is not offered to
+// make it.
+void change_existing_file(const File_Argument& file, const Transaction_Options& options,
+                          const std::function<void(Writable_Database&)>& change);
+
 }  // namespace joedb
 
 #endif

@@ -77,7 +77,7 @@ class Changer {
   void write() {
     Transaction_Options transaction = command_.transaction;
     transaction.has_hard_checkpoint = true;
-    change_file(file_, transaction, [&](Writable_Database& database) {
+    change_existing_file(file_, transaction, [&](Writable_Database& database) {
       Abstract_File& file = std::as_const(database).get_journal().get_file();
       make_plan(file, std::as_const(database).get_database());
       if (plan_.changes.empty()) return;
@@ -93,17 +93,6 @@ class Changer {
       info_.time = now;
       info_.has_own_time = info_.is_complete = true;
     });
-  }
-
-  // Whether the journal ends with a transaction that is not complete, and would go on.
-  static bool is_unfinished(Abstract_File& file) {
-    bool has_end = false;
-    bool is_complete = true;
-    for (const Transaction_Summary& summary : Summaries(file)) {
-      is_complete = summary.is_complete;
-      has_end = has_end || is_complete;
-    }
-    return has_end && !is_complete;
   }
 
   void make_plan(Abstract_File& file, const Database& database) {
