@@ -57,20 +57,23 @@ joedbc --json city                                  2
 joedb_logdump city.joedb                            0
 joedb_logdump --header text                         0
 joedb_logdump text                                  1
-joedb_logdump --until x city.joedb                  2
+joedb_logdump --until x city.joedb                  1
+joedb_logdump --until a..b city.joedb               2
 joedb_log city.joedb                                0
 joedb_log text                                      1
-joedb_log --since soon city.joedb                   2
+joedb_log --since soon city.joedb                   1
+joedb_log --since 2026-13-01 city.joedb             2
 joedb_log --record 0 city.joedb                     2
 joedb_show city.joedb                               0
 joedb_show city.joedb 1000                          1
-joedb_show city.joedb soon                          2
+joedb_show city.joedb soon                          1
+joedb_show city.joedb 12:00                         2
 joedb_at city.joedb 41 to_json                      0
 joedb_at city.joedb 41 diff --exit-code other.joedb 1
 joedb_at city.joedb 42 to_json                      1
 joedb_at city.joedb 1000 to_json                    1
 joedb_at text 41 to_json                            1
-joedb_at city.joedb soon to_json                    2
+joedb_at city.joedb soon to_json                    1
 joedb_at city.joedb 41 pack out                     2
 joedb_at city.joedb 41 nonsense                     2
 joedb_at city.joedb 41                              2
@@ -78,15 +81,31 @@ joedb_branch city.joedb 41 branch.joedb              0
 joedb_branch city.joedb 41 branch.joedb              1
 joedb_branch --force city.joedb 41 branch.joedb      0
 joedb_branch city.joedb 42 other_branch.joedb        1
-joedb_branch city.joedb soon other_branch.joedb      2
+joedb_branch city.joedb soon other_branch.joedb      1
 joedb_branch city.joedb 41                          2
+joedb_tag branch.joedb v1                           0
+joedb_tag branch.joedb v1                           1
+joedb_tag --force branch.joedb v1 41                0
+joedb_tag branch.joedb                              0
+joedb_tag branch.joedb v2 42                        1
+joedb_tag branch.joedb v2 v3                        1
+joedb_tag branch.joedb 12                           2
+joedb_tag branch.joedb 'v 2'                        2
+joedb_tag --read branch.joedb v2                    2
+joedb_tag --delete branch.joedb v2                  1
+joedb_tag --delete branch.joedb                     2
+joedb_tag --delete branch.joedb v1                  0
+joedb_tag text v1                                   1
+joedb_tag missing.joedb v1                          1
+joedb_tag                                           2
 joedb_diff city.joedb 41                            0
 joedb_diff city.joedb other.joedb                   0
 joedb_diff --exit-code city.joedb other.joedb       1
 joedb_diff --exit-code city.joedb city.joedb        0
 joedb_diff city.joedb 1000                          1
 joedb_diff city.joedb soon                          1
-joedb_diff city.joedb 41 soon                       2
+joedb_diff city.joedb 41 soon                       1
+joedb_diff city.joedb 41 12:00                      2
 joedb_diff city.joedb                               2
 joedb_diff --patch --json city.joedb 41             2
 joedb_blame city.joedb city                         0

@@ -55,6 +55,7 @@ int run_show(std::vector<std::string> arguments);
 int run_snapshot(std::vector<std::string> arguments);
 int run_sql(std::vector<std::string> arguments);
 int run_stats(std::vector<std::string> arguments);
+int run_tag(std::vector<std::string> arguments);
 int run_to_json(std::vector<std::string> arguments);
 int run_pack(std::vector<std::string> arguments);
 int run_convert(std::vector<std::string> arguments);

@@ -23,17 +23,26 @@ void add_index_option(Options& options, std::string& options_file) {
 
 void add_moment_options(Options& options, Moment_Options& moment) {
   options.add("--until", moment.until,
-              "the state at this position of the journal, where an entry ends: joedb_logdump "
-              "--print_checkpoint shows them");
+              "the state at this position of the journal, as joedb_log shows them, at this time, "
+              "or at this tag",
+              Value_Kind{"WHEN", ""});
   options.add("--at-time,--at_time", moment.time,
               "the state at the last time stamp that is not after this one: \"2026-01-31\", "
               "\"2026-01-31 23:59:59\" (GMT), \"2 hours ago\", yesterday, or seconds since 1970");
 }
 
-Moment Moment_Options::get() const {
+When parse_when(const std::string& text, const std::string& option) {
+  if (const auto when = parse_when(text, std::time(nullptr))) return *when;
+  throw Usage_Error(
+      option + ": " + (text.empty() ? "\"\"" : text) +
+      ": expected a position, a time like 2026-01-31, \"2026-01-31 12:00\", yesterday "
+      "or \"2 hours ago\", or the name of a tag");
+}
+
+When Moment_Options::get() const {
   if (until && time) throw Usage_Error("--until and --at-time exclude each other");
-  if (until) return at(*until);
-  if (const auto seconds = parse_time(*time, std::time(nullptr))) return at_time(*seconds);
+  if (until) return parse_when(*until, "--until");
+  if (const auto seconds = parse_time(*time, std::time(nullptr))) return {*time, at_time(*seconds)};
   throw Usage_Error("--at-time " + (time->empty() ? "\"\"" : *time) +
                     ": expected a time like 2026-01-31 or \"2026-01-31 23:59:59\"");
 }
@@ -50,7 +59,7 @@ void add_reading_options(Options& options, Reading_Options& reading) {
 Offset Reading_Options::end_of(const Readonly_Journal& journal) const {
   const Offset checkpoint = journal.get_checkpoint();
   if (!moment.is_given()) return checkpoint;
-  const Moment wanted = moment.get();
+  const Moment wanted = resolve(journal.get_file(), moment.get(), get_recovery());
   if (wanted.kind == Moment::Kind::position && is_classic())
     return std::min(wanted.value, checkpoint);
   return std::min(find_moment(journal.get_file(), wanted, get_recovery()), checkpoint);

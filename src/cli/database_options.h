@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "compiler/index_file.h"
 #include "compiler/options.h"
-#include "joedb/journal/moment.h"
+#include "joedb/history/tags.h"
 
 // Options about the content of a database: its indexes, and which state of it.
 
@@ -18,13 +18,17 @@ namespace joedb {
 // --options: the indexes of a .joedbc file.
 void add_index_option(Options& options, std::string& options_file);
 
+// A place in the history, as users write it (history/tags.h), now. Throws Usage_Error if it is
+// none; `option` is for the message.
+When parse_when(const std::string& text, const std::string& option);
+
 // --until, --at-time
 struct Moment_Options {
-  std::optional<std::int64_t> until;
+  std::optional<std::string> until;
   std::optional<std::string> time;
   bool is_given() const { return until || time; }
-  // Requires is_given(). Throws Usage_Error if the time cannot be understood, or both are given.
-  Moment get() const;
+  // Requires is_given(). Throws Usage_Error if a text cannot be understood, or both are given.
+  When get() const;
 };
 void add_moment_options(Options& options, Moment_Options& moment);
 
@@ -36,8 +40,8 @@ struct Reading_Options {
   Moment_Options moment;
 
   Recovery get_recovery() const { return ignore_header ? Recovery::ignore_header : recovery; }
-  // Up to where entries are read. Throws like Moment_Options::get and find_moment. With --classic:
-  // a position may be any, and entries are read that begin before.
+  // Up to where entries are read. Throws like Moment_Options::get and find_position. With
+  // --classic: a position may be any, and entries are read that begin before.
   Offset end_of(const Readonly_Journal& journal) const;
   // After a replay up to there. Throws Exception if the position is inside of an entry.
   void require_replayed_to(Offset end, const Readonly_Journal& journal) const;

@@ -1,32 +1,11 @@
 #include "cli/history_options.h"
 
-#include <algorithm>
 #include <charconv>
-#include <ctime>
 
 #include "cli/arguments.h"
 #include "cli/standard_input.h"
-#include "joedb/base/time.h"
 
 namespace joedb {
-
-std::optional<Moment> find_moment_in(const std::string& text) {
-  Offset position = 0;
-  const char* const text_end = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), text_end, position);
-  if (error == std::errc() && end == text_end && position >= 0) return at(position);
-  // A negative number would be seconds since 1970.
-  if (!text.starts_with('-'))
-    if (const auto seconds = parse_time(text, std::time(nullptr))) return at_time(*seconds);
-  return {};
-}
-
-Moment parse_moment(const std::string& text, const std::string& option) {
-  if (const auto moment = find_moment_in(text)) return *moment;
-  throw Usage_Error(option + ": " + (text.empty() ? "\"\"" : text) +
-                    ": expected a position, or a time like 2026-01-31, \"2026-01-31 12:00\", "
-                    "yesterday or \"2 hours ago\"");
-}
 
 Record_Id parse_record(const std::string& text) {
   index_t id = 0;

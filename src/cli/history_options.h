@@ -3,25 +3,16 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 
+#include "cli/database_options.h"
 #include "cli/parser.h"
 #include "cli/source.h"
 #include "cli/terminal.h"
 #include "joedb/history/changes.h"
-#include "joedb/journal/moment.h"
 
 // What the tools have in common that show the history of a database.
 
 namespace joedb {
-
-// A place in the history, as users write it: a position, which is a number, or a time, as
-// parse_time (base/time.h) reads it. Throws Usage_Error if it is neither; `option` is for the
-// message.
-Moment parse_moment(const std::string& text, const std::string& option);
-
-// The same, but nothing if it is neither.
-std::optional<Moment> find_moment_in(const std::string& text);
 
 // The id of a record. Throws Usage_Error if it is none.
 Record_Id parse_record(const std::string& text);

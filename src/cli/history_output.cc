@@ -111,6 +111,7 @@ static void write(std::ostream& out, const Json& json) {
 
 void History_Output::print_json(const Transaction& transaction) {
   Json json = json_of(static_cast<const Transaction_Info&>(transaction));
+  if (settings_.tags != nullptr) json["tags"] = tags_of(transaction);
   json["changes"] = Json::array();
   for (const Change& change : transaction.changes)
     json["changes"].push_back(json_of(change, settings_.record));
@@ -124,7 +125,17 @@ static std::string time_of(const Transaction_Info& info) {
   return (info.has_own_time ? "" : "after ") + time_text(*info.time);
 }
 
-// The position, the time, the author, and the first line of the first comment.
+std::vector<std::string> History_Output::tags_of(const Transaction_Info& info) const {
+  return settings_.tags == nullptr ? std::vector<std::string>() : settings_.tags->names_of(info);
+}
+
+// Tags as one text.
+static std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
 std::string History_Output::line(const Transaction_Info& info) const {
   const bool has_colours = settings_.has_colours;
   const std::string position = std::to_string(info.end);
@@ -138,6 +149,13 @@ std::string History_Output::line(const Transaction_Info& info) const {
     if (has_colours) text += colour::dim;
     text += time;
     if (has_colours) text += colour::end;
+  }
+  if (const std::string tags = joined(tags_of(info)); !tags.empty()) {
+    text += "  (";
+    if (has_colours) text += colour::heading;
+    append_plain(text, tags);
+    if (has_colours) text += colour::end;
+    text += ')';
   }
   if (!info.author.empty()) {
     text += "  ";
@@ -156,7 +174,11 @@ std::string History_Output::line(const Transaction_Info& info) const {
 }
 
 void History_Output::print(const Transaction_Summary& summary) {
-  if (settings_.is_json) return write(out_, json_of(summary));
+  if (settings_.is_json) {
+    Json json = json_of(summary);
+    if (settings_.tags != nullptr) json["tags"] = tags_of(summary);
+    return write(out_, json);
+  }
   std::string text = line(summary);
   if (const std::string changes = summary_text(summary, settings_.has_colours); !changes.empty())
     text += "  " + changes;
@@ -200,6 +222,7 @@ std::string History_Output::headings(const Transaction_Info& info) const {
   };
   add("position", std::to_string(info.end) + ", begins at " + std::to_string(info.begin));
   if (const std::string time = time_of(info); !time.empty()) add("time", time);
+  if (const std::string tags = joined(tags_of(info)); !tags.empty()) add("tags", tags);
   if (!info.author.empty()) add("author", info.author);
   std::string_view heading = "comment";
   for (const std::string& comment : info.comments) {

@@ -7,6 +7,7 @@
 
 #include "interpreter/change_text.h"
 #include "joedb/history/changes.h"
+#include "joedb/history/tags.h"
 
 // Transactions on standard output, as text and as JSON.
 
@@ -20,6 +21,7 @@ class History_Output {
     bool is_complete = false;
     Record_Id record;                // only this one; null: all
     std::size_t position_width = 0;  // of the column of positions
+    const Tags* tags = nullptr;      // to be shown with the transactions; must outlive it
   };
   // `out` must outlive it.
   History_Output(std::ostream& out, const Settings& settings) : out_(out), settings_(settings) {}
@@ -32,8 +34,8 @@ class History_Output {
   void print_all(const Transaction& transaction);
   // Only the changes, as text.
   void print_changes(const Transaction& transaction) { print_changes(transaction.changes, ""); }
-  // What print() begins with: the position, the time, the author, and the first line of the first
-  // comment.
+  // What print() begins with: the position, the time, the tags, the author, and the first line of
+  // the first comment.
   std::string line(const Transaction_Info& info) const;
 
   struct State {
@@ -46,6 +48,7 @@ class History_Output {
                         bool has_changes);
 
  private:
+  std::vector<std::string> tags_of(const Transaction_Info& info) const;
   std::string headings(const Transaction_Info& info) const;
   void print_changes(const std::vector<Change>& changes, std::string_view indentation);
   void print_json(const Transaction& transaction);

@@ -26,9 +26,10 @@ const Command& find_reader(const std::string& name) {
 }
 
 // Where the state ends.
-Offset find_end(const std::string& name, const Moment& moment) {
+Offset find_end(const std::string& name, const When& when) {
   const auto file = open_source(name, {});
   return name_file_in_errors(file->get_name(), [&] {
+    const Moment moment = resolve(*file, when);
     const Offset end = find_moment(*file, moment);
     if (moment.kind == Moment::Kind::position) {
       Readonly_Journal journal(*file);
@@ -40,8 +41,8 @@ Offset find_end(const std::string& name, const Moment& moment) {
 }
 
 const char* const details =
-    R"(WHEN is a position of the journal, as joedb_log shows them, or a time: "2026-01-31",
-"2026-01-31 12:00" (GMT), yesterday, "2 hours ago". COMMAND is a command of joedb that only reads:
+    R"(WHEN is a position of the journal, as joedb_log shows them, a time: "2026-01-31",
+"2026-01-31 12:00" (GMT), yesterday, "2 hours ago", or a tag. COMMAND is a command of joedb that only reads:
 log, show, diff, blame, logdump, to_json, sql, stats, export, verify, sha256sum, interpreter. FILE is its
 first word, so that only the others follow, and options. The command sees the file of this name as
 it was then: it ends there, and cannot be written. Nothing is copied.
@@ -71,7 +72,7 @@ int run_at(std::vector<std::string> arguments) {
   if (!words) return 0;
 
   const std::string name = words->take_name();
-  const Moment moment = parse_moment(words->take_name(), "WHEN");
+  const When when = parse_when(words->take_name(), "WHEN");
   const Command* command = &find_reader(words->take_last_name());
   if (command->subcommands != nullptr && !rest.empty()) {
     if (const Command* const found = find_command(command->subcommands(), rest.front())) {
@@ -79,7 +80,7 @@ int run_at(std::vector<std::string> arguments) {
       rest.erase(rest.begin());
     }
   }
-  const Offset end = find_end(name, moment);
+  const Offset end = find_end(name, when);
   rest.insert(rest.begin(), name);
   if (command->run == run_interpreter)  // opens files in its own way
     rest.insert(rest.begin(), {"--until", std::to_string(end)});

@@ -23,7 +23,7 @@ struct Blame_Command {
   std::string table;
   std::optional<Record_Id> record;
   std::string field;
-  std::optional<Moment> moment;
+  std::optional<When> when;
   bool has_fields = false;
   bool is_json = false;
   bool is_complete = false;
@@ -43,8 +43,8 @@ class Blame_Printer {
                     .record = {},
                     .position_width = 0}) {
     Readonly_Journal journal(file, command.recovery);
-    const Offset end = command.moment ? find_moment(file, *command.moment, command.recovery)
-                                      : journal.get_checkpoint();
+    const Offset end = command.when ? find_position(file, *command.when, command.recovery)
+                                    : journal.get_checkpoint();
     load(database_, journal, end);
     require_entry_end(journal, end);
     table_ = std::as_const(database_).find_table(command.table);
@@ -155,7 +155,7 @@ int run_blame(std::vector<std::string> arguments) {
   Source_Options source;
   bool ignore_header = false;
   options.add_flag("--fields", command.has_fields, "of a table: a line for each value");
-  options.add("--at", when, "the state at this position, or at this time", Value_Kind{"WHEN", ""});
+  options.add("--at", when, "the state at this position, time or tag", Value_Kind{"WHEN", ""});
   options.add_flag("--all", command.is_complete, "show the whole of long texts");
   options.add_flag("--json", command.is_json, "print JSON: an object for each line");
   add_colour_option(options, command.colour);
@@ -173,7 +173,7 @@ int run_blame(std::vector<std::string> arguments) {
   words->require_end();
   if (command.has_fields && command.record)
     words->fail("--fields is for a table: of a record, all are shown");
-  if (when) command.moment = parse_moment(*when, "--at");
+  if (when) command.when = parse_when(*when, "--at");
   if (ignore_header) command.recovery = Recovery::ignore_header;
   const auto file = open_source(name, source);
   name_file_in_errors(file->get_name(), [&] {

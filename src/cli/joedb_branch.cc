@@ -32,8 +32,8 @@ void copy_beginning(const Abstract_File& file, New_File& branch, Offset end) {
   branch.pwrite(header.data(), header.size(), 0);
 }
 
-void write_branch(Abstract_File& file, Recovery recovery, const Moment& moment, New_File& branch) {
-  const Offset end = find_moment(file, moment, recovery);
+void write_branch(Abstract_File& file, Recovery recovery, const When& when, New_File& branch) {
+  const Offset end = find_position(file, when, recovery);
   Readonly_Journal original(file, recovery);
   original.replay(Ignore_Entries(), end);
   require_entry_end(original, end);
@@ -55,8 +55,8 @@ const char* const details =
 a database that goes on from there by itself. Where the file system can, both share what they have
 in common on the disk, so that NEW takes neither time to copy nor room.
 
-WHEN is a position of the journal, as joedb_log shows them, or a time: "2026-01-31",
-"2026-01-31 12:00" (GMT), yesterday, "2 hours ago".
+WHEN is a position of the journal, as joedb_log shows them, a time: "2026-01-31",
+"2026-01-31 12:00" (GMT), yesterday, "2 hours ago", or a tag (joedb_tag).
 )";
 
 }  // namespace
@@ -79,7 +79,7 @@ int run_branch(std::vector<std::string> arguments) {
   if (!words) return 0;
 
   const std::string name = words->take_name();
-  const Moment moment = parse_moment(words->take_name(), "WHEN");
+  const When when = parse_when(words->take_name(), "WHEN");
   const std::string out = words->take_last_name();
   if (ignore_header) recovery = Recovery::ignore_header;
   require_writable_name(out);
@@ -89,7 +89,7 @@ int run_branch(std::vector<std::string> arguments) {
   const std::unique_ptr<File> replaced = lock_to_replace(out);
   const auto existing = force ? New_File::Existing::replace : New_File::Existing::refuse;
   fill_new_file(out, existing, [&](New_File& branch) {
-    name_file_in_errors(file->get_name(), [&] { write_branch(*file, recovery, moment, branch); });
+    name_file_in_errors(file->get_name(), [&] { write_branch(*file, recovery, when, branch); });
   });
   if (replaced) remove_snapshots(*replaced);
   return 0;

@@ -118,7 +118,7 @@ class Client_Tool {
     Database database(deleted_values());
     for (Index_Definition& index : read_indexes(options_file_, file_, options_.recovery))
       database.add_index(std::move(index));
-    load(database, file_, moment_.get(), options_.recovery);
+    load(database, file_, resolve(file_, moment_.get(), options_.recovery), options_.recovery);
     print_snapshot_remark(database);
     Command_Loop loop(settings_, [] { return std::string("past"); });
     add_readonly_commands(loop, database, file_);

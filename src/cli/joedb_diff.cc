@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 
 #include "cli/command.h"
@@ -35,13 +36,16 @@ struct Difference {
 
 // ---- what differs -------------------------------------------------------------------------------
 
-Difference of_positions(const std::string& name, const Moment& a, const std::optional<Moment>& b,
+Difference of_positions(const std::string& name, const When& a, const std::optional<When>& b,
                         const Diff_Command& command) {
   const auto file = open_source(name, command.history.source);
   return name_file_in_errors(file->get_name(), [&] {
     const Change_Options options = command.history.for_file(*file);
-    const Offset from = find_moment(*file, a, options.recovery);
-    const Offset to = b ? find_moment(*file, *b, options.recovery)
+    if (!b && !a.moment && !read_tags(*file, options.recovery).by_name().contains(a.text))
+      throw Exception(a.text +
+                      ": there is no such file, and it is neither a position, a time nor a tag");
+    const Offset from = find_position(*file, a, options.recovery);
+    const Offset to = b ? find_position(*file, *b, options.recovery)
                         : Readonly_Journal(*file, options.recovery).get_checkpoint();
     std::vector<Change> changes = net_changes(*file, from, to, options);
     if (!options.tables.empty())
@@ -128,12 +132,13 @@ void print(const Difference& difference, const Diff_Command& command) {
 }
 
 const char* const details =
-    R"(FROM and TO are positions of the journal, as joedb_log shows them, or times: "2026-01-31",
-"2026-01-31 12:00" (GMT), yesterday, "2 hours ago". Without TO, it is the last state. TO may be
+    R"(FROM and TO are positions of the journal, as joedb_log shows them, times: "2026-01-31",
+"2026-01-31 12:00" (GMT), yesterday, "2 hours ago", or tags. Without TO, it is the last state. TO may be
 before FROM.
 
 Of two files, the contents are compared, whatever their histories: tables and fields by their
-names, records by their ids, blobs by their bytes. (A file whose name could be a time: ./yesterday)
+names, records by their ids, blobs by their bytes.
+(A file whose name could be a time: ./yesterday. A file comes before a tag.)
 
 Lines of changes begin with + for records that only the second state has, ~ that have other values,
 - that only the first state has. The last lines count them.
@@ -163,19 +168,24 @@ int run_diff(std::vector<std::string> arguments) {
   const std::string name = words->take_name();
   if (words->is_empty()) words->fail("with what state, or what other file?");
   const std::string second = words->take_name();
-  std::optional<Moment> from, to;
+  std::optional<When> from, to;
   if (!words->is_empty()) {
-    from = parse_moment(second, "FROM");
-    to = parse_moment(words->take_last_name(), "TO");
+    from = parse_when(second, "FROM");
+    to = parse_when(words->take_last_name(), "TO");
   } else {
-    from = find_moment_in(second);
+    // A file comes before a tag.
+    from = parse_when(second, std::time(nullptr));
+    std::error_code ignored;
+    if (from && !from->moment && (is_url(second) || std::filesystem::exists(second, ignored)))
+      from.reset();
   }
   command.history.check(*words);
   if (command.is_patch && (command.history.is_json || command.has_only_summary))
     words->fail("--patch excludes --json and --stat");
   std::error_code ignored;
   if (!from && !is_url(second) && !std::filesystem::exists(second, ignored))
-    throw Exception(second + ": there is no such file, and it is neither a position nor a time");
+    throw Exception(second +
+                    ": there is no such file, and it is neither a position, a time nor a tag");
 
   Difference difference =
       from ? of_positions(name, *from, to, command) : of_files(name, second, command);

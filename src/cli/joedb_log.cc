@@ -24,16 +24,16 @@ struct Log_Command {
   bool is_reverse = false;
   bool is_following = false;
   std::optional<std::int64_t> max;
-  std::optional<std::string> since;
-  std::optional<std::string> until;
+  std::optional<When> since;
+  std::optional<When> until;
 };
 
 // Which transactions are shown.
 class Filter {
  public:
-  explicit Filter(const Log_Command& command) {
-    if (command.since) since_ = parse_moment(*command.since, "--since");
-    if (command.until) until_ = parse_moment(*command.until, "--until");
+  Filter(Abstract_File& file, const Log_Command& command, Recovery recovery) {
+    if (command.since) since_ = resolve(file, *command.since, recovery);
+    if (command.until) until_ = resolve(file, *command.until, recovery);
   }
 
   bool operator()(const Transaction_Info& info, bool has_changes) const {
@@ -75,8 +75,8 @@ class Log {
   Log(Abstract_File& file, const Log_Command& command)
       : file_(file),
         command_(command),
-        filter_(command),
         options_(command.history.for_file(file)),
+        filter_(file, command, options_.recovery),
         summaries_(file, options_) {}
 
   void run() {
@@ -107,7 +107,8 @@ class Log {
             .has_colours = has_colours(command_.history.colour),
             .is_complete = command_.history.is_complete,
             .record = options_.record,
-            .position_width = std::to_string(summaries_.range_end()).size()};
+            .position_width = std::to_string(summaries_.range_end()).size(),
+            .tags = &tags_};
   }
 
   // The places of those to be shown, and the last of them. What is before damage is shown.
@@ -116,7 +117,10 @@ class Log {
     const auto most = static_cast<std::size_t>(command_.max.value_or(
         command_.is_following ? most_followed : std::numeric_limits<std::int64_t>::max()));
     try {
+      // The summaries of some tables are not all transactions.
+      if (!options_.tables.empty()) tags_ = read_tags(file_, options_.recovery);
       while (const Transaction_Summary* const summary = summaries_.next()) {
+        if (options_.tables.empty()) tags_.read(*summary);
         if (!filter_(*summary)) continue;
         places_.push_back({summary->begin, summary->end});
         if (places_.size() > most) places_.pop_front();
@@ -202,9 +206,10 @@ class Log {
 
   Abstract_File& file_;
   const Log_Command& command_;
-  const Filter filter_;
   const Change_Options options_;
+  const Filter filter_;
   Summaries summaries_;
+  Tags tags_;
   std::deque<Transaction_Place> places_;
   std::deque<Transaction_Summary> kept_;  // the last of them
   std::exception_ptr error_;              // behind them
@@ -216,7 +221,8 @@ comment, and how many records it has inserted (+), updated (~) and deleted (-). 
 transactions tells them apart by time stamps: joedb_client does after "set_timestamp true". In a
 journal without any, comments are what divides it.
 
-WHEN is a position, or a time: "2026-01-31", "2026-01-31 12:00" (GMT), yesterday, "2 hours ago".
+WHEN is a position, a time: "2026-01-31", "2026-01-31 12:00" (GMT), yesterday, "2 hours ago", or a
+tag. The tags (joedb_tag) of the position where a transaction ends are shown in parentheses.
 )";
 
 }  // namespace
@@ -231,10 +237,11 @@ int run_log(std::vector<std::string> arguments) {
   Log_Command command;
   options.add_flag("-p,--changes", command.has_changes,
                    "show the changes, with old and new values");
-  options.add("--since", command.since,
-              "only transactions behind this position, or not before this time",
+  std::optional<std::string> since, until;
+  options.add("--since", since,
+              "only transactions behind this position or tag, or not before this time",
               Value_Kind{"WHEN", ""});
-  options.add("--until", command.until, "only transactions up to this position, or this time",
+  options.add("--until", until, "only transactions up to this position, tag or time",
               Value_Kind{"WHEN", ""});
   options.add("--max", command.max, "show at most so many, the newest ones");
   options.add_flag("--reverse", command.is_reverse, "show the oldest one first");
@@ -247,8 +254,9 @@ int run_log(std::vector<std::string> arguments) {
 
   const std::string name = words->take_last_name();
   command.history.check(*words);
+  if (since) command.since = parse_when(*since, "--since");
+  if (until) command.until = parse_when(*until, "--until");
   if (command.is_following && command.until) words->fail("--follow and --until exclude each other");
-  const Filter checked(command);
   const auto file = open_source(name, command.history.source);
   if (command.is_following && dynamic_cast<File*>(file.get()) == nullptr)
     throw Exception(shown_name(name) + ": only a file of this machine can be followed");

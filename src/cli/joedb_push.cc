@@ -129,11 +129,13 @@ int run_push(std::vector<std::string> arguments) {
                    "  joedb_push --recovery ignore_header broken.joedb file rescued.joedb\n"
                    "  joedb_push --follow --db dump_tail people.joedb\n"});
   bool follow = false;
-  std::int64_t until = std::numeric_limits<std::int64_t>::max();
+  std::optional<std::string> until_text;
   options.add_flag("--follow", follow,
                    "go on as the file grows, until SIGINT, SIGTERM, or the position of --until");
-  options.add("--until", until, "go no further than this position: to the last entry before it",
-              {.min = journal_start});
+  options.add("--until", until_text,
+              "go no further than this position: to the last entry before it; or than this time or "
+              "tag of FILE",
+              Value_Kind{"WHEN", ""});
   bool ignores_signature = false;
   options.add_flag("--signature", ignores_signature,
                    "with --recovery ignore_header: the first bytes of FILE need not be those of a "
@@ -162,6 +164,13 @@ int run_push(std::vector<std::string> arguments) {
   if (is_json && client.db != Client_Options::Db::none)
     words->fail("--json and --db exclude each other: both print to standard output");
 
+  std::optional<When> wanted_end;
+  if (until_text) wanted_end = parse_when(*until_text, "--until");
+  if (wanted_end && wanted_end->moment && wanted_end->moment->kind == Moment::Kind::position &&
+      wanted_end->moment->value < journal_start)
+    words->fail("--until: " + *until_text + " is out of range: at least " +
+                std::to_string(journal_start));
+
   if (ignores_signature) {
     if (client.recovery != Recovery::ignore_header)
       words->fail("--signature is for --recovery ignore_header");
@@ -177,6 +186,14 @@ int run_push(std::vector<std::string> arguments) {
   Open_Files open(file_argument, connection_argument, log);
   Abstract_File& file = open.file();
   require_different(file_argument, connection_argument);
+  Offset until = std::numeric_limits<Offset>::max();
+  if (wanted_end)
+    until = name_file_in_errors(shown_name(file_argument.name), [&] {
+      // A position may be one that the file does not have yet.
+      const Moment moment = resolve(file, *wanted_end, client.recovery);
+      if (moment.kind == Moment::Kind::position) return moment.value;
+      return find_moment(file, moment, client.recovery);
+    });
   // Else an empty database would be left where the source cannot be read.
   if (is_new(connection_argument) && !is_classic())
     name_file_in_errors(shown_name(file_argument.name), [&] {

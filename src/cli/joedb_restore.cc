@@ -14,8 +14,7 @@ namespace {
 struct Restored_Record {
   std::string table;
   Record_Id record;
-  Moment moment;
-  std::string when;
+  When when;
 };
 
 // Fields that were dropped since stay dropped, and those that were added since stay as they are.
@@ -23,7 +22,7 @@ Wanted_Changes find(Abstract_File& file, const Database& present, const Restored
                     const Change_Options& options) {
   const Table* const table = present.find_table(restored.table);
   if (table == nullptr) throw Exception("there is no table " + restored.table);
-  const Offset position = find_moment(file, restored.moment, options.recovery);
+  const Offset position = find_position(file, restored.when, options.recovery);
   Database past(options.deleted_values);
   {
     Readonly_Journal journal(file, options.recovery);
@@ -34,7 +33,7 @@ Wanted_Changes find(Abstract_File& file, const Database& present, const Restored
   const Table* const before = past.find_table(table->id());
   if (before == nullptr || !before->is_used(record))
     throw Exception("there was no record " + std::to_string(record.value()) + " of " +
-                    restored.table + " at " + restored.when);
+                    restored.table + " at " + restored.when.text);
   Change change =
       change_of_records(table->is_used(record) ? Change::Kind::updated : Change::Kind::inserted,
                         describe(present, *table), record.value(), 1);
@@ -48,7 +47,7 @@ Wanted_Changes find(Abstract_File& file, const Database& present, const Restored
   Wanted_Changes wanted;
   wanted.changes.push_back(std::move(change));
   wanted.comment = "restore: " + restored.table + ' ' + std::to_string(record.value()) + " as at " +
-                   restored.when;
+                   restored.when.text;
   return wanted;
 }
 
@@ -60,8 +59,8 @@ int run_restore(std::vector<std::string> arguments) {
       {usage, "Gives a record the values that it had once.",
        std::string("Appends a transaction that makes the record with the id RECORD as it was: it "
                    "is inserted again, if\nit was deleted, or its fields get the values that they "
-                   "had. WHEN is a position, as joedb_log\nshows them, or a time: \"2026-01-31\", "
-                   "\"2026-01-31 12:00\" (GMT), yesterday, \"2 hours ago\".\n\n") +
+                   "had. WHEN is a position, as joedb_log\nshows them, a time: \"2026-01-31\", "
+                   "\"2026-01-31 12:00\" (GMT), yesterday, \"2 hours ago\", or a tag.\n\n") +
            file_help(history_change_grammar),
        "  joedb_restore --at yesterday people.joedb person 3\n"
        "  joedb_restore --at 137 --dry-run people.joedb person 3\n"});
@@ -77,8 +76,7 @@ int run_restore(std::vector<std::string> arguments) {
   restored.table = words->take_name();
   restored.record = parse_record(words->take_last_name());
   if (!when) words->fail("--at is missing");
-  restored.when = *when;
-  restored.moment = parse_moment(*when, "--at");
+  restored.when = parse_when(*when, "--at");
   return change_by_history(
       file, command,
       [&](Abstract_File& opened, const Database& present, const Change_Options& change_options) {

@@ -14,8 +14,10 @@ namespace {
 
 // The last transaction with changes or words that ends at or before the moment; for a position, the
 // one that has it.
-Transaction_Summary find(Abstract_File& file, const std::optional<Moment>& moment,
+Transaction_Summary find(Abstract_File& file, const std::optional<When>& when,
                          const Change_Options& options) {
+  std::optional<Moment> moment;
+  if (when) moment = resolve(file, *when, options.recovery);
   if (moment && moment->kind == Moment::Kind::position) {
     if (auto found = find_transaction(file, moment->value, options)) return *std::move(found);
     throw Exception("no transaction has the position " + std::to_string(moment->value));
@@ -30,24 +32,26 @@ Transaction_Summary find(Abstract_File& file, const std::optional<Moment>& momen
   return *std::move(found);
 }
 
-void show(Abstract_File& file, const std::optional<Moment>& moment,
-          const History_Options& history) {
+void show(Abstract_File& file, const std::optional<When>& when, const History_Options& history) {
   const Change_Options wanted = history.for_file(file);
   Change_Options all;
   all.recovery = wanted.recovery;
-  const Transaction_Summary place = find(file, moment, all);
+  const Transaction_Summary place = find(file, when, all);
   Changes changes(file, place.begin, place.end, wanted);
   // With --table there may be none.
   Transaction transaction;
   if (const Transaction* const found = changes.next()) transaction = *found;
   static_cast<Transaction_Info&>(transaction) = place;
 
+  const Tags tags = read_tags(file, wanted.recovery);
   Paged_Output out(!history.is_json && is_interactive() && has_pager_program());
   try {
     History_Output(out.stream(), {.is_json = history.is_json,
                                   .has_colours = has_colours(history.colour),
                                   .is_complete = history.is_complete,
-                                  .record = wanted.record})
+                                  .record = wanted.record,
+                                  .position_width = 0,
+                                  .tags = &tags})
         .print_all(transaction);
   } catch (const Display_Stopped&) {
   }
@@ -55,8 +59,8 @@ void show(Abstract_File& file, const std::optional<Moment>& moment,
 }
 
 const char* const details =
-    R"(WHEN is a position of the journal, as joedb_log shows them, and means the transaction that it is the
-end of, or inside of; or a time, which means the last transaction up to then: "2026-01-31",
+    R"(WHEN is a position of the journal, as joedb_log shows them, or a tag, and means the transaction that
+it is the end of, or inside of; or a time, which means the last transaction up to then: "2026-01-31",
 "2026-01-31 12:00" (GMT), yesterday, "2 hours ago". Without WHEN, it is the last transaction of all.
 
 Lines of changes begin with + for records that were inserted, ~ updated, - deleted; changes of tables
@@ -78,11 +82,11 @@ int run_show(std::vector<std::string> arguments) {
   if (!words) return 0;
 
   const std::string name = words->take_name();
-  std::optional<Moment> moment;
-  if (!words->is_empty()) moment = parse_moment(words->take_last_name(), "WHEN");
+  std::optional<When> when;
+  if (!words->is_empty()) when = parse_when(words->take_last_name(), "WHEN");
   history.check(*words);
   const auto file = open_source(name, history.source);
-  name_file_in_errors(file->get_name(), [&] { show(*file, moment, history); });
+  name_file_in_errors(file->get_name(), [&] { show(*file, when, history); });
   return 0;
 }
 

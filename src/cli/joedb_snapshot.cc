@@ -264,7 +264,8 @@ int run_snapshot(std::vector<std::string> arguments) {
                   << ", is soft; a snapshot is of the last hard one, at " << maker.hard_checkpoint()
                   << '\n';
       if (wanted.every) return maker.make_every(*wanted.every * 1'000'000);
-      if (wanted.moment.is_given()) return maker.make_past(find_moment(file, wanted.moment.get()));
+      if (wanted.moment.is_given())
+        return maker.make_past(find_position(file, wanted.moment.get()));
       return maker.make_newest();
     });
     print_written(written, std::chrono::duration<double>(Clock::now() - start).count(), is_json);

@@ -17,13 +17,14 @@ std::string comment_of(const Transaction_Info& info) {
   return std::string(undo) + comment;
 }
 
-Transaction_Summary find(Abstract_File& file, std::optional<std::int64_t> position,
+Transaction_Summary find(Abstract_File& file, const std::optional<When>& when,
                          const Change_Options& options) {
   Change_Options all;
   all.recovery = options.recovery;
-  if (position) {
-    if (auto found = find_transaction(file, *position, all)) return *std::move(found);
-    throw Exception("no transaction has the position " + std::to_string(*position));
+  if (when) {
+    const Offset position = resolve(file, *when, options.recovery).value;
+    if (auto found = find_transaction(file, position, all)) return *std::move(found);
+    throw Exception("no transaction has the position " + std::to_string(position));
   }
   std::optional<Transaction_Summary> found;
   for (const Transaction_Summary& summary : Summaries(file, all))
@@ -32,9 +33,9 @@ Transaction_Summary find(Abstract_File& file, std::optional<std::int64_t> positi
   return *std::move(found);
 }
 
-Wanted_Changes opposite(Abstract_File& file, std::optional<std::int64_t> position,
+Wanted_Changes opposite(Abstract_File& file, const std::optional<When>& when,
                         const Change_Options& options) {
-  const Transaction_Summary transaction = find(file, position, options);
+  const Transaction_Summary transaction = find(file, when, options);
   Wanted_Changes wanted;
   wanted.changes = net_changes(file, transaction.end, transaction.begin, options);
   if (wanted.changes.empty())
@@ -45,26 +46,26 @@ Wanted_Changes opposite(Abstract_File& file, std::optional<std::int64_t> positio
   return wanted;
 }
 
-// "A..B": from the position or time A to B; without them, from the beginning, to the end.
+// "A..B": from the position, time or tag A to B; without them, from the beginning, to the end.
 struct Range_Of_Moments {
   std::string text;
-  std::optional<Moment> from, to;
+  std::optional<When> from, to;
 };
 
 Range_Of_Moments parse_range(const std::string& text) {
   const std::size_t dots = text.find("..");
-  if (dots == text.npos) throw Usage_Error(text + ": expected A..B, two positions or times");
+  if (dots == text.npos) throw Usage_Error(text + ": expected A..B, two positions, times or tags");
   const std::string from = text.substr(0, dots), to = text.substr(dots + 2);
   Range_Of_Moments range;
   range.text = text;
-  if (!from.empty()) range.from = parse_moment(from, "A..B");
-  if (!to.empty()) range.to = parse_moment(to, "A..B");
+  if (!from.empty()) range.from = parse_when(from, "A..B");
+  if (!to.empty()) range.to = parse_when(to, "A..B");
   return range;
 }
 
-// The position of the moment; it must not divide a transaction.
-Offset position_of(Abstract_File& file, const Moment& moment, const Change_Options& options) {
-  const Offset position = find_moment(file, moment, options.recovery);
+// The position; it must not divide a transaction.
+Offset position_of(Abstract_File& file, const When& when, const Change_Options& options) {
+  const Offset position = find_position(file, when, options.recovery);
   const auto found = find_transaction(file, position, options);
   if (found && found->end != position)
     throw Exception("the position " + std::to_string(position) +
@@ -104,8 +105,8 @@ int run_undo(std::vector<std::string> arguments) {
       {usage, "Takes a transaction of a database back.",
        std::string("Appends the opposite of a transaction, as a new one: nothing of the history "
                    "is lost, and an undo is\nundone by another one. POSITION is the end of the "
-                   "transaction, as joedb_log shows it, or any\nposition inside; without it, the "
-                   "last transaction with changes is taken.\n\n") +
+                   "transaction, as joedb_log shows it, or any\nposition inside, or a tag; without "
+                   "it, the last transaction with changes is taken.\n\n") +
            conflict_details + file_help(history_change_grammar),
        "  joedb_undo people.joedb\n"
        "  joedb_undo --dry-run people.joedb 137\n"
@@ -117,28 +118,28 @@ int run_undo(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const File_Argument file = take_file(*words, history_change_grammar);
-  std::optional<std::int64_t> position;
+  std::optional<When> when;
   if (!words->is_empty()) {
-    const std::string text = words->take_last_name();
-    const Moment moment = parse_moment(text, "POSITION");
-    if (moment.kind != Moment::Kind::position)
-      throw Usage_Error("POSITION: " + text + ": expected a number, as joedb_log shows it");
-    position = moment.value;
+    when = parse_when(words->take_last_name(), "POSITION");
+    if (when->moment && when->moment->kind != Moment::Kind::position)
+      throw Usage_Error("POSITION: " + when->text +
+                        ": expected a number, as joedb_log shows it, or a tag");
   }
   return change_by_history(
       file, command,
       [&](Abstract_File& opened, const Database&, const Change_Options& change_options) {
-        return opposite(opened, position, change_options);
+        return opposite(opened, when, change_options);
       });
 }
 
 int run_revert(std::vector<std::string> arguments) {
   Options options(
       {"joedb_revert [options] FILE A..B", "Takes several transactions of a database back.",
-       std::string("Appends the opposite of all transactions behind A, up to B, as one new "
-                   "transaction. A and B are\npositions where a transaction ends, as joedb_log "
-                   "shows them, or times: \"2026-01-31\",\n\"2 hours ago\". Without A, it is from "
-                   "the beginning, without B, to the end.\n\n") +
+       std::string(
+           "Appends the opposite of all transactions behind A, up to B, as one new "
+           "transaction. A and B are\npositions where a transaction ends, as joedb_log "
+           "shows them, times: \"2026-01-31\",\n\"2 hours ago\", or tags. Without A, it is from "
+           "the beginning, without B, to the end.\n\n") +
            conflict_details + file_help(history_change_grammar),
        "  joedb_revert people.joedb 137..\n"
        "  joedb_revert --dry-run people.joedb '2 hours ago..'\n"

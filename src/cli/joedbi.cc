@@ -54,7 +54,7 @@ End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options&
   for (Index_Definition& index : read_indexes(content.options_file, file, content.recovery))
     database.add_index(std::move(index));
   if (content.moment.is_given()) {
-    load(database, file, content.moment.get(), content.recovery);
+    load(database, file, resolve(file, content.moment.get(), content.recovery), content.recovery);
   } else {
     Readonly_Journal journal(file, content.recovery);
     load(database, journal);

@@ -20,6 +20,7 @@ static constexpr Command commands[] = {
     {"log", "joedb_log", "show the transactions of a database, newest first", run_log},
     {"show", "joedb_show", "show a transaction with all its changes", run_show},
     {"at", "joedb_at", "run a command on a past state of a database", run_at},
+    {"tag", "joedb_tag", "give a position a name, or list the names", run_tag},
     {"branch", "joedb_branch", "make a database of the beginning of another one", run_branch},
     {"diff", "joedb_diff", "show what differs between two states, or two files", run_diff},
     {"blame", "joedb_blame", "show by which transactions values were written", run_blame},

@@ -1,9 +1,10 @@
 #include "sql/shared_file.h"
 
 #include <algorithm>
+#include <ctime>
 
 #include "compiler/index_file.h"
-#include "joedb/base/time.h"
+#include "joedb/history/tags.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/load.h"
 #include "joedb/table/snapshot.h"
@@ -240,12 +241,17 @@ std::shared_ptr<State> Shared_File::past(sqlite3_value* moment) {
       return past(find_moment(*file_, at(sqlite3_value_int64(moment))));
     case SQLITE_TEXT: {
       const std::string text(text_of(moment));
-      const auto seconds = parse_time(text);
-      if (!seconds) throw Exception("\"" + text + "\": expected a time like 2026-01-31 23:59:59");
-      const auto known = times_.find(*seconds);
+      const auto when = parse_when(text, std::time(nullptr));
+      if (!when)
+        throw Exception("\"" + text +
+                        "\": expected a time like 2026-01-31 23:59:59, or the name of a tag");
+      if (!when->moment || when->moment->kind == Moment::Kind::position)
+        return past(find_position(*file_, *when));
+      const std::int64_t seconds = when->moment->value;
+      const auto known = times_.find(seconds);
       if (known != times_.end()) return past(known->second);
-      const Offset position = find_moment(*file_, at_time(*seconds));
-      times_.emplace(*seconds, position);
+      const Offset position = find_moment(*file_, *when->moment);
+      times_.emplace(seconds, position);
       return past(position);
     }
     default:

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "joedb/history/tags.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
 #include "testing/sql_session.h"
@@ -401,8 +402,23 @@ TEST_F(Sql_Test, AMomentIsAnArgument) {
                 "JOIN person ON person.__moment = m.column1"),
             "'Eve'");
   EXPECT_THAT(sql("SELECT * FROM person('1999-01-01')"), HasSubstr("no time stamp at or before"));
-  EXPECT_THAT(sql("SELECT * FROM person('soon')"), HasSubstr("expected a time"));
+  EXPECT_THAT(sql("SELECT * FROM person('12:00')"), HasSubstr("expected a time"));
+  EXPECT_THAT(sql("SELECT * FROM person('soon')"), HasSubstr("there is no tag soon"));
   EXPECT_THAT(sql("SELECT * FROM person(1)"), HasSubstr("has no position 1"));
+}
+
+TEST_F(Sql_Test, AMomentCanBeATagOrATimeAsPeopleSayIt) {
+  db().write(Timestamp{1'700'000'000});
+  db().soft_checkpoint();
+  const Offset position = db().get_journal().get_checkpoint();
+  set(person, 0, 4, std::int32_t{37});
+  const std::string tag = tag_text("before", position);
+  db().write(Comment{tag});
+  db().soft_checkpoint();
+  open();
+  EXPECT_EQ(sql("SELECT age FROM person('before') WHERE name = 'Ada'"), "36");
+  EXPECT_EQ(sql("SELECT age FROM person('yesterday') WHERE name = 'Ada'"), "36");
+  EXPECT_EQ(sql("SELECT age FROM person WHERE name = 'Ada'"), "37");
 }
 
 // As an argument, SQLite 3.40 loses the matches.

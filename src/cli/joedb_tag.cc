@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <ctime>
+#include <iostream>
+
+#include "cli/command.h"
+#include "cli/database_options.h"
+#include "cli/file_transaction.h"
+#include "cli/json_output.h"
+#include "cli/output.h"
+#include "history/explanation.h"
+#include "interpreter/change_text.h"
+#include "interpreter/display_width.h"
+#include "joedb/base/time.h"
+
+namespace joedb {
+
+namespace {
+
+constexpr File_Grammar tag_grammar{.default_mode = Open_Mode::write_existing};
+
+struct Tag_Command {
+  bool is_removal = false;
+  bool is_forced = false;
+  bool is_json = false;
+  std::string author;
+  Transaction_Options transaction;
+};
+
+// ---- listing ------------------------------------------------------------------------------------
+
+Json json_of(const std::string& name, const Tag& tag) {
+  return {{"name", name},
+          {"position", tag.position},
+          {"time", tag.time ? Json(*tag.time) : Json(nullptr)},
+          {"author", tag.author.empty() ? Json(nullptr) : Json(tag.author)},
+          {"written_at", tag.written_at}};
+}
+
+void print_tag(const std::string& name, const Tag& tag, std::size_t name_width,
+               std::size_t position_width) {
+  std::string text;
+  append_plain(text, name);
+  text.append(name_width - std::min(name_width, display_width(text)), ' ');
+  const std::string position = std::to_string(tag.position);
+  text.append(2 + position_width - position.size(), ' ').append(position);
+  if (tag.time) text.append("  ").append(time_text(*tag.time));
+  if (!tag.author.empty()) {
+    text += "  ";
+    append_plain(text, tag.author);
+  }
+  std::cout << text << '\n';
+}
+
+void list(const File_Argument& file, const Tag_Command& command) {
+  File_Argument readable = file;
+  readable.mode = Open_Mode::read_existing;
+  Tool_Log log(Log_Options{});
+  const auto opened = open_file(readable, log);
+  const Tags tags = read_tags(*opened, command.transaction.recovery);
+  if (command.is_json) {
+    Json json = Json::array();
+    for (const auto& [name, tag] : tags.by_name()) json.push_back(json_of(name, tag));
+    return print_json(json);
+  }
+  std::size_t name_width = 0, position_width = 0;
+  for (const auto& [name, tag] : tags.by_name()) {
+    name_width = std::max(name_width, display_width(name));
+    position_width = std::max(position_width, std::to_string(tag.position).size());
+  }
+  for (const auto& [name, tag] : tags.by_name()) print_tag(name, tag, name_width, position_width);
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+// The comment that is to be written.
+std::string comment_for(Abstract_File& file, const std::string& name,
+                        const std::optional<When>& when, const Tag_Command& command) {
+  const Tags tags = read_tags(file);
+  if (command.is_removal) {
+    tags.at(name);
+    return tag_removal_text(name);
+  }
+  const auto old = tags.by_name().find(name);
+  if (old != tags.by_name().end() && !command.is_forced)
+    throw Exception("there is a tag " + name + " of position " +
+                    std::to_string(old->second.position) + "; --force replaces it");
+  if (!when) return tag_text(name, Readonly_Journal(file).get_checkpoint());
+  const Offset position = find_position(file, *when);
+  Readonly_Journal journal(file);
+  journal.replay(Ignore_Entries(), position);
+  require_entry_end(journal, position);
+  return tag_text(name, position);
+}
+
+void write(const File_Argument& file, const std::string& name, const std::optional<When>& when,
+           const Tag_Command& command) {
+  Transaction_Options transaction = command.transaction;
+  transaction.has_hard_checkpoint = true;
+  std::string comment;
+  change_existing_file(file, transaction, [&](Writable_Database& database) {
+    Abstract_File& opened = std::as_const(database).get_journal().get_file();
+    comment = comment_for(opened, name, when, command);
+    const std::int64_t now = std::time(nullptr);
+    if (is_unfinished(opened)) database.write(Timestamp{now});
+    write_explanation(database, comment, command.author);
+    database.write(Timestamp{now});
+  });
+  if (command.is_json)
+    print_json({{"comment", comment}});
+  else
+    std::cout << comment << '\n';
+}
+
+const char* const details =
+    R"(POSITION is where a transaction ends, as joedb_log shows it, a time: "2026-01-31", "2 hours ago", or
+another tag; without it, the end of the journal. From then on, NAME can be written wherever tools
+take a position or a time. Without NAME, the tags are listed: name, position, and when and by whom
+it was made. A tag is a comment at the end of the journal: it goes where the journal goes.
+
+)";
+
+}  // namespace
+
+int run_tag(std::vector<std::string> arguments) {
+  Options options({"joedb_tag [options] FILE [NAME [POSITION]]",
+                   "Gives a position of a database a name, or lists the names.",
+                   details + file_help(tag_grammar),
+                   "  joedb_tag people.joedb v1\n"
+                   "  joedb_tag --author Ann people.joedb before_import '2 hours ago'\n"
+                   "  joedb_tag people.joedb\n"
+                   "  joedb_tag --delete people.joedb v1\n"});
+  Tag_Command command;
+  options.add_flag("--delete", command.is_removal, "remove the tag NAME");
+  options.add_flag("--force", command.is_forced, "replace the tag NAME if there is one");
+  options.add("--author", command.author, "who writes it: a comment \"author: NAME\"",
+              Value_Kind{"NAME", ""});
+  add_json_option(options, command.is_json);
+  add_recovery_option(options, command.transaction.recovery);
+  add_seals_option(options, command.transaction.has_no_seals);
+  Source_Options source;
+  add_source_options(options, source);
+  add_file_modes(options, tag_grammar);
+  options.set_words({kinds::database, kinds::text});
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+
+  const File_Argument file = take_file(*words, tag_grammar, source);
+  if (words->is_empty()) {
+    if (command.is_removal) words->fail("--delete: which tag?");
+    name_file_in_errors(shown_name(file.name), [&] { list(file, command); });
+    finish_standard_output();
+    return 0;
+  }
+  const std::string name = words->take_name();
+  try {
+    require_tag_name(name);
+  } catch (const Exception& error) {
+    throw Usage_Error(error.what());
+  }
+  std::optional<When> when;
+  if (!words->is_empty()) when = parse_when(words->take_last_name(), "POSITION");
+  if (when && command.is_removal) words->fail("--delete takes no POSITION");
+  if (file.mode == Open_Mode::read_existing) {
+    require_writable_name(file.name);
+    words->fail("--read: the database is written");
+  }
+  name_file_in_errors(file.name, [&] { write(file, name, when, command); });
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb
