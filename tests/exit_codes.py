@@ -128,6 +128,9 @@ joedb_to_json city.joedb                            0
 joedb_to_json text                                  1
 joedb_stats city.joedb                              0
 joedb_stats text                                    1
+joedb_stats --by day city.joedb                     0
+joedb_stats --by day text                           1
+joedb_stats --by week city.joedb                    2
 joedb_sql city.joedb 'SELECT * FROM city'           0
 joedb_sql city.joedb 'SELECT * FROM town'           1
 joedb_sql --mode x city.joedb 'SELECT 1'            2

@@ -1,29 +1,56 @@
-#include <array>
+#include <algorithm>
 #include <iostream>
-#include <numeric>
 
 #include "base/json_text.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
+#include "cli/json_output.h"
 #include "cli/output.h"
+#include "history/transaction_groups.h"
+#include "interpreter/change_text.h"
 #include "interpreter/display_width.h"
 #include "interpreter/dump.h"
 #include "interpreter/pack.h"
+#include "joedb/history/changes.h"
 #include "joedb/io/memory_file.h"
 
 namespace joedb {
 
 namespace {
 
-// Bytes of a journal, by what they are about.
-struct Sizes {
-  std::vector<Offset> tables;  // by table id; of its schema and its records
-  Offset blobs = 0;
-  Offset other = 0;  // comments, time stamps, integrity entries
+// Of a journal: entries, and their bytes.
+struct Size {
+  std::uint64_t entries = 0;
+  Offset bytes = 0;
+
+  Size& operator+=(const Size& other) {
+    entries += other.entries;
+    bytes += other.bytes;
+    return *this;
+  }
+  Size& operator-=(const Size& other) {
+    entries -= other.entries;
+    bytes -= other.bytes;
+    return *this;
+  }
 };
 
-// Counts the bytes of the entries that are replayed, and passes the entries on.
+// By what the entries are about.
+struct Sizes {
+  std::vector<Size> tables;  // by table id; of its schema and its records
+  Size blobs;
+  Size other;  // comments, time stamps, integrity entries
+
+  Size of_table(std::size_t id) const { return id < tables.size() ? tables[id] : Size(); }
+  Size all_tables() const {
+    Size sum;
+    for (const Size& table : tables) sum += table;
+    return sum;
+  }
+};
+
+// Counts the entries that are replayed, and passes them on.
 template <class Next>
 class Sizer {
  public:
@@ -34,7 +61,7 @@ class Sizer {
   template <class Entry>
   void operator()(const Entry& entry) {
     const Offset end = journal_.get_replay_position();
-    of(entry) += end - std::exchange(position_, end);
+    of(entry) += {1, end - std::exchange(position_, end)};
     if constexpr (!std::is_same_v<Entry, Integrity_Entry>) next_(entry);
   }
 
@@ -42,7 +69,7 @@ class Sizer {
 
  private:
   template <class Entry>
-  Offset& of(const Entry& entry) {
+  Size& of(const Entry& entry) {
     if constexpr (requires { entry.table; })
       return of_table(entry.table.value());
     else if constexpr (std::is_same_v<Entry, Create_Table>)
@@ -52,7 +79,7 @@ class Sizer {
     else
       return sizes_.other;
   }
-  Offset& of_table(std::size_t id) {
+  Size& of_table(std::size_t id) {
     if (sizes_.tables.size() <= id) sizes_.tables.resize(id + 1);
     return sizes_.tables[id];
   }
@@ -85,36 +112,34 @@ Sizes packed_sizes(const Database& database) {
 struct Line {
   std::string name;
   std::int64_t rows = 0;
-  Offset bytes = 0;
+  Size size = {};
   Offset packed = 0;
 
-  Offset garbage() const { return std::max<Offset>(bytes - packed, 0); }
+  Offset garbage() const { return std::max<Offset>(size.bytes - packed, 0); }
 };
 
 struct Statistics {
   std::vector<Line> tables;
   Line dropped{"(dropped tables)"};
-  Offset blobs = 0;
-  Offset other = 0;
+  Size blobs;
+  Size other;
   Line total{"total"};
 };
-
-Offset at(const std::vector<Offset>& sizes, std::size_t id) {
-  return id < sizes.size() ? sizes[id] : 0;
-}
 
 Statistics make_statistics(const Database& database, const Sizes& sizes) {
   const Sizes packed = packed_sizes(database);
   Statistics result;
-  result.dropped.bytes = std::accumulate(sizes.tables.begin(), sizes.tables.end(), Offset{0});
-  result.dropped.packed = std::accumulate(packed.tables.begin(), packed.tables.end(), Offset{0});
-  result.total.bytes = result.dropped.bytes + sizes.blobs + sizes.other;
-  result.total.packed = result.dropped.packed + sizes.blobs;
+  result.dropped.size = sizes.all_tables();
+  result.dropped.packed = packed.all_tables().bytes;
+  result.total.size = result.dropped.size;
+  result.total.size += sizes.blobs;
+  result.total.size += sizes.other;
+  result.total.packed = result.dropped.packed + sizes.blobs.bytes;
   for (const Table* table : live_tables(database)) {
     const std::size_t id = table->id().value();
-    Line line{table->name(), 0, at(sizes.tables, id), at(packed.tables, id)};
+    Line line{table->name(), 0, sizes.of_table(id), packed.of_table(id).bytes};
     for_each_run(table->records(), [&](index_t, index_t size) { line.rows += size; });
-    result.dropped.bytes -= line.bytes;
+    result.dropped.size -= line.size;
     result.dropped.packed -= line.packed;
     result.total.rows += line.rows;
     result.tables.push_back(std::move(line));
@@ -124,37 +149,50 @@ Statistics make_statistics(const Database& database, const Sizes& sizes) {
   return result;
 }
 
-using Row = std::array<std::string, 4>;
+// ---- text ---------------------------------------------------------------------------------------
 
-void print_row(const Row& row, std::size_t name_width) {
-  constexpr std::size_t width = 14;
-  std::cout << row[0] << std::string(name_width - display_width(row[0]), ' ');
-  for (std::size_t i = 1; i < row.size(); ++i)
-    std::cout << std::string(width - std::min(row[i].size(), width), ' ') << row[i];
-  std::cout << '\n';
+// The first cell of each row to the left, the others to the right.
+using Row = std::vector<std::string>;
+
+void print_rows(const std::vector<Row>& rows, std::size_t least_width) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], display_width(row[i]) + (i == 0 ? 0 : 2));
+  }
+  for (const Row& row : rows) {
+    std::string line = row[0];
+    line.append(widths[0] - display_width(row[0]), ' ');
+    for (std::size_t i = 1; i < row.size(); ++i)
+      line.append(std::max(widths[i], least_width) - row[i].size(), ' ').append(row[i]);
+    std::cout << line << '\n';
+  }
 }
 
-void print_text(const Statistics& statistics) {
-  std::vector<Row> rows{{"table", "rows", "bytes", "garbage"}};
+void print_tables(const Statistics& statistics) {
+  std::vector<Row> rows{{"table", "rows", "entries", "bytes", "garbage"}};
   const auto add = [&](const Line& line, bool has_rows) {
-    const auto percent = line.bytes == 0 ? 0 : 100 * line.garbage() / line.bytes;
+    const auto percent = line.size.bytes == 0 ? 0 : 100 * line.garbage() / line.size.bytes;
     rows.push_back({line.name, has_rows ? std::to_string(line.rows) : "",
-                    std::to_string(line.bytes), std::to_string(percent) + " %"});
+                    std::to_string(line.size.entries), std::to_string(line.size.bytes),
+                    std::to_string(percent) + " %"});
   };
   for (const Line& line : statistics.tables) add(line, true);
-  if (statistics.dropped.bytes > 0) add(statistics.dropped, false);
-  if (statistics.blobs > 0) add({"(blobs)", 0, statistics.blobs, statistics.blobs}, false);
-  if (statistics.other > 0) add({"(other)", 0, statistics.other, 0}, false);
+  if (statistics.dropped.size.bytes > 0) add(statistics.dropped, false);
+  if (statistics.blobs.bytes > 0)
+    add({"(blobs)", 0, statistics.blobs, statistics.blobs.bytes}, false);
+  if (statistics.other.bytes > 0) add({"(other)", 0, statistics.other, 0}, false);
   add(statistics.total, true);
-  std::size_t name_width = 0;
-  for (const Row& row : rows) name_width = std::max(name_width, display_width(row[0]));
-  for (const Row& row : rows) print_row(row, name_width);
+  constexpr std::size_t width = 14;
+  print_rows(rows, width);
 }
 
-void print_json(const Statistics& statistics) {
+void print_tables_as_json(const Statistics& statistics) {
   const auto sizes = [](const Line& line) {
-    return "\"bytes\": " + std::to_string(line.bytes) +
-           ", \"garbage\": " + std::to_string(line.garbage());
+    return "\"bytes\": " + std::to_string(line.size.bytes) +
+           ", \"garbage\": " + std::to_string(line.garbage()) +
+           ", \"entries\": " + std::to_string(line.size.entries);
   };
   std::string out = "{\"tables\": [";
   for (const Line& line : statistics.tables) {
@@ -163,18 +201,116 @@ void print_json(const Statistics& statistics) {
     out += "\", \"rows\": " + std::to_string(line.rows) + ", " + sizes(line) + "}";
   }
   out += "],\n \"dropped\": {" + sizes(statistics.dropped) +
-         "},\n \"blobs\": " + std::to_string(statistics.blobs) +
-         ",\n \"other\": " + std::to_string(statistics.other) +
+         "},\n \"blobs\": " + std::to_string(statistics.blobs.bytes) +
+         ",\n \"other\": " + std::to_string(statistics.other.bytes) +
          ",\n \"total\": {\"rows\": " + std::to_string(statistics.total.rows) + ", " +
          sizes(statistics.total) + "}}\n";
   std::cout << out;
 }
 
+// ---- groups of transactions ---------------------------------------------------------------------
+
+enum class Grouping { table, hour, day, month, author };
+
+Transaction_Groups::By by_of(Grouping grouping) {
+  using By = Transaction_Groups::By;
+  switch (grouping) {
+    case Grouping::hour:
+      return By::hour;
+    case Grouping::month:
+      return By::month;
+    case Grouping::author:
+      return By::author;
+    case Grouping::table:  // has no transactions
+    case Grouping::day:
+      break;
+  }
+  return By::day;
+}
+
+using Group = Transaction_Groups::Group;
+
+void print_groups(const std::vector<Group>& groups, Grouping grouping) {
+  const bool is_of_authors = grouping == Grouping::author;
+  std::vector<Row> rows{{is_of_authors ? "author" : "time", "transactions", "bytes", "inserted",
+                         "updated", "deleted"}};
+  Group total;
+  const auto add = [&](const Group& group) {
+    std::string name;
+    append_plain(name, group.name);
+    rows.push_back({name, std::to_string(group.transactions), std::to_string(group.bytes),
+                    std::to_string(group.counts.inserted), std::to_string(group.counts.updated),
+                    std::to_string(group.counts.deleted)});
+  };
+  for (Group group : groups) {
+    if (group.is_nameless) group.name = is_of_authors ? "(no author)" : "(no time)";
+    add(group);
+    total.transactions += group.transactions;
+    total.bytes += group.bytes;
+    total.counts.inserted += group.counts.inserted;
+    total.counts.updated += group.counts.updated;
+    total.counts.deleted += group.counts.deleted;
+  }
+  total.name = "total";
+  add(total);
+  print_rows(rows, 0);
+}
+
+void print_groups_as_json(const std::vector<Group>& groups) {
+  const auto append_counts = [](Json& json, const Transaction_Groups::Counts& counts) {
+    json["inserted"] = counts.inserted;
+    json["updated"] = counts.updated;
+    json["deleted"] = counts.deleted;
+    json["schema_changes"] = counts.schema_changes;
+  };
+  Json array = Json::array();
+  for (const Group& group : groups) {
+    Json json{{"name", group.is_nameless ? Json(nullptr) : Json(group.name)},
+              {"transactions", group.transactions},
+              {"bytes", group.bytes}};
+    append_counts(json, group.counts);
+    json["tables"] = Json::array();
+    for (const auto& [id, table] : group.tables) {
+      Json counts{{"name", table.first}};
+      append_counts(counts, table.second);
+      json["tables"].push_back(std::move(counts));
+    }
+    array.push_back(std::move(json));
+  }
+  print_json(Json{{"groups", std::move(array)}});
+}
+
+void print_by_transaction(Abstract_File& file, const Reading_Options& reading, Grouping grouping,
+                          bool is_json) {
+  Change_Options options;
+  options.recovery = reading.get_recovery();
+  const Readonly_Journal journal(file, options.recovery);
+  Transaction_Groups groups(by_of(grouping));
+  for (const Transaction_Summary& summary :
+       Summaries(file, journal_start, reading.end_of(journal), options))
+    groups.add(summary);
+  is_json ? print_groups_as_json(groups.sorted()) : print_groups(groups.sorted(), grouping);
+}
+
+void print_by_table(Abstract_File& file, const Reading_Options& reading, bool is_json) {
+  Readonly_Journal journal(file, reading.get_recovery());
+  Database database;
+  database.limit_to_journal_of(journal.get_checkpoint());
+  Sizer sizer(journal, database);
+  reading.replay(journal, sizer, "loading " + file.get_name());
+  const Statistics statistics = make_statistics(database, sizer.sizes());
+  is_json ? print_tables_as_json(statistics) : print_tables(statistics);
+}
+
 const char* const details =
-    R"(For each table: its records, the bytes of its entries in the journal, and how many of them are
+    R"(For each table: its records, its entries in the journal, their bytes, and how many of these are
 garbage: those that joedb_pack leaves out, because they were overwritten or deleted, or can be
 written more shortly. (other) is comments, time stamps and integrity entries, all of them garbage in
 this sense. The header of the file is not counted.
+
+With --by, transactions are added up, those that joedb_log shows and those without changes: their
+bytes, and the records that they have inserted, updated and deleted. Times are in UTC. A transaction
+without a time stamp counts with that of the last one before.
 
 )";
 
@@ -182,9 +318,20 @@ this sense. The header of the file is not counted.
 
 int run_stats(std::vector<std::string> arguments) {
   Options options({"joedb_stats [options] FILE",
-                   "Prints how much space the tables of a database take.", details,
+                   "Prints how much space the tables of a database take, or what was written when.",
+                   details,
                    "  joedb_stats people.joedb\n"
+                   "  joedb_stats --by day people.joedb\n"
                    "  joedb_stats --json people.joedb | jq .total.garbage\n"});
+  Grouping grouping = Grouping::table;
+  options.add_choice("--by", grouping,
+                     {{"table", Grouping::table},
+                      {"hour", Grouping::hour},
+                      {"day", Grouping::day},
+                      {"month", Grouping::month},
+                      {"author", Grouping::author}},
+                     "what is added up: entries of each table, or transactions of each hour, day, "
+                     "month or author");
   bool is_json = false;
   options.add_flag("--json", is_json, "print a JSON object, with bytes instead of percentages");
   Reading_Options reading;
@@ -196,15 +343,12 @@ int run_stats(std::vector<std::string> arguments) {
 
   const std::string name = words->take_last_name();
   const auto file = open_source(name, source);
-  const Statistics statistics = name_file_in_errors(file->get_name(), [&] {
-    Readonly_Journal journal(*file, reading.get_recovery());
-    Database database;
-    database.limit_to_journal_of(journal.get_checkpoint());
-    Sizer sizer(journal, database);
-    reading.replay(journal, sizer, "loading " + file->get_name());
-    return make_statistics(database, sizer.sizes());
+  name_file_in_errors(file->get_name(), [&] {
+    if (grouping == Grouping::table)
+      print_by_table(*file, reading, is_json);
+    else
+      print_by_transaction(*file, reading, grouping, is_json);
   });
-  is_json ? print_json(statistics) : print_text(statistics);
   finish_standard_output();
   return 0;
 }
