@@ -22,6 +22,16 @@ void add_index_option(Options& options, std::string& options_file);
 // none; `option` is for the message.
 When parse_when(const std::string& text, const std::string& option);
 
+// Calls f(), which reads words of the command line. What it throws becomes a Usage_Error.
+template <class F>
+auto usage(F f) {
+  try {
+    return f();
+  } catch (const Exception& error) {
+    throw Usage_Error(error.what());
+  }
+}
+
 // --until, --at-time
 struct Moment_Options {
   std::optional<std::string> until;

@@ -10,7 +10,6 @@
 #include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/standard_input.h"
-#include "history/explanation.h"
 #include "interpreter/conflict_text.h"
 
 namespace joedb {
@@ -81,17 +80,8 @@ class Changer {
       Abstract_File& file = std::as_const(database).get_journal().get_file();
       make_plan(file, std::as_const(database).get_database());
       if (plan_.changes.empty()) return;
-      const std::int64_t now = std::time(nullptr);
-      // What has no end yet would be part of this transaction.
-      if (is_unfinished(file)) database.write(Timestamp{now});
-      info_.begin = std::as_const(database).get_journal().get_position();
-      write_explanation(database, wanted_.comment, command_.author);
-      write_plan(database, plan_);
-      if (wanted_.has_valid_data) database.write(Valid_Data{});
-      database.write(Timestamp{now});
-      info_.end = std::as_const(database).get_journal().get_position();
-      info_.time = now;
-      info_.has_own_time = info_.is_complete = true;
+      info_ =
+          write_transaction(database, file, wanted_, plan_, command_.author, std::time(nullptr));
     });
   }
 
@@ -140,15 +130,13 @@ class Changer {
       std::cout << "nothing is to be changed\n";
       return;
     }
-    History_Output printer(std::cout, {.is_json = false,
-                                       .has_colours = has_colours(command_.colour),
-                                       .is_complete = command_.is_complete,
-                                       .record = {}});
+    History_Text printer(std::cout, {.has_colours = has_colours(command_.colour),
+                                     .is_complete = command_.is_complete});
     Transaction transaction;
     static_cast<Transaction_Info&>(transaction) = info_;
     transaction.changes = plan_.changes;
     if (command_.is_dry_run)
-      printer.print_changes(transaction);
+      printer.print_changes(transaction.changes, "");
     else
       printer.print(transaction);
   }

@@ -7,8 +7,7 @@
 
 #include "cli/file_transaction.h"
 #include "cli/terminal.h"
-#include "joedb/history/apply.h"
-#include "joedb/history/changes.h"
+#include "history/requests.h"
 
 // What joedb_undo, joedb_revert and joedb_restore have in common: they append changes that are made
 // of the history of a file, in a transaction of their own.
@@ -35,12 +34,6 @@ void add_conflict_options(Options& options, History_Change& command);
 inline constexpr File_Grammar history_change_grammar{.default_mode = Open_Mode::write_existing,
                                                      .has_sources = false};
 
-// What is to be appended.
-struct Wanted_Changes {
-  std::vector<Change> changes;
-  std::string comment;
-  bool has_valid_data = false;  // the transaction ends with such an entry, too
-};
 // The file, its present content, and how it is read.
 using Find_Changes =
     std::function<Wanted_Changes(Abstract_File&, const Database&, const Change_Options&)>;

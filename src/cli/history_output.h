@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "interpreter/change_text.h"
-#include "joedb/history/changes.h"
-#include "joedb/history/tags.h"
+#include "interpreter/history_text.h"
 
 // Transactions on standard output, as text and as JSON.
 
@@ -17,45 +15,31 @@ class History_Output {
  public:
   struct Settings {
     bool is_json = false;
-    bool has_colours = false;
-    bool is_complete = false;
-    Record_Id record;                // only this one; null: all
-    std::size_t position_width = 0;  // of the column of positions
-    const Tags* tags = nullptr;      // to be shown with the transactions; must outlive it
+    History_Text::Style style = {};
   };
   // `out` must outlive it.
-  History_Output(std::ostream& out, const Settings& settings) : out_(out), settings_(settings) {}
+  History_Output(std::ostream& out, const Settings& settings)
+      : out_(out), settings_(settings), text_(out, settings.style) {}
 
-  // A line.
+  // As those of History_Text.
   void print(const Transaction_Summary& summary);
-  // A line, then the changes.
   void print(const Transaction& transaction);
-  // All that a transaction says of itself, a line each, then the changes.
   void print_all(const Transaction& transaction);
-  // Only the changes, as text.
-  void print_changes(const Transaction& transaction) { print_changes(transaction.changes, ""); }
-  // What print() begins with: the position, the time, the tags, the author, and the first line of
-  // the first comment.
-  std::string line(const Transaction_Info& info) const;
 
   struct State {
     std::string file;
     Offset position = 0;
   };
-  // What differs between two states: the changes, if they are wanted, then a line for each table,
-  // or an object.
+  // What differs between two states, or an object.
   void print_difference(const State& from, const State& to, const std::vector<Change>& changes,
                         bool has_changes);
 
  private:
-  std::vector<std::string> tags_of(const Transaction_Info& info) const;
-  std::string headings(const Transaction_Info& info) const;
-  void print_changes(const std::vector<Change>& changes, std::string_view indentation);
   void print_json(const Transaction& transaction);
 
   std::ostream& out_;
   const Settings settings_;
-  bool is_first_ = true;
+  History_Text text_;
 };
 
 }  // namespace joedb

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/history_options.h"
-#include "cli/past_file.h"
+#include "cli/past_name.h"
 
 namespace joedb {
 

@@ -1,139 +1,54 @@
-#include <algorithm>
 #include <iostream>
 
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/history_json.h"
 #include "cli/history_options.h"
-#include "cli/history_output.h"
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "cli/standard_input.h"
-#include "interpreter/display.h"
-#include "joedb/history/blame.h"
+#include "interpreter/blame_text.h"
+#include "interpreter/history_text.h"
 #include "joedb/table/load.h"
-#include "schema/value_text.h"
-#include "table/record_runs.h"
 
 namespace joedb {
 
 namespace {
 
 struct Blame_Command {
-  std::string table;
-  std::optional<Record_Id> record;
-  std::string field;
+  Blamed blamed;
   std::optional<When> when;
-  bool has_fields = false;
   bool is_json = false;
   bool is_complete = false;
   Colour colour = Colour::automatic;
   Recovery recovery = Recovery::none;
 };
 
-class Blame_Printer {
- public:
-  Blame_Printer(Abstract_File& file, const Blame_Command& command, std::ostream& out)
-      : command_(command),
-        out_(out),
-        has_colours_(has_colours(command.colour)),
-        line_(out, {.is_json = command.is_json,
-                    .has_colours = has_colours_,
-                    .is_complete = command.is_complete,
-                    .record = {},
-                    .position_width = 0}) {
-    Readonly_Journal journal(file, command.recovery);
-    const Offset end = command.when ? find_position(file, *command.when, command.recovery)
-                                    : journal.get_checkpoint();
-    load(database_, journal, end);
-    require_entry_end(journal, end);
-    table_ = std::as_const(database_).find_table(command.table);
-    if (table_ == nullptr) throw Exception("there is no table " + command.table);
-    if (command.record && !table_->is_used(*command.record))
-      throw Exception("there is no record " + std::to_string(command.record->value()) + " of " +
-                      command.table);
-    if (!command.field.empty()) {
-      field_ = table_->find_field(command.field);
-      if (field_.is_null())
-        throw Exception("the table " + command.table + " has no field " + command.field);
-    }
-    blame_.emplace(file, database_, end, table_->id(), command.record.value_or(Record_Id()),
-                   command.recovery);
+void print_json_line(std::ostream& out, const Blame_Line& line) {
+  Json json{{"record", line.record.value()}};
+  if (line.field != nullptr) {
+    json["field"] = line.field->name;
+    json["value"] = json_of(line.value[0]);
   }
+  json["transaction"] = line.writer == nullptr ? Json(nullptr) : json_of(*line.writer);
+  out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
 
-  void print() {
-    if (command_.record) return print_values(*command_.record);
-    for_each_run(*table_, [&](index_t first, index_t size) {
-      for (index_t id = first; id < first + size; ++id) {
-        if (command_.has_fields)
-          print_values(Record_Id(id));
-        else
-          print_line({{"record", id}}, std::to_string(id), blame_->last_writer(Record_Id(id)));
-      }
-    });
-  }
-
- private:
-  void print_values(Record_Id record) {
-    for (std::size_t i = 0; i < table_->fields().size(); ++i) {
-      const Field& field = table_->fields()[i];
-      const Field_Id id(static_cast<std::uint16_t>(i + 1));
-      if (!field.column || (!field_.is_null() && id != field_)) continue;
-      Values values(field.column->type().code);
-      values.append(*field.column, record.value(), 1);
-      const Transaction_Info* const writer = blame_->writer(record, id);
-      if (command_.is_json) {
-        print_line(
-            {{"record", record.value()}, {"field", field.name}, {"value", json_of(values[0])}}, "",
-            writer);
-        continue;
-      }
-      std::string text = command_.has_fields ? std::to_string(record.value()) + ' ' : "";
-      text += field.name + ' ';
-      append_text(text, values[0]);
-      print_line({}, text, writer);
-    }
-  }
-
-  void append_text(std::string& out, const Value& value) const {
-    constexpr std::size_t longest_text = 40;
-    std::visit(
-        [&]<class T>(const T& typed) {
-          if constexpr (std::is_same_v<T, std::string_view>) {
-            std::size_t size = typed.size();
-            if (!command_.is_complete && size > longest_text) {
-              size = longest_text;  // a character is not cut
-              while (size > longest_text - 4 &&
-                     (static_cast<unsigned char>(typed[size]) & 0xc0u) == 0x80u)
-                --size;
-            }
-            append_quoted(out, typed.substr(0, size));
-            if (size < typed.size()) out += "…";
-          } else {
-            append_value(out, typed);
-          }
-        },
-        value);
-  }
-
-  void print_line(Json json, const std::string& what, const Transaction_Info* writer) {
-    if (command_.is_json) {
-      json["transaction"] = writer == nullptr ? Json(nullptr) : json_of(*writer);
-      out_ << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
-      return;
-    }
-    out_ << what << "  " << (writer == nullptr ? "" : line_.line(*writer)) << '\n';
-  }
-
-  const Blame_Command& command_;
-  std::ostream& out_;
-  const bool has_colours_;
-  History_Output line_;
-  Database database_;
-  const Table* table_ = nullptr;
-  Field_Id field_;
-  std::optional<Blame> blame_;
-};
+void print_blame(Abstract_File& file, const Blame_Command& command, std::ostream& out) {
+  Readonly_Journal journal(file, command.recovery);
+  const Offset end = command.when ? find_position(file, *command.when, command.recovery)
+                                  : journal.get_checkpoint();
+  Database database;
+  load(database, journal, end);
+  require_entry_end(journal, end);
+  const History_Text text(out, {.has_colours = has_colours(command.colour)});
+  for_each_blame_line(file, database, end, command.blamed, command.recovery,
+                      [&](const Blame_Line& line) {
+                        if (command.is_json) return print_json_line(out, line);
+                        out << blame_text(line, !command.blamed.record, command.is_complete) << "  "
+                            << (line.writer == nullptr ? "" : text.line(*line.writer)) << '\n';
+                      });
+}
 
 const char* const details =
     R"(A line says what was written, and by which transaction: its position, where it ends, its time,
@@ -154,7 +69,7 @@ int run_blame(std::vector<std::string> arguments) {
   std::optional<std::string> when;
   Source_Options source;
   bool ignore_header = false;
-  options.add_flag("--fields", command.has_fields, "of a table: a line for each value");
+  options.add_flag("--fields", command.blamed.has_fields, "of a table: a line for each value");
   options.add("--at", when, "the state at this position, time or tag", Value_Kind{"WHEN", ""});
   options.add_flag("--all", command.is_complete, "show the whole of long texts");
   options.add_flag("--json", command.is_json, "print JSON: an object for each line");
@@ -167,11 +82,11 @@ int run_blame(std::vector<std::string> arguments) {
   if (!words) return 0;
 
   const std::string name = words->take_name();
-  command.table = words->take_name();
-  if (!words->is_empty()) command.record = parse_record(words->take_name());
-  if (!words->is_empty()) command.field = words->take_last_name();
+  command.blamed.table = words->take_name();
+  if (!words->is_empty()) command.blamed.record = parse_record(words->take_name());
+  if (!words->is_empty()) command.blamed.field = words->take_last_name();
   words->require_end();
-  if (command.has_fields && command.record)
+  if (command.blamed.has_fields && command.blamed.record)
     words->fail("--fields is for a table: of a record, all are shown");
   if (when) command.when = parse_when(*when, "--at");
   if (ignore_header) command.recovery = Recovery::ignore_header;
@@ -179,7 +94,7 @@ int run_blame(std::vector<std::string> arguments) {
   name_file_in_errors(file->get_name(), [&] {
     Paged_Output out(!command.is_json && is_interactive() && has_pager_program());
     try {
-      Blame_Printer(*file, command, out.stream()).print();
+      print_blame(*file, command, out.stream());
     } catch (const Display_Stopped&) {
     }
     out.finish();

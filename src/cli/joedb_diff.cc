@@ -121,9 +121,8 @@ void print(const Difference& difference, const Diff_Command& command) {
       write_patch(out.stream(), difference.changes, difference.blobs_end);
     else
       History_Output(out.stream(), {.is_json = history.is_json,
-                                    .has_colours = has_colours(history.colour),
-                                    .is_complete = history.is_complete,
-                                    .record = Record_Id()})
+                                    .style = {.has_colours = has_colours(history.colour),
+                                              .is_complete = history.is_complete}})
           .print_difference(difference.from, difference.to, difference.changes,
                             !command.has_only_summary);
   } catch (const Display_Stopped&) {

@@ -104,11 +104,11 @@ class Log {
 
   History_Output::Settings settings() const {
     return {.is_json = command_.history.is_json,
-            .has_colours = has_colours(command_.history.colour),
-            .is_complete = command_.history.is_complete,
-            .record = options_.record,
-            .position_width = std::to_string(summaries_.range_end()).size(),
-            .tags = &tags_};
+            .style = {.has_colours = has_colours(command_.history.colour),
+                      .is_complete = command_.history.is_complete,
+                      .record = options_.record,
+                      .position_width = std::to_string(summaries_.range_end()).size(),
+                      .tags = &tags_}};
   }
 
   // The places of those to be shown, and the last of them. What is before damage is shown.

@@ -7,36 +7,15 @@
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "cli/standard_input.h"
+#include "history/requests.h"
 
 namespace joedb {
 
 namespace {
 
-// The last transaction with changes or words that ends at or before the moment; for a position, the
-// one that has it.
-Transaction_Summary find(Abstract_File& file, const std::optional<When>& when,
-                         const Change_Options& options) {
-  std::optional<Moment> moment;
-  if (when) moment = resolve(file, *when, options.recovery);
-  if (moment && moment->kind == Moment::Kind::position) {
-    if (auto found = find_transaction(file, moment->value, options)) return *std::move(found);
-    throw Exception("no transaction has the position " + std::to_string(moment->value));
-  }
-  const Offset end = moment ? find_moment(file, *moment, options.recovery) : 0;
-  std::optional<Transaction_Summary> found;
-  for (const Transaction_Summary& summary : Summaries(file, options)) {
-    if (moment && summary.end > end) break;
-    if (summary.has_changes() || !summary.comments.empty() || !found) found = summary;
-  }
-  if (!found) throw Exception("has no transactions");
-  return *std::move(found);
-}
-
 void show(Abstract_File& file, const std::optional<When>& when, const History_Options& history) {
   const Change_Options wanted = history.for_file(file);
-  Change_Options all;
-  all.recovery = wanted.recovery;
-  const Transaction_Summary place = find(file, when, all);
+  const Transaction_Summary place = find_shown(file, when, wanted.recovery);
   Changes changes(file, place.begin, place.end, wanted);
   // With --table there may be none.
   Transaction transaction;
@@ -47,11 +26,11 @@ void show(Abstract_File& file, const std::optional<When>& when, const History_Op
   Paged_Output out(!history.is_json && is_interactive() && has_pager_program());
   try {
     History_Output(out.stream(), {.is_json = history.is_json,
-                                  .has_colours = has_colours(history.colour),
-                                  .is_complete = history.is_complete,
-                                  .record = wanted.record,
-                                  .position_width = 0,
-                                  .tags = &tags})
+                                  .style = {.has_colours = has_colours(history.colour),
+                                            .is_complete = history.is_complete,
+                                            .record = wanted.record,
+                                            .position_width = 0,
+                                            .tags = &tags}})
         .print_all(transaction);
   } catch (const Display_Stopped&) {
   }

@@ -7,7 +7,7 @@
 #include "cli/file_transaction.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
-#include "history/explanation.h"
+#include "history/requests.h"
 #include "interpreter/change_text.h"
 #include "interpreter/display_width.h"
 #include "joedb/base/time.h"
@@ -72,26 +72,6 @@ void list(const File_Argument& file, const Tag_Command& command) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// The comment that is to be written.
-std::string comment_for(Abstract_File& file, const std::string& name,
-                        const std::optional<When>& when, const Tag_Command& command) {
-  const Tags tags = read_tags(file);
-  if (command.is_removal) {
-    tags.at(name);
-    return tag_removal_text(name);
-  }
-  const auto old = tags.by_name().find(name);
-  if (old != tags.by_name().end() && !command.is_forced)
-    throw Exception("there is a tag " + name + " of position " +
-                    std::to_string(old->second.position) + "; --force replaces it");
-  if (!when) return tag_text(name, Readonly_Journal(file).get_checkpoint());
-  const Offset position = find_position(file, *when);
-  Readonly_Journal journal(file);
-  journal.replay(Ignore_Entries(), position);
-  require_entry_end(journal, position);
-  return tag_text(name, position);
-}
-
 void write(const File_Argument& file, const std::string& name, const std::optional<When>& when,
            const Tag_Command& command) {
   Transaction_Options transaction = command.transaction;
@@ -99,11 +79,11 @@ void write(const File_Argument& file, const std::string& name, const std::option
   std::string comment;
   change_existing_file(file, transaction, [&](Writable_Database& database) {
     Abstract_File& opened = std::as_const(database).get_journal().get_file();
-    comment = comment_for(opened, name, when, command);
-    const std::int64_t now = std::time(nullptr);
-    if (is_unfinished(opened)) database.write(Timestamp{now});
-    write_explanation(database, comment, command.author);
-    database.write(Timestamp{now});
+    Wanted_Changes wanted;
+    wanted.comment = command.is_removal ? comment_of_removed_tag(opened, name)
+                                        : comment_of_new_tag(opened, name, when, command.is_forced);
+    write_transaction(database, opened, wanted, {}, command.author, std::time(nullptr));
+    comment = wanted.comment;
   });
   if (command.is_json)
     print_json({{"comment", comment}});
@@ -152,11 +132,7 @@ int run_tag(std::vector<std::string> arguments) {
     return 0;
   }
   const std::string name = words->take_name();
-  try {
-    require_tag_name(name);
-  } catch (const Exception& error) {
-    throw Usage_Error(error.what());
-  }
+  usage([&] { require_tag_name(name); });
   std::optional<When> when;
   if (!words->is_empty()) when = parse_when(words->take_last_name(), "POSITION");
   if (when && command.is_removal) words->fail("--delete takes no POSITION");

@@ -4,10 +4,11 @@
 #include <charconv>
 #include <filesystem>
 
-#include "cli/past_file.h"
+#include "cli/past_name.h"
 #include "cli/progress.h"
 #include "io/unpacked_file.h"
 #include "joedb/format/header.h"
+#include "journal/past_file.h"
 #ifdef JOEDB_HAS_ZSTD
 #include "io/zstd_unpacker.h"
 #endif

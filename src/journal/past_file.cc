@@ -1,9 +1,9 @@
-#include "cli/past_file.h"
+#include "journal/past_file.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 static std::array<char, header_size> header_at(Offset end) {
   Header header;
@@ -11,7 +11,7 @@ static std::array<char, header_size> header_at(Offset end) {
   return encode_header(header);
 }
 
-Past_File::Past_File(std::unique_ptr<Abstract_File> file, Offset end)
+Past_File::Past_File(std::shared_ptr<Abstract_File> file, Offset end)
     : Abstract_File(file->get_name(), Open_Mode::read_existing),
       file_(std::move(file)),
       end_(end),
@@ -40,17 +40,4 @@ void Past_File::pwrite(const char*, std::size_t, Offset) {
   throw Exception(get_name() + ": a past state cannot be written");
 }
 
-struct Past {
-  std::string name;
-  Offset end = 0;
-};
-static Past past;
-
-void set_past(const std::string& name, Offset end) { past = {name, end}; }
-
-std::optional<Offset> find_past(const std::string& name) {
-  if (past.end == 0 || name != past.name) return {};
-  return past.end;
-}
-
-}  // namespace joedb
+}  // namespace joedb::inline v1

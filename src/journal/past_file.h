@@ -1,21 +1,25 @@
-#ifndef JOEDB_CLI_PAST_FILE_H
-#define JOEDB_CLI_PAST_FILE_H
+#ifndef JOEDB_SRC_JOURNAL_PAST_FILE_H
+#define JOEDB_SRC_JOURNAL_PAST_FILE_H
 
+#include <array>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "joedb/format/header.h"
 #include "joedb/io/file.h"
 
-namespace joedb {
+namespace joedb::inline v1 {
 
 // A journal as it was when it had so many bytes, to be read: it ends there, and its header says
 // that there is a hard checkpoint. Nothing is copied. Snapshots beside the file are found.
 class Past_File : public Abstract_File {
  public:
-  // `end` is between two entries.
-  Past_File(std::unique_ptr<Abstract_File> file, Offset end);
+  // `end` is between two entries, and not behind the end of the file: it may be behind the
+  // checkpoint.
+  Past_File(std::shared_ptr<Abstract_File> file, Offset end);
+  // `file` must outlive it.
+  Past_File(Abstract_File& file, Offset end)
+      : Past_File(std::shared_ptr<Abstract_File>(std::shared_ptr<void>(), &file), end) {}
 
   Offset get_size() const override { return end_; }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
@@ -40,16 +44,11 @@ class Past_File : public Abstract_File {
   }
 
  private:
-  const std::unique_ptr<Abstract_File> file_;
+  const std::shared_ptr<Abstract_File> file_;
   const Offset end_;
   const std::array<char, header_size> header_;
 };
 
-// From now on, open_source gives the file of this name as it was.
-void set_past(const std::string& name, Offset end);
-// The end that was set for this name.
-std::optional<Offset> find_past(const std::string& name);
-
-}  // namespace joedb
+}  // namespace joedb::inline v1
 
 #endif

@@ -1,0 +1,190 @@
+#include "history/requests.h"
+
+#include "history/change_parts.h"
+#include "history/explanation.h"
+#include "joedb/table/load.h"
+#include "joedb/table/writable_database.h"
+
+namespace joedb::inline v1 {
+
+static Change_Options reading_all(Recovery recovery) {
+  Change_Options options;
+  options.recovery = recovery;
+  return options;
+}
+
+// The one that has the position.
+static Transaction_Summary transaction_at(Abstract_File& file, Offset position, Recovery recovery) {
+  if (auto found = find_transaction(file, position, reading_all(recovery)))
+    return *std::move(found);
+  throw Exception("no transaction has the position " + std::to_string(position));
+}
+
+Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& when,
+                               Recovery recovery) {
+  std::optional<Moment> moment;
+  if (when) moment = resolve(file, *when, recovery);
+  if (moment && moment->kind == Moment::Kind::position)
+    return transaction_at(file, moment->value, recovery);
+  const Offset end = moment ? find_moment(file, *moment, recovery) : 0;
+  std::optional<Transaction_Summary> found;
+  for (const Transaction_Summary& summary : Summaries(file, reading_all(recovery))) {
+    if (moment && summary.end > end) break;
+    if (summary.has_changes() || !summary.comments.empty() || !found) found = summary;
+  }
+  if (!found) throw Exception("has no transactions");
+  return *std::move(found);
+}
+
+// ---- undo and revert ----------------------------------------------------------------------------
+
+// "undo: WHY", and for what was undone before "redo: WHY".
+static std::string comment_of(const Transaction_Info& info) {
+  constexpr std::string_view undo = "undo: ", redo = "redo: ";
+  if (info.comments.empty())
+    return std::string(undo) + "the transaction at " + std::to_string(info.end);
+  const std::string& comment = info.comments.front();
+  if (comment.starts_with(undo)) return std::string(redo) + comment.substr(undo.size());
+  if (comment.starts_with(redo)) return std::string(undo) + comment.substr(redo.size());
+  return std::string(undo) + comment;
+}
+
+static Transaction_Summary last_with_changes(Abstract_File& file, Recovery recovery) {
+  std::optional<Transaction_Summary> found;
+  for (const Transaction_Summary& summary : Summaries(file, reading_all(recovery)))
+    if (!summary.tables.empty()) found = summary;
+  if (!found) throw Exception("has no transactions that have changed anything");
+  return *std::move(found);
+}
+
+Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& when,
+                              const Change_Options& options) {
+  const Transaction_Summary transaction =
+      when ? transaction_at(file, resolve(file, *when, options.recovery).value, options.recovery)
+           : last_with_changes(file, options.recovery);
+  Wanted_Changes wanted;
+  wanted.changes = net_changes(file, transaction.end, transaction.begin, options);
+  if (wanted.changes.empty())
+    throw Exception("the transaction at " + std::to_string(transaction.end) +
+                    " has changed no records, tables or fields");
+  wanted.comment = comment_of(transaction);
+  wanted.has_valid_data = transaction.is_complete && !transaction.has_own_time;
+  return wanted;
+}
+
+Range_Of_Whens parse_range(const std::string& text, std::int64_t now) {
+  const auto parse = [&](const std::string& part) -> std::optional<When> {
+    if (part.empty()) return {};
+    if (auto when = parse_when(part, now)) return when;
+    throw Exception(text + ": " + part + " is neither a position, a time nor the name of a tag");
+  };
+  const std::size_t dots = text.find("..");
+  if (dots == text.npos) throw Exception(text + ": expected A..B, two positions, times or tags");
+  return {text, parse(text.substr(0, dots)), parse(text.substr(dots + 2))};
+}
+
+// The position; it must not divide a transaction.
+static Offset position_of(Abstract_File& file, const When& when, Recovery recovery) {
+  const Offset position = find_position(file, when, recovery);
+  const auto found = find_transaction(file, position, reading_all(recovery));
+  if (found && found->end != position)
+    throw Exception("the position " + std::to_string(position) +
+                    " is inside of the transaction from " + std::to_string(found->begin) + " to " +
+                    std::to_string(found->end));
+  return position;
+}
+
+Wanted_Changes wanted_by_revert(Abstract_File& file, const Range_Of_Whens& range,
+                                const Change_Options& options) {
+  const Recovery recovery = options.recovery;
+  const Offset from = range.from ? position_of(file, *range.from, recovery) : journal_start;
+  const Offset to = range.to ? position_of(file, *range.to, recovery)
+                             : Readonly_Journal(file, recovery).get_checkpoint();
+  if (from > to) throw Exception(range.text + ": the first is behind the second");
+  Wanted_Changes wanted;
+  wanted.changes = net_changes(file, to, from, options);
+  if (wanted.changes.empty()) throw Exception(range.text + ": nothing was changed there");
+  wanted.comment = "revert: " + range.text;
+  return wanted;
+}
+
+// ---- restore ------------------------------------------------------------------------------------
+
+Wanted_Changes wanted_by_restore(Abstract_File& file, const Database& present,
+                                 const Restored_Record& restored, const Change_Options& options) {
+  const Table* const table = present.find_table(restored.table);
+  if (table == nullptr) throw Exception("there is no table " + restored.table);
+  const Offset position = find_position(file, restored.when, options.recovery);
+  Database past(options.deleted_values);
+  {
+    Readonly_Journal journal(file, options.recovery);
+    load(past, journal, position);
+    require_entry_end(journal, position);
+  }
+  const Record_Id record = restored.record;
+  const Table* const before = past.find_table(table->id());
+  if (before == nullptr || !before->is_used(record))
+    throw Exception("there was no record " + std::to_string(record.value()) + " of " +
+                    restored.table + " at " + restored.when.text);
+  Change change =
+      change_of_records(table->is_used(record) ? Change::Kind::updated : Change::Kind::inserted,
+                        describe(present, *table), record.value(), 1);
+  for (const Field_Description& field : change.table->fields) {
+    if (before->find_field(field.id) == nullptr) continue;
+    Field_Change values{field.id, Values(), read_values(*before, field.id, record.value(), 1)};
+    if (change.kind == Change::Kind::updated)
+      values.old_values = read_values(*table, field.id, record.value(), 1);
+    change.fields.push_back(std::move(values));
+  }
+  Wanted_Changes wanted;
+  wanted.changes.push_back(std::move(change));
+  wanted.comment = "restore: " + restored.table + ' ' + std::to_string(record.value()) + " as at " +
+                   restored.when.text;
+  return wanted;
+}
+
+// ---- tags ---------------------------------------------------------------------------------------
+
+std::string comment_of_new_tag(Abstract_File& file, const std::string& name,
+                               const std::optional<When>& when, bool may_replace) {
+  require_tag_name(name);
+  const Tags tags = read_tags(file);
+  const auto old = tags.by_name().find(name);
+  if (old != tags.by_name().end() && !may_replace)
+    throw Exception("there is a tag " + name + " of position " +
+                    std::to_string(old->second.position) + "; --force replaces it");
+  if (!when) return tag_text(name, Readonly_Journal(file).get_checkpoint());
+  const Offset position = find_position(file, *when);
+  Readonly_Journal journal(file);
+  journal.replay(Ignore_Entries(), position);
+  require_entry_end(journal, position);
+  return tag_text(name, position);
+}
+
+std::string comment_of_removed_tag(Abstract_File& file, const std::string& name) {
+  read_tags(file).at(name);
+  return tag_removal_text(name);
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+Transaction_Info write_transaction(Writable_Database& database, Abstract_File& file,
+                                   const Wanted_Changes& wanted, const Plan& plan,
+                                   const std::string& author, std::int64_t now) {
+  if (is_unfinished(file)) database.write(Timestamp{now});
+  const Writable_Journal& journal = std::as_const(database).get_journal();
+  Transaction_Info info;
+  info.begin = journal.get_position();
+  info.comments = {wanted.comment};
+  info.author = author;
+  write_explanation(database, wanted.comment, author);
+  write_plan(database, plan);
+  if (wanted.has_valid_data) database.write(Valid_Data{});
+  database.write(Timestamp{now});
+  info.end = journal.get_position();
+  info.time = now;
+  info.has_own_time = info.is_complete = true;
+  return info;
+}
+
+}  // namespace joedb::inline v1
