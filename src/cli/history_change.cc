@@ -101,31 +101,13 @@ class Changer {
     if (command_.is_json)
       print_result();
     else
-      print_conflicts();
-    std::string text = count_text() + ", and nothing was written";
-    if (command_.is_theirs)
-      text += ": not all of them can be settled by --theirs";
-    else
-      text +=
-          ". --ours keeps the present values and writes the rest, --theirs writes the old values";
-    throw Exception(text);
-  }
-
-  std::string count_text() const {
-    return std::to_string(plan_.conflict_count) +
-           (plan_.conflict_count == 1 ? " conflict" : " conflicts");
-  }
-
-  void print_conflicts() const {
-    for (const Change_Conflict& conflict : plan_.conflicts)
-      std::cerr << "conflict: " << conflict_text(conflict) << '\n';
-    if (plan_.conflict_count > plan_.conflicts.size())
-      std::cerr << "… and " << plan_.conflict_count - plan_.conflicts.size() << " more\n";
+      print_conflicts(std::cerr, plan_);
+    throw Exception(refusal_text(plan_, command_.is_theirs));
   }
 
   void print() {
     if (command_.is_json) return print_result();
-    print_conflicts();
+    print_conflicts(std::cerr, plan_);
     if (plan_.changes.empty()) {
       std::cout << "nothing is to be changed\n";
       return;

@@ -12,6 +12,7 @@
 #include "cli/pager.h"
 #include "cli/standard_input.h"
 #include "cli/stop_signal.h"
+#include "history/requests.h"
 #include "io/file_watch.h"
 
 namespace joedb {
@@ -28,55 +29,13 @@ struct Log_Command {
   std::optional<When> until;
 };
 
-// Which transactions are shown.
-class Filter {
- public:
-  Filter(Abstract_File& file, const Log_Command& command, Recovery recovery) {
-    if (command.since) since_ = resolve(file, *command.since, recovery);
-    if (command.until) until_ = resolve(file, *command.until, recovery);
-  }
-
-  bool operator()(const Transaction_Info& info, bool has_changes) const {
-    // A time stamp now and then says nothing.
-    if (!has_changes && info.comments.empty() && info.author.empty() && info.blobs == 0)
-      return false;
-    return (!since_ || !is_before(info, *since_)) && (!until_ || !is_behind(info, *until_));
-  }
-  bool operator()(const Transaction_Summary& summary) const {
-    return (*this)(summary, summary.has_changes());
-  }
-  bool operator()(const Transaction& transaction) const {
-    return (*this)(transaction, !transaction.changes.empty());
-  }
-
-  // Throws Exception if a time is asked for, and the file has none.
-  void require_times(Abstract_File& file, Recovery recovery) const {
-    for (const auto& moment : {since_, until_})
-      if (moment && moment->kind == Moment::Kind::time)
-        find_moment(file, at_time(std::numeric_limits<std::int64_t>::max()), recovery);
-  }
-
- private:
-  static bool is_before(const Transaction_Info& info, const Moment& since) {
-    if (since.kind == Moment::Kind::position) return info.end <= since.value;
-    return !info.time || *info.time < since.value;
-  }
-  static bool is_behind(const Transaction_Info& info, const Moment& until) {
-    if (until.kind == Moment::Kind::position) return info.end > until.value;
-    return info.time && *info.time > until.value;
-  }
-
-  std::optional<Moment> since_;
-  std::optional<Moment> until_;
-};
-
 class Log {
  public:
   Log(Abstract_File& file, const Log_Command& command)
       : file_(file),
         command_(command),
         options_(command.history.for_file(file)),
-        filter_(file, command, options_.recovery),
+        filter_(moment(command.since), moment(command.until)),
         summaries_(file, options_) {}
 
   void run() {
@@ -101,6 +60,11 @@ class Log {
  private:
   // So many summaries are kept of the first pass; others are read again.
   static constexpr std::size_t most_kept = 10'000;
+
+  std::optional<Moment> moment(const std::optional<When>& when) const {
+    if (!when) return {};
+    return resolve(file_, *when, options_.recovery);
+  }
 
   History_Output::Settings settings() const {
     return {.is_json = command_.history.is_json,
@@ -207,7 +171,7 @@ class Log {
   Abstract_File& file_;
   const Log_Command& command_;
   const Change_Options options_;
-  const Filter filter_;
+  const Transaction_Filter filter_;
   Summaries summaries_;
   Tags tags_;
   std::deque<Transaction_Place> places_;

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <ctime>
 #include <iostream>
 
@@ -8,9 +7,7 @@
 #include "cli/json_output.h"
 #include "cli/output.h"
 #include "history/requests.h"
-#include "interpreter/change_text.h"
-#include "interpreter/display_width.h"
-#include "joedb/base/time.h"
+#include "interpreter/history_text.h"
 
 namespace joedb {
 
@@ -36,21 +33,6 @@ Json json_of(const std::string& name, const Tag& tag) {
           {"written_at", tag.written_at}};
 }
 
-void print_tag(const std::string& name, const Tag& tag, std::size_t name_width,
-               std::size_t position_width) {
-  std::string text;
-  append_plain(text, name);
-  text.append(name_width - std::min(name_width, display_width(text)), ' ');
-  const std::string position = std::to_string(tag.position);
-  text.append(2 + position_width - position.size(), ' ').append(position);
-  if (tag.time) text.append("  ").append(time_text(*tag.time));
-  if (!tag.author.empty()) {
-    text += "  ";
-    append_plain(text, tag.author);
-  }
-  std::cout << text << '\n';
-}
-
 void list(const File_Argument& file, const Tag_Command& command) {
   File_Argument readable = file;
   readable.mode = Open_Mode::read_existing;
@@ -62,12 +44,7 @@ void list(const File_Argument& file, const Tag_Command& command) {
     for (const auto& [name, tag] : tags.by_name()) json.push_back(json_of(name, tag));
     return print_json(json);
   }
-  std::size_t name_width = 0, position_width = 0;
-  for (const auto& [name, tag] : tags.by_name()) {
-    name_width = std::max(name_width, display_width(name));
-    position_width = std::max(position_width, std::to_string(tag.position).size());
-  }
-  for (const auto& [name, tag] : tags.by_name()) print_tag(name, tag, name_width, position_width);
+  std::cout << tag_list_text(tags);
 }
 
 // ---- writing ------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "cli/sql_command.h"
 #include "cli/standard_input.h"
 #include "cli/stop_signal.h"
+#include "interpreter/history_commands.h"
 #include "interpreter/interpreter.h"
 #include "joedb/table/load.h"
 
@@ -51,16 +52,21 @@ struct Content_Options {
 
 End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options& content) {
   Database database(content.deleted_values());
+  Offset end = 0;
   for (Index_Definition& index : read_indexes(content.options_file, file, content.recovery))
     database.add_index(std::move(index));
   if (content.moment.is_given()) {
-    load(database, file, resolve(file, content.moment.get(), content.recovery), content.recovery);
+    const Moment moment = resolve(file, content.moment.get(), content.recovery);
+    end = find_moment(file, moment, content.recovery);
+    load(database, file, at(end), content.recovery);
   } else {
     Readonly_Journal journal(file, content.recovery);
     load(database, journal);
+    end = journal.get_replay_position();
   }
   print_snapshot_remark(database);
   add_readonly_commands(loop, database, file);
+  add_history_commands(loop, database, file, end, {});
   add_sql_commands(loop, database, file);
   return run_loop(loop);
 }
@@ -82,6 +88,7 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
   print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
   print_snapshot_remark(database.get_database());
   add_commands(loop, database, options);
+  add_history_commands(loop, database, content.deleted_values(), options);
   add_sql_commands(loop, database.get_database(), file, [&database] { database.flush(); });
   ignore_closed_pipes();
   End end;

@@ -1,5 +1,7 @@
 #include "history/requests.h"
 
+#include <limits>
+
 #include "history/change_parts.h"
 #include "history/explanation.h"
 #include "joedb/table/load.h"
@@ -34,6 +36,28 @@ Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& w
   }
   if (!found) throw Exception("has no transactions");
   return *std::move(found);
+}
+
+static bool is_before(const Transaction_Info& info, const Moment& since) {
+  if (since.kind == Moment::Kind::position) return info.end <= since.value;
+  return !info.time || *info.time < since.value;
+}
+
+static bool is_behind(const Transaction_Info& info, const Moment& until) {
+  if (until.kind == Moment::Kind::position) return info.end > until.value;
+  return info.time && *info.time > until.value;
+}
+
+bool Transaction_Filter::is_shown(const Transaction_Info& info, bool has_changes) const {
+  // A time stamp now and then says nothing.
+  if (!has_changes && info.comments.empty() && info.author.empty() && info.blobs == 0) return false;
+  return (!since_ || !is_before(info, *since_)) && (!until_ || !is_behind(info, *until_));
+}
+
+void Transaction_Filter::require_times(Abstract_File& file, Recovery recovery) const {
+  for (const auto& moment : {since_, until_})
+    if (moment && moment->kind == Moment::Kind::time)
+      find_moment(file, at_time(std::numeric_limits<std::int64_t>::max()), recovery);
 }
 
 // ---- undo and revert ----------------------------------------------------------------------------

@@ -21,6 +21,27 @@ namespace joedb::inline v1 {
 Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& when,
                                Recovery recovery);
 
+// Which transactions `log` shows: those behind a position or not before a time, up to another one.
+class Transaction_Filter {
+ public:
+  Transaction_Filter(const std::optional<Moment>& since, const std::optional<Moment>& until)
+      : since_(since), until_(until) {}
+
+  bool operator()(const Transaction_Summary& summary) const {
+    return is_shown(summary, summary.has_changes());
+  }
+  bool operator()(const Transaction& transaction) const {
+    return is_shown(transaction, !transaction.changes.empty());
+  }
+  // Throws Exception if a time is asked for, and the file has none.
+  void require_times(Abstract_File& file, Recovery recovery) const;
+
+ private:
+  bool is_shown(const Transaction_Info& info, bool has_changes) const;
+
+  const std::optional<Moment> since_, until_;
+};
+
 // ---- what is to be appended ---------------------------------------------------------------------
 
 struct Wanted_Changes {

@@ -137,6 +137,11 @@ constexpr Argument_Help arguments[] = {
     {"output_file_name", "a file that does not exist yet"},
     {"custom_name", "the name of the function"},
     {"index_name", "an index of the file that --options names"},
+    {"when",
+     "a position, as log shows it; a time: 2026-01-31, \"2026-01-31 12:00\" (GMT), yesterday, \"2 "
+     "hours ago\"; or a tag"},
+    {"A..B", "two of these; without A from the beginning, without B to the end"},
+    {"tag_name", "a word that is neither a position nor a time"},
     {"command", "one of the commands that help lists"},
     {"setting", "references, limit or pager"},
     {"setting_value", "names or ids; a number; on or off"},

@@ -84,4 +84,20 @@ std::string conflict_text(const Change_Conflict& conflict) {
   return text;
 }
 
+void print_conflicts(std::ostream& out, const Plan& plan) {
+  for (const Change_Conflict& conflict : plan.conflicts)
+    out << "conflict: " << conflict_text(conflict) << '\n';
+  if (plan.conflict_count > plan.conflicts.size())
+    out << "… and " << plan.conflict_count - plan.conflicts.size() << " more\n";
+}
+
+std::string refusal_text(const Plan& plan, bool is_theirs) {
+  const std::string text = std::to_string(plan.conflict_count) +
+                           (plan.conflict_count == 1 ? " conflict" : " conflicts") +
+                           ", and nothing was written";
+  if (is_theirs) return text + ": not all of them can be settled by --theirs";
+  return text +
+         ". --ours keeps the present values and writes the rest, --theirs writes the old values";
+}
+
 }  // namespace joedb::inline v1

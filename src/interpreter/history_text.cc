@@ -4,6 +4,7 @@
 #include <map>
 
 #include "interpreter/display.h"
+#include "interpreter/display_width.h"
 #include "joedb/base/time.h"
 
 namespace joedb::inline v1 {
@@ -164,6 +165,28 @@ void History_Text::print_difference(const std::vector<Change>& changes, bool has
     summary.tables.push_back(table);
     out_ << summary_text(summary, style_.has_colours) << '\n';
   }
+}
+
+std::string tag_list_text(const Tags& tags) {
+  std::size_t name_width = 0, position_width = 0;
+  for (const auto& [name, tag] : tags.by_name()) {
+    name_width = std::max(name_width, display_width(name));
+    position_width = std::max(position_width, std::to_string(tag.position).size());
+  }
+  std::string text;
+  for (const auto& [name, tag] : tags.by_name()) {
+    append_plain(text, name);
+    const std::string position = std::to_string(tag.position);
+    text.append(name_width - display_width(name) + 2 + position_width - position.size(), ' ');
+    text += position;
+    if (tag.time) text.append("  ").append(time_text(*tag.time));
+    if (!tag.author.empty()) {
+      text += "  ";
+      append_plain(text, tag.author);
+    }
+    text += '\n';
+  }
+  return text;
 }
 
 }  // namespace joedb::inline v1

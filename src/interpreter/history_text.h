@@ -52,6 +52,9 @@ class History_Text {
 // By table, how many records were changed, and how often the table itself or a field of it.
 std::vector<Table_Summary> summaries_of(const std::vector<Change>& changes);
 
+// A line for each tag, by name: the name, the position, and when and by whom it was made.
+std::string tag_list_text(const Tags& tags);
+
 }  // namespace joedb::inline v1
 
 #endif

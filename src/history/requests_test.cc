@@ -1,0 +1,167 @@
+#include "history/requests.h"
+
+#include <gtest/gtest.h>
+
+#include "joedb/io/memory_file.h"
+#include "joedb/table/writable_database.h"
+#include "testing/error_of.h"
+
+namespace joedb {
+namespace {
+
+constexpr std::int64_t now = 1'795'000'000;  // 2026-11-18
+constexpr Table_Id city(1);
+constexpr Field_Id name(1);
+
+class Requests_Test : public ::testing::Test {
+ protected:
+  Requests_Test() {
+    database_.write(Create_Table{"city"});
+    database_.write(Add_Field{city, "name", {Type_Code::string, {}}});
+    first_ = end(now);
+    database_.write(Insert{city, Record_Id(0)});
+    set("Oslo");
+    second_ = end(now + 10);
+    set("Lima");
+    third_ = end(now + 20);
+  }
+
+  void set(std::string_view value) {
+    database_.write(Update<std::string_view>{city, Record_Id(0), name, value});
+  }
+  Offset end(std::int64_t time) {
+    database_.write(Timestamp{time});
+    return checkpoint();
+  }
+  Offset checkpoint() {
+    database_.soft_checkpoint();
+    return std::as_const(database_).get_journal().get_checkpoint();
+  }
+  const Database& content() const { return std::as_const(database_).get_database(); }
+  std::string value() const {
+    return std::string(
+        static_cast<const Column<std::string_view>&>(*content().table(city).fields()[0].column)
+            .get(0));
+  }
+  When when(const std::string& text) const { return *parse_when(text, now); }
+  Transaction_Info write(const Wanted_Changes& wanted) {
+    const Plan plan = plan_changes(content(), wanted.changes);
+    EXPECT_TRUE(plan.is_possible);
+    const Transaction_Info info =
+        write_transaction(database_, file_, wanted, plan, "Ann", now + 100);
+    database_.soft_checkpoint();
+    return info;
+  }
+
+  Memory_File file_;
+  Writable_Database database_{file_};
+  Offset first_, second_, third_;
+};
+
+TEST_F(Requests_Test, ShowFindsThePositionTheTimeOrTheLast) {
+  EXPECT_EQ(find_shown(file_, when(std::to_string(second_)), Recovery::none).end, second_);
+  EXPECT_EQ(find_shown(file_, when(std::to_string(second_ - 1)), Recovery::none).end, second_);
+  EXPECT_EQ(find_shown(file_, When{"", at_time(now + 15)}, Recovery::none).end, second_);
+  EXPECT_EQ(find_shown(file_, {}, Recovery::none).end, third_);
+  EXPECT_NE(testing::error_of([&] {
+              find_shown(file_, when("41"), Recovery::none);
+            }).find("no transaction has the position 41"),
+            std::string::npos);
+}
+
+TEST_F(Requests_Test, AnUndoIsUndoneByAnother) {
+  const Wanted_Changes undo = wanted_by_undo(file_, {}, {});
+  EXPECT_EQ(undo.comment, "undo: the transaction at " + std::to_string(third_));
+  const Transaction_Info info = write(undo);
+  EXPECT_EQ(value(), "Oslo");
+  const Transaction_Summary written = find_shown(file_, {}, Recovery::none);
+  EXPECT_EQ(written.begin, info.begin);
+  EXPECT_EQ(written.end, info.end);
+  EXPECT_EQ(written.author, "Ann");
+  EXPECT_EQ(written.comments, info.comments);
+  EXPECT_EQ(written.time, now + 100);
+  const Wanted_Changes redo = wanted_by_undo(file_, {}, {});
+  EXPECT_TRUE(redo.comment.starts_with("redo: ")) << redo.comment;
+  write(redo);
+  EXPECT_EQ(value(), "Lima");
+}
+
+TEST_F(Requests_Test, WhatHasNoEndIsNoPartOfTheNewTransaction) {
+  set("Rome");
+  const Offset unfinished = checkpoint();
+  const Transaction_Info info = write(wanted_by_undo(file_, {}, {}));
+  EXPECT_EQ(value(), "Lima");
+  const Transaction_Summary before =
+      find_shown(file_, when(std::to_string(unfinished)), Recovery::none);
+  EXPECT_TRUE(before.is_complete);
+  EXPECT_EQ(before.end, info.begin);
+}
+
+TEST_F(Requests_Test, ARangeHasTwoOpenEnds) {
+  const Range_Of_Whens range = parse_range("..v1", now);
+  EXPECT_FALSE(range.from);
+  EXPECT_EQ(range.to->text, "v1");
+  EXPECT_FALSE(parse_range("2026-01-01..", now).to);
+  for (const char* const text : {"12", "a b..", "..-5", "", "1...2"})
+    EXPECT_NE(testing::error_of([&] { parse_range(text, now); }), "no error") << text;
+}
+
+TEST_F(Requests_Test, RevertTakesAllBackUnlessATransactionIsDivided) {
+  const std::string to_second = "" + std::to_string(first_) + "..";
+  write(wanted_by_revert(file_, parse_range(to_second, now), {}));
+  EXPECT_FALSE(content().table(city).is_used(Record_Id(0)));
+  const std::string inside = std::to_string(first_ - 9) + "..";
+  EXPECT_NE(testing::error_of([&] {
+              wanted_by_revert(file_, parse_range(inside, now), {});
+            }).find("is inside of the transaction"),
+            std::string::npos);
+}
+
+TEST_F(Requests_Test, RestoreTakesTheValuesOfATag) {
+  Wanted_Changes tag;
+  tag.comment = comment_of_new_tag(file_, "v1", when(std::to_string(second_)), false);
+  write(tag);
+  write(wanted_by_restore(file_, content(), {"city", Record_Id(0), when("v1")}, {}));
+  EXPECT_EQ(value(), "Oslo");
+  EXPECT_NE(testing::error_of([&] {
+              wanted_by_restore(file_, content(), {"city", Record_Id(7), when("v1")}, {});
+            }).find("there was no record 7 of city at v1"),
+            std::string::npos);
+}
+
+TEST_F(Requests_Test, ATagIsReplacedOnlyIfThatIsAllowed) {
+  Wanted_Changes tag;
+  tag.comment = comment_of_new_tag(file_, "v1", {}, false);
+  EXPECT_EQ(tag.comment, tag_text("v1", third_));
+  write(tag);
+  EXPECT_NE(testing::error_of([&] {
+              comment_of_new_tag(file_, "v1", {}, false);
+            }).find("there is a tag v1 of position " + std::to_string(third_)),
+            std::string::npos);
+  EXPECT_EQ(comment_of_new_tag(file_, "v1", when(std::to_string(first_)), true),
+            tag_text("v1", first_));
+  EXPECT_EQ(comment_of_removed_tag(file_, "v1"), "tag: v1");
+  for (const char* const bad : {"", "12", "a b"})
+    EXPECT_NE(testing::error_of([&] { comment_of_new_tag(file_, bad, {}, false); }), "no error");
+  EXPECT_NE(testing::error_of([&] {
+              comment_of_new_tag(file_, "v2", when(std::to_string(first_ + 1)), false);
+            }).find("inside of an entry"),
+            std::string::npos);
+}
+
+TEST_F(Requests_Test, TheFilterIsOfPositionsAndTimes) {
+  const auto shown = [&](const Transaction_Filter& filter) {
+    std::string text;
+    for (const Transaction_Summary& summary : Summaries(file_)) text += filter(summary) ? '+' : '-';
+    return text;
+  };
+  EXPECT_EQ(shown({{}, {}}), "+++");
+  EXPECT_EQ(shown({at(first_), {}}), "-++");
+  EXPECT_EQ(shown({{}, at(second_)}), "++-");
+  EXPECT_EQ(shown({at_time(now + 10), at_time(now + 10)}), "-+-");
+  end(now + 30);  // of nothing
+  EXPECT_EQ(shown({{}, {}}), "+++-");
+}
+
+}  // namespace
+}  // namespace joedb
