@@ -1,0 +1,354 @@
+#include "interpreter/pack_since.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "interpreter/dump.h"
+#include "interpreter/entry_copier.h"
+#include "interpreter/pack.h"
+#include "interpreter/past_values.h"
+#include "interpreter/record_order.h"
+#include "joedb/base/time.h"
+#include "joedb/history/changes.h"
+
+namespace joedb::inline v1 {
+
+namespace {
+
+using Bits = std::vector<bool>;
+
+void set_bits(Bits& bits, index_t first, index_t size, bool value) {
+  const auto begin = static_cast<std::size_t>(first);
+  const std::size_t end = begin + static_cast<std::size_t>(size);
+  if (value && bits.size() < end) bits.resize(end);
+  for (std::size_t i = begin; i < std::min(end, bits.size()); ++i) bits[i] = value;
+}
+
+bool has_bit(const Bits& bits, index_t id) {
+  return static_cast<std::size_t>(id) < bits.size() && bits[static_cast<std::size_t>(id)];
+}
+
+// Bits for each id of a table, or of a field of it.
+template <class T>
+class By_Id {
+ public:
+  T& operator[](std::size_t id) {
+    if (items_.size() <= id) items_.resize(id + 1);
+    return items_[id];
+  }
+  const T* find(std::size_t id) const { return id < items_.size() ? &items_[id] : nullptr; }
+
+ private:
+  std::vector<T> items_;
+};
+
+// Which records there are, without values.
+class Shape : public Database {
+ public:
+  using Database::operator();
+  // Each value passes here.
+  void replay_batch() = delete;
+  template <Field_Value T>
+  void operator()(const Update<T>& e) {
+    prepare(e);
+  }
+  template <Field_Value T>
+  void operator()(const Update_Vector<T>& e) {
+    prepare(e);
+    if constexpr (std::is_same_v<T, std::string_view>)
+      while (e.values.remaining() > 0) require_size(e.values.next());
+    else
+      e.values.skip_rest();
+  }
+};
+
+// The past: besides, which values are not the same for all readers. A record whose id was in use
+// before begins with the values of the deleted one for some of them (Deleted_Values), and with
+// default values for others. That makes a difference for fields that were not written since.
+class Past : public Shape {
+ public:
+  explicit Past(Past_Values::Source source, std::size_t memory) : values_(source, *this, memory) {}
+
+  Past_Values& values() { return values_; }
+  const Blob_Map& blobs() const { return blobs_; }
+  Blob_Map& blobs() { return blobs_; }
+  bool has_valid_data() const { return has_valid_data_; }
+
+  // Whether the record began again, and the field was not written since. Null: none.
+  const Bits* restarted(Table_Id table, Field_Id field) const {
+    const auto* const fields = restarted_.find(table.value());
+    return fields == nullptr ? nullptr : fields->find(field.value());
+  }
+
+  using Shape::operator();
+  void operator()(const Insert& e) {
+    prepare(e);
+    note_insert_again(e.table, e.record.value(), 1);
+    apply(e);
+  }
+  void operator()(const Insert_Vector& e) {
+    prepare(e);
+    note_insert_again(e.table, e.record.value(), e.size);
+    apply(e);
+  }
+  template <Field_Value T>
+  void operator()(const Update<T>& e) {
+    prepare(e);
+    note_written(e.table, e.field, e.record.value(), 1);
+    note_text(e.table, e.field, e.value);
+  }
+  template <Field_Value T>
+  void operator()(const Update_Vector<T>& e) {
+    prepare(e);
+    note_written(e.table, e.field, e.record.value(), e.size);
+    while (e.values.remaining() > 0) note_text(e.table, e.field, e.values.next());
+  }
+  void operator()(const Blob_Data& e) { blobs_.add(e.blob); }
+  void operator()(const Valid_Data&) { has_valid_data_ = true; }
+
+ private:
+  void note_insert_again(Table_Id id, index_t first, index_t size) {
+    const Table& t = table(id);
+    const index_t end = std::min(first + size, t.records().size());
+    if (first >= end) return;
+    auto& fields = restarted_[id.value()];
+    for (std::size_t i = 0; i < t.fields().size(); ++i)
+      if (t.fields()[i].column) set_bits(fields[i + 1], first, end - first, true);
+  }
+  void note_written(Table_Id table, Field_Id field, index_t first, index_t size) {
+    const Bits* const bits = restarted(table, field);
+    if (bits != nullptr) set_bits(restarted_[table.value()][field.value()], first, size, false);
+  }
+  template <Field_Value T>
+  void note_text(Table_Id table, Field_Id field, T value) {
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      require_size(value);
+      values_.note_text(table, field, value);
+    }
+  }
+
+  By_Id<By_Id<Bits>> restarted_;  // by table and field
+  Past_Values values_;
+  Blob_Map blobs_;
+  bool has_valid_data_ = false;
+};
+
+// The entries that are kept: what they need of the past.
+class Needs : public Ignore_Entries {
+ public:
+  explicit Needs(const Past& past)
+      : past_(past), needs_values_(past.tables().size() + 1), has_blob_(past.blobs().size()) {}
+
+  // Free ids that are used again: their values can be seen then.
+  const Bits& ids(Table_Id table) const { return needs_values_[table.value()]; }
+  bool has_blob(std::size_t number) const { return has_blob_[number]; }
+  void add(Blob value) {
+    if (const auto number = past_.blobs().find(value)) has_blob_[*number] = true;
+  }
+
+  using Ignore_Entries::operator();
+  void operator()(const Insert& e) { note_insert(e.table, e.record.value(), 1); }
+  void operator()(const Insert_Vector& e) { note_insert(e.table, e.record.value(), e.size); }
+  void operator()(const Update<Blob>& e) { add(e.value); }
+  void operator()(const Update_Vector<Blob>& e) {
+    while (e.values.remaining() > 0) add(e.values.next());
+  }
+
+ private:
+  void note_insert(Table_Id id, index_t first, index_t size) {
+    const Table* const table = past_.find_table(id);
+    if (table == nullptr || first < 0 || size < 0) return;
+    const index_t rows = table->records().size();
+    if (first >= rows) return;
+    for (index_t i = first; i < first + std::min(size, rows - first); ++i)
+      if (!table->records().is_used(i)) set_bits(needs_values_[id.value()], i, 1, true);
+  }
+
+  const Past& past_;
+  std::vector<Bits> needs_values_;  // by table
+  Bits has_blob_;
+};
+
+class Packer {
+ public:
+  Packer(Abstract_File& file, const Pack_Since& options, Writable_Journal& packed)
+      : file_(file),
+        options_(options),
+        packed_(packed),
+        since_(find_moment(file, options.since, options.recovery)),
+        past_({file, options.recovery, since_}, options.memory),
+        journal_(file, options.recovery) {
+    if (options.end > journal_.get_checkpoint() || since_ > options.end)
+      throw Exception("position " + std::to_string(since_) + " is behind the end, " +
+                      std::to_string(std::min(options.end, journal_.get_checkpoint())));
+  }
+
+  void pack() {
+    past_.limit_to_journal_of(journal_.get_checkpoint());
+    journal_.replay(past_, since_);
+    require_entry_end(journal_, since_);
+    past_.values().estimate();
+    const Replay_Place place = journal_.get_replay_place();
+    Needs needs(past_);
+    journal_.replay(needs, options_.end);
+    require_entry_end(journal_, options_.end);
+    if (since_ > journal_start) write_past(needs);
+    journal_.resume(place);
+    journal_.replay(Entry_Copier(file_, packed_, past_.blobs()), options_.end);
+  }
+
+ private:
+  void write_past(Needs& needs) {
+    const std::string comment = comment_text();
+    packed_.append(Comment{comment});
+    pack_schema(past_, packed_);
+    write_blobs(needs);
+    for (const Table* table : live_tables(past_)) write_table(*table, needs);
+    // Where nothing has an end, comments divide the rest.
+    if (past_.timestamps())
+      packed_.append(Timestamp{past_.timestamps()->last});
+    else if (past_.has_valid_data())
+      packed_.append(Valid_Data{});
+  }
+
+  std::string comment_text() {
+    std::uint64_t count = 0;
+    for (Summaries summaries(file_, journal_start, since_,
+                             {.recovery = options_.recovery,
+                             .deleted_values = {},
+                             .kept_values = 0,
+                             .tables = {},
+                             .record = {}});
+         summaries.next() != nullptr;)
+      ++count;
+    std::string text = "packed: " + std::to_string(count) + " transaction";
+    if (count != 1) text += 's';
+    text += " before ";
+    const std::string position = "position " + std::to_string(since_);
+    text += options_.since.kind == Moment::Kind::time
+                ? time_text(options_.since.value) + " (" + position + ')'
+                : position;
+    return text + (count == 1 ? " is one state" : " are one state");
+  }
+
+  // Those that values refer to, now or later.
+  void write_blobs(Needs& needs) {
+    for (const Table* table : live_tables(past_)) {
+      const Bits& needed = needs.ids(table->id());
+      for_each_field(*table, [&]<class T>(Field_Id field, std::type_identity<T>) {
+        if constexpr (std::is_same_v<T, Blob>)
+          for (index_t id = 0; id < table->records().size(); ++id)
+            if (table->records().is_used(id) || has_bit(needed, id))
+              needs.add(past_.values().get<Blob>(table->id(), field, id));
+      });
+    }
+    for (std::size_t i = 0; i < past_.blobs().size(); ++i)
+      if (needs.has_blob(i))
+        past_.blobs().set_to(i, copy_blob(file_, past_.blobs().from(i), packed_).get_position());
+  }
+
+  void write_table(const Table& table, const Needs& needs) {
+    const Record_Ids& records = table.records();
+    const Bits& needed = needs.ids(table.id());
+    Bits is_late;
+    for_each_field(table, [&](Field_Id field, auto) {
+      const Bits* const restarted = past_.restarted(table.id(), field);
+      if (restarted == nullptr) return;
+      for (index_t id = 0; id < records.size(); ++id)
+        if (records.is_used(id) && has_bit(*restarted, id)) set_bits(is_late, id, 1, true);
+    });
+    Record_Order order(table.id(), records, is_late);
+    order.write_first(packed_);
+    // Values that a record begins with, for those who do not reset them.
+    if (!is_late.empty() || !needed.empty())
+      for_each_field(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
+        const Bits* const restarted = past_.restarted(table.id(), field);
+        write_values<T>(
+            table, field,
+            [&](index_t id) {
+              return records.is_used(id) ? restarted != nullptr && has_bit(*restarted, id)
+                                         : has_bit(needed, id);
+            },
+            true);
+      });
+    order.write_late(packed_);
+    for_each_field(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
+      const Bits* const restarted = past_.restarted(table.id(), field);
+      write_values<T>(
+          table, field,
+          [&](index_t id) {
+            return records.is_used(id) && (restarted == nullptr || !has_bit(*restarted, id));
+          },
+          false);
+    });
+  }
+
+  // Runs of ids for which has(id). An update of a record that is not in use must be a vector.
+  template <Field_Value T, class Has>
+  void write_values(const Table& table, Field_Id field, Has has, bool only_vectors) {
+    const index_t rows = table.records().size();
+    const auto value = [&](index_t id) {
+      const T found = past_.values().get<T>(table.id(), field, id);
+      if constexpr (std::is_same_v<T, Blob>)
+        return past_.blobs().moved(found);
+      else
+        return found;
+    };
+    for (index_t id = 0; id < rows;) {
+      if (!has(id)) {
+        ++id;
+        continue;
+      }
+      const index_t first = id;
+      while (id < rows && has(id)) ++id;
+      if (id - first == 1 && !only_vectors)
+        packed_.append(Update<T>{table.id(), Record_Id(first), field, value(first)});
+      else
+        packed_.append_vector<T>(table.id(), Record_Id(first), field, id - first,
+                                 [&](index_t i) { return value(first + i); });
+    }
+  }
+
+  // f(field, std::type_identity<T>()) for the fields that are left.
+  template <class F>
+  static void for_each_field(const Table& table, F f) {
+    std::uint16_t number = 0;
+    for (const Field& field : table.fields()) {
+      const Field_Id id(++number);
+      if (field.column)
+        visit_type(field.column->type().code,
+                   [&]<class T>(std::type_identity<T> type) { f(id, type); });
+    }
+  }
+
+  Abstract_File& file_;
+  const Pack_Since& options_;
+  Writable_Journal& packed_;
+  const Offset since_;
+  Past past_;
+  Readonly_Journal journal_;
+};
+
+}  // namespace
+
+void pack_since(Abstract_File& file, const Pack_Since& options, Writable_Journal& packed) {
+  Packer(file, options, packed).pack();
+  packed.flush();
+  require_readable_file(packed.get_file(), packed.get_position());
+}
+
+void require_readable_file(Abstract_File& file, Offset end) {
+  Shape shape;
+  shape.limit_to_journal_of(end);
+  File_Decoder_Input input(file);
+  input.start(journal_start, end);
+  Context context;
+  try {
+    decode_entries(input, context, shape, end);
+  } catch (const Data_Error& error) {
+    throw Data_Error("the result could not be read: " + std::string(error.what()));
+  }
+}
+
+}  // namespace joedb::inline v1
