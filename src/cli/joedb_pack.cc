@@ -1,15 +1,17 @@
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
+#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
+#include "cli/history_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/replaced_file.h"
 #include "cli/source.h"
 #include "interpreter/pack.h"
 #include "interpreter/pack_in_parts.h"
+#include "interpreter/pack_since.h"
 #include "io/process_memory.h"
 
 namespace joedb {
@@ -26,7 +28,8 @@ class Blobless_Database : public Database {
 struct Pack_Options {
   Reading_Options reading;
   Source_Options source;
-  std::int64_t memory = 1024;  // MB
+  std::optional<std::string> since;  // what is older becomes one state; nothing: everything
+  std::int64_t memory = 1024;        // MB
   std::size_t bytes() const { return static_cast<std::size_t>(memory) << 20; }
 };
 
@@ -48,6 +51,12 @@ void pack_content(Abstract_File& file, const Pack_Options& options, Writable_Jou
   const Recovery recovery = options.reading.get_recovery();
   Readonly_Journal journal(file, recovery);
   const Offset end = options.reading.end_of(journal);
+  if (options.since) {
+    const Moment since = parse_moment(*options.since, "--keep-since");
+    return pack_since(file,
+                      {.since = since, .end = end, .recovery = recovery, .memory = options.bytes()},
+                      packed);
+  }
   {
     Blobless_Database database;
     database.limit_to_journal_of(journal.get_checkpoint());
@@ -78,37 +87,6 @@ void pack_to(const std::string& in, const std::string& out, bool force,
 
 // ---- in place -----------------------------------------------------------------------------------
 
-void require_one_name(const std::string& path) {
-  const auto names = std::filesystem::hard_link_count(path);
-  if (names == 1) return;
-  throw Exception("the file has " + std::to_string(names) +
-                  " names (hard links), and the others would keep the old content. Remove them, "
-                  "or write to another file");
-}
-
-// Another name of the file, which it keeps when it is replaced.
-class Kept_File {
- public:
-  Kept_File(const std::string& path, std::string kept) : path_(path), kept_(std::move(kept)) {
-    if (kept_.empty()) return;
-    std::error_code error;
-    std::filesystem::create_hard_link(path, kept_, error);
-    if (error) throw_io_error("keeping " + path + " as", kept_, -1, error.value());
-  }
-  // Once the file is replaced, this is the only name of the old one.
-  ~Kept_File() {
-    std::error_code ignored;
-    if (!kept_.empty() && std::filesystem::equivalent(path_, kept_, ignored))
-      std::filesystem::remove(kept_, ignored);
-  }
-  Kept_File(const Kept_File&) = delete;
-  Kept_File& operator=(const Kept_File&) = delete;
-
- private:
-  const std::string path_;
-  const std::string kept_;
-};
-
 // The whole of a file that nobody else has open, with a hard checkpoint.
 void pack_file(File& file, const Pack_Options& options, File& packed) {
   Writable_Journal source(file);  // refuses an unfinished transaction
@@ -123,25 +101,14 @@ void pack_file(File& file, const Pack_Options& options, File& packed) {
   }
 }
 
-void print_saved(const std::string& name, Offset before, Offset after) {
-  const double saved = 100 * (1 - static_cast<double>(after) / static_cast<double>(before));
-  std::printf("%s: %lld bytes, %lld before (%.1f %% saved)\n", name.c_str(),
-              static_cast<long long>(after), static_cast<long long>(before), saved);
-}
-
 void pack_in_place(const std::string& name, const std::string& kept, const Pack_Options& options) {
-  const std::string path = file_to_replace(name);
-  File file(path, Open_Mode::write_existing);
-  const Offset before = file.get_size();
-  if (before == 0) throw Exception("the file is empty, and no database");
-  require_alone(file);
-  require_one_name(path);
-  New_File packed(file);
-  pack_file(file, options, packed);
-  const Offset after = packed.get_size();
-  const Kept_File old(path, kept);
-  packed.publish();
-  remove_snapshots(packed);  // of the old content
+  Replaced_File replaced(name);
+  const Offset before = replaced.file().get_size();
+  Offset after = 0;
+  replaced.replace(kept, [&](File& packed) {
+    pack_file(replaced.file(), options, packed);
+    after = packed.get_size();
+  });
   print_saved(name, before, after);
 }
 
@@ -150,6 +117,9 @@ const char* const details =
 that exist now. Record ids stay the same. Old values, deleted records, comments and time
 stamps are left out. A database with blobs cannot be packed. An OUT that ends
 with .zst is compressed.
+
+With --keep-since, only what is older than WHEN is packed, to one transaction; what is newer
+stays as it was. Blobs may be there then.
 
 With --in-place, FILE is replaced, all at once, and has the same owner, permissions and
 symbolic links. No other process may have it open. Its history is lost, unless it is kept
@@ -162,7 +132,8 @@ int run_pack(std::vector<std::string> arguments) {
   Options options({"joedb_pack [options] IN OUT\n       joedb_pack --in-place [--keep OLD] FILE",
                    "Writes the content of a database to a new file, without its history.", details,
                    "  joedb_pack people.joedb small.joedb\n"
-                   "  joedb_pack --in-place --keep people.old people.joedb\n"});
+                   "  joedb_pack --in-place --keep people.old people.joedb\n"
+                   "  joedb_pack --in-place --keep-since '90 days ago' people.joedb\n"});
   Pack_Options packing;
   Reading_Options& reading = packing.reading;
   bool force = false;
@@ -171,6 +142,10 @@ int run_pack(std::vector<std::string> arguments) {
   options.add_flag("--in-place,--in_place", is_in_place, "replace FILE itself");
   options.add("--keep", kept,
               "with --in-place: the name that the old file gets, in the same file system");
+  options.add("--keep-since,--keep_since", packing.since,
+              "keep the history since then: a position, or a time like \"2026-01-31\" or \"2 weeks "
+              "ago\"",
+              Value_Kind{"WHEN", ""});
   add_reading_options(options, reading);
   add_memory_option(options, packing.memory);
   add_source_options(options, packing.source);
@@ -179,6 +154,8 @@ int run_pack(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
+  // Wrong ones are seen before anything is made.
+  if (packing.since) parse_moment(*packing.since, "--keep-since");
   const std::string in = words->take_name();
   if (!is_in_place) {
     if (!kept.empty()) words->fail("--keep is for --in-place");

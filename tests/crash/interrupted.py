@@ -39,6 +39,8 @@ TOOLS = [
     Tool('joedb_pack --in-place in.joedb', out='in.joedb'),
     Tool('joedb_pack --in-place --keep old in.joedb', out='in.joedb'),
     Tool('joedb_pack --in-place --memory 1 in.joedb', out='in.joedb'),
+    Tool(f'joedb_pack --keep-since {MIDDLE} in.joedb out'),
+    Tool(f'joedb_pack --in-place --keep-since {MIDDLE} in.joedb', out='in.joedb'),
     Tool('joedb_convert in.joedb out'),
     Tool('joedb_convert --force in.joedb out'),
     Tool(f'joedb_branch in.joedb {MIDDLE} out'),
