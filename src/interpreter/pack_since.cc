@@ -63,9 +63,10 @@ class Shape : public Database {
   }
 };
 
-// The past: besides, which values are not the same for all readers. A record whose id was in use
-// before begins with the values of the deleted one for some of them (Deleted_Values), and with
-// default values for others. That makes a difference for fields that were not written since.
+// The past: besides, which fields of a record were not written since it was inserted. They matter
+// in two ways. The record is in no index that such a field triggers (table/index.h). And if the id
+// was in use before, it begins with the values of the deleted record for some readers
+// (Deleted_Values), and with default values for others.
 class Past : public Shape {
  public:
   explicit Past(Past_Values::Source source, std::size_t memory) : values_(source, *this, memory) {}
@@ -75,22 +76,31 @@ class Past : public Shape {
   Blob_Map& blobs() { return blobs_; }
   bool has_valid_data() const { return has_valid_data_; }
 
-  // Whether the record began again, and the field was not written since. Null: none.
-  const Bits* restarted(Table_Id table, Field_Id field) const {
-    const auto* const fields = restarted_.find(table.value());
-    return fields == nullptr ? nullptr : fields->find(field.value());
+  // The records whose field was not written since they were inserted.
+  const Bits& unwritten(Table_Id table, Field_Id field) const {
+    return find(unwritten_, table, field);
+  }
+  // Those of them whose id was in use before.
+  const Bits& restarted(Table_Id table, Field_Id field) const {
+    return find(restarted_, table, field);
   }
 
   using Shape::operator();
   void operator()(const Insert& e) {
     prepare(e);
-    note_insert_again(e.table, e.record.value(), 1);
+    note_insert(e.table, e.record.value(), 1);
     apply(e);
   }
   void operator()(const Insert_Vector& e) {
     prepare(e);
-    note_insert_again(e.table, e.record.value(), e.size);
+    note_insert(e.table, e.record.value(), e.size);
     apply(e);
+  }
+  void operator()(const Add_Field& e) {
+    prepare(e);
+    apply(e);
+    const Table& t = table(e.table);
+    set_bits(unwritten_[e.table.value()][t.fields().size()], 0, t.records().size(), true);
   }
   template <Field_Value T>
   void operator()(const Update<T>& e) {
@@ -108,17 +118,27 @@ class Past : public Shape {
   void operator()(const Valid_Data&) { has_valid_data_ = true; }
 
  private:
-  void note_insert_again(Table_Id id, index_t first, index_t size) {
+  using Field_Bits = By_Id<By_Id<Bits>>;  // by table and field
+
+  static const Bits& find(const Field_Bits& bits, Table_Id table, Field_Id field) {
+    static const Bits none;
+    const auto* const fields = bits.find(table.value());
+    const Bits* const found = fields == nullptr ? nullptr : fields->find(field.value());
+    return found == nullptr ? none : *found;
+  }
+  void note_insert(Table_Id id, index_t first, index_t size) {
     const Table& t = table(id);
-    const index_t end = std::min(first + size, t.records().size());
-    if (first >= end) return;
-    auto& fields = restarted_[id.value()];
-    for (std::size_t i = 0; i < t.fields().size(); ++i)
-      if (t.fields()[i].column) set_bits(fields[i + 1], first, end - first, true);
+    const index_t used_before = std::min(first + size, t.records().size()) - first;
+    for (std::size_t i = 0; i < t.fields().size(); ++i) {
+      if (!t.fields()[i].column) continue;
+      set_bits(unwritten_[id.value()][i + 1], first, size, true);
+      if (used_before > 0) set_bits(restarted_[id.value()][i + 1], first, used_before, true);
+    }
   }
   void note_written(Table_Id table, Field_Id field, index_t first, index_t size) {
-    const Bits* const bits = restarted(table, field);
-    if (bits != nullptr) set_bits(restarted_[table.value()][field.value()], first, size, false);
+    set_bits(unwritten_[table.value()][field.value()], first, size, false);
+    if (restarted_.find(table.value()) != nullptr)
+      set_bits(restarted_[table.value()][field.value()], first, size, false);
   }
   template <Field_Value T>
   void note_text(Table_Id table, Field_Id field, T value) {
@@ -128,7 +148,7 @@ class Past : public Shape {
     }
   }
 
-  By_Id<By_Id<Bits>> restarted_;  // by table and field
+  Field_Bits unwritten_, restarted_;
   Past_Values values_;
   Blob_Map blobs_;
   bool has_valid_data_ = false;
@@ -253,33 +273,26 @@ class Packer {
     const Bits& needed = needs.ids(table.id());
     Bits is_late;
     for_each_field(table, [&](Field_Id field, auto) {
-      const Bits* const restarted = past_.restarted(table.id(), field);
-      if (restarted == nullptr) return;
-      for (index_t id = 0; id < records.size(); ++id)
-        if (records.is_used(id) && has_bit(*restarted, id)) set_bits(is_late, id, 1, true);
+      const Bits& restarted = past_.restarted(table.id(), field);
+      for (index_t id = 0; id < static_cast<index_t>(restarted.size()); ++id)
+        if (records.is_used(id) && has_bit(restarted, id)) set_bits(is_late, id, 1, true);
     });
     Record_Order order(table.id(), records, is_late);
     order.write_first(packed_);
     // Values that a record begins with, for those who do not reset them.
     if (!is_late.empty() || !needed.empty())
       for_each_field(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
-        const Bits* const restarted = past_.restarted(table.id(), field);
+        const Bits& restarted = past_.restarted(table.id(), field);
         write_values<T>(
             table, field,
-            [&](index_t id) {
-              return records.is_used(id) ? restarted != nullptr && has_bit(*restarted, id)
-                                         : has_bit(needed, id);
-            },
+            [&](index_t id) { return has_bit(records.is_used(id) ? restarted : needed, id); },
             true);
       });
     order.write_late(packed_);
     for_each_field(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
-      const Bits* const restarted = past_.restarted(table.id(), field);
+      const Bits& unwritten = past_.unwritten(table.id(), field);
       write_values<T>(
-          table, field,
-          [&](index_t id) {
-            return records.is_used(id) && (restarted == nullptr || !has_bit(*restarted, id));
-          },
+          table, field, [&](index_t id) { return records.is_used(id) && !has_bit(unwritten, id); },
           false);
     });
   }

@@ -155,6 +155,18 @@ void expect_same_states(Memory_File& file, Offset since, Offset end, Memory_File
   ASSERT_TRUE(after.is_at_end());
 }
 
+// With indexes: which records are in them depends on which values were written.
+std::string indexed_state(Memory_File& file, Offset end, Deleted_Values deleted) {
+  Database database(deleted);
+  const Table_Id table(1);
+  const Field_Id i(1), s(2);
+  database.add_index({"by_i", table, {i}});
+  database.add_index({"by_s_i", table, {s, i}});
+  Readonly_Journal journal(file);
+  load(database, journal, end);
+  return testing::exact_state(database, file);
+}
+
 void expect_same_transactions(Memory_File& file, Offset since, Offset end, Memory_File& packed) {
   std::vector<Transaction_Summary> before, after;
   for (const auto& transaction : Summaries(file, journal_start, end)) before.push_back(transaction);
@@ -183,8 +195,12 @@ TEST(Pack_Since, KeepsEveryLaterStateForProgramsAndTools) {
     const std::size_t end = since + random.below(positions.size() - since);
     const Pack_Since options{.since = at(positions[since]), .end = positions[end]};
     pack(file, options, packed);
-    for (const Deleted_Values deleted : {Deleted_Values::keep, Deleted_Values::reset})
+    for (const Deleted_Values deleted : {Deleted_Values::keep, Deleted_Values::reset}) {
       expect_same_states(file, positions[since], positions[end], packed, deleted);
+      const auto packed_end = static_cast<Offset>(packed.get_data().size());
+      ASSERT_EQ(indexed_state(packed, packed_end, deleted),
+                indexed_state(file, positions[end], deleted));
+    }
     expect_same_transactions(file, positions[since], positions[end], packed);
     if (::testing::Test::HasFatalFailure()) return;
     // Whatever the memory.

@@ -62,6 +62,11 @@ std::string exact_state(const Database& database, const Abstract_File& file, Ski
       }
     }
   }
+  for (const Index* index : database.indexes()) {
+    text += "\nindex " + index->definition().name;
+    for (auto i = index->begin(); i != index->end(); i.next())
+      text += ' ' + std::to_string(i.record().value());
+  }
   return text;
 }
 inline std::string exact_state(const Database& database, const Abstract_File& file) {
