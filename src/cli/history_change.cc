@@ -3,6 +3,7 @@
 #include <ctime>
 #include <iostream>
 #include <optional>
+#include <sstream>
 
 #include "cli/database_options.h"
 #include "cli/history_json.h"
@@ -53,7 +54,8 @@ class Changer {
       look();
     else
       write();
-    print();
+    if (!command_.is_json) print_conflicts(std::cerr, plan_);
+    std::cout << text_.view();
   }
 
  private:
@@ -71,6 +73,7 @@ class Changer {
     Readonly_Journal journal(*file, options_.recovery);
     load(database, journal);
     make_plan(*file, database);
+    make_text();
   }
 
   void write() {
@@ -79,9 +82,10 @@ class Changer {
     change_existing_file(file_, transaction, [&](Writable_Database& database) {
       Abstract_File& file = std::as_const(database).get_journal().get_file();
       make_plan(file, std::as_const(database).get_database());
-      if (plan_.changes.empty()) return;
-      info_ =
-          write_transaction(database, file, wanted_, plan_, command_.author, std::time(nullptr));
+      if (!plan_.changes.empty())
+        info_ =
+            write_transaction(database, file, wanted_, plan_, command_.author, std::time(nullptr));
+      make_text();
     });
   }
 
@@ -99,21 +103,24 @@ class Changer {
 
   [[noreturn]] void throw_conflicts() {
     if (command_.is_json)
-      print_result();
+      print_json(result());
     else
       print_conflicts(std::cerr, plan_);
     throw Exception(refusal_text(plan_, command_.is_theirs));
   }
 
-  void print() {
-    if (command_.is_json) return print_result();
-    print_conflicts(std::cerr, plan_);
-    if (plan_.changes.empty()) {
-      std::cout << "nothing is to be changed\n";
+  // While it can still be rolled back: what cannot be shown is not written.
+  void make_text() {
+    if (command_.is_json) {
+      text_ << result().dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
       return;
     }
-    History_Text printer(std::cout, {.has_colours = has_colours(command_.colour),
-                                     .is_complete = command_.is_complete});
+    if (plan_.changes.empty()) {
+      text_ << "nothing is to be changed\n";
+      return;
+    }
+    History_Text printer(
+        text_, {.has_colours = has_colours(command_.colour), .is_complete = command_.is_complete});
     Transaction transaction;
     static_cast<Transaction_Info&>(transaction) = info_;
     transaction.changes = plan_.changes;
@@ -140,7 +147,7 @@ class Changer {
     return json;
   }
 
-  void print_result() const {
+  Json result() const {
     Json json{{"written", info_.end > 0}};
     json["position"] = info_.end > 0 ? Json(info_.end) : Json(nullptr);
     json["comment"] = wanted_.comment;
@@ -151,7 +158,7 @@ class Changer {
     json["changes"] = Json::array();
     for (const Change& change : plan_.changes)
       json["changes"].push_back(joedb::json_of(change, Record_Id()));
-    print_json(json);
+    return json;
   }
 
   const File_Argument& file_;
@@ -160,7 +167,8 @@ class Changer {
   Change_Options options_;
   Wanted_Changes wanted_;
   Plan plan_;
-  Transaction_Info info_;  // of what was written
+  Transaction_Info info_;    // of what was written
+  std::ostringstream text_;  // what is printed when it has been written
 };
 
 }  // namespace

@@ -60,6 +60,13 @@ Content content_of(const Database& database) {
   return content;
 }
 
+// What is shown of a change has names.
+void expect_names(const Plan& plan) {
+  for (const Change& change : plan.changes)
+    for (const Field_Change& field : change.fields)
+      EXPECT_NE(change.table->find_field(field.field), nullptr) << change.table_name();
+}
+
 // ---- stories ------------------------------------------------------------------------------------
 
 class Apply : public testing::City_Test {
@@ -77,7 +84,9 @@ class Apply : public testing::City_Test {
     checkpoint();
     Change_Options options;
     options.deleted_values = Deleted_Values::reset;
-    return apply_changes(db, net_changes(file, end, start_, options), conflicts);
+    Plan plan = apply_changes(db, net_changes(file, end, start_, options), conflicts);
+    expect_names(plan);
+    return plan;
   }
   // All conflicts of a plan that is refused, which writes nothing.
   std::vector<Change_Conflict> refused(Offset end) {
@@ -324,6 +333,21 @@ TEST_F(Apply, DroppedTablesAndFieldsAreMadeAgain) {
   EXPECT_EQ(again->find_field(Field_Id(2))->column->type().referenced, Table_Id(3));
 }
 
+TEST_F(Apply, ADroppedFieldIsMadeAgainWithItsRecords) {
+  erase(1);
+  db.write(Drop_Field{city, size});
+  db.write(Add_Field{city, "country", {Type_Code::string, {}}});
+  db.write(Insert{city, Record_Id(5)});
+  const Plan plan = undo(checkpoint());
+  EXPECT_TRUE(plan.is_possible);
+  EXPECT_EQ(content(), content_);
+  const auto updated =
+      std::find_if(plan.changes.begin(), plan.changes.end(),
+                   [](const Change& change) { return change.kind == Change::Kind::updated; });
+  ASSERT_NE(updated, plan.changes.end());
+  EXPECT_EQ(updated->field_name(updated->fields.front()), "size");
+}
+
 TEST_F(Apply, NamesThatWereExchangedAreExchangedBack) {
   db.write(Create_Table{"town"});
   start_ = checkpoint();
@@ -395,6 +419,7 @@ TEST(Apply_To_Anything, UndoGivesTheStateBeforeAndRedoTheStateAfter) {
       // and were not in it, equal keys.
       const auto expect_possible = [&](const Plan& plan) {
         EXPECT_TRUE(plan.is_possible || has_indexes);
+        expect_names(plan);
         for (const Change_Conflict& conflict : plan.conflicts)
           EXPECT_TRUE(conflict.kind == Kind::needed || conflict.kind == Kind::key_taken)
               << static_cast<int>(conflict.kind);

@@ -340,6 +340,7 @@ class Planner {
   void add_field(const Change& change) {
     created_fields_.emplace(Field_Key(change.table->id, change.schema->field.id),
                             change.schema->field);
+    descriptions_.erase(change.table->id);
     schema_.push_back(change);
   }
 
@@ -452,7 +453,7 @@ class Planner {
     // Fields that were added since.
     std::vector<std::pair<Field_Id, std::vector<bool>>> added;
     for (const Field_Description& field : describe(table)->fields)
-      if (change.find_field(field.id) == nullptr)
+      if (change.find_field(field.id) == nullptr && table.find_field(field.id) != nullptr)
         added.emplace_back(field.id,
                            compare(table, change, field.id, Values(field.type.code, change.size)));
     std::vector<bool> erase(static_cast<std::size_t>(change.size));
@@ -600,7 +601,13 @@ class Planner {
   Description describe(const Table& table) const {
     Description& result = descriptions_[table.id()];
     if (result) return result;
-    return result = joedb::describe(database_, table);
+    auto planned = std::make_shared<Table_Description>(*joedb::describe(database_, table));
+    const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
+    for (auto created = created_fields_.lower_bound({table.id(), Field_Id()});
+         created != created_fields_.end() && created->first.first == table.id(); ++created)
+      planned->fields.push_back(created->second);
+    std::sort(planned->fields.begin(), planned->fields.end(), by_id);
+    return result = std::move(planned);
   }
   static Type_Code type_of(const Table& table, Field_Id field) {
     return table.find_field(field)->column->type().code;
