@@ -23,6 +23,14 @@ bool is_inside_character(std::string_view text, std::size_t i) {
   return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0u) == 0x80u;
 }
 
+// Before `i`, where a character begins, unless only invalid bytes are there: none has more than
+// three bytes behind the first.
+std::size_t character_before(std::string_view text, std::size_t i) {
+  for (std::size_t steps = 0; steps <= 3 && steps <= i; ++steps)
+    if (!is_inside_character(text, i - steps)) return i - steps;
+  return i;
+}
+
 // What two texts have in common, in whole characters.
 struct Common {
   std::size_t prefix = 0;
@@ -32,13 +40,12 @@ Common common_parts(std::string_view a, std::string_view b) {
   const std::size_t most = std::min(a.size(), b.size());
   Common common;
   while (common.prefix < most && a[common.prefix] == b[common.prefix]) ++common.prefix;
-  while (common.prefix > 0 &&
-         (is_inside_character(a, common.prefix) || is_inside_character(b, common.prefix)))
-    --common.prefix;
+  common.prefix = std::min(character_before(a, common.prefix), character_before(b, common.prefix));
   while (common.suffix < most - common.prefix &&
          a[a.size() - 1 - common.suffix] == b[b.size() - 1 - common.suffix])
     ++common.suffix;
-  while (common.suffix > 0 && is_inside_character(a, a.size() - common.suffix)) --common.suffix;
+  for (int steps = 0; steps < 3 && is_inside_character(a, a.size() - common.suffix); ++steps)
+    --common.suffix;
   return common;
 }
 
@@ -159,10 +166,9 @@ class Writer {
   }
   // Where the part that is shown of a long text ends.
   std::size_t cut(std::string_view text, std::size_t first) const {
-    std::size_t end = first + shown_text;
+    const std::size_t end = first + shown_text;
     if (style_.is_complete || end >= text.size()) return text.size();
-    while (end > first + shown_text - 4 && is_inside_character(text, end)) --end;
-    return end;
+    return character_before(text, end);
   }
   void size(std::string_view text) {
     out_ += "… (";
@@ -175,10 +181,8 @@ class Writer {
     const Common common = common_parts(old_text, new_text);
     std::size_t first = 0;
     if (!style_.is_complete && std::max(old_text.size(), new_text.size()) > longest_text &&
-        common.prefix > 2 * shown_before) {
-      first = common.prefix - shown_before;
-      while (is_inside_character(old_text, first)) --first;
-    }
+        common.prefix > 2 * shown_before)
+      first = character_before(old_text, common.prefix - shown_before);
     text(old_text, first, common, colour::deleted);
     out_ += " → ";
     text(new_text, first, common, colour::inserted);

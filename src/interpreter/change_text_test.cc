@@ -69,6 +69,28 @@ TEST_F(Change_Text, HasTheBeginningOfALongText) {
   EXPECT_EQ(text({.is_complete = true}), "+ t 0 f \"" + long_text + "\"\n");
 }
 
+TEST_F(Change_Text, CutsInvalidTextsWhereTheyDiffer) {
+  const std::string before(60, '\x80'), behind(100, 'a');
+  db.write(Insert{t, Record_Id(0)});
+  db.write(Update<std::string_view>{t, Record_Id(0), f, before + 'X' + behind});
+  start = checkpoint();
+  db.write(Update<std::string_view>{t, Record_Id(0), f, before + 'Y' + behind});
+  std::string shown;
+  for (int i = 0; i < 20; ++i) shown += "\\200";
+  const std::string end = std::string(79, 'a') + "\"… (161 bytes)";
+  EXPECT_EQ(text(), "~ t 0 f …\"" + shown + 'X' + end + " → …\"" + shown + 'Y' + end + '\n');
+}
+
+TEST_F(Change_Text, CutsNoCharacterWhereTextsDiffer) {
+  db.write(Insert{t, Record_Id(0)});
+  db.write(Update<std::string_view>{t, Record_Id(0), f, "\xc3\xa4\x80\x80\x80z"});
+  start = checkpoint();
+  db.write(Update<std::string_view>{t, Record_Id(0), f, "\xc3\xb6\x80\x80\x80z"});
+  EXPECT_EQ(text({.has_colours = true}),
+            "\x1b[36m~ t 0 f \"\x1b[31mä\\200\\200\\200\x1b[0m\x1b[36mz\" → "
+            "\"\x1b[32mö\\200\\200\\200\x1b[0m\x1b[36mz\"\x1b[0m\n");
+}
+
 TEST_F(Change_Text, HasTheSchemaAsCommands) {
   db.write(Insert{t, Record_Id(0)});
   db.write(Rename_Table{t, "u"});
