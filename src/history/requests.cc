@@ -73,27 +73,34 @@ static std::string comment_of(const Transaction_Info& info) {
   return std::string(undo) + comment;
 }
 
-static Transaction_Summary last_with_changes(Abstract_File& file, Recovery recovery) {
-  std::optional<Transaction_Summary> found;
-  for (const Transaction_Summary& summary : Summaries(file, reading_all(recovery)))
-    if (!summary.tables.empty()) found = summary;
-  if (!found) throw Exception("has no transactions that have changed anything");
-  return *std::move(found);
+// Without changes if the transaction has left everything as it was.
+static Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction,
+                               const Change_Options& options) {
+  Wanted_Changes wanted;
+  wanted.changes = net_changes(file, transaction.end, transaction.begin, options);
+  wanted.comment = comment_of(transaction);
+  wanted.has_valid_data = transaction.is_complete && !transaction.has_own_time;
+  return wanted;
 }
 
 Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& when,
                               const Change_Options& options) {
-  const Transaction_Summary transaction =
-      when ? transaction_at(file, resolve(file, *when, options.recovery).value, options.recovery)
-           : last_with_changes(file, options.recovery);
-  Wanted_Changes wanted;
-  wanted.changes = net_changes(file, transaction.end, transaction.begin, options);
-  if (wanted.changes.empty())
-    throw Exception("the transaction at " + std::to_string(transaction.end) +
-                    " has changed no records, tables or fields");
-  wanted.comment = comment_of(transaction);
-  wanted.has_valid_data = transaction.is_complete && !transaction.has_own_time;
-  return wanted;
+  const Recovery recovery = options.recovery;
+  if (when) {
+    const Transaction_Summary found =
+        transaction_at(file, resolve(file, *when, recovery).value, recovery);
+    Wanted_Changes wanted = opposite(file, found, options);
+    if (wanted.changes.empty())
+      throw Exception("the transaction at " + std::to_string(found.end) +
+                      " has changed no records, tables or fields");
+    return wanted;
+  }
+  for (const Transaction_Summary& summary : Reversed<Summaries>(file, reading_all(recovery))) {
+    if (summary.tables.empty()) continue;
+    Wanted_Changes wanted = opposite(file, summary, options);
+    if (!wanted.changes.empty()) return wanted;
+  }
+  throw Exception("has no transactions that have changed anything");
 }
 
 Range_Of_Whens parse_range(const std::string& text, std::int64_t now) {
