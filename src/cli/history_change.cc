@@ -177,6 +177,8 @@ int change_by_history(const File_Argument& file, const History_Change& command,
                       const Find_Changes& find) {
   if (command.is_ours && command.is_theirs)
     throw Usage_Error("--ours and --theirs exclude each other");
+  if (command.message.starts_with(author_mark))
+    throw Usage_Error("--message: this comment would name the author: --author NAME does");
   name_file_in_errors(file.name, [&] { Changer(file, command, find).run(); });
   finish_standard_output();
   return 0;
