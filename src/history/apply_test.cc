@@ -378,6 +378,46 @@ TEST_F(Apply, ANameThatHasChangedSinceOrIsTakenIsAConflict) {
   EXPECT_EQ(content(), changed);
 }
 
+TEST_F(Apply, AFieldThatStaysKeepsItsName) {
+  db.write(Rename_Field{city, size, "people"});
+  db.write(Add_Field{city, "size", {Type_Code::int32, {}}});
+  const Offset end = checkpoint();
+  db.write(Update<std::int32_t>{city, Record_Id(0), Field_Id(3), 9});
+  const Content changed = content();
+  const auto conflicts = refused(end);
+  ASSERT_EQ(conflicts.size(), 2);
+  EXPECT_EQ(conflicts[0].kind, Kind::field_changed);
+  EXPECT_EQ(conflicts[1].kind, Kind::name_taken);
+  EXPECT_EQ(conflicts[1].field, "people");
+  EXPECT_TRUE(undo(end, Conflicts::ours).is_possible);
+  EXPECT_EQ(content(), changed);
+}
+
+TEST_F(Apply, ANameThatStaysIsInTheWayOfOthers) {
+  db.write(Create_Table{"b"});
+  db.write(Create_Table{"c"});
+  for (const char* text : {"b", "c"}) db.write(Add_Field{Table_Id(2), text, {Type_Code::int8, {}}});
+  start_ = checkpoint();
+  db.write(Rename_Table{Table_Id(2), "a"});
+  db.write(Rename_Table{Table_Id(3), "b"});
+  db.write(Rename_Field{Table_Id(2), Field_Id(1), "a"});
+  db.write(Rename_Field{Table_Id(2), Field_Id(2), "b"});
+  const Offset end = checkpoint();
+  db.write(Create_Table{"c"});
+  db.write(Add_Field{Table_Id(2), "c", {Type_Code::int8, {}}});
+  const Content changed = content();
+  const auto conflicts = refused(end);
+  ASSERT_EQ(conflicts.size(), 4);
+  EXPECT_EQ(conflicts[0].table, "b");
+  EXPECT_EQ(conflicts[0].name, "c");
+  EXPECT_EQ(conflicts[1].table, "a");
+  EXPECT_EQ(conflicts[1].name, "b");
+  EXPECT_EQ(conflicts[2].field, "b");
+  EXPECT_EQ(conflicts[3].field, "a");
+  EXPECT_TRUE(undo(end, Conflicts::ours).is_possible);
+  EXPECT_EQ(content(), changed);
+}
+
 TEST_F(Apply, WhatWasDroppedSinceIsAConflict) {
   set(0, 5);
   erase(1);

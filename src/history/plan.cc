@@ -23,7 +23,6 @@ class Planner {
       plan_schema();
       for (const Change& change : wanted_)
         if (change.is_of_records()) plan_records(change);
-      check_field_drops();
       check_keys();
     } while (must_repeat_);
     for (Change& change : plan_.changes) schema_.push_back(std::move(change));
@@ -44,6 +43,7 @@ class Planner {
     created_fields_.clear();
     dropped_tables_.clear();
     dropped_fields_.clear();
+    kept_fields_.clear();
     ignored_tables_.clear();
     missing_tables_.clear();
     missing_fields_.clear();
@@ -139,36 +139,31 @@ class Planner {
     const Field* const field = table->find_field(field_id);
     if (field == nullptr) return;
     const std::string reason = error_of(database_, Drop_Field{id, field_id});
-    if (!reason.empty())
+    if (!reason.empty()) {
       is_forced({.kind = Change_Conflict::Kind::needed,
                  .table = table->name(),
                  .field = field->name,
                  .name = reason});
-    else
-      dropped_fields_.insert({id, field_id});
-  }
-
-  // When the records have been planned: of the values that the field has, the changes know those
-  // that are not default values.
-  void check_field_drops() {
-    for (const Field_Key& key : dropped_fields_) {
-      const Table& table = *database_.find_table(key.first);
-      const Field& field = *table.find_field(key.second);
-      if (!has_expected_values(table, key.second) &&
-          !is_forced({.kind = Change_Conflict::Kind::field_changed,
-                      .table = table.name(),
-                      .field = field.name,
-                      .can_be_forced = true}))
-        continue;
-      Schema_Change schema;
-      schema.field = *describe(table)->find_field(key.second);
-      schema.rows = table.records().used_count();
-      schema.has_lost = false;
-      schema_.insert(schema_.begin(),
-                     change_of_schema(Kind::field_dropped, describe(table), std::move(schema)));
+      return;
     }
+    if (!has_expected_values(*table, field_id) &&
+        !is_forced({.kind = Change_Conflict::Kind::field_changed,
+                    .table = table->name(),
+                    .field = field->name,
+                    .can_be_forced = true})) {
+      kept_fields_.insert({id, field_id});
+      return;
+    }
+    dropped_fields_.insert({id, field_id});
+    Schema_Change schema;
+    schema.field = joedb::describe(database_, field_id, *field);
+    schema.rows = table->records().used_count();
+    schema.has_lost = false;
+    schema_.push_back(change_of_schema(Kind::field_dropped, joedb::describe(id, table->name()),
+                                       std::move(schema)));
   }
 
+  // Of the values that the field has, the changes know those that are not default values.
   bool has_expected_values(const Table& table, Field_Id field) const {
     index_t known = 0;
     for (const Change& change : wanted_) {
@@ -200,7 +195,45 @@ class Planner {
   struct Renaming {
     const Change* change;
     std::string present;
+    const std::string& wanted() const {
+      return change->kind == Kind::table_renamed ? change->table_name()
+                                                 : change->schema->field.name;
+    }
   };
+
+  // Adds the wanted names to `names`, those that do not change. Where the wanted one is taken, the
+  // present one stays, and may be in the way of another renaming: calls report(renaming) for each
+  // of these, and returns the others, in their order.
+  template <class F>
+  static std::vector<Renaming> possible(const std::vector<Renaming>& renamings,
+                                        std::set<std::string>& names, F report) {
+    std::map<std::string_view, std::size_t> by_wanted;
+    std::vector<std::size_t> failed;  // from `next` on, to be reported
+    std::vector<bool> is_possible(renamings.size(), true);
+    const auto fail = [&](std::size_t i) {
+      if (!is_possible[i]) return;
+      is_possible[i] = false;
+      failed.push_back(i);
+    };
+    for (std::size_t i = 0; i < renamings.size(); ++i)
+      if (names.contains(renamings[i].wanted()) ||
+          !by_wanted.emplace(renamings[i].wanted(), i).second)
+        fail(i);
+    for (std::size_t next = 0; next < failed.size(); ++next) {
+      const Renaming& renaming = renamings[failed[next]];
+      report(renaming);
+      names.insert(renaming.present);
+      const auto other = by_wanted.find(renaming.present);
+      if (other != by_wanted.end()) fail(other->second);
+    }
+    std::vector<Renaming> result;
+    for (std::size_t i = 0; i < renamings.size(); ++i) {
+      if (!is_possible[i]) continue;
+      names.insert(renamings[i].wanted());
+      result.push_back(renamings[i]);
+    }
+    return result;
+  }
 
   void plan_table_names() {
     std::vector<Renaming> renamings;
@@ -224,14 +257,12 @@ class Planner {
     for (const auto& table : database_.tables())
       if (table && !dropped_tables_.contains(table->id()) && !renamed.contains(table->id()))
         names.insert(table->name());
-    for (const Renaming& renaming : renamings) {
-      const std::string& name = renaming.change->table_name();
-      if (!names.insert(name).second) {
-        is_forced(
-            {.kind = Change_Conflict::Kind::name_taken, .table = renaming.present, .name = name});
-        names.insert(renaming.present);
-        continue;
-      }
+    const auto report = [&](const Renaming& renaming) {
+      is_forced({.kind = Change_Conflict::Kind::name_taken,
+                 .table = renaming.present,
+                 .name = renaming.wanted()});
+    };
+    for (const Renaming& renaming : possible(renamings, names, report)) {
       Schema_Change schema;
       schema.old_name = renaming.present;
       schema_.push_back(change_of_schema(Kind::table_renamed, renaming.change->table, schema));
@@ -294,18 +325,15 @@ class Planner {
     for (const Field_Description& field : present->fields)
       if (!dropped_fields_.contains({table.id(), field.id}) && !renamed.contains(field.id))
         names.insert(field.name);
-    for (const Renaming& renaming : renamings) {
-      const Field_Description& field = renaming.change->schema->field;
-      if (!names.insert(field.name).second) {
-        is_forced({.kind = Change_Conflict::Kind::name_taken,
-                   .table = table.name(),
-                   .field = renaming.present,
-                   .name = field.name});
-        names.insert(renaming.present);
-        continue;
-      }
+    const auto report = [&](const Renaming& renaming) {
+      is_forced({.kind = Change_Conflict::Kind::name_taken,
+                 .table = table.name(),
+                 .field = renaming.present,
+                 .name = renaming.wanted()});
+    };
+    for (const Renaming& renaming : possible(renamings, names, report)) {
       Schema_Change schema;
-      schema.field = field;
+      schema.field = renaming.change->schema->field;
       schema.old_name = renaming.present;
       schema_.push_back(change_of_schema(Kind::field_renamed, present, std::move(schema)));
     }
@@ -376,9 +404,9 @@ class Planner {
     std::vector<Field_State> fields;
     for (const Field_Change& field : change.fields) {
       const Field_Key key(id, field.field);
-      if (dropped_fields_.contains(key)) {
-        if (change.kind != Kind::deleted) continue;
-      }
+      if ((dropped_fields_.contains(key) || kept_fields_.contains(key)) &&
+          change.kind != Kind::deleted)
+        continue;
       if (created_fields_.contains(key)) {
         fields.push_back({&field, true, std::vector<bool>(size, true), std::vector<bool>(size),
                           std::vector<bool>(size)});
@@ -676,6 +704,7 @@ class Planner {
   std::map<Field_Key, Field_Description> created_fields_;
   std::set<Table_Id> dropped_tables_;
   std::set<Field_Key> dropped_fields_;
+  std::set<Field_Key> kept_fields_;  // that were to be dropped, but have other values
   // The changes of their records are left out.
   std::set<Table_Id> ignored_tables_;
   std::set<Table_Id> missing_tables_;  // that were reported
