@@ -348,6 +348,40 @@ TEST_F(Apply, ADroppedFieldIsMadeAgainWithItsRecords) {
   EXPECT_EQ(updated->field_name(updated->fields.front()), "size");
 }
 
+TEST_F(Apply, AFieldThatReferredToADroppedTableDoesSoAgain) {
+  const Table_Id country(2), town(3);
+  for (const char* table : {"country", "town"}) db.write(Create_Table{table});
+  db.write(Add_Field{town, "in", {Type_Code::reference, country}});
+  db.write(Insert{town, Record_Id(0)});
+  db.write(Update<Record_Id>{town, Record_Id(0), Field_Id(1), Record_Id(7)});
+  db.write(Drop_Table{country});
+  start_ = checkpoint();
+  content_ = content();
+  db.write(Drop_Field{town, Field_Id(1)});
+  expect_undone(checkpoint());
+  start_ = checkpoint();
+  db.write(Drop_Table{town});
+  expect_undone(checkpoint());
+}
+
+TEST_F(Apply, AFieldWhoseTableIsGoneSinceIsOneConflict) {
+  const Table_Id country(2), town(3);
+  for (const char* table : {"country", "town"}) db.write(Create_Table{table});
+  db.write(Add_Field{town, "in", {Type_Code::reference, country}});
+  db.write(Insert{town, Record_Id(0)});
+  db.write(Update<Record_Id>{town, Record_Id(0), Field_Id(1), Record_Id(7)});
+  start_ = checkpoint();
+  db.write(Drop_Field{town, Field_Id(1)});
+  const Offset end = checkpoint();
+  db.write(Drop_Table{country});
+  const auto conflicts = refused(end);
+  ASSERT_EQ(conflicts.size(), 1);
+  EXPECT_EQ(conflicts[0].kind, Kind::table_missing);
+  EXPECT_EQ(conflicts[0].table, "town");
+  EXPECT_EQ(conflicts[0].field, "in");
+  EXPECT_EQ(conflicts[0].name, "country");
+}
+
 TEST_F(Apply, NamesThatWereExchangedAreExchangedBack) {
   db.write(Create_Table{"town"});
   start_ = checkpoint();

@@ -291,7 +291,7 @@ class Planner {
       if (ignored_tables_.contains(id)) continue;
       const Field_Description& field = change.schema->field;
       if (created_tables_.contains(id)) {
-        if (is_referenced_there(field)) add_field(change);
+        if (is_referenced_there(change, change.table_name())) add_field(change);
         continue;
       }
       const Table* const table = database_.find_table(id);
@@ -342,7 +342,7 @@ class Planner {
                           table.find_field(change.schema->field.id) == nullptr;
       if (!is_new) continue;
       const Field_Description& field = change.schema->field;
-      if (!is_referenced_there(field)) continue;
+      if (!is_referenced_there(change, table.name())) continue;
       if (names.insert(field.name).second)
         add_field(change);
       else
@@ -353,16 +353,20 @@ class Planner {
     }
   }
 
-  // Whether the table exists that the field refers to.
-  bool is_referenced_there(const Field_Description& field) {
-    if (field.type.code != Type_Code::reference) return true;
+  // Whether the table exists that a field refers to which is made again. One that was dropped
+  // before the field was need not.
+  bool is_referenced_there(const Change& change, const std::string& table) {
+    const Field_Description& field = change.schema->field;
+    if (field.type.code != Type_Code::reference || field.referenced.empty()) return true;
     const Table_Id id = field.type.referenced;
     if (created_tables_.contains(id) ||
         (database_.find_table(id) != nullptr && !dropped_tables_.contains(id)))
       return true;
+    missing_fields_.insert({change.table->id, field.id});  // its values need no more conflicts
     is_forced({.kind = Change_Conflict::Kind::table_missing,
-               .table = field.referenced,
-               .field = field.name});
+               .table = table,
+               .field = field.name,
+               .name = field.referenced});
     return false;
   }
   void add_field(const Change& change) {

@@ -90,10 +90,23 @@ class Plan_Writer {
       if (change.kind != Kind::field_added) continue;
       const Field_Description& field = change.schema->field;
       const Table_Id id = present(change.table->id);
-      db_.write(Add_Field{id, field.name, {field.type.code, present(field.type.referenced)}});
+      Type type{field.type.code, present(field.type.referenced)};
+      const bool refers_to_none = type.code == Type_Code::reference &&
+                                  db_.get_database().find_table(type.referenced) == nullptr;
+      if (refers_to_none) type.referenced = create_table_to_drop();
+      db_.write(Add_Field{id, field.name, type});
+      if (refers_to_none) db_.write(Drop_Table{type.referenced});
       field_ids_[{change.table->id, field.id}] =
           Field_Id(static_cast<std::uint16_t>(table(id).fields().size()));
     }
+  }
+
+  // A field can only be made while the table is there that it refers to.
+  Table_Id create_table_to_drop() {
+    const Database& database = db_.get_database();
+    db_.write(Create_Table{unused_name(
+        "dropped", [&](const std::string& name) { return database.find_table(name) != nullptr; })});
+    return Table_Id(static_cast<std::uint16_t>(database.tables().size()));
   }
 
   // The ids of what was made again.

@@ -49,8 +49,13 @@ std::string conflict_text(const Change_Conflict& conflict) {
       text += " was deleted";
       break;
     case Kind::table_missing:
-      text += conflict.field.empty() ? ": the table was dropped"
-                                     : " cannot be made again: its table was dropped";
+      if (conflict.field.empty()) {
+        text += ": the table was dropped";
+      } else {
+        text += " cannot be made again: the table ";
+        add_name();
+        text += ", to which it refers, was dropped";
+      }
       break;
     case Kind::field_missing:
       text += ": the field was dropped";

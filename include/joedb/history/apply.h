@@ -30,7 +30,7 @@ struct Change_Conflict {
     value_changed,   // of a field: it is neither the expected value nor the wanted one
     record_present,  // the id of a record that is to be inserted is in use
     record_missing,  // a record that is to be updated was deleted
-    table_missing,   // the table was dropped; `name`: as the change knows it
+    table_missing,   // the table was dropped; with a field: that which the field refers to, `name`
     field_missing,   // so was the field
     table_changed,   // a table that is to be dropped was written to
     field_changed,   // so was a field
@@ -48,8 +48,9 @@ struct Change_Conflict {
   Values expected = {};
   Values found = {};
   Values wanted = {};
-  std::string name = {};  // found: of a name_changed; wanted: of a name_taken; of an index
-  Record_Id other = {};   // that has the key
+  // Found: of a name_changed; wanted: of a name_taken; of an index; of a table_missing.
+  std::string name = {};
+  Record_Id other = {};  // that has the key
   // Whether Conflicts::theirs settles it.
   bool can_be_forced = false;
 };
