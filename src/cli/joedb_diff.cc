@@ -32,9 +32,26 @@ struct Difference {
   History_Output::State to;
   std::vector<Change> changes;
   Offset blobs_end;  // as of write_patch
+  Names names;       // the same, for a patch
 };
 
 // ---- what differs -------------------------------------------------------------------------------
+
+// Entries of the schema.
+struct Schema : Ignore_Entries {
+  using Ignore_Entries::operator();
+  template <class Entry>
+  requires is_schema_entry<Entry>
+  void operator()(const Entry& entry) { database(entry); }
+  Database database;
+};
+
+Names names_at(Abstract_File& file, Offset position, Recovery recovery) {
+  Readonly_Journal journal(file, recovery);
+  Schema schema;
+  journal.replay(schema, position);
+  return names_of(schema.database);
+}
 
 Difference of_positions(const std::string& name, const When& a, const std::optional<When>& b,
                         const Diff_Command& command) {
@@ -53,7 +70,13 @@ Difference of_positions(const std::string& name, const When& a, const std::optio
         return std::find(options.tables.begin(), options.tables.end(), change.table->id) ==
                options.tables.end();
       });
-    return Difference{{file->get_name(), from}, {file->get_name(), to}, std::move(changes), from};
+    Names names;
+    if (command.is_patch) names = names_at(*file, from, options.recovery);
+    return Difference{{file->get_name(), from},
+                      {file->get_name(), to},
+                      std::move(changes),
+                      from,
+                      std::move(names)};
   });
 }
 
@@ -87,7 +110,7 @@ Difference of_files(const std::string& a, const std::string& b, const Diff_Comma
   std::vector<Change> changes = differences(from.database, to.database, options);
   if (!table.empty())
     std::erase_if(changes, [&](const Change& change) { return change.table_name() != table; });
-  return {from.state, to.state, std::move(changes), 0};
+  return {from.state, to.state, std::move(changes), 0, names_of(from.database)};
 }
 
 // Only what is about the record.
@@ -118,7 +141,7 @@ void print(const Difference& difference, const Diff_Command& command) {
   Paged_Output out(is_text && is_interactive() && has_pager_program());
   try {
     if (command.is_patch)
-      write_patch(out.stream(), difference.changes, difference.blobs_end);
+      write_patch(out.stream(), difference.changes, difference.blobs_end, difference.names);
     else
       History_Output(out.stream(), {.is_json = history.is_json,
                                     .style = {.has_colours = has_colours(history.colour),

@@ -31,8 +31,8 @@ struct Rename {
 
 class Patch_Writer {
  public:
-  Patch_Writer(std::ostream& out, const std::vector<Change>& changes, Offset blobs_end)
-      : out_(out), changes_(changes), blobs_end_(blobs_end) {
+  Patch_Writer(std::ostream& out, const std::vector<Change>& changes, Offset blobs_end, Names names)
+      : out_(out), changes_(changes), blobs_end_(blobs_end), names_(std::move(names)) {
     for (const Change& change : changes) {
       if (change.table) names_.insert(change.table_name());
       if (change.is_of_records()) continue;
@@ -285,7 +285,7 @@ class Patch_Writer {
   Text_Buffer out_;
   const std::vector<Change>& changes_;
   const Offset blobs_end_;
-  std::set<std::string, std::less<>> names_;
+  Names names_;  // that are or will be in use
   std::map<Table_Id, std::pair<std::string, std::string>> renamed_tables_;  // old, new
   std::map<std::pair<Table_Id, Field_Id>, std::string> renamed_fields_;     // new
   std::map<Table_Id, std::vector<Field_Id>> added_;
@@ -297,8 +297,20 @@ class Patch_Writer {
 
 }  // namespace
 
-void write_patch(std::ostream& out, const std::vector<Change>& changes, Offset blobs_end) {
-  Patch_Writer(out, changes, blobs_end).write();
+Names names_of(const Database& database) {
+  Names names;
+  for (const auto& table : database.tables()) {
+    if (!table) continue;
+    names.insert(table->name());
+    for (const Field& field : table->fields())
+      if (field.column) names.insert(field.name);
+  }
+  return names;
+}
+
+void write_patch(std::ostream& out, const std::vector<Change>& changes, Offset blobs_end,
+                 Names names) {
+  Patch_Writer(out, changes, blobs_end, std::move(names)).write();
 }
 
 }  // namespace joedb::inline v1

@@ -27,9 +27,10 @@ using testing::Random_Changes;
 
 constexpr Offset any_blob = std::numeric_limits<Offset>::max();
 
-std::string patch_of(const std::vector<Change>& changes, Offset blobs_end = any_blob) {
+std::string patch_of(const std::vector<Change>& changes, Names names = {},
+                     Offset blobs_end = any_blob) {
   std::ostringstream out;
-  write_patch(out, changes, blobs_end);
+  write_patch(out, changes, blobs_end, std::move(names));
   return out.str();
 }
 
@@ -133,13 +134,14 @@ class Patch_Text : public ::testing::Test {
     Copy after(file, end);
     const Content old_content = before.content();
     const Content new_content = after.content();
-    const std::string patch = patch_of(net_changes(file, start, end));
     const Database& a = before.db().get_database();
     const Database& b = after.db().get_database();
-    const std::string forwards = patch_of(differences(a, b));
-    const std::string backwards = patch_of(differences(b, a));
+    const std::string patch = patch_of(net_changes(file, start, end), names_of(a));
+    const std::string net_backwards = patch_of(net_changes(file, end, start), names_of(b));
+    const std::string forwards = patch_of(differences(a, b), names_of(a));
+    const std::string backwards = patch_of(differences(b, a), names_of(b));
     EXPECT_EQ(before.patched(patch), new_content) << patch;
-    EXPECT_EQ(after.patched(patch_of(net_changes(file, end, start))), old_content);
+    EXPECT_EQ(after.patched(net_backwards), old_content) << net_backwards;
     EXPECT_EQ(Copy(file, start).patched(forwards), new_content) << forwards;
     EXPECT_EQ(Copy(file, end).patched(backwards), old_content) << backwards;
     return patch;
@@ -177,6 +179,17 @@ TEST_F(Patch_Text, GivesNamesAgain) {
   run("drop_table t\nrename_table u t\ndrop_field t s\nadd_field t s int64\nupdate t 1 s 5\n");
 }
 
+TEST_F(Patch_Text, GivesNoNameForAMomentThatIsInUse) {
+  run_text("create_table u\ncreate_table patch_1\nadd_field t patch_2 int8\n", db);
+  start = checkpoint();
+  EXPECT_EQ(run("rename_table t x\nrename_table u t\nrename_table x u\n"),
+            "rename_table t patch_3\nrename_table u t\nrename_table patch_3 u\n");
+  start = checkpoint();
+  run("rename_field u s x\nrename_field u i s\nrename_field u x i\n");
+  start = checkpoint();
+  run("create_table w\nadd_field t r references w\ndrop_table w\n");
+}
+
 TEST_F(Patch_Text, DropsAndRestoresTables) {
   run("create_table u\nadd_field u r references u\ninsert_into u 3 1\n");
   start = checkpoint();
@@ -195,9 +208,9 @@ TEST_F(Patch_Text, HasNoBlobsThatTheFileDoesNotHave) {
   run_text("add_field t b blob\nupdate t 0 b 1000,0\n", db);
   const Offset end = checkpoint();
   const auto net = net_changes(file, start, end);
-  EXPECT_THROW(patch_of(net, end), Exception);
-  EXPECT_EQ(patch_of(net, 1000), "add_field t b blob\nupdate t 0 b 1000,0\n");
-  EXPECT_EQ(patch_of(net_changes(file, end, start), 0), "drop_field t b\n");
+  EXPECT_THROW(patch_of(net, {}, end), Exception);
+  EXPECT_EQ(patch_of(net, {}, 1000), "add_field t b blob\nupdate t 0 b 1000,0\n");
+  EXPECT_EQ(patch_of(net_changes(file, end, start), {}, 0), "drop_field t b\n");
 }
 
 // ---- any changes --------------------------------------------------------------------------------
