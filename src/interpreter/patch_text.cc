@@ -118,24 +118,47 @@ class Patch_Writer {
     rename(std::move(fields));
   }
 
-  // In an order in which no new name is still that of another one.
+  // In an order in which no new name is still that of another one. Each waits for one other at
+  // most, the one that has its new name, and one other at most waits for it: they are chains and
+  // rings.
   void rename(std::vector<Rename> waiting) {
-    const auto is_free = [&](const Rename& rename) {
-      return std::none_of(waiting.begin(), waiting.end(), [&](const Rename& other) {
-        const bool is_beside = rename.field == Field_Id() || rename.table == other.table;
-        return is_beside && other.old_name == rename.new_name;
-      });
+    using Key = std::pair<Table_Id, std::string_view>;
+    const auto key = [](const Rename& rename, std::string_view name) {
+      return Key(rename.field == Field_Id() ? Table_Id() : rename.table, name);
     };
-    while (!waiting.empty()) {
-      const auto next = std::find_if(waiting.begin(), waiting.end(), is_free);
-      if (next != waiting.end()) {
-        rename(*next, next->new_name);
-        waiting.erase(next);
-      } else {
-        std::string name = temporary_name();
-        rename(waiting.front(), name);
-        waiting.front().old_name = std::move(name);
+    std::map<Key, std::size_t> by_old_name, by_new_name;
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      by_old_name.emplace(key(waiting[i], waiting[i].old_name), i);
+      by_new_name.emplace(key(waiting[i], waiting[i].new_name), i);
+    }
+    std::vector<bool> is_done(waiting.size());
+    // Frees the name that it has, and what waits for that.
+    const auto give_up_name = [&](std::size_t i) {
+      for (;;) {
+        const Key old_name = key(waiting[i], waiting[i].old_name);
+        by_old_name.erase(old_name);
+        const auto next = by_new_name.find(old_name);
+        if (next == by_new_name.end() || is_done[next->second]) return;
+        i = next->second;
+        rename(waiting[i], waiting[i].new_name);
+        is_done[i] = true;
       }
+    };
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      if (is_done[i] || by_old_name.contains(key(waiting[i], waiting[i].new_name))) continue;
+      rename(waiting[i], waiting[i].new_name);
+      is_done[i] = true;
+      give_up_name(i);
+    }
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      if (is_done[i]) continue;
+      const std::string name = temporary_name();
+      rename(waiting[i], name);
+      Rename last = waiting[i];
+      last.old_name = name;
+      is_done[i] = true;
+      give_up_name(i);
+      rename(last, last.new_name);
     }
   }
   void rename(const Rename& rename, std::string_view name) {

@@ -190,6 +190,40 @@ TEST_F(Patch_Text, GivesNoNameForAMomentThatIsInUse) {
   run("create_table w\nadd_field t r references w\ndrop_table w\n");
 }
 
+TEST_F(Patch_Text, RenamesChainsAndRings) {
+  run("add_field t x int8\nadd_field t y int8\nrename_field t x z\nrename_field t y x\n"
+      "rename_field t i y\n");
+  start = checkpoint();
+  EXPECT_EQ(run("rename_field t s w\nrename_field t x s\nrename_field t y x\nrename_field t w y\n"
+                "rename_field t z w\n"),
+            "rename_field t z w\nrename_field t s patch_1\nrename_field t x s\n"
+            "rename_field t y x\nrename_field t patch_1 y\n");
+}
+
+// One by one, each would be compared with all others.
+TEST(Long_Patch, TakesTimeInProportionToItsRenames) {
+  constexpr int fields = 20'000;
+  const auto name = [](int i) { return 'f' + std::to_string(i); };
+  auto table = std::make_shared<Table_Description>();
+  table->id = Table_Id(1);
+  table->name = "t";
+  std::vector<Change> changes(fields);
+  for (int i = 0; i < fields; ++i) {
+    auto schema = std::make_shared<Schema_Change>();
+    schema->field.id = Field_Id(static_cast<std::uint16_t>(i + 1));
+    schema->field.name = name(i + 1);
+    schema->old_name = name(i);
+    Change& change = changes[static_cast<std::size_t>(i)];
+    change.kind = Change::Kind::field_renamed;
+    change.table = table;
+    change.schema = std::move(schema);
+  }
+  std::string expected;
+  for (int i = fields - 1; i >= 0; --i)
+    expected += "rename_field t " + name(i) + ' ' + name(i + 1) + '\n';
+  EXPECT_EQ(patch_of(changes), expected);
+}
+
 TEST_F(Patch_Text, DropsAndRestoresTables) {
   run("create_table u\nadd_field u r references u\ninsert_into u 3 1\n");
   start = checkpoint();
