@@ -69,7 +69,7 @@ void append_text(std::string& out, const Value& value, bool is_complete) {
                    (static_cast<unsigned char>(typed[size]) & 0xc0u) == 0x80u)
               --size;
           }
-          append_quoted(out, typed.substr(0, size));
+          append_shown(out, typed.substr(0, size));
           if (size < typed.size()) out += "…";
         } else {
           append_value(out, typed);

@@ -31,6 +31,20 @@ std::size_t character_before(std::string_view text, std::size_t i) {
   return i;
 }
 
+// How many bytes a character at the beginning of a text has that controls a terminal, ends a line
+// or changes the order in which others are shown: U+0080 to U+009F, U+2028 to U+202E but for
+// U+202F, U+2066 to U+2069. 0 for others, those of one byte among them.
+std::size_t control_size(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  if (byte(0) == 0xc2) return byte(1) >= 0x80 && byte(1) <= 0x9f ? 2 : 0;
+  if (byte(0) != 0xe2) return 0;
+  const bool is_control = (byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) ||
+                          (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
+  return is_control ? 3 : 0;
+}
+
 // What two texts have in common, in whole characters.
 struct Common {
   std::size_t prefix = 0;
@@ -160,8 +174,8 @@ class Writer {
   }
   // A character is not cut.
   void text(std::string_view text) {
-    if (style_.is_complete || text.size() <= longest_text) return append_quoted(out_, text);
-    append_quoted(out_, text.substr(0, cut(text, 0)));
+    if (style_.is_complete || text.size() <= longest_text) return append_shown(out_, text);
+    append_shown(out_, text.substr(0, cut(text, 0)));
     size(text);
   }
   // Where the part that is shown of a long text ends.
@@ -195,12 +209,12 @@ class Writer {
     const std::size_t middle_end = std::min(text.size() - common.suffix, end);
     const bool has_common = common.prefix + common.suffix > 0 && common.prefix < middle_end;
     if (!style_.has_colours || !has_common) {
-      append_quoted(out_, text.substr(first, end - first));
+      append_shown(out_, text.substr(first, end - first));
     } else {
       // In one pair of quotes.
       const auto add = [&](std::size_t from, std::size_t to) {
         std::string part;
-        append_quoted(part, text.substr(from, to - from));
+        append_shown(part, text.substr(from, to - from));
         out_.append(part, 1, part.size() - 2);
       };
       out_ += '"';
@@ -291,12 +305,31 @@ void append_plain(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const auto byte = static_cast<unsigned char>(text.front());
     const bool is_plain = byte >= 0x20 && byte < 0x7f;
-    const std::size_t size = is_plain ? 1 : byte < 0x80 ? 0 : utf8_sequence_size(text);
+    const bool is_control = byte < 0x80 || control_size(text) > 0;
+    const std::size_t size = is_plain ? 1 : is_control ? 0 : utf8_sequence_size(text);
     if (size > 0)
       out += text.substr(0, size);
     else
       append_octal(out, text.front());
     text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+}
+
+void append_shown(std::string& out, std::string_view text) {
+  constexpr std::string_view first_bytes = "\xc2\xe2";  // of controls
+  if (text.find_first_of(first_bytes) == text.npos) return append_quoted(out, text);
+  std::string quoted;
+  append_quoted(quoted, text);
+  std::string_view rest = quoted;
+  for (;;) {
+    const std::size_t plain = std::min(rest.find_first_of(first_bytes), rest.size());
+    out += rest.substr(0, plain);
+    rest.remove_prefix(plain);
+    if (rest.empty()) return;
+    const std::size_t size = control_size(rest);
+    for (const char c : rest.substr(0, size)) append_octal(out, c);
+    if (size == 0) out += rest.front();
+    rest.remove_prefix(std::max<std::size_t>(size, 1));
   }
 }
 

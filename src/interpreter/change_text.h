@@ -31,9 +31,12 @@ void append_change(std::string& out, const Change& change, const Change_Style& s
 // "+3 city, ~12 person, -1 person, schema of city": what a transaction has changed.
 std::string summary_text(const Transaction_Summary& summary, bool has_colours);
 
-// Appends a text without quotes: control characters, line ends among them, and bytes that are not
-// UTF-8 become a backslash and three octal digits.
+// Appends a text without quotes: control characters, line ends among them, those that change the
+// direction of a text, and bytes that are not UTF-8 become a backslash and three octal digits each
+// byte.
 void append_plain(std::string& out, std::string_view text);
+// The same in quotes, as append_quoted (schema/value_text.h) does.
+void append_shown(std::string& out, std::string_view text);
 
 }  // namespace joedb::inline v1
 

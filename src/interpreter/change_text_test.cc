@@ -112,5 +112,25 @@ TEST(Plain_Text, HasNoControlCharacters) {
   EXPECT_EQ(text, "a\"\\ä\\033\\012\\377\\177");
 }
 
+// U+009B begins a command of the terminal, U+2028 ends a line, U+202E and U+2066 change the
+// direction. U+00A0, U+2027, U+202F and U+2065 do not.
+TEST(Plain_Text, HasNoControlCharactersOfSeveralBytes) {
+  const std::string controls = "\xc2\x9b\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6";
+  const std::string others = "\xc2\xa0\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5";
+  const std::string shown =
+      "x\\302\\233\\342\\200\\250\\342\\200\\256\\342\\201\\246" + others + "2";
+  std::string plain, quoted;
+  append_plain(plain, "x" + controls + others + "2");
+  EXPECT_EQ(plain, shown);
+  append_shown(quoted, "x" + controls + others + "2");
+  EXPECT_EQ(quoted, '"' + shown + '"');
+}
+
+TEST_F(Change_Text, HasNoControlCharactersOfSeveralBytes) {
+  db.write(Insert{t, Record_Id(0)});
+  db.write(Update<std::string_view>{t, Record_Id(0), f, "x\xc2\x9b"});
+  EXPECT_EQ(text(), "+ t 0 f \"x\\302\\233\"\n");
+}
+
 }  // namespace
 }  // namespace joedb

@@ -10,7 +10,7 @@ static void append(std::string& out, const Values& values) {
   std::visit(
       [&]<class T>(const T& typed) {
         if constexpr (std::is_same_v<T, std::string_view>) {
-          append_quoted(out, typed.substr(0, longest_text));
+          append_shown(out, typed.substr(0, longest_text));
           if (typed.size() > longest_text) out += "…";
         } else {
           append_value(out, typed);
