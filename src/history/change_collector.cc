@@ -177,6 +177,7 @@ void Change_Collector::for_each_update(const Touched_Table& touched, F f) {
 
 std::vector<Change> Transaction_Collector::take() {
   flush();
+  described_bytes_ = 0;
   return std::exchange(changes_, {});
 }
 
@@ -185,18 +186,18 @@ void Transaction_Collector::flush() {
   for (const auto& item : tables_) {
     const Touched_Table& touched = item.second;
     const Table& table = *database_.find_table(item.first);
-    const Description description = describe(database_, table);
     for (const auto& [first, range] : touched.records.ranges()) {
       const std::uint64_t order = range.order;
       if (range.payload.value)
-        changes.push_back({order, deletion(description, touched, first, range.end)});
+        changes.push_back({order, deletion(description(table), touched, first, range.end)});
       for_each_run(table.records(), first, range.end, [&](index_t begin, index_t size) {
-        changes.push_back({order, insertion(description, table, begin, size)});
+        changes.push_back({order, insertion(description(table), table, begin, size)});
       });
     }
     for_each_update(touched, [&](index_t first, index_t end, std::uint64_t order,
                                  const std::vector<Field_Id>& fields) {
-      Change update = change_of_records(Change::Kind::updated, description, first, end - first);
+      Change update =
+          change_of_records(Change::Kind::updated, description(table, fields), first, end - first);
       for (const Field_Id field : fields)
         update.fields.push_back({field, gather(touched.fields.at(field), first, end),
                                  read_values(table, field, first, end - first)});
@@ -216,8 +217,42 @@ void Transaction_Collector::flush() {
   for (Ordered_Change& change : changes) changes_.push_back(std::move(change.change));
 }
 
+Description Transaction_Collector::description(const Table& table) {
+  Description& result = descriptions_[table.id()];
+  if (result) return result;
+  result = describe(database_, table);
+  for (const Field_Description& field : result->fields) {
+    described_bytes_ += sizeof field + field.name.size() + field.referenced.size();
+    if (!field.referenced.empty()) references_.emplace(field.type.referenced, table.id());
+  }
+  return result;
+}
+
+Description Transaction_Collector::description(const Table& table,
+                                               const std::vector<Field_Id>& fields) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 24;
+  if (described_bytes_ < most_bytes || descriptions_.contains(table.id()))
+    return description(table);
+  auto result = std::make_shared<Table_Description>();
+  result->id = table.id();
+  result->name = table.name();
+  for (const Field_Id field : fields)
+    result->fields.push_back(describe(database_, field, *table.find_field(field)));
+  return result;
+}
+
+void Transaction_Collector::forget_descriptions(Table_Id id) {
+  descriptions_.erase(id);
+  const auto first = references_.lower_bound({id, Table_Id()});
+  auto reference = first;
+  for (; reference != references_.end() && reference->first == id; ++reference)
+    descriptions_.erase(reference->second);
+  references_.erase(first, reference);
+}
+
 void Transaction_Collector::add_schema_change(Change::Kind kind, Description table,
                                               Schema_Change schema) {
+  if (table) forget_descriptions(table->id);
   changes_.push_back(change_of_schema(kind, std::move(table), std::move(schema)));
 }
 
@@ -225,7 +260,7 @@ void Transaction_Collector::note_drop(const Table& table) {
   flush();
   Schema_Change schema;
   schema.rows = table.records().used_count();
-  const Description description = describe(database_, table);
+  const Description description = this->description(table);
   schema.has_lost = may_keep(table, description->fields.size());
   if (schema.has_lost && schema.rows > 0)
     for_each_run(table, [&](index_t first, index_t size) {

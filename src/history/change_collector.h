@@ -3,6 +3,8 @@
 
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "history/change_parts.h"
@@ -174,10 +176,23 @@ class Transaction_Collector final : public Change_Collector {
 
   // New values are read now, before the schema changes.
   void flush();
+  // The table with all its fields as they are now. Changes share it: of a wide table, it is larger
+  // than most of them.
+  Description description(const Table& table);
+  // The same for an update of these fields. Where the schema changes again and again between
+  // updates, it has no others.
+  Description description(const Table& table, const std::vector<Field_Id>& fields);
+  // The table, or its name, has changed.
+  void forget_descriptions(Table_Id id);
   void add_schema_change(Change::Kind kind, Description table, Schema_Change schema);
 
   const bool has_all_fields_;
   std::vector<Change> changes_;
+  // Those that were made since the table or its name, or that of a table that it refers to,
+  // changed.
+  std::map<Table_Id, Description> descriptions_;
+  std::set<std::pair<Table_Id, Table_Id>> references_;  // to a table, from one that is described
+  std::size_t described_bytes_ = 0;                     // since take()
 };
 
 // The difference between the state when it was made and the present one.

@@ -70,7 +70,8 @@ struct Change {
 
   Kind kind = Kind::custom;
   // Null for a mark. For table_dropped with the fields that it had, for other changes of the schema
-  // without fields.
+  // without fields. Of an update, only the fields that it has, where the table or its name has
+  // changed again and again in the same transaction.
   std::shared_ptr<const Table_Description> table;
   // Records [record, record + size).
   Record_Id record;
