@@ -1,6 +1,7 @@
 #include "joedb/history/changes.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "history/change_collector.h"
 #include "history/require_range.h"
@@ -124,9 +125,42 @@ const typename Reversed<Stream>::Item* Reversed<Stream>::next() {
   return &items_.back();
 }
 
+// About how many bytes of memory they take. Changes share their tables.
+static std::size_t memory_of(const Transaction_Info& info) {
+  std::size_t result = sizeof info + info.author.size();
+  for (const std::string& comment : info.comments) result += sizeof comment + comment.size();
+  return result;
+}
+static std::size_t memory_of(const Transaction_Summary& summary) {
+  std::size_t result = memory_of(static_cast<const Transaction_Info&>(summary));
+  for (const Table_Summary& table : summary.tables) result += sizeof table + table.name.size();
+  return result;
+}
+static std::size_t memory_of(const std::vector<Change>& changes) {
+  std::size_t result = 0;
+  const Table_Description* table = nullptr;
+  for (const Change& change : changes) {
+    result += sizeof change;
+    for (const Field_Change& field : change.fields)
+      result += sizeof field + field.old_values.memory() + field.new_values.memory();
+    if (change.schema) result += sizeof *change.schema + memory_of(change.schema->lost);
+    if (change.table && change.table.get() != table) {
+      table = change.table.get();
+      for (const Field_Description& field : table->fields)
+        result += sizeof field + field.name.size() + field.referenced.size();
+    }
+  }
+  return result;
+}
+static std::size_t memory_of(const Transaction& transaction) {
+  return memory_of(static_cast<const Transaction_Info&>(transaction)) +
+         memory_of(transaction.changes);
+}
+
 template <class Stream>
 void Reversed<Stream>::read_piece() {
   constexpr std::size_t most_items = 65'536;
+  constexpr std::size_t most_memory = std::size_t{1} << 28;
   constexpr Offset largest_piece = Offset{1} << 26;
   const Offset end = places_.back().end;
   std::size_t first = places_.size() - 1;
@@ -135,12 +169,25 @@ void Reversed<Stream>::read_piece() {
     --first;
   piece_size_ = std::min(2 * piece_size_, largest_piece);
   Stream stream(*file_, places_[first].begin, end, options_);
+  std::deque<std::size_t> memory;  // of the items
+  std::size_t sum = 0;
   std::size_t next = first;
   while (const Item* const item = stream.next()) {
-    if (next < places_.size() && item->begin == places_[next].begin) {
-      items_.push_back(*item);
-      ++next;
+    if (next == places_.size() || item->begin != places_[next].begin) continue;
+    items_.push_back(*item);
+    ++next;
+    memory.push_back(memory_of(*item));
+    sum += memory.back();
+    if (sum <= most_memory) continue;
+    // The older ones are read again later; then not more than fits.
+    std::size_t dropped = 0;
+    for (; dropped + 1 < items_.size() && sum > most_memory / 2; ++dropped) {
+      sum -= memory.front();
+      memory.pop_front();
     }
+    items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(dropped));
+    first += dropped;
+    piece_size_ = end - places_[first].begin;
   }
   places_.resize(first);
 }

@@ -123,6 +123,13 @@ void Values::append_defaults(index_t size) {
   });
 }
 
+std::size_t Values::memory() const {
+  std::size_t result = sizeof *this;
+  for (const Part& part : parts_)
+    result += sizeof part + part.bytes.size() + part.ends.size() * sizeof part.ends.front();
+  return result;
+}
+
 bool operator==(const Values& a, const Values& b) {
   if (a.type_ != b.type_ || a.size_ != b.size_) return false;
   for (index_t i = 0; i < a.size_; ++i)

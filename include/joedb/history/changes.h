@@ -179,8 +179,9 @@ struct Transaction_Place {
 // A Summaries finds their positions, 16 bytes for each. Then the range is read in pieces, from the
 // last: each piece forwards, and its transactions are kept until they have been given. The first
 // piece is small, later ones twice as large as the one before, up to 64 MiB of the journal and
-// 65,536 transactions: so the newest ones come soon, and pieces are few. For each piece the state
-// at its beginning is loaded, which kept snapshots make faster.
+// 65,536 transactions: so the newest ones come soon, and pieces are few. A piece is cut where its
+// transactions take more than 256 MiB of memory, unless one alone does. For each piece the state at
+// its beginning is loaded, which kept snapshots make faster.
 template <class Stream>
 class Reversed {
  public:

@@ -60,6 +60,9 @@ class Values {
   void append(const Values& other, index_t first, index_t size);
   void append_defaults(index_t size);
 
+  // So many bytes they take, about.
+  std::size_t memory() const;
+
   friend bool operator==(const Values& a, const Values& b);
 
  private:
