@@ -1,6 +1,8 @@
 #include "joedb/history/blame.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "format/run_decoder.h"
 #include "history/require_range.h"
@@ -78,27 +80,19 @@ class Blame::Reader {
 
   Offset position() const { return journal_.get_replay_position(); }
 
-  // Calls f(first row, end row) for those that are asked about.
-  template <class F>
-  void for_rows(index_t record, index_t size, F f) {
-    const auto rows = static_cast<index_t>(blame_.inserted_.size());
-    const index_t first = std::max<index_t>(record - blame_.first_, 0);
-    const index_t end = std::min(record - blame_.first_ + size, rows);
-    if (first < end) f(first, end);
-  }
   void insert(index_t record, index_t size, Offset position) {
-    for_rows(record, size, [&](index_t first, index_t end) {
-      std::fill(blame_.inserted_.begin() + first, blame_.inserted_.begin() + end, position);
-    });
+    add(blame_.inserted_, record, size, position);
   }
   void update(index_t record, Field_Id field, index_t size, Offset position) {
     const std::size_t index = field.value();
     if (index >= blame_.columns_.size() || !blame_.is_field_[index]) return;
-    std::vector<Offset>& written = blame_.columns_[index].written;
-    for_rows(record, size, [&](index_t first, index_t end) {
-      if (written.empty()) written.resize(blame_.inserted_.size());
-      std::fill(written.begin() + first, written.begin() + end, position);
-    });
+    add(blame_.columns_[index].written, record, size, position);
+  }
+  // Of those that are asked about.
+  void add(Written& written, index_t record, index_t size, Offset position) {
+    const index_t first = std::max(record, blame_.first_);
+    const index_t end = std::min(record + size, blame_.end_);
+    if (first < end) written.add(first, end, position);
   }
 
   Blame& blame_;
@@ -114,11 +108,11 @@ Blame::Blame(Abstract_File& file, const Database& database, Offset end, Table_Id
   if (found == nullptr)
     throw Exception(file.get_name() + " has no table " + std::to_string(table.value()) + " at " +
                     std::to_string(end));
-  const index_t rows = found->records().size();
-  if (record.is_not_null()) first_ = record.value();
-  inserted_.resize(static_cast<std::size_t>(record.is_null()        ? rows
-                                            : record.value() < rows ? index_t{1}
-                                                                    : index_t{0}));
+  end_ = found->records().size();
+  if (record.is_not_null()) {
+    first_ = record.value();
+    end_ = std::min(end_, first_ + 1);
+  }
   columns_.resize(found->fields().size() + 1);
   is_field_.resize(columns_.size());
   for (std::size_t i = 1; i < columns_.size(); ++i)
@@ -129,35 +123,140 @@ Blame::Blame(Abstract_File& file, const Database& database, Offset end, Table_Id
   Reader reader(*this, journal, table);
   journal.replay(reader, end);
   require_entry_end(journal, end);
+  inserted_.sort();
+  for (Column& column : columns_) column.written.sort();
+  find_last();
   find_transactions(file, end, table, recovery);
 }
 
-bool Blame::has(Record_Id record) const {
-  const index_t index = record.value() - first_;
-  return index >= 0 && index < static_cast<index_t>(inserted_.size()) &&
-         inserted_[static_cast<std::size_t>(index)] != 0;
+// ---- ranges -------------------------------------------------------------------------------------
+
+void Blame::Written::add(index_t first, index_t end, Offset position) {
+  if (ranges_.size() > sorted_) {
+    Range& last = ranges_.back();
+    if (last.first == first && last.end == end) {
+      last.position = position;
+      return;
+    }
+    if (last.position == position && last.end == first) {
+      last.end = end;
+      return;
+    }
+  }
+  if (ranges_.size() >= limit_) {
+    sort();
+    limit_ = std::max(limit_, 2 * ranges_.size());
+  }
+  ranges_.push_back({first, end, position});
 }
 
-Offset Blame::position(std::size_t row, const Column& column) const {
-  const Offset written = column.written.empty() ? 0 : column.written[row];
-  return std::max({inserted_[row], column.added, written});
+// From the last to the first, each range gets what no later one has.
+void Blame::Written::sort() {
+  if (ranges_.size() == sorted_) return;
+  struct Edge {
+    index_t record;
+    std::size_t place;  // twice the index of its range; one more for the end
+  };
+  std::vector<Edge> sorted;
+  sorted.reserve(2 * ranges_.size());
+  for (const Range& range : ranges_) {
+    sorted.push_back({range.first, sorted.size()});
+    sorted.push_back({range.end, sorted.size()});
+  }
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Edge& x, const Edge& y) { return x.record < y.record; });
+  std::vector<index_t> edges;
+  std::vector<std::size_t> indexes(sorted.size());  // by place: in `edges`
+  for (const Edge& edge : sorted) {
+    if (edges.empty() || edges.back() != edge.record) edges.push_back(edge.record);
+    indexes[edge.place] = edges.size() - 1;
+  }
+  constexpr Offset none = -1;
+  std::vector<Offset> positions(edges.size(), none);  // from an edge to the next one
+  std::vector<std::size_t> next(edges.size());        // an edge from which on there may be none
+  for (std::size_t i = 0; i < next.size(); ++i) next[i] = i;
+  const auto find = [&](std::size_t i) {
+    while (next[i] != i) i = next[i] = next[next[i]];
+    return i;
+  };
+  for (std::size_t range = ranges_.size(); range-- > 0;) {
+    const std::size_t end = indexes[2 * range + 1];
+    for (std::size_t i = find(indexes[2 * range]); i < end; i = find(i)) {
+      positions[i] = ranges_[range].position;
+      next[i] = i + 1;  // the last edge has none behind it
+    }
+  }
+  ranges_.clear();
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (positions[i] != none) append(edges[i], edges[i + 1], positions[i]);
+  }
+}
+
+// The last range gets longer where it is the same.
+void Blame::Written::append(index_t first, index_t end, Offset position) {
+  if (!ranges_.empty() && ranges_.back().end == first && ranges_.back().position == position)
+    ranges_.back().end = end;
+  else
+    ranges_.push_back({first, end, position});
+  sorted_ = ranges_.size();
+}
+
+Blame::Written Blame::Written::later_of(const Written& a, const Written& b) {
+  constexpr index_t none = std::numeric_limits<index_t>::max();
+  Written result;
+  auto range_a = a.ranges_.begin();
+  auto range_b = b.ranges_.begin();
+  for (index_t done = std::numeric_limits<index_t>::min();;) {
+    const index_t first_a = range_a == a.ranges_.end() ? none : std::max(range_a->first, done);
+    const index_t first_b = range_b == b.ranges_.end() ? none : std::max(range_b->first, done);
+    const index_t first = std::min(first_a, first_b);
+    if (first == none) return result;
+    const bool is_in_a = first == first_a, is_in_b = first == first_b;
+    done = std::min(is_in_a ? range_a->end : first_a, is_in_b ? range_b->end : first_b);
+    result.append(first, done,
+                  std::max(is_in_a ? range_a->position : 0, is_in_b ? range_b->position : 0));
+    if (is_in_a && range_a->end == done) ++range_a;
+    if (is_in_b && range_b->end == done) ++range_b;
+  }
+}
+
+Offset Blame::Written::at(index_t record) const {
+  const auto found = std::partition_point(ranges_.begin(), ranges_.end(),
+                                          [&](const Range& range) { return range.end <= record; });
+  return found == ranges_.end() || record < found->first ? 0 : found->position;
+}
+
+// ---- transactions -------------------------------------------------------------------------------
+
+bool Blame::has(Record_Id record) const {
+  return record.value() >= first_ && record.value() < end_ && inserted_.at(record.value()) != 0;
+}
+
+// Two by two, so that each range is copied a few times.
+void Blame::find_last() {
+  std::vector<Written> all{inserted_};
+  for (std::size_t field = 1; field < columns_.size(); ++field)
+    if (!columns_[field].written.ranges().empty()) all.push_back(columns_[field].written);
+  for (std::size_t step = 1; step < all.size(); step *= 2)
+    for (std::size_t i = 0; i + step < all.size(); i += 2 * step)
+      all[i] = Written::later_of(all[i], std::exchange(all[i + step], {}));
+  last_ = std::move(all.front());
 }
 
 // The transactions that have written a value.
 void Blame::find_transactions(Abstract_File& file, Offset end, Table_Id table, Recovery recovery) {
-  std::vector<Offset> positions = inserted_;
-  const auto tidy = [&] {
-    std::sort(positions.begin(), positions.end());
-    positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  std::vector<Offset> positions;
+  const auto add = [&](const Written& written) {
+    for (const Written::Range& range : written.ranges()) positions.push_back(range.position);
   };
-  tidy();
+  add(inserted_);
   for (std::size_t field = 1; field < columns_.size(); ++field) {
     if (!is_field_[field]) continue;
-    const Column& column = columns_[field];
-    positions.push_back(column.added);
-    positions.insert(positions.end(), column.written.begin(), column.written.end());
-    tidy();
+    positions.push_back(columns_[field].added);
+    add(columns_[field].written);
   }
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   Change_Options options;
   options.recovery = recovery;
   options.tables = {table};
@@ -178,20 +277,17 @@ const Transaction_Info* Blame::transaction(Offset position) const {
 const Transaction_Info* Blame::writer(Record_Id record, Field_Id field) const {
   const std::size_t index = field.value();
   if (!has(record) || index >= columns_.size() || !is_field_[index]) return nullptr;
-  return transaction(position(row(record), columns_[index]));
+  const Column& column = columns_[index];
+  return transaction(
+      std::max({inserted_.at(record.value()), column.added, column.written.at(record.value())}));
 }
 
 const Transaction_Info* Blame::last_writer(Record_Id record) const {
-  if (!has(record)) return nullptr;
-  Offset last = inserted_[row(record)];
-  for (std::size_t field = 1; field < columns_.size(); ++field)
-    if (is_field_[field] && !columns_[field].written.empty())
-      last = std::max(last, columns_[field].written[row(record)]);
-  return transaction(last);
+  return has(record) ? transaction(last_.at(record.value())) : nullptr;
 }
 
 const Transaction_Info* Blame::inserter(Record_Id record) const {
-  return has(record) ? transaction(inserted_[row(record)]) : nullptr;
+  return has(record) ? transaction(inserted_.at(record.value())) : nullptr;
 }
 
 }  // namespace joedb::inline v1

@@ -178,6 +178,38 @@ TEST(Blame, ReadsRunsOfRowsAsItReadsSingleEntries) {
   }
 }
 
+// Many more writes than records, so that those that were written over are forgotten in between.
+TEST(Blame, KnowsTheLastOfManyWrites) {
+  constexpr index_t rows = 300;
+  constexpr int writes = 1'200'000;
+  Random random(testing::first_seed());
+  Memory_File file;
+  Writable_Database db(file);
+  const Table_Id t(1);
+  db.write(Create_Table{"t"});
+  for (const char* const field : {"a", "b"}) db.write(Add_Field{t, field, {Type_Code::int8, {}}});
+  db.write(Insert_Vector{t, Record_Id(0), rows});
+  std::vector<std::int64_t> last[2] = {std::vector<std::int64_t>(rows, -1),
+                                       std::vector<std::int64_t>(rows, -1)};
+  db.write(Timestamp{-1});
+  for (int i = 0; i < writes; ++i) {
+    const std::size_t row = random.below(rows), field = random.below(2);
+    db.write(Update<std::int8_t>{t, Record_Id(static_cast<index_t>(row)),
+                                 Field_Id(static_cast<std::uint16_t>(field + 1)), std::int8_t{1}});
+    last[field][row] = i / 1000;
+    if (i % 1000 == 999) db.write(Timestamp{i / 1000});
+  }
+  db.hard_checkpoint();
+  const Blame blame(file, std::as_const(db).get_database(), db.get_journal().get_position(), t);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const Record_Id record(static_cast<index_t>(row));
+    for (std::uint16_t field = 0; field < 2; ++field)
+      ASSERT_EQ(blame.writer(record, Field_Id(static_cast<std::uint16_t>(field + 1)))->time,
+                last[field][row]);
+    ASSERT_EQ(blame.last_writer(record)->time, std::max(last[0][row], last[1][row]));
+  }
+}
+
 TEST(Blame, NeedsATable) {
   Memory_File file;
   Writable_Database db(file);

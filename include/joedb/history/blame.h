@@ -17,8 +17,9 @@ namespace joedb::inline v1 {
 // whether the value was another one before.
 //
 // The journal is decoded twice, without its values: for the writers, and for their transactions.
-// The memory is 8 bytes for each value, of all records that the table has or ever had, and what the
-// transactions say that have written one.
+// The memory is about 150 bytes for each range of records that was written at once and is not
+// written over, so it is proportional to the journal at most, whatever the size of the table; and
+// what the transactions say that have written one.
 class Blame {
  public:
   // `database` has the content at the position `end`, as load() makes it; it is only needed for the
@@ -39,24 +40,49 @@ class Blame {
 
  private:
   class Reader;
+
+  // Where in the journal records were written last. Positions are those where an entry ends, or any
+  // inside of it.
+  class Written {
+   public:
+    struct Range {
+      index_t first;
+      index_t end;
+      Offset position;
+    };
+    // From now on it is this position for records [first, end).
+    void add(index_t first, index_t end, Offset position);
+    // Sorts what was added, without what was written over.
+    void sort();
+    // Require that nothing was added since sort(). 0: never.
+    Offset at(index_t record) const;
+    const std::vector<Range>& ranges() const { return ranges_; }
+    // The later position of two; both are sorted.
+    static Written later_of(const Written& a, const Written& b);
+
+   private:
+    void append(index_t first, index_t end, Offset position);
+
+    std::vector<Range> ranges_;  // those up to sorted_ are sorted, and do not overlap
+    std::size_t sorted_ = 0;
+    std::size_t limit_ = std::size_t{1} << 20;  // when so many are there, they are sorted
+  };
   struct Column {
-    Offset added = 0;             // where the field was added to the table
-    std::vector<Offset> written;  // empty: never
+    Offset added = 0;  // where the field was added to the table
+    Written written;
   };
 
   bool has(Record_Id record) const;
-  std::size_t row(Record_Id record) const {
-    return static_cast<std::size_t>(record.value() - first_);
-  }
-  Offset position(std::size_t row, const Column& column) const;
+  void find_last();
   void find_transactions(Abstract_File& file, Offset end, Table_Id table, Recovery recovery);
   const Transaction_Info* transaction(Offset position) const;
 
-  // Positions are those where an entry ends, or any inside of it; 0: none.
-  index_t first_ = 0;             // the record of row 0
-  std::vector<Offset> inserted_;  // by row; of records that are not in use 0
-  std::vector<Column> columns_;   // by field id
-  std::vector<bool> is_field_;    // whether the field is still there
+  index_t first_ = 0;  // records [first_, end_) are those that it is about
+  index_t end_ = 0;
+  Written inserted_;             // of records that are not in use 0
+  Written last_;                 // insertions, and updates of all fields
+  std::vector<Column> columns_;  // by field id
+  std::vector<bool> is_field_;   // whether the field is still there
   std::vector<Transaction_Info> transactions_;
 };
 
