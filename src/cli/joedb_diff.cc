@@ -38,11 +38,11 @@ struct Difference {
 // ---- what differs -------------------------------------------------------------------------------
 
 // Entries of the schema.
-struct Schema : Ignore_Entries {
-  using Ignore_Entries::operator();
+struct Schema {
   template <class Entry>
-  requires is_schema_entry<Entry>
-  void operator()(const Entry& entry) { database(entry); }
+  void operator()(const Entry& entry) {
+    if constexpr (is_schema_entry<Entry>) database(entry);
+  }
   Database database;
 };
 

@@ -196,13 +196,14 @@ void Transaction_Collector::flush() {
     }
     for_each_update(touched, [&](index_t first, index_t end, std::uint64_t order,
                                  const std::vector<Field_Id>& fields) {
-      Change update =
-          change_of_records(Change::Kind::updated, description(table, fields), first, end - first);
+      Change update = change_of_records(
+          Change::Kind::updated, has_all_fields_ ? description(table) : description(table, fields),
+          first, end - first);
       for (const Field_Id field : fields)
         update.fields.push_back({field, gather(touched.fields.at(field), first, end),
                                  read_values(table, field, first, end - first)});
       if (has_all_fields_) {
-        for (const Field_Description& field : description->fields) {
+        for (const Field_Description& field : update.table->fields) {
           if (std::find(fields.begin(), fields.end(), field.id) != fields.end()) continue;
           const Values values = read_values(table, field.id, first, end - first);
           update.fields.push_back({field.id, values, values});

@@ -1,5 +1,6 @@
 #include "interpreter/blame_text.h"
 
+#include "interpreter/change_text.h"
 #include "schema/value_text.h"
 #include "table/record_runs.h"
 
