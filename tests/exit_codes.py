@@ -19,6 +19,7 @@ joedbi --new city.joedb < city.joedbi > /dev/null
 cp city.joedb conflict.joedb
 printf 'valid_data\nupdate city 0 name "Bonn"\nvalid_data\nupdate city 0 name "Oslo"\n' |
   joedbi conflict.joedb > /dev/null
+cp city.joedb found_in.joedb; echo 'comment "in Rome"' | joedbi found_in.joedb > /dev/null
 cp city.joedb other.joedb; echo 'insert_into city 1 "Bonn"' | joedbi other.joedb > /dev/null
 cp city.joedb damaged.joedb; joedb_verify --protect damaged.joedb > /dev/null
 printf X | dd of=damaged.joedb bs=1 seek=70 conv=notrunc status=none
@@ -124,6 +125,18 @@ joedb_revert city.joedb                             2
 joedb_restore --at 66 conflict.joedb city 0         0
 joedb_restore --at 66 conflict.joedb city 9         1
 joedb_restore conflict.joedb city 0                 2
+joedb_forget --dry-run conflict.joedb city 0        0
+joedb_forget conflict.joedb city 0                  0
+joedb_forget conflict.joedb city 0                  0
+joedb_forget --output found.joedb found_in.joedb city 0 1
+joedb_forget --output found.joedb found_in.joedb city 0 1
+joedb_forget --force --output found.joedb found_in.joedb city 1 0
+joedb_forget city.joedb town 0                      1
+joedb_forget city.joedb city town                   1
+joedb_forget text city 0                            1
+joedb_forget city.joedb city -1                     2
+joedb_forget city.joedb city                        2
+joedb_forget --force city.joedb city 0              2
 joedb_to_json city.joedb                            0
 joedb_to_json text                                  1
 joedb_stats city.joedb                              0

@@ -46,6 +46,7 @@ int run_client(std::vector<std::string> arguments);
 int run_diff(std::vector<std::string> arguments);
 int run_compiler(std::vector<std::string> arguments);
 int run_edit(std::vector<std::string> arguments);
+int run_forget(std::vector<std::string> arguments);
 int run_log(std::vector<std::string> arguments);
 int run_logdump(std::vector<std::string> arguments);
 int run_sha256sum(std::vector<std::string> arguments);

@@ -27,6 +27,7 @@ static constexpr Command commands[] = {
     {"undo", "joedb_undo", "take a transaction of a database back", run_undo},
     {"revert", "joedb_revert", "take several transactions of a database back", run_revert},
     {"restore", "joedb_restore", "give a record the values that it had once", run_restore},
+    {"forget", "joedb_forget", "remove values from the whole history of a database", run_forget},
     {"logdump", "joedb_logdump", "print the journal of a database", run_logdump},
     {"to_json", "joedb_to_json", "print the content of a database as JSON", run_to_json},
     {"sql", "joedb_sql", "run SQL on databases", run_sql},

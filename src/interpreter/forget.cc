@@ -147,16 +147,6 @@ class Forgetter::Scope {
   bool has(Table_Id table, index_t record, Field_Id field) const {
     return has_field(table, field) && has_record(record);
   }
-  // How many of [first, first + size) are forgotten.
-  index_t count(Table_Id table, index_t first, index_t size, Field_Id field) const {
-    if (!has_field(table, field)) return 0;
-    if (records_.empty()) return size;
-    index_t result = 0;
-    for (const auto& records : records_)
-      result += std::max<index_t>(0, std::min(first + size, records.first.value() + records.size) -
-                                         std::max(first, records.first.value()));
-    return result;
-  }
 
  private:
   bool has_record(index_t record) const {
@@ -258,19 +248,25 @@ class Forgetter::Copier {
   }
   template <Field_Value T>
   void operator()(const Update<T>& e) {
-    // The record has the default value already: all others are forgotten, too.
+    // The record has the default value already, as all others are forgotten, too. Left out, it is
+    // in no index that the field triggers, so that a unique one has no default value twice.
     if (!forgetter_.scope_->has(e.table, e.record.value(), e.field)) copier_(e);
   }
   template <Field_Value T>
   void operator()(const Update_Vector<T>& e) {
-    const index_t count = forgetter_.scope_->count(e.table, e.record.value(), e.size, e.field);
-    if (count == 0) return copier_(e);
-    if (count == e.size) return;
-    journal_.append_vector<T>(e.table, e.record, e.field, e.size, [&](index_t i) {
-      const T value = e.values.next();
-      return forgetter_.scope_->has(e.table, e.record.value() + i, e.field) ? T()
-                                                                            : copier_.moved(value);
-    });
+    const Scope& scope = *forgetter_.scope_;
+    if (!scope.has_field(e.table, e.field)) return copier_(e);
+    // What stays becomes vectors that do not name the others.
+    for (index_t id = e.record.value(); e.values.remaining() > 0;) {
+      index_t end = id;
+      while (end < e.record.value() + e.size && !scope.has(e.table, end, e.field)) ++end;
+      if (end == id)
+        e.values.next();
+      else
+        journal_.append_vector<T>(e.table, Record_Id(id), e.field, end - id,
+                                  [&](index_t) { return copier_.moved(e.values.next()); });
+      id = std::max(id + 1, end);
+    }
   }
   void operator()(const Blob_Data& e) {
     if (!forgetter_.is_dropped_[number_])
