@@ -287,13 +287,7 @@ void Forgetter::write(Writable_Journal& journal, std::string_view author, std::i
   Blob_Map blobs = blobs_;
   source.replay(Copier(*this, blobs, journal));
   // What has no end yet would be part of this transaction.
-  bool has_end = false, is_complete = true;
-  for (const Transaction_Summary& summary :
-       Summaries(file_, journal_start, source.get_checkpoint())) {
-    is_complete = summary.is_complete;
-    has_end = has_end || is_complete;
-  }
-  if (has_end && !is_complete) journal.append(Timestamp{now});
+  if (is_unfinished(file_)) journal.append(Timestamp{now});
   struct Store {
     Writable_Journal& journal;
     void write(const Comment& comment) { journal.append(comment); }
