@@ -205,6 +205,11 @@ class Packer {
   }
 
   void pack() {
+    // What follows does not check later entries, but may take time for each of their records.
+    Shape shape;
+    shape.limit_to_journal_of(journal_.get_checkpoint());
+    journal_.replay(shape, options_.end);
+    journal_.rewind();
     past_.limit_to_journal_of(journal_.get_checkpoint());
     journal_.replay(past_, since_);
     require_entry_end(journal_, since_);

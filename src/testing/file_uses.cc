@@ -8,9 +8,11 @@
 
 #include "interpreter/dump.h"
 #include "interpreter/entry_text.h"
+#include "interpreter/forget.h"
 #include "interpreter/json.h"
 #include "interpreter/pack.h"
 #include "interpreter/pack_in_parts.h"
+#include "interpreter/pack_since.h"
 #include "joedb/base/log.h"
 #include "joedb/history/changes.h"
 #include "joedb/interpreter/table_text.h"
@@ -204,6 +206,65 @@ void pack_and_merge(const Database& database) {
     journal.soft_checkpoint();
     require(content_of(bytes_of(out)).has_value(), "a merged file that is refused");
   });
+}
+
+bool has_blobs(const Database& database) {
+  for (const Table* table : live_tables(database))
+    for (const Field& field : table->fields())
+      if (field.column && field.column->type().code == Type_Code::blob) return true;
+  return false;
+}
+
+// A new file that write(journal) has made.
+template <class Write>
+std::string rewritten(Write write) {
+  Memory_File out;
+  Writable_Journal journal(out);
+  try {
+    write(journal);
+  } catch (...) {
+    journal.rollback();
+    throw;
+  }
+  journal.soft_checkpoint();
+  return std::string(bytes_of(out));
+}
+
+// As joedb_pack --keep-since and joedb_forget do it.
+void fold_and_forget(std::string_view file, const Database& database) {
+  const auto fold = [&](Offset since) {
+    Readonly_Memory_File opened(file);
+    const Offset end = Readonly_Journal(opened).get_checkpoint();
+    const std::string out = rewritten([&](Writable_Journal& journal) {
+      pack_since(opened, {.since = at(std::min(since, end)), .end = end, .memory = 64}, journal);
+    });
+    for (const Deleted_Values deleted : {Deleted_Values::keep, Deleted_Values::reset}) {
+      const auto content = content_of(out, Recovery::none, deleted);
+      require(content.has_value(), "a file that is refused, with newer history");
+      require(has_blobs(database) || content == content_of(file, Recovery::none, deleted),
+              "newer history that leads to another content");
+    }
+  };
+  try_to([&] { fold(std::numeric_limits<Offset>::max()); });
+  try_to([&] {
+    Readonly_Memory_File opened(file);
+    Summaries summaries(opened);
+    if (const auto* const first = summaries.next()) fold(first->end);
+  });
+  for (const Table* table : live_tables(database))
+    for (const bool has_records : {false, true})
+      try_to([&] {
+        Readonly_Memory_File opened(file);
+        Forget_Request request{table->name(), {}, {}};
+        if (has_records) request.records.push_back({Record_Id(1), 2});
+        const Forgetter forgetter(opened, request);
+        const std::string out =
+            rewritten([&](Writable_Journal& journal) { forgetter.write(journal, "", 0); });
+        require(content_of(out).has_value(), "a file that is refused, without forgotten values");
+        Readonly_Memory_File written(out);
+        forgetter.prove(written, written.get_size(), 2, 3);
+        require(Forgetter(written, request).value_count() == 0, "values that are not forgotten");
+      });
 }
 
 // ---- replicas -----------------------------------------------------------------------------------
@@ -443,6 +504,7 @@ void use_file(std::string_view file) {
   if (!is_large(database)) {
     print_tables(database);
     pack_and_merge(database);
+    fold_and_forget(file, database);
   }
   const auto content = content_of(file);
   pull<Writable_Database_Client>(file, content);
