@@ -52,7 +52,7 @@ void pack_content(Abstract_File& file, const Pack_Options& options, Writable_Jou
   Readonly_Journal journal(file, recovery);
   const Offset end = options.reading.end_of(journal);
   if (options.since) {
-    const Moment since = parse_moment(*options.since, "--keep-since");
+    const Moment since = resolve(file, parse_when(*options.since, "--keep-since"), recovery);
     return pack_since(file,
                       {.since = since, .end = end, .recovery = recovery, .memory = options.bytes()},
                       packed);
@@ -143,8 +143,8 @@ int run_pack(std::vector<std::string> arguments) {
   options.add("--keep", kept,
               "with --in-place: the name that the old file gets, in the same file system");
   options.add("--keep-since,--keep_since", packing.since,
-              "keep the history since then: a position, or a time like \"2026-01-31\" or \"2 weeks "
-              "ago\"",
+              "keep the history since then: a position, a tag, or a time like \"2026-01-31\" or "
+              "\"2 weeks ago\"",
               Value_Kind{"WHEN", ""});
   add_reading_options(options, reading);
   add_memory_option(options, packing.memory);
@@ -155,7 +155,7 @@ int run_pack(std::vector<std::string> arguments) {
   if (!words) return 0;
 
   // Wrong ones are seen before anything is made.
-  if (packing.since) parse_moment(*packing.since, "--keep-since");
+  if (packing.since) parse_when(*packing.since, "--keep-since");
   const std::string in = words->take_name();
   if (!is_in_place) {
     if (!kept.empty()) words->fail("--keep is for --in-place");
