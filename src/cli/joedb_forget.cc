@@ -5,9 +5,9 @@
 
 #include "cli/command.h"
 #include "cli/database_options.h"
-#include "cli/history_output.h"
 #include "cli/replaced_file.h"
 #include "interpreter/forget.h"
+#include "interpreter/history_text.h"
 #include "joedb/journal/integrity.h"
 #include "joedb/table/load.h"
 
@@ -102,9 +102,9 @@ class Forgetting {
   bool has_anything() const { return forgetter_.value_count() > 0 || has_tail_; }
 
   void print_dry_run() const {
-    History_Output printer(std::cout, {});
+    const History_Text text(std::cout, {});
     forgetter_.for_each_place([&](const Forgetter::Place& place) {
-      std::cout << printer.line(place.transaction) << "  " << count_text(place.values, "value")
+      std::cout << text.line(place.transaction) << "  " << count_text(place.values, "value")
                 << '\n';
     });
     std::cout << counts() << " would be forgotten\n";
