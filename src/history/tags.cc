@@ -66,24 +66,31 @@ std::string tag_text(std::string_view name, Offset position) {
 
 std::string tag_removal_text(std::string_view name) { return std::string(tag_mark).append(name); }
 
+std::optional<Tag_Comment> parse_tag(std::string_view comment) {
+  if (!comment.starts_with(tag_mark)) return {};
+  Tag_Comment tag{comment.substr(tag_mark.size()), {}};
+  constexpr std::string_view separator = " = ";
+  if (const std::size_t end = tag.name.find(separator); end != tag.name.npos) {
+    tag.position = parse_position(tag.name.substr(end + separator.size()));
+    if (!tag.position) return {};
+    tag.name = tag.name.substr(0, end);
+  }
+  if (!problem_of(tag.name).empty()) return {};
+  return tag;
+}
+
 void Tags::read(const Transaction_Info& transaction) {
   for (const std::string& comment : transaction.comments) {
-    if (!comment.starts_with(tag_mark)) continue;
-    std::string_view name = std::string_view(comment).substr(tag_mark.size());
-    std::optional<Offset> position;
-    if (const std::size_t separator = name.find(" = "); separator != name.npos) {
-      position = parse_position(name.substr(separator + 3));
-      if (!position) continue;
-      name = name.substr(0, separator);
-    }
-    if (!problem_of(name).empty()) continue;
-    if (const auto old = tags_.find(name); old != tags_.end()) {
+    const auto tag = parse_tag(comment);
+    if (!tag) continue;
+    if (const auto old = tags_.find(tag->name); old != tags_.end()) {
       by_position_.erase({old->second.position, old->first});
       tags_.erase(old);
     }
-    if (!position) continue;
-    tags_.emplace(name, Tag{*position, transaction.end, transaction.time, transaction.author});
-    by_position_.emplace(*position, name);
+    if (!tag->position) continue;
+    tags_.emplace(tag->name,
+                  Tag{*tag->position, transaction.end, transaction.time, transaction.author});
+    by_position_.emplace(*tag->position, tag->name);
   }
 }
 

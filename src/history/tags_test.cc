@@ -144,6 +144,16 @@ TEST_F(Tags_Test, AnUnknownNameIsAnErrorThatHelps) {
             "lists them");
 }
 
+TEST(Tag_Comment, IsReadAsItIsWritten) {
+  const std::string text = tag_text("a=b", 137), removal = tag_removal_text("a=b");
+  EXPECT_EQ(parse_tag(text)->name, "a=b");
+  EXPECT_EQ(parse_tag(text)->position, 137);
+  EXPECT_EQ(parse_tag(removal)->name, "a=b");
+  EXPECT_FALSE(parse_tag(removal)->position);
+  EXPECT_FALSE(parse_tag("tag: a = b = 12"));
+  EXPECT_FALSE(parse_tag("author: Ann"));
+}
+
 TEST(Tag_Name, IsAWordThatIsNoMoment) {
   for (const char* const name :
        {"v1", "1.0", "v1.0-rc2", "été", "a=b", "2026-11-01-import", "a/b"}) {

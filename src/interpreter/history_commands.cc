@@ -205,7 +205,7 @@ class Verbs {
     Wanted_Changes wanted;
     wanted.comment = is_removal ? comment_of_removed_tag(file, *name)
                                 : comment_of_new_tag(file, *name, when, line.has("--force"));
-    write_transaction(*writable_, file, wanted, {}, line.value("--author").value_or(""), now_());
+    write(file, wanted, {}, line);
     out << wanted.comment << '\n';
   }
 
@@ -273,10 +273,24 @@ class Verbs {
     History_Text text(out, {.has_colours = loop_.display().has_colours});
     if (line.words.has("--dry-run")) return text.print_changes(plan.changes, "");
     Transaction transaction;
-    static_cast<Transaction_Info&>(transaction) = write_transaction(
-        *writable_, file, wanted, plan, line.words.value("--author").value_or(""), now_());
+    static_cast<Transaction_Info&>(transaction) = write(file, wanted, plan, line.words);
     transaction.changes = plan.changes;
     text.print(transaction);
+  }
+
+  Transaction_Info write(Abstract_File& file, const Wanted_Changes& wanted, const Plan& plan,
+                         const Verb_Line& line) {
+    const Writable_Journal& own_journal = std::as_const(*writable_).get_journal();
+    const Offset start = own_journal.get_position();
+    try {
+      return write_transaction(*writable_, file, wanted, plan, line.value("--author").value_or(""),
+                               now_());
+    } catch (const Exception& error) {
+      if (own_journal.get_position() == start) throw;
+      throw Exception(error.what() +
+                      std::string(". A part of the transaction was written: rollback forgets "
+                                  "everything since the last checkpoint"));
+    }
   }
 
   Change_Options options() const {

@@ -32,6 +32,15 @@ void require_tag_name(std::string_view name);
 std::string tag_text(std::string_view name, Offset position);
 std::string tag_removal_text(std::string_view name);
 
+// What a comment says that makes or removes a tag; nothing for other comments. The name refers to
+// the comment. For those who give the entries of a journal other positions, too: they must write
+// the comment again.
+struct Tag_Comment {
+  std::string_view name;
+  std::optional<Offset> position;  // nothing: it is removed
+};
+std::optional<Tag_Comment> parse_tag(std::string_view comment);
+
 struct Tag {
   Offset position = 0;
   // The transaction that has written the tag: where it ends, its time and its author.
