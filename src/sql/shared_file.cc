@@ -132,6 +132,7 @@ void Shared_File::load_new() {
     }
   }
   times_.clear();
+  tags_.clear();
   journal_.emplace(*file_);
   auto state = std::make_shared<State>();
   load_all(*state);
@@ -149,6 +150,7 @@ void Shared_File::follow() {
   ++version_;
   present_->forget_own_indexes();
   times_.clear();
+  tags_.clear();
   try {
     load_in_spite_of_violations([this] { load(present_->database(), *journal_); });
   } catch (const Corruption_Error&) {
@@ -220,6 +222,7 @@ void Shared_File::end_writing() noexcept {
   writer_.reset();
   ++version_;
   times_.clear();
+  tags_.clear();
   note_gone_records();
   try {
     journal_->pull();
@@ -245,8 +248,14 @@ std::shared_ptr<State> Shared_File::past(sqlite3_value* moment) {
       if (!when)
         throw Exception("\"" + text +
                         "\": expected a time like 2026-01-31 23:59:59, or the name of a tag");
-      if (!when->moment || when->moment->kind == Moment::Kind::position)
-        return past(find_position(*file_, *when));
+      if (!when->moment) {
+        const auto known = tags_.find(text);
+        if (known != tags_.end()) return past(known->second);
+        const Offset position = find_position(*file_, *when);
+        tags_.emplace(text, position);
+        return past(position);
+      }
+      if (when->moment->kind == Moment::Kind::position) return past(find_position(*file_, *when));
       const std::int64_t seconds = when->moment->value;
       const auto known = times_.find(seconds);
       if (known != times_.end()) return past(known->second);

@@ -135,6 +135,7 @@ class Shared_File {
   static constexpr std::size_t most_past_states = 4;
   std::list<std::pair<Offset, std::shared_ptr<State>>> past_;  // the last one that was used, first
   std::map<std::int64_t, Offset> times_;                       // since the last change
+  std::map<std::string, Offset, std::less<>> tags_;            // as well
 };
 
 // The files of a connection.
