@@ -276,6 +276,29 @@ TEST_F(Apply, VectorsAreVectors) {
   EXPECT_EQ(content(), content_);
 }
 
+TEST_F(Apply, OneOfManyRecordsThatHasChangedIsFound) {
+  constexpr index_t first = 3, rows = 10'000;
+  std::vector<std::int32_t> numbers(rows);
+  for (std::size_t i = 4096; i < numbers.size(); ++i) numbers[i] = static_cast<std::int32_t>(i);
+  db.write(Insert_Vector{city, Record_Id(first), rows});
+  db.write_vector<std::int32_t>(city, Record_Id(first), size, numbers);
+  set(first + 7000, "Pisa");
+  const Offset end = checkpoint();
+  for (const index_t record : {first, first + 4095, first + 4096, first + 7000, first + rows - 1}) {
+    const std::int32_t number = numbers[static_cast<std::size_t>(record - first)];
+    set(record, number + 1);
+    const auto conflicts = refused(end);
+    ASSERT_EQ(conflicts.size(), 1);
+    EXPECT_EQ(conflicts[0].record, Record_Id(record));
+    EXPECT_EQ(conflicts[0].field, "size");
+    set(record, number);
+  }
+  set(first + 7000, "Bonn");
+  EXPECT_EQ(refused(end).size(), 1);
+  set(first + 7000, "Pisa");
+  expect_undone(end);
+}
+
 // ---- tables and fields --------------------------------------------------------------------------
 
 TEST_F(Apply, NewTablesAndFieldsAreDropped) {

@@ -32,6 +32,8 @@ class Planner {
   }
 
  private:
+  // Of so many, values are compared at once.
+  static constexpr index_t rows_of_block = 4096;
   using Field_Key = std::pair<Table_Id, Field_Id>;
   using Record_Key = std::pair<Table_Id, Record_Id>;
 
@@ -124,9 +126,12 @@ class Planner {
       if (!change.is_of_records() || change.table->id != table.id()) continue;
       deleted += change.size;
       if (!are_used(table, change)) return false;
-      for (const Field_Change& field : change.fields)
-        for (const bool equal : compare(table, change, field.field, field.old_values))
-          if (!equal) return false;
+      for (const Field_Change& field : change.fields) {
+        const Flags equal = compare(table, change, field.field, field.old_values);
+        for (std::size_t i = 0; !equal.are_all(true) && i < static_cast<std::size_t>(change.size);
+             ++i)
+          if (!equal[i]) return false;
+      }
     }
     return deleted == table.records().used_count();
   }
@@ -172,9 +177,10 @@ class Planner {
         continue;
       const Field_Change* const values = change.find_field(field);
       if (values == nullptr) continue;
-      const std::vector<bool> equal = compare(table, change, field, values->old_values);
-      const std::vector<bool> is_default =
+      const Flags equal = compare(table, change, field, values->old_values);
+      const Flags is_default =
           compare(table, change, field, Values(values->old_values.type(), change.size));
+      if (is_default.are_all(true)) continue;
       for (index_t i = 0; i < change.size; ++i) {
         if (!table.is_used(change.record + i)) continue;
         if (!equal[static_cast<std::size_t>(i)] && !is_default[static_cast<std::size_t>(i)])
@@ -383,13 +389,35 @@ class Planner {
 
   // ---- records
 
+  // A flag for each record of a change. Most changes are alike in all of their records: then there
+  // is one.
+  class Flags {
+   public:
+    Flags(index_t size, bool value) : size_(size), value_(value) {}
+    bool operator[](std::size_t i) const { return some_.empty() ? value_ : some_[i]; }
+    // Whether that is known of all.
+    bool are_all(bool value) const { return some_.empty() && value_ == value; }
+    void set(std::size_t i, bool value) {
+      if (some_.empty()) {
+        if (value == value_) return;
+        some_.assign(static_cast<std::size_t>(size_), value_);
+      }
+      some_[i] = value;
+    }
+
+   private:
+    index_t size_;
+    bool value_;
+    std::vector<bool> some_;
+  };
+
   // What is known about a field of a change.
   struct Field_State {
     const Field_Change* change;
-    bool is_new;                 // it is made again, with default values
-    std::vector<bool> expected;  // whether the present value is the expected one; of used records
-    std::vector<bool> wanted;    // or the wanted one
-    std::vector<bool> write;
+    bool is_new;     // it is made again, with default values
+    Flags expected;  // whether the present value is the expected one; of used records
+    Flags wanted;    // or the wanted one
+    Flags write;
   };
 
   void plan_records(const Change& change) {
@@ -404,7 +432,7 @@ class Planner {
       if (change.kind != Kind::deleted) report_missing(*change.table);
       return;
     }
-    const auto size = static_cast<std::size_t>(change.size);
+    const Flags none(change.size, false);
     std::vector<Field_State> fields;
     for (const Field_Change& field : change.fields) {
       const Field_Key key(id, field.field);
@@ -412,8 +440,7 @@ class Planner {
           change.kind != Kind::deleted)
         continue;
       if (created_fields_.contains(key)) {
-        fields.push_back({&field, true, std::vector<bool>(size, true), std::vector<bool>(size),
-                          std::vector<bool>(size)});
+        fields.push_back({&field, true, Flags(change.size, true), none, none});
       } else if (table->find_field(field.field) == nullptr) {
         if (change.kind != Kind::deleted && missing_fields_.insert(key).second)
           is_forced({.kind = Change_Conflict::Kind::field_missing,
@@ -421,8 +448,7 @@ class Planner {
                      .field = change.field_name(field)});
       } else {
         fields.push_back({&field, false, compare(*table, change, field.field, field.old_values),
-                          compare(*table, change, field.field, field.new_values),
-                          std::vector<bool>(size)});
+                          compare(*table, change, field.field, field.new_values), none});
       }
     }
     if (change.kind == Kind::inserted)
@@ -459,7 +485,7 @@ class Planner {
                                  .record = record,
                                  .can_be_forced = true}))
         continue;
-      for (Field_State& field : fields) field.write[row] = !field.wanted[row];
+      for (Field_State& field : fields) field.write.set(row, !field.wanted[row]);
     }
     for_each_run(insert, true, [&](index_t first, index_t size) {
       Change out = change_of(Kind::inserted, table, change.record + first, size);
@@ -482,28 +508,32 @@ class Planner {
 
   void plan_deletions(const Table& table, const Change& change,
                       const std::vector<Field_State>& fields) {
+    // Only those in which there is another value.
+    std::vector<const Field_State*> changed;
+    for (const Field_State& field : fields)
+      if (!field.is_new && !field.expected.are_all(true)) changed.push_back(&field);
     // Fields that were added since.
-    std::vector<std::pair<Field_Id, std::vector<bool>>> added;
+    std::vector<std::pair<Field_Id, Flags>> added;
     for (const Field_Description& field : describe(table)->fields)
-      if (change.find_field(field.id) == nullptr && table.find_field(field.id) != nullptr)
-        added.emplace_back(field.id,
-                           compare(table, change, field.id, Values(field.type.code, change.size)));
+      if (change.find_field(field.id) == nullptr && table.find_field(field.id) != nullptr) {
+        Flags is_default = compare(table, change, field.id, Values(field.type.code, change.size));
+        if (!is_default.are_all(true)) added.emplace_back(field.id, std::move(is_default));
+      }
     std::vector<bool> erase(static_cast<std::size_t>(change.size));
     for (index_t i = 0; i < change.size; ++i) {
       const auto row = static_cast<std::size_t>(i);
       const Record_Id record = change.record + i;
       if (!table.is_used(record) || kept_.contains({table.id(), record})) continue;
       erase[row] = true;
-      const auto check = [&](Field_Id field, bool is_expected, Values expected) {
-        if (is_expected) return;
+      const auto conflict = [&](Field_Id field, Values expected) {
         if (!is_forced(value_conflict(table, record, field, std::move(expected), Values())))
           erase[row] = false;
       };
-      for (const Field_State& field : fields)
-        check(field.change->field, field.is_new || field.expected[row],
-              part(field.change->old_values, i, 1));
+      for (const Field_State* const field : changed)
+        if (!field->expected[row])
+          conflict(field->change->field, part(field->change->old_values, i, 1));
       for (const auto& [field, is_default] : added)
-        check(field, is_default[row], Values(type_of(table, field), 1));
+        if (!is_default[row]) conflict(field, Values(type_of(table, field), 1));
     }
     for_each_run(erase, true, [&](index_t first, index_t size) {
       Change out = change_of(Kind::deleted, table, change.record + first, size);
@@ -527,20 +557,24 @@ class Planner {
       }
       for (Field_State& field : fields) {
         if (field.wanted[row]) continue;
-        field.write[row] =
-            field.expected[row] || is_forced(value_conflict(table, record, field.change->field,
-                                                            part(field.change->old_values, i, 1),
-                                                            part(field.change->new_values, i, 1)));
+        field.write.set(row, field.expected[row] ||
+                                 is_forced(value_conflict(table, record, field.change->field,
+                                                          part(field.change->old_values, i, 1),
+                                                          part(field.change->new_values, i, 1))));
       }
     }
     add_updates(table, change, fields);
   }
 
   void add_updates(const Table& table, const Change& change,
-                   const std::vector<Field_State>& fields) {
+                   const std::vector<Field_State>& all_fields) {
+    std::vector<const Field_State*> fields;
+    for (const Field_State& field : all_fields)
+      if (!field.write.are_all(false)) fields.push_back(&field);
+    if (fields.empty()) return;
     const auto is_alike = [&](std::size_t a, std::size_t b) {
-      return std::all_of(fields.begin(), fields.end(), [&](const Field_State& field) {
-        return field.write[a] == field.write[b];
+      return std::all_of(fields.begin(), fields.end(), [&](const Field_State* field) {
+        return field->write[a] == field->write[b];
       });
     };
     for (index_t first = 0, end = 0; first < change.size; first = end) {
@@ -548,12 +582,13 @@ class Planner {
       for (end = first + 1; end < change.size && is_alike(row, static_cast<std::size_t>(end));)
         ++end;
       Change out = change_of(Kind::updated, table, change.record + first, end - first);
-      for (const Field_State& field : fields) {
-        if (!field.write[row]) continue;
-        const Values& values = field.change->new_values;
-        out.fields.push_back({field.change->field,
-                              field.is_new ? Values(values.type(), out.size)
-                                           : read(table, field.change->field, out.record, out.size),
+      for (const Field_State* const field : fields) {
+        if (!field->write[row]) continue;
+        const Values& values = field->change->new_values;
+        const Field_Id id = field->change->field;
+        out.fields.push_back({id,
+                              field->is_new ? Values(values.type(), out.size)
+                                            : read(table, id, out.record, out.size),
                               part(values, first, out.size)});
       }
       if (!out.fields.empty()) plan_.changes.push_back(std::move(out));
@@ -655,36 +690,55 @@ class Planner {
   }
 
   static bool are_used(const Table& table, const Change& change) {
-    for (index_t i = 0; i < change.size; ++i)
-      if (!table.is_used(change.record + i)) return false;
+    return are_used(table, change.record, change.size);
+  }
+  static bool are_used(const Table& table, Record_Id first, index_t size) {
+    if (table.records().is_dense())
+      return first.value() >= 0 && first.value() + size <= table.records().size();
+    for (index_t i = 0; i < size; ++i)
+      if (!table.is_used(first + i)) return false;
     return true;
   }
 
   // Of records that are in use: whether they have these values. Without values, all false.
-  static std::vector<bool> compare(const Table& table, const Change& change, Field_Id field,
-                                   const Values& values) {
-    std::vector<bool> result(static_cast<std::size_t>(change.size));
+  static Flags compare(const Table& table, const Change& change, Field_Id field,
+                       const Values& values) {
     const Field* const found = table.find_field(field);
     if (found == nullptr || values.is_empty() || found->column->type().code != values.type())
-      return result;
-    visit_type(values.type(), [&]<class T>(std::type_identity<T>) {
-      const Column<T>& column = table.column<T>(field);
-      for (index_t i = 0; i < change.size; ++i) {
-        if (!table.is_used(change.record + i)) continue;
-        const T present = column.get(change.record.value() + i);
-        result[static_cast<std::size_t>(i)] = is_same(Value(present), Value(values.get<T>(i)));
-      }
-    });
+      return Flags(change.size, false);
+    Flags result(change.size, true);
+    for (index_t begin = 0; begin < change.size; begin += rows_of_block) {
+      const index_t size = std::min(rows_of_block, change.size - begin);
+      const Record_Id record = change.record + begin;
+      if (are_used(table, record, size) &&
+          values.is_same(begin, size, *found->column, record.value()))
+        continue;
+      visit_type(values.type(), [&]<class T>(std::type_identity<T>) {
+        const Column<T>& column = table.column<T>(field);
+        for (index_t i = begin; i < begin + size; ++i) {
+          const bool is_used = table.is_used(change.record + i);
+          result.set(static_cast<std::size_t>(i),
+                     is_used && is_same(Value(T(column.get(change.record.value() + i))),
+                                        Value(values.get<T>(i))));
+        }
+      });
+    }
     return result;
   }
 
   static index_t default_count(const Column_Base& base, index_t first, index_t size) {
+    const Values defaults(base.type().code, std::min(size, rows_of_block));
     return visit_type(base.type().code, [&]<class T>(std::type_identity<T>) {
       const auto& column = static_cast<const Column<T>&>(base);
       index_t result = 0;
-      for (index_t id = first; id < first + size; ++id) {
-        const T present = column.get(id);
-        if (is_same(Value(present), Value(T()))) ++result;
+      for (index_t begin = first; begin < first + size; begin += rows_of_block) {
+        const index_t end = std::min(first + size, begin + rows_of_block);
+        if (defaults.is_same(0, end - begin, base, begin)) {
+          result += end - begin;
+          continue;
+        }
+        for (index_t id = begin; id < end; ++id)
+          if (is_same(Value(T(column.get(id))), Value(T()))) ++result;
       }
       return result;
     });

@@ -123,6 +123,45 @@ void Values::append_defaults(index_t size) {
   });
 }
 
+template <Field_Value T>
+bool Values::is_same_part(const Part& part, index_t row_of_part, index_t size,
+                          const Column<T>& column, index_t row) const {
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    std::size_t begin = row_of_part > 0 && !part.is_default()
+                            ? part.ends[static_cast<std::size_t>(row_of_part) - 1]
+                            : 0;
+    for (index_t i = 0; i < size; ++i) {
+      const std::size_t end =
+          part.is_default() ? 0 : part.ends[static_cast<std::size_t>(row_of_part + i)];
+      if (std::string_view(column.get(row + i)) !=
+          std::string_view(part.bytes).substr(begin, end - begin))
+        return false;
+      begin = end;
+    }
+    return true;
+  } else {
+    const char* const bytes = reinterpret_cast<const char*>(column.data() + row);
+    const std::size_t length = static_cast<std::size_t>(size) * sizeof(T);
+    if (part.is_default()) return is_zero(bytes, length);
+    return std::memcmp(part.bytes.data() + static_cast<std::size_t>(row_of_part) * sizeof(T), bytes,
+                       length) == 0;
+  }
+}
+
+bool Values::is_same(index_t first, index_t size, const Column_Base& column, index_t row) const {
+  return visit_type(type_, [&]<class T>(std::type_identity<T>) {
+    const auto& typed = static_cast<const Column<T>&>(column);
+    for (index_t done = 0; done < size;) {
+      const index_t row_of_part = (first + done) % rows_of_part;
+      const index_t part_size = std::min(size - done, rows_of_part - row_of_part);
+      const Part& part = parts_[static_cast<std::size_t>((first + done) / rows_of_part)];
+      if (!is_same_part(part, row_of_part, part_size, typed, row + done)) return false;
+      done += part_size;
+    }
+    return true;
+  });
+}
+
 std::size_t Values::memory() const {
   std::size_t result = sizeof *this;
   for (const Part& part : parts_)

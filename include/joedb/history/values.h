@@ -60,6 +60,9 @@ class Values {
   void append(const Values& other, index_t first, index_t size);
   void append_defaults(index_t size);
 
+  // Whether values [first, first + size) have the bits of rows [row, row + size) of a column of the
+  // same type that has them. Fast where both are default values.
+  bool is_same(index_t first, index_t size, const Column_Base& column, index_t row) const;
   // So many bytes they take, about.
   std::size_t memory() const;
 
@@ -74,6 +77,10 @@ class Values {
     bool is_default() const { return bytes.empty() && ends.empty(); }
   };
   static constexpr index_t rows_of_part = 4096;
+
+  template <Field_Value T>
+  bool is_same_part(const Part& part, index_t row_of_part, index_t size, const Column<T>& column,
+                    index_t row) const;
 
   // Calls f(part, rows, room) until there are `size` more values: room at the end of a part that
   // has so many rows. f appends that many.
