@@ -26,36 +26,34 @@ static void merge(std::vector<Range>& ranges) {
 
 namespace {
 
-// Whether records were in use before, and are now.
+// Which of the records that were inserted or deleted are in use now. Each range replaces those
+// below it, so that many of them take little more time than there are.
 class Uses {
  public:
   void apply(index_t first, index_t end, bool is_used) {
     split(first);
     split(end);
+    const auto begin = ranges_.lower_bound(first);
+    auto range = begin;
     index_t next = first;  // up to here it is done
-    for (auto range = ranges_.lower_bound(first); next < end;) {
-      if (range == ranges_.end() || range->first > next) {
-        const index_t gap_end = range == ranges_.end() ? end : std::min(end, range->first);
-        ranges_.emplace_hint(range, next, Use{gap_end, !is_used, is_used});
-        next = gap_end;
-      } else {
-        range->second.is_used = is_used;
-        next = range->second.end;
-        ++range;
-      }
+    std::uint64_t untouched = 0;
+    for (; range != ranges_.end() && range->first < end; ++range) {
+      untouched += size_of(next, range->first);
+      next = range->second.end;
     }
+    untouched += size_of(next, end);
+    if (!is_used) deleted_ += untouched;  // they were there before
+    ranges_.emplace_hint(ranges_.erase(begin, range), first, Use{end, is_used});
   }
   void count(std::uint64_t& inserted, std::uint64_t& deleted) const {
-    for (const auto& [first, use] : ranges_) {
+    for (const auto& [first, use] : ranges_)
       if (use.is_used) inserted += size_of(first, use.end);
-      if (use.was_used) deleted += size_of(first, use.end);
-    }
+    deleted += deleted_;
   }
 
  private:
   struct Use {
     index_t end;
-    bool was_used;
     bool is_used;
   };
 
@@ -64,12 +62,13 @@ class Uses {
     if (range == ranges_.begin()) return;
     --range;
     if (range->second.end <= id) return;
-    Use rest = range->second;
+    const Use rest = range->second;
     range->second.end = id;
     ranges_.emplace(id, rest);
   }
 
   std::map<index_t, Use> ranges_;
+  std::uint64_t deleted_ = 0;  // of those that were in use before
 };
 
 }  // namespace

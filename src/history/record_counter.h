@@ -28,13 +28,14 @@ class Record_Counter {
 
   bool is_empty() const { return events_.empty() && updates_.empty(); }
 
-  void insert(index_t first, index_t size) { add_event(first, first + size, true); }
+  // Any ids and sizes: those that no table can have do not count.
+  void insert(index_t first, index_t size) { add_event(first, end_of(first, size), true); }
   void erase(index_t first, index_t size) {
-    add_event(first, first + size, false);
+    add_event(first, end_of(first, size), false);
     has_deletions_ = true;
   }
   void update(index_t first, index_t size) {
-    const index_t end = std::min(first + size, end_);
+    const index_t end = std::min(end_of(first, size), end_);
     first = std::max(first, first_);
     if (first >= end) return;
     // Most updates are of the record that was inserted, or updated, last, or of the next one.
@@ -64,6 +65,10 @@ class Record_Counter {
     bool has(index_t from, index_t to) const { return first <= from && to <= end; }
   };
 
+  static index_t end_of(index_t first, index_t size) {
+    if (size <= 0) return first;
+    return first > std::numeric_limits<index_t>::max() - size ? first : first + size;
+  }
   void add_event(index_t first, index_t end, bool is_insertion) {
     first = std::max(first, first_);
     end = std::min(end, end_);
