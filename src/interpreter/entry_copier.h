@@ -1,9 +1,14 @@
 #ifndef JOEDB_INTERPRETER_ENTRY_COPIER_H
 #define JOEDB_INTERPRETER_ENTRY_COPIER_H
 
+#include <map>
+#include <string>
+
 #include "interpreter/blob_map.h"
 #include "joedb/format/decoder.h"
+#include "joedb/history/tags.h"
 #include "joedb/io/file.h"
+#include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writable_journal.h"
 
 namespace joedb::inline v1 {
@@ -18,17 +23,56 @@ inline Blob copy_blob(const Abstract_File& file, Blob blob, Writable_Journal& jo
   });
 }
 
+// Where the positions that tags name are in the copy: 0 for those that are not there (yet). It is a
+// handler that collects them.
+class Tag_Positions : public Ignore_Entries {
+ public:
+  using Ignore_Entries::operator();
+  void operator()(const Comment& e) {
+    const auto tag = parse_tag(e.text);
+    if (tag && tag->position) positions_.emplace(*tag->position, 0);
+  }
+
+  // Replays the journal up to `end`: copier(entry) appends entries to the copy.
+  template <class Copier>
+  void copy(Readonly_Journal& journal, Offset end, Copier&& copier, const Writable_Journal& to) {
+    for (auto& [position, in_copy] : positions_) {
+      if (position < journal.get_replay_position() || position > end) continue;
+      journal.replay(copier, position);
+      if (journal.get_replay_position() == position) in_copy = to.get_position();
+    }
+    journal.replay(copier, end);
+  }
+
+  // The comment as it should be in the copy. A tag of what is not there is removed.
+  std::string moved(const Comment& comment) const {
+    const auto tag = parse_tag(comment.text);
+    if (!tag || !tag->position) return std::string(comment.text);
+    const auto found = positions_.find(*tag->position);
+    return found == positions_.end() || found->second == 0 ? tag_removal_text(tag->name)
+                                                           : tag_text(tag->name, found->second);
+  }
+
+ private:
+  std::map<Offset, Offset> positions_;
+};
+
 // A handler that appends entries of one journal to another one: with the same meaning, and values
-// of blobs say where these are there.
+// of blobs, and tags, say where these are there.
 class Entry_Copier {
  public:
   // `from` is the file that the entries come from. All must outlive the copier.
-  Entry_Copier(const Abstract_File& from, Writable_Journal& to, Blob_Map& blobs)
-      : from_(from), to_(to), blobs_(blobs) {}
+  Entry_Copier(const Abstract_File& from, Writable_Journal& to, Blob_Map& blobs,
+               const Tag_Positions& tags)
+      : from_(from), to_(to), blobs_(blobs), tags_(tags) {}
 
   template <class Entry>
   void operator()(const Entry& e) {
     to_.append(e);
+  }
+  void operator()(const Comment& e) {
+    const std::string text = tags_.moved(e);
+    to_.append(Comment{text});
   }
   void operator()(const Update<Blob>& e) {
     to_.append(Update<Blob>{e.table, e.record, e.field, blobs_.moved(e.value)});
@@ -54,6 +98,7 @@ class Entry_Copier {
   const Abstract_File& from_;
   Writable_Journal& to_;
   Blob_Map& blobs_;
+  const Tag_Positions& tags_;
 };
 
 }  // namespace joedb::inline v1

@@ -236,11 +236,12 @@ void Forgetter::for_each_place(const std::function<void(const Place&)>& f) const
 
 class Forgetter::Copier {
  public:
-  Copier(const Forgetter& forgetter, Blob_Map& blobs, Writable_Journal& journal)
+  Copier(const Forgetter& forgetter, Blob_Map& blobs, const Tag_Positions& tags,
+         Writable_Journal& journal)
       : forgetter_(forgetter),
         blobs_(blobs),
         journal_(journal),
-        copier_(forgetter.file_, journal, blobs) {}
+        copier_(forgetter.file_, journal, blobs, tags) {}
 
   template <class Entry>
   void operator()(const Entry& e) {
@@ -285,7 +286,10 @@ class Forgetter::Copier {
 void Forgetter::write(Writable_Journal& journal, std::string_view author, std::int64_t now) const {
   Readonly_Journal source(file_, Recovery::none, false);
   Blob_Map blobs = blobs_;
-  source.replay(Copier(*this, blobs, journal));
+  Tag_Positions tags;
+  source.replay(tags);
+  source.rewind();
+  tags.copy(source, source.get_checkpoint(), Copier(*this, blobs, tags, journal), journal);
   // What has no end yet would be part of this transaction.
   if (is_unfinished(file_)) journal.append(Timestamp{now});
   struct Store {

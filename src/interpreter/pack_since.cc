@@ -220,7 +220,10 @@ class Packer {
     require_entry_end(journal_, options_.end);
     if (since_ > journal_start) write_past(needs);
     journal_.resume(place);
-    journal_.replay(Entry_Copier(file_, packed_, past_.blobs()), options_.end);
+    Tag_Positions tags;
+    journal_.replay(tags, options_.end);
+    journal_.resume(place);
+    tags.copy(journal_, options_.end, Entry_Copier(file_, packed_, past_.blobs(), tags), packed_);
   }
 
  private:
