@@ -457,6 +457,30 @@ TEST_F(Changes_Test, WhatDoesNotFitTheTablesIsCorruption) {
   EXPECT_THROW(net_changes(bad, journal_start, bad.get_size()), Corruption_Error);
 }
 
+TEST_F(Changes_Test, WhatIsBeforeDamageIsGivenFirst) {
+  constexpr int count = 10'000;
+  Memory_File bad;
+  {
+    Writable_Journal journal(bad);
+    journal.append(Create_Table{"t"});
+    for (int i = 0; i < count; ++i) {
+      journal.append(Insert{Table_Id(1), Record_Id(i)});
+      journal.append(Timestamp{i});
+    }
+    journal.append(Drop_Table{Table_Id(7)});
+    journal.append(Timestamp{count});
+    journal.soft_checkpoint();
+  }
+  Summaries summaries(bad);
+  for (int i = 0; i < count; ++i) {
+    const Transaction_Summary* const summary = summaries.next();
+    ASSERT_NE(summary, nullptr);
+    ASSERT_EQ(summary->time, i);
+  }
+  EXPECT_THROW(summaries.next(), Corruption_Error);
+  EXPECT_THROW(summaries.next(), Corruption_Error);
+}
+
 // Several pieces of the journal, of Summaries and of Reversed.
 TEST_F(Changes_Test, LongHistoriesAreReadInPieces) {
   constexpr std::int32_t count = 5000;

@@ -1,4 +1,5 @@
 #include <deque>
+#include <exception>
 #include <limits>
 
 #include "format/run_decoder.h"
@@ -23,7 +24,14 @@ class Summaries::Reader {
   }
 
   const Transaction_Summary* next() {
-    while (ready_.empty() && !is_at_end_) read_piece();
+    while (ready_.empty() && !is_at_end_) {
+      if (error_) std::rethrow_exception(error_);
+      try {
+        read_piece();
+      } catch (...) {  // those before it come first
+        error_ = std::current_exception();
+      }
+    }
     if (ready_.empty()) return nullptr;
     item_ = std::move(ready_.front());
     ready_.pop_front();
@@ -294,6 +302,7 @@ class Summaries::Reader {
   bool has_seen_end_ = false;
   std::optional<std::int64_t> last_time_;
   std::deque<Transaction_Summary> ready_;
+  std::exception_ptr error_;  // behind them
   Transaction_Summary item_;
 };
 
