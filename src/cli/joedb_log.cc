@@ -80,11 +80,13 @@ class Log {
     constexpr std::int64_t most_followed = 10;
     const auto most = static_cast<std::size_t>(command_.max.value_or(
         command_.is_following ? most_followed : std::numeric_limits<std::int64_t>::max()));
+    bool has_times = false;
     try {
       // The summaries of some tables are not all transactions.
       if (!options_.tables.empty()) tags_ = read_tags(file_, options_.recovery);
       while (const Transaction_Summary* const summary = summaries_.next()) {
         if (options_.tables.empty()) tags_.read(*summary);
+        has_times = has_times || summary->time;
         if (!filter_(*summary)) continue;
         places_.push_back({summary->begin, summary->end});
         if (places_.size() > most) places_.pop_front();
@@ -95,7 +97,7 @@ class Log {
       if (command_.is_following) throw;
       error_ = std::current_exception();
     }
-    if (places_.empty() && !error_) filter_.require_times(file_, options_.recovery);
+    if (!has_times && !error_) filter_.require_times(file_, options_.recovery);
   }
 
   template <class Stream>

@@ -123,13 +123,16 @@ class Verbs {
     if (const auto max = line.value("--max"))
       most = static_cast<std::size_t>(line.number(*max, "number"));
     std::deque<Transaction_Place> places;
+    bool has_times = false;
     for (const Transaction_Summary& summary : Summaries(file, options)) {
       loop_.display().check();
+      has_times = has_times || summary.time;
       if (!filter(summary)) continue;
       places.push_back({summary.begin, summary.end});
       if (places.size() > most) places.pop_front();
     }
-    if (places.empty()) return filter.require_times(file, Recovery::none);
+    if (!has_times) filter.require_times(file, Recovery::none);
+    if (places.empty()) return;
     const Tags tags = read_tags(file);
     History_Text text(out, {.has_colours = loop_.display().has_colours,
                             .record = options.record,
