@@ -22,6 +22,11 @@ static Transaction_Summary transaction_at(Abstract_File& file, Offset position, 
   throw Exception("no transaction has the position " + std::to_string(position));
 }
 
+// A time stamp now and then says nothing.
+static bool says_something(const Transaction_Info& info, bool has_changes) {
+  return has_changes || !info.comments.empty() || !info.author.empty() || info.blobs > 0;
+}
+
 Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& when,
                                Recovery recovery) {
   std::optional<Moment> moment;
@@ -32,7 +37,7 @@ Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& w
   std::optional<Transaction_Summary> found;
   for (const Transaction_Summary& summary : Summaries(file, reading_all(recovery))) {
     if (moment && summary.end > end) break;
-    if (summary.has_changes() || !summary.comments.empty() || !found) found = summary;
+    if (says_something(summary, summary.has_changes()) || !found) found = summary;
   }
   if (!found) throw Exception("has no transactions");
   return *std::move(found);
@@ -49,8 +54,7 @@ static bool is_behind(const Transaction_Info& info, const Moment& until) {
 }
 
 bool Transaction_Filter::is_shown(const Transaction_Info& info, bool has_changes) const {
-  // A time stamp now and then says nothing.
-  if (!has_changes && info.comments.empty() && info.author.empty() && info.blobs == 0) return false;
+  if (!says_something(info, has_changes)) return false;
   return (!since_ || !is_before(info, *since_)) && (!until_ || !is_behind(info, *until_));
 }
 
