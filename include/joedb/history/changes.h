@@ -25,10 +25,9 @@
 // All functions and loops throw Exception for a range that the journal does not have, or that
 // begins or ends inside of an entry (which is seen when reading comes to it), Corruption_Error if
 // an entry is invalid or, where there are values, does not fit the tables; Io_Error;
-// std::bad_alloc. The transactions before an invalid entry are given first. After an error an object
-// is of no more use. Limits are those of load()
-// (table/load.h); beyond them, time and memory are proportional to the number of values that have
-// changed. Not thread-safe.
+// std::bad_alloc. The transactions before an invalid entry are given first. After an error an
+// object is of no more use. Limits are those of load() (table/load.h); beyond them, time and memory
+// are proportional to the number of values that have changed. Not thread-safe.
 
 namespace joedb::inline v1 {
 
