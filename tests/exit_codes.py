@@ -151,7 +151,7 @@ joedb_pack city.joedb $X                            0
 joedb_pack city.joedb other.joedb                   1
 joedb_pack --keep-since 41 city.joedb $X            0
 joedb_pack --keep-since 42 city.joedb $X            1
-joedb_pack --keep-since soon city.joedb $X          2
+joedb_pack --keep-since soon city.joedb $X          1
 joedb_pack missing $X                               1
 joedb_pack city.joedb                               2
 joedb_convert city.joedb $X                         0

@@ -16,8 +16,8 @@
 
 namespace joedb::inline v1 {
 
-// The transaction that `show` shows: the one that has the position; the last one with changes, words
-// or blobs that ends at or before the time; without a place, the last one of all.
+// The transaction that `show` shows: the one that has the position; the last one with changes,
+// words or blobs that ends at or before the time; without a place, the last one of all.
 Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& when,
                                Recovery recovery);
 
