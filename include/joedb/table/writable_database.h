@@ -301,7 +301,8 @@ class Writable_Database {
       throw;
     }
   }
-  // The same. Arguments are values, so that those of the caller stay in registers.
+  // The same; an insertion may have been applied. Arguments are values, so that those of the caller
+  // stay in registers.
   [[gnu::noinline]] void note_insert(const Table& table, Record_Id record) {
     if (table.is_observed()) note(Insert{table.id(), record});
   }
@@ -393,13 +394,13 @@ template <Field_Value... T>
   if (is_followed) [[unlikely]]
     prepare_keys(table, entry.record, values...);
   journal_.append(entry, Update<T>{entry.table, entry.record, values.field, values.value}...);
-  if (is_followed) [[unlikely]]
-    note_insert(table, entry.record);
   database_.note_insert(entry.record.value(), table.records().size());
   table.insert(entry.record, sizeof...(T) > 0);
   (values.column.set(entry.record.value(), values.value), ...);
-  if (is_followed) [[unlikely]]
+  if (is_followed) [[unlikely]] {
     insert_into_indexes(table, entry.record, values...);
+    note_insert(table, entry.record);
+  }
   table.make_room_for_one();
 }
 
@@ -407,13 +408,15 @@ template <Field_Value T>
 [[gnu::always_inline]] inline void Writable_Database::update(Table& table, Column<T>& column,
                                                              const Update<T>& entry) {
   column.prepare(entry.value);
-  const bool is_followed = column.is_followed();
-  if (is_followed) [[unlikely]]
+  if (column.is_followed()) [[unlikely]]
     prepare_keys(table, entry.record, Value<T>{column, entry.field, entry.value});
   journal_.append(entry);
-  if (is_followed) [[unlikely]]
+  if (column.is_followed()) [[unlikely]] {
     note_update(table, entry.field, entry.record);
-  table.set(column, entry.field, entry.record, entry.value);
+    table.set(column, entry.field, entry.record, entry.value);
+  } else {
+    column.set(entry.record.value(), entry.value);
+  }
 }
 
 template <Field_Value T, class Change>
