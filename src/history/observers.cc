@@ -36,6 +36,7 @@ struct Observers::State {
   bool is_notifying = false;
   // The function to be called next, of the first batch.
   std::size_t next_change = 0, next_listener = 0, next_rollback = 0;
+  index_t next_row = 0;
 
   bool observes(Table_Id table) const {
     return std::any_of(listeners.begin(), listeners.end(),
@@ -45,30 +46,31 @@ struct Observers::State {
   // Those that have ended are kept as long as one of them may be running.
   void remove_ended() {
     if (is_notifying) return;
-    if (std::erase_if(listeners, [](const auto& l) { return !l->is_active; }) > 0)
-      database->set_observer(database->observer());
+    const auto has_ended = [](const auto& l) { return !l->is_active; };
+    // One may have thrown: the one that is next stays next.
+    const auto next = listeners.begin() + static_cast<std::ptrdiff_t>(next_listener);
+    if (next != listeners.end() && has_ended(*next)) next_row = 0;
+    next_listener -= static_cast<std::size_t>(std::count_if(listeners.begin(), next, has_ended));
+    if (std::erase_if(listeners, has_ended) > 0) database->set_observer(database->observer());
   }
 
   void tell(const Change& change, std::uint64_t batch) {
-    for (; next_listener < listeners.size(); ++next_listener) {
+    for (; next_listener < listeners.size(); ++next_listener, next_row = 0) {
       const std::shared_ptr<Listener> listener = listeners[next_listener];
-      if (!listener->is_active || listener->table != change.table->id ||
-          batch < listener->first_batch)
-        continue;
-      ++next_listener;  // first: it may throw
-      listener->on_change(change);
-      --next_listener;
+      if (listener->is_active && listener->table == change.table->id &&
+          batch >= listener->first_batch)
+        listener->on_change(change, next_row);
     }
     next_listener = 0;
   }
 
-  void tell(const Batch& batch) {
+  void tell(Batch& batch) {
     while (next_change < batch.changes.size()) {
       tell(batch.changes[next_change], batch.number);
       ++next_change;
     }
-    while (next_rollback < batch.rollbacks.size()) {
-      const auto& [listener, f] = batch.rollbacks[next_rollback++];
+    for (; next_rollback < batch.rollbacks.size(); ++next_rollback) {
+      auto& [listener, f] = batch.rollbacks[next_rollback];
       if (listener->is_active) f();
     }
   }
@@ -92,7 +94,7 @@ Subscription Observers::subscribe(Table_Id table, On_Change on_change, On_Rollba
   });
 }
 
-void Observers::for_each_record(Table_Id id, const On_Change& f) const {
+void Observers::for_each_record(Table_Id id, const std::function<void(const Change&)>& f) const {
   constexpr index_t most = 4096;
   const Table& table = state_->database->table(id);
   const Description description = describe(*state_->database, table);
@@ -124,7 +126,7 @@ void Observers::note_update(Table_Id table, Field_Id field, Record_Id record, in
 
 void Observers::note_schema_change() noexcept {
   for (const auto& listener : state_->listeners) listener->is_active = false;
-  state_->batches.clear();
+  while (state_->batches.size() > (state_->is_notifying ? 1u : 0u)) state_->batches.pop_back();
   state_->collector.emplace(*state_->database, 0, true);
 }
 

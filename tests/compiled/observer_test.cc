@@ -51,6 +51,13 @@ class Notes {
   std::vector<Subscription> subscriptions_;
 };
 
+template <class Query>
+std::vector<int> ids_in(const Query& query) {
+  std::vector<int> ids;
+  for (const auto id : query) ids.push_back(static_cast<int>(id.get_id()));
+  return ids;
+}
+
 // ---- a database that is written alone
 // -------------------------------------------------------------
 
@@ -177,6 +184,24 @@ TEST(Observers_Of_A_Database, Go_On_Behind_One_That_Has_Thrown) {
   EXPECT_THAT(seen, ElementsAre("second Oslo", "first Rome", "second Rome"));
 }
 
+TEST(Observers_Of_A_Database, Go_On_Behind_The_Record_That_Was_Told_When_One_Threw) {
+  Memory_Database db;
+  Notes notes(db);
+  std::vector<int> seen;
+  const Subscription throwing = db.on_city_inserted([&](id_of_city id, const values_of_city&) {
+    seen.push_back(static_cast<int>(id.get_id()));
+    if (seen.size() == 2) throw std::runtime_error("not this one");
+  });
+  auto all = db.live_city([](const values_of_city&) { return true; });
+  db.new_vector_of_city(4);
+  EXPECT_THROW(db.soft_checkpoint(), std::runtime_error);
+  EXPECT_TRUE(all.empty());
+  db.soft_checkpoint();
+  EXPECT_THAT(seen, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(ids_in(all), ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(notes.take().size(), 4u);
+}
+
 TEST(Observers_Of_A_Database, May_Subscribe_And_End_In_A_Call) {
   Memory_Database db;
   int once = 0, later = 0;
@@ -291,13 +316,6 @@ TEST(Observed_Files, Are_Seen_By_Who_Shares_Or_Reads_Them) {
 }
 
 // ---- live queries -------------------------------------------------------------------------------
-
-template <class Query>
-std::vector<int> ids_in(const Query& query) {
-  std::vector<int> ids;
-  for (const auto id : query) ids.push_back(static_cast<int>(id.get_id()));
-  return ids;
-}
 
 TEST(Live_Query, Is_Kept_Up_To_Date) {
   Memory_Database db;

@@ -141,18 +141,22 @@ class Live_Query {
       return ids;
     };
     state_->ids = first != nullptr ? *first : find_all();
-    const auto on_change = [state = state_, has_property, is_same](const Change& change) {
-      for (index_t i = 0; i < change.size; ++i) {
+    const auto on_change = [state = state_, has_property, is_same](const Change& change,
+                                                                   index_t& row) {
+      while (row < change.size) {
+        const index_t i = row++;
         const bool is_in = change.kind != Change::Kind::deleted && has_property(change, i);
         state->change(change.record.value() + i, is_in, is_same(change, i));
       }
     };
     const auto on_rollback = [state = state_, find_all]() -> std::function<void()> {
-      return [state, now = find_all()] {
+      return [state, now = find_all(), next = index_t{0}]() mutable {
         Id_Set all = state->ids;
-        for (index_t id = now.next(0); id >= 0; id = now.next(id + 1)) all.set(id, true);
-        for (index_t id = all.next(0); id >= 0; id = all.next(id + 1))
+        for (index_t id = now.next(next); id >= 0; id = now.next(id + 1)) all.set(id, true);
+        for (index_t id = all.next(next); id >= 0; id = all.next(id + 1)) {
+          next = id + 1;
           state->change(id, now.contains(id), true);
+        }
       };
     };
     subscription_ = observers.subscribe(table, on_change, on_rollback);

@@ -45,9 +45,11 @@ class Observers final : public Change_Observer {
  public:
   // Changes of records of one table: inserted, updated or deleted. An update has all fields of the
   // record, also those that are the same, and some of its records may be the same.
-  using On_Change = std::function<void(const Change&)>;
+  // It begins with record `row` of the change, and adds 1 to that before it tells of a record: if
+  // that throws, it goes on behind it the next time.
+  using On_Change = std::function<void(const Change& change, index_t& row)>;
   // Called after a rollback, when the tables are those of the checkpoint. What it returns is called
-  // later, in its place among the changes.
+  // later, in its place among the changes, and again if it throws.
   using On_Rollback = std::function<std::function<void()>()>;
 
   explicit Observers(Database& database);
@@ -56,14 +58,14 @@ class Observers final : public Change_Observer {
   Observers& operator=(const Observers&) = delete;
 
   // Changes from now on. Functions are called for each change in the order of their subscription,
-  // and may do with the database what they like: commits in them are told afterwards. One that
-  // subscribes, or ends a subscription, is right. If one throws, the exception leaves the function
-  // that has committed, pulled or rolled back, whose work is done; what was not told is told the
-  // next time.
+  // and may do with the database what they like, but destroy it: commits in them are told
+  // afterwards. They may subscribe, and end subscriptions. If one throws, the exception leaves the
+  // function that has committed, pulled or rolled back, whose work is done; what was not told is
+  // told the next time.
   Subscription subscribe(Table_Id table, On_Change on_change, On_Rollback on_rollback = {});
 
   // The records of a table as they are now, as insertions of at most 4096 records.
-  void for_each_record(Table_Id table, const On_Change& f) const;
+  void for_each_record(Table_Id table, const std::function<void(const Change&)>& f) const;
 
   // Change_Observer
   void follow(Database& database) override;

@@ -271,9 +271,12 @@ class Typed_History : public Typed_Database {
 
   template <class Row, class F>
   Subscription observe(Change::Kind kind, F f) const {
-    return observers().subscribe(Row::table, [kind, f](const Change& change) {
+    return observers().subscribe(Row::table, [kind, f](const Change& change, index_t& row) {
       if (change.kind != kind) return;
-      for (index_t i = 0; i < change.size; ++i) f(typename Row::Id(change.record + i), change, i);
+      while (row < change.size) {
+        const index_t i = row++;
+        f(typename Row::Id(change.record + i), change, i);
+      }
     });
   }
 
