@@ -37,7 +37,9 @@ int main() {
         });
 
     auto scarce = db.live_product([](const values_of_product& row) { return row.pieces < 30; });
-    scarce.on_added([&](id_of_product id) { std::cout << "order " << db.get_name(id) << '\n'; });
+    scarce.on_added([&](id_of_product id) {
+      if (db.is_valid(id)) std::cout << "order " << db.get_name(id) << '\n';
+    });
     scarce.on_removed([](id_of_product id) { std::cout << id.get_id() << " is off the list\n"; });
 
     sell(client);

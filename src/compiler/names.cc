@@ -38,8 +38,9 @@ bool is_cpp_keyword(std::string_view word) {
 
 // A parameter must not hide what the function uses, nor (a warning) a member of a base class.
 static bool is_used_by_generated_code(std::string_view name) {
-  return name == "engine_" || name == "store_" || name == "is_bound_" || name == "Typed_Writer" ||
-         name.ends_with("Database") || name.ends_with("_table_") || name.ends_with("_index_");
+  return name == "engine_" || name == "observer_" || name == "file_" || name == "store_" ||
+         name == "is_bound_" || name == "Typed_Writer" || name.ends_with("Database") ||
+         name.ends_with("_table_") || name.ends_with("_index_");
 }
 
 std::string cpp_parameter(std::string_view field, const std::vector<std::string>& taken) {

@@ -38,6 +38,12 @@ class Change_Collector {
   void note_delete(Table_Id id, index_t first, index_t size);
   void note_update(Table_Id id, Field_Id field, index_t first, index_t size);
 
+  // Forgets what was noted of a table.
+  void forget(Table_Id id) {
+    tables_.erase(id);
+    last_ = nullptr;
+  }
+
   // Records as they are now, all of which are in use.
   static Change insertion(Description table, const Table& rows, index_t first, index_t size);
 
@@ -60,13 +66,9 @@ class Change_Collector {
   using Touched_Tables = std::map<Table_Id, Touched_Table>;
 
   Touched_Table& touched(Table_Id id);
-  // Forgets what was noted: of all tables, or of one.
+  // Forgets what was noted.
   void forget() {
     tables_.clear();
-    last_ = nullptr;
-  }
-  void forget(Table_Id id) {
-    tables_.erase(id);
     last_ = nullptr;
   }
   // Notes that these are about to be deleted.

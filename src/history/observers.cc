@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <exception>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "history/change_collector.h"
 #include "table/record_runs.h"
@@ -51,7 +54,14 @@ struct Observers::State {
     const auto next = listeners.begin() + static_cast<std::ptrdiff_t>(next_listener);
     if (next != listeners.end() && has_ended(*next)) next_row = 0;
     next_listener -= static_cast<std::size_t>(std::count_if(listeners.begin(), next, has_ended));
-    if (std::erase_if(listeners, has_ended) > 0) database->set_observer(database->observer());
+    // Their functions may own other subscriptions, which end when these are destroyed, at last.
+    Listeners ended;
+    std::copy_if(listeners.begin(), listeners.end(), std::back_inserter(ended), has_ended);
+    std::erase_if(listeners, has_ended);
+    if (ended.empty() || database == nullptr) return;
+    for (const auto& listener : ended)
+      if (!observes(listener->table)) collector->forget(listener->table);
+    database->set_observer(database->observer());
   }
 
   void tell(const Change& change, std::uint64_t batch) {
@@ -81,7 +91,10 @@ Observers::Observers(Database& database) : state_(std::make_shared<State>()) {
   state_->collector.emplace(database, 0, true);
 }
 
-Observers::~Observers() = default;
+Observers::~Observers() {
+  for (const auto& listener : state_->listeners) listener->is_active = false;
+  state_->database = nullptr;
+}
 
 Subscription Observers::subscribe(Table_Id table, On_Change on_change, On_Rollback on_rollback) {
   auto listener = std::make_shared<State::Listener>(
@@ -126,6 +139,10 @@ void Observers::note_update(Table_Id table, Field_Id field, Record_Id record, in
 
 void Observers::note_schema_change() noexcept {
   for (const auto& listener : state_->listeners) listener->is_active = false;
+  if (!state_->is_notifying) {
+    state_->next_change = state_->next_listener = state_->next_rollback = 0;
+    state_->next_row = 0;
+  }
   while (state_->batches.size() > (state_->is_notifying ? 1u : 0u)) state_->batches.pop_back();
   state_->collector.emplace(*state_->database, 0, true);
 }
@@ -146,9 +163,19 @@ void Observers::roll_back(Offset checkpoint) {
   while (!state.batches.empty() && state.batches.back().position > checkpoint)
     state.batches.pop_back();
   State::Batch batch{state.batch_count++, checkpoint, {}, {}};
-  for (const auto& listener : state.listeners)
-    if (listener->is_active && listener->on_rollback)
-      batch.rollbacks.emplace_back(listener, listener->on_rollback());
+  const State::Listeners listeners = state.listeners;  // functions may subscribe
+  for (const auto& listener : listeners) {
+    if (!listener->is_active || !listener->on_rollback) continue;
+    std::function<void()> f;
+    try {
+      f = listener->on_rollback();
+    } catch (...) {  // is thrown in its place, once: the rollback itself has nothing to do with it
+      f = [error = std::current_exception()]() mutable {
+        if (error) std::rethrow_exception(std::exchange(error, nullptr));
+      };
+    }
+    batch.rollbacks.emplace_back(listener, std::move(f));
+  }
   if (!batch.rollbacks.empty()) state.batches.push_back(std::move(batch));
 }
 

@@ -63,17 +63,19 @@ Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options&
                                      Deleted_Values deleted_values,
                                      std::vector<Index_Definition> indexes)
     : deleted_values_(deleted_values), indexes_(std::move(indexes)), journal_(file, options) {
-  build(journal_.get_checkpoint());
+  build();
 }
 
-void Writable_Database::build(Offset known) {
+void Writable_Database::build() {
   Database fresh(deleted_values_);
   for (const Index_Definition& definition : indexes_) fresh.add_index(definition);
   journal_.rewind();
   Change_Observer* const observer = database_.observer();
   try {
     if (observer != nullptr) {
-      load(fresh, journal_, std::min(known, journal_.get_checkpoint()));
+      const Offset checkpoint = journal_.get_checkpoint();
+      while (!observed_.empty() && observed_.back() > checkpoint) observed_.pop_back();
+      load(fresh, journal_, observed_.empty() ? checkpoint : observed_.back());
       fresh.set_observer(observer);
       observer->roll_back(journal_.get_replay_position());
     }
@@ -85,6 +87,7 @@ void Writable_Database::build(Offset known) {
   }
   database_ = std::move(fresh);
   database_.set_observer(observer);
+  note_observed(journal_.get_replay_position());
   must_build_ = false;
 }
 
@@ -186,7 +189,7 @@ void Writable_Database::wait_for_snapshot() {
   if (!has_one || must_build_ || vector_updates_ > 0 || ahead_of_checkpoint() > 0) return;
   const Replay_Place place = journal_.get_replay_place();
   try {
-    build(place.position);
+    build();
   } catch (const std::exception& error) {  // the tables stay in memory
     journal_.resume(place);
     Snapshot_Report report = database_.snapshot_report();

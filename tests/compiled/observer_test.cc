@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <mutex>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -242,6 +242,93 @@ TEST(Observers_Of_A_Database, Are_Told_Of_What_A_Copy_Has_Appended) {
   EXPECT_THAT(notes.take(), ElementsAre("+0 Oslo 1"));
 }
 
+// ---- hard cases
+
+TEST(Observers_Of_A_Database, Are_Told_Of_What_A_Waited_Checkpoint_Has_Beside) {
+  Temporary_Directory directory;
+  File_Database db(directory.file("db.joedb"));
+  Notes notes(db);
+  db.new_city("Oslo", 1, "Norway");
+  const joedb::Offset first = db.hard_checkpoint_async();
+  const id_of_city rome = db.new_city("Rome", 2, "Italy");
+  db.wait(first);
+  db.new_city("Nice", 3, "France");
+  db.rollback();
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("+0 Oslo 1", "+1 Rome 2"));
+  db.set_population(rome, 9);
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("~1 Rome 2 > Rome 9"));
+}
+
+TEST(Observers_Of_A_Database, Forget_What_Nobody_Observes_Any_More) {
+  Memory_Database db;
+  const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
+  db.soft_checkpoint();
+  {
+    const Notes notes(db);
+    db.set_population(oslo, 2);
+  }
+  db.delete_city(oslo);
+  const auto all = db.live_city([](const values_of_city&) { return true; });
+  Notes notes(db);
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), IsEmpty());
+  EXPECT_TRUE(all.empty());
+}
+
+TEST(Observers_Of_A_Database, Are_Told_Of_A_Vector_When_It_Is_Complete) {
+  Memory_Database db;
+  const id_of_city first = db.new_vector_of_city(2);
+  db.soft_checkpoint();
+  Notes notes(db);
+  db.update_vector_of_population(first, 2, [&](auto values) {
+    values[0] = 1;
+    db.soft_checkpoint();
+    values[1] = 2;
+  });
+  db.soft_checkpoint();
+  EXPECT_THAT(notes.take(), ElementsAre("~0  0 >  1", "~1  0 >  2"));
+}
+
+TEST(Observers_Of_A_Database, Make_Nothing_Impossible_That_Was_Possible) {
+  Memory_Database db;
+  const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
+  const id_of_person ada = db.new_person("Ada", oslo, 36);
+  const Subscription subscription =
+      db.on_person_updated([](id_of_person, const values_of_person&, const values_of_person&) {});
+  db.update_vector_of_home(ada, 1, [&](joedb::Span<id_of_city> values) {
+    values[0] = oslo;
+    db.set_age(ada, 37);  // is in no index
+  });
+  EXPECT_EQ(db.get_age(ada), 37);
+}
+
+TEST(Observers_Of_A_Database, May_Own_Each_Other) {
+  Memory_Database db;
+  auto inner =
+      std::make_shared<Subscription>(db.on_city_inserted([](id_of_city, const values_of_city&) {}));
+  Subscription outer;
+  outer = db.on_city_inserted([inner, &outer](id_of_city, const values_of_city&) { outer.end(); });
+  inner.reset();
+  db.new_city("Oslo", 1, "Norway");
+  db.soft_checkpoint();
+  db.new_city("Rome", 1, "Italy");
+  db.soft_checkpoint();
+}
+
+TEST(Observers_Of_A_Database, End_When_Another_Subscription_Is_Assigned) {
+  Memory_Database db;
+  int first = 0, second = 0;
+  Subscription a = db.on_city_inserted([&](id_of_city, const values_of_city&) { ++first; });
+  Subscription b = db.on_city_inserted([&](id_of_city, const values_of_city&) { ++second; });
+  a = std::move(b);
+  db.new_city("Oslo", 1, "Norway");
+  db.soft_checkpoint();
+  EXPECT_EQ(first, 0);
+  EXPECT_EQ(second, 1);
+}
+
 // ---- clients ------------------------------------------------------------------------------------
 
 class Observed_Clients : public ::testing::Test {
@@ -377,6 +464,51 @@ TEST(Live_Query, That_Began_With_What_Is_Rolled_Back_Loses_It) {
   EXPECT_THAT(removed, ElementsAre(1));
 }
 
+TEST(Live_Query, That_Throws_Does_Not_Disturb_A_Rollback) {
+  Memory_Database db;
+  const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
+  db.soft_checkpoint();
+  bool must_throw = false;
+  const auto all = db.live_city([&](const values_of_city&) {
+    if (must_throw) throw std::runtime_error("no");
+    return true;
+  });
+  db.set_population(oslo, 2);
+  must_throw = true;
+  EXPECT_THROW(db.rollback(), std::runtime_error);
+  EXPECT_EQ(db.get_population(oslo), 1) << "it was rolled back";
+  must_throw = false;
+  db.new_city("Rome", 2, "Italy");
+  db.soft_checkpoint();
+  EXPECT_THAT(ids_in(all), ElementsAre(0, 1));
+}
+
+TEST(Live_Query, Asks_Again_When_The_Predicate_Has_Thrown) {
+  Memory_Database db;
+  int calls = 0;
+  const auto all = db.live_city([&](const values_of_city&) {
+    if (++calls == 1) throw std::runtime_error("no");
+    return true;
+  });
+  db.new_vector_of_city(2);
+  EXPECT_THROW(db.soft_checkpoint(), std::runtime_error);
+  db.soft_checkpoint();
+  EXPECT_THAT(ids_in(all), ElementsAre(0, 1));
+}
+
+TEST(Live_Query, May_Get_Another_Function_While_One_Runs) {
+  Memory_Database db;
+  int later = 0;
+  auto all = db.live_city([](const values_of_city&) { return true; });
+  all.on_added([&all, &later, text = std::string(100, 'x')](id_of_city) {
+    all.on_added([&later](id_of_city) { ++later; });
+    EXPECT_EQ(text.size(), 100u);
+  });
+  db.new_vector_of_city(2);
+  db.soft_checkpoint();
+  EXPECT_EQ(later, 1);
+}
+
 // A model that is told of changes has the content of the tables after each commit, whatever was
 // done, rolled back, or pulled; and so has a live query.
 TEST(Observers_Property, Replay_To_The_Content_Of_The_Tables) {
@@ -467,6 +599,75 @@ TEST(Observers_Property, Replay_To_The_Content_Of_The_Tables) {
       ASSERT_EQ(ids_in(odd), odd_ids) << "seed " << seed << ", step " << step;
       ASSERT_EQ(ids_in(some), some_ids) << "seed " << seed << ", step " << step;
     }
+  }
+}
+
+// The same for one database, with group commits whose checkpoints come late.
+TEST(Observers_Property, Replay_Group_Commits_And_Rollbacks) {
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    Temporary_Directory directory;
+    File_Database db(directory.file("db.joedb"));
+    std::map<int, std::string> model;
+    std::vector<Subscription> subscriptions;
+    const auto key = [](id_of_city id) { return static_cast<int>(id.get_id()); };
+    subscriptions.push_back(db.on_city_inserted([&](id_of_city id, const values_of_city& row) {
+      EXPECT_TRUE(model.emplace(key(id), text_of(row)).second);
+    }));
+    subscriptions.push_back(db.on_city_updated(
+        [&](id_of_city id, const values_of_city& before, const values_of_city& after) {
+          EXPECT_EQ(model[key(id)], text_of(before));
+          model[key(id)] = text_of(after);
+        }));
+    subscriptions.push_back(db.on_city_deleted([&](id_of_city id, const values_of_city& before) {
+      EXPECT_EQ(model[key(id)], text_of(before));
+      model.erase(key(id));
+    }));
+    const auto odd = db.live_city([](const values_of_city& c) { return c.population % 2 == 1; });
+    joedb::Offset waiting = 0;
+    int names = 0;
+    for (int step = 0; step < 150; ++step) {
+      const id_of_city any(below(6));
+      switch (below(9)) {
+        case 0:
+        case 1:
+          db.new_city("c" + std::to_string(names++), below(5), "");
+          break;
+        case 2:
+          if (db.is_valid(any)) db.delete_city(any);
+          break;
+        case 3:
+        case 4:
+          if (db.is_valid(any)) db.set_population(any, below(5));
+          break;
+        case 5:
+          waiting = db.hard_checkpoint_async();
+          break;
+        case 6:
+          if (waiting > 0) db.wait(std::exchange(waiting, 0));
+          break;
+        case 7:
+          db.rollback();
+          waiting = 0;
+          break;
+        default: {
+          db.soft_checkpoint();
+          std::map<int, std::string> content;
+          std::vector<int> odd_ids;
+          for (int id = 0; id < 200; ++id) {
+            const id_of_city city(id);
+            if (!db.is_valid(city)) continue;
+            content[id] = std::string(std::string_view(db.get_name(city))) + " " +
+                          std::to_string(db.get_population(city));
+            if (db.get_population(city) % 2 == 1) odd_ids.push_back(id);
+          }
+          ASSERT_EQ(model, content) << "seed " << seed << ", step " << step;
+          ASSERT_EQ(ids_in(odd), odd_ids) << "seed " << seed << ", step " << step;
+        }
+      }
+    }
+    db.rollback();
   }
 }
 

@@ -1,12 +1,12 @@
 #ifndef JOEDB_HISTORY_LIVE_QUERY_H
 #define JOEDB_HISTORY_LIVE_QUERY_H
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -65,9 +65,11 @@ template <class Id>
 class Live_Query {
   struct State {
     Id_Set ids;
-    std::function<void(Id)> on_added, on_changed, on_removed;
-    void call(const std::function<void(Id)>& f, index_t id) {
-      if (f) f(Id(id));
+    // Shared, because one may set another in its place while it runs.
+    using Function = std::shared_ptr<const std::function<void(Id)>>;
+    Function on_added, on_changed, on_removed;
+    static void call(Function f, index_t id) {
+      if (f && *f) (*f)(Id(id));
     }
     void add(index_t id) {
       ids.set(id, true);
@@ -121,12 +123,12 @@ class Live_Query {
 
   // Called when a record comes into the set; when one that stays there has changed; when one was
   // deleted, or has the property no more. Each takes the place of the one that was set before.
-  void on_added(std::function<void(Id)> f) { state_->on_added = std::move(f); }
-  void on_changed(std::function<void(Id)> f) { state_->on_changed = std::move(f); }
-  void on_removed(std::function<void(Id)> f) { state_->on_removed = std::move(f); }
+  void on_added(std::function<void(Id)> f) { state_->on_added = shared(std::move(f)); }
+  void on_changed(std::function<void(Id)> f) { state_->on_changed = shared(std::move(f)); }
+  void on_removed(std::function<void(Id)> f) { state_->on_removed = shared(std::move(f)); }
 
-  // For generated code. has_property(change, i, is_old): whether row i of a change has it, with its
-  // old values or its new ones. is_same(change, i): whether an update is none. `first`: the records
+  // For generated code. has_property(change, i): whether row i of a change has it, with its new
+  // values. is_same(change, i): whether an update is none. `first`: the records
   // that have it now; nothing if they are to be looked for.
   template <class Has_Property, class Is_Same>
   Live_Query(Observers& observers, Table_Id table, const Id_Set* first, Has_Property has_property,
@@ -144,8 +146,9 @@ class Live_Query {
     const auto on_change = [state = state_, has_property, is_same](const Change& change,
                                                                    index_t& row) {
       while (row < change.size) {
-        const index_t i = row++;
+        const index_t i = row;  // if the predicate throws, it is asked again the next time
         const bool is_in = change.kind != Change::Kind::deleted && has_property(change, i);
+        ++row;
         state->change(change.record.value() + i, is_in, is_same(change, i));
       }
     };
@@ -163,6 +166,10 @@ class Live_Query {
   }
 
  private:
+  static typename State::Function shared(std::function<void(Id)> f) {
+    return std::make_shared<const std::function<void(Id)>>(std::move(f));
+  }
+
   std::shared_ptr<State> state_;
   Subscription subscription_;
 };

@@ -181,10 +181,12 @@ class Key_Range {
 // commit: after each checkpoint of a database that is written alone; of a client, after each
 // transaction and pull, when it holds no lock; after each pull of a Readonly_Client. What is rolled
 // back is never seen. All that was written or pulled at once is one batch: of each record it has
-// what is different, deletions before insertions with the same id. A checkpoint inside of a
-// transaction tells at once. Functions may read the database, write to it, and subscribe: see
-// Observers for order and exceptions. Strings of the values are valid in the function only. The
-// database itself may be ahead of them, if others write while a hard checkpoint is waited for.
+// what is different, deletions before insertions with the same id. A checkpoint that a
+// transaction writes by the database tells at once. Functions may read the database, write to it,
+// and subscribe: see Observers for order and exceptions: where one throws, the commit counts, and
+// locks are released. Strings of the values are valid in the function only. The database itself is
+// at the end of all that is told, and may be ahead of that: a record that was inserted may be gone
+// already. Subscribing counts as a change of the database: no other thread may read it meanwhile.
 //
 // Histories. `changes`, `history` and `at` read the file, up to its checkpoint; what has no
 // checkpoint is not there. They throw what `Changes` throws, and Exception for a Readonly_Database,

@@ -188,7 +188,8 @@ class Client_Lock {
   Client_Lock(const Client_Lock&) = delete;
   Client_Lock& operator=(const Client_Lock&) = delete;
 
-  // All functions but abandon() throw Exception after the end of the transaction.
+  // All functions but abandon() throw Exception after the end of the transaction. Where a function
+  // of an observer throws (history/typed_history.h), the transaction has ended, and counts.
 
   // Before anything is written: says why, as Client::transaction with a text.
   void explain(std::string_view why);

@@ -174,7 +174,7 @@ class Writable_Database {
     if (ahead_of_checkpoint() == 0 && !must_build_) return;
     journal_.rollback();
     must_build_ = true;
-    build(journal_.get_checkpoint());
+    build();
   }
 
   // Whether the tables differ from the journal, after a failure: the next rollback() or lock_pull()
@@ -242,12 +242,12 @@ class Writable_Database {
   // must_build().
   template <class Require>
   Offset lock_pull(Require require) {
-    const Offset known = journal_.get_checkpoint();
     return journal_.lock_pull([&] {
       if (must_build_)
-        build(known);
+        build();
       else
         load(database_, journal_);
+      note_observed(journal_.get_replay_position());
       require();
     });
   }
@@ -266,6 +266,7 @@ class Writable_Database {
     journal_.copy_from(source, end);
     try {
       load_copied(database_, journal_);
+      note_observed(journal_.get_position());
       require();
     } catch (...) {
       must_build_ = true;
@@ -287,9 +288,9 @@ class Writable_Database {
  private:
   friend class Undo_Log;
 
-  // The old tables stay if the journal cannot be read. What is behind `known` is new to the
-  // observer.
-  void build(Offset known);
+  // The old tables stay if the journal cannot be read. What the observer has not been told of, it
+  // is told again.
+  void build();
 
   // That was logged, and is about to be applied.
   template <class Entry>
@@ -309,8 +310,20 @@ class Writable_Database {
   [[gnu::noinline]] void note_update(const Table& table, Field_Id field, Record_Id record) {
     if (table.is_observed()) note(Update<bool>{table.id(), record, field, {}});
   }
+  // What was noted so far is told when the checkpoint is behind it. Not while the tables differ
+  // from the journal: then it comes later, or is rolled back.
   void cut() {
-    if (database_.observer() != nullptr) database_.observer()->cut(journal_.get_position());
+    if (database_.observer() == nullptr || must_build_ || vector_updates_ > 0) return;
+    database_.observer()->cut(journal_.get_position());
+    note_observed(journal_.get_position());
+  }
+  // Of the positions before the checkpoint, only the last one is needed. The checkpoint may be
+  // between two of them: that of a group commit has what others have written, too.
+  void note_observed(Offset position) {
+    if (database_.observer() == nullptr) return;
+    while (observed_.size() > 1 && observed_[1] <= journal_.get_checkpoint())
+      observed_.erase(observed_.begin());
+    if (observed_.empty() || observed_.back() < position) observed_.push_back(position);
   }
 
   void require_checkpoint() const {
@@ -354,8 +367,9 @@ class Writable_Database {
   template <Field_Value... T>
   [[gnu::noinline]] static void prepare_keys(Table& table, Record_Id record,
                                              const Value<T>&... values) {
-    table.prepare_keys(record, std::array<New_Value, sizeof...(T)>{
-                                   New_Value{values.field, key_part(values.value)}...});
+    if ((values.column.is_indexed() || ...))
+      table.prepare_keys(record, std::array<New_Value, sizeof...(T)>{
+                                     New_Value{values.field, key_part(values.value)}...});
   }
   template <Field_Value... T>
   [[gnu::noinline]] static void insert_into_indexes([[maybe_unused]] Table& table,
@@ -379,6 +393,7 @@ class Writable_Database {
   bool must_build_ = true;
   bool has_checkpoints_ = true;
   std::unique_ptr<Background_Snapshot> background_;
+  std::vector<Offset> observed_;  // where the observer was told that a commit may end
 };
 
 // ---- implementation -----------------------------------------------------------------------------
