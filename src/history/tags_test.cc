@@ -44,7 +44,8 @@ TEST_F(Tags_Test, ATagIsAPositionWhereverOneIsWritten) {
   EXPECT_EQ(find_position(file_, *parse_when("v1", now)), first);
   EXPECT_EQ(find_position(file_, *parse_when(std::to_string(second), now)), second);
   EXPECT_EQ(find_position(file_, *parse_when("2026-12-01", now)), end);
-  const Tag& tag = read_tags(file_).at("v1");
+  const Tags tags = read_tags(file_);
+  const Tag& tag = tags.at("v1");
   EXPECT_EQ(tag.position, first);
   EXPECT_EQ(tag.written_at, end);
   EXPECT_EQ(tag.time, now);
