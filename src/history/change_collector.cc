@@ -7,6 +7,11 @@
 
 namespace joedb::inline v1 {
 
+// Whether a Pending_Value can have it.
+template <Field_Value T>
+static constexpr bool is_small =
+    !std::is_same_v<T, std::string_view> && sizeof(T) <= sizeof(std::uint64_t);
+
 // Of changes of the schema.
 static Description name_of(const Table& table) { return describe(table.id(), table.name()); }
 
@@ -47,16 +52,89 @@ void Change_Collector::save_records(const Table& table, Touched_Table& touched, 
 }
 
 void Change_Collector::note_update(Table_Id id, Field_Id field, index_t first, index_t size) {
-  Touched_Table& table = touched(id);
-  if (size == 1 && table.records.has(first)) return;
-  save_values(*database_.find_table(id), table, field, first, first + size);
+  // So the pending values take a few megabytes, how often the same records change.
+  constexpr std::size_t most_pending = std::size_t{1} << 18;
+  Touched_Table& touched = this->touched(id);
+  const Table& table = *database_.find_table(id);
+  if (size != 1) return save_values(table, touched, field, first, first + size);
+  if (touched.records.has(first) || !table.is_used(Record_Id(first))) return;
+  const Column_Base& column = *table.find_field(field)->column;
+  visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!is_small<T>) {
+      save_values(table, touched, field, first, first + 1);
+    } else {
+      Touched_Field& saved = touched.field(field);
+      saved.type = column.type();
+      if (saved.pending.size() == most_pending) save_pending(saved);
+      Pending_Value& pending = saved.pending.emplace_back(Pending_Value{first, next_order_++, 0});
+      const T value = static_cast<const Column<T>&>(column).get(first);
+      std::memcpy(&pending.value, &value, sizeof value);
+    }
+  });
+}
+
+void Change_Collector::sort_pending(std::vector<Pending_Value>& pending) {
+  const auto is_before = [](const Pending_Value& a, const Pending_Value& b) {
+    return a.record != b.record ? a.record < b.record : a.order < b.order;
+  };
+  if (!std::is_sorted(pending.begin(), pending.end(), is_before))
+    std::sort(pending.begin(), pending.end(), is_before);
+  pending.erase(std::unique(pending.begin(), pending.end(),
+                            [](const auto& a, const auto& b) { return a.record == b.record; }),
+                pending.end());
+}
+
+void Change_Collector::append(Values& out, const Pending_Value* first, index_t size) {
+  visit_type(out.type(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (is_small<T>)
+      for (const Pending_Value* const end = first + size; first != end; ++first)
+        out.append(Value(load<T>(reinterpret_cast<const char*>(&first->value))));
+  });
+}
+
+void Change_Collector::save_pending(Touched_Field& field) const {
+  std::vector<Pending_Value>& pending = field.pending;
+  if (pending.empty()) return;
+  sort_pending(pending);
+  // Whether the two are of records that are next to each other, and one range, as if each had been
+  // added to the map when it was updated.
+  const auto continues = [&](const Pending_Value& before, const Pending_Value& next) {
+    return next.record == before.record + 1 && (!is_ordered_ || before.order < next.order);
+  };
+  for (std::size_t begin = 0, end = 0; begin < pending.size(); begin = end) {
+    end = begin + 1;
+    while (end < pending.size() && continues(pending[end - 1], pending[end])) ++end;
+    const index_t run = pending[begin].record;
+    const bool is_split = begin > 0 && pending[begin - 1].record + 1 == run;
+    field.saved.for_each_gap(run, pending[end - 1].record + 1, [&](index_t first, index_t last) {
+      const Pending_Value* const values = &pending[begin] + (first - run);
+      field.saved.add(
+          first, last, values->order,
+          [&](Values& before) {
+            if (is_split && first == run) return false;
+            append(before, values, last - first);
+            return true;
+          },
+          [&] {
+            Values result(field.type.code);
+            append(result, values, last - first);
+            return result;
+          });
+    });
+  }
+  pending.clear();
+}
+
+void Change_Collector::save_pending(Touched_Table& touched) const {
+  for (auto& [id, field] : touched.fields) save_pending(field);
 }
 
 void Change_Collector::save_values(const Table& table, Touched_Table& touched, Field_Id field,
                                    index_t first, index_t end) {
   const Column_Base& column = *table.find_field(field)->column;
-  Touched_Field& saved = touched.fields[field];
+  Touched_Field& saved = touched.field(field);
   saved.type = column.type();
+  save_pending(saved);
   const Type_Code type = saved.type.code;
   const auto save = [&](index_t begin, index_t size) {
     const auto copy = [&](Values& values) {
@@ -85,9 +163,9 @@ bool Change_Collector::may_keep(const Table& table, std::size_t fields) {
   return true;
 }
 
-Values Change_Collector::gather(const Touched_Field& field, index_t first, index_t end) {
-  Values values(field.type.code);
-  for (auto range = field.saved.find(first); first < end; ++range) {
+Values Change_Collector::gather(Saved_Values::Iterator range, index_t first, index_t end) {
+  Values values(range->second.payload.type());
+  for (; first < end; ++range) {
     const index_t size = std::min(end, range->second.end) - first;
     values.append(range->second.payload, first - range->first, size);
     first += size;
@@ -108,7 +186,7 @@ Change Change_Collector::deletion(Description table, const Touched_Table& touche
     saved->second.saved.for_each_gap(first, end, [&](index_t, index_t) { has_all = false; });
     if (has_all)
       result.fields.push_back(
-          {field.id, gather(saved->second, first, end), Values(field.type.code)});
+          {field.id, gather(saved->second.saved.find(first), first, end), Values(field.type.code)});
   }
   return result;
 }
@@ -123,53 +201,81 @@ Change Change_Collector::insertion(Description table, const Table& rows, index_t
 }
 
 template <class F>
+void Change_Collector::for_each_update(const Touched_Table& touched, Field_Id id,
+                                       const Saved_Values& saved, F f) {
+  Updated_Fields fields{{id, {}}};
+  index_t first = 0, end = 0;  // a run of records
+  std::uint64_t order = 0;
+  for (auto range = saved.ranges().begin(); range != saved.ranges().end(); ++range)
+    touched.records.for_each_gap(range->first, range->second.end,
+                                 [&](index_t gap_first, index_t gap_end) {
+                                   if (first < end && gap_first == end) {
+                                     order = std::min(order, range->second.order);
+                                   } else {
+                                     if (first < end) f(first, end, order, std::as_const(fields));
+                                     first = gap_first;
+                                     order = range->second.order;
+                                     fields.front().range = range;
+                                   }
+                                   end = gap_end;
+                                 });
+  if (first < end) f(first, end, order, std::as_const(fields));
+}
+
+template <class F>
 void Change_Collector::for_each_update(const Touched_Table& touched, F f) {
+  if (touched.fields.size() == 1) {
+    const auto& [id, field] = *touched.fields.begin();
+    return for_each_update(touched, id, field.saved, f);
+  }
   struct Edge {
-    index_t id;
-    Field_Id field;
+    index_t record;
+    Updated_Field field;
     bool is_begin;
-    std::uint64_t order;
   };
   std::vector<Edge> edges;
   for (const auto& [id, field] : touched.fields)
-    for (const auto& [first, range] : field.saved.ranges())
-      touched.records.for_each_gap(first, range.end,
-                                   [&, id = id, order = range.order](index_t begin, index_t end) {
-                                     edges.push_back({begin, id, true, order});
-                                     edges.push_back({end, id, false, order});
+    for (auto range = field.saved.ranges().begin(); range != field.saved.ranges().end(); ++range)
+      touched.records.for_each_gap(range->first, range->second.end,
+                                   [&, id = id](index_t begin, index_t end) {
+                                     edges.push_back({begin, {id, range}, true});
+                                     edges.push_back({end, {id, range}, false});
                                    });
+  // A range may end where the next one of the same field begins.
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
-    return a.id != b.id ? a.id < b.id : a.field < b.field;
+    return a.record != b.record ? a.record < b.record : a.is_begin < b.is_begin;
   });
-  // Fields that were touched for the ids from `first` on, and when the first of them was.
-  std::map<Field_Id, std::uint64_t> open;
-  std::vector<Field_Id> fields, next_fields;
+  const auto has_same_ids = [](const Updated_Fields& a, const Updated_Fields& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Updated_Field& x, const Updated_Field& y) { return x.id == y.id; });
+  };
+  // Fields that were touched for the records from `first` on, and when the first of them was; and
+  // those that are touched from the present edge on.
+  Updated_Fields fields, open;
   index_t first = 0;
   std::uint64_t order = 0;
   for (auto edge = edges.begin(); edge != edges.end();) {
-    const index_t id = edge->id;
-    // A range may end where the next one of the same field begins.
-    std::vector<Edge> begins;
-    for (; edge != edges.end() && edge->id == id; ++edge)
+    const index_t record = edge->record;
+    for (; edge != edges.end() && edge->record == record; ++edge) {
+      const auto place =
+          std::lower_bound(open.begin(), open.end(), edge->field.id,
+                           [](const Updated_Field& field, Field_Id id) { return field.id < id; });
       if (edge->is_begin)
-        begins.push_back(*edge);
+        open.insert(place, edge->field);
       else
-        open.erase(edge->field);
-    for (const Edge& begin : begins) open.emplace(begin.field, begin.order);
-    next_fields.clear();
-    std::uint64_t next_order = ~std::uint64_t{0};
-    for (const auto& [field, field_order] : open) {
-      next_fields.push_back(field);
-      next_order = std::min(next_order, field_order);
+        open.erase(place);
     }
-    if (next_fields == fields) {  // goes on
-      order = std::min(order, next_order);
+    std::uint64_t open_order = ~std::uint64_t{0};
+    for (const Updated_Field& field : open)
+      open_order = std::min(open_order, field.range->second.order);
+    if (has_same_ids(open, fields)) {  // goes on
+      order = std::min(order, open_order);
       continue;
     }
-    if (!fields.empty()) f(first, id, order, fields);
-    first = id;
-    order = next_order;
-    fields.swap(next_fields);
+    if (!fields.empty()) f(first, record, order, std::as_const(fields));
+    first = record;
+    order = open_order;
+    fields = open;
   }
 }
 
@@ -182,40 +288,54 @@ std::vector<Change> Transaction_Collector::take() {
 }
 
 void Transaction_Collector::flush() {
-  std::vector<Ordered_Change> changes;
-  for (const auto& item : tables_) {
-    const Touched_Table& touched = item.second;
+  std::vector<Change> changes;
+  std::vector<Place> places;
+  const auto add = [&](std::uint64_t order, Change change) {
+    places.push_back({order, changes.size()});
+    changes.push_back(std::move(change));
+  };
+  for (auto& item : tables_) {
+    Touched_Table& touched = item.second;
+    save_pending(touched);
     const Table& table = *database_.find_table(item.first);
     for (const auto& [first, range] : touched.records.ranges()) {
       const std::uint64_t order = range.order;
-      if (range.payload.value)
-        changes.push_back({order, deletion(description(table), touched, first, range.end)});
+      if (range.payload.value) add(order, deletion(description(table), touched, first, range.end));
       for_each_run(table.records(), first, range.end, [&](index_t begin, index_t size) {
-        changes.push_back({order, insertion(description(table), table, begin, size)});
+        add(order, insertion(description(table), table, begin, size));
       });
     }
     for_each_update(touched, [&](index_t first, index_t end, std::uint64_t order,
-                                 const std::vector<Field_Id>& fields) {
+                                 const Updated_Fields& fields) {
       Change update = change_of_records(
           Change::Kind::updated, has_all_fields_ ? description(table) : description(table, fields),
           first, end - first);
-      for (const Field_Id field : fields)
-        update.fields.push_back({field, gather(touched.fields.at(field), first, end),
-                                 read_values(table, field, first, end - first)});
+      update.fields.reserve(has_all_fields_ ? update.table->fields.size() : fields.size());
+      for (const Updated_Field& field : fields)
+        update.fields.push_back({field.id, gather(field.range, first, end),
+                                 read_values(table, field.id, first, end - first)});
       if (has_all_fields_) {
         for (const Field_Description& field : update.table->fields) {
-          if (std::find(fields.begin(), fields.end(), field.id) != fields.end()) continue;
+          if (std::any_of(fields.begin(), fields.end(),
+                          [&](const Updated_Field& updated) { return updated.id == field.id; }))
+            continue;
           const Values values = read_values(table, field.id, first, end - first);
           update.fields.push_back({field.id, values, values});
         }
       }
-      changes.push_back({order, std::move(update)});
+      add(order, std::move(update));
     });
   }
   forget();
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const auto& a, const auto& b) { return a.order < b.order; });
-  for (Ordered_Change& change : changes) changes_.push_back(std::move(change.change));
+  const auto is_before = [](const Place& a, const Place& b) {
+    return a.order != b.order ? a.order < b.order : a.index < b.index;
+  };
+  if (changes_.empty() && std::is_sorted(places.begin(), places.end(), is_before)) {
+    changes_ = std::move(changes);
+    return;
+  }
+  std::sort(places.begin(), places.end(), is_before);
+  for (const Place& place : places) changes_.push_back(std::move(changes[place.index]));
 }
 
 Description Transaction_Collector::description(const Table& table) {
@@ -229,16 +349,15 @@ Description Transaction_Collector::description(const Table& table) {
   return result;
 }
 
-Description Transaction_Collector::description(const Table& table,
-                                               const std::vector<Field_Id>& fields) {
+Description Transaction_Collector::description(const Table& table, const Updated_Fields& fields) {
   constexpr std::size_t most_bytes = std::size_t{1} << 24;
   if (described_bytes_ < most_bytes || descriptions_.contains(table.id()))
     return description(table);
   auto result = std::make_shared<Table_Description>();
   result->id = table.id();
   result->name = table.name();
-  for (const Field_Id field : fields)
-    result->fields.push_back(describe(database_, field, *table.find_field(field)));
+  for (const Updated_Field& field : fields)
+    result->fields.push_back(describe(database_, field.id, *table.find_field(field.id)));
   return result;
 }
 
@@ -331,7 +450,7 @@ void Transaction_Collector::note_applied(const Custom& e) {
 // ---- from state to state ------------------------------------------------------------------------
 
 Net_Collector::Net_Collector(Database& database, index_t kept_values)
-    : Change_Collector(database, kept_values) {
+    : Change_Collector(database, kept_values, false) {
   for (const auto& table : database.tables())
     if (table) before_.emplace(table->id(), describe(database_, *table));
 }
@@ -365,7 +484,7 @@ void Net_Collector::note_drop(const Table& table) {
 void Net_Collector::note_drop(const Table& table, const Field&, Field_Id field) {
   Touched_Table& touched = this->touched(table.id());
   if (!was_there(table.id(), field)) {
-    touched.fields.erase(field);
+    touched.forget(field);
     return;
   }
   const bool has_lost = may_keep(table, 1);
@@ -404,9 +523,41 @@ void Net_Collector::add_schema(Net_Changes& net) const {
 }
 
 // Records of the range in which values differ, by what fields differ.
-void Net_Collector::add_updates(std::vector<Change>& out, const Table& table,
-                                const Description& after, const Touched_Table& touched,
-                                index_t first, index_t end) const {
+static void add_differing(std::vector<Change>& out, const Description& after, index_t first,
+                          index_t size, std::vector<Field_Change> all) {
+  if (size == 1) {
+    std::erase_if(all,
+                  [](const Field_Change& field) { return field.old_values == field.new_values; });
+    if (all.empty()) return;
+    out.push_back(change_of_records(Change::Kind::updated, after, first, 1));
+    out.back().fields = std::move(all);
+    return;
+  }
+  std::vector<std::size_t> differing, last;
+  for (index_t i = 0; i < size; ++i) {
+    differing.clear();
+    for (std::size_t f = 0; f < all.size(); ++f)
+      if (!is_same(all[f].old_values[i], all[f].new_values[i])) differing.push_back(f);
+    if (!differing.empty() && (differing != last || i == 0)) {
+      out.push_back(change_of_records(Change::Kind::updated, after, first + i, 0));
+      for (const std::size_t f : differing) {
+        const Type_Code type = all[f].new_values.type();
+        out.back().fields.push_back({all[f].field, Values(type), Values(type)});
+      }
+    }
+    for (std::size_t f = 0; f < differing.size(); ++f) {
+      Field_Change& field = out.back().fields[f];
+      field.old_values.append(all[differing[f]].old_values, i, 1);
+      field.new_values.append(all[differing[f]].new_values, i, 1);
+    }
+    if (!differing.empty()) ++out.back().size;
+    last = differing;
+  }
+}
+
+void Net_Collector::add_replaced(std::vector<Change>& out, const Table& table,
+                                 const Description& after, const Touched_Table& touched,
+                                 index_t first, index_t end) const {
   std::vector<Field_Change> all;
   for (const Field_Description& field : after->fields) {
     const auto found = touched.fields.find(field.id);
@@ -428,26 +579,7 @@ void Net_Collector::add_updates(std::vector<Change>& out, const Table& table,
     all.push_back(
         {field.id, std::move(old_values), read_values(table, field.id, first, end - first)});
   }
-  std::vector<std::size_t> differing, last;
-  for (index_t i = 0; i < end - first; ++i) {
-    differing.clear();
-    for (std::size_t f = 0; f < all.size(); ++f)
-      if (!is_same(all[f].old_values[i], all[f].new_values[i])) differing.push_back(f);
-    if (!differing.empty() && (differing != last || i == 0)) {
-      out.push_back(change_of_records(Change::Kind::updated, after, first + i, 0));
-      for (const std::size_t f : differing) {
-        const Type_Code type = all[f].new_values.type();
-        out.back().fields.push_back({all[f].field, Values(type), Values(type)});
-      }
-    }
-    for (std::size_t f = 0; f < differing.size(); ++f) {
-      Field_Change& field = out.back().fields[f];
-      field.old_values.append(all[differing[f]].old_values, i, 1);
-      field.new_values.append(all[differing[f]].new_values, i, 1);
-    }
-    if (!differing.empty()) ++out.back().size;
-    last = differing;
-  }
+  add_differing(out, after, first, end - first, std::move(all));
 }
 
 // The fields that a table had, with the names that they have.
@@ -477,19 +609,56 @@ void Net_Collector::add_records(Net_Changes& net, const Table& table,
     for_each_run(table.records(), first, range.end, [&](index_t begin, index_t size) {
       add_deletion(begin);
       if (was_used)
-        add_updates(net.records, table, after, touched, begin, begin + size);
+        add_replaced(net.records, table, after, touched, begin, begin + size);
       else
         net.records.push_back(insertion(after, table, begin, size));
       deleted = begin + size;
     });
     add_deletion(range.end);
   }
-  for_each_update(touched,
-                  [&](index_t first, index_t end, std::uint64_t, const std::vector<Field_Id>&) {
-                    add_updates(net.records, table, after, touched, first, end);
-                  });
-  std::sort(net.records.begin() + static_cast<std::ptrdiff_t>(start), net.records.end(),
-            [](const Change& a, const Change& b) { return a.record < b.record; });
+  std::size_t ranges = 0;
+  for (const auto& [id, field] : touched.fields)
+    ranges = std::max(ranges, field.saved.ranges().size());
+  if (net.records.empty()) net.records.reserve(ranges);
+  for_each_update(
+      touched, [&](index_t first, index_t end, std::uint64_t, const Updated_Fields& fields) {
+        std::vector<Field_Change> all;
+        all.reserve(fields.size());
+        for (const Updated_Field& field : fields)
+          if (const Field* const present = table.find_field(field.id))  // else it was dropped
+            all.push_back({field.id, gather(field.range, first, end),
+                           read_values(*present->column, first, end - first)});
+        add_differing(net.records, after, first, end - first, std::move(all));
+      });
+  const auto is_before = [](const Change& a, const Change& b) { return a.record < b.record; };
+  const auto begin = net.records.begin() + static_cast<std::ptrdiff_t>(start);
+  if (!std::is_sorted(begin, net.records.end(), is_before))
+    std::sort(begin, net.records.end(), is_before);
+}
+
+bool Net_Collector::add_pending(Net_Changes& net, const Table& table,
+                                Touched_Table& touched) const {
+  if (!touched.records.is_empty() || touched.fields.size() != 1) return false;
+  auto& [id, field] = *touched.fields.begin();
+  const Field* const present = table.find_field(id);
+  if (present == nullptr || !field.saved.is_empty()) return false;
+  std::vector<Pending_Value>& pending = field.pending;
+  sort_pending(pending);
+  const Description after = describe(database_, table);
+  for (std::size_t begin = 0, end = 0; begin < pending.size(); begin = end) {
+    end = begin + 1;
+    while (end < pending.size() && pending[end].record == pending[end - 1].record + 1) ++end;
+    const index_t first = pending[begin].record;
+    const auto size = static_cast<index_t>(end - begin);
+    Values old_values(field.type.code);
+    append(old_values, &pending[begin], size);
+    Values new_values = read_values(*present->column, first, size);
+    std::vector<Field_Change> all;
+    all.reserve(1);
+    all.push_back({id, std::move(old_values), std::move(new_values)});
+    add_differing(net.records, after, first, size, std::move(all));
+  }
+  return true;
 }
 
 void Net_Collector::add_drops(Net_Changes& net) const {
@@ -512,8 +681,8 @@ void Net_Collector::add_drops(Net_Changes& net) const {
         for (const auto& [first, range] : saved->second.saved.ranges())
           for_each_run(table->records(), first, range.end, [&](index_t begin, index_t size) {
             Change lost = change_of_records(Change::Kind::updated, description, begin, size);
-            lost.fields.push_back(
-                {id, gather(saved->second, begin, begin + size), Values(schema.field.type.code)});
+            lost.fields.push_back({id, gather(saved->second.saved.find(begin), begin, begin + size),
+                                   Values(schema.field.type.code)});
             schema.lost.push_back(std::move(lost));
           });
     }
@@ -533,11 +702,15 @@ void Net_Collector::add_drops(Net_Changes& net) const {
   }
 }
 
-Net_Collector::Net_Changes Net_Collector::take() const {
+Net_Collector::Net_Changes Net_Collector::take() {
   Net_Changes net;
   add_schema(net);
-  for (const auto& [id, touched] : tables_)
-    if (const Table* const table = database_.find_table(id)) add_records(net, *table, touched);
+  for (auto& [id, touched] : tables_) {
+    const Table* const table = database_.find_table(id);
+    if (table != nullptr && add_pending(net, *table, touched)) continue;
+    save_pending(touched);
+    if (table != nullptr) add_records(net, *table, touched);
+  }
   add_drops(net);
   return net;
 }

@@ -22,8 +22,9 @@ namespace joedb::inline v1 {
 class Change_Collector {
  public:
   // `kept_values`: of so many values copies are made for drops of tables and fields.
-  Change_Collector(Database& database, index_t kept_values)
-      : database_(database), kept_values_(kept_values) {}
+  // `is_ordered`: changes are wanted in the order in which they were made.
+  Change_Collector(Database& database, index_t kept_values, bool is_ordered)
+      : database_(database), kept_values_(kept_values), is_ordered_(is_ordered) {}
 
   template <class Entry>
   void operator()(const Entry& entry) {
@@ -53,15 +54,40 @@ class Change_Collector {
   struct Was_Used {
     bool value;
   };
+  using Saved_Values = Range_Map<Values>;
+  // What a record had before an update of one value of at most 8 bytes.
+  struct Pending_Value {
+    index_t record;
+    std::uint64_t order;
+    std::uint64_t value;  // its bytes, then zeros
+  };
   struct Touched_Field {
     Type type;
-    Range_Map<Values> saved;  // values of records that were in use before
+    Saved_Values saved;  // values of records that were in use before
+    // Those of single updates, in the order of these: of a record the first one counts, unless it
+    // is saved already. To append one is much cheaper than to look for its record in `saved`, to
+    // which save_pending moves all of them together.
+    std::vector<Pending_Value> pending;
   };
   struct Touched_Table {
+    Touched_Field& field(Field_Id id) {
+      if (last == nullptr || last_id != id) {
+        last = &fields[id];
+        last_id = id;
+      }
+      return *last;
+    }
+    void forget(Field_Id id) {
+      fields.erase(id);
+      last = nullptr;
+    }
+
     // Records that were inserted or deleted: whether they were in use before. Of those that were,
     // the values of all fields are saved.
     Range_Map<Was_Used> records;
     std::map<Field_Id, Touched_Field> fields;
+    Field_Id last_id;
+    Touched_Field* last = nullptr;  // that of last_id
   };
   using Touched_Tables = std::map<Table_Id, Touched_Table>;
 
@@ -76,18 +102,33 @@ class Change_Collector {
   // Saves values of used records in the range that were neither saved nor inserted.
   void save_values(const Table& table, Touched_Table& touched, Field_Id field, index_t first,
                    index_t end);
+  // Sorts by record, and leaves the first one of each.
+  static void sort_pending(std::vector<Pending_Value>& pending);
+  static void append(Values& out, const Pending_Value* first, index_t size);
+  // After these, `saved` of the field, of all fields of the table, is complete.
+  void save_pending(Touched_Field& field) const;
+  void save_pending(Touched_Table& touched) const;
   // Whether this number of values may be copied for a drop, and takes them off.
   bool may_keep(const Table& table, std::size_t fields);
 
-  // The saved values of [first, end), all of which are there.
-  static Values gather(const Touched_Field& field, index_t first, index_t end);
+  // The saved values of [first, end), all of which are there; `range` has the first of them.
+  static Values gather(Saved_Values::Iterator range, index_t first, index_t end);
   static Change deletion(Description table, const Touched_Table& touched, index_t first,
                          index_t end);
 
+  struct Updated_Field {
+    Field_Id id;
+    Saved_Values::Iterator range;  // that of the first record
+  };
+  using Updated_Fields = std::vector<Updated_Field>;  // by id
+
   // Records that were there before and still are, with the fields that were touched: calls
-  // f(first, end, order, fields) for ranges of them in ascending order.
+  // f(first, end, order, fields) for ranges of them in ascending order. No values are pending.
   template <class F>
   static void for_each_update(const Touched_Table& touched, F f);
+  template <class F>
+  static void for_each_update(const Touched_Table& touched, Field_Id id, const Saved_Values& saved,
+                              F f);
 
   Database& database_;
   Touched_Tables tables_;
@@ -150,6 +191,7 @@ class Change_Collector {
   Table_Id last_id_;
   Touched_Table* last_ = nullptr;  // that of last_id_
   index_t kept_values_;
+  const bool is_ordered_;
 };
 
 // The changes of a transaction, in the order of their first entries.
@@ -157,14 +199,14 @@ class Transaction_Collector final : public Change_Collector {
  public:
   // `has_all_fields`: an update has also the fields of its records that were not touched.
   Transaction_Collector(Database& database, index_t kept_values, bool has_all_fields)
-      : Change_Collector(database, kept_values), has_all_fields_(has_all_fields) {}
+      : Change_Collector(database, kept_values, true), has_all_fields_(has_all_fields) {}
   // What has changed since the last call.
   std::vector<Change> take();
 
  private:
-  struct Ordered_Change {
+  struct Place {
     std::uint64_t order;
-    Change change;
+    std::size_t index;
   };
 
   void note_drop(const Table& table) override;
@@ -183,7 +225,7 @@ class Transaction_Collector final : public Change_Collector {
   Description description(const Table& table);
   // The same for an update of these fields. Where the schema changes again and again between
   // updates, it has no others.
-  Description description(const Table& table, const std::vector<Field_Id>& fields);
+  Description description(const Table& table, const Updated_Fields& fields);
   // The table, or its name, has changed.
   void forget_descriptions(Table_Id id);
   void add_schema_change(Change::Kind kind, Description table, Schema_Change schema);
@@ -208,7 +250,7 @@ class Net_Collector final : public Change_Collector {
     std::vector<Change> records;  // sorted by table and record
     std::vector<Change> drops;
   };
-  Net_Changes take() const;
+  Net_Changes take();
 
  private:
   struct Dropped {
@@ -229,8 +271,12 @@ class Net_Collector final : public Change_Collector {
   bool was_there(Table_Id table, Field_Id field) const;
   void add_schema(Net_Changes& net) const;
   void add_records(Net_Changes& net, const Table& table, const Touched_Table& touched) const;
-  void add_updates(std::vector<Change>& out, const Table& table, const Description& after,
-                   const Touched_Table& touched, index_t first, index_t end) const;
+  // The same for a table with nothing but pending values of one field; false for another one. Many
+  // updates of a field are worth it: the map takes longer than all else.
+  bool add_pending(Net_Changes& net, const Table& table, Touched_Table& touched) const;
+  // Of records that were deleted and inserted again.
+  void add_replaced(std::vector<Change>& out, const Table& table, const Description& after,
+                    const Touched_Table& touched, index_t first, index_t end) const;
   void add_drops(Net_Changes& net) const;
 
   std::map<Table_Id, Description> before_;

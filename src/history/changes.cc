@@ -296,7 +296,11 @@ std::vector<Change> net_changes(Abstract_File& file, Offset a, Offset b,
   require_entry_end(journal, to);
   Net_Collector::Net_Changes net = collector.take();
   const auto add = [](std::vector<Change>& out, std::vector<Change> more) {
-    std::move(more.begin(), more.end(), std::back_inserter(out));
+    if (out.empty())
+      out = std::move(more);
+    else
+      out.insert(out.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
   };
   std::vector<Change> result;
   if (a <= b) {
@@ -305,6 +309,7 @@ std::vector<Change> net_changes(Abstract_File& file, Offset a, Offset b,
     add(result, std::move(net.drops));
   } else {
     result = reversed(net.drops);
+    result.reserve(result.size() + net.records.size());
     for (Change& change : net.records) result.push_back(reversed_records(std::move(change)));
     add(result, reversed(net.schema));
   }

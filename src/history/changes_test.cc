@@ -591,6 +591,16 @@ TEST_F(Changes_Test, NetChangesAreWhatDiffersSortedByRecord) {
             (Lines{"~ city 0(name=\"Bergen\"->\"Oslo\")", "- city 2(name=\"Rome\" size=4)"}));
 }
 
+TEST_F(Changes_Test, HoweverManyUpdatesThereAreTheFirstOldValueCounts) {
+  const std::int32_t updates = 600'000;  // more than are noted together
+  for (std::int32_t i = 2; i < updates; ++i) set(i < updates / 2 ? 1 : i % 2, i);
+  const Offset end = checkpoint();
+  EXPECT_EQ(lines(), Lines{"~ city 0(size=1->599998) 1(size=2->599999)"});
+  Lines result;
+  for (const Change& change : net_changes(file, start_, end)) result.push_back(line(change));
+  EXPECT_EQ(result, Lines{"~ city 0(size=1->599998) 1(size=2->599999)"});
+}
+
 // ---- any changes --------------------------------------------------------------------------------
 
 // Of records that are inserted, updated and deleted, as a summary has them.
@@ -807,7 +817,7 @@ TEST(Values, AreThoseThatWereAppended) {
       std::vector<T> model;
       Values values(type);
       for (int i = 0; i < 12; ++i) {
-        const auto size = static_cast<index_t>(random.below(6000));
+        const auto size = static_cast<index_t>(random.below(random.flip() ? 3 : 6000));
         const std::size_t what = random.below(4);
         if (what == 0) {
           values.append_defaults(size);

@@ -21,12 +21,13 @@ class Range_Map {
     Payload payload;
   };
   using Map = std::map<index_t, Range>;  // by their first id
+  using Iterator = typename Map::const_iterator;
 
   bool is_empty() const { return ranges_.empty(); }
   const Map& ranges() const { return ranges_; }
 
   // The range that has the id; the end of ranges() if there is none.
-  typename Map::const_iterator find(index_t id) const {
+  Iterator find(index_t id) const {
     if (ranges_.empty()) return ranges_.end();
     auto last = std::prev(ranges_.end());
     if (id < last->first) {

@@ -40,6 +40,7 @@ Value Values::operator[](index_t i) const {
 
 template <class F>
 void Values::append_in_parts(index_t size, F f) {
+  if (size_ == 1 && parts_.empty()) move_single_to_part();
   for (index_t done = 0; done < size;) {
     const index_t rows = size_ % rows_of_part;
     if (rows == 0) parts_.emplace_back();
@@ -65,15 +66,36 @@ void Values::append_value(Part& part, index_t rows, T value) {
   }
 }
 
-void Values::append(const Value& value) {
-  append_in_parts(1, [&](Part& part, index_t rows, index_t) {
-    std::visit([&](const auto& typed) { append_value(part, rows, typed); }, value);
+void Values::move_single_to_part() {
+  visit_type(type_, [&]<class T>(std::type_identity<T>) {
+    if constexpr (can_be_single<T>) {
+      Part part;
+      append_value(part, 0, single<T>());
+      parts_.push_back(std::move(part));
+    }
   });
+}
+
+template <Field_Value T>
+void Values::append_one(T value) {
+  if constexpr (can_be_single<T>) {
+    if (size_ == 0) {
+      std::memcpy(&single_, &value, sizeof value);
+      size_ = 1;
+      return;
+    }
+  }
+  append_in_parts(1, [&](Part& part, index_t rows, index_t) { append_value(part, rows, value); });
+}
+
+void Values::append(const Value& value) {
+  std::visit([&](const auto& typed) { append_one(typed); }, value);
 }
 
 void Values::append(const Column_Base& column, index_t first, index_t size) {
   visit_type(type_, [&]<class T>(std::type_identity<T>) {
     const auto& typed = static_cast<const Column<T>&>(column);
+    if (size == 1) return append_one(T(typed.get(first)));
     index_t next = first;
     append_in_parts(size, [&](Part& part, index_t rows, index_t room) {
       if constexpr (std::is_same_v<T, std::string_view>) {
@@ -98,6 +120,7 @@ void Values::append(const Values& other, index_t first, index_t size) {
     return;
   }
   visit_type(type_, [&]<class T>(std::type_identity<T>) {
+    if (size == 1) return append_one(other.get<T>(first));
     index_t next = first;
     append_in_parts(size, [&](Part& part, index_t rows, index_t room) {
       for (index_t i = 0; i < room; ++i) {
@@ -117,6 +140,7 @@ void Values::append(const Values& other, index_t first, index_t size) {
 
 void Values::append_defaults(index_t size) {
   visit_type(type_, [&]<class T>(std::type_identity<T>) {
+    if (size == 1) return append_one(T());
     append_in_parts(size, [&](Part& part, index_t rows, index_t room) {
       for (index_t i = 0; i < room && !part.is_default(); ++i) append_value(part, rows + i, T());
     });
@@ -151,6 +175,8 @@ bool Values::is_same_part(const Part& part, index_t row_of_part, index_t size,
 bool Values::is_same(index_t first, index_t size, const Column_Base& column, index_t row) const {
   return visit_type(type_, [&]<class T>(std::type_identity<T>) {
     const auto& typed = static_cast<const Column<T>&>(column);
+    if constexpr (can_be_single<T>)
+      if (parts_.empty()) return size == 0 || has_same_bits(single<T>(), typed.get(row));
     for (index_t done = 0; done < size;) {
       const index_t row_of_part = (first + done) % rows_of_part;
       const index_t part_size = std::min(size - done, rows_of_part - row_of_part);
@@ -171,6 +197,7 @@ std::size_t Values::memory() const {
 
 bool operator==(const Values& a, const Values& b) {
   if (a.type_ != b.type_ || a.size_ != b.size_) return false;
+  if (a.parts_.empty()) return a.single_ == b.single_;  // then the other one has none either
   for (index_t i = 0; i < a.size_; ++i)
     if (!is_same(a[i], b[i])) return false;
   return true;

@@ -23,7 +23,8 @@ inline Type_Code type_of(const Value& value) { return static_cast<Type_Code>(val
 bool is_same(const Value& a, const Value& b);
 
 // Values of one type that were copied from a column: as much memory as in the column, but nothing
-// for long stretches of default values. A copyable value; views stay valid until it changes.
+// for long stretches of default values, and none beside the object for a single value of at most 8
+// bytes. A copyable value; views stay valid until it changes.
 class Values {
  public:
   Values() = default;
@@ -39,6 +40,8 @@ class Values {
   Value operator[](index_t i) const;
   template <Field_Value T>
   T get(index_t i) const {
+    if constexpr (can_be_single<T>)
+      if (parts_.empty()) return single<T>();
     const Part& part = parts_[static_cast<std::size_t>(i / rows_of_part)];
     const auto row = static_cast<std::size_t>(i % rows_of_part);
     if (part.is_default()) return T();
@@ -78,6 +81,20 @@ class Values {
   };
   static constexpr index_t rows_of_part = 4096;
 
+  // A value of such a type that is alone is in single_, and there are no parts: most changes are of
+  // one value.
+  template <Field_Value T>
+  static constexpr bool can_be_single =
+      !std::is_same_v<T, std::string_view> && sizeof(T) <= sizeof(std::uint64_t);
+  template <Field_Value T>
+  T single() const {
+    return load<T>(reinterpret_cast<const char*>(&single_));
+  }
+
+  // Requires size() == 1, and no parts.
+  void move_single_to_part();
+  template <Field_Value T>
+  void append_one(T value);
   template <Field_Value T>
   bool is_same_part(const Part& part, index_t row_of_part, index_t size, const Column<T>& column,
                     index_t row) const;
@@ -91,6 +108,7 @@ class Values {
 
   Type_Code type_ = Type_Code::none;
   index_t size_ = 0;
+  std::uint64_t single_ = 0;  // its bytes, then zeros
   std::vector<Part> parts_;
 };
 
