@@ -44,8 +44,9 @@ class [[nodiscard]] Subscription {
 // never.
 //
 // Until it has been told, a change takes the memory of its old and new values, and about 0.4 KB for
-// each field where single records have changed that are not next to each other. Tables that nobody
-// observes cost nothing. Not thread-safe.
+// each field where single records have changed that are not next to each other. Until the commit,
+// updates take up to 6 MiB more for each field. Tables that nobody observes cost nothing. Not
+// thread-safe.
 class Observers final : public Change_Observer {
  public:
   // Changes of records of one table: inserted, updated or deleted. An update has all fields of the
