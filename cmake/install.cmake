@@ -10,6 +10,7 @@ install(DIRECTORY include/joedb TYPE INCLUDE)
 install(DIRECTORY classic/joedb DESTINATION ${classic_directory})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/joedb RENAME copyright)
 
+install(TARGETS joedb_arrow EXPORT joedbTargets)
 if(TARGET joedb_network)
   install(TARGETS joedb_network EXPORT joedbTargets)
 endif()

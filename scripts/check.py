@@ -25,6 +25,7 @@ BELOW = {
     'history': ['table'],
     'interpreter': ['history'],
     'exchange': ['interpreter'],
+    'arrow': ['interpreter'],
     'compiler': ['table'],
     'sql': ['interpreter', 'compiler'],
     'replica': ['history'],
@@ -33,7 +34,7 @@ BELOW = {
     'server': ['network', 'cluster'],
     'lab': ['interpreter', 'compiler', 'server', 'wal'],
     'cli': ['lab', 'exchange', 'sql'],
-    'testing': ['lab', 'exchange', 'sql'],
+    'testing': ['lab', 'exchange', 'sql', 'arrow'],
 }
 
 # Files that record output, or that others wrote: no rule about text applies to them.

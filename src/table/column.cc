@@ -13,6 +13,12 @@ static constexpr std::size_t first_block = 1024;
 // From this size on, a block of texts has addresses to grow to.
 static constexpr std::size_t large_block = std::size_t{1} << 16;
 
+// Addresses for an empty block that begins with so many bytes.
+static void reserve_to_grow(Zeroed_Memory& block, std::size_t needed, std::size_t wanted) {
+  if (needed > large_block && !block.reserve(Zeroed_Memory::generous(wanted)))
+    block.reserve(2 * wanted);
+}
+
 // Makes room for `size` bytes behind the texts.
 void Column<std::string_view>::make_room(std::size_t size) {
   const std::size_t needed = used_ + size;
@@ -20,8 +26,7 @@ void Column<std::string_view>::make_room(std::size_t size) {
   const std::size_t wanted = std::max({needed, 2 * texts_.size(), first_block});
   if (needed <= texts_.reserved()) return texts_.grow(std::min(wanted, texts_.reserved()));
   Zeroed_Memory larger;
-  if (needed > large_block && !larger.reserve(Zeroed_Memory::generous(wanted)))
-    larger.reserve(2 * wanted);
+  reserve_to_grow(larger, needed, wanted);
   larger.grow(wanted);
   if (used_ > 0) std::memcpy(larger.data(), texts_.data(), used_);
   larger.take_cut_of(texts_);
@@ -85,6 +90,30 @@ void Column<std::string_view>::collect_garbage() noexcept {
   std::memcpy(texts_.data() + mapped_, kept.get(), size);
   used_ = mapped_ + size;
   garbage_ = 0;
+}
+
+// ---- detaching ----------------------------------------------------------------------------------
+
+Column_Memory Column<std::string_view>::copy(std::size_t rows) const {
+  Column_Memory result;
+  result.values.grow(memory_.size(), true);
+  if (rows > 0) std::memcpy(result.values.data(), memory_.data(), rows * sizeof(String_Handle));
+  result.values.take_cut_of(memory_);
+  reserve_to_grow(result.texts, texts_.size(), texts_.size());
+  result.texts.grow(texts_.size());
+  if (used_ > 0) std::memcpy(result.texts.data(), texts_.data(), used_);
+  result.texts.take_cut_of(texts_);
+  return result;
+}
+
+// Nothing of the new block is a map.
+Column_Memory Column<std::string_view>::replace(Column_Memory memory) noexcept {
+  Column_Memory result{std::move(memory_), std::move(texts_)};
+  memory_ = std::move(memory.values);
+  texts_ = std::move(memory.texts);
+  earlier_texts_.clear();
+  mapped_ = 0;
+  return result;
 }
 
 // ---- snapshots ----------------------------------------------------------------------------------

@@ -14,6 +14,12 @@
 
 namespace joedb::inline v1 {
 
+// The memory of a column: the values, and the texts of a column of strings.
+struct Column_Memory {
+  Zeroed_Memory values;
+  Zeroed_Memory texts;
+};
+
 // The values of one field of a table: one contiguous array, with the value of record id at index
 // id, also for records that are not in use.
 //
@@ -63,7 +69,21 @@ class Column_Base {
   virtual bool was_cut() const = 0;
   virtual void expect_scan() const noexcept = 0;
 
+  // ---- values that stay as they are while the column changes (arrow/pins.h)
+
+  // Gives its memory away, and goes on with a copy of rows 0 … rows - 1, and default values behind
+  // them: what was read from addresses in the column before stays there, as long as the result
+  // lives. Throws std::bad_alloc, and then nothing has changed.
+  [[nodiscard]] Column_Memory detach(std::size_t rows) { return replace(copy(rows)); }
+  // Gives its memory away: afterwards only the destructor can be called.
+  [[nodiscard]] Column_Memory release() noexcept { return replace({}); }
+
  private:
+  // A copy of the memory, with these rows. Throws std::bad_alloc.
+  virtual Column_Memory copy(std::size_t rows) const = 0;
+  // Returns the memory that it had.
+  virtual Column_Memory replace(Column_Memory memory) noexcept = 0;
+
   const Type type_;
   bool is_indexed_ = false;
   bool is_followed_ = false;
@@ -110,6 +130,19 @@ class Column final : public Column_Base {
   void expect_scan() const noexcept override { memory_.expect_scan(); }
 
  private:
+  Column_Memory copy(std::size_t rows) const override {
+    Column_Memory result;
+    result.values.grow(memory_.size(), true);
+    if (rows > 0) std::memcpy(result.values.data(), memory_.data(), rows * sizeof(T));
+    result.values.take_cut_of(memory_);
+    return result;
+  }
+  Column_Memory replace(Column_Memory memory) noexcept override {
+    Column_Memory result{std::move(memory_), {}};
+    memory_ = std::move(memory.values);
+    return result;
+  }
+
   static_assert(std::is_trivially_copyable_v<T>);
   Zeroed_Memory memory_;
 };
@@ -151,6 +184,13 @@ class Column<std::string_view> final : public Column_Base {
     return {texts_.data() + offset, h.size};
   }
 
+  // For readers of many texts: the handles of all rows, and the block that offsets count in. An
+  // offset can be anything, as get() knows. Valid as long as the result of get().
+  const String_Handle* handles() const {
+    return reinterpret_cast<const String_Handle*>(memory_.data());
+  }
+  std::string_view texts() const { return {texts_.data(), used_}; }
+
   // Takes the memory for one value, so that the next set cannot fail. Throws std::bad_alloc.
   void prepare(std::string_view value) {
     const std::size_t size = value.size();
@@ -190,10 +230,9 @@ class Column<std::string_view> final : public Column_Base {
   }
 
  private:
+  Column_Memory copy(std::size_t rows) const override;
+  Column_Memory replace(Column_Memory memory) noexcept override;
   String_Handle* handles() { return reinterpret_cast<String_Handle*>(memory_.data()); }
-  const String_Handle* handles() const {
-    return reinterpret_cast<const String_Handle*>(memory_.data());
-  }
 
   // The handle is put together in registers. Written in pieces to memory and copied from there as a
   // whole, each copy would wait until its pieces have been stored.

@@ -1,0 +1,130 @@
+#ifndef TESTING_ARROW_VALUES_H
+#define TESTING_ARROW_VALUES_H
+
+#include <cstring>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joedb/arrow/abi.h"
+#include "joedb/base/error.h"
+
+namespace joedb::testing {
+
+// What a reader of Arrow does, written without the code of the module.
+
+template <class T>
+struct Arrow_Release {
+  void operator()(T* t) const {
+    if (t->release != nullptr) t->release(t);
+    delete t;
+  }
+};
+using Arrow_Schema_Pointer = std::unique_ptr<ArrowSchema, Arrow_Release<ArrowSchema>>;
+using Arrow_Array_Pointer = std::unique_ptr<ArrowArray, Arrow_Release<ArrowArray>>;
+
+// A value as text.
+inline std::string arrow_cell(const ArrowSchema& type, const ArrowArray& array, std::int64_t row) {
+  const std::int64_t i = array.offset + row;
+  const auto buffer = [&]<class T>(T, int n) {
+    T value;
+    std::memcpy(&value, static_cast<const char*>(array.buffers[n]) + i * std::int64_t{sizeof(T)},
+                sizeof(T));
+    return value;
+  };
+  const auto bit = [&](int n) {
+    return (static_cast<const unsigned char*>(array.buffers[n])[i / 8] >> (i % 8) & 1) != 0;
+  };
+  if (array.null_count != 0 && array.buffers[0] != nullptr && !bit(0)) return "null";
+  const auto number = [&](auto zero) {
+    std::ostringstream out;
+    out.precision(17);
+    out << +buffer(zero, 1);
+    return out.str();
+  };
+  const std::string_view format = type.format;
+  if (format == "b") return bit(1) ? "1" : "0";
+  if (format == "c") return number(std::int8_t());
+  if (format == "s") return number(std::int16_t());
+  if (format == "i") return number(std::int32_t());
+  if (format == "l") return number(std::int64_t());
+  if (format == "f") return number(float());
+  if (format == "g") return number(double());
+  if (format == "U" || format == "Z") {
+    const auto* const offsets = static_cast<const std::int64_t*>(array.buffers[1]);
+    return {static_cast<const char*>(array.buffers[2]) + offsets[i],
+            static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+  }
+  if (format == "vu") {
+    const char* const view = static_cast<const char*>(array.buffers[1]) + 16 * i;
+    std::int32_t words[4];
+    std::memcpy(words, view, sizeof words);
+    const auto size = static_cast<std::size_t>(words[0]);
+    if (size <= 12) {
+      for (std::size_t j = size; j < 12; ++j)
+        if (view[4 + j] != 0) throw Exception("no zeros behind a short text");
+      return {view + 4, size};
+    }
+    const std::int64_t last = array.n_buffers - 1;
+    const auto* const sizes = static_cast<const std::int64_t*>(array.buffers[last]);
+    if (words[2] >= last - 2 || words[3] + words[0] > sizes[words[2]])
+      throw Exception("a view that does not fit");
+    const char* const text = static_cast<const char*>(array.buffers[2 + words[2]]) + words[3];
+    if (std::memcmp(text, view + 4, 4) != 0) throw Exception("not the prefix");
+    return {text, size};
+  }
+  if (format == "+s") {
+    std::string result = "{";
+    for (std::int64_t child = 0; child < type.n_children; ++child) {
+      if (child > 0) result += ", ";
+      result += arrow_cell(*type.children[child], *array.children[child], i);
+    }
+    return result + "}";
+  }
+  throw Exception("format " + std::string(format));
+}
+
+// A stream that was read to its end.
+class Arrow_Items {
+ public:
+  // Releases the stream. Throws Exception with its text if it fails.
+  explicit Arrow_Items(ArrowArrayStream& stream) : schema_(new ArrowSchema{}) {
+    const auto require = [&](int code) {
+      if (code == 0) return;
+      const char* const text = stream.get_last_error(&stream);
+      const std::string what = text == nullptr ? std::to_string(code) : text;
+      stream.release(&stream);
+      throw Exception(what);
+    };
+    require(stream.get_schema(&stream, schema_.get()));
+    while (true) {
+      Arrow_Array_Pointer item(new ArrowArray{});
+      require(stream.get_next(&stream, item.get()));
+      if (item->release == nullptr) break;
+      items_.push_back(std::move(item));
+    }
+    stream.release(&stream);
+  }
+
+  const ArrowSchema& schema() const { return *schema_; }
+  const std::vector<Arrow_Array_Pointer>& items() const { return items_; }
+
+  // The rows, as texts.
+  std::vector<std::string> rows() const {
+    std::vector<std::string> result;
+    for (const auto& item : items_)
+      for (std::int64_t row = 0; row < item->length; ++row)
+        result.push_back(arrow_cell(*schema_, *item, row));
+    return result;
+  }
+
+ private:
+  Arrow_Schema_Pointer schema_;
+  std::vector<Arrow_Array_Pointer> items_;
+};
+
+}  // namespace joedb::testing
+
+#endif
