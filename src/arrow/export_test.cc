@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <sstream>
 #include <thread>
 
 #include "joedb/io/memory_file.h"
@@ -20,41 +19,7 @@ using testing::Arrow_Items;
 using testing::error_of;
 using testing::Random;
 using testing::Random_Changes;
-
-// The same text that arrow_cell() makes.
-std::string cell(const Table& table, Field_Id field, index_t id) {
-  const Type_Code type = table.fields()[field.value() - std::size_t{1}].column->type().code;
-  return visit_type(type, [&]<class T>(std::type_identity<T>) -> std::string {
-    const T value = table.column<T>(field).get(id);
-    if constexpr (std::is_same_v<T, std::string_view>) {
-      return std::string(value);
-    } else if constexpr (std::is_same_v<T, Record_Id>) {
-      return value.is_null() ? "null" : std::to_string(value.value());
-    } else if constexpr (std::is_same_v<T, Blob>) {
-      if (value.is_null()) return "null";
-      return "{" + std::to_string(value.get_position()) + ", " + std::to_string(value.get_size()) +
-             "}";
-    } else {
-      std::ostringstream out;
-      out.precision(17);
-      out << +value;
-      return out.str();
-    }
-  });
-}
-
-std::vector<std::string> rows_of(const Table& table, bool with_ids = false) {
-  std::vector<std::string> result;
-  for (index_t id = 0; id < table.records().size(); ++id) {
-    if (!table.records().is_used(id)) continue;
-    std::string row = with_ids ? ", " + std::to_string(id) : "";
-    for (std::size_t i = 0; i < table.fields().size(); ++i)
-      if (table.fields()[i].column)
-        row += ", " + cell(table, Field_Id(static_cast<std::uint16_t>(i + 1)), id);
-    result.push_back("{" + (row.empty() ? row : row.substr(2)) + "}");
-  }
-  return result;
-}
+using testing::rows_of;
 
 const Table_Id person(1);
 const Field_Id name(1), age(2), home(3), height(4), is_here(5), picture(6), small(7), shorter(8),

@@ -10,6 +10,7 @@
 
 #include "joedb/arrow/abi.h"
 #include "joedb/base/error.h"
+#include "joedb/table/database.h"
 
 namespace joedb::testing {
 
@@ -124,6 +125,42 @@ class Arrow_Items {
   Arrow_Schema_Pointer schema_;
   std::vector<Arrow_Array_Pointer> items_;
 };
+
+// The same text that arrow_cell() makes.
+inline std::string table_cell(const Table& table, Field_Id field, index_t id) {
+  const Type_Code type = table.fields()[field.value() - std::size_t{1}].column->type().code;
+  return visit_type(type, [&]<class T>(std::type_identity<T>) -> std::string {
+    const T value = table.column<T>(field).get(id);
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      return std::string(value);
+    } else if constexpr (std::is_same_v<T, Record_Id>) {
+      return value.is_null() ? "null" : std::to_string(value.value());
+    } else if constexpr (std::is_same_v<T, Blob>) {
+      if (value.is_null()) return "null";
+      return "{" + std::to_string(value.get_position()) + ", " + std::to_string(value.get_size()) +
+             "}";
+    } else {
+      std::ostringstream out;
+      out.precision(17);
+      out << +value;
+      return out.str();
+    }
+  });
+}
+
+// The rows of a table, in the order of their ids.
+inline std::vector<std::string> rows_of(const Table& table, bool with_ids = false) {
+  std::vector<std::string> result;
+  for (index_t id = 0; id < table.records().size(); ++id) {
+    if (!table.records().is_used(id)) continue;
+    std::string row = with_ids ? ", " + std::to_string(id) : "";
+    for (std::size_t i = 0; i < table.fields().size(); ++i)
+      if (table.fields()[i].column)
+        row += ", " + table_cell(table, Field_Id(static_cast<std::uint16_t>(i + 1)), id);
+    result.push_back("{" + (row.empty() ? row : row.substr(2)) + "}");
+  }
+  return result;
+}
 
 }  // namespace joedb::testing
 

@@ -1,0 +1,183 @@
+#ifndef ARROW_SOURCE_H
+#define ARROW_SOURCE_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "joedb/arrow/abi.h"
+#include "joedb/base/bytes.h"
+#include "joedb/base/error.h"
+
+namespace joedb::inline v1 {
+
+// What columns of other programs can be, as far as there are fields for it.
+enum class Arrow_Kind {
+  null,  // every value is null
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  float32,
+  float64,
+  text,        // 32-bit offsets
+  large_text,  // 64-bit offsets
+  text_view,
+  blob_place,  // a struct of position and size
+};
+
+// The type of a column.
+struct Arrow_Column_Type {
+  std::string name;
+  Arrow_Kind kind = Arrow_Kind::null;  // of the values, where there is a dictionary
+  bool is_bytes = false;               // a text of any bytes
+  bool has_dictionary = false;
+  Arrow_Kind index = Arrow_Kind::int32;  // into the dictionary
+  std::string joedb_type;                // of the metadata; may be empty
+
+  // Throws Data_Error for a type that no field has, and for a schema that contradicts itself.
+  explicit Arrow_Column_Type(const ArrowSchema& schema);
+};
+
+// The types of the columns. Throws Data_Error, too, if the schema is not a struct.
+std::vector<Arrow_Column_Type> arrow_columns(const ArrowSchema& schema);
+
+// Calls f(std::type_identity<T>()) with the type of an integer or of a number; the values of
+// float16 are std::uint16_t for integers. Requires such a kind.
+template <class F>
+decltype(auto) visit_arrow_integer(Arrow_Kind kind, F&& f) {
+  switch (kind) {
+    case Arrow_Kind::int8:
+      return f(std::type_identity<std::int8_t>());
+    case Arrow_Kind::int16:
+      return f(std::type_identity<std::int16_t>());
+    case Arrow_Kind::int32:
+      return f(std::type_identity<std::int32_t>());
+    case Arrow_Kind::int64:
+      return f(std::type_identity<std::int64_t>());
+    case Arrow_Kind::uint8:
+      return f(std::type_identity<std::uint8_t>());
+    case Arrow_Kind::uint16:
+      return f(std::type_identity<std::uint16_t>());
+    case Arrow_Kind::uint32:
+      return f(std::type_identity<std::uint32_t>());
+    default:
+      return f(std::type_identity<std::uint64_t>());
+  }
+}
+inline bool is_arrow_integer(Arrow_Kind kind) {
+  return kind >= Arrow_Kind::int8 && kind <= Arrow_Kind::uint64;
+}
+inline bool is_arrow_text(Arrow_Kind kind) {
+  return kind >= Arrow_Kind::text && kind <= Arrow_Kind::text_view;
+}
+
+// A part of an array, checked: what offsets and views refer to is inside of the buffers, as far as
+// the interface tells their sizes. The array must outlive it.
+class Arrow_Values {
+ public:
+  // Elements [first, first + size) of the array, not counting its own offset. Throws Data_Error,
+  // with `name` in the text.
+  Arrow_Values(const std::string& name, Arrow_Kind kind, const ArrowArray& array,
+               std::int64_t first, std::int64_t size);
+
+  std::int64_t size() const { return size_; }
+  bool may_have_nulls() const { return validity_ != nullptr || kind_ == Arrow_Kind::null; }
+  bool is_null(std::int64_t i) const {
+    if (validity_ == nullptr) return kind_ == Arrow_Kind::null;
+    return !bit(validity_, first_ + i);
+  }
+  // Of numbers: the values, which may be at any address.
+  template <class T>
+  const char* data() const {
+    return values_ + first_ * std::int64_t{sizeof(T)};
+  }
+  template <class T>
+  T get(std::int64_t i) const {
+    return load<T>(values_ + (first_ + i) * std::int64_t{sizeof(T)});
+  }
+  bool boolean(std::int64_t i) const { return bit(values_, first_ + i); }
+  // Any integer kind; what uint64 has above int64 is negative.
+  std::int64_t integer(std::int64_t i) const {
+    return visit_arrow_integer(kind_, [&]<class T>(std::type_identity<T>) {
+      return static_cast<std::int64_t>(get<T>(i));
+    });
+  }
+  std::string_view text(std::int64_t i) const {
+    if (kind_ == Arrow_Kind::text_view) return view(i);
+    if (kind_ == Arrow_Kind::text) return text_between<std::int32_t>(i);
+    return text_between<std::int64_t>(i);
+  }
+
+ private:
+  static bool bit(const char* bits, std::int64_t i) {
+    return (static_cast<unsigned char>(bits[i / 8]) >> (i % 8) & 1) != 0;
+  }
+  template <class Offset_Type>
+  std::string_view text_between(std::int64_t i) const {
+    const auto begin = get<Offset_Type>(i);
+    const auto end = get<Offset_Type>(i + 1);
+    if (begin == end) return {};
+    return {texts_ + begin, static_cast<std::size_t>(end - begin)};
+  }
+  std::string_view view(std::int64_t i) const;
+  void check_buffers(std::int64_t count);
+  template <class Offset_Type>
+  void check_offsets();
+  void check_views();
+  [[noreturn]] void fail(const std::string& what) const;
+
+  const std::string& name_;
+  const Arrow_Kind kind_;
+  const ArrowArray& array_;
+  const std::int64_t first_;  // with the offset of the array
+  const std::int64_t size_;
+  const char* validity_ = nullptr;
+  const char* values_ = nullptr;
+  const char* texts_ = nullptr;
+};
+
+// The rows of one column in one batch, through its dictionary, if it has one.
+class Arrow_Rows {
+ public:
+  Arrow_Rows(const Arrow_Column_Type& type, const ArrowArray& array, std::int64_t first,
+             std::int64_t size);
+
+  std::int64_t size() const { return codes_.size(); }
+  bool has_dictionary() const { return values_ != nullptr; }
+  const Arrow_Values& values() const { return values_ ? *values_ : codes_; }
+  bool may_have_nulls() const {
+    return codes_.may_have_nulls() || (values_ && values_->may_have_nulls());
+  }
+  // Where the value of a row is in values(); -1 for null.
+  std::int64_t place(std::int64_t row) const {
+    if (codes_.is_null(row)) return -1;
+    if (!values_) return row;
+    const std::int64_t code = codes_.integer(row);
+    return values_->is_null(code) ? -1 : code;
+  }
+  // Of a blob_place.
+  const Arrow_Values& positions() const { return *children_[0]; }
+  const Arrow_Values& sizes() const { return *children_[1]; }
+
+ private:
+  Arrow_Values codes_;  // or the values
+  std::unique_ptr<Arrow_Values> values_;
+  std::unique_ptr<Arrow_Values> children_[2];
+};
+
+// The value of a half-float.
+float float_of_half(std::uint16_t half);
+
+}  // namespace joedb::inline v1
+
+#endif
