@@ -54,12 +54,47 @@ TYPED_TEST(Number_Column_Test, HoldsDefaultsUntilSomethingIsSet) {
   EXPECT_EQ(column.get(6), example<TypeParam>(6));
 }
 
+TYPED_TEST(Number_Column_Test, GivesItsMemoryAwayAndGoesOnWithACopy) {
+  Column<TypeParam> column({code_of<TypeParam>, {}});
+  column.grow(100'000, false);
+  for (index_t i = 0; i < 1000; ++i) column.set(i, example<TypeParam>(i));
+  const TypeParam* const before = column.data();
+  const Column_Memory memory = column.detach(900);
+  EXPECT_EQ(static_cast<const void*>(memory.values.data()), before);
+  EXPECT_NE(column.data(), before);
+  for (index_t i = 0; i < 1000; ++i) {
+    ASSERT_EQ(column.get(i), i < 900 ? example<TypeParam>(i) : TypeParam());
+    column.set(i, TypeParam());
+    ASSERT_EQ(before[i], example<TypeParam>(i));
+  }
+  column.set(99'999, example<TypeParam>(1));
+}
+
 TEST(Column, ResetsNegativeZeroToZero) {
   Column<double> column({Type_Code::float64, {}});
   column.grow(1, false);
   column.set(0, -0.0);
   column.reset(0);
   EXPECT_FALSE(std::signbit(column.get(0)));
+}
+
+TEST(Column, OfTextsGivesItsMemoryAwayAndGoesOnWithACopy) {
+  Text_Column column(text_type);
+  column.grow(1000, false);
+  const auto text = [](index_t i) { return std::string(static_cast<std::size_t>(i % 40), 'a'); };
+  for (index_t i = 0; i < 1000; ++i) column.set(i, text(i));
+  const String_Handle* const handles = column.handles();
+  const std::string_view texts = column.texts();
+  const std::string texts_before(texts);
+  const Column_Memory memory = column.detach(1000);
+  EXPECT_NE(column.handles(), handles);
+  EXPECT_NE(column.texts().data(), texts.data());
+  for (index_t i = 0; i < 1000; ++i) ASSERT_EQ(column.get(i), text(i));
+  for (index_t i = 0; i < 1000; ++i) column.set(i, std::string(60, 'b'));
+  column.grow(2000, false);
+  for (index_t i = 0; i < 1000; ++i) ASSERT_EQ(column.get(i), std::string(60, 'b'));
+  EXPECT_EQ(texts, texts_before);
+  for (index_t i = 0; i < 1000; ++i) ASSERT_EQ(handles[i].size, i % 40);
 }
 
 class Text_Column_Test : public ::testing::Test {
