@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lab/random.h"
@@ -83,11 +84,11 @@ TEST(Column, OfTextsGivesItsMemoryAwayAndGoesOnWithACopy) {
   column.grow(1000, false);
   const auto text = [](index_t i) { return std::string(static_cast<std::size_t>(i % 40), 'a'); };
   for (index_t i = 0; i < 1000; ++i) column.set(i, text(i));
-  const String_Handle* const handles = column.handles();
+  const String_Handle* const handles = std::as_const(column).handles();
   const std::string_view texts = column.texts();
   const std::string texts_before(texts);
   const Column_Memory memory = column.detach(1000);
-  EXPECT_NE(column.handles(), handles);
+  EXPECT_NE(std::as_const(column).handles(), handles);
   EXPECT_NE(column.texts().data(), texts.data());
   for (index_t i = 0; i < 1000; ++i) ASSERT_EQ(column.get(i), text(i));
   for (index_t i = 0; i < 1000; ++i) column.set(i, std::string(60, 'b'));

@@ -41,7 +41,7 @@ struct Arrow_Options {
   index_t max_rows = index_t{1} << 20;
   // The records of a batch whose columns are not copied have consecutive ids. Where so many are
   // not together, because records between them were deleted, columns are copied.
-  index_t min_run = 4096;
+  index_t min_run = 2048;
 };
 
 // Makes a stream of the records of a table, in the order of their ids: what they are now, however
