@@ -1,0 +1,74 @@
+"""The Journal-Only Embedded Database.
+
+    import joedb
+
+    db = joedb.open("city.joedb")
+    city = db.create_table("city", name=str, population=int)
+    with db.transaction("the first cities"):
+        city.insert(name="Oslo", population=709000)
+        city.insert(name="Lisbon", population=545796)
+    print(city[0].name, city.population.sum())
+"""
+
+from __future__ import annotations
+
+import atexit as _atexit
+
+from . import _joedb, _methods
+from ._joedb import Database, Record, Records, Table, Transaction, __version__
+from ._methods import Rows, open
+from .errors import (
+    Closed,
+    Conflict,
+    ConnectionLost,
+    ContentMismatch,
+    CorruptionError,
+    DataError,
+    Disconnection,
+    DiskFull,
+    Error,
+    FileExists,
+    FileLocked,
+    FileMissing,
+    IoError,
+    LockTimeout,
+    NoPermission,
+    SqlError,
+    UniqueViolation,
+    UnfinishedTransaction,
+    WriteDisabled,
+)
+
+__all__ = [
+    "Closed",
+    "Conflict",
+    "ConnectionLost",
+    "ContentMismatch",
+    "CorruptionError",
+    "DataError",
+    "Database",
+    "Disconnection",
+    "DiskFull",
+    "Error",
+    "FileExists",
+    "FileLocked",
+    "FileMissing",
+    "IoError",
+    "LockTimeout",
+    "NoPermission",
+    "Record",
+    "Records",
+    "Rows",
+    "SqlError",
+    "Table",
+    "Transaction",
+    "UniqueViolation",
+    "UnfinishedTransaction",
+    "WriteDisabled",
+    "__version__",
+    "open",
+]
+
+_methods.add_to(_joedb)
+# What is open then is closed: transactions are rolled back.
+_atexit.register(_joedb._close_all)

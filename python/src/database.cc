@@ -1,0 +1,311 @@
+#include <nanobind/stl/string.h>
+
+#include <ctime>
+
+#include "base/suggestion.h"
+#include "joedb/arrow/import.h"
+#include "joedb/history/tags.h"
+#include "objects.h"
+#include "values.h"
+
+// The database itself, its schema, and transactions.
+
+namespace joedb::python {
+
+using namespace nb::literals;
+
+namespace {
+
+[[noreturn]] void fail(PyObject* type, const std::string& text) {
+  PyErr_SetString(type, text.c_str());
+  throw nb::python_error();
+}
+
+nb::object find_table(const Database_Object& self, const std::string& name, PyObject* error) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  if (const Table* const table = session.database().find_table(name))
+    return make_table(self.session, table->id());
+  std::vector<std::string> names;
+  for (const auto& table : session.database().tables())
+    if (table != nullptr) names.push_back(table->name());
+  fail(error, session.name() + " has no table " + name + did_you_mean(name, names));
+}
+
+nb::dict tables(const Database_Object& self) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  nb::dict result;
+  for (const auto& table : session.database().tables())
+    if (table != nullptr)
+      result[nb::str(table->name().c_str(), table->name().size())] =
+          make_table(self.session, table->id());
+  return result;
+}
+
+void add_fields(Session& session, Table_Id table, const nb::dict& fields) {
+  for (const auto& [field, type] : fields) {
+    const std::string name = name_text(field);
+    session.store().write(Add_Field{table, name, to_type(session, type)});
+  }
+}
+
+nb::object create_table(const Database_Object& self, const std::string& name,
+                        const nb::dict& fields) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  const Table_Id id = session.change([&] {
+    session.give_up_undo();
+    session.store().write(Create_Table{name});
+    const Table_Id table = session.database().find_table(name)->id();
+    add_fields(session, table, fields);
+    return table;
+  });
+  return make_table(self.session, id);
+}
+
+// The schema of a capsule, which is that of a schema or of a stream.
+class Capsule_Schema {
+ public:
+  explicit Capsule_Schema(nb::handle capsule) {
+    if (PyCapsule_IsValid(capsule.ptr(), "arrow_schema") != 0) {
+      schema_ = static_cast<ArrowSchema*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_schema"));
+      return;
+    }
+    auto* const stream =
+        static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
+    if (stream == nullptr) throw nb::python_error();
+    if (stream->release == nullptr || stream->get_schema(stream, &own_) != 0)
+      throw Exception("the stream has no schema");
+  }
+  ~Capsule_Schema() {
+    if (own_.release != nullptr) own_.release(&own_);
+  }
+  Capsule_Schema(const Capsule_Schema&) = delete;
+  Capsule_Schema& operator=(const Capsule_Schema&) = delete;
+  const ArrowSchema& get() const { return *schema_; }
+
+ private:
+  ArrowSchema own_{};
+  const ArrowSchema* schema_ = &own_;
+};
+
+// A table with the columns of an Arrow schema, and more fields.
+nb::object create_table_like(const Database_Object& self, const std::string& name,
+                             nb::handle capsule, const nb::dict& fields) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  const Capsule_Schema schema(capsule);
+  const Table_Id id = session.change([&] {
+    session.give_up_undo();
+    const Table_Id table = create_table_for(session.store(), name, schema.get());
+    add_fields(session, table, fields);
+    return table;
+  });
+  return make_table(self.session, id);
+}
+
+// A position, a time, or the name of a tag.
+Moment to_moment(Abstract_File& file, nb::handle when) {
+  if (PyLong_Check(when.ptr())) return at(nb::cast<Offset>(when));
+  if (nb::hasattr(when, "timestamp"))  // datetime
+    return at_time(nb::cast<std::int64_t>(
+        nb::borrow(reinterpret_cast<PyObject*>(&PyLong_Type))(when.attr("timestamp")())));
+  if (!PyUnicode_Check(when.ptr()))
+    fail(PyExc_TypeError, "a position, a time or the name of a tag is needed, not " + shown(when));
+  const std::string text = name_text(when);
+  const auto parsed = parse_when(text, std::time(nullptr));
+  if (!parsed)
+    fail(PyExc_ValueError,
+         shown(when) +
+             " is no position, no time like \"2026-01-31\" or \"2 hours ago\", and no "
+             "name of a tag");
+  return without_interpreter([&] { return resolve(file, *parsed); });
+}
+
+void enter(Transaction_Object& self) {
+  const Session::Use use(*self.session);
+  if (self.state != Transaction_Object::State::made)
+    throw Exception("this transaction has begun already: make another one");
+  self.session->begin(self.why, self.author, self.is_hard);
+  self.state = Transaction_Object::State::begun;
+}
+
+void end_transaction(Transaction_Object& self, bool is_commit) {
+  if (self.state != Transaction_Object::State::begun) return;
+  const Session::Use use(*self.session);
+  self.state = Transaction_Object::State::ended;
+  if (!self.session->is_in_transaction()) return;
+  if (is_commit)
+    self.session->commit();
+  else
+    self.session->rollback();
+}
+
+std::string repr(const Database_Object& self) {
+  Session& session = *self.session;
+  try {
+    const Session::Use use(session);
+    return "<joedb.Database " + session.name() + '>';
+  } catch (const Closed&) {
+    return "<joedb.Database " + session.name() + ", closed>";
+  }
+}
+
+nb::object open(const std::string& path, const std::string& mode, const std::string& server,
+                const std::string& authority_file, const std::string& token_file,
+                const std::string& recovery, double timeout, bool hard, bool timestamps) {
+  return nb::cast(Database_Object{Session::open(
+      {path, mode, server, authority_file, token_file, recovery, timeout, hard, timestamps})});
+}
+
+}  // namespace
+
+Type to_type(const Session& session, nb::handle type) {
+  Table_Object* table = nullptr;
+  if (nb::try_cast(type, table) && table != nullptr) {
+    if (table->session.get() != &session) fail(PyExc_ValueError, "a table of another database");
+    return {Type_Code::reference, table->id};
+  }
+  const auto is = [&](PyTypeObject& python_type) {
+    return type.ptr() == reinterpret_cast<PyObject*>(&python_type);
+  };
+  if (is(PyUnicode_Type)) return {Type_Code::string, {}};
+  if (is(PyLong_Type)) return {Type_Code::int64, {}};
+  if (is(PyFloat_Type)) return {Type_Code::float64, {}};
+  if (is(PyBool_Type)) return {Type_Code::boolean, {}};
+  if (is(PyBytes_Type)) return {Type_Code::blob, {}};
+  if (!PyUnicode_Check(type.ptr())) fail(PyExc_TypeError, shown(type) + " is no type of a field");
+  const std::string text = name_text(type);
+  constexpr std::string_view references = "references ";
+  if (text.starts_with(references)) {
+    const std::string name = text.substr(references.size());
+    const Table* const found = session.database().find_table(name);
+    if (found == nullptr) throw Data_Error("there is no table " + name + " to refer to");
+    return {Type_Code::reference, found->id()};
+  }
+  const Type_Code code = type_named(text);
+  if (code == Type_Code::none || code == Type_Code::reference) {
+    const std::vector<std::string> names = {"string",  "int8",    "int16",   "int32", "int64",
+                                            "float32", "float64", "boolean", "blob"};
+    fail(PyExc_ValueError, shown(type) + " is no type of a field" + did_you_mean(text, names) +
+                               ": string, int8, int16, int32, int64, float32, float64, boolean, "
+                               "blob, or \"references TABLE\"");
+  }
+  return {code, {}};
+}
+
+void add_database(nb::module_& module) {
+  nb::class_<Transaction_Object>(module, "Transaction")
+      .def("__enter__",
+           [](nb::handle self) {
+             enter(*nb::inst_ptr<Transaction_Object>(self));
+             return nb::borrow(self);
+           })
+      .def(
+          "__exit__",
+          [](Transaction_Object& self, nb::handle type, nb::handle, nb::handle) {
+            end_transaction(self, type.is_none());
+            return false;
+          },
+          "type"_a.none(), "value"_a.none(), "traceback"_a.none())
+      .def("rollback", [](Transaction_Object& self) { end_transaction(self, false); });
+
+  nb::class_<Database_Object>(module, "Database")
+      .def_prop_ro("name", [](const Database_Object& self) { return self.session->name(); })
+      .def_prop_ro("tables", &tables)
+      .def_prop_ro("closed", [](const Database_Object& self) { return self.session->is_closed(); })
+      .def_prop_ro("checkpoint",
+                   [](const Database_Object& self) {
+                     const Session::Use use(*self.session);
+                     return self.session->checkpoint();
+                   })
+      .def_prop_ro("in_transaction",
+                   [](const Database_Object& self) {
+                     const Session::Use use(*self.session);
+                     return self.session->is_in_transaction();
+                   })
+      .def_prop_ro("is_past", [](const Database_Object& self) { return self.session->is_past(); })
+      .def("_run_sql",
+           [](const Database_Object& self, const std::string& statement, nb::handle parameters) {
+             const Session::Use use(*self.session);
+             return run_sql(*self.session, statement, parameters);
+           })
+      .def("__getattr__",
+           [](const Database_Object& self, nb::handle name) {
+             const std::string text = name_text(name);
+             if (text.starts_with("__")) fail(PyExc_AttributeError, text);
+             return find_table(self, text, PyExc_AttributeError);
+           })
+      .def("__getitem__",
+           [](const Database_Object& self, const std::string& name) {
+             return find_table(self, name, PyExc_KeyError);
+           })
+      .def("__contains__",
+           [](const Database_Object& self, const std::string& name) {
+             const Session::Use use(*self.session);
+             return self.session->database().find_table(name) != nullptr;
+           })
+      .def("_create_table", &create_table)
+      .def("_create_table_like", &create_table_like)
+      .def(
+          "transaction",
+          [](const Database_Object& self, const std::string& why, const std::string& author,
+             const nb::object& hard) {
+            return Transaction_Object{
+                self.session, why, author,
+                hard.is_none() ? self.session->is_hard() : nb::cast<bool>(hard)};
+          },
+          "why"_a = "", nb::kw_only(), "author"_a = "", "hard"_a = nb::none())
+      .def(
+          "pull",
+          [](const Database_Object& self, double wait) {
+            const Session::Use use(*self.session);
+            return self.session->pull(wait);
+          },
+          "wait"_a = 0.0)
+      .def("hard_checkpoint",
+           [](const Database_Object& self) {
+             const Session::Use use(*self.session);
+             self.session->hard_checkpoint();
+           })
+      .def(
+          "at",
+          [](const Database_Object& self, nb::handle when) {
+            const Session::Use use(*self.session);
+            const auto file = self.session->open_reader();
+            return nb::cast(Database_Object{self.session->past(to_moment(*file, when))});
+          },
+          "when"_a)
+      .def(
+          "_position",
+          [](const Database_Object& self, nb::handle when) {
+            const Session::Use use(*self.session);
+            const auto file = self.session->open_reader();
+            const Moment moment = to_moment(*file, when);
+            return without_interpreter([&] { return find_moment(*file, moment); });
+          },
+          "when"_a)
+      .def("close",
+           [](Database_Object& self) {
+             if (self.session->is_closed()) return;
+             const Session::Use use(*self.session);
+             self.session->close();
+           })
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__exit__",
+          [](Database_Object& self, nb::handle, nb::handle, nb::handle) {
+            if (self.session->is_closed()) return;
+            const Session::Use use(*self.session);
+            self.session->close();
+          },
+          "type"_a.none(), "value"_a.none(), "traceback"_a.none())
+      .def("__repr__", &repr);
+
+  module.def("_open", &open, "path"_a, "mode"_a, "server"_a, "authority_file"_a, "token_file"_a,
+             "recovery"_a, "timeout"_a, "hard"_a, "timestamps"_a);
+  module.def("_close_all", &Session::close_all);
+}
+
+}  // namespace joedb::python

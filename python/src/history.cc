@@ -1,0 +1,170 @@
+#include "joedb/history/changes.h"
+
+#include <nanobind/stl/string.h>
+
+#include "joedb/history/tags.h"
+#include "joedb/history/versions.h"
+#include "objects.h"
+#include "values.h"
+
+// What has changed, from the journal. The classes of the results are in joedb/history.py.
+
+namespace joedb::python {
+
+namespace {
+
+const char* kind_name(Change::Kind kind) {
+  switch (kind) {
+    case Change::Kind::inserted:
+      return "inserted";
+    case Change::Kind::updated:
+      return "updated";
+    case Change::Kind::deleted:
+      return "deleted";
+    case Change::Kind::table_created:
+      return "table_created";
+    case Change::Kind::table_renamed:
+      return "table_renamed";
+    case Change::Kind::table_dropped:
+      return "table_dropped";
+    case Change::Kind::field_added:
+      return "field_added";
+    case Change::Kind::field_renamed:
+      return "field_renamed";
+    case Change::Kind::field_dropped:
+      return "field_dropped";
+    case Change::Kind::custom:
+      return "mark";
+  }
+  return "";
+}
+
+nb::object string_object(const std::string& text) { return text_object(text); }
+
+// The arguments of history.Change, for one record.
+nb::object record_change(const nb::object& make, const Change& change, index_t i,
+                         const Abstract_File& file) {
+  nb::dict before, after;
+  for (const Field_Change& field : change.fields) {
+    const nb::object name = string_object(change.field_name(field));
+    if (!field.old_values.is_empty()) before[name] = to_plain_object(field.old_values[i], file);
+    if (!field.new_values.is_empty()) after[name] = to_plain_object(field.new_values[i], file);
+  }
+  return make(kind_name(change.kind), string_object(change.table_name()),
+              nb::int_(change.record.value() + i), before, after, nb::none(), nb::none());
+}
+
+nb::object schema_change(const nb::object& make, const Change& change) {
+  const Schema_Change& schema = *change.schema;
+  const bool is_of_field = change.kind == Change::Kind::field_added ||
+                           change.kind == Change::Kind::field_renamed ||
+                           change.kind == Change::Kind::field_dropped;
+  nb::object name = nb::none();
+  if (change.table != nullptr) name = string_object(change.table->name);
+  nb::object field = nb::none();
+  if (is_of_field) field = string_object(schema.field.name);
+  if (change.kind == Change::Kind::custom) field = string_object(schema.mark);
+  nb::object old_name = nb::none();
+  if (!schema.old_name.empty()) old_name = string_object(schema.old_name);
+  return make(kind_name(change.kind), name, nb::none(), nb::dict(), nb::dict(), field, old_name);
+}
+
+nb::object transaction_object(const nb::module_& module, const Transaction_Info& info,
+                              const nb::object& changes) {
+  nb::list comments;
+  for (const std::string& comment : info.comments) comments.append(string_object(comment));
+  nb::object time = nb::none();
+  if (info.time) time = module.attr("_time")(*info.time);
+  return module.attr("Transaction")(info.begin, info.end, time, string_object(info.author),
+                                    nb::tuple(comments), info.is_complete, changes);
+}
+
+// Reads a file of its own, so that nothing disturbs it.
+class Changes_Iterator {
+ public:
+  Changes_Iterator(std::shared_ptr<Abstract_File> file, Offset from, Offset to,
+                   const Change_Options& options)
+      : file_(std::move(file)), changes_(*file_, from, to, options) {}
+
+  nb::object next() {
+    const Transaction* const transaction = without_interpreter([&] { return changes_.next(); });
+    if (transaction == nullptr) throw nb::stop_iteration();
+    const nb::module_ module = nb::module_::import_("joedb.history");
+    const nb::object make = module.attr("Change");
+    nb::list list;
+    for (const Change& change : transaction->changes)
+      if (change.is_of_records())
+        for (index_t i = 0; i < change.size; ++i)
+          list.append(record_change(make, change, i, *file_));
+      else
+        list.append(schema_change(make, change));
+    return transaction_object(module, *transaction, list);
+  }
+
+ private:
+  const std::shared_ptr<Abstract_File> file_;
+  Changes changes_;
+};
+
+Change_Options options() {
+  Change_Options result;
+  result.deleted_values = Deleted_Values::reset;
+  return result;
+}
+
+}  // namespace
+
+nb::object record_history(const Record_Object& record) {
+  Session& session = *record.session;
+  const Session::Use use(session);
+  const Table& table = session.table(record.table);
+  const auto file = session.open_reader();
+  const Table_Id id = table.id();
+  const std::vector<Record_Version> versions =
+      without_interpreter([&] { return record_versions(*file, id, record.id, options()); });
+  const nb::module_ module = nb::module_::import_("joedb.history");
+  nb::list result;
+  for (const Record_Version& version : versions) {
+    nb::dict values;
+    for (const auto& [field, value] : version.fields) {
+      // Fields that were dropped have no name any more.
+      const Field* const known = table.find_field(field);
+      const std::string name =
+          known != nullptr ? known->name : "dropped field " + std::to_string(field.value());
+      values[string_object(name)] = to_plain_object(value[0], *file);
+    }
+    nb::object until = nb::none();
+    if (version.until) until = transaction_object(module, *version.until, nb::none());
+    result.append(module.attr("Version")(
+        values, transaction_object(module, version.from, nb::none()), until));
+  }
+  return result;
+}
+
+void add_history(nb::module_& module) {
+  nb::class_<Changes_Iterator>(module, "_ChangesIterator")
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__next__", &Changes_Iterator::next);
+  module.def(
+      "_changes",
+      [](const Database_Object& database, nb::handle from, nb::handle to, nb::handle table) {
+        Session& session = *database.session;
+        const Session::Use use(session);
+        auto file = session.open_reader();
+        Change_Options change_options = options();
+        if (!table.is_none()) {
+          const auto& object = nb::cast<const Table_Object&>(table);
+          change_options.tables = {object.id};
+        }
+        const Offset begin = from.is_none() ? journal_start : nb::cast<Offset>(from);
+        return without_interpreter([&] {
+          const Offset end =
+              to.is_none() ? Readonly_Journal(*file).get_checkpoint() : nb::cast<Offset>(to);
+          return new Changes_Iterator(std::move(file), begin, end, change_options);
+        });
+      },
+      nb::arg("database"), nb::arg("since").none(), nb::arg("until").none(),
+      nb::arg("table").none(), nb::rv_policy::take_ownership);
+}
+
+}  // namespace joedb::python

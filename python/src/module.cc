@@ -1,0 +1,113 @@
+#include <new>
+
+#include "joedb/base/version.h"
+#include "objects.h"
+
+namespace joedb::python {
+
+namespace {
+
+// The class of joedb/errors.py, and the attributes of the error.
+struct Python_Error {
+  const char* type;
+  nb::dict attributes;
+};
+
+nb::object text(std::string_view s) { return nb::str(s.data(), s.size()); }
+
+Python_Error describe(const Exception& error) {
+  Python_Error result{"Error", {}};
+  nb::dict& a = result.attributes;
+  if (const auto* const io = dynamic_cast<const Io_Error*>(&error)) {
+    result.type = dynamic_cast<const Disk_Full*>(&error) != nullptr ? "DiskFull"
+                  : io->code == ENOENT                              ? "FileMissing"
+                  : io->code == EEXIST                              ? "FileExists"
+                  : io->code == EACCES || io->code == EPERM         ? "NoPermission"
+                  : io->code == EAGAIN                              ? "FileLocked"
+                                                                    : "IoError";
+    a["errno"] = nb::int_(io->code);
+    a["filename"] = text(io->path);
+  } else if (const auto* const disabled = dynamic_cast<const Write_Disabled*>(&error)) {
+    result.type = "WriteDisabled";
+    a["failure"] = text(disabled->failure);
+  } else if (const auto* const corruption = dynamic_cast<const Corruption_Error*>(&error)) {
+    result.type = "CorruptionError";
+    a["offset"] = nb::int_(corruption->offset);
+  } else if (const auto* const tail = dynamic_cast<const Unfinished_Transaction*>(&error)) {
+    result.type = "UnfinishedTransaction";
+    a["checkpoint"] = nb::int_(tail->checkpoint);
+    a["size"] = nb::int_(tail->size);
+  } else if (dynamic_cast<const Unique_Violation*>(&error) != nullptr) {
+    result.type = "UniqueViolation";
+  } else if (dynamic_cast<const Data_Error*>(&error) != nullptr) {
+    result.type = "DataError";
+  } else if (dynamic_cast<const Connection_Lost*>(&error) != nullptr) {
+    result.type = "ConnectionLost";
+  } else if (dynamic_cast<const Content_Mismatch*>(&error) != nullptr) {
+    result.type = "ContentMismatch";
+  } else if (dynamic_cast<const Conflict*>(&error) != nullptr) {
+    result.type = "Conflict";
+  } else if (dynamic_cast<const Disconnection*>(&error) != nullptr) {
+    result.type = "Disconnection";
+  } else if (dynamic_cast<const Lock_Timeout*>(&error) != nullptr) {
+    result.type = "LockTimeout";
+  } else if (dynamic_cast<const Sql_Failure*>(&error) != nullptr) {
+    result.type = "SqlError";
+  } else if (dynamic_cast<const Closed*>(&error) != nullptr) {
+    result.type = "Closed";
+  }
+  return result;
+}
+
+std::string hint(const Exception& error) {
+  if (const auto* const io = dynamic_cast<const Io_Error*>(&error); io && io->code == EAGAIN)
+    return ": another program is writing it; several can, if all open it with mode=\"shared\", and "
+           "mode=\"r\" reads it meanwhile";
+  if (dynamic_cast<const Unfinished_Transaction*>(&error) != nullptr)
+    return "; recovery=\"keep\" opens it, and saves these bytes in another file";
+  return "";
+}
+
+void translate(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Exception& error) {
+    const Python_Error description = describe(error);
+    const nb::object type = nb::module_::import_("joedb.errors").attr(description.type);
+    const std::string what = error.what() + hint(error);
+    const nb::object object = type(text(what));
+    for (const auto& [name, value] : description.attributes) nb::setattr(object, name, value);
+    PyErr_SetObject(type.ptr(), object.ptr());
+  }
+}
+
+}  // namespace
+
+void set_python_error(const std::exception_ptr& pointer) noexcept {
+  try {
+    try {
+      translate(pointer, nullptr);
+    } catch (nb::python_error& error) {
+      error.restore();
+    } catch (const std::bad_alloc&) {
+      PyErr_NoMemory();
+    } catch (const std::exception& error) {
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "an unknown error");
+  }
+}
+
+}  // namespace joedb::python
+
+NB_MODULE(_joedb, module) {
+  using namespace joedb::python;
+  // At the end of the program, some objects are still there: joedb._close_all is called before.
+  nanobind::set_leak_warnings(false);
+  nanobind::register_exception_translator(translate);
+  module.attr("__version__") = joedb::version;
+  add_tables(module);
+  add_database(module);
+  add_history(module);
+}

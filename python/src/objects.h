@@ -1,0 +1,68 @@
+#ifndef PYTHON_OBJECTS_H
+#define PYTHON_OBJECTS_H
+
+#include <memory>
+#include <vector>
+
+#include "session.h"
+
+// The classes of the module, without their functions.
+
+namespace joedb::python {
+
+struct Database_Object {
+  std::shared_ptr<Session> session;
+};
+
+struct Table_Object {
+  std::shared_ptr<Session> session;
+  Table_Id id;
+};
+
+struct Record_Object {
+  std::shared_ptr<Session> session;
+  Table_Id table;
+  Record_Id id;
+};
+
+// Records that were found.
+struct Records_Object {
+  std::shared_ptr<Session> session;
+  Table_Id table;
+  std::shared_ptr<const std::vector<index_t>> ids;
+};
+
+struct Transaction_Object {
+  std::shared_ptr<Session> session;
+  std::string why;
+  std::string author;
+  bool is_hard;
+  enum class State { made, begun, ended } state = State::made;
+};
+
+// Whether objects of the class Record have an attribute of this name that is no field.
+bool is_attribute_of_records(const nb::object& name);
+
+void add_tables(nb::module_& module);
+void add_database(nb::module_& module);
+void add_history(nb::module_& module);
+
+// The names of the columns, and a list of tuples. Parameters are a sequence, or a dict by name.
+// Throws Sql_Failure, TypeError.
+nb::object run_sql(Session& session, const std::string& statement, nb::handle parameters);
+
+// The versions of a record.
+nb::object record_history(const Record_Object& record);
+
+// A type as Python says it: "int32", "references city", a table, str, int, float, bool, bytes.
+// Throws TypeError, ValueError.
+Type to_type(const Session& session, nb::handle type);
+
+// What Python sees of an exception of C++ is set as its error.
+void set_python_error(const std::exception_ptr& error) noexcept;
+
+nb::object make_table(const std::shared_ptr<Session>& session, Table_Id id);
+
+}  // namespace joedb::python
+
+#endif

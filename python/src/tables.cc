@@ -1,0 +1,782 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "joedb/arrow/export.h"
+#include "joedb/arrow/import.h"
+#include "objects.h"
+#include "values.h"
+
+// Tables, records, and records that were found.
+
+namespace joedb::python {
+
+using namespace nb::literals;
+
+namespace {
+
+[[noreturn]] void fail(PyObject* type, const std::string& text) {
+  PyErr_SetString(type, text.c_str());
+  throw nb::python_error();
+}
+
+Record_Object* as_record(nb::handle object) {
+  Record_Object* record = nullptr;
+  return nb::try_cast(object, record) ? record : nullptr;
+}
+
+// ---- records ------------------------------------------------------------------------------------
+
+void require_used(const Table& table, Record_Id record) {
+  if (table.is_used(record)) return;
+  fail(PyExc_KeyError, table.name() + " has no record " + std::to_string(record.value()));
+}
+
+nb::object get_field(const Record_Object& record, const Table& table, const Field_Info& field) {
+  require_used(table, record.id);
+  const Value value = read_value(table, field.id, field.type, record.id);
+  return to_object(record.session, field.type, value);
+}
+
+// The bytes of blobs go to the journal before what refers to them.
+void write_blobs(Session& session, std::vector<Input>& inputs) {
+  for (Input& input : inputs)
+    if (input.blob.is_valid()) {
+      const auto& bytes = static_cast<const nb::bytes&>(input.blob);
+      input.value = session.store().write_blob({bytes.c_str(), bytes.size()});
+    }
+}
+
+void write_values(Session& session, Table& table, Record_Id record, std::vector<Input>& inputs) {
+  write_blobs(session, inputs);
+  for (const Input& input : inputs)
+    std::visit(
+        [&]<class T>(const T& value) {
+          if (Undo_Log* const undo = session.undo_log())
+            undo->update<T>(table, input.field, record, value);
+          else
+            session.store().write(Update<T>{table.id(), record, input.field, value});
+        },
+        input.value);
+}
+
+void update_record(const Record_Object& record, std::vector<Input>& inputs) {
+  Session& session = *record.session;
+  session.change([&] {
+    Table& table = session.table(record.table);
+    require_used(table, record.id);
+    session.pins().before_change(table.id());
+    // All of them, or none.
+    if (Undo_Log* const undo = inputs.size() > 1 ? session.undo_log() : nullptr) {
+      const Undo_Log::Savepoint savepoint = undo->savepoint();
+      try {
+        write_values(session, table, record.id, inputs);
+      } catch (...) {
+        undo->rollback_to(savepoint);
+        throw;
+      }
+    } else {
+      write_values(session, table, record.id, inputs);
+    }
+  });
+}
+
+PyObject* record_get(PyObject* self, PyObject* name) noexcept {
+  try {
+    const Record_Object& record = *nb::inst_ptr<Record_Object>(self);
+    Session& session = *record.session;
+    {
+      const Session::Use use(session);
+      const Table& table = session.table(record.table);
+      const Field_Info* const field = session.table_info(table).find(name);
+      if (field != nullptr && !field->is_hidden)
+        return get_field(record, table, *field).release().ptr();
+    }
+    PyObject* const result = PyObject_GenericGetAttr(self, name);
+    if (result != nullptr || PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return result;
+    std::string text = name_text(name);
+    if (text.starts_with("__")) return nullptr;
+    PyErr_Clear();
+    const Session::Use use(session);
+    throw_no_field(session, session.table(record.table), name, PyExc_AttributeError);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (...) {
+    set_python_error(std::current_exception());
+  }
+  return nullptr;
+}
+
+void set_field(Record_Object& record, nb::handle name, nb::handle value, PyObject* error) {
+  Session& session = *record.session;
+  const Session::Use use(session);
+  const Table& table = session.table(record.table);
+  const Field_Info* const field = session.table_info(table).find(name.ptr());
+  if (field == nullptr) throw_no_field(session, table, name, error);
+  std::vector<Input> inputs;
+  inputs.push_back(to_input(session, table, *field, value));
+  update_record(record, inputs);
+}
+
+int record_set(PyObject* self, PyObject* name, PyObject* value) noexcept {
+  try {
+    Record_Object& record = *nb::inst_ptr<Record_Object>(self);
+    if (value == nullptr) fail(PyExc_TypeError, "a field of a record cannot be deleted");
+    if (is_attribute_of_records(nb::borrow(name)))
+      fail(PyExc_AttributeError, name_text(name) +
+                                     " is not a field, or has a name that records use themselves: "
+                                     "record[\"" +
+                                     name_text(name) + "\"] = … sets the field");
+    set_field(record, name, value, PyExc_AttributeError);
+    return 0;
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (...) {
+    set_python_error(std::current_exception());
+  }
+  return -1;
+}
+
+PyType_Slot record_slots[] = {
+    {Py_tp_getattro, reinterpret_cast<void*>(record_get)},
+    {Py_tp_setattro, reinterpret_cast<void*>(record_set)},
+    {0, nullptr},
+};
+
+nb::object record_item(const Record_Object& record, nb::handle name) {
+  Session& session = *record.session;
+  const Session::Use use(session);
+  const Table& table = session.table(record.table);
+  const Field_Info* const field = session.table_info(table).find(name.ptr());
+  if (field == nullptr) throw_no_field(session, table, name, PyExc_KeyError);
+  return get_field(record, table, *field);
+}
+
+nb::dict record_dict(const Record_Object& record) {
+  Session& session = *record.session;
+  const Session::Use use(session);
+  const Table& table = session.table(record.table);
+  nb::dict result;
+  for (const Field_Info& field : session.table_info(table).fields)
+    result[field.name] = get_field(record, table, field);
+  return result;
+}
+
+// As a user would write it; references as ids, and long values shortened.
+std::string record_repr(const Record_Object& record) {
+  Session& session = *record.session;
+  const Session::Use use(session);
+  const Table& table = session.table(record.table);
+  std::string text = table.name() + '[' + std::to_string(record.id.value()) + ']';
+  if (!table.is_used(record.id)) return '<' + text + ", which was deleted>";
+  text += '(';
+  bool is_first = true;
+  for (const Field_Info& field : session.table_info(table).fields) {
+    if (!is_first) text += ", ";
+    is_first = false;
+    text += name_text(field.name) + '=';
+    const Value value = read_value(table, field.id, field.type, record.id);
+    if (const auto* const reference = std::get_if<Record_Id>(&value))
+      text += reference->is_null() ? "None" : std::to_string(reference->value());
+    else if (const auto* const blob = std::get_if<Blob>(&value))
+      text += blob->is_null() ? "None" : "<" + std::to_string(blob->get_size()) + " bytes>";
+    else
+      text += shown(to_object(record.session, field.type, value));
+  }
+  return text + ')';
+}
+
+void delete_record(Session& session, Table_Id table_id, Record_Id record) {
+  const Session::Use use(session);
+  session.change([&] {
+    Table& table = session.table(table_id);
+    require_used(table, record);
+    session.pins().before_change(table_id);
+    if (Undo_Log* const undo = session.undo_log())
+      undo->erase(table, record);
+    else
+      session.store().write(Delete{table_id, record});
+  });
+}
+
+// ---- tables -------------------------------------------------------------------------------------
+
+// What `table[key]`, `in` and delete() take: an id, or a record of this table.
+Record_Id to_id(const Table_Object& table, nb::handle key) {
+  if (const Record_Object* const record = as_record(key)) {
+    if (record->session != table.session || record->table != table.id)
+      fail(PyExc_ValueError, "a record of another table or database");
+    return record->id;
+  }
+  const Py_ssize_t id = PyNumber_AsSsize_t(key.ptr(), PyExc_KeyError);
+  if (id == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return Record_Id(id);
+}
+
+// Requires a transaction, and that nothing else has changed since the inputs were made.
+Record_Id insert_one(Session& session, Table_Id table_id, std::vector<Input>& inputs) {
+  Table& table = session.table(table_id);
+  session.pins().before_change(table_id);
+  const Record_Id id(table.records().next_free());
+  // An id that is used again has old values: tools would show them.
+  if (id.value() < table.records().size())
+    for (const Field_Info& field : session.table_info(table).fields)
+      if (std::none_of(inputs.begin(), inputs.end(),
+                       [&](const Input& input) { return input.field == field.id; }))
+        inputs.push_back({field.id,
+                          visit_type(field.type.code,
+                                     []<class T>(std::type_identity<T>) {
+                                       return Value(std::in_place_type<T>, T());
+                                     }),
+                          {},
+                          {}});
+  write_blobs(session, inputs);
+  if (Undo_Log* const undo = session.undo_log()) {
+    undo->insert(table, id, [&] {
+      for (const Input& input : inputs)
+        std::visit([&]<class T>(const T& v) { undo->set_new_value<T>(table, input.field, id, v); },
+                   input.value);
+    });
+  } else {
+    session.store().write(Insert{table_id, id});
+    for (const Input& input : inputs)
+      std::visit(
+          [&]<class T>(const T& v) {
+            session.store().write(Update<T>{table_id, id, input.field, v});
+          },
+          input.value);
+  }
+  return id;
+}
+
+nb::object insert(const Table_Object& self, const nb::kwargs& values) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  std::vector<Input> inputs = to_inputs(session, self.id, values);
+  const Record_Id record = session.change([&] { return insert_one(session, self.id, inputs); });
+  return nb::cast(Record_Object{self.session, self.id, record});
+}
+
+// Dicts, one for each record. In a transaction of its own, all are rolled back if one is wrong; in
+// another one, those before it stay, as after other errors.
+nb::object insert_rows(const Table_Object& self, nb::handle rows) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  nb::list ids;
+  session.change([&] {
+    for (const nb::handle row : nb::iter(rows)) {
+      if (!PyDict_Check(row.ptr()))
+        fail(PyExc_TypeError, "a dict is needed for each record, not " + shown(row));
+      std::vector<Input> inputs = to_inputs(session, self.id, row);
+      ids.append(insert_one(session, self.id, inputs).value());
+    }
+  });
+  return ids;
+}
+
+// The ids that are in use, ascending.
+std::vector<index_t> all_ids(const Table& table) {
+  std::vector<index_t> ids;
+  ids.reserve(static_cast<std::size_t>(table.records().used_count()));
+  for (index_t id = 0; id < table.records().size(); ++id)
+    if (table.records().is_used(id)) ids.push_back(id);
+  return ids;
+}
+
+template <class T>
+bool is_equal(const T& a, const T& b) {
+  return a == b;
+}
+
+nb::object where(const Table_Object& self, const nb::kwargs& conditions) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  const std::vector<Input> inputs = to_inputs(session, self.id, conditions);
+  const Table& table = session.table(self.id);
+  for (const Input& input : inputs)
+    if (std::holds_alternative<Blob>(input.value))
+      fail(PyExc_TypeError, "where() compares no blobs");
+  auto ids = std::make_shared<std::vector<index_t>>();
+  without_interpreter([&] {
+    if (inputs.empty()) {
+      *ids = all_ids(table);
+      return;
+    }
+    bool is_first = true;
+    for (const Input& input : inputs) {
+      std::visit(
+          [&]<class T>(const T& value) {
+            const Column<T>& column = table.column<T>(input.field);
+            const auto fits = [&](index_t id) { return is_equal<T>(column.get(id), value); };
+            if (is_first) {
+              const Record_Ids& records = table.records();
+              for (index_t id = 0; id < records.size(); ++id)
+                if (fits(id) && records.is_used(id)) ids->push_back(id);
+            } else {
+              std::erase_if(*ids, [&](index_t id) { return !fits(id); });
+            }
+          },
+          input.value);
+      is_first = false;
+    }
+  });
+  return nb::cast(Records_Object{self.session, self.id, std::move(ids)});
+}
+
+// ---- columns as arrays --------------------------------------------------------------------------
+
+template <class T>
+nb::object array(const T* data, std::size_t size, nb::handle owner) {
+  return nb::cast(nb::ndarray<nb::numpy, const T, nb::ndim<1>>(data, {size}, owner),
+                  nb::rv_policy::reference);
+}
+
+// An array that has its own memory, and cannot be changed either.
+template <class T>
+nb::object array(std::vector<T> values) {
+  auto* const memory = new std::vector<T>(std::move(values));
+  const nb::capsule owner(memory, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return array<T>(memory->data(), memory->size(), owner);
+}
+
+nb::object object_array(const nb::list& values) {
+  const nb::object numpy = nb::module_::import_("numpy");
+  nb::object result = numpy.attr("empty")(nb::len(values), "dtype"_a = "O");
+  if (nb::len(values) > 0) result[nb::slice(nb::none(), nb::none(), nb::none())] = values;
+  result.attr("flags").attr("writeable") = false;
+  return result;
+}
+
+// The values of some records, or of all.
+nb::object column_array(const std::shared_ptr<Session>& shared, const Table& table,
+                        const Field_Info& field, const std::vector<index_t>* ids) {
+  Session& session = *shared;
+  const Record_Ids& records = table.records();
+  const bool is_whole = ids == nullptr && records.used_count() == records.size();
+  const auto size = static_cast<std::size_t>(records.size());
+  return visit_type(field.type.code, [&]<class T>(std::type_identity<T>) -> nb::object {
+    const Column<T>& column = table.column<T>(field.id);
+    if constexpr (std::is_arithmetic_v<T>) {
+      const auto is_bool_memory = [&] {  // a snapshot can have bytes that no bool has
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(column.data());
+        return std::none_of(bytes, bytes + size, [](unsigned char byte) { return byte > 1; });
+      };
+      bool is_in_place = is_whole && size > 0;
+      if constexpr (std::is_same_v<T, bool>) is_in_place = is_in_place && is_bool_memory();
+      if (is_in_place) {
+        using Pin = std::shared_ptr<const Arrow_Pin>;
+        auto* const pin = new Pin(session.pins().pin(table.id(), field.id));
+        const nb::capsule owner(pin, [](void* p) noexcept { delete static_cast<Pin*>(p); });
+        return array<T>(reinterpret_cast<const T*>((*pin)->values()), size, owner);
+      }
+    }
+    std::vector<index_t> own;
+    if (ids == nullptr) {
+      own = all_ids(table);
+      ids = &own;
+    }
+    if constexpr (std::is_arithmetic_v<T>) {
+      using Item = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+      std::vector<Item> values(ids->size());
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<Item>(column.get((*ids)[i]));
+      nb::object result = array<Item>(std::move(values));
+      return std::is_same_v<T, bool> ? nb::object(result.attr("view")("bool")) : result;
+    } else if constexpr (std::is_same_v<T, Record_Id>) {
+      std::vector<std::int64_t> values(ids->size());
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = column.get((*ids)[i]).value();
+      return array<std::int64_t>(std::move(values));
+    } else {
+      nb::list values;
+      for (const index_t id : *ids)
+        values.append(
+            to_object(shared, field.type, Value(std::in_place_type<T>, T(column.get(id)))));
+      return object_array(values);
+    }
+  });
+}
+
+// Attributes of a table, and items with a name.
+nb::object get_column(const Table_Object& self, nb::handle name, PyObject* error) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  const Table& table = session.table(self.id);
+  const Field_Info* const field = session.table_info(table).find(name.ptr());
+  if (field == nullptr) throw_no_field(session, table, name, error);
+  return column_array(self.session, table, *field, nullptr);
+}
+
+nb::object get_item(const Table_Object& self, nb::handle key) {
+  if (PyUnicode_Check(key.ptr())) return get_column(self, key, PyExc_KeyError);
+  Session& session = *self.session;
+  const Record_Id id = to_id(self, key);
+  const Session::Use use(session);
+  require_used(session.table(self.id), id);
+  return nb::cast(Record_Object{self.session, self.id, id});
+}
+
+// ---- Arrow --------------------------------------------------------------------------------------
+
+// Streams belong to a capsule with this name (the PyCapsule interface of Arrow).
+constexpr char stream_name[] = "arrow_array_stream";
+constexpr char schema_name[] = "arrow_schema";
+
+template <class T>
+nb::object make_capsule(T* object, const char* name) {
+  const PyCapsule_Destructor destroy = [](PyObject* capsule) {
+    auto* const item = static_cast<T*>(PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
+    if (item->release != nullptr) item->release(item);
+    delete item;
+  };
+  PyObject* const capsule = PyCapsule_New(object, name, destroy);
+  if (capsule == nullptr) throw nb::python_error();
+  return nb::steal(capsule);
+}
+
+nb::object arrow_stream(const Table_Object& self,
+                        const std::optional<std::vector<std::string>>& fields, bool has_ids,
+                        bool has_views) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  const Table& table = session.table(self.id);
+  Arrow_Options options;
+  options.with_ids = has_ids;
+  if (has_views) options.text = Arrow_Text::utf8_view;
+  bool has_blobs = false;
+  if (fields) options.fields.emplace();
+  const Table_Info& info = session.table_info(table);
+  if (fields)
+    for (const std::string& name : *fields) {
+      const nb::str text(name.c_str(), name.size());
+      const Field_Info* const field = info.find(text.ptr());
+      if (field == nullptr) throw_no_field(session, table, text, PyExc_KeyError);
+      options.fields->push_back(field->id);
+      has_blobs = has_blobs || field->type.code == Type_Code::blob;
+    }
+  else
+    has_blobs = std::any_of(info.fields.begin(), info.fields.end(), [](const Field_Info& field) {
+      return field.type.code == Type_Code::blob;
+    });
+  if (has_blobs) options.blob_file = session.open_reader();
+  auto stream = std::make_unique<ArrowArrayStream>();
+  std::memset(stream.get(), 0, sizeof(ArrowArrayStream));
+  export_table(session.pins(), self.id, options, stream.get());
+  return make_capsule(stream.release(), stream_name);
+}
+
+template <class T>
+T* capsule_item(nb::handle capsule, const char* name) {
+  auto* const item = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (item == nullptr) throw nb::python_error();
+  return item;
+}
+
+// Rows of an object with __arrow_c_stream__.
+nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null_is_default,
+                         bool ignore_unknown, bool use_ids, bool round) {
+  auto* const stream = capsule_item<ArrowArrayStream>(capsule, stream_name);
+  if (stream->release == nullptr) fail(PyExc_ValueError, "the stream was read already");
+  Session& session = *self.session;
+  const Session::Use use(session);
+  Arrow_Import_Options options;
+  options.null_is_default = null_is_default;
+  options.ignore_unknown = ignore_unknown;
+  options.use_ids = use_ids;
+  options.round = round;
+  const Arrow_Imported imported = session.change([&] {
+    session.pins().before_change(self.id);
+    const Offset before = session.store().place().position;
+    const auto note_changes = [&] {
+      if (session.store().place().position != before) session.give_up_undo();
+    };
+    try {
+      const Arrow_Imported result = without_interpreter(
+          [&] { return import_stream(session.store(), self.id, stream, options); });
+      note_changes();
+      return result;
+    } catch (...) {
+      note_changes();
+      throw;
+    }
+  });
+  const index_t first = imported.rows > 0 ? imported.first.value() : 0;
+  return nb::borrow(reinterpret_cast<PyObject*>(&PyRange_Type))(first, first + imported.rows);
+}
+
+// ---- the schema ---------------------------------------------------------------------------------
+
+template <class F>
+void change_schema(const Table_Object& self, F write) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  session.change([&] {
+    Table& table = session.table(self.id);
+    session.pins().before_change(self.id);
+    session.give_up_undo();
+    write(session, table);
+  });
+}
+
+Field_Id require_field(Session& session, const Table& table, const std::string& name) {
+  const Field_Id id = table.find_field(name);
+  if (id.is_null())
+    throw_no_field(session, table, nb::str(name.c_str(), name.size()), PyExc_KeyError);
+  return id;
+}
+
+std::string table_repr(const Table_Object& self) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  const Table& table = session.table(self.id);
+  std::string text = "<joedb.Table " + table.name() + '(';
+  bool is_first = true;
+  for (const Field_Info& field : session.table_info(table).fields) {
+    text += (is_first ? "" : ", ") + name_text(field.name) + ": " +
+            type_text(session.database(), field.type);
+    is_first = false;
+  }
+  return text + "), " + std::to_string(table.records().used_count()) +
+         (table.records().used_count() == 1 ? " record>" : " records>");
+}
+
+nb::dict table_fields(const Table_Object& self) {
+  Session& session = *self.session;
+  const Session::Use use(session);
+  nb::dict result;
+  for (const Field_Info& field : session.table_info(session.table(self.id)).fields)
+    result[field.name] = nb::cast(type_text(session.database(), field.type));
+  return result;
+}
+
+// ---- iterating ----------------------------------------------------------------------------------
+
+// Records in the order of their ids, as they are when it comes to them.
+struct Table_Iterator {
+  Table_Object table;
+  index_t next = 0;
+};
+
+nb::object next_record(Table_Iterator& self) {
+  Session& session = *self.table.session;
+  const Session::Use use(session);
+  const Record_Ids& records = session.table(self.table.id).records();
+  while (self.next < records.size() && !records.is_used(self.next)) ++self.next;
+  if (self.next >= records.size()) throw nb::stop_iteration();
+  return nb::cast(Record_Object{self.table.session, self.table.id, Record_Id(self.next++)});
+}
+
+struct Records_Iterator {
+  Records_Object records;
+  std::size_t next = 0;
+};
+
+}  // namespace
+
+bool is_attribute_of_records(const nb::object& name) {
+  return PyObject_HasAttr(nb::type<Record_Object>().ptr(), name.ptr()) != 0;
+}
+
+nb::object make_table(const std::shared_ptr<Session>& session, Table_Id id) {
+  return nb::cast(Table_Object{session, id});
+}
+
+void add_tables(nb::module_& module) {
+  nb::class_<Record_Object>(module, "Record", nb::type_slots(record_slots))
+      .def_prop_ro("id", [](const Record_Object& self) { return self.id.value(); })
+      .def_prop_ro("table",
+                   [](const Record_Object& self) { return make_table(self.session, self.table); })
+      .def("__getitem__", &record_item)
+      .def("__setitem__", [](Record_Object& self, nb::handle name,
+                             nb::handle value) { set_field(self, name, value, PyExc_KeyError); })
+      .def("update",
+           [](const Record_Object& self, const nb::kwargs& values) {
+             Session& session = *self.session;
+             const Session::Use use(session);
+             std::vector<Input> inputs = to_inputs(session, self.table, values);
+             update_record(self, inputs);
+           })
+      .def("delete",
+           [](const Record_Object& self) { delete_record(*self.session, self.table, self.id); })
+      .def("as_dict", &record_dict)
+      .def("exists",
+           [](const Record_Object& self) {
+             const Session::Use use(*self.session);
+             const Table* const table = self.session->database().find_table(self.table);
+             return table != nullptr && table->is_used(self.id);
+           })
+      .def("history", &record_history)
+      .def("__repr__", &record_repr)
+      .def("__eq__",
+           [](const Record_Object& self, nb::handle other) -> nb::object {
+             const Record_Object* const b = as_record(other);
+             if (b == nullptr) return nb::borrow(Py_NotImplemented);
+             return nb::bool_(self.session == b->session && self.table == b->table &&
+                              self.id == b->id);
+           })
+      .def("__hash__", [](const Record_Object& self) {
+        return static_cast<Py_hash_t>(
+                   (static_cast<std::uint64_t>(self.id.value()) * 0x9e3779b97f4a7c15) ^
+                   self.table.value()) >>
+               1;
+      });
+
+  nb::class_<Table_Iterator>(module, "_TableIterator")
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__next__", &next_record);
+  nb::class_<Records_Iterator>(module, "_RecordsIterator")
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__next__", [](Records_Iterator& self) {
+        if (self.next >= self.records.ids->size()) throw nb::stop_iteration();
+        return nb::cast(Record_Object{self.records.session, self.records.table,
+                                      Record_Id((*self.records.ids)[self.next++])});
+      });
+
+  nb::class_<Records_Object>(module, "Records")
+      .def_prop_ro("table",
+                   [](const Records_Object& self) { return make_table(self.session, self.table); })
+      .def("__len__", [](const Records_Object& self) { return self.ids->size(); })
+      .def("__iter__", [](const Records_Object& self) { return Records_Iterator{self}; })
+      .def("__getitem__",
+           [](const Records_Object& self, Py_ssize_t i) {
+             const auto size = static_cast<Py_ssize_t>(self.ids->size());
+             if (i < 0) i += size;
+             if (i < 0 || i >= size)
+               fail(PyExc_IndexError, "there are " + std::to_string(size) + " records");
+             return nb::cast(Record_Object{self.session, self.table,
+                                           Record_Id((*self.ids)[static_cast<std::size_t>(i)])});
+           })
+      .def_prop_ro("ids",
+                   [](const Records_Object& self) {
+                     using Ids = std::shared_ptr<const std::vector<index_t>>;
+                     auto* const memory = new Ids(self.ids);
+                     const nb::capsule owner(memory,
+                                             [](void* p) noexcept { delete static_cast<Ids*>(p); });
+                     return array<std::int64_t>(self.ids->data(), self.ids->size(), owner);
+                   })
+      .def("column",
+           [](const Records_Object& self, nb::handle name) {
+             Session& session = *self.session;
+             const Session::Use use(session);
+             const Table& table = session.table(self.table);
+             const Field_Info* const field = session.table_info(table).find(name.ptr());
+             if (field == nullptr) throw_no_field(session, table, name, PyExc_KeyError);
+             for (const index_t id : *self.ids) require_used(table, Record_Id(id));
+             return column_array(self.session, table, *field, self.ids.get());
+           })
+      .def("__repr__", [](const Records_Object& self) {
+        const Session::Use use(*self.session);
+        const std::size_t size = self.ids->size();
+        return "<" + std::to_string(size) + (size == 1 ? " record of " : " records of ") +
+               self.session->table(self.table).name() + ">";
+      });
+
+  nb::class_<Table_Object>(module, "Table")
+      .def_prop_ro("name",
+                   [](const Table_Object& self) {
+                     const Session::Use use(*self.session);
+                     return self.session->table(self.id).name();
+                   })
+      .def_prop_ro("fields", &table_fields)
+      .def_prop_ro("ids",
+                   [](const Table_Object& self) {
+                     const Session::Use use(*self.session);
+                     return array<std::int64_t>(all_ids(self.session->table(self.id)));
+                   })
+      .def("__getattr__",
+           [](const Table_Object& self, nb::handle name) {
+             if (name_text(name).starts_with("__")) fail(PyExc_AttributeError, name_text(name));
+             return get_column(self, name, PyExc_AttributeError);
+           })
+      .def("__getitem__", &get_item)
+      .def("__len__",
+           [](const Table_Object& self) {
+             const Session::Use use(*self.session);
+             return self.session->table(self.id).records().used_count();
+           })
+      // A table without records is a table.
+      .def("__bool__", [](const Table_Object&) { return true; })
+      .def("__iter__",
+           [](const Table_Object& self) {
+             const Session::Use use(*self.session);
+             self.session->table(self.id);
+             return Table_Iterator{self};
+           })
+      .def("__contains__",
+           [](const Table_Object& self, nb::handle key) {
+             if (const Record_Object* const record = as_record(key))
+               if (record->session != self.session || record->table != self.id) return false;
+             if (as_record(key) == nullptr && PyIndex_Check(key.ptr()) == 0) return false;
+             const Record_Id id = to_id(self, key);
+             const Session::Use use(*self.session);
+             return self.session->table(self.id).is_used(id);
+           })
+      .def(
+          "get",
+          [](const Table_Object& self, nb::handle key, nb::handle fallback) {
+            const Record_Id id = to_id(self, key);
+            const Session::Use use(*self.session);
+            if (!self.session->table(self.id).is_used(id)) return nb::borrow(fallback);
+            return nb::cast(Record_Object{self.session, self.id, id});
+          },
+          "key"_a, "default"_a = nb::none())
+      .def("insert", &insert)
+      .def("delete",
+           [](const Table_Object& self, nb::handle key) {
+             delete_record(*self.session, self.id, to_id(self, key));
+           })
+      .def("where", &where)
+      .def("_arrow_stream", &arrow_stream, "fields"_a.none(), "ids"_a, "views"_a)
+      .def(
+          "__arrow_c_stream__",
+          [](const Table_Object& self, nb::handle) {
+            return arrow_stream(self, std::nullopt, false, false);
+          },
+          "requested_schema"_a = nb::none())
+      .def("_insert_stream", &insert_stream)
+      .def("_insert_rows", &insert_rows)
+      .def("add_field",
+           [](const Table_Object& self, const std::string& name, nb::handle type) {
+             change_schema(self, [&](Session& session, const Table&) {
+               session.store().write(Add_Field{self.id, name, to_type(session, type)});
+             });
+           })
+      .def("drop_field",
+           [](const Table_Object& self, const std::string& name) {
+             change_schema(self, [&](Session& session, const Table& table) {
+               session.store().write(Drop_Field{self.id, require_field(session, table, name)});
+             });
+           })
+      .def("rename_field",
+           [](const Table_Object& self, const std::string& name, const std::string& new_name) {
+             change_schema(self, [&](Session& session, const Table& table) {
+               session.store().write(
+                   Rename_Field{self.id, require_field(session, table, name), new_name});
+             });
+           })
+      .def("rename",
+           [](const Table_Object& self, const std::string& name) {
+             change_schema(self, [&](Session& session, const Table&) {
+               session.store().write(Rename_Table{self.id, name});
+             });
+           })
+      .def("drop",
+           [](const Table_Object& self) {
+             change_schema(self, [&](Session& session, const Table&) {
+               session.store().write(Drop_Table{self.id});
+             });
+           })
+      .def("__repr__", &table_repr)
+      .def("__eq__",
+           [](const Table_Object& self, nb::handle other) -> nb::object {
+             const Table_Object* b = nullptr;
+             if (!nb::try_cast(other, b) || b == nullptr) return nb::borrow(Py_NotImplemented);
+             return nb::bool_(self.session == b->session && self.id == b->id);
+           })
+      .def("__hash__", [](const Table_Object& self) { return Py_hash_t{self.id.value()}; });
+}
+
+}  // namespace joedb::python

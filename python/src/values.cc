@@ -1,0 +1,306 @@
+#include "values.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/suggestion.h"
+#include "objects.h"
+
+namespace joedb::python {
+
+std::string name_text(nb::handle name) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
+  if (text == nullptr) throw nb::python_error();
+  return {text, static_cast<std::size_t>(size)};
+}
+
+std::string full_name(const Table& table, const Field_Info& field) {
+  return table.name() + '.' + name_text(field.name);
+}
+
+std::string shown(nb::handle object) {
+  constexpr std::size_t longest = 60;
+  std::string text;
+  try {
+    text = nb::repr(object).c_str();
+  } catch (const std::exception&) {
+    return "a value";
+  }
+  if (text.size() <= longest) return text;
+  text.resize(longest);
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
+  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
+  return text + "…";
+}
+
+[[noreturn]] static void fail(PyObject* type, const std::string& text) {
+  PyErr_SetString(type, text.c_str());
+  throw nb::python_error();
+}
+
+void throw_no_field(Session& session, const Table& table, nb::handle name, PyObject* type) {
+  std::vector<std::string> names;
+  for (const Field_Info& field : session.table_info(table).fields)
+    names.push_back(name_text(field.name));
+  const std::string text = shown(name);
+  fail(type, table.name() + " has no field " + text +
+                 (PyUnicode_Check(name.ptr()) ? did_you_mean(name_text(name), names) : ""));
+}
+
+std::string type_text(const Database& database, const Type& type) {
+  std::string text(type_name(type.code));
+  if (type.code != Type_Code::reference) return text;
+  const Table* const table = database.find_table(type.referenced);
+  return text + ' ' + (table != nullptr ? table->name() : "a dropped table");
+}
+
+// ---- from Python --------------------------------------------------------------------------------
+
+namespace {
+
+// Why the conversion fails, with all names.
+class Problem {
+ public:
+  Problem(const Database& database, const Table& table, const Field_Info& field)
+      : name_(full_name(table, field)), type_(type_text(database, field.type)) {}
+  [[noreturn]] void wrong_type(nb::handle object) const {
+    fail(PyExc_TypeError, name_ + " is " + type_ + ", which " + shown(object) + " is not");
+  }
+  [[noreturn]] void out_of_range(nb::handle object, const std::string& range) const {
+    fail(PyExc_OverflowError,
+         name_ + " is " + type_ + ": " + shown(object) + " is not in " + range);
+  }
+  [[noreturn]] void other_table(nb::handle object) const {
+    fail(PyExc_ValueError, name_ + " is " + type_ + ", and " + shown(object) +
+                               " is a record of another table or database");
+  }
+
+ private:
+  const std::string name_;
+  const std::string type_;
+};
+
+// Integers, and what can be used as one: those of NumPy. Nothing for other objects.
+std::optional<std::int64_t> integer(nb::handle object, bool& is_too_large) {
+  nb::object index;
+  PyObject* number = object.ptr();
+  if (!PyLong_Check(number)) {
+    if (PyIndex_Check(number) == 0) return {};
+    index = nb::steal(PyNumber_Index(number));
+    if (!index.is_valid()) throw nb::python_error();
+    number = index.ptr();
+  }
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  is_too_large = overflow != 0;
+  return value;
+}
+
+template <class T, class Fail>
+T to_integer(nb::handle object, const Fail& problem) {
+  bool is_too_large = false;
+  const auto value = integer(object, is_too_large);
+  if (!value) problem().wrong_type(object);
+  using Limits = std::numeric_limits<T>;
+  if (is_too_large || *value < Limits::min() || *value > Limits::max())
+    problem().out_of_range(object,
+                           std::to_string(Limits::min()) + " … " + std::to_string(Limits::max()));
+  return static_cast<T>(*value);
+}
+
+template <class T, class Fail>
+T to_number(nb::handle object, const Fail& problem) {
+  PyObject* const p = object.ptr();
+  if (PyUnicode_Check(p) || PyBytes_Check(p)) problem().wrong_type(object);
+  const double value = PyFloat_AsDouble(p);
+  if (value == -1 && PyErr_Occurred() != nullptr) {
+    const bool is_overflow = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+    const bool is_type = PyErr_ExceptionMatches(PyExc_TypeError) != 0;
+    if (!is_overflow && !is_type) throw nb::python_error();
+    PyErr_Clear();
+    if (is_overflow) problem().out_of_range(object, "the range of the type");
+    problem().wrong_type(object);
+  }
+  const T result = static_cast<T>(value);
+  if (std::isinf(result) && !std::isinf(value))
+    problem().out_of_range(object, "the range of the type");
+  return result;
+}
+
+template <class Fail>
+bool to_bool(nb::handle object, const Fail& problem) {
+  if (object.ptr() == Py_True) return true;
+  if (object.ptr() == Py_False) return false;
+  const nb::object name = nb::getattr(object.type(), "__name__");
+  const std::string type = nb::cast<std::string>(name);
+  if (type == "bool" || type == "bool_") {  // of NumPy
+    const int value = PyObject_IsTrue(object.ptr());
+    if (value < 0) throw nb::python_error();
+    return value != 0;
+  }
+  bool is_too_large = false;
+  const auto value = integer(object, is_too_large);
+  if (!value || is_too_large || (*value != 0 && *value != 1)) problem().wrong_type(object);
+  return *value != 0;
+}
+
+template <class Fail>
+std::string_view to_text(nb::handle object, nb::object& keep, const Fail& problem) {
+  if (!PyUnicode_Check(object.ptr())) problem().wrong_type(object);
+  Py_ssize_t size = 0;
+  if (const char* const text = PyUnicode_AsUTF8AndSize(object.ptr(), &size)) {
+    keep = nb::borrow(object);
+    return {text, static_cast<std::size_t>(size)};
+  }
+  if (PyErr_ExceptionMatches(PyExc_UnicodeError) == 0) throw nb::python_error();
+  PyErr_Clear();
+  keep = nb::steal(PyUnicode_AsEncodedString(object.ptr(), "utf-8", "surrogateescape"));
+  if (!keep.is_valid()) throw nb::python_error();
+  char* bytes = nullptr;
+  if (PyBytes_AsStringAndSize(keep.ptr(), &bytes, &size) != 0) throw nb::python_error();
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
+template <class Fail>
+Record_Id to_reference(Session& session, Table_Id referenced, nb::handle object,
+                       const Fail& problem) {
+  if (object.is_none()) return {};
+  const Record_Object* record = nullptr;
+  if (nb::try_cast(object, record) && record != nullptr) {
+    if (record->session.get() != &session || record->table != referenced)
+      problem().other_table(object);
+    return record->id;
+  }
+  bool is_too_large = false;
+  const auto value = integer(object, is_too_large);
+  if (!value || PyBool_Check(object.ptr())) problem().wrong_type(object);
+  if (is_too_large || *value < 0) problem().out_of_range(object, "the ids of records, from 0");
+  return Record_Id(*value);
+}
+
+template <class Fail>
+void to_blob(nb::handle object, Input& input, const Fail& problem) {
+  if (object.is_none()) return;
+  if (PyBytes_Check(object.ptr())) {
+    input.blob = nb::borrow(object);
+    return;
+  }
+  if (PyUnicode_Check(object.ptr()) || PyObject_CheckBuffer(object.ptr()) == 0)
+    problem().wrong_type(object);
+  input.blob = nb::steal(PyBytes_FromObject(object.ptr()));
+  if (!input.blob.is_valid()) throw nb::python_error();
+}
+
+}  // namespace
+
+Input to_input(Session& session, const Table& table, const Field_Info& field, nb::handle object) {
+  Input input{field.id, {}, {}, {}};
+  // The object may be of a class whose functions change the database: names are asked for before.
+  const Type type = field.type;
+  const Table_Id table_id = table.id();
+  const nb::object name = field.name;
+  const auto problem = [&] {
+    const Table& t = session.table(table_id);
+    return Problem(session.database(), t, Field_Info{name, input.field, type});
+  };
+  visit_type(type.code, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<T, std::string_view>)
+      input.value = to_text(object, input.keep, problem);
+    else if constexpr (std::is_same_v<T, Record_Id>)
+      input.value = to_reference(session, type.referenced, object, problem);
+    else if constexpr (std::is_same_v<T, Blob>)
+      input.value = Blob(), to_blob(object, input, problem);
+    else if constexpr (std::is_same_v<T, bool>)
+      input.value = to_bool(object, problem);
+    else if constexpr (std::is_floating_point_v<T>)
+      input.value = to_number<T>(object, problem);
+    else
+      input.value = to_integer<T>(object, problem);
+  });
+  return input;
+}
+
+std::vector<Input> to_inputs(Session& session, Table_Id table, nb::handle dict) {
+  std::vector<Input> inputs;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  inputs.reserve(static_cast<std::size_t>(PyDict_Size(dict.ptr())));
+  while (PyDict_Next(dict.ptr(), &position, &key, &value) != 0) {
+    const Table& t = session.table(table);
+    const Field_Info* const field = session.table_info(t).find(key);
+    if (field == nullptr) throw_no_field(session, t, key, PyExc_TypeError);
+    inputs.push_back(to_input(session, t, *field, value));
+  }
+  return inputs;
+}
+
+// ---- to Python ----------------------------------------------------------------------------------
+
+nb::object text_object(std::string_view text) {
+  PyObject* const object =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+  if (object == nullptr) throw nb::python_error();
+  return nb::steal(object);
+}
+
+static nb::object bytes_object(std::string_view bytes) {
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+template <class T>
+static nb::object number_object(T value) {
+  if constexpr (std::is_same_v<T, bool>)
+    return nb::borrow(value ? Py_True : Py_False);
+  else if constexpr (std::is_floating_point_v<T>)
+    return nb::steal(PyFloat_FromDouble(double{value}));
+  else
+    return nb::steal(PyLong_FromLongLong(value));
+}
+
+nb::object to_object(const std::shared_ptr<Session>& session, const Type& type,
+                     const Value& value) {
+  return std::visit(
+      [&]<class T>(const T& v) -> nb::object {
+        if constexpr (std::is_same_v<T, std::string_view>) {
+          return text_object(v);
+        } else if constexpr (std::is_same_v<T, Record_Id>) {
+          if (v.is_null()) return nb::none();
+          return nb::cast(Record_Object{session, type.referenced, v});
+        } else if constexpr (std::is_same_v<T, Blob>) {
+          if (v.is_null()) return nb::none();
+          return bytes_object(session->read_blob(v));
+        } else {
+          return number_object(v);
+        }
+      },
+      value);
+}
+
+nb::object to_plain_object(const Value& value, const Abstract_File& file) {
+  return std::visit(
+      [&]<class T>(const T& v) -> nb::object {
+        if constexpr (std::is_same_v<T, std::string_view>) {
+          return text_object(v);
+        } else if constexpr (std::is_same_v<T, Record_Id>) {
+          if (v.is_null()) return nb::none();
+          return nb::int_(v.value());
+        } else if constexpr (std::is_same_v<T, Blob>) {
+          if (v.is_null()) return nb::none();
+          return bytes_object(file.read_blob(v));
+        } else {
+          return number_object(v);
+        }
+      },
+      value);
+}
+
+Value read_value(const Table& table, Field_Id field, const Type& type, Record_Id record) {
+  return visit_type(type.code, [&]<class T>(std::type_identity<T>) -> Value {
+    return Value(std::in_place_type<T>, T(table.column<T>(field).get(record.value())));
+  });
+}
+
+}  // namespace joedb::python

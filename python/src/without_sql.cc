@@ -1,0 +1,9 @@
+#include "objects.h"
+
+namespace joedb::python {
+
+nb::object run_sql(Session&, const std::string&, nb::handle) {
+  throw Exception("this joedb was built without SQLite (Debian: libsqlite3-dev)");
+}
+
+}  // namespace joedb::python
