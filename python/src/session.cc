@@ -333,6 +333,7 @@ Offset Session::pull(double wait) {
         "a transaction begins with what others have written: nothing can be pulled in "
         "it");
   pins_->before_change();
+  if (store_ && store_->must_build()) forget_tables();
   Interruptible_System system;
   const auto pull_once = [&](System::Duration duration) -> Offset {
     if (client_) return client_->pull(duration, system);
@@ -374,6 +375,7 @@ void Session::begin(const std::string& why, const std::string& author, bool is_h
   std::unique_ptr<Client_Lock> lock;
   if (may_wait_) {
     pins_->before_change();
+    if (store_->must_build()) forget_tables();
     without_interpreter([&] { lock = std::make_unique<Client_Lock>(*client_); });
   } else {
     lock = std::make_unique<Client_Lock>(*client_);
@@ -430,10 +432,7 @@ void Session::rollback() {
     if (!must_rebuild_ && !undo_->is_broken()) undo_->rollback_to(start_);
     lock_->unlock();
   };
-  if (must_rebuild_) {
-    ++rollbacks_;
-    infos_.clear();
-  }
+  if (must_rebuild_) forget_tables();
   without_interpreter(roll_back);
   end();
 }
@@ -446,14 +445,19 @@ void Session::roll_back_after_error() noexcept {
     return;
   } catch (const std::exception&) {
   }
-  ++rollbacks_;
-  infos_.clear();
+  forget_tables();
   try {
     lock_->unlock();
   } catch (const std::exception&) {
     lock_->abandon();
   }
   end();
+}
+
+void Session::forget_tables() {
+  ++rollbacks_;
+  infos_.clear();
+  sql_.reset();
 }
 
 void Session::give_up_undo() { must_rebuild_ = true; }

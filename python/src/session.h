@@ -189,6 +189,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void open_reader(const Open_Request& request);
   void connect(const Open_Request& request);
   void roll_back_after_error() noexcept;
+  // They are about to be built again, at other addresses.
+  void forget_tables();
   void end();
 
   static int fork_count();

@@ -675,7 +675,7 @@ void add_tables(nb::module_& module) {
       });
 
   nb::class_<Table_Object>(module, "Table")
-      .def_prop_ro("name",
+      .def_prop_ro("table_name",
                    [](const Table_Object& self) {
                      const Session::Use use(*self.session);
                      return self.session->table(self.id).name();

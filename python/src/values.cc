@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/suggestion.h"
 #include "objects.h"
@@ -133,8 +134,7 @@ template <class Fail>
 bool to_bool(nb::handle object, const Fail& problem) {
   if (object.ptr() == Py_True) return true;
   if (object.ptr() == Py_False) return false;
-  const nb::object name = nb::getattr(object.type(), "__name__");
-  const std::string type = nb::cast<std::string>(name);
+  const std::string type = name_text(nb::getattr(object.type(), "__name__"));
   if (type == "bool" || type == "bool_") {  // of NumPy
     const int value = PyObject_IsTrue(object.ptr());
     if (value < 0) throw nb::python_error();

@@ -1,0 +1,189 @@
+"""Columns as NumPy arrays, tables as Arrow tables, and the other way round."""
+
+import gc
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import joedb
+
+TYPES = {
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "f32": "float32",
+    "f64": "float64",
+    "b": "boolean",
+}
+
+
+@pytest.fixture
+def numbers(db):
+    table = db.create_table("numbers", **TYPES)
+    for i in range(-3, 4):
+        table.insert(i8=i, i16=i * 100, i32=i * 10**6, i64=i * 10**12, f32=i / 2, f64=i / 4, b=i > 0)
+    return table
+
+
+def test_columns_are_arrays_of_their_type_which_cannot_be_changed(numbers):
+    for name, kind in TYPES.items():
+        array = numbers[name]
+        assert array.dtype == np.dtype({"boolean": "bool"}.get(kind, kind))
+        assert array.tolist() == [record[name] for record in numbers]
+        with pytest.raises(ValueError):
+            array[0] = 1
+        assert not array.flags.owndata
+
+
+def test_an_array_keeps_its_values_when_the_table_changes(numbers):
+    before = numbers.i64
+    numbers[0].i64 = 5
+    numbers.insert(i64=6)
+    assert before.tolist() == [i * 10**12 for i in range(-3, 4)]
+    assert numbers.i64.tolist() == [5] + before.tolist()[1:] + [6]
+
+
+def test_an_array_outlives_the_database(numbers, db):
+    array = numbers.i32
+    db.close()
+    del numbers, db
+    gc.collect()
+    assert array.sum() == 0
+
+
+def test_where_records_were_deleted_arrays_have_the_others(cities):
+    cities.delete(0)
+    assert cities.population.tolist() == [545796, 2873000]
+    assert cities.name.tolist() == ["Lisbon", "Rome"]
+    assert cities.ids.tolist() == [1, 2]
+
+
+def test_references_are_ids_and_texts_are_objects(db, cities):
+    db.person.insert(name="Ada", home=cities[2], picture=b"x")
+    db.person.insert()
+    assert db.person.home.tolist() == [2, -1]
+    assert db.person["name"].tolist() == ["Ada", ""]
+    assert db.person.picture.tolist() == [b"x", None]
+
+
+def test_an_empty_table_has_empty_arrays(db):
+    assert db.city.population.shape == (0,)
+    assert db.city["name"].shape == (0,)
+    assert db.city.to_arrow().num_rows == 0
+
+
+def test_a_table_is_an_arrow_table(db, cities):
+    table = cities.to_arrow(ids=True)
+    assert table.to_pylist() == [
+        {"__id": 0, "name": "Oslo", "population": 709000},
+        {"__id": 1, "name": "Lisbon", "population": 545796},
+        {"__id": 2, "name": "Rome", "population": 2873000},
+    ]
+    assert cities.to_arrow(["population"]).column_names == ["population"]
+    assert pa.table(cities).equals(cities.to_arrow())
+    with pytest.raises(KeyError):
+        cities.to_arrow(["x"])
+    assert cities.where(name="Rome").to_arrow(ids=True).to_pylist() == table.to_pylist()[2:]
+
+
+def test_an_arrow_table_outlives_changes_and_the_database(db, cities):
+    table = cities.to_arrow()
+    cities[0].name = "a name of more than eleven bytes"
+    db.close()
+    gc.collect()
+    table.validate(full=True)
+    assert table["name"].to_pylist() == ["Oslo", "Lisbon", "Rome"]
+
+
+def test_blobs_are_bytes_in_arrow(db):
+    db.person.insert(name="Ada", picture=b"\x00\x01")
+    db.person.insert(name="Bob")
+    assert db.person.to_arrow(["picture"])["picture"].to_pylist() == [b"\x00\x01", None]
+
+
+def test_rows_come_from_arrow_from_a_dict_of_columns_and_from_dicts(db):
+    table = pa.table({"name": ["Oslo", "Rome"], "population": [1, 2]})
+    assert list(db.city.insert_many(table)) == [0, 1]
+    assert list(db.city.insert_many({"name": ["Bern"], "population": np.array([3])})) == [2]
+    assert list(db.city.insert_many([{"name": "Riga"}, {"population": 5}])) == [3, 4]
+    assert list(db.city.insert_many(row for row in [{"name": "Nice"}])) == [5]
+    assert db.city["name"].tolist() == ["Oslo", "Rome", "Bern", "Riga", "", "Nice"]
+    assert db.city.population.tolist() == [1, 2, 3, 0, 5, 0]
+
+
+def test_rows_come_from_pandas_and_polars(db):
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    db.city.insert_many(pandas.DataFrame({"name": ["Oslo"], "population": [1]}))
+    db.city.insert_many(polars.DataFrame({"name": ["Rome"], "population": [2]}))
+    assert db.city.to_arrow().to_pylist() == [
+        {"name": "Oslo", "population": 1},
+        {"name": "Rome", "population": 2},
+    ]
+    frame = db.city.to_pandas()
+    assert frame.index.tolist() == [0, 1]
+    assert frame["name"].tolist() == ["Oslo", "Rome"]
+    assert polars.DataFrame(db.city)["population"].sum() == 3
+
+
+def test_duckdb_reads_a_table(db, cities):
+    duckdb = pytest.importorskip("duckdb")
+    city = cities.to_arrow()
+    assert city.num_rows == 3
+    assert duckdb.sql("select sum(population) from city").fetchall() == [(4127796,)]
+
+
+def test_wrong_rows_change_nothing(db, cities):
+    for rows in (
+        pa.table({"nam": ["x"]}),
+        pa.table({"name": [1]}),
+        {"population": [1.5]},
+        [{"name": "x"}, {"name": 5}],
+        [{"name": "x"}, 5],
+    ):
+        with pytest.raises((joedb.DataError, TypeError)):
+            cities.insert_many(rows)
+    for rows in (5, "x", b"x"):
+        with pytest.raises(TypeError):
+            cities.insert_many(rows)
+    assert len(cities) == 3
+    cities.insert_many(pa.table({"nam": ["x"], "name": ["y"]}), ignore_unknown=True)
+    cities.insert_many({"population": [None, 4]}, null_is_default=True)
+    assert cities.population.tolist()[3:] == [0, 0, 4]
+
+
+def test_an_exception_of_an_iterable_takes_the_rows_before_back(db):
+    def rows():
+        yield {"name": "Oslo"}
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        db.city.insert_many(rows())
+    assert len(db.city) == 0
+
+
+def test_a_table_is_made_like_a_data_frame(db):
+    data = pa.table({"word": ["a"], "count": pa.array([1], pa.int32()), "p": [0.5]})
+    table = db.create_table("words", like=data, more=str)
+    assert table.fields == {"word": "string", "count": "int32", "p": "float64", "more": "string"}
+    table.insert_many(data)
+    assert table[0].as_dict() == {"word": "a", "count": 1, "p": 0.5, "more": ""}
+    copy = db.create_table("copy", like=table)
+    assert copy.fields == table.fields
+    copy.insert_many(table)
+    assert copy.to_arrow().equals(table.to_arrow())
+    with pytest.raises(TypeError):
+        db.create_table("t", like=5)
+    with pytest.raises(joedb.Error):
+        db.create_table("t", like=pa.table({"x": [[1]]}))
+    assert "t" not in db
+
+
+def test_a_stream_is_read_once(db, cities):
+    stream = cities._arrow_stream(None, False, False)
+    cities._insert_stream(stream, False, False, False, False)
+    with pytest.raises(ValueError):
+        cities._insert_stream(stream, False, False, False, False)
+    assert len(cities) == 6

@@ -1,0 +1,119 @@
+"""Past states, and what has changed."""
+
+import datetime
+
+import pytest
+
+import joedb
+
+
+def test_a_past_state_is_a_database_that_cannot_be_changed(db, cities):
+    position = db.checkpoint
+    cities[0].name = "Christiania"
+    cities.delete(1)
+    with db.at(position) as past:
+        assert [city.name for city in past.city] == ["Oslo", "Lisbon", "Rome"]
+        assert past.city.population.sum() == 709000 + 545796 + 2873000
+        assert past.sql("select count(*) from city") == [(3,)]
+        with pytest.raises(joedb.Error, match="past"):
+            past.city.insert(name="x")
+        assert past.pull() == 0
+    assert [city.name for city in db.city] == ["Christiania", "Rome"]
+
+
+def test_the_past_of_the_past_can_be_seen(db, cities):
+    first = db.checkpoint
+    cities[0].name = "a"
+    second = db.checkpoint
+    cities[0].name = "b"
+    past = db.at(second)
+    assert past.city[0].name == "a"
+    assert past.at(first).city[0].name == "Oslo"
+    with pytest.raises(joedb.Error):
+        past.at(db.checkpoint)
+    assert len(list(past.changes())) == len(list(db.changes())) - 1
+
+
+def test_moments_are_positions_times_and_names(db, cities):
+    now = datetime.datetime.now(datetime.timezone.utc)
+    assert len(db.at(now + datetime.timedelta(hours=1)).city) == 3
+    assert len(db.at("now").city) == 3
+    assert len(db.at(str(db.checkpoint)).city) == 3
+    with pytest.raises(joedb.Error):
+        db.at("2 hours ago")
+    with pytest.raises(joedb.Error, match="no tag"):
+        db.at("v1")
+    with pytest.raises(ValueError, match="2 hours ago"):
+        db.at("..")
+    with pytest.raises(TypeError):
+        db.at([])
+    with pytest.raises(joedb.Error):
+        db.at(42)
+    with pytest.raises(joedb.Error):
+        db.at(10**9)
+
+
+def test_changes_have_old_and_new_values(db, cities):
+    start = db.checkpoint
+    with db.transaction("moving"):
+        cities[0].population = 5
+        cities.insert(name="Bern", population=6)
+        cities.delete(1)
+    with db.transaction("people"):
+        db.person.insert(name="Ada", home=cities[0], picture=b"x")
+    moving, people = db.changes(start)
+    assert moving.why == "moving"
+    assert moving.begin == start
+    assert people.end == db.checkpoint
+    assert [(c.kind, c.table, c.id, c.before, c.after) for c in moving.changes] == [
+        ("updated", "city", 0, {"population": 709000}, {"population": 5}),
+        ("inserted", "city", 3, {}, {"name": "Bern", "population": 6}),
+        ("deleted", "city", 1, {"name": "Lisbon", "population": 545796}, {}),
+    ]
+    assert people.changes[0].after == {"name": "Ada", "age": 0, "home": 0, "picture": b"x"}
+    assert [t.why for t in db.changes(start, moving.end)] == ["moving"]
+    assert [t.why for t in db.changes(start, table="person")] == ["people"]
+    assert [t.why for t in db.changes(start, table=db.city)] == ["moving"]
+
+
+def test_changes_of_the_schema_are_changes(db):
+    start = db.checkpoint
+    with db.transaction("schema"):
+        db.city.add_field("area", float)
+        db.city.rename_field("area", "size")
+    (transaction,) = db.changes(start)
+    assert [(c.kind, c.table, c.field, c.old_name) for c in transaction.changes] == [
+        ("field_added", "city", "area", None),
+        ("field_renamed", "city", "size", "area"),
+    ]
+
+
+def test_a_loop_over_changes_goes_on_while_the_database_is_written_and_closed(db, cities):
+    transactions = db.changes()
+    first = next(transactions)
+    cities.insert(name="x")
+    db.close()
+    rest = list(transactions)
+    assert first.end == rest[0].begin
+    assert rest[-1].changes[0].kind == "inserted"
+
+
+def test_a_record_has_a_history(db, cities):
+    with db.transaction("renamed", author="Ann"):
+        cities[0].name = "Christiania"
+    cities.delete(0)
+    first, second = cities[1].table[2].history() + [None]
+    assert first.values == {"name": "Rome", "population": 2873000}
+    assert first.until is None
+    gone = joedb.Record.history(cities.insert(name="Bern"))
+    assert [version.values["name"] for version in gone] == ["Oslo", "Christiania", "Bern"]
+    assert gone[1].since.why == "renamed"
+    assert gone[1].since.author == "Ann"
+    assert gone[0].until.end == gone[1].since.end
+
+
+def test_times_can_be_left_out(path):
+    with joedb.open(path, timestamps=False) as db:
+        db.create_table("t", x=int)
+        (transaction,) = db.changes()
+        assert transaction.time is None

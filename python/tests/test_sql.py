@@ -1,0 +1,62 @@
+"""SELECT on what is in memory."""
+
+import pytest
+
+import joedb
+
+
+@pytest.fixture(autouse=True)
+def sql_is_there(db):
+    try:
+        db.sql("select 1")
+    except joedb.Error as error:
+        if "without SQLite" in str(error):
+            pytest.skip(str(error))
+        raise
+
+
+def test_tables_are_tables(db, cities):
+    db.person.insert(name="Ada", home=cities[2])
+    rows = db.sql(
+        "select p.name, c.name as home from person p join city c on c.__id = p.home"
+    )
+    assert rows == [("Ada", "Rome")]
+    assert rows.columns == ("name", "home")
+    assert rows.to_arrow().to_pylist() == [{"name": "Ada", "home": "Rome"}]
+
+
+def test_parameters_are_values(db, cities):
+    assert db.sql("select name from city where population > ?", (600000,)) == [
+        ("Oslo",),
+        ("Rome",),
+    ]
+    assert db.sql("select name from city where name = :n", {"n": "Rome"}) == [("Rome",)]
+    assert db.sql("select ?, ?, ?, ?", [None, 1.5, b"x", "é"]) == [(None, 1.5, b"x", "é")]
+    assert db.sql("select name from city where __id = ?", [cities[1]]) == [("Lisbon",)]
+    with pytest.raises(joedb.SqlError, match="1 parameters, and 0 values"):
+        db.sql("select ?")
+    with pytest.raises(joedb.SqlError, match=":n"):
+        db.sql("select :n", {"m": 1})
+    with pytest.raises(TypeError):
+        db.sql("select ?", [object()])
+
+
+def test_it_sees_blobs_and_new_tables(db):
+    db.person.insert(picture=b"\x00\x01")
+    assert db.sql("select picture from person") == [(b"\x00\x01",)]
+    db.create_table("t", x=int).insert(x=5)
+    assert db.sql("select x from t") == [(5,)]
+
+
+def test_errors_are_those_of_sqlite(db):
+    for statement in ("selct", "select x from city", "", "select 1; select 2", "-- nothing"):
+        with pytest.raises(joedb.SqlError):
+            db.sql(statement)
+    with pytest.raises(joedb.SqlError):
+        db.sql("insert into city(name) values ('x')")
+    assert len(db.city) == 0
+
+
+def test_many_rows_come_in_their_order(db):
+    db.city.insert_many({"name": [str(i) for i in range(5000)]})
+    assert db.sql("select name from city") == [(str(i),) for i in range(5000)]

@@ -1,0 +1,187 @@
+"""Transactions: all or nothing, with a reason, and what is on the disk."""
+
+import threading
+
+import pytest
+
+import joedb
+
+
+class Stop(Exception):
+    pass
+
+
+def content(db):
+    return {
+        name: [record.as_dict() for record in table] for name, table in db.tables.items()
+    }
+
+
+def test_a_transaction_is_rolled_back_by_an_exception(db, cities, path):
+    before = content(db)
+    checkpoint = db.checkpoint
+    with pytest.raises(Stop):
+        with db.transaction("nothing of this counts"):
+            cities[0].population = 1
+            cities[0].name = "a text that is longer than eleven bytes"
+            cities.delete(1)
+            cities.insert(name="x")
+            cities.insert(name="y")
+            db.person.insert(name="Ada", picture=b"123")
+            raise Stop
+    assert content(db) == before
+    assert db.checkpoint == checkpoint
+    cities.insert(name="Bern")
+    db.close()
+    with joedb.open(path, "r") as again:
+        assert [city.name for city in again.city] == ["Oslo", "Lisbon", "Rome", "Bern"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_so_do_exceptions_that_are_no_errors(db, error):
+    with pytest.raises(error):
+        with db.transaction():
+            db.city.insert(name="x")
+            raise error
+    assert len(db.city) == 0
+
+
+def test_changes_of_the_schema_are_rolled_back_too(db, cities):
+    before = content(db)
+    with pytest.raises(Stop):
+        with db.transaction():
+            cities[0].population = 1
+            cities.add_field("area", float)
+            cities[0].area = 2.0
+            cities.insert(name="x", area=1.0)
+            db.create_table("t", x=int).insert(x=3)
+            cities.drop_field("name")
+            raise Stop
+    assert content(db) == before
+    assert list(db.tables) == ["city", "person"]
+    assert cities.fields == {"name": "string", "population": "int64"}
+
+
+def test_rows_of_a_data_frame_are_rolled_back_too(db, cities):
+    before = content(db)
+    with pytest.raises(Stop):
+        with db.transaction():
+            cities[0].population = 1
+            cities.insert_many({"name": ["a", "b"], "population": [1, 2]})
+            cities.delete(4)
+            raise Stop
+    assert content(db) == before
+
+
+def test_a_caught_error_leaves_the_rest_of_the_transaction(db):
+    with db.transaction():
+        db.city.insert(name="Oslo")
+        with pytest.raises(TypeError):
+            db.city.insert(name=5)
+        db.city.insert(name="Rome")
+    assert [city.name for city in db.city] == ["Oslo", "Rome"]
+
+
+def test_a_transaction_sees_its_own_changes(db):
+    with db.transaction():
+        db.city.insert(name="Oslo", population=5)
+        assert db.city.population.tolist() == [5]
+        assert db.sql("select name from city") == [("Oslo",)]
+        assert len(db.city.where(name="Oslo")) == 1
+
+
+def test_others_see_it_when_it_has_ended(db, path):
+    with joedb.open(path, "r") as reader:
+        with db.transaction():
+            db.city.insert(name="Oslo")
+            reader.pull()
+            assert len(reader.city) == 0
+        assert len(reader.city) == 0
+        assert reader.pull() > 0
+        assert len(reader.city) == 1
+        assert reader.pull() == 0
+
+
+def test_it_says_why_who_and_when(db):
+    with db.transaction("the first delivery", author="Ann"):
+        db.city.insert(name="Oslo")
+    last = list(db.changes())[-1]
+    assert (last.why, last.author) == ("the first delivery", "Ann")
+    assert last.time is not None
+
+
+def test_without_changes_nothing_is_written(db):
+    checkpoint = db.checkpoint
+    with db.transaction():
+        pass
+    assert db.checkpoint == checkpoint
+
+
+def test_it_can_be_ended_without_an_exception(db):
+    with db.transaction() as transaction:
+        db.city.insert(name="Oslo")
+        transaction.rollback()
+        assert len(db.city) == 0
+    assert not db.in_transaction
+
+
+def test_there_is_one_at_a_time(db):
+    with db.transaction():
+        assert db.in_transaction
+        with pytest.raises(joedb.Error, match="already"):
+            with db.transaction():
+                pass
+        db.city.insert(name="Oslo")
+    assert len(db.city) == 1
+    transaction = db.transaction()
+    with transaction:
+        pass
+    with pytest.raises(joedb.Error, match="another one"):
+        with transaction:
+            pass
+
+
+def test_other_threads_cannot_write_into_it(db):
+    errors = []
+
+    def write():
+        try:
+            db.city.insert(name="x")
+        except joedb.Error as error:
+            errors.append(str(error))
+
+    with db.transaction():
+        thread = threading.Thread(target=write)
+        thread.start()
+        thread.join()
+    assert len(errors) == 1
+    assert "another thread is in a transaction" in errors[0]
+
+
+def test_a_reader_cannot_write(db, path):
+    with joedb.open(path, "r") as reader:
+        with pytest.raises(joedb.Error, match="for reading only"):
+            reader.city.insert(name="x")
+        with pytest.raises(joedb.Error, match="for reading only"):
+            reader.create_table("t")
+
+
+def test_a_hard_transaction_is_synced(db):
+    with db.transaction(hard=True):
+        db.city.insert(name="Oslo")
+    db.city.insert(name="Rome")
+    db.hard_checkpoint()
+
+
+def test_a_file_that_a_killed_program_has_left_is_opened_with_recovery(db, path):
+    db.city.insert(name="Oslo")
+    db.close()
+    with open(path, "ab") as file:
+        file.write(b"\x01\x02\x03")
+    with pytest.raises(joedb.UnfinishedTransaction, match="recovery") as error:
+        joedb.open(path)
+    assert error.value.size == error.value.checkpoint + 3
+    with joedb.open(path, recovery="keep") as again:
+        assert len(again.city) == 1
+    with pytest.raises(ValueError, match="recovery"):
+        joedb.open(path, recovery="x")
