@@ -1,0 +1,248 @@
+"""The compiled part of joedb. What stands here is also the documentation of its classes."""
+
+import datetime
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, overload
+
+from . import history
+from ._methods import Rows
+
+__version__: str
+
+_T = TypeVar("_T")
+_Moment = int | str | datetime.datetime
+
+class Database:
+    """An open database: `joedb.open` makes it. Tables are attributes (`db.city`), or items
+    (`db["city"]`) where a name is that of a method. Errors are `joedb.Error`.
+
+    Threads take turns; a transaction belongs to the thread that has begun it. After `close()`, and
+    in the child of a fork, everything that stands on it raises `joedb.Closed`, but for arrays and
+    Arrow tables: these keep their values.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables by name."""
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def is_past(self) -> bool:
+        """Whether this is a past state, which `at()` has made."""
+    @property
+    def checkpoint(self) -> int:
+        """The position in the journal up to which everything counts; `at()` takes it."""
+    @property
+    def in_transaction(self) -> bool: ...
+    def __getattr__(self, name: str) -> Table: ...
+    def __getitem__(self, name: str, /) -> Table: ...
+    def __contains__(self, name: str, /) -> bool: ...
+    def create_table(
+        self,
+        name: str,
+        fields: Mapping[str, Any] | None = None,
+        /,
+        *,
+        like: Any = None,
+        **more: Any,
+    ) -> Table:
+        """A new table with these fields: `name=str, age="int8", home=city`. Types are str, int,
+        float, bool, bytes; "int8", "int16", "int32", "float32" and the other names of joedb; a
+        table, or "references TABLE". `fields` is for names that cannot be keywords. `like` is a
+        data frame, or another object with an Arrow schema, whose columns become the first fields.
+        """
+    def transaction(
+        self, why: str = "", *, author: str = "", hard: bool | None = None
+    ) -> Transaction:
+        """`with db.transaction("why"):` all changes in it count, or none, if it is left by an
+        exception. `why` and `author` are what `joedb log` shows. `hard`: it survives a power cut;
+        by default as `joedb.open` was told. Without it, each change is a transaction."""
+    def hard_checkpoint(self) -> None:
+        """What was written so far survives a power cut."""
+    def pull(self, wait: float = 0.0) -> int:
+        """Reads what others have written, to the file or the server, waiting for it up to so many
+        seconds. Returns the number of bytes. Transactions begin with it."""
+    def at(self, when: _Moment) -> Database:
+        """The state at a moment, for reading: a position, a time (`datetime`, "2026-01-31",
+        "2 hours ago"), or the name of a tag."""
+    def changes(
+        self,
+        since: _Moment | None = None,
+        until: _Moment | None = None,
+        *,
+        table: Table | str | None = None,
+    ) -> Iterator[history.Transaction]:
+        """The transactions between two moments, with old and new values."""
+    def sql(self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Rows:
+        """What SQLite finds in these tables, as they are now: in a transaction, with its changes.
+        The column `__id` has the ids of records, and a reference is an id. Nothing can be written.
+        """
+    def close(self) -> None:
+        """Ends a transaction without its changes, and closes the file."""
+    def __enter__(self) -> Database: ...
+    def __exit__(
+        self,
+        type: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: types.TracebackType | None,
+    ) -> None: ...
+    def _create_table(self, name: str, fields: dict[str, Any], /) -> Table: ...
+    def _create_table_like(self, name: str, schema: object, fields: dict[str, Any], /) -> Table: ...
+    def _run_sql(
+        self, statement: str, parameters: Sequence[Any] | Mapping[str, Any], /
+    ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]: ...
+    def _position(self, when: _Moment) -> int: ...
+
+class Table:
+    """Records with the same fields. Fields are attributes: `db.city.population` is a NumPy array of
+    the values, in the order of the ids, which cannot be changed and keeps its values when the table
+    changes. Numbers and booleans are not copied, unless records were deleted; references are ids,
+    -1 for None; texts and blobs are objects."""
+
+    @property
+    def table_name(self) -> str: ...
+    @property
+    def fields(self) -> dict[str, str]:
+        """The types by name, as `add_field` takes them."""
+    @property
+    def ids(self) -> Any:
+        """The ids of the records, ascending: a NumPy array."""
+    def __getattr__(self, name: str) -> Any: ...
+    @overload
+    def __getitem__(self, key: int | Record, /) -> Record: ...
+    @overload
+    def __getitem__(self, key: str, /) -> Any: ...
+    def __len__(self) -> int: ...
+    def __bool__(self) -> bool: ...
+    def __iter__(self) -> Iterator[Record]: ...
+    def __contains__(self, key: object, /) -> bool: ...
+    @overload
+    def get(self, key: int | Record, default: None = None) -> Record | None: ...
+    @overload
+    def get(self, key: int | Record, default: _T) -> Record | _T: ...
+    def insert(self, **values: Any) -> Record:
+        """A new record. Other fields get 0, False, "" or None."""
+    def insert_many(
+        self,
+        rows: Any,
+        *,
+        null_is_default: bool = False,
+        ignore_unknown: bool = False,
+        ids: bool = False,
+        round: bool = False,
+    ) -> range | list[int]:
+        """Many records: of a data frame or another Arrow table, a dict of columns, or an iterable of
+        dicts, one for each record. Returns their ids. If it fails outside of a transaction, there
+        is none of them.
+
+        null_is_default  what is missing in a column becomes 0, False or "".
+        ignore_unknown   columns that are no fields are left out.
+        ids              a column `__id` has the ids of the records.
+        round            numbers become what a float32 can hold.
+        """
+    def delete(self, key: int | Record, /) -> None: ...
+    def where(self, **values: Any) -> Records:
+        """The records whose fields have these values, in the order of their ids. A scan."""
+    def to_arrow(
+        self, fields: Sequence[str] | None = None, *, ids: bool = False, views: bool = False
+    ) -> Any:
+        """The table as a pyarrow.Table. Numbers are not copied.
+
+        fields  only these.
+        ids     with a first column `__id`.
+        views   texts as string views, which copies 16 bytes for each.
+        """
+    def to_pandas(self, fields: Sequence[str] | None = None) -> Any:
+        """A data frame of pandas, whose index are the ids of the records."""
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def add_field(self, name: str, type: Any, /) -> None:
+        """A new field, with the default value in all records. The type: as in `create_table`."""
+    def drop_field(self, name: str, /) -> None: ...
+    def rename_field(self, name: str, new_name: str, /) -> None: ...
+    def rename(self, name: str, /) -> None: ...
+    def drop(self) -> None: ...
+    def _arrow_stream(
+        self, fields: Sequence[str] | None, ids: bool, views: bool
+    ) -> object: ...
+    def _insert_stream(
+        self,
+        stream: object,
+        null_is_default: bool,
+        ignore_unknown: bool,
+        ids: bool,
+        round: bool,
+        /,
+    ) -> range: ...
+    def _insert_rows(self, rows: Iterable[dict[str, Any]], /) -> list[int]: ...
+
+class Record:
+    """One record: its id, and a view of its values. Fields are attributes that can be set, or items
+    where a name is that of a method. References are records, or None; blobs are bytes. A KeyError
+    says that the record was deleted."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def table(self) -> Table: ...
+    def __getattr__(self, name: str) -> Any: ...
+    def __setattr__(self, name: str, value: Any) -> None: ...
+    def __getitem__(self, name: str, /) -> Any: ...
+    def __setitem__(self, name: str, value: Any, /) -> None: ...
+    def update(self, **values: Any) -> None:
+        """Sets several fields: all of them, or none."""
+    def delete(self) -> None: ...
+    def exists(self) -> bool: ...
+    def as_dict(self) -> dict[str, Any]: ...
+    def history(self) -> list[history.Version]:
+        """All versions up to the checkpoint, the first one first: also those of earlier records
+        with this id."""
+
+class Records:
+    """Records that `where` has found: a sequence."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def ids(self) -> Any:
+        """A NumPy array."""
+    def column(self, name: str, /) -> Any:
+        """The values of a field as a NumPy array."""
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Record]: ...
+    def __getitem__(self, index: int, /) -> Record: ...
+    def to_arrow(self, fields: Sequence[str] | None = None, *, ids: bool = False) -> Any:
+        """A pyarrow.Table; ids: with a first column `__id`."""
+    def to_pandas(self, fields: Sequence[str] | None = None) -> Any: ...
+
+class Transaction:
+    """What `Database.transaction` returns, for `with`."""
+
+    def rollback(self) -> None:
+        """Ends it without its changes."""
+    def __enter__(self) -> Transaction: ...
+    def __exit__(
+        self,
+        type: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: types.TracebackType | None,
+    ) -> bool: ...
+
+def _open(
+    path: str,
+    mode: str,
+    server: str,
+    authority_file: str,
+    token_file: str,
+    recovery: str,
+    timeout: float,
+    hard: bool,
+    timestamps: bool,
+) -> Database: ...
+def _changes(
+    database: Database, since: int | None, until: int | None, table: Table | None
+) -> Iterator[history.Transaction]: ...
+def _close_all() -> None: ...
