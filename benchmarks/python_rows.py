@@ -1,0 +1,163 @@
+"""joedb from Python, beside the C++ program, sqlite3 and DuckDB. Each figure is that of a process of its own."""
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+INTERPRETER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'build/python/venv/bin/python')
+
+# What is measured; what it is compared with, the first of each; and what the ratio may be.
+CASES = (
+    ('open the file, sum of a column: C++', 'open_cpp', None, None),
+    ('open the file, sum of a column: NumPy', 'open_numpy', 'open_cpp', 1.2),
+    ('insert rows: sqlite3.executemany', 'insert_executemany', None, None),
+    ('insert rows: insert(name=, value=)', 'insert_rows', 'insert_executemany', 1.0),
+    ('insert rows: insert_many(dicts)', 'insert_dicts', 'insert_executemany', None),
+    ('insert rows: insert_many(Arrow table)', 'insert_arrow', 'insert_executemany', 0.1),
+    ('filter and group: DuckDB, its own table', 'group_duckdb', None, None),
+    ('filter and group: DuckDB, a table of joedb by Arrow', 'group_arrow', 'group_duckdb', 1.5),
+    ('filter and group: joedb, db.sql', 'group_sql', 'group_duckdb', None),
+)
+GROUP = 'SELECT value % 100 AS k, count(*), sum(value) FROM benchmark WHERE value % 3 = 0 GROUP BY k'
+
+
+def make_rows(rows):
+    return [('TOTO', i) for i in range(1, rows + 1)]
+
+
+def sqlite_table(path):
+    import sqlite3
+    connection = sqlite3.connect(path)
+    connection.execute('CREATE TABLE benchmark(name TEXT, value INTEGER)')
+    return connection
+
+
+class Child:
+    """The cases, run by the Python that has the module. Each returns the seconds that it took."""
+
+    def __init__(self, rows, path):
+        self.rows, self.path = rows, path
+
+    def joedb_table(self, name):
+        import joedb
+        db = joedb.open(name)
+        return db, db.create_table('benchmark', name=str, value=int)
+
+    def timed(self, function):
+        start = time.perf_counter()
+        function()
+        return time.perf_counter() - start
+
+    def open_numpy(self):
+        import joedb
+        import numpy  # what is measured is not how long this takes  # noqa: F401
+
+        def run():
+            with joedb.open(self.path, 'r') as db:
+                if int(db.benchmark.value.sum()) != self.rows * (self.rows + 1) // 2:
+                    sys.exit('wrong sum')
+        return self.timed(run)
+
+    def insert_executemany(self):
+        connection, rows = sqlite_table('insert.sqlite'), make_rows(self.rows)
+
+        def run():
+            connection.executemany('INSERT INTO benchmark VALUES(?, ?)', rows)
+            connection.commit()
+        return self.timed(run)
+
+    def insert_rows(self):
+        db, table = self.joedb_table('insert.joedb')
+        rows = make_rows(self.rows)
+
+        def run():
+            with db.transaction(hard=True):
+                insert = table.insert
+                for name, value in rows:
+                    insert(name=name, value=value)
+        return self.timed(run)
+
+    def insert_dicts(self):
+        db, table = self.joedb_table('insert.joedb')
+        rows = [{'name': name, 'value': value} for name, value in make_rows(self.rows)]
+
+        def run():
+            with db.transaction(hard=True):
+                table.insert_many(rows)
+        return self.timed(run)
+
+    def insert_arrow(self):
+        import pyarrow
+        db, table = self.joedb_table('insert.joedb')
+        rows = make_rows(self.rows)
+        frame = pyarrow.table({'name': [row[0] for row in rows], 'value': [row[1] for row in rows]})
+
+        def run():
+            with db.transaction(hard=True):
+                table.insert_many(frame)
+        return self.timed(run)
+
+    def group_duckdb(self):
+        import duckdb
+        import joedb
+        with joedb.open(self.path, 'r') as db:
+            source = db.benchmark.to_arrow()  # noqa: F841 (DuckDB finds it by its name)
+            connection = duckdb.connect()
+            connection.execute('CREATE TABLE benchmark AS SELECT * FROM source')
+            return self.best(lambda: connection.execute(GROUP).fetchall())
+
+    def group_arrow(self):
+        import duckdb
+        import joedb
+        with joedb.open(self.path, 'r') as db:
+            benchmark = db.benchmark  # noqa: F841
+            connection = duckdb.connect()
+
+            def run():
+                columns = benchmark.to_arrow(['value'])  # noqa: F841
+                connection.execute(GROUP.replace('benchmark', 'columns')).fetchall()
+            return self.best(run)
+
+    def group_sql(self):
+        import joedb
+        with joedb.open(self.path, 'r') as db:
+            return self.best(lambda: db.sql(GROUP))
+
+    def best(self, function):
+        return min(self.timed(function) for _ in range(3))
+
+
+def measure_python(programs, directory, rounds, rows):
+    if not os.path.exists(INTERPRETER):
+        print('python: the module is not built: ./dev python\n')
+        return
+    print(f'python: {rows:,} rows ("TOTO", i) ({rounds} rounds)\n')
+    benchmark = os.path.join(programs, 'joedb_benchmark')
+    path = os.path.join(directory, 'python.joedb')
+    subprocess.run([benchmark, 'insert_rows', str(rows), path], check=True)
+    seconds = {case: [] for _, case, _, _ in CASES}
+    for _ in range(rounds):
+        for _, case, _, _ in CASES:
+            for name in ('insert.joedb', 'insert.sqlite'):
+                if os.path.exists(os.path.join(directory, name)):
+                    os.remove(os.path.join(directory, name))
+            if case == 'open_cpp':
+                start = time.perf_counter()
+                subprocess.run([benchmark, 'open_and_sum', str(rows), path], check=True)
+                seconds[case].append(time.perf_counter() - start)
+                continue
+            output = subprocess.run([INTERPRETER, os.path.abspath(__file__), case, str(rows), path], cwd=directory,
+                                    check=True, stdout=subprocess.PIPE, text=True).stdout
+            seconds[case].append(float(output))
+    median = {case: statistics.median(values) for case, values in seconds.items()}
+    print('  ratio   median      min')
+    for text, case, beside, limit in CASES:
+        ratio = '' if beside is None else f'{median[case] / median[beside]:.2f}'
+        goal = '' if limit is None else f'  (at most {limit:g})'
+        print(f'{ratio:>7} {median[case]:7.3f}s {min(seconds[case]):7.3f}s  {text}{goal}')
+    print(flush=True)
+
+
+if __name__ == '__main__':
+    print(getattr(Child(int(sys.argv[2]), sys.argv[3]), sys.argv[1])())
