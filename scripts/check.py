@@ -27,6 +27,7 @@ BELOW = {
     'exchange': ['interpreter'],
     'arrow': ['interpreter'],
     'compiler': ['table'],
+    'session': ['arrow', 'network'],
     'sql': ['interpreter', 'compiler'],
     'replica': ['history'],
     'network': ['replica'],

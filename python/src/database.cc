@@ -22,42 +22,41 @@ namespace {
 }
 
 nb::object find_table(const Database_Object& self, const std::string& name, PyObject* error) {
-  Session& session = *self.session;
-  const Session::Use use(session);
-  if (const Table* const table = session.database().find_table(name))
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
+  if (const Table* const table = session->database().find_table(name))
     return make_table(self.session, table->id());
   std::vector<std::string> names;
-  for (const auto& table : session.database().tables())
+  for (const auto& table : session->database().tables())
     if (table != nullptr) names.push_back(table->name());
   fail(error, session.name() + " has no table " + name + did_you_mean(name, names));
 }
 
 nb::dict tables(const Database_Object& self) {
-  Session& session = *self.session;
-  const Session::Use use(session);
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
   nb::dict result;
-  for (const auto& table : session.database().tables())
+  for (const auto& table : session->database().tables())
     if (table != nullptr)
       result[nb::str(table->name().c_str(), table->name().size())] =
           make_table(self.session, table->id());
   return result;
 }
 
-void add_fields(Session& session, Table_Id table, const nb::dict& fields) {
+void add_fields(Shared_Session& session, Table_Id table, const nb::dict& fields) {
   for (const auto& [field, type] : fields) {
     const std::string name = name_text(field);
-    session.store().write(Add_Field{table, name, to_type(session, type)});
+    session->store().write(Add_Field{table, name, to_type(session, type)});
   }
 }
 
 nb::object create_table(const Database_Object& self, const std::string& name,
                         const nb::dict& fields) {
-  Session& session = *self.session;
-  const Session::Use use(session);
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
   const Table_Id id = session.change([&] {
-    session.give_up_undo();
-    session.store().write(Create_Table{name});
-    const Table_Id table = session.database().find_table(name)->id();
+    session->store().write(Create_Table{name});
+    const Table_Id table = session->database().find_table(name)->id();
     add_fields(session, table, fields);
     return table;
   });
@@ -93,12 +92,11 @@ class Capsule_Schema {
 // A table with the columns of an Arrow schema, and more fields.
 nb::object create_table_like(const Database_Object& self, const std::string& name,
                              nb::handle capsule, const nb::dict& fields) {
-  Session& session = *self.session;
-  const Session::Use use(session);
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
   const Capsule_Schema schema(capsule);
   const Table_Id id = session.change([&] {
-    session.give_up_undo();
-    const Table_Id table = create_table_for(session.store(), name, schema.get());
+    const Table_Id table = create_table_for(session->store(), name, schema.get());
     add_fields(session, table, fields);
     return table;
   });
@@ -124,7 +122,7 @@ Moment to_moment(Abstract_File& file, nb::handle when) {
 }
 
 void enter(Transaction_Object& self) {
-  const Session::Use use(*self.session);
+  const Shared_Session::Use use(*self.session);
   if (self.state != Transaction_Object::State::made)
     throw Exception("this transaction has begun already: make another one");
   self.session->begin(self.why, self.author, self.is_hard);
@@ -133,9 +131,9 @@ void enter(Transaction_Object& self) {
 
 void end_transaction(Transaction_Object& self, bool is_commit) {
   if (self.state != Transaction_Object::State::begun) return;
-  const Session::Use use(*self.session);
+  const Shared_Session::Use use(*self.session);
   self.state = Transaction_Object::State::ended;
-  if (!self.session->is_in_transaction()) return;
+  if (!(*self.session)->is_in_transaction()) return;
   if (is_commit)
     self.session->commit();
   else
@@ -143,9 +141,9 @@ void end_transaction(Transaction_Object& self, bool is_commit) {
 }
 
 std::string repr(const Database_Object& self) {
-  Session& session = *self.session;
+  Shared_Session& session = *self.session;
   try {
-    const Session::Use use(session);
+    const Shared_Session::Use use(session);
     return "<joedb.Database " + session.name() + '>';
   } catch (const Closed&) {
     return "<joedb.Database " + session.name() + ", closed>";
@@ -155,13 +153,19 @@ std::string repr(const Database_Object& self) {
 nb::object open(const std::string& path, const std::string& mode, const std::string& server,
                 const std::string& authority_file, const std::string& token_file,
                 const std::string& recovery, double timeout, bool hard, bool timestamps) {
-  return nb::cast(Database_Object{Session::open(
-      {path, mode, server, authority_file, token_file, recovery, timeout, hard, timestamps})});
+  Session_Options options;
+  options.is_hard = hard;
+  options.has_timestamps = timestamps;
+  options.timeout = timeout;
+  options.server = server;
+  options.authority_file = authority_file;
+  options.token_file = token_file;
+  return nb::cast(Database_Object{Shared_Session::open(path, mode, recovery, std::move(options))});
 }
 
 }  // namespace
 
-Type to_type(const Session& session, nb::handle type) {
+Type to_type(Shared_Session& session, nb::handle type) {
   Table_Object* table = nullptr;
   if (nb::try_cast(type, table) && table != nullptr) {
     if (table->session.get() != &session) fail(PyExc_ValueError, "a table of another database");
@@ -180,7 +184,7 @@ Type to_type(const Session& session, nb::handle type) {
   constexpr std::string_view references = "references ";
   if (text.starts_with(references)) {
     const std::string name = text.substr(references.size());
-    const Table* const found = session.database().find_table(name);
+    const Table* const found = session->database().find_table(name);
     if (found == nullptr) throw Data_Error("there is no table " + name + " to refer to");
     return {Type_Code::reference, found->id()};
   }
@@ -217,18 +221,22 @@ void add_database(nb::module_& module) {
       .def_prop_ro("closed", [](const Database_Object& self) { return self.session->is_closed(); })
       .def_prop_ro("checkpoint",
                    [](const Database_Object& self) {
-                     const Session::Use use(*self.session);
-                     return self.session->checkpoint();
+                     const Shared_Session::Use use(*self.session);
+                     return (*self.session)->checkpoint();
                    })
       .def_prop_ro("in_transaction",
                    [](const Database_Object& self) {
-                     const Session::Use use(*self.session);
-                     return self.session->is_in_transaction();
+                     const Shared_Session::Use use(*self.session);
+                     return (*self.session)->is_in_transaction();
                    })
-      .def_prop_ro("is_past", [](const Database_Object& self) { return self.session->is_past(); })
+      .def_prop_ro("is_past",
+                   [](const Database_Object& self) {
+                     const Shared_Session::Use use(*self.session);
+                     return (*self.session)->is_past();
+                   })
       .def("_run_sql",
            [](const Database_Object& self, const std::string& statement, nb::handle parameters) {
-             const Session::Use use(*self.session);
+             const Shared_Session::Use use(*self.session);
              return run_sql(*self.session, statement, parameters);
            })
       .def("__getattr__",
@@ -243,8 +251,8 @@ void add_database(nb::module_& module) {
            })
       .def("__contains__",
            [](const Database_Object& self, const std::string& name) {
-             const Session::Use use(*self.session);
-             return self.session->database().find_table(name) != nullptr;
+             const Shared_Session::Use use(*self.session);
+             return (*self.session)->database().find_table(name) != nullptr;
            })
       .def("_create_table", &create_table)
       .def("_create_table_like", &create_table_like)
@@ -252,36 +260,37 @@ void add_database(nb::module_& module) {
           "transaction",
           [](const Database_Object& self, const std::string& why, const std::string& author,
              const nb::object& hard) {
+            const Shared_Session::Use use(*self.session);
             return Transaction_Object{
                 self.session, why, author,
-                hard.is_none() ? self.session->is_hard() : nb::cast<bool>(hard)};
+                hard.is_none() ? (*self.session)->is_hard() : nb::cast<bool>(hard)};
           },
           "why"_a = "", nb::kw_only(), "author"_a = "", "hard"_a = nb::none())
       .def(
           "pull",
           [](const Database_Object& self, double wait) {
-            const Session::Use use(*self.session);
+            const Shared_Session::Use use(*self.session);
             return self.session->pull(wait);
           },
           "wait"_a = 0.0)
       .def("hard_checkpoint",
            [](const Database_Object& self) {
-             const Session::Use use(*self.session);
+             const Shared_Session::Use use(*self.session);
              self.session->hard_checkpoint();
            })
       .def(
           "at",
           [](const Database_Object& self, nb::handle when) {
-            const Session::Use use(*self.session);
-            const auto file = self.session->open_reader();
+            const Shared_Session::Use use(*self.session);
+            const auto file = (*self.session)->open_reader();
             return nb::cast(Database_Object{self.session->past(to_moment(*file, when))});
           },
           "when"_a)
       .def(
           "_position",
           [](const Database_Object& self, nb::handle when) {
-            const Session::Use use(*self.session);
-            const auto file = self.session->open_reader();
+            const Shared_Session::Use use(*self.session);
+            const auto file = (*self.session)->open_reader();
             const Moment moment = to_moment(*file, when);
             return without_interpreter([&] { return find_moment(*file, moment); });
           },
@@ -289,7 +298,7 @@ void add_database(nb::module_& module) {
       .def("close",
            [](Database_Object& self) {
              if (self.session->is_closed()) return;
-             const Session::Use use(*self.session);
+             const Shared_Session::Use use(*self.session);
              self.session->close();
            })
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
@@ -297,7 +306,7 @@ void add_database(nb::module_& module) {
           "__exit__",
           [](Database_Object& self, nb::handle, nb::handle, nb::handle) {
             if (self.session->is_closed()) return;
-            const Session::Use use(*self.session);
+            const Shared_Session::Use use(*self.session);
             self.session->close();
           },
           "type"_a.none(), "value"_a.none(), "traceback"_a.none())
@@ -305,7 +314,7 @@ void add_database(nb::module_& module) {
 
   module.def("_open", &open, "path"_a, "mode"_a, "server"_a, "authority_file"_a, "token_file"_a,
              "recovery"_a, "timeout"_a, "hard"_a, "timestamps"_a);
-  module.def("_close_all", &Session::close_all);
+  module.def("_close_all", &Shared_Session::close_all);
 }
 
 }  // namespace joedb::python

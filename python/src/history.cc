@@ -115,10 +115,10 @@ Change_Options options() {
 }  // namespace
 
 nb::object record_history(const Record_Object& record) {
-  Session& session = *record.session;
-  const Session::Use use(session);
-  const Table& table = session.table(record.table);
-  const auto file = session.open_reader();
+  Shared_Session& session = *record.session;
+  const Shared_Session::Use use(session);
+  const Table& table = session->table(record.table);
+  const auto file = session->open_reader();
   const Table_Id id = table.id();
   const std::vector<Record_Version> versions =
       without_interpreter([&] { return record_versions(*file, id, record.id, options()); });
@@ -148,9 +148,9 @@ void add_history(nb::module_& module) {
   module.def(
       "_changes",
       [](const Database_Object& database, nb::handle from, nb::handle to, nb::handle table) {
-        Session& session = *database.session;
-        const Session::Use use(session);
-        auto file = session.open_reader();
+        Shared_Session& session = *database.session;
+        const Shared_Session::Use use(session);
+        auto file = session->open_reader();
         Change_Options change_options = options();
         if (!table.is_none()) {
           const auto& object = nb::cast<const Table_Object&>(table);

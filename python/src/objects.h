@@ -11,29 +11,29 @@
 namespace joedb::python {
 
 struct Database_Object {
-  std::shared_ptr<Session> session;
+  std::shared_ptr<Shared_Session> session;
 };
 
 struct Table_Object {
-  std::shared_ptr<Session> session;
+  std::shared_ptr<Shared_Session> session;
   Table_Id id;
 };
 
 struct Record_Object {
-  std::shared_ptr<Session> session;
+  std::shared_ptr<Shared_Session> session;
   Table_Id table;
   Record_Id id;
 };
 
 // Records that were found.
 struct Records_Object {
-  std::shared_ptr<Session> session;
+  std::shared_ptr<Shared_Session> session;
   Table_Id table;
   std::shared_ptr<const std::vector<index_t>> ids;
 };
 
 struct Transaction_Object {
-  std::shared_ptr<Session> session;
+  std::shared_ptr<Shared_Session> session;
   std::string why;
   std::string author;
   bool is_hard;
@@ -49,19 +49,19 @@ void add_history(nb::module_& module);
 
 // The names of the columns, and a list of tuples. Parameters are a sequence, or a dict by name.
 // Throws Sql_Failure, TypeError.
-nb::object run_sql(Session& session, const std::string& statement, nb::handle parameters);
+nb::object run_sql(Shared_Session& session, const std::string& statement, nb::handle parameters);
 
 // The versions of a record.
 nb::object record_history(const Record_Object& record);
 
 // A type as Python says it: "int32", "references city", a table, str, int, float, bool, bytes.
 // Throws TypeError, ValueError.
-Type to_type(const Session& session, nb::handle type);
+Type to_type(Shared_Session& session, nb::handle type);
 
 // What Python sees of an exception of C++ is set as its error.
 void set_python_error(const std::exception_ptr& error) noexcept;
 
-nb::object make_table(const std::shared_ptr<Session>& session, Table_Id id);
+nb::object make_table(const std::shared_ptr<Shared_Session>& session, Table_Id id);
 
 }  // namespace joedb::python
 

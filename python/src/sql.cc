@@ -18,7 +18,8 @@ namespace {
 
 class Live_Connection final : public Sql_Connection {
  public:
-  explicit Live_Connection(Session& session) : sql(session.database(), session.flushed_file()) {}
+  explicit Live_Connection(Shared_Session& session)
+      : sql(session->database(), session->flushed_file()) {}
   Live_Sql sql;
 };
 
@@ -191,10 +192,10 @@ int look_for_signals(void*) {
 
 }  // namespace
 
-nb::object run_sql(Session& session, const std::string& statement, nb::handle parameters) {
+nb::object run_sql(Shared_Session& session, const std::string& statement, nb::handle parameters) {
   std::unique_ptr<Sql_Connection>& kept = session.sql();
   if (kept == nullptr) kept = std::make_unique<Live_Connection>(session);
-  session.flushed_file();
+  session->flushed_file();
   sqlite3* const connection = static_cast<Live_Connection&>(*kept).sql.connection();
   constexpr int steps = 100'000;
   sqlite3_progress_handler(connection, steps, look_for_signals, nullptr);

@@ -42,56 +42,19 @@ nb::object get_field(const Record_Object& record, const Table& table, const Fiel
   return to_object(record.session, field.type, value);
 }
 
-// The bytes of blobs go to the journal before what refers to them.
-void write_blobs(Session& session, std::vector<Input>& inputs) {
-  for (Input& input : inputs)
-    if (input.blob.is_valid()) {
-      const auto& bytes = static_cast<const nb::bytes&>(input.blob);
-      input.value = session.store().write_blob({bytes.c_str(), bytes.size()});
-    }
-}
-
-void write_values(Session& session, Table& table, Record_Id record, std::vector<Input>& inputs) {
-  write_blobs(session, inputs);
-  for (const Input& input : inputs)
-    std::visit(
-        [&]<class T>(const T& value) {
-          if (Undo_Log* const undo = session.undo_log())
-            undo->update<T>(table, input.field, record, value);
-          else
-            session.store().write(Update<T>{table.id(), record, input.field, value});
-        },
-        input.value);
-}
-
-void update_record(const Record_Object& record, std::vector<Input>& inputs) {
-  Session& session = *record.session;
-  session.change([&] {
-    Table& table = session.table(record.table);
-    require_used(table, record.id);
-    session.pins().before_change(table.id());
-    // All of them, or none.
-    if (Undo_Log* const undo = inputs.size() > 1 ? session.undo_log() : nullptr) {
-      const Undo_Log::Savepoint savepoint = undo->savepoint();
-      try {
-        write_values(session, table, record.id, inputs);
-      } catch (...) {
-        undo->rollback_to(savepoint);
-        throw;
-      }
-    } else {
-      write_values(session, table, record.id, inputs);
-    }
-  });
+void update_record(const Record_Object& record, const Inputs& inputs) {
+  Shared_Session& session = *record.session;
+  require_used(session->table(record.table), record.id);
+  session.change([&] { session->update(record.table, record.id, inputs.values()); });
 }
 
 PyObject* record_get(PyObject* self, PyObject* name) noexcept {
   try {
     const Record_Object& record = *nb::inst_ptr<Record_Object>(self);
-    Session& session = *record.session;
+    Shared_Session& session = *record.session;
     {
-      const Session::Use use(session);
-      const Table& table = session.table(record.table);
+      const Shared_Session::Use use(session);
+      const Table& table = session->table(record.table);
       const Field_Info* const field = session.table_info(table).find(name);
       if (field != nullptr && !field->is_hidden)
         return get_field(record, table, *field).release().ptr();
@@ -101,8 +64,8 @@ PyObject* record_get(PyObject* self, PyObject* name) noexcept {
     std::string text = name_text(name);
     if (text.starts_with("__")) return nullptr;
     PyErr_Clear();
-    const Session::Use use(session);
-    throw_no_field(session, session.table(record.table), name, PyExc_AttributeError);
+    const Shared_Session::Use use(session);
+    throw_no_field(session, session->table(record.table), name, PyExc_AttributeError);
   } catch (nb::python_error& error) {
     error.restore();
   } catch (...) {
@@ -112,13 +75,13 @@ PyObject* record_get(PyObject* self, PyObject* name) noexcept {
 }
 
 void set_field(Record_Object& record, nb::handle name, nb::handle value, PyObject* error) {
-  Session& session = *record.session;
-  const Session::Use use(session);
-  const Table& table = session.table(record.table);
+  Shared_Session& session = *record.session;
+  const Shared_Session::Use use(session);
+  const Table& table = session->table(record.table);
   const Field_Info* const field = session.table_info(table).find(name.ptr());
   if (field == nullptr) throw_no_field(session, table, name, error);
-  std::vector<Input> inputs;
-  inputs.push_back(to_input(session, table, *field, value));
+  Inputs inputs;
+  inputs.add(to_input(session, table, *field, value));
   update_record(record, inputs);
 }
 
@@ -148,18 +111,18 @@ PyType_Slot record_slots[] = {
 };
 
 nb::object record_item(const Record_Object& record, nb::handle name) {
-  Session& session = *record.session;
-  const Session::Use use(session);
-  const Table& table = session.table(record.table);
+  Shared_Session& session = *record.session;
+  const Shared_Session::Use use(session);
+  const Table& table = session->table(record.table);
   const Field_Info* const field = session.table_info(table).find(name.ptr());
   if (field == nullptr) throw_no_field(session, table, name, PyExc_KeyError);
   return get_field(record, table, *field);
 }
 
 nb::dict record_dict(const Record_Object& record) {
-  Session& session = *record.session;
-  const Session::Use use(session);
-  const Table& table = session.table(record.table);
+  Shared_Session& session = *record.session;
+  const Shared_Session::Use use(session);
+  const Table& table = session->table(record.table);
   nb::dict result;
   for (const Field_Info& field : session.table_info(table).fields)
     result[field.name] = get_field(record, table, field);
@@ -168,9 +131,9 @@ nb::dict record_dict(const Record_Object& record) {
 
 // As a user would write it; references as ids, and long values shortened.
 std::string record_repr(const Record_Object& record) {
-  Session& session = *record.session;
-  const Session::Use use(session);
-  const Table& table = session.table(record.table);
+  Shared_Session& session = *record.session;
+  const Shared_Session::Use use(session);
+  const Table& table = session->table(record.table);
   std::string text = table.name() + '[' + std::to_string(record.id.value()) + ']';
   if (!table.is_used(record.id)) return '<' + text + ", which was deleted>";
   text += '(';
@@ -190,17 +153,10 @@ std::string record_repr(const Record_Object& record) {
   return text + ')';
 }
 
-void delete_record(Session& session, Table_Id table_id, Record_Id record) {
-  const Session::Use use(session);
-  session.change([&] {
-    Table& table = session.table(table_id);
-    require_used(table, record);
-    session.pins().before_change(table_id);
-    if (Undo_Log* const undo = session.undo_log())
-      undo->erase(table, record);
-    else
-      session.store().write(Delete{table_id, record});
-  });
+void delete_record(Shared_Session& session, Table_Id table, Record_Id record) {
+  const Shared_Session::Use use(session);
+  require_used(session->table(table), record);
+  session.change([&] { session->erase(table, record); });
 }
 
 // ---- tables -------------------------------------------------------------------------------------
@@ -217,62 +173,27 @@ Record_Id to_id(const Table_Object& table, nb::handle key) {
   return Record_Id(id);
 }
 
-// Requires a transaction, and that nothing else has changed since the inputs were made.
-Record_Id insert_one(Session& session, Table_Id table_id, std::vector<Input>& inputs) {
-  Table& table = session.table(table_id);
-  session.pins().before_change(table_id);
-  const Record_Id id(table.records().next_free());
-  // An id that is used again has old values: tools would show them.
-  if (id.value() < table.records().size())
-    for (const Field_Info& field : session.table_info(table).fields)
-      if (std::none_of(inputs.begin(), inputs.end(),
-                       [&](const Input& input) { return input.field == field.id; }))
-        inputs.push_back({field.id,
-                          visit_type(field.type.code,
-                                     []<class T>(std::type_identity<T>) {
-                                       return Value(std::in_place_type<T>, T());
-                                     }),
-                          {},
-                          {}});
-  write_blobs(session, inputs);
-  if (Undo_Log* const undo = session.undo_log()) {
-    undo->insert(table, id, [&] {
-      for (const Input& input : inputs)
-        std::visit([&]<class T>(const T& v) { undo->set_new_value<T>(table, input.field, id, v); },
-                   input.value);
-    });
-  } else {
-    session.store().write(Insert{table_id, id});
-    for (const Input& input : inputs)
-      std::visit(
-          [&]<class T>(const T& v) {
-            session.store().write(Update<T>{table_id, id, input.field, v});
-          },
-          input.value);
-  }
-  return id;
-}
-
 nb::object insert(const Table_Object& self, const nb::kwargs& values) {
-  Session& session = *self.session;
-  const Session::Use use(session);
-  std::vector<Input> inputs = to_inputs(session, self.id, values);
-  const Record_Id record = session.change([&] { return insert_one(session, self.id, inputs); });
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
+  const Inputs inputs = to_inputs(session, self.id, values);
+  const Record_Id record =
+      session.change([&] { return session->insert(self.id, inputs.values()); });
   return nb::cast(Record_Object{self.session, self.id, record});
 }
 
 // Dicts, one for each record. In a transaction of its own, all are rolled back if one is wrong; in
 // another one, those before it stay, as after other errors.
 nb::object insert_rows(const Table_Object& self, nb::handle rows) {
-  Session& session = *self.session;
-  const Session::Use use(session);
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
   nb::list ids;
   session.change([&] {
     for (const nb::handle row : nb::iter(rows)) {
       if (!PyDict_Check(row.ptr()))
         fail(PyExc_TypeError, "a dict is needed for each record, not " + shown(row));
-      std::vector<Input> inputs = to_inputs(session, self.id, row);
-      ids.append(insert_one(session, self.id, inputs).value());
+      const Inputs inputs = to_inputs(session, self.id, row);
+      ids.append(session->insert(self.id, inputs.values()).value());
     }
   });
   return ids;
@@ -293,11 +214,12 @@ bool is_equal(const T& a, const T& b) {
 }
 
 nb::object where(const Table_Object& self, const nb::kwargs& conditions) {
-  Session& session = *self.session;
-  const Session::Use use(session);
-  const std::vector<Input> inputs = to_inputs(session, self.id, conditions);
-  const Table& table = session.table(self.id);
-  for (const Input& input : inputs)
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
+  const Inputs conditions_of_engine = to_inputs(session, self.id, conditions);
+  const std::span<const Field_Input> inputs = conditions_of_engine.values();
+  const Table& table = session->table(self.id);
+  for (const Field_Input& input : inputs)
     if (std::holds_alternative<Blob>(input.value))
       fail(PyExc_TypeError, "where() compares no blobs");
   auto ids = std::make_shared<std::vector<index_t>>();
@@ -307,7 +229,7 @@ nb::object where(const Table_Object& self, const nb::kwargs& conditions) {
       return;
     }
     bool is_first = true;
-    for (const Input& input : inputs) {
+    for (const Field_Input& input : inputs) {
       std::visit(
           [&]<class T>(const T& value) {
             const Column<T>& column = table.column<T>(input.field);
@@ -352,9 +274,9 @@ nb::object object_array(const nb::list& values) {
 }
 
 // The values of some records, or of all.
-nb::object column_array(const std::shared_ptr<Session>& shared, const Table& table,
+nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Table& table,
                         const Field_Info& field, const std::vector<index_t>* ids) {
-  Session& session = *shared;
+  Shared_Session& session = *shared;
   const Record_Ids& records = table.records();
   const bool is_whole = ids == nullptr && records.used_count() == records.size();
   const auto size = static_cast<std::size_t>(records.size());
@@ -369,7 +291,7 @@ nb::object column_array(const std::shared_ptr<Session>& shared, const Table& tab
       if constexpr (std::is_same_v<T, bool>) is_in_place = is_in_place && is_bool_memory();
       if (is_in_place) {
         using Pin = std::shared_ptr<const Arrow_Pin>;
-        auto* const pin = new Pin(session.pins().pin(table.id(), field.id));
+        auto* const pin = new Pin(session->pins().pin(table.id(), field.id));
         const nb::capsule owner(pin, [](void* p) noexcept { delete static_cast<Pin*>(p); });
         return array<T>(reinterpret_cast<const T*>((*pin)->values()), size, owner);
       }
@@ -402,9 +324,9 @@ nb::object column_array(const std::shared_ptr<Session>& shared, const Table& tab
 
 // Attributes of a table, and items with a name.
 nb::object get_column(const Table_Object& self, nb::handle name, PyObject* error) {
-  Session& session = *self.session;
-  const Session::Use use(session);
-  const Table& table = session.table(self.id);
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
+  const Table& table = session->table(self.id);
   const Field_Info* const field = session.table_info(table).find(name.ptr());
   if (field == nullptr) throw_no_field(session, table, name, error);
   return column_array(self.session, table, *field, nullptr);
@@ -412,10 +334,10 @@ nb::object get_column(const Table_Object& self, nb::handle name, PyObject* error
 
 nb::object get_item(const Table_Object& self, nb::handle key) {
   if (PyUnicode_Check(key.ptr())) return get_column(self, key, PyExc_KeyError);
-  Session& session = *self.session;
+  Shared_Session& session = *self.session;
   const Record_Id id = to_id(self, key);
-  const Session::Use use(session);
-  require_used(session.table(self.id), id);
+  const Shared_Session::Use use(session);
+  require_used(session->table(self.id), id);
   return nb::cast(Record_Object{self.session, self.id, id});
 }
 
@@ -440,9 +362,9 @@ nb::object make_capsule(T* object, const char* name) {
 nb::object arrow_stream(const Table_Object& self,
                         const std::optional<std::vector<std::string>>& fields, bool has_ids,
                         bool has_views) {
-  Session& session = *self.session;
-  const Session::Use use(session);
-  const Table& table = session.table(self.id);
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
+  const Table& table = session->table(self.id);
   Arrow_Options options;
   options.with_ids = has_ids;
   if (has_views) options.text = Arrow_Text::utf8_view;
@@ -461,10 +383,10 @@ nb::object arrow_stream(const Table_Object& self,
     has_blobs = std::any_of(info.fields.begin(), info.fields.end(), [](const Field_Info& field) {
       return field.type.code == Type_Code::blob;
     });
-  if (has_blobs) options.blob_file = session.open_reader();
+  if (has_blobs) options.blob_file = session->open_reader();
   auto stream = std::make_unique<ArrowArrayStream>();
   std::memset(stream.get(), 0, sizeof(ArrowArrayStream));
-  export_table(session.pins(), self.id, options, stream.get());
+  export_table(session->pins(), self.id, options, stream.get());
   return make_capsule(stream.release(), stream_name);
 }
 
@@ -480,28 +402,16 @@ nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null
                          bool ignore_unknown, bool use_ids, bool round) {
   auto* const stream = capsule_item<ArrowArrayStream>(capsule, stream_name);
   if (stream->release == nullptr) fail(PyExc_ValueError, "the stream was read already");
-  Session& session = *self.session;
-  const Session::Use use(session);
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
   Arrow_Import_Options options;
   options.null_is_default = null_is_default;
   options.ignore_unknown = ignore_unknown;
   options.use_ids = use_ids;
   options.round = round;
   const Arrow_Imported imported = session.change([&] {
-    session.pins().before_change(self.id);
-    const Offset before = session.store().place().position;
-    const auto note_changes = [&] {
-      if (session.store().place().position != before) session.give_up_undo();
-    };
-    try {
-      const Arrow_Imported result = without_interpreter(
-          [&] { return import_stream(session.store(), self.id, stream, options); });
-      note_changes();
-      return result;
-    } catch (...) {
-      note_changes();
-      throw;
-    }
+    return without_interpreter(
+        [&] { return import_stream(session->store(), self.id, stream, options); });
   });
   const index_t first = imported.rows > 0 ? imported.first.value() : 0;
   return nb::borrow(reinterpret_cast<PyObject*>(&PyRange_Type))(first, first + imported.rows);
@@ -511,17 +421,12 @@ nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null
 
 template <class F>
 void change_schema(const Table_Object& self, F write) {
-  Session& session = *self.session;
-  const Session::Use use(session);
-  session.change([&] {
-    Table& table = session.table(self.id);
-    session.pins().before_change(self.id);
-    session.give_up_undo();
-    write(session, table);
-  });
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
+  session.change([&] { write(session, session->table(self.id)); });
 }
 
-Field_Id require_field(Session& session, const Table& table, const std::string& name) {
+Field_Id require_field(Shared_Session& session, const Table& table, const std::string& name) {
   const Field_Id id = table.find_field(name);
   if (id.is_null())
     throw_no_field(session, table, nb::str(name.c_str(), name.size()), PyExc_KeyError);
@@ -529,14 +434,14 @@ Field_Id require_field(Session& session, const Table& table, const std::string& 
 }
 
 std::string table_repr(const Table_Object& self) {
-  Session& session = *self.session;
-  const Session::Use use(session);
-  const Table& table = session.table(self.id);
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
+  const Table& table = session->table(self.id);
   std::string text = "<joedb.Table " + table.name() + '(';
   bool is_first = true;
   for (const Field_Info& field : session.table_info(table).fields) {
     text += (is_first ? "" : ", ") + name_text(field.name) + ": " +
-            type_text(session.database(), field.type);
+            type_text(session->database(), field.type);
     is_first = false;
   }
   return text + "), " + std::to_string(table.records().used_count()) +
@@ -544,11 +449,11 @@ std::string table_repr(const Table_Object& self) {
 }
 
 nb::dict table_fields(const Table_Object& self) {
-  Session& session = *self.session;
-  const Session::Use use(session);
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
   nb::dict result;
-  for (const Field_Info& field : session.table_info(session.table(self.id)).fields)
-    result[field.name] = nb::cast(type_text(session.database(), field.type));
+  for (const Field_Info& field : session.table_info(session->table(self.id)).fields)
+    result[field.name] = nb::cast(type_text(session->database(), field.type));
   return result;
 }
 
@@ -561,9 +466,9 @@ struct Table_Iterator {
 };
 
 nb::object next_record(Table_Iterator& self) {
-  Session& session = *self.table.session;
-  const Session::Use use(session);
-  const Record_Ids& records = session.table(self.table.id).records();
+  Shared_Session& session = *self.table.session;
+  const Shared_Session::Use use(session);
+  const Record_Ids& records = session->table(self.table.id).records();
   while (self.next < records.size() && !records.is_used(self.next)) ++self.next;
   if (self.next >= records.size()) throw nb::stop_iteration();
   return nb::cast(Record_Object{self.table.session, self.table.id, Record_Id(self.next++)});
@@ -580,7 +485,7 @@ bool is_attribute_of_records(const nb::object& name) {
   return PyObject_HasAttr(nb::type<Record_Object>().ptr(), name.ptr()) != 0;
 }
 
-nb::object make_table(const std::shared_ptr<Session>& session, Table_Id id) {
+nb::object make_table(const std::shared_ptr<Shared_Session>& session, Table_Id id) {
   return nb::cast(Table_Object{session, id});
 }
 
@@ -594,9 +499,9 @@ void add_tables(nb::module_& module) {
                              nb::handle value) { set_field(self, name, value, PyExc_KeyError); })
       .def("update",
            [](const Record_Object& self, const nb::kwargs& values) {
-             Session& session = *self.session;
-             const Session::Use use(session);
-             std::vector<Input> inputs = to_inputs(session, self.table, values);
+             Shared_Session& session = *self.session;
+             const Shared_Session::Use use(session);
+             const Inputs inputs = to_inputs(session, self.table, values);
              update_record(self, inputs);
            })
       .def("delete",
@@ -604,8 +509,8 @@ void add_tables(nb::module_& module) {
       .def("as_dict", &record_dict)
       .def("exists",
            [](const Record_Object& self) {
-             const Session::Use use(*self.session);
-             const Table* const table = self.session->database().find_table(self.table);
+             const Shared_Session::Use use(*self.session);
+             const Table* const table = (*self.session)->database().find_table(self.table);
              return table != nullptr && table->is_used(self.id);
            })
       .def("history", &record_history)
@@ -659,32 +564,32 @@ void add_tables(nb::module_& module) {
                    })
       .def("column",
            [](const Records_Object& self, nb::handle name) {
-             Session& session = *self.session;
-             const Session::Use use(session);
-             const Table& table = session.table(self.table);
+             Shared_Session& session = *self.session;
+             const Shared_Session::Use use(session);
+             const Table& table = session->table(self.table);
              const Field_Info* const field = session.table_info(table).find(name.ptr());
              if (field == nullptr) throw_no_field(session, table, name, PyExc_KeyError);
              for (const index_t id : *self.ids) require_used(table, Record_Id(id));
              return column_array(self.session, table, *field, self.ids.get());
            })
       .def("__repr__", [](const Records_Object& self) {
-        const Session::Use use(*self.session);
+        const Shared_Session::Use use(*self.session);
         const std::size_t size = self.ids->size();
         return "<" + std::to_string(size) + (size == 1 ? " record of " : " records of ") +
-               self.session->table(self.table).name() + ">";
+               (*self.session)->table(self.table).name() + ">";
       });
 
   nb::class_<Table_Object>(module, "Table")
       .def_prop_ro("table_name",
                    [](const Table_Object& self) {
-                     const Session::Use use(*self.session);
-                     return self.session->table(self.id).name();
+                     const Shared_Session::Use use(*self.session);
+                     return (*self.session)->table(self.id).name();
                    })
       .def_prop_ro("fields", &table_fields)
       .def_prop_ro("ids",
                    [](const Table_Object& self) {
-                     const Session::Use use(*self.session);
-                     return array<std::int64_t>(all_ids(self.session->table(self.id)));
+                     const Shared_Session::Use use(*self.session);
+                     return array<std::int64_t>(all_ids((*self.session)->table(self.id)));
                    })
       .def("__getattr__",
            [](const Table_Object& self, nb::handle name) {
@@ -694,15 +599,15 @@ void add_tables(nb::module_& module) {
       .def("__getitem__", &get_item)
       .def("__len__",
            [](const Table_Object& self) {
-             const Session::Use use(*self.session);
-             return self.session->table(self.id).records().used_count();
+             const Shared_Session::Use use(*self.session);
+             return (*self.session)->table(self.id).records().used_count();
            })
       // A table without records is a table.
       .def("__bool__", [](const Table_Object&) { return true; })
       .def("__iter__",
            [](const Table_Object& self) {
-             const Session::Use use(*self.session);
-             self.session->table(self.id);
+             const Shared_Session::Use use(*self.session);
+             (*self.session)->table(self.id);
              return Table_Iterator{self};
            })
       .def("__contains__",
@@ -711,15 +616,15 @@ void add_tables(nb::module_& module) {
                if (record->session != self.session || record->table != self.id) return false;
              if (as_record(key) == nullptr && PyIndex_Check(key.ptr()) == 0) return false;
              const Record_Id id = to_id(self, key);
-             const Session::Use use(*self.session);
-             return self.session->table(self.id).is_used(id);
+             const Shared_Session::Use use(*self.session);
+             return (*self.session)->table(self.id).is_used(id);
            })
       .def(
           "get",
           [](const Table_Object& self, nb::handle key, nb::handle fallback) {
             const Record_Id id = to_id(self, key);
-            const Session::Use use(*self.session);
-            if (!self.session->table(self.id).is_used(id)) return nb::borrow(fallback);
+            const Shared_Session::Use use(*self.session);
+            if (!(*self.session)->table(self.id).is_used(id)) return nb::borrow(fallback);
             return nb::cast(Record_Object{self.session, self.id, id});
           },
           "key"_a, "default"_a = nb::none())
@@ -740,33 +645,33 @@ void add_tables(nb::module_& module) {
       .def("_insert_rows", &insert_rows)
       .def("add_field",
            [](const Table_Object& self, const std::string& name, nb::handle type) {
-             change_schema(self, [&](Session& session, const Table&) {
-               session.store().write(Add_Field{self.id, name, to_type(session, type)});
+             change_schema(self, [&](Shared_Session& session, const Table&) {
+               session->store().write(Add_Field{self.id, name, to_type(session, type)});
              });
            })
       .def("drop_field",
            [](const Table_Object& self, const std::string& name) {
-             change_schema(self, [&](Session& session, const Table& table) {
-               session.store().write(Drop_Field{self.id, require_field(session, table, name)});
+             change_schema(self, [&](Shared_Session& session, const Table& table) {
+               session->store().write(Drop_Field{self.id, require_field(session, table, name)});
              });
            })
       .def("rename_field",
            [](const Table_Object& self, const std::string& name, const std::string& new_name) {
-             change_schema(self, [&](Session& session, const Table& table) {
-               session.store().write(
+             change_schema(self, [&](Shared_Session& session, const Table& table) {
+               session->store().write(
                    Rename_Field{self.id, require_field(session, table, name), new_name});
              });
            })
       .def("rename",
            [](const Table_Object& self, const std::string& name) {
-             change_schema(self, [&](Session& session, const Table&) {
-               session.store().write(Rename_Table{self.id, name});
+             change_schema(self, [&](Shared_Session& session, const Table&) {
+               session->store().write(Rename_Table{self.id, name});
              });
            })
       .def("drop",
            [](const Table_Object& self) {
-             change_schema(self, [&](Session& session, const Table&) {
-               session.store().write(Drop_Table{self.id});
+             change_schema(self, [&](Shared_Session& session, const Table&) {
+               session->store().write(Drop_Table{self.id});
              });
            })
       .def("__repr__", &table_repr)

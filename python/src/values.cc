@@ -40,7 +40,7 @@ std::string shown(nb::handle object) {
   throw nb::python_error();
 }
 
-void throw_no_field(Session& session, const Table& table, nb::handle name, PyObject* type) {
+void throw_no_field(Shared_Session& session, const Table& table, nb::handle name, PyObject* type) {
   std::vector<std::string> names;
   for (const Field_Info& field : session.table_info(table).fields)
     names.push_back(name_text(field.name));
@@ -164,7 +164,7 @@ std::string_view to_text(nb::handle object, nb::object& keep, const Fail& proble
 }
 
 template <class Fail>
-Record_Id to_reference(Session& session, Table_Id referenced, nb::handle object,
+Record_Id to_reference(Shared_Session& session, Table_Id referenced, nb::handle object,
                        const Fail& problem) {
   if (object.is_none()) return {};
   const Record_Object* record = nullptr;
@@ -182,28 +182,32 @@ Record_Id to_reference(Session& session, Table_Id referenced, nb::handle object,
 
 template <class Fail>
 void to_blob(nb::handle object, Input& input, const Fail& problem) {
+  input.value = Blob();
   if (object.is_none()) return;
-  if (PyBytes_Check(object.ptr())) {
-    input.blob = nb::borrow(object);
-    return;
-  }
   if (PyUnicode_Check(object.ptr()) || PyObject_CheckBuffer(object.ptr()) == 0)
     problem().wrong_type(object);
-  input.blob = nb::steal(PyBytes_FromObject(object.ptr()));
-  if (!input.blob.is_valid()) throw nb::python_error();
+  // An object that can be changed is copied.
+  input.keep = nb::steal(PyBytes_FromObject(object.ptr()));
+  char* bytes = nullptr;
+  Py_ssize_t size = 0;
+  if (!input.keep.is_valid() || PyBytes_AsStringAndSize(input.keep.ptr(), &bytes, &size) != 0)
+    throw nb::python_error();
+  input.bytes = std::string_view(bytes, static_cast<std::size_t>(size));
 }
 
 }  // namespace
 
-Input to_input(Session& session, const Table& table, const Field_Info& field, nb::handle object) {
-  Input input{field.id, {}, {}, {}};
+Input to_input(Shared_Session& session, const Table& table, const Field_Info& field,
+               nb::handle object) {
+  Input input;
+  input.field = field.id;
   // The object may be of a class whose functions change the database: names are asked for before.
   const Type type = field.type;
   const Table_Id table_id = table.id();
   const nb::object name = field.name;
   const auto problem = [&] {
-    const Table& t = session.table(table_id);
-    return Problem(session.database(), t, Field_Info{name, input.field, type});
+    const Table& t = session->table(table_id);
+    return Problem(session->database(), t, Field_Info{name, input.field, type});
   };
   visit_type(type.code, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, std::string_view>)
@@ -211,7 +215,7 @@ Input to_input(Session& session, const Table& table, const Field_Info& field, nb
     else if constexpr (std::is_same_v<T, Record_Id>)
       input.value = to_reference(session, type.referenced, object, problem);
     else if constexpr (std::is_same_v<T, Blob>)
-      input.value = Blob(), to_blob(object, input, problem);
+      to_blob(object, input, problem);
     else if constexpr (std::is_same_v<T, bool>)
       input.value = to_bool(object, problem);
     else if constexpr (std::is_floating_point_v<T>)
@@ -222,17 +226,17 @@ Input to_input(Session& session, const Table& table, const Field_Info& field, nb
   return input;
 }
 
-std::vector<Input> to_inputs(Session& session, Table_Id table, nb::handle dict) {
-  std::vector<Input> inputs;
+Inputs to_inputs(Shared_Session& session, Table_Id table, nb::handle dict) {
+  Inputs inputs;
   PyObject* key = nullptr;
   PyObject* value = nullptr;
   Py_ssize_t position = 0;
   inputs.reserve(static_cast<std::size_t>(PyDict_Size(dict.ptr())));
   while (PyDict_Next(dict.ptr(), &position, &key, &value) != 0) {
-    const Table& t = session.table(table);
+    const Table& t = session->table(table);
     const Field_Info* const field = session.table_info(t).find(key);
     if (field == nullptr) throw_no_field(session, t, key, PyExc_TypeError);
-    inputs.push_back(to_input(session, t, *field, value));
+    inputs.add(to_input(session, t, *field, value));
   }
   return inputs;
 }
@@ -260,7 +264,7 @@ static nb::object number_object(T value) {
     return nb::steal(PyLong_FromLongLong(value));
 }
 
-nb::object to_object(const std::shared_ptr<Session>& session, const Type& type,
+nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Type& type,
                      const Value& value) {
   return std::visit(
       [&]<class T>(const T& v) -> nb::object {
@@ -271,7 +275,7 @@ nb::object to_object(const std::shared_ptr<Session>& session, const Type& type,
           return nb::cast(Record_Object{session, type.referenced, v});
         } else if constexpr (std::is_same_v<T, Blob>) {
           if (v.is_null()) return nb::none();
-          return bytes_object(session->read_blob(v));
+          return bytes_object((*session)->read_blob(v));
         } else {
           return number_object(v);
         }
@@ -299,7 +303,7 @@ nb::object to_plain_object(const Value& value, const Abstract_File& file) {
 
 Value read_value(const Table& table, Field_Id field, const Type& type, Record_Id record) {
   return visit_type(type.code, [&]<class T>(std::type_identity<T>) -> Value {
-    return Value(std::in_place_type<T>, T(table.column<T>(field).get(record.value())));
+    return T(table.column<T>(field).get(record.value()));
   });
 }
 

@@ -11,24 +11,38 @@
 
 namespace joedb::python {
 
-// A value for a field, which refers to the Python object it was made of.
-struct Input {
-  Field_Id field;
-  Value value;
-  nb::object keep;  // that has the bytes of a text
-  nb::object blob;  // bytes that are to be written; none: the value is the blob
+// A value for a field, and the Python object that has its text or bytes.
+struct Input : Field_Input {
+  nb::object keep;
+};
+
+// Several, as a session takes them.
+class Inputs {
+ public:
+  void reserve(std::size_t size) { values_.reserve(size); }
+  void add(Input input) {
+    if (input.keep.is_valid()) kept_.push_back(std::move(input.keep));
+    values_.push_back(input);
+  }
+  std::span<const Field_Input> values() const { return values_; }
+
+ private:
+  std::vector<Field_Input> values_;
+  std::vector<nb::object> kept_;
 };
 
 // Converts an object for a field. Throws TypeError, ValueError or OverflowError, with the names of
 // table and field and the value. May call functions of Python, which may change the database.
-Input to_input(Session& session, const Table& table, const Field_Info& field, nb::handle object);
+Input to_input(Shared_Session& session, const Table& table, const Field_Info& field,
+               nb::handle object);
 // The same for keyword arguments, by name. Throws TypeError for a name that is no field.
-std::vector<Input> to_inputs(Session& session, Table_Id table, nb::handle dict);
+Inputs to_inputs(Shared_Session& session, Table_Id table, nb::handle dict);
 
 // Texts that are no UTF-8 have surrogates for the other bytes, as names of files in Python.
 nb::object text_object(std::string_view text);
 // A value of a type as the interface shows it: references as records.
-nb::object to_object(const std::shared_ptr<Session>& session, const Type& type, const Value& value);
+nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Type& type,
+                     const Value& value);
 // The same without a database: references as ids, blobs from a file.
 nb::object to_plain_object(const Value& value, const Abstract_File& file);
 
@@ -41,7 +55,7 @@ std::string name_text(nb::handle name);
 // The object as messages show it.
 std::string shown(nb::handle object);
 // AttributeError, TypeError or KeyError for a name that is no field.
-[[noreturn]] void throw_no_field(Session& session, const Table& table, nb::handle name,
+[[noreturn]] void throw_no_field(Shared_Session& session, const Table& table, nb::handle name,
                                  PyObject* type);
 
 // "int32", "references person"

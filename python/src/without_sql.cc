@@ -2,7 +2,7 @@
 
 namespace joedb::python {
 
-nb::object run_sql(Session&, const std::string&, nb::handle) {
+nb::object run_sql(Shared_Session&, const std::string&, nb::handle) {
   throw Exception("this joedb was built without SQLite (Debian: libsqlite3-dev)");
 }
 

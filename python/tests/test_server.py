@@ -69,5 +69,5 @@ def test_a_copy_of_something_else_is_an_error(server, tmp_path):
 def test_a_server_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(ConnectionError):
         joedb.open(tmp_path / "a.joedb", server=str(tmp_path / "nobody.sock"))
-    with pytest.raises(ValueError):
+    with pytest.raises(joedb.Error, match="reading only"):
         joedb.open(tmp_path / "a.joedb", "r", server="x")

@@ -1,0 +1,429 @@
+#include "session/session.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "joedb/io/memory_file.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/replica/local_copy.h"
+#include "joedb/table/load.h"
+#include "journal/past_file.h"
+
+#ifdef JOEDB_HAS_NETWORK
+#include "joedb/network/robust_connection.h"
+#include "joedb/network/tcp_connector.h"
+#endif
+
+namespace joedb {
+
+namespace {
+
+constexpr std::chrono::milliseconds longest_pause{20};
+
+// Sleeps that can be interrupted.
+class Interruptible_System final : public System {
+ public:
+  explicit Interruptible_System(const std::function<void()>& look) : look_(look) {}
+  void sleep(Duration duration) override {
+    const Time end = after(now(), duration);
+    for (;;) {
+      look_();
+      const Duration left = end - now();
+      if (left <= Duration(0)) return;
+      System::sleep(std::min<Duration>(left, longest_pause));
+    }
+  }
+
+ private:
+  const std::function<void()>& look_;
+};
+
+// A file whose locks are waited for so that interrupts and the timeout end it.
+class Interruptible_File final : public File {
+ public:
+  Interruptible_File(const std::string& name, Open_Mode mode, const Session_Options& options)
+      : File(name, mode), options_(options) {}
+
+  void exclusive_lock(Offset start, Offset size) override {
+    if (try_exclusive_lock(start, size)) return;
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    auto pause = std::chrono::milliseconds(1);
+    do {
+      options_.look_for_interrupt();
+      const std::chrono::duration<double> waited = Clock::now() - begin;
+      if (options_.timeout >= 0 && waited.count() >= options_.timeout)
+        throw Lock_Timeout(get_name() + " is being written by somebody else, for more than " +
+                           seconds_text() + " seconds");
+      System::real().sleep(pause);
+      pause = std::min(2 * pause, longest_pause);
+    } while (!try_exclusive_lock(start, size));
+  }
+
+ private:
+  std::string seconds_text() const {
+    std::string text = std::to_string(options_.timeout);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text;
+  }
+
+  const Session_Options& options_;
+};
+
+}  // namespace
+
+// ---- opening ------------------------------------------------------------------------------------
+
+#ifdef JOEDB_HAS_NETWORK
+class Session::Server {
+ public:
+  explicit Server(const Session_Options& options) : system_(options.look_for_interrupt) {
+    if (options.server.find("://") == std::string::npos)
+      connector_ = std::make_unique<Local_Connector>(options.server);
+    else
+      connector_ = std::make_unique<Tcp_Connector>(
+          Tcp_Address::parse(options.server),
+          Tls_Identity{.authority_file = options.authority_file, .token_file = options.token_file});
+    connection_.emplace(*connector_, Logger::none(), system_);
+  }
+  Connection& connection() { return *connection_; }
+
+ private:
+  Interruptible_System system_;
+  std::unique_ptr<Connector> connector_;
+  std::optional<Robust_Connection> connection_;
+};
+#else
+class Session::Server {
+ public:
+  explicit Server(const Session_Options&) {
+    throw Exception("this joedb was built without Asio and OpenSSL: it cannot talk to servers");
+  }
+  Connection& connection() { return Connection::dummy; }
+};
+#endif
+
+Session::Session(const std::string& path, Open_Mode mode, Session_Options options)
+    : name_(path), options_(std::move(options)) {
+  const bool is_reading = mode == Open_Mode::read_existing;
+  if (is_reading && !options_.server.empty())
+    throw Exception("a copy of what a server has is written: it cannot be opened for reading only");
+  if (path != memory_name)
+    file_ = std::make_unique<Interruptible_File>(path, mode, options_);
+  else if (is_reading)
+    throw Exception("a database in memory is new: it cannot be opened for reading only");
+  else
+    file_ = std::make_unique<Memory_File>();
+  if (is_reading)
+    open_for_reading();
+  else
+    open_for_writing(mode == Open_Mode::shared_write && path != memory_name);
+}
+
+void Session::open_for_reading() {
+  journal_ = std::make_unique<Readonly_Journal>(*file_, options_.recovery.value_or(Recovery::none));
+  load(own_database_, *journal_);
+  database_ = &own_database_;
+  pins_ = std::make_unique<Arrow_Pins>(*database_);
+}
+
+void Session::open_for_writing(bool is_shared) {
+  if (!options_.server.empty()) server_ = std::make_unique<Server>(options_);
+  const Recovery recovery = options_.recovery.value_or(is_shared ? Recovery::keep : Recovery::none);
+  store_ = std::make_unique<Writable_Database>(*file_, recovery, Deleted_Values::reset);
+  database_ = &store_->get_database();
+  pins_ = std::make_unique<Arrow_Pins>(*database_);
+  copy_ = std::make_unique<Writable_Copy<Writable_Database>>(*store_);
+  client_ = std::make_unique<Client>(*copy_, server_ ? server_->connection() : Connection::dummy,
+                                     Content_Check::fast);
+  client_->set_timestamp(options_.has_timestamps);
+  undo_.emplace(*store_);
+  is_shared_ = is_shared || server_ != nullptr;
+  if (server_ != nullptr) client_->pull();
+}
+
+std::unique_ptr<Session> Session::past(Moment moment) const {
+  std::unique_ptr<Session> session(new Session);
+  session->name_ = name_;
+  session->past_of_ = open_reader();
+  session->past_end_ = find_moment(*session->past_of_, moment);
+  session->file_ = std::make_unique<Past_File>(session->past_of_, session->past_end_);
+  session->open_for_reading();
+  return session;
+}
+
+Session::~Session() {
+  if (is_in_transaction()) roll_back_after_error();
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+const Table& Session::table(Table_Id id) const {
+  const Table* const table = database_->find_table(id);
+  if (table == nullptr) throw Data_Error("the table was dropped");
+  return *table;
+}
+
+Offset Session::checkpoint() const {
+  return store_ ? std::as_const(*store_).get_journal().get_checkpoint()
+                : journal_->get_checkpoint();
+}
+
+std::shared_ptr<Abstract_File> Session::open_reader() const {
+  if (is_past()) return std::make_shared<Past_File>(past_of_, past_end_);
+  if (file_->is_replaced()) throw Exception(name_ + " was replaced by another file: open it again");
+  if (std::shared_ptr<Abstract_File> file = file_->open_beside("", Open_Mode::read_existing))
+    return file;
+  // In memory.
+  auto copy = std::make_shared<Memory_File>();
+  file_->copy_to(*copy);
+  return copy;
+}
+
+std::string Session::read_blob(Blob blob) {
+  return store_ ? store_->read_blob(blob) : file_->read_blob(blob);
+}
+
+Abstract_File& Session::flushed_file() {
+  if (store_) store_->flush();
+  return *file_;
+}
+
+Offset Session::pull(double wait) {
+  if (is_in_transaction())
+    throw Exception(
+        "a transaction begins with what others have written: nothing can be pulled in it");
+  pins_->before_change();
+  if (store_ && store_->must_build()) forget_tables();
+  Interruptible_System system(options_.look_for_interrupt);
+  const auto pull_once = [&](System::Duration duration) -> Offset {
+    if (client_) return client_->pull(duration, system);
+    const Offset size = journal_->pull();
+    load(own_database_, *journal_);
+    return size;
+  };
+  constexpr double longest_wait = 1e9;
+  const std::chrono::duration<double> seconds(std::clamp(wait, 0.0, longest_wait));
+  const System::Time end =
+      System::after(system.now(), std::chrono::duration_cast<System::Duration>(seconds));
+  for (;;) {
+    const System::Duration left = std::max(end - system.now(), System::Duration(0));
+    constexpr System::Duration longest = std::chrono::milliseconds(200);
+    const Offset size = pull_once(std::min(left, longest));
+    if (size > 0 || left == System::Duration(0)) return size;
+    system.sleep(client_ ? System::Duration(0) : std::min<System::Duration>(left, longest_pause));
+  }
+}
+
+// ---- transactions -------------------------------------------------------------------------------
+
+void Session::require_writer() const {
+  if (is_past()) throw Exception(name_ + ": a past state cannot be changed");
+  if (client_ == nullptr) throw Exception(name_ + " is opened for reading only");
+  if (is_in_transaction() && owner_ != std::this_thread::get_id())
+    throw Exception(name_ + ": another thread is in a transaction");
+}
+
+void Session::require_transaction() const {
+  require_writer();
+  if (!is_in_transaction()) throw Exception(name_ + ": there is no transaction");
+}
+
+void Session::begin(std::string_view why, std::string_view author, bool is_hard) {
+  require_writer();
+  if (is_in_transaction()) throw Exception(name_ + ": there is a transaction already");
+  if (is_shared_) {  // what others have written is read
+    pins_->before_change();
+    if (store_->must_build()) forget_tables();
+  }
+  auto lock = std::make_unique<Client_Lock>(*client_);
+  undo_->clear();
+  start_ = undo_->savepoint();
+  must_rebuild_ = false;
+  client_->set_hard_checkpoint(is_hard);
+  client_->set_author(std::string(author));
+  owner_ = std::this_thread::get_id();
+  lock_ = std::move(lock);
+  if (why.empty() && author.empty()) return;
+  try {
+    lock_->explain(why);
+  } catch (...) {
+    roll_back_after_error();
+    throw;
+  }
+}
+
+void Session::end() noexcept {
+  lock_.reset();
+  if (undo_->is_broken())
+    undo_.emplace(*store_);
+  else
+    undo_->clear();
+}
+
+void Session::commit() {
+  require_transaction();
+  try {
+    if (undo_->is_broken()) throw Exception(name_ + ": a change could not be taken back");
+    if (uncommitted() > 0) {
+      // From here on, a part of it may count.
+      must_rebuild_ = true;
+      lock_->checkpoint_and_push_unlock();
+    } else {
+      lock_->unlock();
+    }
+  } catch (...) {
+    roll_back_after_error();
+    throw;
+  }
+  end();
+}
+
+void Session::rollback() {
+  require_transaction();
+  try {
+    if (must_rebuild_ || undo_->is_broken()) forget_tables();
+    pins_->before_change();
+    if (!must_rebuild_ && !undo_->is_broken()) undo_->rollback_to(start_);
+    lock_->unlock();
+  } catch (...) {
+    roll_back_after_error();
+    throw;
+  }
+  end();
+}
+
+// What is thrown already says more. If even this fails, only the locks are released: nothing can be
+// written any more.
+void Session::roll_back_after_error() noexcept {
+  if (!is_in_transaction()) return;
+  try {
+    pins_->before_change();
+    try {
+      if (!must_rebuild_ && !undo_->is_broken()) undo_->rollback_to(start_);
+    } catch (const std::exception&) {  // unlock() reads the journal again
+    }
+    if (uncommitted() > 0) forget_tables();
+    lock_->unlock();
+  } catch (const std::exception&) {
+    lock_->abandon();
+  }
+  end();
+}
+
+void Session::hard_checkpoint() {
+  begin("", "", true);
+  try {
+    store_->hard_checkpoint();
+  } catch (...) {
+    roll_back_after_error();
+    throw;
+  }
+  commit();
+}
+
+// ---- changes ------------------------------------------------------------------------------------
+
+Writable_Database& Session::store() {
+  require_transaction();
+  pins_->before_change();
+  must_rebuild_ = true;
+  return *store_;
+}
+
+Value Session::write_blob(const Field_Input& input) {
+  return input.bytes ? Value(store_->write_blob(*input.bytes)) : input.value;
+}
+
+Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs) {
+  require_transaction();
+  Table& table = database_->table(table_id);
+  pins_->before_change(table_id);
+  const Record_Id record(table.records().next_free());
+  // The bytes of blobs stand in the journal before what refers to them. Where an id is used again,
+  // tools would show old values.
+  std::vector<std::pair<Field_Id, Value>> values;
+  const bool is_reused = record.value() < table.records().size();
+  const bool has_bytes = std::any_of(inputs.begin(), inputs.end(),
+                                     [](const Field_Input& input) { return bool(input.bytes); });
+  if (is_reused || has_bytes) {
+    for (const Field_Input& input : inputs) values.emplace_back(input.field, write_blob(input));
+    for (std::size_t i = 0; is_reused && i < table.fields().size(); ++i) {
+      const Field_Id field(static_cast<std::uint16_t>(i + 1));
+      const Field* const found = table.find_field(field);
+      if (found == nullptr || std::any_of(inputs.begin(), inputs.end(),
+                                          [&](const Field_Input& x) { return x.field == field; }))
+        continue;
+      values.emplace_back(field,
+                          visit_type(found->column->type().code,
+                                     []<class T>(std::type_identity<T>) -> Value { return T(); }));
+    }
+  }
+  const auto write = [&](auto write_one) {
+    const auto visit = [&](Field_Id field, const Value& value) {
+      std::visit([&](const auto& v) { write_one(field, v); }, value);
+    };
+    if (is_reused || has_bytes)
+      for (const auto& [field, value] : values) visit(field, value);
+    else
+      for (const Field_Input& input : inputs) visit(input.field, input.value);
+  };
+  if (!must_rebuild_) {
+    undo_->insert(table, record, [&] {
+      write([&]<class T>(Field_Id field, const T& value) {
+        undo_->set_new_value<T>(table, field, record, value);
+      });
+    });
+    return record;
+  }
+  store_->write(Insert{table_id, record});
+  try {
+    write([&]<class T>(Field_Id field, const T& value) {
+      store_->write(Update<T>{table_id, record, field, value});
+    });
+  } catch (...) {
+    store_->write(Delete{table_id, record});
+    throw;
+  }
+  return record;
+}
+
+void Session::write_values(Table& table, Record_Id record, std::span<const Field_Input> inputs) {
+  for (const Field_Input& input : inputs)
+    std::visit(
+        [&]<class T>(const T& value) {
+          if (!must_rebuild_)
+            undo_->update<T>(table, input.field, record, value);
+          else
+            store_->write(Update<T>{table.id(), record, input.field, value});
+        },
+        write_blob(input));
+}
+
+void Session::update(Table_Id table_id, Record_Id record, std::span<const Field_Input> inputs) {
+  require_transaction();
+  Table& table = database_->table(table_id);
+  table.require_used(record);
+  pins_->before_change(table_id);
+  if (must_rebuild_ || inputs.size() < 2) return write_values(table, record, inputs);
+  const Undo_Log::Savepoint savepoint = undo_->savepoint();
+  try {
+    write_values(table, record, inputs);
+  } catch (...) {
+    undo_->rollback_to(savepoint);
+    throw;
+  }
+}
+
+void Session::erase(Table_Id table_id, Record_Id record) {
+  require_transaction();
+  Table& table = database_->table(table_id);
+  pins_->before_change(table_id);
+  if (must_rebuild_)
+    store_->write(Delete{table_id, record});
+  else
+    undo_->erase(table, record);
+}
+
+}  // namespace joedb

@@ -1,0 +1,190 @@
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "joedb/arrow/pins.h"
+#include "joedb/history/values.h"
+#include "joedb/journal/readonly_journal.h"
+#include "joedb/replica/client.h"
+#include "joedb/table/writable_database.h"
+#include "table/undo_log.h"
+
+namespace joedb {
+
+// Another process had the write lock for longer than Session_Options::timeout.
+class Lock_Timeout : public Exception {
+ public:
+  using Exception::Exception;
+};
+
+struct Session_Options {
+  // What is done with bytes behind the checkpoint; by default Recovery::keep for a shared file, and
+  // none for others.
+  std::optional<Recovery> recovery;
+  // Of transactions that do not say it.
+  bool is_hard = false;
+  bool has_timestamps = true;
+  // How many seconds a lock of a shared file is waited for. Negative: without a limit.
+  double timeout = -1;
+  // Called every few milliseconds while this waits for others. What it throws ends the wait.
+  std::function<void()> look_for_interrupt = [] {};
+  // A server whose copy the file is: joedb://HOST/DATABASE, or the path of a socket.
+  std::string server = {};
+  std::string authority_file = {};
+  std::string token_file = {};
+};
+
+// A value for a field. Texts are views; bytes are written to the journal, and a blob field then
+// refers to them.
+struct Field_Input {
+  Field_Id field;
+  Value value;
+  std::optional<std::string_view> bytes = {};
+};
+
+// An open database for programs without a compiled schema, in other languages: a file for writing,
+// alone or shared, perhaps with a server; a file for reading; or a past state.
+//
+// Records that are inserted have default values where none was given, also where an id is used
+// again. Columns may be exported (pins()): they are told of all changes.
+//
+// Not thread-safe. All functions throw what the engine throws; an Exception in a transaction of
+// another thread, and where the database can only be read. What can wait calls look_for_interrupt.
+class Session {
+ public:
+  static constexpr char memory_name[] = ":memory:";
+
+  // Throws Exception, too, if the program was built without what servers need.
+  Session(const std::string& path, Open_Mode mode, Session_Options options = {});
+  // A transaction is rolled back.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // The state at a moment, for reading. This session may be destroyed before it.
+  std::unique_ptr<Session> past(Moment moment) const;
+
+  const std::string& name() const { return name_; }
+  bool is_past() const { return past_of_ != nullptr; }
+  bool is_hard() const { return options_.is_hard; }
+  // Whether others write, too: transactions wait for them.
+  bool is_shared() const { return is_shared_; }
+
+  // ---- reading
+
+  const Database& database() const { return *database_; }
+  Database& database() { return *database_; }
+  // Throws Data_Error if the table was dropped, or never there.
+  const Table& table(Table_Id id) const;
+  Arrow_Pins& pins() { return *pins_; }
+  // Changes when tables or fields may have changed, or their addresses.
+  std::uint64_t schema_version() const {
+    return database_->schema_entries().size() + (builds_ << 40);
+  }
+  // Up to where the journal counts.
+  Offset checkpoint() const;
+  // A file to read the journal from, valid whatever happens to this object.
+  std::shared_ptr<Abstract_File> open_reader() const;
+  std::string read_blob(Blob blob);
+  // The file, which has all blobs.
+  Abstract_File& flushed_file();
+
+  // Reads what others have written, waiting for it up to so many seconds. Returns the number of
+  // bytes.
+  Offset pull(double wait);
+
+  // ---- transactions
+
+  bool is_in_transaction() const { return lock_ != nullptr; }
+  bool is_transaction_hard() const { return client_ != nullptr && client_->settings().is_hard; }
+  // It belongs to this thread. Of an empty text and author nothing is written.
+  void begin(std::string_view why, std::string_view author, bool is_hard);
+  // Ends the transaction, whatever is thrown: it was rolled back then, unless it has a checkpoint
+  // (Client::transaction).
+  void commit();
+  void rollback();
+  // A hard checkpoint. Not in a transaction.
+  void hard_checkpoint();
+  // How many bytes the transaction has written: a commit of many takes a while.
+  Offset uncommitted() const { return store_ ? store_->ahead_of_checkpoint() : 0; }
+
+  // Calls write() in the transaction of this thread, or in one of its own, which is rolled back if
+  // it throws.
+  template <class F>
+  auto change(F write) {
+    require_writer();
+    if (is_in_transaction()) return write();
+    begin("", "", is_hard());
+    try {
+      if constexpr (std::is_void_v<decltype(write())>) {
+        write();
+        commit();
+      } else {
+        auto result = write();
+        commit();
+        return result;
+      }
+    } catch (...) {
+      roll_back_after_error();
+      throw;
+    }
+  }
+
+  // ---- changes, in a transaction
+
+  // The next free id.
+  Record_Id insert(Table_Id table, std::span<const Field_Input> inputs);
+  // All of the fields, or none.
+  void update(Table_Id table, Record_Id record, std::span<const Field_Input> inputs);
+  void erase(Table_Id table, Record_Id record);
+  // For other changes than those of records: a rollback reads the journal again.
+  Writable_Database& store();
+
+ private:
+  Session() = default;
+  void open_for_reading();
+  void open_for_writing(bool is_shared);
+  void connect();
+  void require_writer() const;
+  void require_transaction() const;
+  void roll_back_after_error() noexcept;
+  void forget_tables() { ++builds_; }
+  void end() noexcept;
+  Value write_blob(const Field_Input& input);
+  void write_values(Table& table, Record_Id record, std::span<const Field_Input> inputs);
+
+  std::string name_;
+  Session_Options options_;
+  bool is_shared_ = false;
+
+  class Server;
+  std::unique_ptr<Server> server_;
+  std::shared_ptr<Abstract_File> past_of_;
+  Offset past_end_ = 0;
+  std::unique_ptr<Abstract_File> file_;
+  std::unique_ptr<Writable_Database> store_;  // or journal_, with own_database_
+  std::unique_ptr<Readonly_Journal> journal_;
+  Database own_database_{Deleted_Values::reset};
+  Database* database_ = nullptr;
+  std::unique_ptr<Arrow_Pins> pins_;
+  std::unique_ptr<Local_Copy> copy_;
+  std::unique_ptr<Client> client_;  // null: only for reading
+
+  std::optional<Undo_Log> undo_;
+  Undo_Log::Savepoint start_;
+  bool must_rebuild_ = false;  // the undo log does not know all changes
+  std::unique_ptr<Client_Lock> lock_;
+  std::thread::id owner_;
+  std::uint64_t builds_ = 0;
+};
+
+}  // namespace joedb
+
+#endif
