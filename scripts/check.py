@@ -28,6 +28,7 @@ BELOW = {
     'arrow': ['interpreter'],
     'compiler': ['table'],
     'session': ['arrow', 'network'],
+    'c': ['session'],
     'sql': ['interpreter', 'compiler'],
     'replica': ['history'],
     'network': ['replica'],

@@ -47,7 +47,7 @@ def test_moments_are_positions_times_and_names(db, cities):
         db.at("..")
     with pytest.raises(TypeError):
         db.at([])
-    with pytest.raises(joedb.Error):
+    with pytest.raises(joedb.Error, match="inside of an entry"):
         db.at(42)
     with pytest.raises(joedb.Error):
         db.at(10**9)

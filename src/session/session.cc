@@ -149,7 +149,14 @@ std::unique_ptr<Session> Session::past(Moment moment) const {
   session->past_of_ = open_reader();
   session->past_end_ = find_moment(*session->past_of_, moment);
   session->file_ = std::make_unique<Past_File>(session->past_of_, session->past_end_);
-  session->open_for_reading();
+  try {
+    session->open_for_reading();
+  } catch (const Corruption_Error&) {  // is it the place, or the file?
+    Readonly_Journal journal(*session->past_of_);
+    journal.replay(Ignore_Entries(), session->past_end_);
+    require_entry_end(journal, session->past_end_);
+    throw;
+  }
   return session;
 }
 
