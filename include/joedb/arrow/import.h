@@ -35,11 +35,11 @@ struct Arrow_Imported {
 // frames), and releases the stream. Columns go to the fields of their name; a field without a
 // column gets default values.
 //
-//     integers, float32, float64     all integers, half, float and double; bool: if no value is
-//     lost boolean                        bool; integers that are 0 or 1 references integers that
-//     are not negative, -1 and null for null string                         u, U, vu; z, Z, vz blob
-//     z, Z, vz, u, U, vu: the bytes are written to the journal;
-//                                    see blob_positions
+//     integers, float32, float64    all integers, half, float and double; bool: if no value is lost
+//     boolean                       bool; integers that are 0 or 1
+//     references                    integers that are not negative, -1 and null for null
+//     string                        u, U, vu; z, Z, vz
+//     blob                          the same, whose bytes go to the journal; see blob_positions
 //
 // Each can be encoded by a dictionary.
 //
