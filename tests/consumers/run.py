@@ -214,6 +214,23 @@ class Consumers(unittest.TestCase):
         self.assertEqual({'-ljoedb_wal', '-ljoedb_io', '-lisal'}, set(libraries))
         self.assertNotIn('-lisal', run(project.folder, 'pkg-config', '--libs', 'joedb').split())
 
+    def check_arrow_program(self, folder):
+        """It does what examples/arrow does."""
+        first, expected = read(os.path.join(SOURCE, 'examples/arrow/arrow.txt')).split('\n', 1)
+        self.assertEqual('$ arrow', first)
+        self.assertEqual(expected, run(folder, './cities'))
+
+    def test_tables_for_arrow_find_package(self):
+        project = Project('arrow_find_package', 'arrow')
+        project.configure(compiler=CLANG)
+        project.build()
+        self.check_arrow_program(project.build_folder)
+
+    def test_tables_for_arrow_pkg_config(self):
+        project = Project('arrow_pkg_config', 'arrow')
+        run(project.folder, 'make', '-B', 'CXX=g++', f'CXXFLAGS={STRICT}')
+        self.check_arrow_program(project.folder)
+
     def check_rpc_programs(self, folder):
         """They do what examples/rpc does."""
         for file in glob.glob(os.path.join(folder, '*.joedb')):
