@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "arrow/source.h"
 #include "joedb/format/compact.h"
+#include "joedb/format/integrity.h"
 
 namespace joedb::inline v1 {
 namespace {
@@ -37,21 +39,23 @@ class Source_Stream {
   Source_Stream(const Source_Stream&) = delete;
   Source_Stream& operator=(const Source_Stream&) = delete;
 
-  Released<ArrowSchema> schema() {
-    Released<ArrowSchema> result;
-    require(stream_->get_schema(stream_, &result.value));
-    return result;
-  }
+  Released<ArrowSchema> schema() { return get<ArrowSchema>(stream_->get_schema); }
   // Released at the end.
-  Released<ArrowArray> next() {
-    Released<ArrowArray> result;
-    require(stream_->get_next(stream_, &result.value));
-    return result;
-  }
+  Released<ArrowArray> next() { return get<ArrowArray>(stream_->get_next); }
 
  private:
-  void require(int code) {
-    if (code == 0) return;
+  // What a function that fails has left is nobody's.
+  template <class T>
+  Released<T> get(int (*function)(ArrowArrayStream*, T*)) {
+    Released<T> result;
+    const int code = function(stream_, &result.value);
+    if (code != 0) {
+      result.value = {};
+      fail(code);
+    }
+    return result;
+  }
+  [[noreturn]] void fail(int code) {
     const char* const text =
         stream_->get_last_error == nullptr ? nullptr : stream_->get_last_error(stream_);
     throw Exception(text != nullptr ? std::string("Arrow: ") + text
@@ -177,26 +181,45 @@ class Converter {
     }
   }
 
-  // Calls f(row, value) for each row; T is the type of values of the field, or std::string_view for
-  // the bytes of a blob. Null blobs have no data. Throws Data_Error.
+  // Whether all texts are values of a string field, for what the buffers say.
+  bool has_only_valid_texts() const {
+    return is_arrow_text(target_.source->kind) && !rows_.may_have_nulls() &&
+           rows_.values().max_text_size() <=
+               static_cast<std::int64_t>(Column<std::string_view>::max_size);
+  }
+
+  struct Range {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  Range all() const { return {0, rows_.size()}; }
+
+  // Calls f(row, value) for each row of the range; T is the type of values of the field, or
+  // std::string_view for the bytes of a blob. Null blobs have no data. Throws Data_Error.
   template <class T, class F>
-  void for_each(F f) const {
+  void for_each(Range range, F f) const {
     const Arrow_Kind kind = target_.source->kind;
     if (kind == Arrow_Kind::null) {
-      for (std::int64_t row = 0; row < rows_.size(); ++row) f(row, null<T>(row));
+      for (std::int64_t row = range.begin; row < range.end; ++row) f(row, null<T>(row));
     } else if constexpr (std::is_same_v<T, std::string_view>) {
-      loop<T>(f, [&](std::int64_t, std::int64_t place) { return text(place); });
+      texts(range, f);
     } else if constexpr (std::is_same_v<T, Blob>) {
-      loop<T>(f, [&](std::int64_t row, std::int64_t place) { return blob(row, place); });
+      loop<T>(range, f, [&](std::int64_t row, std::int64_t place) { return blob(row, place); });
     } else if constexpr (std::is_same_v<T, Record_Id>) {
-      numbers<T>(f, [&]<class S>(std::int64_t row, S value) { return reference(row, value); });
+      numbers<T>(range, f,
+                 [&]<class S>(std::int64_t row, S value) { return reference(row, value); });
     } else {
-      numbers<T>(f, [&]<class S>(std::int64_t row, S value) {
+      numbers<T>(range, f, [&]<class S>(std::int64_t row, S value) {
         T result{};
         if (!convert_number(value, result, options_.round)) fail(row, text_of(value));
         return result;
       });
     }
+  }
+
+  // For messages.
+  std::string place(std::int64_t row) const {
+    return "column " + target_.name + ", row " + std::to_string(first_row_ + row);
   }
 
  private:
@@ -211,41 +234,56 @@ class Converter {
   }
 
   template <class T, class F, class Read>
-  void loop(F f, Read read) const {
-    const std::int64_t size = rows_.size();
+  void loop(Range range, F f, Read read) const {
     if (!rows_.may_have_nulls() && !rows_.has_dictionary()) {
-      for (std::int64_t row = 0; row < size; ++row) f(row, T(read(row, row)));
+      for (std::int64_t row = range.begin; row < range.end; ++row) f(row, T(read(row, row)));
       return;
     }
-    for (std::int64_t row = 0; row < size; ++row) {
+    for (std::int64_t row = range.begin; row < range.end; ++row) {
       const std::int64_t place = rows_.place(row);
       f(row, place < 0 ? null<T>(row) : T(read(row, place)));
     }
   }
+  template <class F>
+  void texts(Range range, F f) const {
+    const Arrow_Values& values = rows_.values();
+    const auto read = [&](auto text) {
+      loop<std::string_view>(range, f,
+                             [&](std::int64_t, std::int64_t place) { return text(place); });
+    };
+    switch (target_.source->kind) {
+      case Arrow_Kind::text:
+        return read([&](std::int64_t place) { return values.text<std::int32_t>(place); });
+      case Arrow_Kind::large_text:
+        return read([&](std::int64_t place) { return values.text<std::int64_t>(place); });
+      default:
+        return read([&](std::int64_t place) { return values.view(place); });
+    }
+  }
   // read(row, value), with the value of the array.
   template <class T, class F, class Read>
-  void numbers(F f, Read read) const {
+  void numbers(Range range, F f, Read read) const {
     const Arrow_Values& values = rows_.values();
     switch (target_.source->kind) {
       case Arrow_Kind::boolean:
-        return loop<T>(f, [&](std::int64_t row, std::int64_t place) {
+        return loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
           return read(row, static_cast<std::uint8_t>(values.boolean(place)));
         });
       case Arrow_Kind::float16:
-        return loop<T>(f, [&](std::int64_t row, std::int64_t place) {
+        return loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
           return read(row, float_of_half(values.get<std::uint16_t>(place)));
         });
       case Arrow_Kind::float32:
-        return loop<T>(f, [&](std::int64_t row, std::int64_t place) {
+        return loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
           return read(row, values.get<float>(place));
         });
       case Arrow_Kind::float64:
-        return loop<T>(f, [&](std::int64_t row, std::int64_t place) {
+        return loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
           return read(row, values.get<double>(place));
         });
       default:
         return visit_arrow_integer(target_.source->kind, [&]<class S>(std::type_identity<S>) {
-          loop<T>(f, [&](std::int64_t row, std::int64_t place) {
+          loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
             return read(row, values.get<S>(place));
           });
         });
@@ -260,12 +298,9 @@ class Converter {
                        std::string(type_name(target_.type)) + " cannot be");
     return T();
   }
-  // Never without data.
-  std::string_view text(std::int64_t place) const {
-    const std::string_view text = rows_.values().text(place);
-    return text.data() == nullptr ? std::string_view("") : text;
-  }
   Blob blob(std::int64_t row, std::int64_t place) const {
+    if (rows_.positions().is_null(place) || rows_.sizes().is_null(place))
+      throw Data_Error(this->place(row) + ": a blob whose position or size is null");
     const Blob result(rows_.positions().get<std::int64_t>(place),
                       rows_.sizes().get<std::int64_t>(place));
     try {
@@ -286,9 +321,6 @@ class Converter {
     fail(row, text_of(value));
   }
 
-  std::string place(std::int64_t row) const {
-    return "column " + target_.name + ", row " + std::to_string(first_row_ + row);
-  }
   [[noreturn]] void fail(std::int64_t row, const std::string& value) const {
     throw Data_Error(place(row) + ": " + value + " does not fit a field of type " +
                      std::string(type_name(target_.type)));
@@ -296,8 +328,8 @@ class Converter {
 
   const Target& target_;
   const Arrow_Import_Options& options_;
-  const std::int64_t first_row_;
-  const Arrow_Rows rows_;
+  std::int64_t first_row_;
+  Arrow_Rows rows_;
 };
 
 // ---- keys of unique indexes ---------------------------------------------------------------------
@@ -336,9 +368,10 @@ class New_Keys {
     };
     std::stable_sort(order.begin(), order.end(), compare);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const std::string row = "row " + std::to_string(order[i]);
       if (const Record_Id old = index_.find(key(order[i])); !old.is_null())
-        fail(row + " has a key that record " + std::to_string(old.value()) + " has", old);
+        fail("row " + std::to_string(order[i]) + " has a key that record " +
+                 std::to_string(old.value()) + " has",
+             old);
       if (i > 0 && !compare(order[i - 1], order[i]))
         fail("rows " + std::to_string(order[i - 1]) + " and " + std::to_string(order[i]) +
                  " have the same key",
@@ -368,43 +401,47 @@ class Importer {
 
   Arrow_Imported run(ArrowArrayStream* in) {
     Source_Stream stream(in);
-    {
-      const Released<ArrowSchema> schema = stream.schema();
-      columns_ = arrow_columns(schema.value);
-    }
-    find_targets();
+    find_targets(stream.schema().value);
     read(stream);
     require_unique();
     Arrow_Imported result{rows_, {}};
     if (rows_ == 0) return result;
-    if (ids_column_ != nullptr) require_ids();
-    result.first = ids_column_ != nullptr ? Record_Id(ids_[0]) : Record_Id(table_.records().size());
+    if (options_.use_ids) require_ids();
+    result.first = options_.use_ids ? Record_Id(ids_[0]) : Record_Id(table_.records().size());
     write(result.first);
     return result;
   }
 
  private:
-  void find_targets() {
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const Arrow_Column_Type& column = columns_[i];
-      if (column.name == "__id") {
-        if (!options_.use_ids) continue;
-        if (ids_column_ != nullptr) throw Data_Error("column __id: it comes twice");
-        if (!is_arrow_integer(column.kind)) throw Data_Error("column __id: ids are integers");
-        ids_column_ = &column;
-        ids_target_ = {&column, i, {}, "__id", Type_Code::int64};
+  struct Item {
+    Item(Released<ArrowArray> item, index_t row) : array(std::move(item)), first_row(row) {}
+    Released<ArrowArray> array;
+    index_t first_row;
+    std::vector<Converter> columns = {};  // of the targets
+  };
+
+  // The types of columns that are skipped can be anything.
+  void find_targets(const ArrowSchema& schema) {
+    require_struct(schema);
+    columns_ = static_cast<std::size_t>(schema.n_children);
+    for (std::size_t i = 0; i < columns_; ++i) {
+      const ArrowSchema& column = *schema.children[i];
+      const std::string name = arrow_name(column);
+      if (name == "__id") {
+        if (options_.use_ids) set_ids_target(column, i);
         continue;
       }
-      const Field_Id field = table_.find_field(column.name);
+      const Field_Id field = table_.find_field(name);
       if (field.is_null()) {
         if (options_.ignore_unknown) continue;
-        throw Data_Error("table " + table_.name() + " has no field " + column.name);
+        throw Data_Error("table " + table_.name() + " has no field " + name);
       }
       const Type_Code type = table_.find_field(field)->column->type().code;
-      targets_.push_back({&column, i, field, column.name, type});
+      targets_.push_back({&types_.emplace_back(column), i, field, name, type});
       require_compatible(targets_.back(), options_);
     }
-    if (options_.use_ids && ids_column_ == nullptr) throw Data_Error("there is no column __id");
+    if (options_.use_ids && ids_target_.source == nullptr)
+      throw Data_Error("there is no column __id");
     // In a unique index only its last field inserts a record.
     const auto id = [](const Target& target) { return target.field; };
     std::ranges::stable_sort(targets_, {}, id);
@@ -413,31 +450,45 @@ class Importer {
         throw Data_Error("column " + targets_[i].name + ": it comes twice");
   }
 
+  void set_ids_target(const ArrowSchema& column, std::size_t i) {
+    if (ids_target_.source != nullptr) throw Data_Error("column __id: it comes twice");
+    ids_target_ = {&types_.emplace_back(column), i, {}, "__id", Type_Code::int64};
+    if (!is_arrow_integer(ids_target_.source->kind))
+      throw Data_Error("column __id: ids are integers");
+  }
+
   // All batches, checked.
   void read(Source_Stream& stream) {
     while (true) {
-      Released<ArrowArray> item = stream.next();
-      if (item.value.release == nullptr) return;
-      require_item(item.value);
-      items_.push_back(std::move(item));
-      const ArrowArray& array = items_.back().value;
-      for (const Target& target : targets_) check(target, array);
-      if (ids_column_ != nullptr)
-        Converter(ids_target_, options_, array, rows_)
-            .for_each<std::int64_t>([&](std::int64_t, std::int64_t id) { ids_.push_back(id); });
-      first_rows_.push_back(rows_);
-      rows_ += array.length;
+      Released<ArrowArray> array = stream.next();
+      if (array.value.release == nullptr) return;
+      require_item(array.value);
+      Item& item = items_.emplace_back(std::move(array), rows_);
+      item.columns.reserve(targets_.size());
+      for (const Target& target : targets_)
+        check(target,
+              item.columns.emplace_back(target, options_, item.array.value, item.first_row));
+      if (options_.use_ids) read_ids(item);
+      rows_ += item.array.value.length;
     }
+  }
+
+  // No id can be null.
+  void read_ids(const Item& item) {
+    const Arrow_Import_Options options;
+    const Converter converter(ids_target_, options, item.array.value, item.first_row);
+    converter.for_each<std::int64_t>(converter.all(),
+                                     [&](std::int64_t, std::int64_t id) { ids_.push_back(id); });
   }
 
   void require_item(const ArrowArray& item) const {
     const auto fail = [](const std::string& what) { throw Data_Error("Arrow: " + what); };
-    constexpr std::int64_t most = std::int64_t{1} << 48;
-    if (item.length < 0 || item.offset < 0 || item.length > most || item.offset > most)
+    if (item.length < 0 || item.offset < 0 || item.length > max_arrow_length ||
+        item.offset > max_arrow_length)
       fail("an item with an impossible length or offset");
-    if (item.n_children != static_cast<std::int64_t>(columns_.size()))
+    if (item.n_children != static_cast<std::int64_t>(columns_))
       fail("an item with " + std::to_string(item.n_children) + " children; the schema has " +
-           std::to_string(columns_.size()));
+           std::to_string(columns_));
     if (item.n_children > 0 && item.children == nullptr) fail("an item without its children");
     for (std::int64_t i = 0; i < item.n_children; ++i)
       if (item.children[i] == nullptr || item.children[i]->release == nullptr)
@@ -445,6 +496,8 @@ class Importer {
     const auto* const validity = item.n_buffers > 0 && item.buffers != nullptr
                                      ? static_cast<const unsigned char*>(item.buffers[0])
                                      : nullptr;
+    if (item.null_count > 0 && validity == nullptr)
+      fail("an item with nulls, and without a bitmap of them");
     if (item.null_count == 0 || validity == nullptr) return;
     for (std::int64_t row = 0; row < item.length; ++row) {
       const std::int64_t i = item.offset + row;
@@ -453,20 +506,33 @@ class Importer {
     }
   }
 
-  void check(const Target& target, const ArrowArray& item) {
-    const Converter converter(target, options_, item, rows_);
+  // Whether each value can be written.
+  void check(const Target& target, const Converter& converter) {
+    const bool has_keys = has_unique_index(target.field);
     visit_type(target.type, [&]<class T>(std::type_identity<T>) {
-      const bool has_keys = has_unique_index(target.field);
       if (!has_keys && converter.find_in_place<T>() != nullptr) return;
-      if constexpr (std::is_same_v<T, Blob>) {
-        if (target.source->kind != Arrow_Kind::blob_place)
-          return converter.for_each<std::string_view>([](std::int64_t, std::string_view) {});
-      }
-      converter.for_each<T>([&](std::int64_t row, T value) {
+      if constexpr (std::is_same_v<T, std::string_view>)
+        if (!has_keys && converter.has_only_valid_texts()) return;
+      if constexpr (std::is_same_v<T, Blob>)
+        if (target.source->kind != Arrow_Kind::blob_place) return check_blobs(target, converter);
+      converter.for_each<T>(converter.all(), [&](std::int64_t row, T value) {
         if constexpr (std::is_same_v<T, std::string_view>) Database::require_size(value);
         if (has_keys) [[unlikely]]
           add_key(target.field, rows_ + row, key_part<T>(value));
       });
+    });
+  }
+  // Where a new blob will be is not known yet: where no other one is.
+  void check_blobs(const Target& target, const Converter& converter) {
+    const bool has_keys = has_unique_index(target.field);
+    converter.for_each<std::string_view>(converter.all(), [&](std::int64_t row,
+                                                              std::string_view bytes) {
+      if (bytes.size() == std::size_t{integrity_payload_size} && decode_integrity_payload(bytes))
+        throw Data_Error(converter.place(row) + ": a blob must not look like an integrity entry");
+      if (!has_keys) return;
+      const Key_Part new_place{~static_cast<std::uint64_t>(rows_ + row)};
+      add_key(target.field, rows_ + row,
+              bytes.data() == nullptr ? key_part<Blob>(Blob()) : new_place);
     });
   }
 
@@ -509,28 +575,34 @@ class Importer {
     if (sorted.front() < 0) fail(sorted.front(), " cannot exist");
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
       fail(*twice, " comes twice");
-    const Table::Budget budget = database_.get_database().budget();
-    const index_t size = table_.records().size();
-    index_t skipped = 0;
-    index_t next = size;
-    for (const index_t id : sorted) {
+    // The rows of a vector count against what may be skipped, as in Database::apply.
+    index_t left = database_.get_database().budget().skip;
+    index_t next = table_.records().size();
+    for_each_run(sorted, [&](std::size_t begin, std::size_t size) {
+      const index_t id = sorted[begin];
+      const index_t skipped = std::max<index_t>(id - next, 0);
+      if (skipped > left && skipped > 0) fail(id, ": too many ids are skipped");
+      left -= skipped;
+      if (size > 1) left -= static_cast<index_t>(size);
+      next = std::max(next, id + static_cast<index_t>(size));
+    });
+    for (const index_t id : sorted)
       if (table_.records().is_used(id)) fail(id, " exists already");
-      if (id < size) continue;
-      skipped += id - next;
-      next = id + 1;
-      if (skipped > budget.skip) fail(id, ": too many ids are skipped");
-    }
   }
 
   // ---- writing
 
   void write(Record_Id first) {
-    if (ids_column_ == nullptr)
+    if (!options_.use_ids)
       database_.write(Insert_Vector{table_.id(), first, rows_});
     else
       insert_ids();
-    for (std::size_t i = 0; i < items_.size(); ++i)
-      for (const Target& target : targets_) write(target, i, first);
+    for (Item& item : items_) {
+      for (std::size_t i = 0; i < targets_.size(); ++i)
+        write(targets_[i], item.columns[i], item.first_row, first);
+      item.columns.clear();
+      Released<ArrowArray>(std::move(item.array));  // its memory may be needed for the next one
+    }
   }
 
   // f(row, size) for each run of rows whose ids are consecutive.
@@ -548,6 +620,7 @@ class Importer {
   void insert_ids() {
     std::vector<index_t> sorted(ids_.begin(), ids_.end());
     std::sort(sorted.begin(), sorted.end());
+    forget_deleted_values(sorted);
     for_each_run(sorted, [&](std::size_t begin, std::size_t size) {
       if (size == 1)
         database_.write(Insert{table_.id(), Record_Id(sorted[begin])});
@@ -557,35 +630,68 @@ class Importer {
     });
   }
 
-  void write(const Target& target, std::size_t item, Record_Id first) {
-    const Converter converter(target, options_, items_[item].value, first_rows_[item]);
-    const auto rows = static_cast<std::size_t>(items_[item].value.length);
+  // Of fields without a column, in records that will use the ids of deleted ones (keep). As long as
+  // these are not in use, no index has them.
+  void forget_deleted_values(std::span<const index_t> sorted) {
+    if (database_.get_database().deleted_values() == Deleted_Values::reset) return;
+    const auto end = std::ranges::lower_bound(sorted, table_.records().size());
+    const auto reused = sorted.first(static_cast<std::size_t>(end - sorted.begin()));
+    for (std::size_t i = 0; i < table_.fields().size(); ++i) {
+      const Field_Id field(static_cast<std::uint16_t>(i + 1));
+      const auto is_field = [&](const Target& target) { return target.field == field; };
+      if (!table_.fields()[i].column || std::ranges::any_of(targets_, is_field)) continue;
+      visit_type(table_.fields()[i].column->type().code, [&]<class T>(std::type_identity<T>) {
+        const Column<T>& column = std::as_const(table_).template column<T>(field);
+        for_each_run(reused, [&](std::size_t begin, std::size_t size) {
+          const auto is_default = [&](index_t id) {
+            const auto value = column.get(id);
+            if constexpr (std::is_floating_point_v<T>)
+              if (std::signbit(value)) return false;
+            return T(value) == T();
+          };
+          if (std::ranges::all_of(reused.subspan(begin, size), is_default)) return;
+          const auto values = std::make_unique<T[]>(size);
+          database_.write_vector(table_.id(), Record_Id(reused[begin]), field,
+                                 std::span<const T>(values.get(), size));
+        });
+      });
+    }
+  }
+
+  // Values that must be converted are written in pieces, which stay in the cache.
+  static constexpr std::int64_t piece = std::int64_t{1} << 14;
+
+  // `first_row`: of the item. `first`: the id of the first row of all.
+  void write(const Target& target, const Converter& converter, index_t first_row, Record_Id first) {
+    const std::int64_t rows = converter.all().end;
     visit_type(target.type, [&]<class T>(std::type_identity<T>) {
       if (const T* const values = converter.find_in_place<T>(); values != nullptr)
-        return write(target, item, first, std::span<const T>(values, rows));
-      const auto values = std::make_unique<T[]>(rows);
-      const auto set = [&](std::int64_t row, T value) {
-        values[static_cast<std::size_t>(row)] = value;
-      };
-      if constexpr (std::is_same_v<T, Blob>) {
-        if (target.source->kind != Arrow_Kind::blob_place)
-          converter.for_each<std::string_view>([&](std::int64_t row, std::string_view bytes) {
-            if (bytes.data() != nullptr) set(row, database_.write_blob(bytes));
-          });
-        else
-          converter.for_each<T>(set);
-      } else {
-        converter.for_each<T>(set);
+        return write(target, first_row, first,
+                     std::span<const T>(values, static_cast<std::size_t>(rows)));
+      const auto values = std::make_unique<T[]>(static_cast<std::size_t>(std::min(rows, piece)));
+      for (std::int64_t begin = 0; begin < rows; begin += piece) {
+        const std::int64_t end = std::min(begin + piece, rows);
+        convert<T>(target, converter, {begin, end}, values.get());
+        write(target, first_row + begin, first,
+              std::span<const T>(values.get(), static_cast<std::size_t>(end - begin)));
       }
-      write(target, item, first, std::span<const T>(values.get(), rows));
     });
+  }
+  template <class T>
+  void convert(const Target& target, const Converter& converter, Converter::Range range, T* out) {
+    if constexpr (std::is_same_v<T, Blob>)
+      if (target.source->kind != Arrow_Kind::blob_place)
+        return converter.for_each<std::string_view>(range, [&](std::int64_t row,
+                                                               std::string_view bytes) {
+          out[row - range.begin] = bytes.data() == nullptr ? Blob() : database_.write_blob(bytes);
+        });
+    converter.for_each<T>(range,
+                          [&](std::int64_t row, T value) { out[row - range.begin] = value; });
   }
 
   template <class T>
-  void write(const Target& target, std::size_t item, Record_Id first, std::span<const T> values) {
-    if (values.empty()) return;
-    const index_t first_row = first_rows_[item];
-    if (ids_column_ == nullptr)
+  void write(const Target& target, index_t first_row, Record_Id first, std::span<const T> values) {
+    if (!options_.use_ids)
       return database_.write_vector(table_.id(), first + first_row, target.field, values);
     const std::span<const index_t> ids =
         std::span<const index_t>(ids_).subspan(static_cast<std::size_t>(first_row), values.size());
@@ -601,14 +707,13 @@ class Importer {
   Writable_Database& database_;
   Table& table_;
   const Arrow_Import_Options options_;
-  std::vector<Arrow_Column_Type> columns_;
+  std::size_t columns_ = 0;  // of the schema
+  std::deque<Arrow_Column_Type> types_;
   std::vector<Target> targets_;  // in the order of their fields
-  const Arrow_Column_Type* ids_column_ = nullptr;
-  Target ids_target_;
-  std::vector<Released<ArrowArray>> items_;
-  std::vector<index_t> first_rows_;  // of the items
+  Target ids_target_;            // with use_ids
+  std::vector<Item> items_;
   index_t rows_ = 0;
-  std::vector<index_t> ids_;  // of the rows, if they are given
+  std::vector<index_t> ids_;  // of the rows, with use_ids
   std::map<const Index*, New_Keys> keys_;
 };
 
@@ -691,8 +796,10 @@ Table_Id create_table_for(Writable_Database& database, const std::string& name,
   const Table_Id id(static_cast<std::uint16_t>(content.tables().size() + 1));
   std::vector<std::pair<std::string, Type>> fields;
   std::set<std::string, std::less<>> names;
-  for (const Arrow_Column_Type& column : arrow_columns(schema)) {
-    if (column.name == "__id") continue;
+  require_struct(schema);
+  for (std::int64_t i = 0; i < schema.n_children; ++i) {
+    if (arrow_name(*schema.children[i]) == "__id") continue;
+    const Arrow_Column_Type column(*schema.children[i]);
     if (!is_identifier(column.name))
       throw Data_Error("column \"" + column.name +
                        "\": the name of a field has ASCII letters, digits and single underscores, "

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <optional>
 
 #include "arrow/arrays.h"
 #include "joedb/arrow/export.h"
+#include "joedb/format/integrity.h"
 #include "joedb/io/memory_file.h"
 #include "lab/database_text.h"
 #include "lab/random.h"
@@ -450,6 +452,239 @@ TEST_F(Arrow_Import_Test, TheErrorOfAStreamIsReported) {
   EXPECT_EQ(failure(stream), "Arrow: the disk is on fire");
 }
 
+TEST_F(Arrow_Import_Test, WhatAFailingStreamLeavesIsNotReleased) {
+  ArrowArrayStream stream = stream_of({{{"c", "tiny"}, numbers<std::int8_t>({1})}});
+  stream.get_next = [](ArrowArrayStream*, ArrowArray* out) {
+    out->release = [](ArrowArray*) { FAIL(); };
+    return 5;
+  };
+  EXPECT_EQ(failure(stream), "Arrow: the stream fails with error 5");
+  stream = stream_of({{{"c", "tiny"}, numbers<std::int8_t>({1})}});
+  stream.get_schema = [](ArrowArrayStream*, ArrowSchema* out) {
+    out->release = [](ArrowSchema*) { FAIL(); };
+    return 7;
+  };
+  EXPECT_EQ(failure(stream), "Arrow: the stream fails with error 7");
+}
+
+TEST_F(Arrow_Import_Test, ImpossibleOffsetsAreErrorsWhateverTheyAreAddedTo) {
+  const Arrow_Type type{.format = "+s", .name = "", .children = {{"c", "tiny"}}};
+  for (const std::int64_t offset : {INT64_MAX, INT64_MIN}) {
+    ArrowArray tiny = numbers<std::int8_t>({1, 2, 3});
+    tiny.offset = offset;
+    ArrowArray item = item_of({tiny});
+    item.offset = item.length = 1;
+    EXPECT_EQ(failure(stream_of(make_arrow_schema(type), {item})),
+              "column tiny: the array contradicts itself: a length or an offset is impossible");
+  }
+  ArrowArray empty = numbers<std::int8_t>({});
+  empty.buffers[1] = nullptr;
+  empty.offset = 5;
+  EXPECT_EQ(import({{{"c", "tiny"}, empty}}).rows, 0);
+}
+
+TEST_F(Arrow_Import_Test, ARowThatIsNullAsAWholeIsAnError) {
+  const Arrow_Type type{.format = "+s", .name = "", .children = {{"c", "tiny"}}};
+  const unsigned char valid = 0b1101;
+  const auto stream = [&](std::int64_t offset, std::int64_t null_count, const void* bitmap) {
+    ArrowArray item = item_of({numbers<std::int8_t>({1, 2, 3, 4})});
+    item.offset = offset;
+    item.length = 4 - offset;
+    item.null_count = null_count;
+    item.buffers[0] = bitmap;
+    return stream_of(make_arrow_schema(type), {item});
+  };
+  EXPECT_EQ(failure(stream(0, 1, &valid)), "Arrow: row 1 is null");
+  EXPECT_EQ(failure(stream(1, -1, &valid)), "Arrow: row 0 is null");
+  EXPECT_EQ(failure(stream(0, 1, nullptr)),
+            "Arrow: an item with nulls, and without a bitmap of them");
+  EXPECT_EQ(import(stream(2, -1, &valid)).rows, 2);
+  EXPECT_EQ(import(stream(0, -1, nullptr)).rows, 4);
+  EXPECT_EQ(import(stream(0, 0, &valid)).rows, 4);
+}
+
+TEST_F(Arrow_Import_Test, OffsetsOfItemsAndOfTheirChildrenAreAdded) {
+  // Of 12 elements, the item has those from 3 on; a child whose offset is 2, those from 5 on.
+  std::vector<std::string> words;
+  std::vector<std::int8_t> tiny;
+  std::vector<int> valid, bools;
+  for (int i = 0; i < 12; ++i) {
+    words.push_back(std::string(static_cast<std::size_t>(i), 'a'));
+    tiny.push_back(static_cast<std::int8_t>(i));
+    valid.push_back(i % 3 != 0);
+    bools.push_back(i % 2);
+  }
+  Arrow_Type type{
+      .format = "+s",
+      .name = "",
+      .children = {
+          {"c", "tiny"},
+          {"u", "text"},
+          {"b", "yes"},
+          {"l", "to"},
+          {"c", "large"},
+          {.format = "+s", .name = "bytes", .children = {{"l", "position"}, {"l", "size"}}}}};
+  ArrowSchema schema = make_arrow_schema(type);
+  ArrowSchema words_schema = make_arrow_schema({"l", ""});
+  schema.children[4]->dictionary = &words_schema;
+  ArrowArray dictionary = numbers<std::int64_t>({-1, 100, 101, 102, 103, 104}, {1, 1, 1, 0, 1, 1});
+  dictionary.offset = 1;
+  dictionary.length = 5;
+  ArrowArray codes = numbers<std::int8_t>({-1, -1, -1, -1, -1, 0, 1, 2, 3, 4, 0, 99});
+  codes.dictionary = &dictionary;
+  Arrow_Array_Builder places;
+  add_validity(places, valid);
+  std::vector<std::int64_t> positions(14), sizes(12);
+  for (std::size_t i = 0; i < 14; ++i) positions[i] = static_cast<std::int64_t>(100 * i);
+  for (std::size_t i = 0; i < 12; ++i) sizes[i] = static_cast<std::int64_t>(i);
+  ArrowArray position = numbers(positions);
+  position.offset = 2;
+  position.length = 12;
+  places.add_child(position);
+  places.add_child(numbers(sizes));
+  std::vector<ArrowArray> columns{numbers(tiny), texts<int>(words),
+                                  bits(bools),   numbers(std::vector<std::int64_t>(12, 7), valid),
+                                  codes,         places.finish(12, -1)};
+  for (ArrowArray& column : columns) {
+    column.offset = 2;
+    column.length = 10;
+  }
+  ArrowArray item = item_of(columns);
+  item.offset = 3;
+  item.length = 6;
+  import(stream_of(schema, {item}), {.null_is_default = true, .blob_positions = true});
+  dictionary.release(&dictionary);
+  words_schema.release(&words_schema);
+  EXPECT_EQ(
+      rows_of(table()),
+      (std::vector<std::string>{
+          "{aaaaa, 5, 100, 0, 0, 1, 7, {700, 5}}", "{aaaaaa, 6, 101, 0, 0, 0, null, null}",
+          "{aaaaaaa, 7, 0, 0, 0, 1, 7, {900, 7}}", "{aaaaaaaa, 8, 103, 0, 0, 0, 7, {1000, 8}}",
+          "{aaaaaaaaa, 9, 104, 0, 0, 1, null, null}",
+          "{aaaaaaaaaa, 10, 100, 0, 0, 0, 7, {1200, 10}}"}));
+}
+
+TEST_F(Arrow_Import_Test, ColumnsThatAreSkippedCanHaveAnyType) {
+  const auto columns = [] {
+    return std::vector<Column_Of_Others>{{{"c", "tiny"}, numbers<std::int8_t>({1})},
+                                         {{"tdD", "other"}, numbers<std::int32_t>({2})},
+                                         {{"tdD", "__id"}, numbers<std::int32_t>({2})}};
+  };
+  EXPECT_EQ(import(columns(), {.ignore_unknown = true}).rows, 1);
+  EXPECT_EQ(failure(columns()), "table t has no field other");
+}
+
+TEST_F(Arrow_Import_Test, ManyRowsAreWrittenInPieces) {
+  std::vector<std::string> words;
+  std::vector<std::int32_t> tiny, ids;
+  for (int i = 0; i < 50000; ++i) {
+    words.push_back("the word " + std::to_string(i * 7919));
+    tiny.push_back(i % 128);
+    ids.push_back(50000 + (i ^ 1));
+  }
+  import({{{"vu", "text"}, [&] {
+             Arrow_Array_Builder array;
+  array.add_buffer(nullptr);
+  std::vector<std::int32_t> views;
+  std::string bytes;
+  for (const std::string& word : words) {
+    std::int32_t view[4] = {static_cast<std::int32_t>(word.size()), 0, 0,
+                            static_cast<std::int32_t>(bytes.size())};
+    std::memcpy(&view[1], word.data(), word.size() <= 12 ? word.size() : 4);
+    views.insert(views.end(), view, view + 4);
+    bytes += word;
+  }
+  array.add_buffer(buffer_of(views));
+  array.add_buffer(buffer_of(std::vector<char>(bytes.begin(), bytes.end())));
+  array.add_buffer(buffer_of(std::vector<std::int64_t>{std::ssize(bytes)}));
+  return array.finish(50000, 0);
+}
+()
+}
+, { {"i", "tiny"}, numbers(tiny) }
+});
+import({{{"u", "text"}, texts<int>(words)},
+        {{"i", "tiny"}, numbers(tiny)},
+        { {"i", "__id"},
+          numbers(ids) }},
+       {.use_ids = true});
+for (index_t i = 0; i < 50000; ++i) {
+  const std::string& word = words[static_cast<std::size_t>(i)];
+  ASSERT_EQ(value<std::string_view>(1, i), word);
+  ASSERT_EQ(value<std::string_view>(1, 50000 + (i ^ 1)), word);
+  ASSERT_EQ(value<std::int8_t>(2, i), i % 128);
+  ASSERT_EQ(value<std::int8_t>(2, 50000 + (i ^ 1)), i % 128);
+}
+}
+
+// ---- ids that are given -------------------------------------------------------------------------
+
+std::vector<Column_Of_Others> tiny_with_ids(const std::vector<std::int64_t>& ids,
+                                            const std::vector<int>& valid = {}) {
+  return {{{"l", "__id"}, numbers(ids, valid)},
+          {{"l", "tiny"}, numbers(std::vector<std::int64_t>(ids.size(), 5))}};
+}
+
+TEST_F(Arrow_Import_Test, ANewRecordHasNoValueOfADeletedOneWithItsId) {
+  import({{{"c", "tiny"}, numbers<std::int8_t>({1, 2, 3, 4, 5})},
+          {{"U", "text"}, texts<std::int64_t>({"a", "a long text, and far", "c", "d", ""})},
+          {{"l", "to"}, numbers<std::int64_t>({1, 1, 1, 1, 1})},
+          {{"g", "real"}, numbers<double>({1, 2, -0.0, 4, 5})},
+          { {"z", "bytes"},
+            texts<int>({"a", "b", "c", "d", "e"}) }});
+  for (const index_t id : {0, 1, 2, 4}) db_.write(Delete{t, Record_Id(id)});
+  import(tiny_with_ids({7, 2, 1, 0}), {.use_ids = true});
+  const std::string fresh = ", 5, 0, 0, 0, 0, null, null}";
+  EXPECT_EQ(rows_of(table(), true)[1], "{1, " + fresh);
+  EXPECT_EQ(rows_of(table(), true)[2], "{2, " + fresh);
+  EXPECT_EQ(rows_of(table(), true)[4], "{7, " + fresh);
+  EXPECT_FALSE(std::signbit(value<double>(5, 2)));
+}
+
+TEST_F(Arrow_Import_Test, AnIdCannotBeNull) {
+  EXPECT_EQ(failure(tiny_with_ids({1, 2}, {1, 0}), {.null_is_default = true, .use_ids = true}),
+            "column __id, row 1: null, which a field of type int64 cannot be");
+}
+
+TEST_F(Arrow_Import_Test, IdsThatSkipTooManyAreFoundBeforeTheFirstIsWritten) {
+  const Arrow_Import_Options options{.use_ids = true};
+  EXPECT_EQ(failure(tiny_with_ids({3, INT64_MAX}), options),
+            "column __id: record 9223372036854775807: too many ids are skipped");
+  // Six records without values are left to what a journal may make.
+  db_.write(Create_Table{"other"});
+  db_.write(Insert_Vector{Table_Id(2), Record_Id(0), (1 << 24) - 6});
+  db_.write(Drop_Table{Table_Id(2)});
+  EXPECT_EQ(failure(tiny_with_ids({0, 1, 2, 7}), options),
+            "column __id: record 7: too many ids are skipped");
+  EXPECT_EQ(import(tiny_with_ids({0, 1, 2, 6}), options).rows, 4);
+}
+
+// ---- blobs --------------------------------------------------------------------------------------
+
+TEST_F(Arrow_Import_Test, ABlobThatLooksLikeAnIntegrityEntryIsAnErrorAndNothingIsWritten) {
+  const auto entry = encode_integrity({41, 0});
+  const std::string payload(entry.begin() + 2, entry.end());
+  EXPECT_EQ(failure({{{"z", "bytes"}, texts<int>({"a", payload})}}),
+            "column bytes, row 1: a blob must not look like an integrity entry");
+  EXPECT_EQ(import({{{"u", "text"}, texts<int>({"a", payload})}}).rows, 2);
+}
+
+TEST_F(Arrow_Import_Test, APositionOrASizeThatIsNullIsAnError) {
+  const auto columns = [](bool has_size) {
+    Arrow_Array_Builder array;
+    add_validity(array, {1, 0});
+    array.add_child(numbers<std::int64_t>({1, 2}));
+    array.add_child(numbers<std::int64_t>({1, 2}, {has_size ? 1 : 0, 0}));
+    return std::vector<Column_Of_Others>{
+        {Arrow_Type{
+             .format = "+s", .name = "bytes", .children = {{"l", "position"}, {"l", "size"}}},
+         array.finish(2, -1)}};
+  };
+  EXPECT_EQ(failure(columns(false), {.blob_positions = true}),
+            "column bytes, row 0: a blob whose position or size is null");
+  EXPECT_EQ(import(columns(true), {.blob_positions = true}).rows, 2);
+}
+
 // ---- unique indexes -----------------------------------------------------------------------------
 
 class Arrow_Import_Unique_Test : public Arrow_Import_Test {
@@ -477,6 +712,45 @@ TEST_F(Arrow_Import_Unique_Test, AKeyThatExistsOrComesTwiceIsAnErrorAndNothingIs
             "table t, unique index by_text_and_tiny: row 0 has a key that record 3 has");
   import(columns({"c", "d", "c"}, {0, 2, 1}));
   EXPECT_EQ(db_.get_database().find_index("by_text_and_tiny")->size(), 7u);
+}
+
+class Arrow_Import_Unique_Blob_Test : public Arrow_Import_Test {
+ protected:
+  Arrow_Import_Unique_Blob_Test()
+      : Arrow_Import_Test({{"by_tiny_and_bytes", t, {Field_Id(2), Field_Id(8)}, true}}) {}
+};
+
+TEST_F(Arrow_Import_Unique_Blob_Test, NewBlobsAreDifferentKeys) {
+  const auto columns = [](const std::vector<std::int8_t>& tiny, const std::vector<int>& valid) {
+    return std::vector<Column_Of_Others>{
+        {{"c", "tiny"}, numbers(tiny)},
+        {{"z", "bytes"}, texts<int>(std::vector<std::string>(tiny.size(), "a"), valid)}};
+  };
+  EXPECT_EQ(import(columns({1, 1, 1, 2}, {1, 1, 0, 0})).rows, 4);
+  EXPECT_EQ(failure(columns({3, 1}, {0, 0})),
+            "table t, unique index by_tiny_and_bytes: row 1 has a key that record 2 has");
+  EXPECT_EQ(failure(columns({3, 3}, {0, 0})),
+            "table t, unique index by_tiny_and_bytes: rows 0 and 1 have the same key");
+  EXPECT_EQ(db_.get_database().find_index("by_tiny_and_bytes")->size(), 4u);
+}
+
+TEST_F(Arrow_Import_Unique_Test, ARecordWithTheIdOfADeletedOneHasNoneOfItsKeys) {
+  import({{{"c", "tiny"}, numbers<std::int8_t>({1, 2})},
+          { {"u", "text"},
+            texts<int>({"a", "b"}) }});
+  db_.write(Delete{t, Record_Id(0)});
+  db_.write(Delete{t, Record_Id(1)});
+  const Arrow_Import_Options options{.use_ids = true};
+  EXPECT_EQ(failure(tiny_with_ids({0, 1}), options),
+            "table t, unique index by_text_and_tiny: rows 0 and 1 have the same key");
+  import(tiny_with_ids({0}), options);
+  import({{{"l", "__id"}, numbers<std::int64_t>({1})},
+          { {"u", "text"},
+            texts<int>({"b"}) }},
+         options);
+  EXPECT_EQ(rows_of(table()), (std::vector<std::string>{"{, 5, 0, 0, 0, 0, null, null}",
+                                                        "{b, 0, 0, 0, 0, 0, null, null}"}));
+  EXPECT_EQ(db_.get_database().find_index("by_text_and_tiny")->size(), 1u);
 }
 
 // ---- tables for a schema ------------------------------------------------------------------------

@@ -43,10 +43,12 @@ static const char* struct_children(const ArrowSchema& schema) {
 }
 
 static bool is_blob_place(const ArrowSchema& schema) {
+  const auto is_int64 = [](const ArrowSchema& child, const char* name) {
+    return checked(child.format) == "l" && checked(child.name) == name &&
+           child.dictionary == nullptr;
+  };
   return schema.n_children == 2 && struct_children(schema) == nullptr &&
-         checked(schema.children[0]->format) == "l" && checked(schema.children[1]->format) == "l" &&
-         checked(schema.children[0]->name) == "position" &&
-         checked(schema.children[1]->name) == "size";
+         is_int64(*schema.children[0], "position") && is_int64(*schema.children[1], "size");
 }
 
 static bool find_kind(const ArrowSchema& schema, Arrow_Column_Type& type) {
@@ -93,21 +95,21 @@ Arrow_Column_Type::Arrow_Column_Type(const ArrowSchema& schema)
   if (!is_arrow_integer(kind)) throw Data_Error("column " + name + ": a dictionary needs integers");
   index = kind;
   has_dictionary = true;
-  if (schema.dictionary->format == nullptr || schema.dictionary->dictionary != nullptr ||
-      !find_kind(*schema.dictionary, *this) || kind == Arrow_Kind::blob_place)
+  if (schema.dictionary->release == nullptr || schema.dictionary->format == nullptr ||
+      schema.dictionary->dictionary != nullptr || !find_kind(*schema.dictionary, *this) ||
+      kind == Arrow_Kind::blob_place)
     throw Data_Error("column " + name + ": no field has the values of this dictionary");
 }
 
-std::vector<Arrow_Column_Type> arrow_columns(const ArrowSchema& schema) {
+void require_struct(const ArrowSchema& schema) {
   if (schema.release == nullptr) throw Data_Error("Arrow: a schema that was released");
   if (schema.format == nullptr || std::string_view(schema.format) != "+s")
     throw Data_Error("Arrow: the items must be structs (record batches)");
   if (const char* const error = struct_children(schema); error != nullptr)
     throw Data_Error(std::string("Arrow: ") + error);
-  std::vector<Arrow_Column_Type> result;
-  for (std::int64_t i = 0; i < schema.n_children; ++i) result.emplace_back(*schema.children[i]);
-  return result;
 }
+
+std::string arrow_name(const ArrowSchema& column) { return checked(column.name); }
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -115,16 +117,16 @@ void Arrow_Values::fail(const std::string& what) const {
   throw Data_Error("column " + name_ + ": the array contradicts itself: " + what);
 }
 
-static constexpr std::int64_t most_rows = std::int64_t{1} << 48;
-
 Arrow_Values::Arrow_Values(const std::string& name, Arrow_Kind kind, const ArrowArray& array,
                            std::int64_t first, std::int64_t size)
-    : name_(name), kind_(kind), array_(array), first_(array.offset + first), size_(size) {
-  if (array.length < 0 || array.offset < 0 || array.length > most_rows || array.offset > most_rows)
+    : name_(name), kind_(kind), array_(array), first_(first), size_(size) {
+  if (array.length < 0 || array.offset < 0 || array.length > max_arrow_length ||
+      array.offset > max_arrow_length)
     fail("a length or an offset is impossible");
   if (first > array.length || size > array.length - first)
     fail("it has " + std::to_string(array.length) + " elements, not " +
          std::to_string(first + size));
+  first_ += array.offset;
   if (kind == Arrow_Kind::null) return;
   if (kind == Arrow_Kind::text_view && array.n_buffers < 3)
     fail("it has " + std::to_string(array.n_buffers) + " buffers");
@@ -155,15 +157,21 @@ template <class Offset_Type>
 void Arrow_Values::check_offsets() {
   if (size_ == 0) return;
   texts_ = static_cast<const char*>(array_.buffers[2]);
-  Offset_Type last = get<Offset_Type>(0);
-  if (last < 0) fail("an offset is negative");
+  // Two that are not negative have a difference without overflow.
+  std::make_unsigned_t<Offset_Type> negative = 0, decreasing = 0;
+  auto last = get<Offset_Type>(0);
   const Offset_Type begin = last;
   for (std::int64_t i = 1; i <= size_; ++i) {
     const auto next = get<Offset_Type>(i);
-    if (next < last) fail("offsets decrease");
+    negative |= static_cast<std::make_unsigned_t<Offset_Type>>(next);
+    decreasing |= static_cast<std::make_unsigned_t<Offset_Type>>(next) -
+                  static_cast<std::make_unsigned_t<Offset_Type>>(last);
     last = next;
   }
+  if (begin < 0 || static_cast<Offset_Type>(negative) < 0) fail("an offset is negative");
+  if (static_cast<Offset_Type>(decreasing) < 0) fail("offsets decrease");
   if (texts_ == nullptr && last > begin) fail("a buffer is missing");
+  max_text_size_ = std::int64_t{last} - begin;
 }
 
 namespace {

@@ -48,8 +48,13 @@ struct Arrow_Column_Type {
   explicit Arrow_Column_Type(const ArrowSchema& schema);
 };
 
-// The types of the columns. Throws Data_Error, too, if the schema is not a struct.
-std::vector<Arrow_Column_Type> arrow_columns(const ArrowSchema& schema);
+// Throws Data_Error unless it is a struct with all its children. Their types may be anything.
+void require_struct(const ArrowSchema& schema);
+// The name of a column.
+std::string arrow_name(const ArrowSchema& column);
+
+// No array has more elements.
+inline constexpr std::int64_t max_arrow_length = std::int64_t{1} << 48;
 
 // Calls f(std::type_identity<T>()) with the type of an integer or of a number; the values of
 // float16 are std::uint16_t for integers. Requires such a kind.
@@ -96,10 +101,10 @@ class Arrow_Values {
     if (validity_ == nullptr) return kind_ == Arrow_Kind::null;
     return !bit(validity_, first_ + i);
   }
-  // Of numbers: the values, which may be at any address.
+  // Of numbers: the values, which may be at any address; null if there are none.
   template <class T>
   const char* data() const {
-    return values_ + first_ * std::int64_t{sizeof(T)};
+    return size_ == 0 ? nullptr : values_ + first_ * std::int64_t{sizeof(T)};
   }
   template <class T>
   T get(std::int64_t i) const {
@@ -112,24 +117,23 @@ class Arrow_Values {
       return static_cast<std::int64_t>(get<T>(i));
     });
   }
+  // Of a text with offsets of this type; never without data.
+  template <class Offset_Type>
   std::string_view text(std::int64_t i) const {
-    if (kind_ == Arrow_Kind::text_view) return view(i);
-    if (kind_ == Arrow_Kind::text) return text_between<std::int32_t>(i);
-    return text_between<std::int64_t>(i);
+    const auto begin = get<Offset_Type>(i);
+    const auto end = get<Offset_Type>(i + 1);
+    if (begin == end) return "";
+    return {texts_ + begin, static_cast<std::size_t>(end - begin)};
   }
+  // Of a text_view.
+  std::string_view view(std::int64_t i) const;
+  // No text has more bytes.
+  std::int64_t max_text_size() const { return max_text_size_; }
 
  private:
   static bool bit(const char* bits, std::int64_t i) {
     return (static_cast<unsigned char>(bits[i / 8]) >> (i % 8) & 1) != 0;
   }
-  template <class Offset_Type>
-  std::string_view text_between(std::int64_t i) const {
-    const auto begin = get<Offset_Type>(i);
-    const auto end = get<Offset_Type>(i + 1);
-    if (begin == end) return {};
-    return {texts_ + begin, static_cast<std::size_t>(end - begin)};
-  }
-  std::string_view view(std::int64_t i) const;
   void check_buffers(std::int64_t count);
   template <class Offset_Type>
   void check_offsets();
@@ -139,11 +143,12 @@ class Arrow_Values {
   const std::string& name_;
   const Arrow_Kind kind_;
   const ArrowArray& array_;
-  const std::int64_t first_;  // with the offset of the array
+  std::int64_t first_;  // with the offset of the array
   const std::int64_t size_;
   const char* validity_ = nullptr;
   const char* values_ = nullptr;
   const char* texts_ = nullptr;
+  std::int64_t max_text_size_ = 0;
 };
 
 // The rows of one column in one batch, through its dictionary, if it has one.
