@@ -252,11 +252,44 @@ class Batch_Writer {
     return texts.substr(offset, handle.size);
   }
 
+  // What the handles say of the texts of the batch.
+  struct Texts {
+    std::size_t size = 0;         // in bytes
+    const char* begin = nullptr;  // of those in the block
+    const char* end = nullptr;
+    bool is_ascii = false;  // false where that would take long to find out
+  };
+  Texts look_at_texts() const {
+    constexpr std::uint64_t high_bits = 0x8080808080808080;
+    const String_Handle* const handles = column<String_Handle>();
+    Texts result;
+    std::size_t size_in_block = 0;
+    std::uint64_t bits = 0;
+    batch_.for_each([&](index_t, index_t id) {
+      const String_Handle& handle = handles[id];
+      if (handle.is_inline()) {
+        result.size += handle.size;
+        bits |= load<std::uint64_t>(handle.bytes) | load<std::uint32_t>(handle.bytes + 8);
+        return;
+      }
+      const std::string_view t = text(id);
+      if (t.empty()) return;
+      size_in_block += t.size();
+      if (result.begin == nullptr || t.data() < result.begin) result.begin = t.data();
+      if (t.data() + t.size() > result.end) result.end = t.data() + t.size();
+    });
+    result.size += size_in_block;
+    const std::size_t range = rest(result.begin, result.end);
+    result.is_ascii = (bits & high_bits) == 0 && range / 2 <= size_in_block &&
+                      joedb::is_ascii({result.begin, range});
+    return result;
+  }
+
   // The rows whose text is not UTF-8, and what it becomes.
   using Replaced = std::vector<std::pair<index_t, std::string>>;
-  Replaced check_texts() const {
+  Replaced check_texts(const Texts& texts) const {
     Replaced result;
-    if (table_.options.text == Arrow_Text::binary) return result;
+    if (texts.is_ascii || table_.options.text == Arrow_Text::binary) return result;
     batch_.for_each([&](index_t row, index_t id) {
       const std::string_view t = text(id);
       if (is_utf8(t)) return;
@@ -278,22 +311,33 @@ class Batch_Writer {
     });
   }
 
-  ArrowArray values(std::type_identity<std::string_view>) {
-    const Replaced replaced = check_texts();
-    if (table_.options.text == Arrow_Text::utf8_view) return views(replaced);
-    Arrow_Buffer offsets(size_of(batch_.rows + 1, sizeof(std::int64_t)));
-    std::int64_t size = 0;
-    offsets.as<std::int64_t>()[0] = 0;
-    for_each_text(replaced, [&](index_t row, std::string_view t, bool) {
-      size += static_cast<std::int64_t>(t.size());
-      offsets.as<std::int64_t>()[row + 1] = size;
-    });
-    constexpr std::size_t step = 16;
-    Arrow_Buffer bytes(static_cast<std::size_t>(size) + step);
-    char* out = bytes.data();
-    for_each_text(replaced, [&](index_t, std::string_view t, bool) {
+  // Copies in blocks of a fixed size where what is behind the text can be read and overwritten.
+  static constexpr std::size_t max_block = 32;
+  void copy(char* out, std::string_view t) const {
+    const std::string_view texts = field_->pin->texts();
+    const bool is_in_block = t.data() >= texts.data() && t.data() < texts.data() + texts.size();
+    if (t.size() <= max_block && is_in_block &&
+        rest(t.data(), texts.data() + texts.size()) >= max_block)
+      std::memcpy(out, t.data(), max_block);
+    else if (!t.empty())
       std::memcpy(out, t.data(), t.size());
+  }
+
+  ArrowArray values(std::type_identity<std::string_view>) {
+    const Texts texts = look_at_texts();
+    const Replaced replaced = check_texts(texts);
+    if (table_.options.text == Arrow_Text::utf8_view) return views(texts, replaced);
+    std::size_t most = texts.size + max_block;
+    for (const auto& [row, text] : replaced) most += text.size();
+    Arrow_Buffer offsets(size_of(batch_.rows + 1, sizeof(std::int64_t)));
+    Arrow_Buffer bytes(most);
+    std::int64_t* const ends = offsets.as<std::int64_t>() + 1;
+    ends[-1] = 0;
+    char* out = bytes.data();
+    for_each_text(replaced, [&](index_t row, std::string_view t, bool) {
+      copy(out, t);
       out += t.size();
+      ends[row] = out - bytes.data();
     });
     Arrow_Array_Builder array;
     array.add_buffer(nullptr);
@@ -302,31 +346,24 @@ class Batch_Writer {
     return array.finish(batch_.rows, 0);
   }
 
-  // An element of a view array. A text of at most 12 bytes stands in it.
+  // An element of a view array: its size, and the text, if that has at most 12 bytes; else the
+  // first 4 of these, and the part and the offset where it is.
   struct View {
     static constexpr std::size_t max_inline_size = 12;
-    std::uint32_t size;
-    char bytes[max_inline_size];
+    std::uint64_t start;
+    std::uint64_t rest;
   };
   static_assert(sizeof(View) == 16);
 
   // Where texts of more than 12 bytes are: parts of the block that the column has, which overlap,
   // for an offset has 31 bits; then texts of their own.
-  ArrowArray views(const Replaced& replaced) {
+  ArrowArray views(const Texts& texts, const Replaced& replaced) {
     constexpr std::size_t chunk = std::size_t{1} << 30;
     constexpr std::size_t longest = std::numeric_limits<std::int32_t>::max();
-    const char* begin = nullptr;
-    const char* end = nullptr;
+    const char* const begin = texts.begin;
+    const char* const end = texts.end;
     std::size_t replaced_size = 0;
-    for_each_text(replaced, [&](index_t, std::string_view t, bool is_replaced) {
-      if (t.size() <= View::max_inline_size) return;
-      if (is_replaced) {
-        replaced_size += t.size();
-      } else {
-        if (begin == nullptr || t.data() < begin) begin = t.data();
-        if (t.data() + t.size() > end) end = t.data() + t.size();
-      }
-    });
+    for (const auto& [row, text] : replaced) replaced_size += text.size();
     struct Part {
       const char* data;
       std::size_t size;
@@ -343,10 +380,9 @@ class Batch_Writer {
     Arrow_Buffer out(size_of(batch_.rows, sizeof(View)));
     for_each_text(replaced, [&](index_t row, std::string_view t, bool is_replaced) {
       View& view = out.as<View>()[row];
-      view = {};
-      view.size = static_cast<std::uint32_t>(t.size());
       if (t.size() <= View::max_inline_size) {
-        if (!t.empty()) std::memcpy(view.bytes, t.data(), t.size());
+        view = {t.size(), 0};
+        if (!t.empty()) std::memcpy(reinterpret_cast<char*>(&view) + 4, t.data(), t.size());
         return;
       }
       if (t.size() > longest)
@@ -362,9 +398,8 @@ class Batch_Writer {
         place = {offset / chunk, offset % chunk};
         if (place.offset + t.size() > parts[place.part].size) place = add_part(t);
       }
-      std::memcpy(view.bytes, t.data(), 4);
-      store(view.bytes + 4, static_cast<std::int32_t>(place.part));
-      store(view.bytes + 8, static_cast<std::int32_t>(place.offset));
+      view = {t.size() | std::uint64_t{load<std::uint32_t>(t.data())} << 32,
+              place.part | place.offset << 32};
     });
     Arrow_Array_Builder array;
     array.add_owner(field_->pin);

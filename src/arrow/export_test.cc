@@ -192,6 +192,31 @@ TEST_F(Arrow_Export_Test, ATextThatIsNotUtf8IsAnErrorOrReplaced) {
   EXPECT_EQ(items(binary).rows()[7], "{" + bad + "}");
 }
 
+// Also the last text of the block, and texts between others that were replaced.
+TEST_F(Arrow_Export_Test, HasTextsOfAllLengths) {
+  index_t rows = 0;
+  const auto check = [&] {
+    for (const Arrow_Text text :
+         {Arrow_Text::large_utf8, Arrow_Text::utf8_view, Arrow_Text::binary})
+      for (const index_t max_rows : {7, 1000})
+        ASSERT_EQ(items({.text = text, .max_rows = max_rows}).rows(), rows_of(table())) << rows;
+  };
+  for (std::size_t size = 0; size < 80; ++size) {
+    const Record_Id record(rows++);
+    db().write(Insert{person, record});
+    std::string text(size, 'a');
+    if (size > 50) text.replace(size / 2, 2, "\xc3\xa9");
+    db().write(Update<std::string_view>{person, record, name, text});
+    check();
+  }
+  const std::string bad(70, '\xff');
+  for (const index_t id : {0, 20, 79}) {
+    db().write(Update<std::string_view>{person, Record_Id(id), name, bad});
+    db().write(Update<std::string_view>{person, Record_Id(id), name, "now short"});
+    check();
+  }
+}
+
 TEST_F(Arrow_Export_Test, FieldsAndTablesThatDoNotExistAreErrors) {
   ArrowArrayStream out{};
   EXPECT_EQ(error_of([&] { export_table(pins(), Table_Id(2), {}, &out); }),

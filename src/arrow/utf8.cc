@@ -21,6 +21,18 @@ static std::size_t utf8_size(std::string_view text) {
   }
 }
 
+bool is_ascii(std::string_view text) {
+  constexpr std::size_t block = 4096;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, block);
+    unsigned char bits = 0;
+    for (const char c : part) bits |= static_cast<unsigned char>(c);
+    if (bits >= 0x80) return false;
+    text.remove_prefix(part.size());
+  }
+  return true;
+}
+
 bool is_utf8(std::string_view text) { return utf8_size(text) == text.size(); }
 
 std::string replaced_utf8(std::string_view text) {
