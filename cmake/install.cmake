@@ -10,7 +10,8 @@ install(DIRECTORY include/joedb TYPE INCLUDE)
 install(DIRECTORY classic/joedb DESTINATION ${classic_directory})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/joedb RENAME copyright)
 
-install(TARGETS joedb_arrow EXPORT joedbTargets)
+install(TARGETS joedb_arrow joedb_c EXPORT joedbTargets)
+install(FILES include/joedb_c.h TYPE INCLUDE)
 if(TARGET joedb_network)
   install(TARGETS joedb_network EXPORT joedbTargets)
 endif()
@@ -63,8 +64,9 @@ install(FILES cmake/joedbConfig.cmake cmake/JoedbGenerate.cmake
               ${PROJECT_BINARY_DIR}/joedbConfigVersion.cmake
         DESTINATION ${config_directory})
 
-# pkg-config. The paths in these files begin where they stand, so that the whole can be moved. There is
-# no shared library: what the static one needs is required always, not only with --static.
+# pkg-config. The paths in these files begin where they stand, so that the whole can be moved. But for
+# joedb_c there is no shared library: what a static one needs is required always, not only with
+# --static.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
            BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE pc_to_prefix)
 install(TARGETS joedb_wal EXPORT joedbTargets)
@@ -72,7 +74,7 @@ set(joedb_wal_requires)
 if(JOEDB_HAS_ISAL)
   set(joedb_wal_requires libisal)
 endif()
-set(pkg_config_files joedb.pc joedb_arrow.pc joedb_wal.pc)
+set(pkg_config_files joedb.pc joedb_arrow.pc joedb_c.pc joedb_wal.pc)
 if(TARGET joedb_network)
   list(APPEND pkg_config_files joedb_network.pc)
 endif()

@@ -127,6 +127,8 @@ def module_of(path):
     match = re.match(r'(?:include/joedb|src)/(\w+)/', path)
     if match:
         return match[1]
+    if path == 'include/joedb_c.h':
+        return 'c'
     return 'umbrella' if re.match(r'include/joedb/[^/]*$', path) else None
 
 
@@ -325,6 +327,8 @@ def unknown_options(tree, command, words, cache):
 
 def check_documents(tree):
     tools, cache = tool_names(tree), {}
+    header = 'include/joedb_c.h'
+    functions = set(re.findall(r'\bjoedb_\w+', tree.text(header) if header in tree.exists else ''))
     tasks = {'help', *re.findall(r'^task_(\w+)\(', tree.text('dev') if 'dev' in tree.exists else '', re.M)}
     build_words = {word for f in tree.select(r'(.*/)?(CMakeLists\.txt|[^/]*\.cmake)$')
                    for word in re.findall(r'\w+', tree.text(f))}
@@ -344,7 +348,7 @@ def check_documents(tree):
                         command += ' ' + more.pop(0)
                     for message in unknown_options(tree, command, words, cache):
                         yield path, number, message
-                elif re.match(r'joedb([ic]|_\w+)$', first) and first not in build_words:
+                elif re.match(r'joedb([ic]|_\w+)$', first) and first not in build_words | functions:
                     yield path, number, f'there is no tool {first}'
                 elif is_reference and first.startswith('--'):
                     named = re.findall(r'^# (joedb [\w-]+)$', heading) or [

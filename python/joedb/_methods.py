@@ -188,8 +188,15 @@ def _found_to_arrow(
     import numpy
     import pyarrow
 
-    table = self.table.to_arrow(fields, ids=ids)
-    rows = numpy.searchsorted(self.table.ids, self.ids)
+    table = self.table.to_arrow(fields, ids=True)
+    there = table["__id"].to_numpy()
+    rows = numpy.searchsorted(there, self.ids)
+    found = (rows < len(there)).all() and numpy.array_equal(there[rows], self.ids)
+    if not found:
+        gone = numpy.setdiff1d(self.ids, there)[0]
+        raise KeyError(f"{self.table.table_name} has no record {gone}")
+    if not ids:
+        table = table.drop_columns("__id")
     return table.take(pyarrow.array(rows))
 
 

@@ -202,9 +202,9 @@ Type to_type(Shared_Session& session, nb::handle type) {
 void add_database(nb::module_& module) {
   nb::class_<Transaction_Object>(module, "Transaction")
       .def("__enter__",
-           [](nb::handle self) {
-             enter(*nb::inst_ptr<Transaction_Object>(self));
-             return nb::borrow(self);
+           [](nb::object self) {
+             enter(nb::cast<Transaction_Object&>(self));
+             return self;
            })
       .def(
           "__exit__",

@@ -94,12 +94,23 @@ Shared_Session::Use::Use(Shared_Session& session) : session_(session) {
     session.mutex_.unlock();
     throw Closed(session.name_ + " is closed");
   }
+  ++session.uses_;
+}
+
+Shared_Session::Use::~Use() {
+  if (--session_.uses_ == 0 && session_.must_close_) session_.close_now();
+  session_.mutex_.unlock();
 }
 
 int Shared_Session::fork_count() { return forks; }
 
 void Shared_Session::close() {
-  if (is_closed()) return;
+  must_close_ = true;
+  if (uses_ <= 1) close_now();  // the caller has one
+}
+
+void Shared_Session::close_now() noexcept {
+  if (session_ == nullptr) return;
   without_interpreter([&, session = std::move(session_), sql = std::move(sql_)]() mutable {
     sql.reset();
     session.reset();
@@ -114,7 +125,7 @@ Shared_Session::~Shared_Session() {
     static_cast<void>(session_.release());
     return;
   }
-  close();
+  close_now();
 }
 
 void Shared_Session::close_all() {

@@ -75,7 +75,7 @@ class Shared_Session {
   class Use {
    public:
     explicit Use(Shared_Session& session);
-    ~Use() { session_.mutex_.unlock(); }
+    ~Use();
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
@@ -83,13 +83,15 @@ class Shared_Session {
     Shared_Session& session_;
   };
 
-  bool is_closed() const { return session_ == nullptr; }
+  bool is_closed() const { return session_ == nullptr || must_close_; }
   const std::string& name() const { return name_; }
 
   // All that follows requires a Use.
 
   Session& operator*() { return *session_; }
   Session* operator->() { return session_.get(); }
+  // At once, or when the last Use ends that this thread has: a function of Python that a call of it
+  // has called may close it.
   void close();
   // Valid until the schema changes.
   const Table_Info& table_info(const Table& table);
@@ -128,7 +130,11 @@ class Shared_Session {
   // Of this process, by forks.
   static int fork_count();
 
+  void close_now() noexcept;
+
   std::recursive_mutex mutex_;
+  int uses_ = 0;
+  bool must_close_ = false;
   const int forks_ = fork_count();
   const std::string name_;
   std::unique_ptr<Session> session_;

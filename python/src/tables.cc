@@ -50,6 +50,7 @@ void update_record(const Record_Object& record, const Inputs& inputs) {
 
 PyObject* record_get(PyObject* self, PyObject* name) noexcept {
   try {
+    if (!nb::inst_ready(self)) fail(PyExc_TypeError, "this record was made by no table");
     const Record_Object& record = *nb::inst_ptr<Record_Object>(self);
     Shared_Session& session = *record.session;
     {
@@ -87,6 +88,7 @@ void set_field(Record_Object& record, nb::handle name, nb::handle value, PyObjec
 
 int record_set(PyObject* self, PyObject* name, PyObject* value) noexcept {
   try {
+    if (!nb::inst_ready(self)) fail(PyExc_TypeError, "this record was made by no table");
     Record_Object& record = *nb::inst_ptr<Record_Object>(self);
     if (value == nullptr) fail(PyExc_TypeError, "a field of a record cannot be deleted");
     if (is_attribute_of_records(nb::borrow(name)))
@@ -192,7 +194,10 @@ nb::object insert_rows(const Table_Object& self, nb::handle rows) {
     for (const nb::handle row : nb::iter(rows)) {
       if (!PyDict_Check(row.ptr()))
         fail(PyExc_TypeError, "a dict is needed for each record, not " + shown(row));
-      const Inputs inputs = to_inputs(session, self.id, row);
+      // The functions of a value may change the dict.
+      const nb::object copy = nb::steal(PyDict_Copy(row.ptr()));
+      if (!copy.is_valid()) throw nb::python_error();
+      const Inputs inputs = to_inputs(session, self.id, copy);
       ids.append(session->insert(self.id, inputs.values()).value());
     }
   });
@@ -409,10 +414,8 @@ nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null
   options.ignore_unknown = ignore_unknown;
   options.use_ids = use_ids;
   options.round = round;
-  const Arrow_Imported imported = session.change([&] {
-    return without_interpreter(
-        [&] { return import_stream(session->store(), self.id, stream, options); });
-  });
+  const Arrow_Imported imported =
+      without_interpreter([&] { return session->import(self.id, stream, options); });
   const index_t first = imported.rows > 0 ? imported.first.value() : 0;
   return nb::borrow(reinterpret_cast<PyObject*>(&PyRange_Type))(first, first + imported.rows);
 }

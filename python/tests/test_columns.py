@@ -187,3 +187,32 @@ def test_a_stream_is_read_once(db, cities):
     with pytest.raises(ValueError):
         cities._insert_stream(stream, False, False, False, False)
     assert len(cities) == 6
+
+
+def test_what_was_found_and_deleted_is_an_error(cities):
+    found = cities.where()
+    cities.delete(1)
+    for use in (found.to_arrow, lambda: found.column("name"), found.to_pandas):
+        with pytest.raises(KeyError, match="city has no record 1"):
+            use()
+
+
+def test_an_array_that_is_taken_while_rows_are_read_keeps_its_values(db):
+    arrays = []
+
+    def batches():
+        for i in range(50):
+            arrays.append(db.city.population)
+            yield pa.record_batch({"name": [str(i)] * 100, "population": [i] * 100})
+
+    db.city.insert(name="first", population=7)
+    schema = pa.schema({"name": pa.string(), "population": pa.int64()})
+    db.city.insert_many(pa.RecordBatchReader.from_batches(schema, batches()))
+    assert all(array.tolist() == [7] for array in arrays)
+    assert len(db.city) == 5001
+
+
+def test_rows_may_come_from_the_table_that_they_go_to(db, cities):
+    cities.insert_many(cities)
+    cities.insert_many({"name": city.name} for city in list(cities))
+    assert len(cities) == 12

@@ -325,3 +325,59 @@ def test_memory_is_given_back(path):
         use()
         os.remove(path)
     assert memory() - before < 8_000_000
+
+
+def test_a_call_of_python_inside_of_a_call_may_close_the_database(path):
+    def attempt(use):
+        with joedb.open(path) as db:
+            table = db["t"] if "t" in db else db.create_table("t", x=int, f=float)
+
+            class Closes:
+                def __index__(self):
+                    db.close()
+                    return 1
+
+                def __float__(self):
+                    db.close()
+                    return 1.0
+
+            def rows():
+                yield {"x": 1}
+                db.close()
+                yield {"x": 2}
+
+            use(db, table, Closes, rows)
+            assert db.closed
+        with pytest.raises(joedb.Closed):
+            len(table)
+
+    for use in (
+        lambda db, table, closes, rows: table.insert(x=closes()),
+        lambda db, table, closes, rows: table.insert(f=closes()),
+        lambda db, table, closes, rows: table.where(x=closes()),
+        lambda db, table, closes, rows: table.insert_many(rows()),
+        lambda db, table, closes, rows: db.sql("select ?", [closes()]),
+    ):
+        attempt(use)
+
+
+def test_a_signal_may_close_the_database(shared):
+    with joedb.open(shared, "r") as db:
+        old = signal.signal(signal.SIGALRM, lambda *_: db.close())
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            db.pull(0.1)
+        finally:
+            signal.signal(signal.SIGALRM, old)
+        assert db.closed
+
+
+def test_objects_that_nobody_has_made_are_errors(db):
+    for kind in (joedb.Record, joedb.Table, joedb.Transaction, joedb.Database, joedb.Records):
+        with pytest.raises(TypeError):
+            kind()
+    for kind in (joedb.Record, joedb.Transaction):
+        with pytest.raises((TypeError, AttributeError)):
+            kind.__new__(kind).x
+    with pytest.raises(TypeError):
+        joedb.Transaction.__enter__(42)

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "joedb/arrow/export.h"
-#include "joedb/arrow/import.h"
 #include "joedb/base/version.h"
 #include "joedb/history/tags.h"
 #include "session/session.h"
@@ -392,8 +391,8 @@ joedb_code joedb_rename_table(joedb_db* db, joedb_table table, const char* name)
 }
 
 joedb_code joedb_drop_table(joedb_db* db, joedb_table table) {
-  return change_schema(
-      db, [&](Writable_Database& store) { store.write(Drop_Table{Table_Id(table)}); });
+  return change_schema(db,
+                       [&](Writable_Database& store) { store.write(Drop_Table{Table_Id(table)}); });
 }
 
 joedb_code joedb_add_field(joedb_db* db, joedb_table table, const char* name, joedb_type type,
@@ -518,8 +517,7 @@ joedb_code joedb_import_arrow(joedb_db* db, joedb_table table, ArrowArrayStream*
     options.null_is_default = (flags & JOEDB_ARROW_NULL_IS_DEFAULT) != 0;
     options.ignore_unknown = (flags & JOEDB_ARROW_IGNORE_UNKNOWN) != 0;
     options.round = (flags & JOEDB_ARROW_ROUND) != 0;
-    const Arrow_Imported imported = session.change(
-        [&] { return import_stream(session.store(), Table_Id(table), in, options); });
+    const Arrow_Imported imported = session.import(Table_Id(table), in, options);
     assign(first, imported.first.value());
     assign(count, imported.rows);
   });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
@@ -328,6 +329,92 @@ void Session::hard_checkpoint() {
     throw;
   }
   commit();
+}
+
+// ---- Arrow --------------------------------------------------------------------------------------
+
+namespace {
+
+// What a stream gives, in memory, as another stream.
+class Collected_Stream {
+ public:
+  // Reads `in` to its end, and releases it, also if this throws.
+  explicit Collected_Stream(ArrowArrayStream* in) {
+    try {
+      read(*in);
+    } catch (...) {
+      release();
+      in->release(in);
+      throw;
+    }
+    in->release(in);
+  }
+  ~Collected_Stream() { release(); }
+  Collected_Stream(const Collected_Stream&) = delete;
+  Collected_Stream& operator=(const Collected_Stream&) = delete;
+
+  // Valid as long as this object.
+  ArrowArrayStream stream() {
+    ArrowArrayStream out{};
+    out.get_schema = [](ArrowArrayStream* self, ArrowSchema* schema) {
+      *schema = std::exchange(of(self).schema_, {});
+      return 0;
+    };
+    out.get_next = [](ArrowArrayStream* self, ArrowArray* item) {
+      Collected_Stream& collected = of(self);
+      *item = {};
+      if (collected.next_ < collected.items_.size())
+        *item = std::exchange(collected.items_[collected.next_++], {});
+      return 0;
+    };
+    out.get_last_error = [](ArrowArrayStream*) -> const char* { return nullptr; };
+    out.release = [](ArrowArrayStream* self) { self->release = nullptr; };
+    out.private_data = this;
+    return out;
+  }
+
+ private:
+  static Collected_Stream& of(ArrowArrayStream* stream) {
+    return *static_cast<Collected_Stream*>(stream->private_data);
+  }
+
+  void read(ArrowArrayStream& in) {
+    require(in, in.get_schema(&in, &schema_));
+    for (;;) {
+      items_.emplace_back();
+      require(in, in.get_next(&in, &items_.back()));
+      if (items_.back().release == nullptr) break;
+    }
+    items_.pop_back();
+  }
+
+  static void require(ArrowArrayStream& in, int code) {
+    if (code == 0) return;
+    const char* const text = in.get_last_error(&in);
+    throw Exception("the stream fails: " +
+                    std::string(text != nullptr ? text : "error " + std::to_string(code)));
+  }
+
+  void release() {
+    if (schema_.release != nullptr) schema_.release(&schema_);
+    for (ArrowArray& item : items_)
+      if (item.release != nullptr) item.release(&item);
+  }
+
+  ArrowSchema schema_{};
+  std::vector<ArrowArray> items_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+Arrow_Imported Session::import(Table_Id table, ArrowArrayStream* in,
+                               const Arrow_Import_Options& options) {
+  Collected_Stream collected(in);
+  return change([&] {
+    ArrowArrayStream stream = collected.stream();
+    return import_stream(store(), table, &stream, options);
+  });
 }
 
 // ---- changes ------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "joedb/arrow/import.h"
 #include "joedb/arrow/pins.h"
 #include "joedb/history/values.h"
 #include "joedb/journal/readonly_journal.h"
@@ -137,13 +138,18 @@ class Session {
     }
   }
 
-  // ---- changes, in a transaction
+  // ---- changes, in a transaction (import() makes one)
 
   // The next free id.
   Record_Id insert(Table_Id table, std::span<const Field_Input> inputs);
   // All of the fields, or none.
   void update(Table_Id table, Record_Id record, std::span<const Field_Input> inputs);
   void erase(Table_Id table, Record_Id record);
+  // Adds a record for each row of a stream (arrow/import.h), in a transaction of its own if there
+  // is none, and releases the stream in any case. All of the stream is read before: what runs
+  // meanwhile may use, and change, this session.
+  Arrow_Imported import(Table_Id table, ArrowArrayStream* in, const Arrow_Import_Options& options);
+
   // For other changes than those of records: a rollback reads the journal again.
   Writable_Database& store();
 

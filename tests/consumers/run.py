@@ -231,6 +231,25 @@ class Consumers(unittest.TestCase):
         run(project.folder, 'make', '-B', 'CXX=g++', f'CXXFLAGS={STRICT}')
         self.check_arrow_program(project.folder)
 
+    def check_c_program(self, folder):
+        """It does what examples/c does."""
+        first, expected = read(os.path.join(SOURCE, 'examples/c/c_cities.txt')).split('\n', 1)
+        self.assertEqual('$ c_cities', first)
+        if os.path.exists(os.path.join(folder, 'cities.joedb')):
+            os.remove(os.path.join(folder, 'cities.joedb'))
+        self.assertEqual(expected.split('\n$ ')[0] + '\n', run(folder, './cities'))
+
+    def test_the_c_interface_find_package(self):
+        project = Project('c_find_package', 'c')
+        project.configure()
+        project.build()
+        self.check_c_program(project.build_folder)
+
+    def test_the_c_interface_pkg_config(self):
+        project = Project('c_pkg_config', 'c')
+        run(project.folder, 'make', '-B')
+        self.check_c_program(project.folder)
+
     def check_rpc_programs(self, folder):
         """They do what examples/rpc does."""
         for file in glob.glob(os.path.join(folder, '*.joedb')):

@@ -3,7 +3,7 @@
 
 usage: documents.py SOURCE_DIR [TOOLS_DIR]
 
-Every block of C++, Python, schemas and build files in README.md and docs/ must stand in one of the files under
+Every block of C, C++, Python, schemas and build files in README.md and docs/ must stand in one of the files under
 examples/, tests/consumers/, tests/docs/ or tests/compiled/, line by line and in this order (indentation
 aside; lines between may be left out at blank lines of the block).
 
@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'transcripts'))
 import run as transcripts  # noqa: E402 (from the folder above)
 
 FOLDERS = 'examples', 'tests/consumers', 'tests/docs', 'tests/compiled'
-CODE = 'cpp|joedbi|cmake|make|python'
+CODE = 'c|cpp|joedbi|cmake|make|python'
 PROMPT = r'\w+_client\([^>\n]*> '
 
 
@@ -63,7 +63,7 @@ def is_shown(block, sources):
 def sources_below(top):
     for folder in FOLDERS:
         for path in glob.glob(os.path.join(top, folder, '**', '*'), recursive=True):
-            if path.endswith(('.cc', '.h', '.py', '.joedbi', '.joedbc', 'CMakeLists.txt', 'Makefile')):
+            if path.endswith(('.c', '.cc', '.h', '.py', '.joedbi', '.joedbc', 'CMakeLists.txt', 'Makefile')):
                 yield lines_of(read(path))
 
 
