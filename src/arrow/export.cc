@@ -498,8 +498,8 @@ class Table_Stream {
     Table_Stream& self = of(stream);
     return self.guard([&] {
       const Place before = self.place_;
-      const Batch batch = self.next_batch();
       try {
+        const Batch batch = self.next_batch();
         *out = batch.rows == 0 ? ArrowArray{} : Batch_Writer(self.table_, batch).write();
       } catch (...) {
         self.place_ = before;
