@@ -75,8 +75,11 @@ int main(int argc, char** argv) {
   const joedb::Arrow_Options as_numbers{.fields = {{number}}};
   export_all("int64", as_numbers);
   export_all("int64, again", as_numbers);
-  export_all("texts as views", {.fields = {{text}}, .text = joedb::Arrow_Text::utf8_view});
-  export_all("texts, copied", {.fields = {{text}}});
+  for (const char* const again : {"", ", again"}) {
+    export_all(std::string("texts as views") + again,
+               {.fields = {{text}}, .text = joedb::Arrow_Text::utf8_view});
+    export_all(std::string("texts, copied") + again, {.fields = {{text}}});
+  }
 
   const auto import_all = [&](const std::string& what, const joedb::Arrow_Options& options) {
     joedb::Memory_File target;
@@ -88,6 +91,19 @@ int main(int argc, char** argv) {
   };
   import_all("int64", as_numbers);
   import_all("int64 and texts", {});
+  import_all("int64 and texts, again", {});  // in memory that the machine has given before
+  import_all("int64 and texts as views", {.text = joedb::Arrow_Text::utf8_view});
+  {
+    joedb::Memory_File target;
+    joedb::Writable_Database to(target);
+    make_table(to);
+    measure("the same by write_vector", [&] {
+      to.write(joedb::Insert_Vector{words, joedb::Record_Id(0), rows});
+      to.write_vector<std::int64_t>(words, joedb::Record_Id(0), number, numbers);
+      to.write_vector<std::string_view>(words, joedb::Record_Id(0), text, texts);
+    });
+    to.soft_checkpoint();
+  }
 
   ArrowArrayStream late = stream(as_numbers);
   measure("before_change with a live array of int64", [&] { pins.before_change(words); });
