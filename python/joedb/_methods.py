@@ -145,9 +145,17 @@ def _insert_many(
     if isinstance(rows, dict):
         rows = _arrow_table(rows)
     if hasattr(rows, "__arrow_c_stream__"):
-        return self._insert_stream(
+        given: list[int] | None = None
+        if ids:
+            import pyarrow
+
+            rows = pyarrow.table(rows)  # a stream can be read only once
+            if "__id" in rows.column_names:
+                given = rows["__id"].to_pylist()
+        new = self._insert_stream(
             rows.__arrow_c_stream__(), null_is_default, ignore_unknown, ids, round
         )
+        return new if given is None else given
     if not isinstance(rows, Iterable) or isinstance(rows, (str, bytes)):
         raise TypeError(f"{type(rows).__name__} is neither an Arrow table nor an iterable of dicts")
     return self._insert_rows(rows)

@@ -1,5 +1,7 @@
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <chrono>
 #include <ctime>
 
 #include "base/suggestion.h"
@@ -130,14 +132,19 @@ void enter(Transaction_Object& self) {
 }
 
 void end_transaction(Transaction_Object& self, bool is_commit) {
-  if (self.state != Transaction_Object::State::begun) return;
+  using State = Transaction_Object::State;
+  if (self.state != State::begun) return;
   const Shared_Session::Use use(*self.session);
-  self.state = Transaction_Object::State::ended;
-  if (!(*self.session)->is_in_transaction()) return;
-  if (is_commit)
-    self.session->commit();
-  else
-    self.session->rollback();
+  try {
+    if (is_commit)
+      self.session->commit();
+    else
+      self.session->rollback();
+  } catch (...) {
+    if (!(*self.session)->is_in_transaction()) self.state = State::ended;
+    throw;
+  }
+  self.state = State::ended;
 }
 
 std::string repr(const Database_Object& self) {
@@ -164,6 +171,14 @@ nb::object open(const std::string& path, const std::string& mode, const std::str
 }
 
 }  // namespace
+
+Transaction_Object::~Transaction_Object() {
+  if (session == nullptr || state != State::begun) return;
+  try {
+    session->drop_transaction();
+  } catch (const std::exception&) {  // it is closed
+  }
+}
 
 Type to_type(Shared_Session& session, nb::handle type) {
   Table_Object* table = nullptr;
@@ -209,7 +224,11 @@ void add_database(nb::module_& module) {
       .def(
           "__exit__",
           [](Transaction_Object& self, nb::handle type, nb::handle, nb::handle) {
-            end_transaction(self, type.is_none());
+            try {
+              end_transaction(self, type.is_none());
+            } catch (const Exception&) {
+              if (type.is_none()) throw;  // otherwise the other exception says more
+            }
             return false;
           },
           "type"_a.none(), "value"_a.none(), "traceback"_a.none())
@@ -269,8 +288,17 @@ void add_database(nb::module_& module) {
       .def(
           "pull",
           [](const Database_Object& self, double wait) {
-            const Shared_Session::Use use(*self.session);
-            return self.session->pull(wait);
+            // Others may have the session meanwhile.
+            using Clock = std::chrono::steady_clock;
+            constexpr double part = 0.2;
+            const Clock::time_point start = Clock::now();
+            for (;;) {
+              const std::chrono::duration<double> waited = Clock::now() - start;
+              const double left = wait - waited.count();
+              const Shared_Session::Use use(*self.session);
+              const Offset size = self.session->pull(std::min(left, part));
+              if (size > 0 || !(left > part)) return size;
+            }
           },
           "wait"_a = 0.0)
       .def("hard_checkpoint",

@@ -78,6 +78,8 @@ void translate(const std::exception_ptr& pointer, void*) {
     const nb::object object = type(text(what));
     for (const auto& [name, value] : description.attributes) nb::setattr(object, name, value);
     PyErr_SetObject(type.ptr(), object.ptr());
+  } catch (const nb::cast_error&) {
+    PyErr_SetString(PyExc_TypeError, "an argument has another type, or is too large");
   }
 }
 

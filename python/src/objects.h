@@ -33,11 +33,20 @@ struct Records_Object {
 };
 
 struct Transaction_Object {
-  std::shared_ptr<Shared_Session> session;
+  enum class State { made, begun, ended };
+
+  Transaction_Object(std::shared_ptr<Shared_Session> of, std::string reason, std::string who,
+                     bool hard)
+      : session(std::move(of)), why(std::move(reason)), author(std::move(who)), is_hard(hard) {}
+  Transaction_Object(Transaction_Object&& other) = default;
+  // One that was begun and not ended would hold the lock for ever.
+  ~Transaction_Object();
+
+  std::shared_ptr<Shared_Session> session;  // null where it was moved from
   std::string why;
   std::string author;
   bool is_hard;
-  enum class State { made, begun, ended } state = State::made;
+  State state = State::made;
 };
 
 // Whether objects of the class Record have an attribute of this name that is no field.

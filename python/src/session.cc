@@ -3,7 +3,9 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "objects.h"
 
@@ -21,11 +23,7 @@ std::set<Shared_Session*>& sessions() {
   return *set;
 }
 
-// Throws KeyboardInterrupt, or what another handler of a signal has thrown.
-void check_signals() {
-  const nb::gil_scoped_acquire acquire;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
+const std::thread::id main_thread = std::this_thread::get_id();
 
 Open_Mode parse_mode(const std::string& mode) {
   if (mode == "r") return Open_Mode::read_existing;
@@ -49,6 +47,14 @@ std::optional<Recovery> parse_recovery(const std::string& name) {
 }
 
 }  // namespace
+
+// Other threads do not ask for the lock of the interpreter: at the end of the program, that would
+// end them here.
+void check_signals() {
+  if (std::this_thread::get_id() != main_thread) return;
+  const nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
 
 const Field_Info* Table_Info::find(PyObject* name) const {
   for (const Field_Info& field : fields)
@@ -89,16 +95,29 @@ Shared_Session::Use::Use(Shared_Session& session) : session_(session) {
   if (session.forks_ != forks)
     throw Closed(session.name_ +
                  " was opened before this process was made by a fork: open it here");
-  if (!session.mutex_.try_lock()) without_interpreter([&] { session.mutex_.lock(); });
+  if (!session.mutex_.try_lock())
+    without_interpreter([&] {
+      constexpr std::chrono::milliseconds patience{50};
+      while (!session.mutex_.try_lock_for(patience)) check_signals();
+    });
   if (session.is_closed()) {
     session.mutex_.unlock();
     throw Closed(session.name_ + " is closed");
+  }
+  try {
+    session.session_->require_intact();
+  } catch (...) {
+    session.mutex_.unlock();
+    throw;
   }
   ++session.uses_;
 }
 
 Shared_Session::Use::~Use() {
-  if (--session_.uses_ == 0 && session_.must_close_) session_.close_now();
+  if (--session_.uses_ == 0) {
+    if (session_.must_roll_back_) session_.drop_now();
+    if (session_.must_close_) session_.close_now();
+  }
   session_.mutex_.unlock();
 }
 
@@ -191,7 +210,21 @@ void Shared_Session::commit() {
 }
 
 void Shared_Session::rollback() {
-  without_interpreter([&] { session_->rollback(); });
+  if (session_->is_in_transaction()) without_interpreter([&] { session_->rollback(); });
+}
+
+void Shared_Session::drop_transaction() {
+  if (forks_ != forks || is_closed()) return;
+  const Use use(*this);
+  must_roll_back_ = true;
+}
+
+void Shared_Session::drop_now() noexcept {
+  must_roll_back_ = false;
+  try {
+    without_interpreter([&] { session_->rollback_of_any_thread(); });
+  } catch (const Exception&) {  // the next one that begins says it
+  }
 }
 
 void Shared_Session::hard_checkpoint() {

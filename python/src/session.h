@@ -44,6 +44,10 @@ decltype(auto) without_interpreter(F f) {
   return f();
 }
 
+// Throws KeyboardInterrupt, or what another handler of a signal has thrown. Only the main thread
+// has any; needs no lock of the interpreter.
+void check_signals();
+
 // A field as Python sees it.
 struct Field_Info {
   nb::object name;  // interned
@@ -100,7 +104,10 @@ class Shared_Session {
   // As in Session, without the lock of the interpreter where that takes time.
   void begin(const std::string& why, const std::string& author, bool is_hard);
   void commit();
+  // Nothing happens without a transaction.
   void rollback();
+  // Of a transaction that nobody can end any more: when the last Use ends that this thread has.
+  void drop_transaction();
   Offset pull(double wait);
   void hard_checkpoint();
   template <class F>
@@ -117,7 +124,10 @@ class Shared_Session {
         return result;
       }
     } catch (...) {
-      if (session_ && session_->is_in_transaction()) rollback();
+      try {  // what is thrown already says more
+        rollback();
+      } catch (const Exception&) {
+      }
       throw;
     }
   }
@@ -131,10 +141,12 @@ class Shared_Session {
   static int fork_count();
 
   void close_now() noexcept;
+  void drop_now() noexcept;
 
-  std::recursive_mutex mutex_;
+  std::recursive_timed_mutex mutex_;
   int uses_ = 0;
   bool must_close_ = false;
+  bool must_roll_back_ = false;
   const int forks_ = fork_count();
   const std::string name_;
   std::unique_ptr<Session> session_;

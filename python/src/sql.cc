@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <exception>
 #include <memory>
 #include <string>
 #include <variant>
@@ -43,45 +45,108 @@ nb::object cell_object(const Cell& cell) {
       cell);
 }
 
+// Values for a statement, which own what they have: no function of Python runs while there is one.
+struct Parameters {
+  bool are_named = false;
+  std::vector<std::pair<std::string, Cell>> values;
+};
+
+Cell to_cell(nb::handle value) {
+  PyObject* const p = value.ptr();
+  Record_Object* record = nullptr;
+  if (value.is_none()) return std::monostate();
+  if (PyFloat_Check(p)) return PyFloat_AsDouble(p);
+  if (PyUnicode_Check(p)) return name_text(value);
+  if (PyBytes_Check(p)) {
+    const auto bytes = nb::borrow<nb::bytes>(value);
+    return Bytes(bytes.c_str(), bytes.c_str() + bytes.size());
+  }
+  if (nb::try_cast(value, record) && record != nullptr) return std::int64_t{record->id.value()};
+  if (PyIndex_Check(p)) {
+    const nb::object index = nb::steal(PyNumber_Index(p));
+    if (!index.is_valid()) throw nb::python_error();
+    const long long number = PyLong_AsLongLong(index.ptr());
+    if (number == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    return std::int64_t{number};
+  }
+  PyErr_SetString(PyExc_TypeError, (shown(value) + " is no value of SQL").c_str());
+  throw nb::python_error();
+}
+
+Parameters to_parameters(nb::handle object) {
+  Parameters result;
+  if (PyDict_Check(object.ptr())) {
+    result.are_named = true;
+    const nb::dict copy = nb::steal<nb::dict>(PyDict_Copy(object.ptr()));
+    for (const auto& [name, value] : copy)
+      result.values.emplace_back(name_text(name), to_cell(value));
+  } else {
+    const nb::tuple values(nb::borrow(object));
+    for (const nb::handle value : values) result.values.emplace_back("", to_cell(value));
+  }
+  return result;
+}
+
+// Only what reads these tables.
+int authorize(void*, int action, const char*, const char*, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
 class Query {
  public:
   Query(sqlite3* connection, const std::string& text) : connection_(connection) {
+    sqlite3_set_authorizer(connection, authorize, nullptr);
     const char* tail = nullptr;
-    check(sqlite3_prepare_v2(connection, text.c_str(), static_cast<int>(text.size()), &statement_,
-                             &tail));
-    sqlite3_stmt* next = nullptr;
     const char* const end = text.c_str() + text.size();
-    const int code =
-        sqlite3_prepare_v2(connection, tail, static_cast<int>(end - tail), &next, nullptr);
+    int code = sqlite3_prepare_v2(connection, text.c_str(), static_cast<int>(text.size()),
+                                  &statement_, &tail);
+    sqlite3_stmt* next = nullptr;
+    const bool is_one = code == SQLITE_OK && statement_ != nullptr;
+    if (is_one)
+      code = sqlite3_prepare_v2(connection, tail, static_cast<int>(end - tail), &next, nullptr);
+    const std::string message = sqlite3_errmsg(connection);
+    sqlite3_set_authorizer(connection, nullptr, nullptr);
     sqlite3_finalize(next);
-    if (statement_ == nullptr) throw Sql_Failure("there is no statement");
-    if (code != SQLITE_OK || next != nullptr) {
-      sqlite3_finalize(statement_);
-      throw Sql_Failure("only one statement can be run at a time");
-    }
+    const bool is_reading = statement_ != nullptr && sqlite3_stmt_readonly(statement_) != 0;
+    if (is_one && code == SQLITE_OK && next == nullptr && is_reading) return;
+    sqlite3_finalize(statement_);
+    if (is_one && code == SQLITE_OK && !is_reading)
+      throw Sql_Failure("only SELECT can be run here");
+    if (code == SQLITE_AUTH) throw Sql_Failure("only SELECT can be run here: " + message);
+    if (is_one) throw Sql_Failure("only one statement can be run at a time");
+    if (code == SQLITE_OK) throw Sql_Failure("there is no statement");
+    throw Sql_Failure(message);
   }
   ~Query() { sqlite3_finalize(statement_); }
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  void bind(nb::handle parameters) {
+  void bind(const Parameters& parameters) {
     const int count = sqlite3_bind_parameter_count(statement_);
-    if (PyDict_Check(parameters.ptr())) {
-      for (int i = 1; i <= count; ++i) {
-        const char* const name = sqlite3_bind_parameter_name(statement_, i);
-        if (name == nullptr) throw Sql_Failure("a dict has no value for the parameter ?");
-        PyObject* const value = PyDict_GetItemString(parameters.ptr(), name + 1);
-        if (value == nullptr)
-          throw Sql_Failure("there is no value for the parameter " + std::string(name));
-        bind_one(i, value);
-      }
-      return;
-    }
-    const nb::tuple values(nb::borrow(parameters));
-    if (static_cast<std::size_t>(count) != values.size())
+    if (!parameters.are_named && static_cast<std::size_t>(count) != parameters.values.size())
       throw Sql_Failure("the statement has " + std::to_string(count) + " parameters, and " +
-                        std::to_string(values.size()) + " values were given");
-    for (int i = 0; i < count; ++i) bind_one(i + 1, values[static_cast<std::size_t>(i)]);
+                        std::to_string(parameters.values.size()) + " values were given");
+    for (int i = 1; i <= count; ++i) {
+      if (!parameters.are_named) {
+        bind_one(i, parameters.values[static_cast<std::size_t>(i - 1)].second);
+        continue;
+      }
+      const char* const name = sqlite3_bind_parameter_name(statement_, i);
+      if (name == nullptr) throw Sql_Failure("a dict has no value for the parameter ?");
+      const auto found = std::find_if(parameters.values.begin(), parameters.values.end(),
+                                      [&](const auto& value) { return value.first == name + 1; });
+      if (found == parameters.values.end())
+        throw Sql_Failure("there is no value for the parameter " + std::string(name));
+      bind_one(i, found->second);
+    }
   }
 
   nb::tuple columns() {
@@ -100,7 +165,6 @@ class Query {
     while (!is_done) {
       cells.clear();
       without_interpreter([&] { is_done = read(cells, width); });
-      if (PyErr_Occurred() != nullptr) throw nb::python_error();
       for (std::size_t i = 0; i + width <= cells.size() && width > 0; i += width) {
         const nb::object row = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(width)));
         if (!row.is_valid()) throw nb::python_error();
@@ -119,32 +183,23 @@ class Query {
     if (code != SQLITE_OK) throw Sql_Failure(sqlite3_errmsg(connection_));
   }
 
-  void bind_one(int i, nb::handle value) {
-    PyObject* const p = value.ptr();
-    Record_Object* record = nullptr;
-    if (value.is_none()) {
-      check(sqlite3_bind_null(statement_, i));
-    } else if (PyFloat_Check(p)) {
-      check(sqlite3_bind_double(statement_, i, PyFloat_AsDouble(p)));
-    } else if (PyUnicode_Check(p)) {
-      const std::string text = name_text(value);
-      check(sqlite3_bind_text64(statement_, i, text.data(), text.size(), SQLITE_TRANSIENT,
-                                SQLITE_UTF8));
-    } else if (PyBytes_Check(p)) {
-      const auto bytes = nb::borrow<nb::bytes>(value);
-      check(sqlite3_bind_blob64(statement_, i, bytes.c_str(), bytes.size(), SQLITE_TRANSIENT));
-    } else if (nb::try_cast(value, record) && record != nullptr) {
-      check(sqlite3_bind_int64(statement_, i, record->id.value()));
-    } else if (PyIndex_Check(p)) {
-      const nb::object index = nb::steal(PyNumber_Index(p));
-      if (!index.is_valid()) throw nb::python_error();
-      const long long number = PyLong_AsLongLong(index.ptr());
-      if (number == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-      check(sqlite3_bind_int64(statement_, i, number));
-    } else {
-      PyErr_SetString(PyExc_TypeError, (shown(value) + " is no value of SQL").c_str());
-      throw nb::python_error();
-    }
+  void bind_one(int i, const Cell& cell) {
+    check(std::visit(
+        [&]<class T>(const T& v) {
+          if constexpr (std::is_same_v<T, std::int64_t>)
+            return sqlite3_bind_int64(statement_, i, v);
+          else if constexpr (std::is_same_v<T, double>)
+            return sqlite3_bind_double(statement_, i, v);
+          else if constexpr (std::is_same_v<T, std::string>)
+            return sqlite3_bind_text64(statement_, i, v.data(), v.size(), SQLITE_TRANSIENT,
+                                       SQLITE_UTF8);
+          else if constexpr (std::is_same_v<T, Bytes>)
+            return sqlite3_bind_blob64(statement_, i, v.empty() ? "" : v.data(), v.size(),
+                                       SQLITE_TRANSIENT);
+          else
+            return sqlite3_bind_null(statement_, i);
+        },
+        cell));
   }
 
   // Some rows; returns whether there are no more.
@@ -153,7 +208,7 @@ class Query {
     for (int row = 0; row < many; ++row) {
       const int code = sqlite3_step(statement_);
       if (code == SQLITE_DONE) return true;
-      if (code == SQLITE_INTERRUPT) return true;  // an exception of Python is set
+      if (code == SQLITE_INTERRUPT) return true;  // the handler knows why
       if (code != SQLITE_ROW) check(code);
       for (std::size_t i = 0; i < width; ++i) cells.push_back(cell(static_cast<int>(i)));
     }
@@ -184,25 +239,51 @@ class Query {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-// Ctrl-C ends a statement.
-int look_for_signals(void*) {
-  const nb::gil_scoped_acquire acquire;
-  return PyErr_CheckSignals() != 0 ? 1 : 0;
-}
+// While it lives, Ctrl-C ends a statement; then rethrow() says so.
+class Signal_Handler {
+ public:
+  explicit Signal_Handler(sqlite3* connection) : connection_(connection) {
+    constexpr int steps = 100'000;
+    sqlite3_progress_handler(connection, steps, look, &error_);
+  }
+  ~Signal_Handler() { sqlite3_progress_handler(connection_, 0, nullptr, nullptr); }
+  Signal_Handler(const Signal_Handler&) = delete;
+  Signal_Handler& operator=(const Signal_Handler&) = delete;
+
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  static int look(void* error) {
+    try {
+      check_signals();
+      return 0;
+    } catch (...) {
+      *static_cast<std::exception_ptr*>(error) = std::current_exception();
+      return 1;
+    }
+  }
+
+  sqlite3* const connection_;
+  std::exception_ptr error_;
+};
 
 }  // namespace
 
 nb::object run_sql(Shared_Session& session, const std::string& statement, nb::handle parameters) {
+  const Parameters values = to_parameters(parameters);
   std::unique_ptr<Sql_Connection>& kept = session.sql();
   if (kept == nullptr) kept = std::make_unique<Live_Connection>(session);
   session->flushed_file();
   sqlite3* const connection = static_cast<Live_Connection&>(*kept).sql.connection();
-  constexpr int steps = 100'000;
-  sqlite3_progress_handler(connection, steps, look_for_signals, nullptr);
+  const Signal_Handler signals(connection);
   Query query(connection, statement);
-  query.bind(parameters);
+  query.bind(values);
   const nb::tuple columns = query.columns();
-  return nb::make_tuple(columns, query.rows());
+  nb::list rows = query.rows();
+  signals.rethrow();
+  return nb::make_tuple(columns, rows);
 }
 
 }  // namespace joedb::python

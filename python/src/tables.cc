@@ -135,6 +135,8 @@ nb::dict record_dict(const Record_Object& record) {
 std::string record_repr(const Record_Object& record) {
   Shared_Session& session = *record.session;
   const Shared_Session::Use use(session);
+  if (session->database().find_table(record.table) == nullptr)
+    return "<a record of a table that was dropped>";
   const Table& table = session->table(record.table);
   std::string text = table.name() + '[' + std::to_string(record.id.value()) + ']';
   if (!table.is_used(record.id)) return '<' + text + ", which was deleted>";

@@ -10,6 +10,10 @@
 namespace joedb::python {
 
 std::string name_text(nb::handle name) {
+  if (!PyUnicode_Check(name.ptr())) {
+    PyErr_SetString(PyExc_TypeError, ("a name is a text, and not " + shown(name)).c_str());
+    throw nb::python_error();
+  }
   Py_ssize_t size = 0;
   const char* const text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
   if (text == nullptr) throw nb::python_error();

@@ -216,3 +216,12 @@ def test_rows_may_come_from_the_table_that_they_go_to(db, cities):
     cities.insert_many(cities)
     cities.insert_many({"name": city.name} for city in list(cities))
     assert len(cities) == 12
+
+
+def test_records_get_the_ids_that_a_column_has(db):
+    rows = {"__id": [5, 2, 7], "name": ["five", "two", "seven"]}
+    assert db.city.insert_many(rows, ids=True) == [5, 2, 7]
+    assert [(city.id, city.name) for city in db.city] == [(2, "two"), (5, "five"), (7, "seven")]
+    assert list(db.city.insert_many(db.city)) != [2, 5, 7]
+    with pytest.raises(joedb.DataError):
+        db.city.insert_many(rows, ids=True)

@@ -381,3 +381,35 @@ def test_objects_that_nobody_has_made_are_errors(db):
             kind.__new__(kind).x
     with pytest.raises(TypeError):
         joedb.Transaction.__enter__(42)
+
+
+def test_control_c_ends_the_wait_for_another_thread(shared):
+    with joedb.open(shared, "shared") as db, hold(shared) as holder:
+        thread = threading.Thread(target=lambda: db.city.insert(name="x"))
+        thread.start()
+        timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                len(db.city)  # waits for the thread, which waits for the other program
+        timer.join()
+        holder.communicate()
+        thread.join(30)
+        assert len(db.city) == 1
+
+
+def test_arguments_of_another_type_are_type_errors(db):
+    for use in (
+        lambda: db.at(10**30),
+        lambda: db.changes(10**30),
+        lambda: db.changes(table=5),
+        lambda: db.transaction(hard=2),
+        lambda: db.create_table("t", {1: int}),
+        lambda: db.city.where(**{"population": 10**30}),
+    ):
+        with pytest.raises((TypeError, OverflowError)):
+            use()
+    assert db.pull(float("nan")) == 0
+    record = db.create_table("t", x=int).insert()
+    db.t.drop()
+    assert repr(record) == "<a record of a table that was dropped>"

@@ -60,3 +60,34 @@ def test_errors_are_those_of_sqlite(db):
 def test_many_rows_come_in_their_order(db):
     db.city.insert_many({"name": [str(i) for i in range(5000)]})
     assert db.sql("select name from city") == [(str(i),) for i in range(5000)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "drop table city",
+        "create table x(a)",
+        "attach '/tmp/x' as x",
+        "begin",
+        "pragma query_only",
+        "delete from city",
+        "vacuum",
+        "create temp view v as select 1",
+    ],
+)
+def test_only_select_can_be_run(db, cities, statement):
+    with pytest.raises(joedb.SqlError):
+        db.sql(statement)
+    assert db.sql("select count(*) from city") == [(3,)]
+    assert db.sql("with recursive n(i) as (select 1 union all select i + 1 from n where i < 3) "
+                  "select sum(i) from n") == [(6,)]
+
+
+def test_values_of_parameters_may_use_the_database(db, cities):
+    def values():
+        db.sql("select 1")
+        db.create_table("new", x=int)
+        yield 1
+
+    assert db.sql("select ?", values()) == [(1,)]
+    assert db.sql("select count(*) from new") == [(0,)]

@@ -1,5 +1,6 @@
 """Transactions: all or nothing, with a reason, and what is on the disk."""
 
+import gc
 import threading
 
 import pytest
@@ -185,3 +186,49 @@ def test_a_file_that_a_killed_program_has_left_is_opened_with_recovery(db, path)
         assert len(again.city) == 1
     with pytest.raises(ValueError, match="recovery"):
         joedb.open(path, recovery="x")
+
+
+def test_a_transaction_that_nobody_has_any_more_is_rolled_back(db):
+    transaction = db.transaction()
+    transaction.__enter__()
+    db.city.insert(name="x")
+    del transaction
+    gc.collect()
+    assert not db.in_transaction
+    assert len(db.city) == 0
+    db.city.insert(name="y")
+
+
+def test_one_whose_thread_has_ended_is_rolled_back_too(db):
+    def work():
+        transaction = db.transaction()
+        transaction.__enter__()
+        db.city.insert(name="x")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    gc.collect()
+    assert len(db.city) == 0
+    db.city.insert(name="y")
+
+
+def test_another_thread_cannot_end_it(db):
+    errors = []
+
+    def end(transaction):
+        for function in (transaction.rollback, lambda: transaction.__exit__(None, None, None)):
+            try:
+                function()
+            except joedb.Error as error:
+                errors.append(str(error))
+
+    with db.transaction() as transaction:
+        db.city.insert(name="x")
+        thread = threading.Thread(target=end, args=(transaction,))
+        thread.start()
+        thread.join()
+        assert db.in_transaction
+    assert len(errors) == 2
+    assert not db.in_transaction
+    assert len(db.city) == 1

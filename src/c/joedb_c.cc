@@ -95,6 +95,7 @@ template <class F>
 joedb_code with(joedb_db* db, F f) noexcept {
   return guarded([&] {
     require(db, "the database");
+    db->session->require_intact();
     f(*db->session);
   });
 }

@@ -212,7 +212,7 @@ Offset Session::pull(double wait) {
     return size;
   };
   constexpr double longest_wait = 1e9;
-  const std::chrono::duration<double> seconds(std::clamp(wait, 0.0, longest_wait));
+  const std::chrono::duration<double> seconds(wait > 0 ? std::min(wait, longest_wait) : 0);
   const System::Time end =
       System::after(system.now(), std::chrono::duration_cast<System::Duration>(seconds));
   for (;;) {
@@ -241,6 +241,7 @@ void Session::require_transaction() const {
 void Session::begin(std::string_view why, std::string_view author, bool is_hard) {
   require_writer();
   if (is_in_transaction()) throw Exception(name_ + ": there is a transaction already");
+  if (failure_) throw *failure_;
   if (is_shared_) {  // what others have written is read
     pins_->before_change();
     if (store_->must_build()) forget_tables();
@@ -274,13 +275,10 @@ void Session::commit() {
   require_transaction();
   try {
     if (undo_->is_broken()) throw Exception(name_ + ": a change could not be taken back");
-    if (uncommitted() > 0) {
-      // From here on, a part of it may count.
-      must_rebuild_ = true;
+    if (uncommitted() > 0)
       lock_->checkpoint_and_push_unlock();
-    } else {
+    else
       lock_->unlock();
-    }
   } catch (...) {
     roll_back_after_error();
     throw;
@@ -290,34 +288,42 @@ void Session::commit() {
 
 void Session::rollback() {
   require_transaction();
+  rollback_of_any_thread();
+}
+
+void Session::rollback_of_any_thread() {
+  if (!is_in_transaction()) return;
+  roll_back_after_error();
+  if (failure_) throw *failure_;
+}
+
+// What is thrown already says more. What has a checkpoint counts, and stays. If the file cannot be
+// written any more, the tables are as before the transaction, unless they must be built again.
+void Session::roll_back_after_error() noexcept {
+  if (!is_in_transaction()) return;
+  bool must_build = must_rebuild_ || undo_->are_tables_wrong();
   try {
-    if (must_rebuild_ || undo_->is_broken()) forget_tables();
     pins_->before_change();
-    if (!must_rebuild_ && !undo_->is_broken()) undo_->rollback_to(start_);
+    if (uncommitted() > 0 && !must_build) undo_->rollback_to(start_);
+    if (uncommitted() > 0) forget_tables();
     lock_->unlock();
-  } catch (...) {
-    roll_back_after_error();
-    throw;
+  } catch (const Write_Disabled& error) {
+    failure_.emplace(error);
+  } catch (const Exception& error) {
+    failure_.emplace(name_, error.what());
+  } catch (const std::exception& error) {  // no memory
+    must_build = true;
+    failure_.emplace(name_, error.what());
+  }
+  if (failure_) {
+    are_tables_wrong_ = are_tables_wrong_ || must_build;
+    lock_->abandon();
   }
   end();
 }
 
-// What is thrown already says more. If even this fails, only the locks are released: nothing can be
-// written any more.
-void Session::roll_back_after_error() noexcept {
-  if (!is_in_transaction()) return;
-  try {
-    pins_->before_change();
-    try {
-      if (!must_rebuild_ && !undo_->is_broken()) undo_->rollback_to(start_);
-    } catch (const std::exception&) {  // unlock() reads the journal again
-    }
-    if (uncommitted() > 0) forget_tables();
-    lock_->unlock();
-  } catch (const std::exception&) {
-    lock_->abandon();
-  }
-  end();
+void Session::require_intact() const {
+  if (are_tables_wrong_) throw *failure_;
 }
 
 void Session::hard_checkpoint() {
@@ -505,7 +511,10 @@ void Session::update(Table_Id table_id, Record_Id record, std::span<const Field_
   try {
     write_values(table, record, inputs);
   } catch (...) {
-    undo_->rollback_to(savepoint);
+    try {
+      undo_->rollback_to(savepoint);
+    } catch (const std::exception&) {  // is_broken(); the other exception says more
+    }
     throw;
   }
 }

@@ -110,7 +110,14 @@ class Session {
   // Ends the transaction, whatever is thrown: it was rolled back then, unless it has a checkpoint
   // (Client::transaction).
   void commit();
+  // Where the file cannot be written any more, throws Write_Disabled, and so does begin() then. The
+  // tables are as before the transaction, unless require_intact() throws.
   void rollback();
+  // For a transaction that nobody can end any more. Does nothing if there is none.
+  void rollback_of_any_thread();
+  // Throws Write_Disabled if the tables have what the file does not, after a failed rollback of
+  // other changes than those of records: only closing the session is left.
+  void require_intact() const;
   // A hard checkpoint. Not in a transaction.
   void hard_checkpoint();
   // How many bytes the transaction has written: a commit of many takes a while.
@@ -189,6 +196,8 @@ class Session {
   std::unique_ptr<Client_Lock> lock_;
   std::thread::id owner_;
   std::uint64_t builds_ = 0;
+  std::optional<Write_Disabled> failure_;  // of a rollback
+  bool are_tables_wrong_ = false;
 };
 
 }  // namespace joedb

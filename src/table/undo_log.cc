@@ -99,9 +99,9 @@ void Undo_Log::rollback_to(const Savepoint& savepoint) {
   undo_all(
       [&] {
         for (; steps_.size() > savepoint.steps; steps_.pop_back()) undo(steps_.back());
+        barrier_ = steps_.size();
       },
       savepoint.journal);
-  barrier_ = steps_.size();
 }
 
 void Undo_Log::clear() {

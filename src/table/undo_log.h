@@ -38,7 +38,10 @@ class Undo_Log {
     try {
       set_values();
     } catch (...) {
-      undo_all([&] { undo(step); }, start);
+      try {
+        undo_all([&] { undo(step); }, start);
+      } catch (const std::exception&) {  // is_broken(); the other exception says more
+      }
       throw;
     }
     remember_insertion(std::move(step));
@@ -74,6 +77,9 @@ class Undo_Log {
   // Whether tables and journal differ, because something could not be taken back: only closing the
   // database helps.
   bool is_broken() const { return is_broken_; }
+  // Whether it is the tables that could not be put back. If only the journal could not, the tables
+  // are those of the savepoint, and can be taken back to one before it.
+  bool are_tables_wrong() const { return are_tables_wrong_; }
 
  private:
   using Old_Value = std::variant<std::string, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
@@ -124,12 +130,14 @@ class Undo_Log {
   std::vector<Step> steps_;
   std::size_t barrier_ = 0;  // steps before it belong to a savepoint
   bool is_broken_ = false;
+  bool are_tables_wrong_ = false;
 };
 
 template <class F>
 void Undo_Log::undo_all(F undo_steps, const Replay_Place& start) {
-  is_broken_ = true;
+  is_broken_ = are_tables_wrong_ = true;
   undo_steps();
+  are_tables_wrong_ = false;
   database_.journal_.rollback_to(start);
   is_broken_ = false;
 }
