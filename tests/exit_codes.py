@@ -51,6 +51,9 @@ joedbc city                                         0
 joedbc bad                                          1
 joedbc missing                                      1
 joedbc                                              2
+joedbc --python city                                0
+joedbc --python bad                                 1
+joedbc --python --check city                        2
 joedbc --check city                                 0
 joedbc --check bad                                  1
 joedbc --check missing                              1

@@ -91,3 +91,7 @@ class Conflict(Disconnection):
 
 class SqlError(Error):
     """SQLite does not understand the statement, or cannot run it."""
+
+
+class SchemaMismatch(Error):
+    """The file lacks tables or fields that the program knows (`joedbc --python`)."""

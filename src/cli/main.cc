@@ -16,7 +16,7 @@ static constexpr Command commands[] = {
     {"interpreter", "joedbi", "run commands on a database", run_interpreter},
     {"client", "joedb_client", "share a database with other writers", run_client},
     {"edit", "joedb_edit", "edit a database as a text", run_edit},
-    {"compile", "joedbc", "compile a schema to C++", run_compiler},
+    {"compile", "joedbc", "compile a schema to C++ or Python", run_compiler},
     {"log", "joedb_log", "show the transactions of a database, newest first", run_log},
     {"show", "joedb_show", "show a transaction with all its changes", run_show},
     {"at", "joedb_at", "run a command on a past state of a database", run_at},

@@ -36,6 +36,16 @@ bool is_cpp_keyword(std::string_view word) {
   return std::find(keywords.begin(), keywords.end(), word) != keywords.end();
 }
 
+static constexpr std::array<std::string_view, 35> python_keywords{
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+
+bool is_python_keyword(std::string_view word) {
+  return std::find(python_keywords.begin(), python_keywords.end(), word) != python_keywords.end();
+}
+
 // A parameter must not hide what the function uses, nor (a warning) a member of a base class.
 static bool is_used_by_generated_code(std::string_view name) {
   return name == "engine_" || name == "observer_" || name == "file_" || name == "store_" ||

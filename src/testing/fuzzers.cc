@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/cpp.h"
+#include "compiler/python.h"
 #include "interpreter/entry_text.h"
 #include "interpreter/interpreter.h"
 #include "joedb/base/log.h"
@@ -166,7 +167,9 @@ std::string compiled(std::string_view schema, std::string_view options_text) {
     run_commands(schema, database, false);
     database.soft_checkpoint();
     const auto model = compiler::make_model(database.get_database(), options, "schema.joedbi");
-    for (const auto& generated : compiler::generate_cpp(model)) {
+    auto files = compiler::generate_cpp(model);
+    files.push_back(compiler::generate_python(model));
+    for (const auto& generated : files) {
       require(!generated.path.empty() && !generated.content.empty(), "an empty file is generated");
       require(generated.path.find("..") == std::string::npos && generated.path[0] != '/',
               "a file is generated elsewhere");

@@ -1,0 +1,104 @@
+"""What the modules stand on that `joedbc --python` writes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from . import _joedb, _methods
+from .errors import SchemaMismatch
+
+#: As Table.fields says it: {"city": {"name": "string", "country": "references country"}}
+Schema = Mapping[str, Mapping[str, str]]
+
+
+def open(
+    path: str | os.PathLike[str],
+    mode: str,
+    schema: Schema,
+    changes: Sequence[str],
+    rows: Mapping[str, Mapping[str, Any]],
+    **options: Any,
+) -> _joedb.Database:
+    """Opens a database that has this schema, at least; or raises SchemaMismatch, and closes it.
+
+    changes  make the schema of a new file, as commands of joedbi.
+    rows     the values of tables with a single row in a new file.
+    options  as those of joedb.open.
+    """
+    is_new = not options.get("server") and not os.path.exists(path)
+    if is_new and mode not in ("r", "r+"):
+        _require_no_custom(os.fspath(path), changes)
+    database = _methods.open(path, mode, **options)
+    try:
+        if not database.tables and mode != "r":
+            _make_schema(database, changes, rows)
+        different = list(differences(database, schema))
+        if different:
+            raise SchemaMismatch(f"{database.name} has another schema: {_listed(different)}")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def differences(database: _joedb.Database, schema: Schema) -> Iterator[str]:
+    """What the database lacks of a schema, in words."""
+    tables = database.tables
+    for name, fields in schema.items():
+        if name not in tables:
+            yield f"there is no table {name}"
+            continue
+        there = tables[name].fields
+        for field, type_name in fields.items():
+            if field not in there:
+                yield f"there is no field {name}.{field}"
+            elif there[field] != type_name:
+                yield f"{name}.{field} is {there[field]}, not {type_name}"
+
+
+def _listed(different: list[str]) -> str:
+    shown = 5
+    more = len(different) - shown
+    return "; ".join(different[:shown]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _require_no_custom(path: str, changes: Sequence[str]) -> None:
+    """Only the program that has the function of such a line can write it."""
+    custom = next((change for change in changes if change.startswith("custom ")), None)
+    if custom is not None:
+        raise SchemaMismatch(
+            f"{path} would be a new file, in which only the program with the function of the "
+            f"schema's line `{custom}` can write this line: make the file with it, or with joedbi"
+        )
+
+
+def _make_schema(
+    database: _joedb.Database, changes: Sequence[str], rows: Mapping[str, Mapping[str, Any]]
+) -> None:
+    _require_no_custom(database.name, changes)
+    with database.transaction("a new file"):
+        if database.tables:  # somebody else was faster
+            return
+        for change in changes:
+            _apply(database, *change.split(" ", 2))
+        for table, values in rows.items():
+            database[table].insert(**values)
+
+
+def _apply(database: _joedb.Database, command: str, table: str, rest: str = "") -> None:
+    if command == "create_table":
+        database.create_table(table)
+    elif command == "drop_table":
+        database[table].drop()
+    elif command == "rename_table":
+        database[table].rename(rest)
+    elif command == "add_field":
+        database[table].add_field(*rest.split(" ", 1))
+    elif command == "drop_field":
+        database[table].drop_field(rest)
+    elif command == "rename_field":
+        database[table].rename_field(*rest.split(" ", 1))
+    else:
+        raise ValueError(f"no change of a schema: {command}")

@@ -1,0 +1,126 @@
+"""joedb.typed, on which modules stand that joedbc --python writes (tests/python_types.py)."""
+
+import os
+import threading
+from typing import Any
+
+import pytest
+
+import joedb
+from joedb import typed
+
+SCHEMA = {
+    "city": {"name": "string", "state": "references country"},
+    "country": {"name": "string"},
+    "config": {"language": "string"},
+}
+CHANGES = (
+    "create_table land",
+    "create_table old",
+    "create_table city",
+    "add_field city name string",
+    "add_field city country references land",
+    "add_field city wrong int32",
+    "rename_field city country state",
+    "drop_field city wrong",
+    "drop_table old",
+    "rename_table land country",
+    "add_field country name string",
+    "create_table config",
+    "add_field config language string",
+)
+ROWS = {"config": {"language": "\udcff"}}
+
+
+def open_typed(path: str, mode: str = "w", **options: Any) -> joedb.Database:
+    return typed.open(path, mode, SCHEMA, CHANGES, ROWS, **options)
+
+
+def test_a_new_file_gets_the_schema_and_single_rows(path: str) -> None:
+    with open_typed(path) as db:
+        assert {name: table.fields for name, table in db.tables.items()} == SCHEMA
+        assert [row.language for row in db.config] == ["\udcff"]
+        assert len(list(db.changes())) == 1
+    with open_typed(path, "r") as db:
+        assert db.config[0].language == "\udcff"
+    with pytest.raises(joedb.FileExists):
+        open_typed(path, "x")
+
+
+def test_a_database_in_memory_gets_the_schema() -> None:
+    with open_typed(":memory:") as db:
+        assert set(db.tables) == set(SCHEMA)
+
+
+def test_more_tables_and_fields_are_no_difference(path: str) -> None:
+    with open_typed(path) as db:
+        db.create_table("more")
+        db.city.add_field("more", int)
+    with open_typed(path) as db:
+        db.city.insert(name="Oslo", more=1)
+
+
+def test_what_differs_is_named_and_the_file_is_closed(path: str) -> None:
+    with joedb.open(path) as db:
+        db.create_table("city", name=int)
+    with pytest.raises(joedb.SchemaMismatch) as error:
+        open_typed(path)
+    assert str(error.value) == (
+        f"{path} has another schema: city.name is int64, not string; there is no field city.state; "
+        "there is no table country; there is no table config"
+    )
+    joedb.open(path).close()  # nobody else has it
+
+
+def test_many_differences_are_counted(path: str) -> None:
+    with joedb.open(path) as db:
+        db.create_table("other")
+    wanted = {f"t{i}": {"f": "int8"} for i in range(9)}
+    with pytest.raises(joedb.SchemaMismatch, match="no table t4; and 4 more$"):
+        typed.open(path, "w", wanted, (), {})
+
+
+def test_a_file_for_reading_gets_nothing(path: str) -> None:
+    with pytest.raises(joedb.FileMissing):
+        open_typed(path, "r")
+    joedb.open(path).close()
+    with pytest.raises(joedb.SchemaMismatch):
+        open_typed(path, "r")
+    assert joedb.open(path).tables == {}
+
+
+def test_a_schema_with_a_function_of_a_program_makes_no_file(path: str) -> None:
+    changes = ("create_table city", "custom grow")
+    with pytest.raises(joedb.SchemaMismatch, match="`custom grow`"):
+        typed.open(path, "w", {"city": {}}, changes, {})
+    assert not os.path.exists(path)
+    with joedb.open(path) as db:
+        db.create_table("city")
+    typed.open(path, "w", {"city": {}}, changes, {}).close()
+
+
+def test_a_failure_leaves_no_schema(path: str) -> None:
+    with pytest.raises(TypeError):
+        typed.open(path, "w", SCHEMA, CHANGES, {"config": {"language": 1}})
+    with open_typed(path) as db:
+        assert len(db.config) == 1
+
+
+def test_only_one_of_several_writers_makes_the_schema(path: str) -> None:
+    errors: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            with open_typed(path, "shared") as db:
+                db.country.insert(name="x")
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    with open_typed(path, "r") as db:
+        assert len(db.config) == 1 and len(db.country) == 8
