@@ -140,6 +140,10 @@ joedb_forget text city 0                            1
 joedb_forget city.joedb city -1                     2
 joedb_forget city.joedb city                        2
 joedb_forget --force city.joedb city 0              2
+joedb export parquet --python none city.joedb city $X 1
+joedb export arrow text city $X                     1
+joedb export feather city.joedb city text           1
+joedb export feather city.joedb city                2
 joedb_to_json city.joedb                            0
 joedb_to_json text                                  1
 joedb_stats city.joedb                              0

@@ -15,6 +15,9 @@ static constexpr Command export_formats[] = {
     {"csv", nullptr, "print a table as CSV", export_csv},
     {"jsonl", nullptr, "print a table as JSON lines", export_jsonl},
     {"sqlite", nullptr, "write a database as a file of SQLite", export_sqlite},
+    {"parquet", nullptr, "write a table as a file of Apache Parquet", export_parquet},
+    {"arrow", nullptr, "write a table as a file of Apache Arrow", export_arrow},
+    {"feather", nullptr, "write a table as a Feather file", export_feather},
 };
 
 std::span<const Command> import_commands() { return import_formats; }

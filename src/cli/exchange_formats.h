@@ -15,6 +15,9 @@ int import_sqlite(std::vector<std::string> arguments);
 int export_csv(std::vector<std::string> arguments);
 int export_jsonl(std::vector<std::string> arguments);
 int export_sqlite(std::vector<std::string> arguments);
+int export_parquet(std::vector<std::string> arguments);
+int export_arrow(std::vector<std::string> arguments);
+int export_feather(std::vector<std::string> arguments);
 
 // After an import. JSON: an object in a line.
 void print_counts(const std::string& table, const Import_Counts& counts, bool is_json);

@@ -1,0 +1,218 @@
+"""Tables as files of Parquet, Arrow and Feather: `python -m joedb.export parquet FILE TABLE OUT`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import stat
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
+
+import pyarrow
+from pyarrow import ipc
+
+from . import _joedb, _methods
+from .errors import Error
+
+FORMATS = ("parquet", "arrow", "feather")
+
+
+def write(
+    table: _joedb.Table,
+    path: str | os.PathLike[str],
+    format: str = "parquet",
+    *,
+    fields: Sequence[str] | None = None,
+    ids: bool = False,
+    times: Sequence[str] = (),
+    replace: bool = False,
+) -> int:
+    """Writes a table to a new file, which appears when it is complete and on the disk. Returns the
+    number of records. Their order is that of their ids; a reference is an id, or null.
+
+    format   "parquet"; "arrow", the file format of Arrow, which can be mapped into memory; or
+             "feather", the same, compressed with LZ4.
+    fields   only these.
+    ids      with a first column `__id`.
+    times    these fields are times, in seconds since 1970.
+    replace  a file that is there; otherwise it raises FileExistsError.
+    """
+    if format not in FORMATS:
+        raise ValueError(f"{format!r} is no format: {', '.join(FORMATS)}")
+    stream = _methods._Stream(table._arrow_stream(fields, ids, False))
+    reader = pyarrow.RecordBatchReader.from_stream(stream)
+    schema = _schema_with_times(reader.schema, table, times)
+    count = 0
+    with _new_file(path, replace) as file, _writer(file, schema, format) as writer:
+        for batch in reader:
+            columns = [
+                array if array.type == field.type else array.cast(field.type)
+                for array, field in zip(batch.columns, schema)
+            ]
+            writer.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
+            count += batch.num_rows
+    return count
+
+
+def _schema_with_times(schema: Any, table: _joedb.Table, times: Sequence[str]) -> Any:
+    for name in times:
+        if table.fields.get(name) != "int64":
+            raise ValueError(f"{table.table_name} has no field {name} of type int64, as times are")
+        index = schema.get_field_index(name)
+        if index >= 0:
+            time = pyarrow.field(name, pyarrow.timestamp("s", tz="UTC"), nullable=False)
+            schema = schema.set(index, time)
+    return schema
+
+
+def _writer(file: BinaryIO, schema: Any, format: str) -> Any:
+    if format == "parquet":
+        from pyarrow import parquet
+
+        return parquet.ParquetWriter(file, schema)
+    compression = "lz4" if format == "feather" else None
+    options = ipc.IpcWriteOptions(compression=compression)
+    return ipc.new_file(file, schema, options=options)
+
+
+@contextlib.contextmanager
+def _new_file(path: str | os.PathLike[str], replace: bool) -> Iterator[BinaryIO]:
+    """A file that has another name until it is complete."""
+    name = os.path.realpath(path) if replace else os.fspath(path)
+    if os.path.lexists(name):
+        if not replace:
+            raise FileExistsError(f"{name}: exists")
+        if not stat.S_ISREG(os.stat(name).st_mode):
+            raise FileExistsError(f"{name}: is no regular file, and cannot be replaced")
+    temporary = f"{name}.tmp-{os.getpid()}"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(temporary)  # of a process that was killed
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if replace:
+            os.replace(temporary, name)
+        else:
+            _rename_to_new(temporary, name)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(os.path.dirname(name) or ".")
+
+
+def _rename_to_new(temporary: str, name: str) -> None:
+    try:
+        os.link(temporary, name)
+    except FileExistsError:
+        raise FileExistsError(f"{name}: exists") from None
+    except OSError:  # a file system without links
+        if os.path.lexists(name):
+            raise FileExistsError(f"{name}: exists") from None
+        os.rename(temporary, name)
+    else:
+        os.unlink(temporary)
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# ---- the command line ------------------------------------------------------------------------------
+
+
+class _Stopped(BaseException):
+    def __init__(self, signal_number: int) -> None:
+        self.signal_number = signal_number
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _stop(signal_number: int, _frame: types.FrameType | None) -> None:
+    # The terminal may send one, and whoever has started this another one.
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise _Stopped(signal_number)
+
+
+def _list(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def _parse(arguments: Sequence[str], program: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog=program, description=__doc__)
+    parser.add_argument("format", choices=FORMATS)
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("table", metavar="TABLE")
+    parser.add_argument("out", metavar="OUT")
+    parser.add_argument("--id", action="store_true", help="begin with a column __id")
+    parser.add_argument("--skip", type=_list, default=[], metavar="FIELD,...", help="leave these out")
+    parser.add_argument(
+        "--time", type=_list, default=[], metavar="FIELD,...", help="seconds since 1970: times"
+    )
+    parser.add_argument(
+        "--until", metavar="P", help="the file as it was: a position, a time, or the name of a tag"
+    )
+    parser.add_argument("--force", action="store_true", help="replace what is there")
+    return parser.parse_args(arguments)
+
+
+def _run(options: argparse.Namespace) -> None:
+    if os.path.exists(options.out) and os.path.samefile(options.file, options.out):
+        raise FileExistsError(f"{options.out}: is the database itself")
+    with _methods.open(options.file, "r") as database:
+        until = options.until
+        if until is not None:
+            database = database.at(int(until) if until.isdigit() else until)
+        table = database[options.table]
+        known = table.fields
+        for name in options.skip:
+            if name not in known:
+                raise ValueError(f"{options.table} has no field {name}")
+        write(
+            table,
+            options.out,
+            options.format,
+            fields=[name for name in known if name not in options.skip],
+            ids=options.id,
+            times=options.time,
+            replace=options.force,
+        )
+
+
+def main(arguments: Sequence[str], program: str = "python -m joedb.export") -> int:
+    """Returns the exit code: 0 done, 1 failed, 2 the command line is wrong (by SystemExit)."""
+    options = _parse(arguments, program)
+    for number in _SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup, for example
+            signal.signal(number, _stop)
+    try:
+        _run(options)
+    except _Stopped as stopped:
+        signal.signal(stopped.signal_number, signal.SIG_DFL)
+        os.kill(os.getpid(), stopped.signal_number)
+    except KeyError as error:
+        print(f"{program}: {error.args[0]}", file=sys.stderr)
+        return 1
+    except UnicodeEncodeError:
+        print(f"{program}: a name that is not UTF-8 cannot be opened", file=sys.stderr)
+        return 1
+    except (Error, OSError, ValueError, MemoryError, pyarrow.ArrowException) as error:
+        print(f"{program}: {error or 'out of memory'}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
