@@ -232,7 +232,7 @@ class Transaction:
     ) -> bool: ...
 
 def _open(
-    path: str,
+    path: bytes,
     mode: str,
     server: str,
     authority_file: str,

@@ -35,12 +35,15 @@ def open(
     hard        transactions survive power cuts, not only the end of the program.
     timestamps  transactions have a time, which `at("2 hours ago")` needs.
     """
+    authority_file, token_file = os.fspath(authority_file), os.fspath(token_file)
+    if any("\0" in text for text in (os.fspath(path), server, authority_file, token_file)):
+        raise ValueError("embedded null character")
     return _joedb._open(
-        os.fspath(path),
+        os.fsencode(path),
         mode,
         server,
-        os.fspath(authority_file),
-        os.fspath(token_file),
+        authority_file,
+        token_file,
         recovery,
         -1.0 if timeout is None else max(0.0, float(timeout)),
         hard,

@@ -147,17 +147,12 @@ void end_transaction(Transaction_Object& self, bool is_commit) {
   self.state = State::ended;
 }
 
-std::string repr(const Database_Object& self) {
-  Shared_Session& session = *self.session;
-  try {
-    const Shared_Session::Use use(session);
-    return "<joedb.Database " + session.name() + '>';
-  } catch (const Closed&) {
-    return "<joedb.Database " + session.name() + ", closed>";
-  }
+nb::object repr(const Database_Object& self) {
+  return text_object("<joedb.Database " + self.session->name() +
+                     (self.session->is_closed() ? ", closed>" : ">"));
 }
 
-nb::object open(const std::string& path, const std::string& mode, const std::string& server,
+nb::object open(const nb::bytes& path, const std::string& mode, const std::string& server,
                 const std::string& authority_file, const std::string& token_file,
                 const std::string& recovery, double timeout, bool hard, bool timestamps) {
   Session_Options options;
@@ -167,7 +162,8 @@ nb::object open(const std::string& path, const std::string& mode, const std::str
   options.server = server;
   options.authority_file = authority_file;
   options.token_file = token_file;
-  return nb::cast(Database_Object{Shared_Session::open(path, mode, recovery, std::move(options))});
+  return nb::cast(Database_Object{Shared_Session::open(std::string(path.c_str(), path.size()), mode,
+                                                       recovery, std::move(options))});
 }
 
 }  // namespace
@@ -235,7 +231,8 @@ void add_database(nb::module_& module) {
       .def("rollback", [](Transaction_Object& self) { end_transaction(self, false); });
 
   nb::class_<Database_Object>(module, "Database")
-      .def_prop_ro("name", [](const Database_Object& self) { return self.session->name(); })
+      .def_prop_ro("name",
+                   [](const Database_Object& self) { return text_object(self.session->name()); })
       .def_prop_ro("tables", &tables)
       .def_prop_ro("closed", [](const Database_Object& self) { return self.session->is_closed(); })
       .def_prop_ro("checkpoint",
@@ -326,7 +323,7 @@ void add_database(nb::module_& module) {
       .def("close",
            [](Database_Object& self) {
              if (self.session->is_closed()) return;
-             const Shared_Session::Use use(*self.session);
+             const Shared_Session::Use use(*self.session, true);
              self.session->close();
            })
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
@@ -334,7 +331,7 @@ void add_database(nb::module_& module) {
           "__exit__",
           [](Database_Object& self, nb::handle, nb::handle, nb::handle) {
             if (self.session->is_closed()) return;
-            const Shared_Session::Use use(*self.session);
+            const Shared_Session::Use use(*self.session, true);
             self.session->close();
           },
           "type"_a.none(), "value"_a.none(), "traceback"_a.none())

@@ -2,6 +2,7 @@
 
 #include "joedb/base/version.h"
 #include "objects.h"
+#include "values.h"
 
 namespace joedb::python {
 
@@ -13,7 +14,7 @@ struct Python_Error {
   nb::dict attributes;
 };
 
-nb::object text(std::string_view s) { return nb::str(s.data(), s.size()); }
+nb::object text(std::string_view s) { return text_object(s); }
 
 Python_Error describe(const Exception& error) {
   Python_Error result{"Error", {}};

@@ -90,7 +90,7 @@ std::shared_ptr<Shared_Session> Shared_Session::past(Moment moment) {
   return shared;
 }
 
-Shared_Session::Use::Use(Shared_Session& session) : session_(session) {
+Shared_Session::Use::Use(Shared_Session& session, bool is_harmless) : session_(session) {
   // The lock may be that of a thread that is not in this process.
   if (session.forks_ != forks)
     throw Closed(session.name_ +
@@ -105,6 +105,12 @@ Shared_Session::Use::Use(Shared_Session& session) : session_(session) {
     throw Closed(session.name_ + " is closed");
   }
   try {
+    if (is_harmless) {
+      ++session.uses_;
+      return;
+    }
+    if (session.is_in_call_)
+      throw Exception(session.name_ + " is in the middle of another call of this thread");
     session.session_->require_intact();
   } catch (...) {
     session.mutex_.unlock();
@@ -187,12 +193,14 @@ std::unique_ptr<Sql_Connection>& Shared_Session::sql() {
 }
 
 Offset Shared_Session::pull(double wait) {
+  const Call call(*this);
   return without_interpreter([&] { return session_->pull(wait); });
 }
 
 // ---- transactions -------------------------------------------------------------------------------
 
 void Shared_Session::begin(const std::string& why, const std::string& author, bool is_hard) {
+  const Call call(*this);
   const auto run = [&] { session_->begin(why, author, is_hard); };
   if (session_->is_shared())
     without_interpreter(run);
@@ -201,6 +209,7 @@ void Shared_Session::begin(const std::string& why, const std::string& author, bo
 }
 
 void Shared_Session::commit() {
+  const Call call(*this);
   constexpr Offset many = 1 << 20;
   const auto run = [&] { session_->commit(); };
   if (session_->is_shared() || session_->is_transaction_hard() || session_->uncommitted() > many)
@@ -210,12 +219,13 @@ void Shared_Session::commit() {
 }
 
 void Shared_Session::rollback() {
+  const Call call(*this);
   if (session_->is_in_transaction()) without_interpreter([&] { session_->rollback(); });
 }
 
 void Shared_Session::drop_transaction() {
   if (forks_ != forks || is_closed()) return;
-  const Use use(*this);
+  const Use use(*this, true);
   must_roll_back_ = true;
 }
 
@@ -228,6 +238,7 @@ void Shared_Session::drop_now() noexcept {
 }
 
 void Shared_Session::hard_checkpoint() {
+  const Call call(*this);
   without_interpreter([&] { session_->hard_checkpoint(); });
 }
 

@@ -78,10 +78,24 @@ class Shared_Session {
   // While it lives, the calling thread has the session. Throws Closed.
   class Use {
    public:
-    explicit Use(Shared_Session& session);
+    // Throws Exception in the middle of a Call of this thread, unless that does no harm.
+    explicit Use(Shared_Session& session, bool is_harmless = false);
     ~Use();
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
+
+   private:
+    Shared_Session& session_;
+  };
+
+  // A call in whose middle functions of Python may run, such as handlers of signals: they cannot
+  // use the session.
+  class Call {
+   public:
+    explicit Call(Shared_Session& session) : session_(session) { session_.is_in_call_ = true; }
+    ~Call() { session_.is_in_call_ = false; }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
 
    private:
     Shared_Session& session_;
@@ -145,6 +159,7 @@ class Shared_Session {
 
   std::recursive_timed_mutex mutex_;
   int uses_ = 0;
+  bool is_in_call_ = false;
   bool must_close_ = false;
   bool must_roll_back_ = false;
   const int forks_ = fork_count();

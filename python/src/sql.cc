@@ -273,6 +273,7 @@ class Signal_Handler {
 
 nb::object run_sql(Shared_Session& session, const std::string& statement, nb::handle parameters) {
   const Parameters values = to_parameters(parameters);
+  const Shared_Session::Call call(session);
   std::unique_ptr<Sql_Connection>& kept = session.sql();
   if (kept == nullptr) kept = std::make_unique<Live_Connection>(session);
   session->flushed_file();

@@ -413,3 +413,37 @@ def test_arguments_of_another_type_are_type_errors(db):
     record = db.create_table("t", x=int).insert()
     db.t.drop()
     assert repr(record) == "<a record of a table that was dropped>"
+
+
+def test_a_handler_of_a_signal_cannot_use_what_it_interrupts(shared):
+    errors = []
+
+    def use(*_):
+        try:
+            len(db.city)
+        except joedb.Error as error:
+            errors.append(str(error))
+
+    with joedb.open(shared, "r") as db:
+        old = signal.signal(signal.SIGALRM, use)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            db.pull(0.1)
+        finally:
+            signal.signal(signal.SIGALRM, old)
+        assert len(db.city) == 0
+    assert not errors or "in the middle of another call" in errors[0]
+
+
+def test_names_of_files_are_those_of_the_system(tmp_path):
+    name = tmp_path / os.fsdecode(b"caf\xe9")
+    with joedb.open(name) as db:
+        assert db.name == str(name)
+        assert repr(db)
+        db.create_table("t", x=int)
+    assert b"caf\xe9" in os.listdir(os.fsencode(tmp_path))
+    with pytest.raises(ValueError, match="null"):
+        joedb.open(str(tmp_path / "a\0b"))
+    with pytest.raises(FileNotFoundError) as error:
+        joedb.open(tmp_path / os.fsdecode(b"n\xf6"), "r")
+    assert error.value.filename == str(tmp_path / os.fsdecode(b"n\xf6"))
