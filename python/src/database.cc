@@ -37,6 +37,7 @@ nb::object find_table(const Database_Object& self, const std::string& name, PyOb
 nb::dict tables(const Database_Object& self) {
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
+  const Shared_Session::Call call(session);
   nb::dict result;
   for (const auto& table : session->database().tables())
     if (table != nullptr)

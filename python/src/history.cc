@@ -117,6 +117,7 @@ Change_Options options() {
 nb::object record_history(const Record_Object& record) {
   Shared_Session& session = *record.session;
   const Shared_Session::Use use(session);
+  const Shared_Session::Call call(session);
   const Table& table = session->table(record.table);
   const auto file = session->open_reader();
   const Table_Id id = table.id();

@@ -1,6 +1,7 @@
 #include "session.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -24,6 +25,7 @@ std::set<Shared_Session*>& sessions() {
 }
 
 const std::thread::id main_thread = std::this_thread::get_id();
+std::atomic<bool> is_ending = false;
 
 Open_Mode parse_mode(const std::string& mode) {
   if (mode == "r") return Open_Mode::read_existing;
@@ -47,6 +49,10 @@ std::optional<Recovery> parse_recovery(const std::string& name) {
 }
 
 }  // namespace
+
+void Without_Interpreter::stop_at_end_of_program() {
+  while (is_ending && std::this_thread::get_id() != main_thread) pause();
+}
 
 // Other threads do not ask for the lock of the interpreter: at the end of the program, that would
 // end them here.
@@ -154,6 +160,7 @@ Shared_Session::~Shared_Session() {
 }
 
 void Shared_Session::close_all() {
+  is_ending = true;
   const std::vector<Shared_Session*> all(sessions().begin(), sessions().end());
   for (Shared_Session* const session : all) {
     if (session->forks_ != forks || !session->mutex_.try_lock()) continue;
@@ -224,13 +231,16 @@ void Shared_Session::rollback() {
 }
 
 void Shared_Session::drop_transaction() {
-  if (forks_ != forks || is_closed()) return;
-  const Use use(*this, true);
+  if (is_closed()) return;
   must_roll_back_ = true;
+  if (!mutex_.try_lock()) return;  // the thread that has it does it
+  if (uses_ == 0) drop_now();
+  mutex_.unlock();
 }
 
 void Shared_Session::drop_now() noexcept {
   must_roll_back_ = false;
+  const Call call(*this);
   try {
     without_interpreter([&] { session_->rollback_of_any_thread(); });
   } catch (const Exception&) {  // the next one that begins says it

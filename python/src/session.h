@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -37,10 +38,28 @@ class Sql_Connection {
   Sql_Connection& operator=(const Sql_Connection&) = delete;
 };
 
+// While it lives, this thread does not have the lock of the interpreter. At the end of the program,
+// other threads than the main one do not get it back: they stay here. (Before Python 3.14, asking
+// for it would end them, and so the program.)
+class Without_Interpreter {
+ public:
+  Without_Interpreter() : state_(PyEval_SaveThread()) {}
+  ~Without_Interpreter() {
+    stop_at_end_of_program();
+    PyEval_RestoreThread(state_);
+  }
+  Without_Interpreter(const Without_Interpreter&) = delete;
+  Without_Interpreter& operator=(const Without_Interpreter&) = delete;
+
+ private:
+  static void stop_at_end_of_program();
+  PyThreadState* const state_;
+};
+
 // Calls f() without the lock of the interpreter.
 template <class F>
 decltype(auto) without_interpreter(F f) {
-  const nb::gil_scoped_release release;
+  const Without_Interpreter release;
   return f();
 }
 
@@ -92,16 +111,19 @@ class Shared_Session {
   // use the session.
   class Call {
    public:
-    explicit Call(Shared_Session& session) : session_(session) { session_.is_in_call_ = true; }
-    ~Call() { session_.is_in_call_ = false; }
+    explicit Call(Shared_Session& session)
+        : session_(session), was_in_call_(std::exchange(session.is_in_call_, true)) {}
+    ~Call() { session_.is_in_call_ = was_in_call_; }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
    private:
     Shared_Session& session_;
+    const bool was_in_call_;
   };
 
-  bool is_closed() const { return session_ == nullptr || must_close_; }
+  // Or of another process.
+  bool is_closed() const { return session_ == nullptr || must_close_ || forks_ != fork_count(); }
   const std::string& name() const { return name_; }
 
   // All that follows requires a Use.

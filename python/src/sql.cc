@@ -56,7 +56,7 @@ Cell to_cell(nb::handle value) {
   Record_Object* record = nullptr;
   if (value.is_none()) return std::monostate();
   if (PyFloat_Check(p)) return PyFloat_AsDouble(p);
-  if (PyUnicode_Check(p)) return name_text(value);
+  if (PyUnicode_Check(p)) return text_bytes(value);
   if (PyBytes_Check(p)) {
     const auto bytes = nb::borrow<nb::bytes>(value);
     return Bytes(bytes.c_str(), bytes.c_str() + bytes.size());
@@ -279,12 +279,17 @@ nb::object run_sql(Shared_Session& session, const std::string& statement, nb::ha
   session->flushed_file();
   sqlite3* const connection = static_cast<Live_Connection&>(*kept).sql.connection();
   const Signal_Handler signals(connection);
-  Query query(connection, statement);
-  query.bind(values);
-  const nb::tuple columns = query.columns();
-  nb::list rows = query.rows();
-  signals.rethrow();
-  return nb::make_tuple(columns, rows);
+  try {
+    Query query(connection, statement);
+    query.bind(values);
+    const nb::tuple columns = query.columns();
+    const nb::list rows = query.rows();
+    signals.rethrow();
+    return nb::make_tuple(columns, rows);
+  } catch (const Sql_Failure&) {
+    signals.rethrow();
+    throw;
+  }
 }
 
 }  // namespace joedb::python

@@ -124,6 +124,7 @@ nb::object record_item(const Record_Object& record, nb::handle name) {
 nb::dict record_dict(const Record_Object& record) {
   Shared_Session& session = *record.session;
   const Shared_Session::Use use(session);
+  const Shared_Session::Call call(session);
   const Table& table = session->table(record.table);
   nb::dict result;
   for (const Field_Info& field : session.table_info(table).fields)
@@ -135,6 +136,7 @@ nb::dict record_dict(const Record_Object& record) {
 std::string record_repr(const Record_Object& record) {
   Shared_Session& session = *record.session;
   const Shared_Session::Use use(session);
+  const Shared_Session::Call call(session);
   if (session->database().find_table(record.table) == nullptr)
     return "<a record of a table that was dropped>";
   const Table& table = session->table(record.table);
@@ -284,6 +286,7 @@ nb::object object_array(const nb::list& values) {
 nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Table& table,
                         const Field_Info& field, const std::vector<index_t>* ids) {
   Shared_Session& session = *shared;
+  const Shared_Session::Call call(session);
   const Record_Ids& records = table.records();
   const bool is_whole = ids == nullptr && records.used_count() == records.size();
   const auto size = static_cast<std::size_t>(records.size());
@@ -441,6 +444,7 @@ Field_Id require_field(Shared_Session& session, const Table& table, const std::s
 std::string table_repr(const Table_Object& self) {
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
+  const Shared_Session::Call call(session);
   const Table& table = session->table(self.id);
   std::string text = "<joedb.Table " + table.name() + '(';
   bool is_first = true;
@@ -456,6 +460,7 @@ std::string table_repr(const Table_Object& self) {
 nb::dict table_fields(const Table_Object& self) {
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
+  const Shared_Session::Call call(session);
   nb::dict result;
   for (const Field_Info& field : session.table_info(session->table(self.id)).fields)
     result[field.name] = nb::cast(type_text(session->database(), field.type));

@@ -254,6 +254,16 @@ nb::object text_object(std::string_view text) {
   return nb::steal(object);
 }
 
+std::string text_bytes(nb::handle text) {
+  const nb::object bytes =
+      nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape"));
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (!bytes.is_valid() || PyBytes_AsStringAndSize(bytes.ptr(), &data, &size) != 0)
+    throw nb::python_error();
+  return {data, static_cast<std::size_t>(size)};
+}
+
 static nb::object bytes_object(std::string_view bytes) {
   return nb::bytes(bytes.data(), bytes.size());
 }

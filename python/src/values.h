@@ -40,6 +40,7 @@ Inputs to_inputs(Shared_Session& session, Table_Id table, nb::handle dict);
 
 // Texts that are no UTF-8 have surrogates for the other bytes, as names of files in Python.
 nb::object text_object(std::string_view text);
+std::string text_bytes(nb::handle text);
 // A value of a type as the interface shows it: references as records.
 nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Type& type,
                      const Value& value);

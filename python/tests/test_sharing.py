@@ -211,6 +211,8 @@ def test_the_child_of_a_fork_cannot_use_it_and_does_no_harm(db, cities, path):
                         assert "fork" in str(error)
                     else:
                         raise AssertionError
+                assert db.closed
+                db.close()
                 del db, cities
                 gc.collect()
                 with joedb.open(path, "r") as own:
@@ -447,3 +449,22 @@ def test_names_of_files_are_those_of_the_system(tmp_path):
     with pytest.raises(FileNotFoundError) as error:
         joedb.open(tmp_path / os.fsdecode(b"n\xf6"), "r")
     assert error.value.filename == str(tmp_path / os.fsdecode(b"n\xf6"))
+
+
+def test_a_daemon_thread_may_be_waiting_at_the_end_of_the_program(path):
+    program = """
+import joedb, sys, threading, time
+db = joedb.open(sys.argv[1])
+db.create_table("t", x=int)
+reader = joedb.open(sys.argv[1], "r")
+started = threading.Event()
+def wait():
+    started.set()
+    reader.pull(100)
+threading.Thread(target=wait, daemon=True).start()
+started.wait()
+"""
+    for _ in range(3):
+        result = run(program, path)
+        assert (result.returncode, result.stderr) == (0, "")
+        os.remove(path)

@@ -1,5 +1,7 @@
 """SELECT on what is in memory."""
 
+import os
+
 import pytest
 
 import joedb
@@ -33,6 +35,9 @@ def test_parameters_are_values(db, cities):
     assert db.sql("select name from city where name = :n", {"n": "Rome"}) == [("Rome",)]
     assert db.sql("select ?, ?, ?, ?", [None, 1.5, b"x", "é"]) == [(None, 1.5, b"x", "é")]
     assert db.sql("select name from city where __id = ?", [cities[1]]) == [("Lisbon",)]
+    odd = os.fsdecode(b"caf\xe9")
+    db.city.insert(name=odd)
+    assert db.sql("select name from city where name = ?", [odd]) == [(odd,)]
     with pytest.raises(joedb.SqlError, match="1 parameters, and 0 values"):
         db.sql("select ?")
     with pytest.raises(joedb.SqlError, match=":n"):
