@@ -29,7 +29,8 @@ try:
     from joedb import export
 except ImportError as error:
     sys.exit(program + ": this needs the Python packages joedb and pyarrow (" + str(error) + "): "
-             + sys.executable + " -m pip install joedb pyarrow; or name another Python with --python")
+             + sys.executable + " -m pip install pyarrow, and pip install . in the sources of joedb; "
+             + "or name another Python with --python")
 sys.exit(export.main(sys.argv[2:], program))
 )";
 
@@ -85,7 +86,7 @@ constexpr const char* common_details =
     R"(Records come in the order of their ids. References are record ids, or null; blobs are bytes; a
 text that is not UTF-8 is an error. OUT appears when it is complete and on the disk.
 
-Python 3 writes it, with the packages joedb and pyarrow: python3 -m pip install joedb pyarrow.
+Python 3 writes it, with the packages joedb (pip install . in the sources of joedb) and pyarrow.
 
 )";
 
