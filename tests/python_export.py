@@ -77,8 +77,8 @@ class Export(unittest.TestCase):
                 file.write(f'raise ImportError("no {package} here")')
         for path in ('joedb:pyarrow', 'pyarrow:joedb'):
             folders = ':'.join(os.path.join(self.folder, name) for name in path.split(':'))
-            self.assert_fails('-m pip install pyarrow, and pip install . in the sources of joedb', 'export', 'parquet', '--python', sys.executable,
-                              'city.joedb', 'city', 'out', PYTHONPATH=folders)
+            self.assert_fails('-m pip install pyarrow, and pip install . in the sources of joedb', 'export', 'parquet',
+                              '--python', sys.executable, 'city.joedb', 'city', 'out', PYTHONPATH=folders)
 
     def test_modules_in_the_current_directory_are_not_run(self):
         for name in ('pyarrow', 'joedb'):

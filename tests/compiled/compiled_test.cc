@@ -220,6 +220,9 @@ TEST(Compiled_Vector, Holds_Values_Of_Every_Type) {
   db.update_vector_of_f64(v, size, [](Span<double> x) { x[7] = 0.25; });
   db.update_vector_of_flag(v, size, [](Span<bool> flag) { flag[1] = true; });
   db.update_vector_of_city(v, size, [](Span<id_of_city> city) { city[3] = id_of_city(9); });
+  db.update_vector_of_city(v, size, [](auto cities) { cities[5] = id_of_city(3); });
+  EXPECT_EQ(db.get_city(v[5]), id_of_city(3));
+  db.update_vector_of_city(v, size, [](auto cities) { cities[5] = id_of_city(); });
   db.update_vector_of_picture(v, size, [](Span<Blob> picture) { picture[4] = Blob(50, 6); });
   db.soft_checkpoint();
 

@@ -57,6 +57,9 @@ class Call_Batches {
 //     // in each thread:
 //     group.transaction([](city::Writable_Database& db) { db.new_city("Oslo"); });
 //
+// Functions of observers (history/typed_history.h) are called between two batches, by one of the
+// threads: they must not write.
+//
 // Thread-safe. Nothing else may use the client meanwhile.
 template <class Client_Type>
 class Group_Client {

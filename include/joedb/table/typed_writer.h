@@ -419,19 +419,25 @@ class Typed_Writer : public Reader {
 
   template <class T, class Function>
   static void call_with_span(Span<T> span, Function& function) {
-    if constexpr (std::is_same_v<T, bool> && !std::is_invocable_v<Function&, Span<bool>>) {
-      // joedb 10 stores booleans as char. Only 0 and 1 may stay.
-      const Span<char> chars(reinterpret_cast<char*>(span.data()), span.size());
-      struct Normalise {
-        const Span<char>& all;
-        ~Normalise() {
-          for (char& c : all) c = c != 0;
-        }
-      } const at_the_end{chars};
-      function(chars);
-    } else {
+    if constexpr (!std::is_same_v<T, bool>)  // a generic function is not tried with other types
       function(span);
-    }
+    else if constexpr (std::is_invocable_v<Function&, Span<bool>>)
+      function(span);
+    else
+      call_with_chars(span, function);
+  }
+
+  // joedb 10 stores booleans as char. Only 0 and 1 may stay.
+  template <class Function>
+  static void call_with_chars(Span<bool> span, Function& function) {
+    const Span<char> chars(reinterpret_cast<char*>(span.data()), span.size());
+    struct Normalise {
+      const Span<char>& all;
+      ~Normalise() {
+        for (char& c : all) c = c != 0;
+      }
+    } const at_the_end{chars};
+    function(chars);
   }
 
   static constexpr index_t no_limit = std::numeric_limits<index_t>::max();
