@@ -6,20 +6,27 @@
 #include "cli/database_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "interpreter/entry_copier.h"
 
 namespace joedb {
 
 namespace {
 
 // Appends entries to another journal, in the shortest form there. Blobs may stand elsewhere in the
-// other file, so that fields which say where they are must be changed.
+// other file, so that fields which say where they are must be changed; so must tags.
 class Converter {
  public:
-  Converter(const Abstract_File& file, Writable_Journal& to) : file_(file), to_(to) {}
+  Converter(const Abstract_File& file, Writable_Journal& to, const Tag_Positions& tags)
+      : file_(file), to_(to), tags_(tags) {}
 
   template <class Entry>
   void operator()(const Entry& entry) {
     to_.append(entry);
+  }
+
+  void operator()(const Comment& e) {
+    const std::string text = is_classic() ? std::string(e.text) : tags_.moved(e);
+    to_.append(Comment{text});
   }
 
   void operator()(const Blob_Data& e) {
@@ -61,6 +68,7 @@ class Converter {
 
   const Abstract_File& file_;
   Writable_Journal& to_;
+  const Tag_Positions& tags_;
   std::map<std::int64_t, Blob> copies_;  // by their old positions
   std::int64_t unknown_blobs_ = 0;
 };
@@ -95,9 +103,18 @@ int run_convert(std::vector<std::string> arguments) {
   write_new_file(out, force, [&](Writable_Journal& to) {
     name_file_in_errors(file->get_name(), [&] {
       Readonly_Journal journal(*file, reading.get_recovery());
-      Converter converter(*file, to);
-      if (reading.moment.is_given() || !is_classic())
-        reading.replay(journal, converter, "converting " + file->get_name());
+      Tag_Positions tags;
+      Converter converter(*file, to, tags);
+      if (is_classic()) {
+        if (reading.moment.is_given()) reading.replay(journal, converter, "");
+      } else {
+        const Offset end = reading.end_of(journal);
+        Readonly_Journal(*file, reading.get_recovery()).replay(tags, end);
+        tags.copy(journal, end, to, [&](Offset position) {
+          replay_with_progress(journal, converter, "converting " + file->get_name(), position);
+        });
+        reading.require_replayed_to(end, journal);
+      }
       if (converter.unknown_blobs() > 0)
         std::fprintf(stderr, "warning: %lld values of blob fields are outside of all blobs\n",
                      static_cast<long long>(converter.unknown_blobs()));

@@ -33,15 +33,17 @@ class Tag_Positions : public Ignore_Entries {
     if (tag && tag->position) positions_.emplace(*tag->position, 0);
   }
 
-  // Replays the journal up to `end`: copier(entry) appends entries to the copy.
-  template <class Copier>
-  void copy(Readonly_Journal& journal, Offset end, Copier&& copier, const Writable_Journal& to) {
+  // Calls replay(position) again and again, at last with `end`: it replays the journal up to there,
+  // and appends the entries to the copy.
+  template <class Replay>
+  void copy(const Readonly_Journal& journal, Offset end, const Writable_Journal& to,
+            Replay replay) {
     for (auto& [position, in_copy] : positions_) {
       if (position < journal.get_replay_position() || position > end) continue;
-      journal.replay(copier, position);
+      replay(position);
       if (journal.get_replay_position() == position) in_copy = to.get_position();
     }
-    journal.replay(copier, end);
+    replay(end);
   }
 
   // The comment as it should be in the copy. A tag of what is not there is removed.

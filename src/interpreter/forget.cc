@@ -289,7 +289,9 @@ void Forgetter::write(Writable_Journal& journal, std::string_view author, std::i
   Tag_Positions tags;
   source.replay(tags);
   source.rewind();
-  tags.copy(source, source.get_checkpoint(), Copier(*this, blobs, tags, journal), journal);
+  Copier copier(*this, blobs, tags, journal);
+  tags.copy(source, source.get_checkpoint(), journal,
+            [&](Offset end) { source.replay(copier, end); });
   // What has no end yet would be part of this transaction.
   if (is_unfinished(file_)) journal.append(Timestamp{now});
   struct Store {

@@ -223,7 +223,8 @@ class Packer {
     Tag_Positions tags;
     journal_.replay(tags, options_.end);
     journal_.resume(place);
-    tags.copy(journal_, options_.end, Entry_Copier(file_, packed_, past_.blobs(), tags), packed_);
+    Entry_Copier copier(file_, packed_, past_.blobs(), tags);
+    tags.copy(journal_, options_.end, packed_, [&](Offset end) { journal_.replay(copier, end); });
   }
 
  private:
