@@ -60,10 +60,10 @@ def _create_table(
     like: Any = None,
     **more: Any,
 ) -> _joedb.Table:
-    """A new table with these fields: `name=str, age="int8", home=city`. Types are str, int, float,
-    bool, bytes; "int8", "int16", "int32", "float32" and the other names of joedb; a table, or
-    "references TABLE". `fields` is for names that cannot be keywords. `like` is a data frame, or
-    another object with an Arrow schema, whose columns become the first fields."""
+    """A new table with these fields: `name=str, age="int8", home=city`. Types are str, int,
+    float, bool, bytes; "int8", "int16", "int32", "float32" and the other names of joedb; a
+    table, or "references TABLE". `fields` is for names that cannot be keywords. `like` is a
+    data frame, or another object with an Arrow schema, whose columns become the first fields."""
     all_fields = {**(fields or {}), **more}
     if like is None:
         return self._create_table(name, all_fields)
@@ -99,8 +99,9 @@ class Rows(list[tuple[Any, ...]]):
 def _sql(
     self: _joedb.Database, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
 ) -> Rows:
-    """What SQLite finds in these tables, as they are now: in a transaction, with its changes. The
-    column `__id` has the ids of records, and a reference is an id. Nothing can be written."""
+    """What SQLite finds in these tables, as they are now: in a transaction, with its changes.
+    The column `__id` has the ids of records, and a reference is an id. Nothing can be written.
+    """
     columns, rows = self._run_sql(statement, parameters)
     result = Rows(rows)
     result.columns = columns
@@ -110,8 +111,7 @@ def _sql(
 def _changes(
     self: _joedb.Database, since: Any = None, until: Any = None, *, table: Any = None
 ) -> Iterator[Transaction]:
-    """The transactions between two moments, with old and new values. A moment is a position
-    (`checkpoint`), a time, or the name of a tag."""
+    """The transactions between two moments, with old and new values."""
     if isinstance(table, str):
         table = self[table]
     return _joedb._changes(
@@ -137,8 +137,9 @@ def _insert_many(
     ids: bool = False,
     round: bool = False,
 ) -> range | list[int]:
-    """Many records, in one transaction: of a data frame or another Arrow table, a dict of columns,
-    or an iterable of dicts, one for each record. Returns their ids.
+    """Many records: of a data frame or another Arrow table, a dict of columns, or an iterable of
+    dicts, one for each record. Returns their ids. If it fails outside of a transaction, there
+    is none of them.
 
     null_is_default  what is missing in a column becomes 0, False or "".
     ignore_unknown   columns that are no fields are left out.
@@ -195,7 +196,7 @@ def _to_arrow(
 def _found_to_arrow(
     self: _joedb.Records, fields: Sequence[str] | None = None, *, ids: bool = False
 ) -> Any:
-    """These records as a pyarrow.Table; ids: with a first column `__id`."""
+    """A pyarrow.Table; ids: with a first column `__id`."""
     import numpy
     import pyarrow
 

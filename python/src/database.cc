@@ -8,6 +8,7 @@
 #include "joedb/arrow/import.h"
 #include "joedb/history/tags.h"
 #include "objects.h"
+#include "stub_docs.h"
 #include "values.h"
 
 // The database itself, its schema, and transactions.
@@ -212,7 +213,7 @@ Type to_type(Shared_Session& session, nb::handle type) {
 }
 
 void add_database(nb::module_& module) {
-  nb::class_<Transaction_Object>(module, "Transaction")
+  nb::class_<Transaction_Object>(module, "Transaction", docs::Transaction)
       .def("__enter__",
            [](nb::object self) {
              enter(nb::cast<Transaction_Object&>(self));
@@ -229,28 +230,35 @@ void add_database(nb::module_& module) {
             return false;
           },
           "type"_a.none(), "value"_a.none(), "traceback"_a.none())
-      .def("rollback", [](Transaction_Object& self) { end_transaction(self, false); });
+      .def(
+          "rollback", [](Transaction_Object& self) { end_transaction(self, false); },
+          docs::Transaction_rollback);
 
-  nb::class_<Database_Object>(module, "Database")
-      .def_prop_ro("name",
-                   [](const Database_Object& self) { return text_object(self.session->name()); })
-      .def_prop_ro("tables", &tables)
+  nb::class_<Database_Object>(module, "Database", docs::Database)
+      .def_prop_ro(
+          "name", [](const Database_Object& self) { return text_object(self.session->name()); },
+          docs::Database_name)
+      .def_prop_ro("tables", &tables, docs::Database_tables)
       .def_prop_ro("closed", [](const Database_Object& self) { return self.session->is_closed(); })
-      .def_prop_ro("checkpoint",
-                   [](const Database_Object& self) {
-                     const Shared_Session::Use use(*self.session);
-                     return (*self.session)->checkpoint();
-                   })
+      .def_prop_ro(
+          "checkpoint",
+          [](const Database_Object& self) {
+            const Shared_Session::Use use(*self.session);
+            return (*self.session)->checkpoint();
+          },
+          docs::Database_checkpoint)
       .def_prop_ro("in_transaction",
                    [](const Database_Object& self) {
                      const Shared_Session::Use use(*self.session);
                      return (*self.session)->is_in_transaction();
                    })
-      .def_prop_ro("is_past",
-                   [](const Database_Object& self) {
-                     const Shared_Session::Use use(*self.session);
-                     return (*self.session)->is_past();
-                   })
+      .def_prop_ro(
+          "is_past",
+          [](const Database_Object& self) {
+            const Shared_Session::Use use(*self.session);
+            return (*self.session)->is_past();
+          },
+          docs::Database_is_past)
       .def("_run_sql",
            [](const Database_Object& self, const std::string& statement, nb::handle parameters) {
              const Shared_Session::Use use(*self.session);
@@ -282,7 +290,8 @@ void add_database(nb::module_& module) {
                 self.session, why, author,
                 hard.is_none() ? (*self.session)->is_hard() : nb::cast<bool>(hard)};
           },
-          "why"_a = "", nb::kw_only(), "author"_a = "", "hard"_a = nb::none())
+          "why"_a = "", nb::kw_only(), "author"_a = "", "hard"_a = nb::none(),
+          docs::Database_transaction)
       .def(
           "pull",
           [](const Database_Object& self, double wait) {
@@ -298,12 +307,14 @@ void add_database(nb::module_& module) {
               if (size > 0 || !(left > part)) return size;
             }
           },
-          "wait"_a = 0.0)
-      .def("hard_checkpoint",
-           [](const Database_Object& self) {
-             const Shared_Session::Use use(*self.session);
-             self.session->hard_checkpoint();
-           })
+          "wait"_a = 0.0, docs::Database_pull)
+      .def(
+          "hard_checkpoint",
+          [](const Database_Object& self) {
+            const Shared_Session::Use use(*self.session);
+            self.session->hard_checkpoint();
+          },
+          docs::Database_hard_checkpoint)
       .def(
           "at",
           [](const Database_Object& self, nb::handle when) {
@@ -311,7 +322,7 @@ void add_database(nb::module_& module) {
             const auto file = (*self.session)->open_reader();
             return nb::cast(Database_Object{self.session->past(to_moment(*file, when))});
           },
-          "when"_a)
+          "when"_a, docs::Database_at)
       .def(
           "_position",
           [](const Database_Object& self, nb::handle when) {
@@ -321,12 +332,14 @@ void add_database(nb::module_& module) {
             return without_interpreter([&] { return find_moment(*file, moment); });
           },
           "when"_a)
-      .def("close",
-           [](Database_Object& self) {
-             if (self.session->is_closed()) return;
-             const Shared_Session::Use use(*self.session, true);
-             self.session->close();
-           })
+      .def(
+          "close",
+          [](Database_Object& self) {
+            if (self.session->is_closed()) return;
+            const Shared_Session::Use use(*self.session, true);
+            self.session->close();
+          },
+          docs::Database_close)
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def(
           "__exit__",

@@ -9,6 +9,7 @@
 #include "joedb/arrow/export.h"
 #include "joedb/arrow/import.h"
 #include "objects.h"
+#include "stub_docs.h"
 #include "values.h"
 
 // Tables, records, and records that were found.
@@ -500,20 +501,22 @@ nb::object make_table(const std::shared_ptr<Shared_Session>& session, Table_Id i
 }
 
 void add_tables(nb::module_& module) {
-  nb::class_<Record_Object>(module, "Record", nb::type_slots(record_slots))
+  nb::class_<Record_Object>(module, "Record", nb::type_slots(record_slots), docs::Record)
       .def_prop_ro("id", [](const Record_Object& self) { return self.id.value(); })
       .def_prop_ro("table",
                    [](const Record_Object& self) { return make_table(self.session, self.table); })
       .def("__getitem__", &record_item)
       .def("__setitem__", [](Record_Object& self, nb::handle name,
                              nb::handle value) { set_field(self, name, value, PyExc_KeyError); })
-      .def("update",
-           [](const Record_Object& self, const nb::kwargs& values) {
-             Shared_Session& session = *self.session;
-             const Shared_Session::Use use(session);
-             const Inputs inputs = to_inputs(session, self.table, values);
-             update_record(self, inputs);
-           })
+      .def(
+          "update",
+          [](const Record_Object& self, const nb::kwargs& values) {
+            Shared_Session& session = *self.session;
+            const Shared_Session::Use use(session);
+            const Inputs inputs = to_inputs(session, self.table, values);
+            update_record(self, inputs);
+          },
+          docs::Record_update)
       .def("delete",
            [](const Record_Object& self) { delete_record(*self.session, self.table, self.id); })
       .def("as_dict", &record_dict)
@@ -523,7 +526,7 @@ void add_tables(nb::module_& module) {
              const Table* const table = (*self.session)->database().find_table(self.table);
              return table != nullptr && table->is_used(self.id);
            })
-      .def("history", &record_history)
+      .def("history", &record_history, docs::Record_history)
       .def("__repr__", &record_repr)
       .def("__eq__",
            [](const Record_Object& self, nb::handle other) -> nb::object {
@@ -550,7 +553,7 @@ void add_tables(nb::module_& module) {
                                       Record_Id((*self.records.ids)[self.next++])});
       });
 
-  nb::class_<Records_Object>(module, "Records")
+  nb::class_<Records_Object>(module, "Records", docs::Records)
       .def_prop_ro("table",
                    [](const Records_Object& self) { return make_table(self.session, self.table); })
       .def("__len__", [](const Records_Object& self) { return self.ids->size(); })
@@ -564,24 +567,27 @@ void add_tables(nb::module_& module) {
              return nb::cast(Record_Object{self.session, self.table,
                                            Record_Id((*self.ids)[static_cast<std::size_t>(i)])});
            })
-      .def_prop_ro("ids",
-                   [](const Records_Object& self) {
-                     using Ids = std::shared_ptr<const std::vector<index_t>>;
-                     auto* const memory = new Ids(self.ids);
-                     const nb::capsule owner(memory,
-                                             [](void* p) noexcept { delete static_cast<Ids*>(p); });
-                     return array<std::int64_t>(self.ids->data(), self.ids->size(), owner);
-                   })
-      .def("column",
-           [](const Records_Object& self, nb::handle name) {
-             Shared_Session& session = *self.session;
-             const Shared_Session::Use use(session);
-             const Table& table = session->table(self.table);
-             const Field_Info* const field = session.table_info(table).find(name.ptr());
-             if (field == nullptr) throw_no_field(session, table, name, PyExc_KeyError);
-             for (const index_t id : *self.ids) require_used(table, Record_Id(id));
-             return column_array(self.session, table, *field, self.ids.get());
-           })
+      .def_prop_ro(
+          "ids",
+          [](const Records_Object& self) {
+            using Ids = std::shared_ptr<const std::vector<index_t>>;
+            auto* const memory = new Ids(self.ids);
+            const nb::capsule owner(memory, [](void* p) noexcept { delete static_cast<Ids*>(p); });
+            return array<std::int64_t>(self.ids->data(), self.ids->size(), owner);
+          },
+          docs::Records_ids)
+      .def(
+          "column",
+          [](const Records_Object& self, nb::handle name) {
+            Shared_Session& session = *self.session;
+            const Shared_Session::Use use(session);
+            const Table& table = session->table(self.table);
+            const Field_Info* const field = session.table_info(table).find(name.ptr());
+            if (field == nullptr) throw_no_field(session, table, name, PyExc_KeyError);
+            for (const index_t id : *self.ids) require_used(table, Record_Id(id));
+            return column_array(self.session, table, *field, self.ids.get());
+          },
+          docs::Records_column)
       .def("__repr__", [](const Records_Object& self) {
         const Shared_Session::Use use(*self.session);
         const std::size_t size = self.ids->size();
@@ -589,18 +595,20 @@ void add_tables(nb::module_& module) {
                (*self.session)->table(self.table).name() + ">";
       });
 
-  nb::class_<Table_Object>(module, "Table")
+  nb::class_<Table_Object>(module, "Table", docs::Table)
       .def_prop_ro("table_name",
                    [](const Table_Object& self) {
                      const Shared_Session::Use use(*self.session);
                      return (*self.session)->table(self.id).name();
                    })
-      .def_prop_ro("fields", &table_fields)
-      .def_prop_ro("ids",
-                   [](const Table_Object& self) {
-                     const Shared_Session::Use use(*self.session);
-                     return array<std::int64_t>(all_ids((*self.session)->table(self.id)));
-                   })
+      .def_prop_ro("fields", &table_fields, docs::Table_fields)
+      .def_prop_ro(
+          "ids",
+          [](const Table_Object& self) {
+            const Shared_Session::Use use(*self.session);
+            return array<std::int64_t>(all_ids((*self.session)->table(self.id)));
+          },
+          docs::Table_ids)
       .def("__getattr__",
            [](const Table_Object& self, nb::handle name) {
              if (name_text(name).starts_with("__")) fail(PyExc_AttributeError, name_text(name));
@@ -638,12 +646,12 @@ void add_tables(nb::module_& module) {
             return nb::cast(Record_Object{self.session, self.id, id});
           },
           "key"_a, "default"_a = nb::none())
-      .def("insert", &insert)
+      .def("insert", &insert, docs::Table_insert)
       .def("delete",
            [](const Table_Object& self, nb::handle key) {
              delete_record(*self.session, self.id, to_id(self, key));
            })
-      .def("where", &where)
+      .def("where", &where, docs::Table_where)
       .def("_arrow_stream", &arrow_stream, "fields"_a.none(), "ids"_a, "views"_a)
       .def(
           "__arrow_c_stream__",
@@ -653,12 +661,14 @@ void add_tables(nb::module_& module) {
           "requested_schema"_a = nb::none())
       .def("_insert_stream", &insert_stream)
       .def("_insert_rows", &insert_rows)
-      .def("add_field",
-           [](const Table_Object& self, const std::string& name, nb::handle type) {
-             change_schema(self, [&](Shared_Session& session, const Table&) {
-               session->store().write(Add_Field{self.id, name, to_type(session, type)});
-             });
-           })
+      .def(
+          "add_field",
+          [](const Table_Object& self, const std::string& name, nb::handle type) {
+            change_schema(self, [&](Shared_Session& session, const Table&) {
+              session->store().write(Add_Field{self.id, name, to_type(session, type)});
+            });
+          },
+          docs::Table_add_field)
       .def("drop_field",
            [](const Table_Object& self, const std::string& name) {
              change_schema(self, [&](Shared_Session& session, const Table& table) {

@@ -1,6 +1,7 @@
 """The stubs, which are also the documentation, have what is there."""
 
 import ast
+import inspect
 import pathlib
 
 import pytest
@@ -47,3 +48,13 @@ def test_all_public_functions_are_documented():
         assert getattr(joedb, name).__doc__
     for node in CLASSES.values():
         assert ast.get_docstring(node), node.name
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_help_shows_what_the_stub_says(name):
+    kind = getattr(_joedb, name)
+    assert inspect.getdoc(kind) == ast.get_docstring(CLASSES[name])
+    for item in CLASSES[name].body:
+        if isinstance(item, ast.FunctionDef) and (text := ast.get_docstring(item)):
+            shown = inspect.getdoc(getattr(kind, item.name)) or ""
+            assert " ".join(shown.split()).endswith(" ".join(text.split())), item.name
