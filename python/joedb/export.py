@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import secrets
 import signal
 import stat
 import sys
@@ -88,7 +89,7 @@ def _new_file(path: str | os.PathLike[str], replace: bool) -> Iterator[BinaryIO]
             raise FileExistsError(f"{name}: exists")
         if not stat.S_ISREG(os.stat(name).st_mode):
             raise FileExistsError(f"{name}: is no regular file, and cannot be replaced")
-    temporary = f"{name}.tmp-{os.getpid()}"
+    temporary = f"{name}.tmp-{os.getpid()}-{secrets.token_hex(4)}"
     with contextlib.suppress(FileNotFoundError):
         os.unlink(temporary)  # of a process that was killed
     try:

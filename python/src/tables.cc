@@ -394,7 +394,7 @@ nb::object arrow_stream(const Table_Object& self,
     has_blobs = std::any_of(info.fields.begin(), info.fields.end(), [](const Field_Info& field) {
       return field.type.code == Type_Code::blob;
     });
-  if (has_blobs) options.blob_file = session->open_reader();
+  if (has_blobs) options.blob_file = session->open_blob_reader();
   auto stream = std::make_unique<ArrowArrayStream>();
   std::memset(stream.get(), 0, sizeof(ArrowArrayStream));
   export_table(session->pins(), self.id, options, stream.get());

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/suggestion.h"
+#include "joedb/format/compact.h"
 #include "objects.h"
 
 namespace joedb::python {
@@ -180,7 +181,8 @@ Record_Id to_reference(Shared_Session& session, Table_Id referenced, nb::handle 
   bool is_too_large = false;
   const auto value = integer(object, is_too_large);
   if (!value || PyBool_Check(object.ptr())) problem().wrong_type(object);
-  if (is_too_large || *value < 0) problem().out_of_range(object, "the ids of records, from 0");
+  if (is_too_large || *value < 0 || *value >= static_cast<std::int64_t>(max_compact))
+    problem().out_of_range(object, "the ids of records, from 0");
   return Record_Id(*value);
 }
 

@@ -14,13 +14,15 @@
 
 struct joedb_db {
   std::unique_ptr<joedb::Session> session;
+  bool is_in_call = false;
 };
 
 namespace joedb {
 
 namespace {
 
-thread_local std::string error_text;
+// Nothing is destroyed at the end of the program, when functions may still be called.
+thread_local char error_text[1024];
 
 class Misuse : public Exception {
  public:
@@ -57,12 +59,13 @@ joedb_code code_of(const Exception& error) {
   return JOEDB_ERROR;
 }
 
+// A text that is too long is cut before a character of it.
 void set_error_text(const char* text) noexcept {
-  try {
-    error_text = text;
-  } catch (...) {
-    error_text.clear();
-  }
+  std::size_t size = std::min(std::strlen(text), sizeof(error_text) - 1);
+  if (text[size] != '\0')
+    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+  std::memcpy(error_text, text, size);
+  error_text[size] = '\0';
 }
 
 // Calls f(), and turns what it throws into a code.
@@ -95,7 +98,13 @@ template <class F>
 joedb_code with(joedb_db* db, F f) noexcept {
   return guarded([&] {
     require(db, "the database");
+    if (db->is_in_call) throw Misuse("the database is used by its own interrupt function");
     db->session->require_intact();
+    struct Call {
+      bool& flag;
+      explicit Call(bool& f) : flag(f) { flag = true; }
+      ~Call() { flag = false; }
+    } const call(db->is_in_call);
     f(*db->session);
   });
 }
@@ -107,7 +116,7 @@ void assign(T* out, U value) {
 
 std::string text(const char* s) { return s != nullptr ? s : ""; }
 
-Open_Mode mode_of(joedb_mode mode) {
+Open_Mode mode_of(std::int32_t mode) {
   switch (mode) {
     case JOEDB_WRITE_OR_NEW:
       return Open_Mode::write_existing_or_create_new;
@@ -123,7 +132,7 @@ Open_Mode mode_of(joedb_mode mode) {
   throw Misuse("an unknown mode");
 }
 
-std::optional<Recovery> recovery_of(joedb_recovery recovery) {
+std::optional<Recovery> recovery_of(std::int32_t recovery) {
   switch (recovery) {
     case JOEDB_RECOVERY_DEFAULT:
       return {};
@@ -142,6 +151,7 @@ Session_Options options_of(const joedb_options& from) {
   options.recovery = recovery_of(from.recovery);
   options.is_hard = from.is_hard != 0;
   options.has_timestamps = from.has_no_timestamps == 0;
+  options.checks_thread = false;
   if (from.timeout > 0) options.timeout = from.timeout;
   if (from.interrupt != nullptr)
     options.look_for_interrupt = [f = from.interrupt, argument = from.interrupt_argument] {
@@ -177,7 +187,8 @@ Field_Input to_input(const Table& table, joedb_field field, const joedb_value& v
   const Field& found = field_of(table, field);
   const std::string name = table.name() + '.' + found.name;
   const Type_Code type = found.column->type().code;
-  if (static_cast<int>(value.type) != static_cast<int>(type))
+  const bool is_bytes = type == Type_Code::blob && value.type == JOEDB_BYTES;
+  if (!is_bytes && value.type != static_cast<joedb_type>(type))
     throw Data_Error(name + " is " + std::string(type_name(type)) +
                      ", and the value has another type");
   Field_Input input{Field_Id(field), {}};
@@ -186,9 +197,13 @@ Field_Input to_input(const Table& table, joedb_field field, const joedb_value& v
       input.value = view(value);
     } else if constexpr (std::is_same_v<T, Blob>) {
       input.value = Blob();
-      if (value.is.bytes.data != nullptr || value.is.bytes.size > 0) input.bytes = view(value);
+      if (is_bytes)
+        input.bytes = view(value);
+      else
+        input.value = Blob(value.is.blob.position, value.is.blob.size);
+      Database::require_valid(std::get<Blob>(input.value));
     } else if constexpr (std::is_same_v<T, Record_Id>) {
-      if (value.is.integer < -1)
+      if (value.is.integer < -1 || value.is.integer >= static_cast<std::int64_t>(max_compact))
         throw Data_Error(name + ": " + std::to_string(value.is.integer) + " is no record");
       input.value = Record_Id(value.is.integer);
     } else if constexpr (std::is_same_v<T, bool>) {
@@ -262,7 +277,8 @@ joedb_code change_schema(joedb_db* db, Write write) {
 using namespace joedb;  // NOLINT
 
 const char* joedb_version(void) { return version; }
-const char* joedb_error_text(void) { return error_text.c_str(); }
+int joedb_c_version(void) { return 256 * JOEDB_C_VERSION_MAJOR + JOEDB_C_VERSION_MINOR; }
+const char* joedb_error_text(void) { return error_text; }
 
 // ---- opening ------------------------------------------------------------------------------------
 
@@ -272,9 +288,9 @@ joedb_code joedb_open(const char* path, const joedb_options* options, joedb_db**
     require(out, "out");
     joedb_options given{};
     if (options != nullptr) {
-      if (options->size == 0 || options->size > sizeof(given))
+      if (options->size != sizeof(given))
         throw Misuse("joedb_options.size is not the size of the struct");
-      std::memcpy(&given, options, options->size);
+      given = *options;
     }
     auto db = std::make_unique<joedb_db>();
     db->session = std::make_unique<Session>(path, mode_of(given.mode), options_of(given));
@@ -429,8 +445,9 @@ joedb_code joedb_insert(joedb_db* db, joedb_table table, size_t count, const joe
                         const joedb_value* values, int64_t* record) {
   return with(db, [&](Session& session) {
     const Table_Id id(table);
-    const auto inputs = to_inputs(session.table(id), count, fields, values);
-    assign(record, session.change([&] { return session.insert(id, inputs); }).value());
+    const Record_Id inserted = session.change(
+        [&] { return session.insert(id, to_inputs(session.table(id), count, fields, values)); });
+    assign(record, inserted.value());
   });
 }
 
@@ -438,8 +455,9 @@ joedb_code joedb_update(joedb_db* db, joedb_table table, int64_t record, size_t 
                         const joedb_field* fields, const joedb_value* values) {
   return with(db, [&](Session& session) {
     const Table_Id id(table);
-    const auto inputs = to_inputs(session.table(id), count, fields, values);
-    session.change([&] { session.update(id, Record_Id(record), inputs); });
+    session.change([&] {
+      session.update(id, Record_Id(record), to_inputs(session.table(id), count, fields, values));
+    });
   });
 }
 
@@ -493,18 +511,26 @@ joedb_code joedb_export_arrow(joedb_db* db, joedb_table table, size_t count,
                               const joedb_field* fields, unsigned flags, ArrowArrayStream* out) {
   return with(db, [&](Session& session) {
     require(out, "out");
+    if ((flags & ~unsigned{JOEDB_ARROW_IDS | JOEDB_ARROW_VIEWS}) != 0)
+      throw Misuse("unknown flags");
     Arrow_Options options;
     options.with_ids = (flags & JOEDB_ARROW_IDS) != 0;
     if ((flags & JOEDB_ARROW_VIEWS) != 0) options.text = Arrow_Text::utf8_view;
-    if (fields != nullptr) {
-      options.fields.emplace();
-      for (std::size_t i = 0; i < count; ++i) options.fields->push_back(Field_Id(fields[i]));
-    }
-    const auto& all = session.table(Table_Id(table)).fields();
+    const Table& content = session.table(Table_Id(table));
     const auto is_blob = [](const Field& field) {
       return field.column != nullptr && field.column->type().code == Type_Code::blob;
     };
-    if (std::any_of(all.begin(), all.end(), is_blob)) options.blob_file = session.open_reader();
+    bool has_blobs = false;
+    if (fields != nullptr) {
+      options.fields.emplace();
+      for (std::size_t i = 0; i < count; ++i) {
+        has_blobs = has_blobs || is_blob(field_of(content, fields[i]));
+        options.fields->push_back(Field_Id(fields[i]));
+      }
+    } else {
+      has_blobs = std::any_of(content.fields().begin(), content.fields().end(), is_blob);
+    }
+    if (has_blobs) options.blob_file = session.open_blob_reader();
     export_table(session.pins(), Table_Id(table), options, out);
   });
 }
@@ -514,6 +540,9 @@ joedb_code joedb_import_arrow(joedb_db* db, joedb_table table, ArrowArrayStream*
   const joedb_code code = with(db, [&](Session& session) {
     require(in, "in");
     if (in->release == nullptr) throw Misuse("the stream was released already");
+    constexpr unsigned known =
+        JOEDB_ARROW_NULL_IS_DEFAULT | JOEDB_ARROW_IGNORE_UNKNOWN | JOEDB_ARROW_ROUND;
+    if ((flags & ~known) != 0) throw Misuse("unknown flags");
     Arrow_Import_Options options;
     options.null_is_default = (flags & JOEDB_ARROW_NULL_IS_DEFAULT) != 0;
     options.ignore_unknown = (flags & JOEDB_ARROW_IGNORE_UNKNOWN) != 0;
@@ -522,6 +551,8 @@ joedb_code joedb_import_arrow(joedb_db* db, joedb_table table, ArrowArrayStream*
     assign(first, imported.first.value());
     assign(count, imported.rows);
   });
+  const int error = errno;
   if (in != nullptr && in->release != nullptr) in->release(in);
+  errno = error;
   return code;
 }

@@ -41,12 +41,17 @@ class Passed_Signals {
       action.sa_handler = pass_on;
       ::sigaction(passed_signals[i], &action, nullptr);
     }
+    // Where it is ignored, nobody can wait for the end of a program.
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &usual, &child_action_);
   }
   ~Passed_Signals() {
     block();
     child = 0;
     for (std::size_t i = 0; i < passed_signals.size(); ++i)
       ::sigaction(passed_signals[i], &actions_[i], nullptr);
+    ::sigaction(SIGCHLD, &child_action_, nullptr);
     unblock();
   }
   Passed_Signals(const Passed_Signals&) = delete;
@@ -60,6 +65,7 @@ class Passed_Signals {
   sigset_t signals_;
   sigset_t mask_;
   std::array<struct sigaction, passed_signals.size()> actions_;
+  struct sigaction child_action_ {};
 };
 
 // Starts it with the signal mask that this process had.

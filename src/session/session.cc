@@ -189,6 +189,14 @@ std::shared_ptr<Abstract_File> Session::open_reader() const {
   return copy;
 }
 
+std::shared_ptr<Abstract_File> Session::open_blob_reader() {
+  if (uncommitted() > 0)
+    throw Exception(name_ +
+                    ": blobs cannot be exported while a transaction has written something: end it "
+                    "before, or leave them out");
+  return open_reader();
+}
+
 std::string Session::read_blob(Blob blob) {
   return store_ ? store_->read_blob(blob) : file_->read_blob(blob);
 }
@@ -229,7 +237,7 @@ Offset Session::pull(double wait) {
 void Session::require_writer() const {
   if (is_past()) throw Exception(name_ + ": a past state cannot be changed");
   if (client_ == nullptr) throw Exception(name_ + " is opened for reading only");
-  if (is_in_transaction() && owner_ != std::this_thread::get_id())
+  if (is_in_transaction() && options_.checks_thread && owner_ != std::this_thread::get_id())
     throw Exception(name_ + ": another thread is in a transaction");
 }
 
@@ -241,7 +249,7 @@ void Session::require_transaction() const {
 void Session::begin(std::string_view why, std::string_view author, bool is_hard) {
   require_writer();
   if (is_in_transaction()) throw Exception(name_ + ": there is a transaction already");
-  if (failure_) throw *failure_;
+  if (has_failed_) throw_failure();
   if (is_shared_) {  // what others have written is read
     pins_->before_change();
     if (store_->must_build()) forget_tables();
@@ -249,7 +257,7 @@ void Session::begin(std::string_view why, std::string_view author, bool is_hard)
   auto lock = std::make_unique<Client_Lock>(*client_);
   undo_->clear();
   start_ = undo_->savepoint();
-  must_rebuild_ = false;
+  must_rebuild_ = must_roll_back_ = false;
   client_->set_hard_checkpoint(is_hard);
   client_->set_author(std::string(author));
   owner_ = std::this_thread::get_id();
@@ -274,7 +282,12 @@ void Session::end() noexcept {
 void Session::commit() {
   require_transaction();
   try {
-    if (undo_->is_broken()) throw Exception(name_ + ": a change could not be taken back");
+    if (undo_->is_broken())
+      throw Write_Disabled(name_, "a change has failed, and could not be taken back");
+    if (must_roll_back_)
+      throw Exception(name_ +
+                      ": a change of this transaction has failed in the middle: everything is "
+                      "taken back");
     if (uncommitted() > 0)
       lock_->checkpoint_and_push_unlock();
     else
@@ -294,36 +307,52 @@ void Session::rollback() {
 void Session::rollback_of_any_thread() {
   if (!is_in_transaction()) return;
   roll_back_after_error();
-  if (failure_) throw *failure_;
+  if (has_failed_) throw_failure();
 }
 
 // What is thrown already says more. What has a checkpoint counts, and stays. If the file cannot be
 // written any more, the tables are as before the transaction, unless they must be built again.
 void Session::roll_back_after_error() noexcept {
   if (!is_in_transaction()) return;
+  bool lock_is_free = false;
   bool must_build = must_rebuild_ || undo_->are_tables_wrong();
   try {
     pins_->before_change();
     if (uncommitted() > 0 && !must_build) undo_->rollback_to(start_);
     if (uncommitted() > 0) forget_tables();
     lock_->unlock();
+    lock_is_free = true;
   } catch (const Write_Disabled& error) {
-    failure_.emplace(error);
+    fail(error.failure.c_str());
   } catch (const Exception& error) {
-    failure_.emplace(name_, error.what());
+    fail(error.what());
   } catch (const std::exception& error) {  // no memory
     must_build = true;
-    failure_.emplace(name_, error.what());
+    fail(error.what());
   }
-  if (failure_) {
+  if (!lock_is_free) {
     are_tables_wrong_ = are_tables_wrong_ || must_build;
     lock_->abandon();
   }
   end();
 }
 
+void Session::fail(const char* text) noexcept {
+  has_failed_ = true;
+  try {
+    failure_.emplace(name_, text);
+  } catch (const std::bad_alloc&) {
+    failure_.reset();
+  }
+}
+
+void Session::throw_failure() const {
+  if (failure_) throw *failure_;
+  throw Write_Disabled(name_, "no memory");
+}
+
 void Session::require_intact() const {
-  if (are_tables_wrong_) throw *failure_;
+  if (are_tables_wrong_) throw_failure();
 }
 
 void Session::hard_checkpoint() {
@@ -419,7 +448,14 @@ Arrow_Imported Session::import(Table_Id table, ArrowArrayStream* in,
   Collected_Stream collected(in);
   return change([&] {
     ArrowArrayStream stream = collected.stream();
-    return import_stream(store(), table, &stream, options);
+    Writable_Database& database = store();
+    const Offset before = database.place().position;
+    try {
+      return import_stream(database, table, &stream, options);
+    } catch (...) {
+      must_roll_back_ = must_roll_back_ || database.place().position != before;
+      throw;
+    }
   });
 }
 
@@ -483,7 +519,11 @@ Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs
       store_->write(Update<T>{table_id, record, field, value});
     });
   } catch (...) {
-    store_->write(Delete{table_id, record});
+    try {
+      store_->write(Delete{table_id, record});
+    } catch (const std::exception&) {  // the other exception says more
+      must_roll_back_ = true;
+    }
     throw;
   }
   return record;
@@ -506,7 +546,15 @@ void Session::update(Table_Id table_id, Record_Id record, std::span<const Field_
   Table& table = database_->table(table_id);
   table.require_used(record);
   pins_->before_change(table_id);
-  if (must_rebuild_ || inputs.size() < 2) return write_values(table, record, inputs);
+  if (inputs.size() < 2) return write_values(table, record, inputs);
+  if (must_rebuild_) {
+    try {
+      return write_values(table, record, inputs);
+    } catch (...) {
+      must_roll_back_ = true;
+      throw;
+    }
+  }
   const Undo_Log::Savepoint savepoint = undo_->savepoint();
   try {
     write_values(table, record, inputs);

@@ -36,6 +36,8 @@ struct Session_Options {
   double timeout = -1;
   // Called every few milliseconds while this waits for others. What it throws ends the wait.
   std::function<void()> look_for_interrupt = [] {};
+  // Whether a transaction belongs to the thread that has begun it.
+  bool checks_thread = true;
   // A server whose copy the file is: joedb://HOST/DATABASE, or the path of a socket.
   std::string server = {};
   std::string authority_file = {};
@@ -94,6 +96,9 @@ class Session {
   // A file to read the journal from, valid whatever happens to this object.
   std::shared_ptr<Abstract_File> open_reader() const;
   std::string read_blob(Blob blob);
+  // The same for blobs of an export, which may be read later. Throws Exception if the transaction
+  // has written something: a rollback would put other bytes there.
+  std::shared_ptr<Abstract_File> open_blob_reader();
   // The file, which has all blobs.
   Abstract_File& flushed_file();
 
@@ -149,7 +154,7 @@ class Session {
 
   // The next free id.
   Record_Id insert(Table_Id table, std::span<const Field_Input> inputs);
-  // All of the fields, or none.
+  // All of the fields, or none; but see store().
   void update(Table_Id table, Record_Id record, std::span<const Field_Input> inputs);
   void erase(Table_Id table, Record_Id record);
   // Adds a record for each row of a stream (arrow/import.h), in a transaction of its own if there
@@ -157,7 +162,9 @@ class Session {
   // meanwhile may use, and change, this session.
   Arrow_Imported import(Table_Id table, ArrowArrayStream* in, const Arrow_Import_Options& options);
 
-  // For other changes than those of records: a rollback reads the journal again.
+  // For other changes than those of records: a rollback reads the journal again. Where a change of
+  // records that follows in the same transaction, or an import, fails in the middle, for want of
+  // memory or by the disk, commit() throws, and rolls back.
   Writable_Database& store();
 
  private:
@@ -170,6 +177,8 @@ class Session {
   void roll_back_after_error() noexcept;
   void forget_tables() { ++builds_; }
   void end() noexcept;
+  void fail(const char* text) noexcept;
+  [[noreturn]] void throw_failure() const;
   Value write_blob(const Field_Input& input);
   void write_values(Table& table, Record_Id record, std::span<const Field_Input> inputs);
 
@@ -192,11 +201,13 @@ class Session {
 
   std::optional<Undo_Log> undo_;
   Undo_Log::Savepoint start_;
-  bool must_rebuild_ = false;  // the undo log does not know all changes
+  bool must_rebuild_ = false;    // the undo log does not know all changes
+  bool must_roll_back_ = false;  // a change was made half
   std::unique_ptr<Client_Lock> lock_;
   std::thread::id owner_;
   std::uint64_t builds_ = 0;
-  std::optional<Write_Disabled> failure_;  // of a rollback
+  bool has_failed_ = false;                // a rollback
+  std::optional<Write_Disabled> failure_;  // how; none: there was no memory for the text
   bool are_tables_wrong_ = false;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "joedb/arrow/abi.h"
 #include "joedb_c.h"
@@ -114,6 +115,7 @@ TEST_F(C_Interface_Test, WhatDoesNotFitIsAnErrorAndChangesNothing) {
         {JOEDB_BOOLEAN, joedb_integer(JOEDB_BOOLEAN, 2)},
         {JOEDB_FLOAT32, joedb_number(JOEDB_FLOAT32, 1e300)},
         {JOEDB_REFERENCE, joedb_integer(JOEDB_REFERENCE, -2)},
+        {JOEDB_REFERENCE, joedb_integer(JOEDB_REFERENCE, (INT64_C(1) << 61) - 1)},
         {JOEDB_INT32, joedb_integer(JOEDB_INT64, 1)},
         {JOEDB_STRING, joedb_bytes("x", 1)},
         {11, joedb_integer(JOEDB_INT64, 1)},
@@ -141,14 +143,12 @@ TEST_F(C_Interface_Test, NullPointersAreMisuse) {
   make_table();
   EXPECT_EQ(joedb_insert(db_, table_, 1, nullptr, nullptr, nullptr), JOEDB_MISUSE);
   EXPECT_EQ(try_insert(JOEDB_STRING, joedb_text(nullptr, 5)), JOEDB_MISUSE);
-  EXPECT_EQ(joedb_add_field(db_, table_, "x", static_cast<joedb_type>(11), 0, nullptr),
-            JOEDB_MISUSE);
+  EXPECT_EQ(joedb_add_field(db_, table_, "x", 12, 0, nullptr), JOEDB_MISUSE);
   joedb_options options{};
   joedb_db* db = nullptr;
   EXPECT_EQ(joedb_open(path_.c_str(), &options, &db), JOEDB_MISUSE);
   options.size = sizeof(options);
-  const int seven = 7;
-  std::memcpy(&options.mode, &seven, sizeof(options.mode));
+  options.mode = 7;
   EXPECT_EQ(joedb_open(path_.c_str(), &options, &db), JOEDB_MISUSE);
   EXPECT_EQ(db, nullptr);
   joedb_close(nullptr);
@@ -325,14 +325,70 @@ TEST_F(C_Interface_Test, AnArrowStreamOutlivesTheDatabaseAndIsTakenByAnotherOne)
   EXPECT_EQ(joedb_export_arrow(db_, 9, 0, nullptr, 0, &stream), JOEDB_DATA);
 }
 
-TEST_F(C_Interface_Test, AnOlderProgramGivesLessOptions) {
+TEST_F(C_Interface_Test, ABlobThatWasReadIsAValue) {
+  make_table();
+  insert(JOEDB_BLOB, joedb_bytes("abc", 3));
+  insert(JOEDB_BLOB, get(0, JOEDB_BLOB));
+  insert(JOEDB_BLOB, joedb_null_blob());
+  char bytes[3];
+  const joedb_value blob = get(1, JOEDB_BLOB);
+  ASSERT_EQ(joedb_read_blob(db_, &blob, bytes), JOEDB_OK) << joedb_error_text();
+  EXPECT_EQ(std::memcmp(bytes, "abc", 3), 0);
+  EXPECT_EQ(get(2, JOEDB_BLOB).is.blob.position, 0);
+  joedb_value wrong = joedb_null_blob();
+  wrong.is.blob.size = -1;
+  EXPECT_EQ(try_insert(JOEDB_BLOB, wrong), JOEDB_DATA);
+}
+
+TEST_F(C_Interface_Test, BlobsAreExportedOutsideOfATransaction) {
+  make_table();
+  insert(JOEDB_BLOB, joedb_bytes("abc", 3));
+  ArrowArrayStream stream{};
+  ASSERT_EQ(joedb_begin(db_, nullptr, nullptr), JOEDB_OK);
+  ASSERT_EQ(joedb_export_arrow(db_, table_, 0, nullptr, 0, &stream), JOEDB_OK);
+  stream.release(&stream);
+  insert(JOEDB_BLOB, joedb_bytes("def", 3));
+  EXPECT_EQ(joedb_export_arrow(db_, table_, 0, nullptr, 0, &stream), JOEDB_ERROR);
+  const joedb_field number = JOEDB_INT64;
+  ASSERT_EQ(joedb_export_arrow(db_, table_, 1, &number, 0, &stream), JOEDB_OK);
+  stream.release(&stream);
+  EXPECT_EQ(joedb_commit(db_), JOEDB_OK);
+  EXPECT_EQ(joedb_export_arrow(db_, table_, 0, nullptr, 0x80, &stream), JOEDB_MISUSE);
+}
+
+TEST_F(C_Interface_Test, AnyThreadMayEndATransaction) {
+  make_table();
+  ASSERT_EQ(joedb_begin(db_, nullptr, nullptr), JOEDB_OK);
+  std::thread([&] {
+    insert(3, joedb_integer(JOEDB_INT64, 1));
+    EXPECT_EQ(joedb_commit(db_), JOEDB_OK);
+  }).join();
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(C_Interface_Test, AnInterruptFunctionCannotUseItsDatabase) {
+  make_table();
   joedb_close(db_);
   joedb_options options{};
-  options.size = offsetof(joedb_options, timeout);
-  options.mode = JOEDB_READ;
-  options.timeout = -5;
-  options.server = "what an older program does not know";
-  ASSERT_EQ(joedb_open(path_.c_str(), &options, &db_), JOEDB_OK) << joedb_error_text();
+  options.size = sizeof(options);
+  options.mode = JOEDB_SHARED;
+  ASSERT_EQ(joedb_open(path_.c_str(), &options, &db_), JOEDB_OK);
+  struct Argument {
+    joedb_db* db;
+    joedb_table table;
+    joedb_code code;
+  } argument{nullptr, table_, JOEDB_OK};
+  options.interrupt_argument = &argument;
+  options.interrupt = [](void* p) {
+    auto* const a = static_cast<Argument*>(p);
+    a->code = joedb_count(a->db, a->table, nullptr);
+    return 1;
+  };
+  ASSERT_EQ(joedb_open(path_.c_str(), &options, &argument.db), JOEDB_OK);
+  ASSERT_EQ(joedb_begin(db_, nullptr, nullptr), JOEDB_OK);
+  EXPECT_EQ(joedb_begin(argument.db, nullptr, nullptr), JOEDB_INTERRUPTED);
+  EXPECT_EQ(argument.code, JOEDB_MISUSE);
+  joedb_close(argument.db);
 }
 
 }  // namespace
