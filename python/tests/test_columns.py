@@ -103,6 +103,17 @@ def test_blobs_are_bytes_in_arrow(db):
     assert db.person.to_arrow(["picture"])["picture"].to_pylist() == [b"\x00\x01", None]
 
 
+def test_blobs_are_not_exported_while_a_rollback_could_take_their_bytes(db):
+    db.person.insert(name="Ada", picture=b"abc")
+    with db.transaction():
+        assert db.person.to_arrow()["picture"].to_pylist() == [b"abc"]
+        db.person.insert(name="Bob", picture=b"def")
+        with pytest.raises(joedb.Error, match="blobs"):
+            db.person.to_arrow()
+        assert db.person.to_arrow(["name"]).num_rows == 2
+    assert db.person.to_arrow()["picture"].to_pylist() == [b"abc", b"def"]
+
+
 def test_rows_come_from_arrow_from_a_dict_of_columns_and_from_dicts(db):
     table = pa.table({"name": ["Oslo", "Rome"], "population": [1, 2]})
     assert list(db.city.insert_many(table)) == [0, 1]
