@@ -19,11 +19,6 @@ using namespace nb::literals;
 
 namespace {
 
-[[noreturn]] void fail(PyObject* type, const std::string& text) {
-  PyErr_SetString(type, text.c_str());
-  throw nb::python_error();
-}
-
 nb::object find_table(const Database_Object& self, const std::string& name, PyObject* error) {
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
@@ -75,9 +70,7 @@ class Capsule_Schema {
       schema_ = static_cast<ArrowSchema*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_schema"));
       return;
     }
-    auto* const stream =
-        static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
-    if (stream == nullptr) throw nb::python_error();
+    ArrowArrayStream* const stream = stream_of(capsule);
     if (stream->release == nullptr || stream->get_schema(stream, &own_) != 0)
       throw Exception("the stream has no schema");
   }

@@ -39,18 +39,16 @@ const char* kind_name(Change::Kind kind) {
   return "";
 }
 
-nb::object string_object(const std::string& text) { return text_object(text); }
-
 // The arguments of history.Change, for one record.
 nb::object record_change(const nb::object& make, const Change& change, index_t i,
                          const Abstract_File& file) {
   nb::dict before, after;
   for (const Field_Change& field : change.fields) {
-    const nb::object name = string_object(change.field_name(field));
+    const nb::object name = text_object(change.field_name(field));
     if (!field.old_values.is_empty()) before[name] = to_plain_object(field.old_values[i], file);
     if (!field.new_values.is_empty()) after[name] = to_plain_object(field.new_values[i], file);
   }
-  return make(kind_name(change.kind), string_object(change.table_name()),
+  return make(kind_name(change.kind), text_object(change.table_name()),
               nb::int_(change.record.value() + i), before, after, nb::none(), nb::none());
 }
 
@@ -60,22 +58,22 @@ nb::object schema_change(const nb::object& make, const Change& change) {
                            change.kind == Change::Kind::field_renamed ||
                            change.kind == Change::Kind::field_dropped;
   nb::object name = nb::none();
-  if (change.table != nullptr) name = string_object(change.table->name);
+  if (change.table != nullptr) name = text_object(change.table->name);
   nb::object field = nb::none();
-  if (is_of_field) field = string_object(schema.field.name);
-  if (change.kind == Change::Kind::custom) field = string_object(schema.mark);
+  if (is_of_field) field = text_object(schema.field.name);
+  if (change.kind == Change::Kind::custom) field = text_object(schema.mark);
   nb::object old_name = nb::none();
-  if (!schema.old_name.empty()) old_name = string_object(schema.old_name);
+  if (!schema.old_name.empty()) old_name = text_object(schema.old_name);
   return make(kind_name(change.kind), name, nb::none(), nb::dict(), nb::dict(), field, old_name);
 }
 
 nb::object transaction_object(const nb::module_& module, const Transaction_Info& info,
                               const nb::object& changes) {
   nb::list comments;
-  for (const std::string& comment : info.comments) comments.append(string_object(comment));
+  for (const std::string& comment : info.comments) comments.append(text_object(comment));
   nb::object time = nb::none();
   if (info.time) time = module.attr("_time")(*info.time);
-  return module.attr("Transaction")(info.begin, info.end, time, string_object(info.author),
+  return module.attr("Transaction")(info.begin, info.end, time, text_object(info.author),
                                     nb::tuple(comments), info.is_complete, changes);
 }
 
@@ -132,7 +130,7 @@ nb::object record_history(const Record_Object& record) {
       const Field* const known = table.find_field(field);
       const std::string name =
           known != nullptr ? known->name : "dropped field " + std::to_string(field.value());
-      values[string_object(name)] = to_plain_object(value[0], *file);
+      values[text_object(name)] = to_plain_object(value[0], *file);
     }
     nb::object until = nb::none();
     if (version.until) until = transaction_object(module, *version.until, nb::none());

@@ -70,6 +70,10 @@ Type to_type(Shared_Session& session, nb::handle type);
 // What Python sees of an exception of C++ is set as its error.
 void set_python_error(const std::exception_ptr& error) noexcept;
 
+// The name of capsules with a stream (the PyCapsule interface of Arrow), and what is in one.
+inline constexpr char stream_name[] = "arrow_array_stream";
+ArrowArrayStream* stream_of(nb::handle capsule);
+
 nb::object make_table(const std::shared_ptr<Shared_Session>& session, Table_Id id);
 
 }  // namespace joedb::python

@@ -230,6 +230,13 @@ void Shared_Session::rollback() {
   if (session_->is_in_transaction()) without_interpreter([&] { session_->rollback(); });
 }
 
+void Shared_Session::roll_back_after_error() noexcept {
+  try {
+    rollback();
+  } catch (const std::exception&) {
+  }
+}
+
 void Shared_Session::drop_transaction() {
   if (is_closed()) return;
   must_roll_back_ = true;

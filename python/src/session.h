@@ -149,24 +149,10 @@ class Shared_Session {
   template <class F>
   auto change(F write) {
     if (session_->is_in_transaction()) return session_->change(write);
-    begin("", "", session_->is_hard());
-    try {
-      if constexpr (std::is_void_v<decltype(write())>) {
-        write();
-        commit();
-      } else {
-        auto result = write();
-        commit();
-        return result;
-      }
-    } catch (...) {
-      try {  // what is thrown already says more
-        rollback();
-      } catch (const Exception&) {
-      }
-      throw;
-    }
+    return Session::in_own_transaction(*this, session_->is_hard(), write);
   }
+  // What is thrown already says more.
+  void roll_back_after_error() noexcept;
 
   // At the end of the program: closes all, for nothing is destroyed then.
   static void close_all();

@@ -69,8 +69,7 @@ Cell to_cell(nb::handle value) {
     if (number == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
     return std::int64_t{number};
   }
-  PyErr_SetString(PyExc_TypeError, (shown(value) + " is no value of SQL").c_str());
-  throw nb::python_error();
+  fail(PyExc_TypeError, shown(value) + " is no value of SQL");
 }
 
 Parameters to_parameters(nb::handle object) {

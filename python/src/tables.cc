@@ -20,11 +20,6 @@ using namespace nb::literals;
 
 namespace {
 
-[[noreturn]] void fail(PyObject* type, const std::string& text) {
-  PyErr_SetString(type, text.c_str());
-  throw nb::python_error();
-}
-
 Record_Object* as_record(nb::handle object) {
   Record_Object* record = nullptr;
   return nb::try_cast(object, record) ? record : nullptr;
@@ -218,11 +213,6 @@ std::vector<index_t> all_ids(const Table& table) {
   return ids;
 }
 
-template <class T>
-bool is_equal(const T& a, const T& b) {
-  return a == b;
-}
-
 nb::object where(const Table_Object& self, const nb::kwargs& conditions) {
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
@@ -243,7 +233,7 @@ nb::object where(const Table_Object& self, const nb::kwargs& conditions) {
       std::visit(
           [&]<class T>(const T& value) {
             const Column<T>& column = table.column<T>(input.field);
-            const auto fits = [&](index_t id) { return is_equal<T>(column.get(id), value); };
+            const auto fits = [&](index_t id) { return T(column.get(id)) == value; };
             if (is_first) {
               const Record_Ids& records = table.records();
               for (index_t id = 0; id < records.size(); ++id)
@@ -354,18 +344,13 @@ nb::object get_item(const Table_Object& self, nb::handle key) {
 
 // ---- Arrow --------------------------------------------------------------------------------------
 
-// Streams belong to a capsule with this name (the PyCapsule interface of Arrow).
-constexpr char stream_name[] = "arrow_array_stream";
-constexpr char schema_name[] = "arrow_schema";
-
-template <class T>
-nb::object make_capsule(T* object, const char* name) {
+nb::object make_capsule(ArrowArrayStream* stream) {
   const PyCapsule_Destructor destroy = [](PyObject* capsule) {
-    auto* const item = static_cast<T*>(PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
+    auto* const item = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule, stream_name));
     if (item->release != nullptr) item->release(item);
     delete item;
   };
-  PyObject* const capsule = PyCapsule_New(object, name, destroy);
+  PyObject* const capsule = PyCapsule_New(stream, stream_name, destroy);
   if (capsule == nullptr) throw nb::python_error();
   return nb::steal(capsule);
 }
@@ -398,20 +383,13 @@ nb::object arrow_stream(const Table_Object& self,
   auto stream = std::make_unique<ArrowArrayStream>();
   std::memset(stream.get(), 0, sizeof(ArrowArrayStream));
   export_table(session->pins(), self.id, options, stream.get());
-  return make_capsule(stream.release(), stream_name);
-}
-
-template <class T>
-T* capsule_item(nb::handle capsule, const char* name) {
-  auto* const item = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
-  if (item == nullptr) throw nb::python_error();
-  return item;
+  return make_capsule(stream.release());
 }
 
 // Rows of an object with __arrow_c_stream__.
 nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null_is_default,
                          bool ignore_unknown, bool use_ids, bool round) {
-  auto* const stream = capsule_item<ArrowArrayStream>(capsule, stream_name);
+  ArrowArrayStream* const stream = stream_of(capsule);
   if (stream->release == nullptr) fail(PyExc_ValueError, "the stream was read already");
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
@@ -494,6 +472,13 @@ struct Records_Iterator {
 
 bool is_attribute_of_records(const nb::object& name) {
   return PyObject_HasAttr(nb::type<Record_Object>().ptr(), name.ptr()) != 0;
+}
+
+ArrowArrayStream* stream_of(nb::handle capsule) {
+  auto* const stream =
+      static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), stream_name));
+  if (stream == nullptr) throw nb::python_error();
+  return stream;
 }
 
 nb::object make_table(const std::shared_ptr<Shared_Session>& session, Table_Id id) {

@@ -10,11 +10,27 @@
 
 namespace joedb::python {
 
-std::string name_text(nb::handle name) {
-  if (!PyUnicode_Check(name.ptr())) {
-    PyErr_SetString(PyExc_TypeError, ("a name is a text, and not " + shown(name)).c_str());
+void fail(PyObject* type, const std::string& text) {
+  PyErr_SetString(type, text.c_str());
+  throw nb::python_error();
+}
+
+// Of an object that may be null, after an error.
+static std::string_view bytes_view(const nb::object& bytes) {
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (!bytes.is_valid() || PyBytes_AsStringAndSize(bytes.ptr(), &data, &size) != 0)
     throw nb::python_error();
-  }
+  return {data, static_cast<std::size_t>(size)};
+}
+
+static nb::object encoded(nb::handle text) {
+  return nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape"));
+}
+
+std::string name_text(nb::handle name) {
+  if (!PyUnicode_Check(name.ptr()))
+    fail(PyExc_TypeError, "a name is a text, and not " + shown(name));
   Py_ssize_t size = 0;
   const char* const text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
   if (text == nullptr) throw nb::python_error();
@@ -38,11 +54,6 @@ std::string shown(nb::handle object) {
   while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
   if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
   return text + "…";
-}
-
-[[noreturn]] static void fail(PyObject* type, const std::string& text) {
-  PyErr_SetString(type, text.c_str());
-  throw nb::python_error();
 }
 
 void throw_no_field(Shared_Session& session, const Table& table, nb::handle name, PyObject* type) {
@@ -161,11 +172,8 @@ std::string_view to_text(nb::handle object, nb::object& keep, const Fail& proble
   }
   if (PyErr_ExceptionMatches(PyExc_UnicodeError) == 0) throw nb::python_error();
   PyErr_Clear();
-  keep = nb::steal(PyUnicode_AsEncodedString(object.ptr(), "utf-8", "surrogateescape"));
-  if (!keep.is_valid()) throw nb::python_error();
-  char* bytes = nullptr;
-  if (PyBytes_AsStringAndSize(keep.ptr(), &bytes, &size) != 0) throw nb::python_error();
-  return {bytes, static_cast<std::size_t>(size)};
+  keep = encoded(object);
+  return bytes_view(keep);
 }
 
 template <class Fail>
@@ -194,11 +202,7 @@ void to_blob(nb::handle object, Input& input, const Fail& problem) {
     problem().wrong_type(object);
   // An object that can be changed is copied.
   input.keep = nb::steal(PyBytes_FromObject(object.ptr()));
-  char* bytes = nullptr;
-  Py_ssize_t size = 0;
-  if (!input.keep.is_valid() || PyBytes_AsStringAndSize(input.keep.ptr(), &bytes, &size) != 0)
-    throw nb::python_error();
-  input.bytes = std::string_view(bytes, static_cast<std::size_t>(size));
+  input.bytes = bytes_view(input.keep);
 }
 
 }  // namespace
@@ -256,19 +260,7 @@ nb::object text_object(std::string_view text) {
   return nb::steal(object);
 }
 
-std::string text_bytes(nb::handle text) {
-  const nb::object bytes =
-      nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape"));
-  char* data = nullptr;
-  Py_ssize_t size = 0;
-  if (!bytes.is_valid() || PyBytes_AsStringAndSize(bytes.ptr(), &data, &size) != 0)
-    throw nb::python_error();
-  return {data, static_cast<std::size_t>(size)};
-}
-
-static nb::object bytes_object(std::string_view bytes) {
-  return nb::bytes(bytes.data(), bytes.size());
-}
+std::string text_bytes(nb::handle text) { return std::string(bytes_view(encoded(text))); }
 
 template <class T>
 static nb::object number_object(T value) {
@@ -280,18 +272,21 @@ static nb::object number_object(T value) {
     return nb::steal(PyLong_FromLongLong(value));
 }
 
-nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Type& type,
-                     const Value& value) {
+// reference(record) makes an object of a reference that is not null, read(blob) the bytes of a
+// blob.
+template <class Reference, class Read>
+static nb::object convert(const Value& value, Reference reference, Read read) {
   return std::visit(
       [&]<class T>(const T& v) -> nb::object {
         if constexpr (std::is_same_v<T, std::string_view>) {
           return text_object(v);
         } else if constexpr (std::is_same_v<T, Record_Id>) {
           if (v.is_null()) return nb::none();
-          return nb::cast(Record_Object{session, type.referenced, v});
+          return reference(v);
         } else if constexpr (std::is_same_v<T, Blob>) {
           if (v.is_null()) return nb::none();
-          return bytes_object((*session)->read_blob(v));
+          const std::string bytes = read(v);
+          return nb::bytes(bytes.data(), bytes.size());
         } else {
           return number_object(v);
         }
@@ -299,22 +294,20 @@ nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Type&
       value);
 }
 
-nb::object to_plain_object(const Value& value, const Abstract_File& file) {
-  return std::visit(
-      [&]<class T>(const T& v) -> nb::object {
-        if constexpr (std::is_same_v<T, std::string_view>) {
-          return text_object(v);
-        } else if constexpr (std::is_same_v<T, Record_Id>) {
-          if (v.is_null()) return nb::none();
-          return nb::int_(v.value());
-        } else if constexpr (std::is_same_v<T, Blob>) {
-          if (v.is_null()) return nb::none();
-          return bytes_object(file.read_blob(v));
-        } else {
-          return number_object(v);
-        }
+nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Type& type,
+                     const Value& value) {
+  return convert(
+      value,
+      [&](Record_Id record) {
+        return nb::cast(Record_Object{session, type.referenced, record});
       },
-      value);
+      [&](Blob blob) { return (*session)->read_blob(blob); });
+}
+
+nb::object to_plain_object(const Value& value, const Abstract_File& file) {
+  return convert(
+      value, [](Record_Id record) -> nb::object { return nb::int_(record.value()); },
+      [&](Blob blob) { return file.read_blob(blob); });
 }
 
 Value read_value(const Table& table, Field_Id field, const Type& type, Record_Id record) {

@@ -50,6 +50,9 @@ nb::object to_plain_object(const Value& value, const Abstract_File& file);
 // The value of a field; requires that the record is there.
 Value read_value(const Table& table, Field_Id field, const Type& type, Record_Id record);
 
+// Raises an exception of Python.
+[[noreturn]] void fail(PyObject* type, const std::string& text);
+
 // "city.population"
 std::string full_name(const Table& table, const Field_Info& field);
 std::string name_text(nb::handle name);

@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <map>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -11,67 +10,6 @@
 namespace joedb {
 
 namespace {
-
-// Appends entries to another journal, in the shortest form there. Blobs may stand elsewhere in the
-// other file, so that fields which say where they are must be changed; so must tags.
-class Converter {
- public:
-  Converter(const Abstract_File& file, Writable_Journal& to, const Tag_Positions& tags)
-      : file_(file), to_(to), tags_(tags) {}
-
-  template <class Entry>
-  void operator()(const Entry& entry) {
-    to_.append(entry);
-  }
-
-  void operator()(const Comment& e) {
-    const std::string text = is_classic() ? std::string(e.text) : tags_.moved(e);
-    to_.append(Comment{text});
-  }
-
-  void operator()(const Blob_Data& e) {
-    const Blob copy = to_.append_blob(file_.read_blob(e.blob));
-    copies_.emplace(e.blob.get_position(), copy);
-  }
-
-  void operator()(const Update<Blob>& e) {
-    to_.append(Update<Blob>{e.table, e.record, e.field, copy_of(e.value)});
-  }
-
-  template <Field_Value T>
-  void operator()(const Update_Vector<T>& e) {
-    to_.append_vector<T>(e.table, e.record, e.field, e.size, [&](std::int64_t) {
-      const T value = e.values.next();
-      if constexpr (std::is_same_v<T, Blob>)
-        return copy_of(value);
-      else
-        return value;
-    });
-  }
-
-  // Blob values that are in no blob before them.
-  std::int64_t unknown_blobs() const { return unknown_blobs_; }
-
- private:
-  Blob copy_of(Blob value) {
-    if (value.is_null()) return value;
-    auto after = copies_.upper_bound(value.get_position());
-    if (after != copies_.begin()) {
-      const auto [position, copy] = *--after;
-      const std::int64_t shift = value.get_position() - position;
-      if (shift <= copy.get_size() && value.get_size() <= copy.get_size() - shift)
-        return Blob(copy.get_position() + shift, value.get_size());
-    }
-    ++unknown_blobs_;
-    return value;
-  }
-
-  const Abstract_File& file_;
-  Writable_Journal& to_;
-  const Tag_Positions& tags_;
-  std::map<std::int64_t, Blob> copies_;  // by their old positions
-  std::int64_t unknown_blobs_ = 0;
-};
 
 const char* const details =
     R"(OUT gets the entries of IN up to the position that --until or --at-time gives, in the shortest form
@@ -104,7 +42,8 @@ int run_convert(std::vector<std::string> arguments) {
     name_file_in_errors(file->get_name(), [&] {
       Readonly_Journal journal(*file, reading.get_recovery());
       Tag_Positions tags;
-      Converter converter(*file, to, tags);
+      Blob_Map blobs;
+      Entry_Copier converter(*file, to, blobs, is_classic() ? nullptr : &tags);
       if (is_classic()) {
         if (reading.moment.is_given()) reading.replay(journal, converter, "");
       } else {

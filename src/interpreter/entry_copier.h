@@ -60,12 +60,13 @@ class Tag_Positions : public Ignore_Entries {
 };
 
 // A handler that appends entries of one journal to another one: with the same meaning, and values
-// of blobs, and tags, say where these are there.
+// of blobs, and tags, say where these are there. A value that is in no blob before it stays.
 class Entry_Copier {
  public:
-  // `from` is the file that the entries come from. All must outlive the copier.
+  // `from` is the file that the entries come from. All must outlive the copier. Without tags,
+  // comments stay as they are.
   Entry_Copier(const Abstract_File& from, Writable_Journal& to, Blob_Map& blobs,
-               const Tag_Positions& tags)
+               const Tag_Positions* tags)
       : from_(from), to_(to), blobs_(blobs), tags_(tags) {}
 
   template <class Entry>
@@ -73,11 +74,11 @@ class Entry_Copier {
     to_.append(e);
   }
   void operator()(const Comment& e) {
-    const std::string text = tags_.moved(e);
+    const std::string text = tags_ != nullptr ? tags_->moved(e) : std::string(e.text);
     to_.append(Comment{text});
   }
   void operator()(const Update<Blob>& e) {
-    to_.append(Update<Blob>{e.table, e.record, e.field, blobs_.moved(e.value)});
+    to_.append(Update<Blob>{e.table, e.record, e.field, moved(e.value)});
   }
   template <Field_Value T>
   void operator()(const Update_Vector<T>& e) {
@@ -89,18 +90,24 @@ class Entry_Copier {
   }
 
   template <Field_Value T>
-  T moved(T value) const {
-    if constexpr (std::is_same_v<T, Blob>)
+  T moved(T value) {
+    if constexpr (std::is_same_v<T, Blob>) {
+      if (value.is_not_null() && !blobs_.find(value)) ++unknown_blobs_;
       return blobs_.moved(value);
-    else
+    } else {
       return value;
+    }
   }
+
+  // Values that are in no blob before them.
+  std::int64_t unknown_blobs() const { return unknown_blobs_; }
 
  private:
   const Abstract_File& from_;
   Writable_Journal& to_;
   Blob_Map& blobs_;
-  const Tag_Positions& tags_;
+  const Tag_Positions* const tags_;
+  std::int64_t unknown_blobs_ = 0;
 };
 
 }  // namespace joedb::inline v1

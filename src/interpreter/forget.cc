@@ -241,7 +241,7 @@ class Forgetter::Copier {
       : forgetter_(forgetter),
         blobs_(blobs),
         journal_(journal),
-        copier_(forgetter.file_, journal, blobs, tags) {}
+        copier_(forgetter.file_, journal, blobs, &tags) {}
 
   template <class Entry>
   void operator()(const Entry& e) {

@@ -223,7 +223,7 @@ class Packer {
     Tag_Positions tags;
     journal_.replay(tags, options_.end);
     journal_.resume(place);
-    Entry_Copier copier(file_, packed_, past_.blobs(), tags);
+    Entry_Copier copier(file_, packed_, past_.blobs(), &tags);
     tags.copy(journal_, options_.end, packed_, [&](Offset end) { journal_.replay(copier, end); });
   }
 

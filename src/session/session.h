@@ -134,18 +134,23 @@ class Session {
   auto change(F write) {
     require_writer();
     if (is_in_transaction()) return write();
-    begin("", "", is_hard());
+    return in_own_transaction(*this, is_hard(), write);
+  }
+  // For who wraps a session: begin(), commit() and roll_back_after_error() are those of `owner`.
+  template <class Owner, class F>
+  static auto in_own_transaction(Owner& owner, bool is_hard, F write) {
+    owner.begin("", "", is_hard);
     try {
       if constexpr (std::is_void_v<decltype(write())>) {
         write();
-        commit();
+        owner.commit();
       } else {
         auto result = write();
-        commit();
+        owner.commit();
         return result;
       }
     } catch (...) {
-      roll_back_after_error();
+      owner.roll_back_after_error();
       throw;
     }
   }
