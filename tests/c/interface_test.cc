@@ -18,6 +18,12 @@ class C_Interface_Test : public ::testing::Test {
   C_Interface_Test() { open(); }
   ~C_Interface_Test() override { joedb_close(db_); }
 
+  static joedb_options options_of(std::int32_t mode) {
+    joedb_options options{};
+    options.size = sizeof(options);
+    options.mode = mode;
+    return options;
+  }
   void open() {
     EXPECT_EQ(joedb_open(path_.c_str(), nullptr, &db_), JOEDB_OK) << joedb_error_text();
   }
@@ -226,9 +232,7 @@ TEST_F(C_Interface_Test, RecordsTablesAndFieldsAreWalked) {
 TEST_F(C_Interface_Test, FilesThatCannotBeOpenedHaveTheirCodes) {
   joedb_db* other = nullptr;
   EXPECT_EQ(joedb_open(path_.c_str(), nullptr, &other), JOEDB_LOCKED);
-  joedb_options options{};
-  options.size = sizeof(options);
-  options.mode = JOEDB_NEW;
+  joedb_options options = options_of(JOEDB_NEW);
   EXPECT_EQ(joedb_open(path_.c_str(), &options, &other), JOEDB_FILE_EXISTS);
   options.mode = JOEDB_READ;
   EXPECT_EQ(joedb_open((directory_.path() + "/none").c_str(), &options, &other), JOEDB_NO_FILE);
@@ -239,9 +243,7 @@ TEST_F(C_Interface_Test, FilesThatCannotBeOpenedHaveTheirCodes) {
 }
 
 TEST_F(C_Interface_Test, AReaderFollowsAWriter) {
-  joedb_options options{};
-  options.size = sizeof(options);
-  options.mode = JOEDB_READ;
+  joedb_options options = options_of(JOEDB_READ);
   make_table();
   joedb_db* reader = nullptr;
   ASSERT_EQ(joedb_open(path_.c_str(), &options, &reader), JOEDB_OK);
@@ -260,9 +262,7 @@ TEST_F(C_Interface_Test, AReaderFollowsAWriter) {
 TEST_F(C_Interface_Test, AWaitForTheLockEndsByTheTimeoutAndByAnInterrupt) {
   make_table();
   joedb_close(db_);
-  joedb_options options{};
-  options.size = sizeof(options);
-  options.mode = JOEDB_SHARED;
+  joedb_options options = options_of(JOEDB_SHARED);
   ASSERT_EQ(joedb_open(path_.c_str(), &options, &db_), JOEDB_OK);
   joedb_db* patient = nullptr;
   options.timeout = 0.01;
@@ -369,9 +369,7 @@ TEST_F(C_Interface_Test, AnyThreadMayEndATransaction) {
 TEST_F(C_Interface_Test, AnInterruptFunctionCannotUseItsDatabase) {
   make_table();
   joedb_close(db_);
-  joedb_options options{};
-  options.size = sizeof(options);
-  options.mode = JOEDB_SHARED;
+  joedb_options options = options_of(JOEDB_SHARED);
   ASSERT_EQ(joedb_open(path_.c_str(), &options, &db_), JOEDB_OK);
   struct Argument {
     joedb_db* db;
