@@ -35,15 +35,16 @@ def install():
                 ('build-dir=build/wheel', 'cmake.define.JOEDB_WERROR=ON', 'install.strip=false')]
     environment = {**os.environ, 'CXX': shutil.which('c++') or 'c++',
                    'CMAKE_BUILD_PARALLEL_LEVEL': str(os.cpu_count() or 1)}
-    command = virtual_environment.pip_install(VENV, '--no-build-isolation', '--no-deps', '--no-index', *settings,
-                                              '.')
+    options = ['--no-build-isolation', '--no-deps', '--no-index', *settings]
+    command = virtual_environment.pip_install(VENV, *options, '.')
     if problem := run(command, BUILD_SECONDS, cwd=ROOT, env=environment):
         return 1, f'the Python module could not be built:\n{problem}'
     return 0, ''
 
 
 def is_installed():
-    return os.path.exists(virtual_environment.mark_of(VENV)) and run([INTERPRETER, '-c', 'import joedb'], 60, cwd=FOLDER) == ''
+    is_made = os.path.exists(virtual_environment.mark_of(VENV))
+    return is_made and run([INTERPRETER, '-c', 'import joedb'], 60, cwd=FOLDER) == ''
 
 
 def test(arguments):
