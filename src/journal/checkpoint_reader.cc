@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "joedb/format/seal.h"
+#include "joedb/io/preallocator.h"
 #include "joedb/journal/integrity.h"
 #include "joedb/journal/replay.h"
 
@@ -38,7 +40,8 @@ void Checkpoint_Reader::open(Recovery recovery, bool is_writer) {
   checkpoints_.read(header.checkpoints,
                     size_is_known ? std::optional<Offset>(file_size) : std::nullopt);
   if (recovery == Recovery::hard) checkpoints_.checkpoint = hard_checkpoint();
-  if (size_is_known) require_claimed_bytes(header.checkpoints, file_size, recovery);
+  if (size_is_known) require_claimed_bytes(header.checkpoints, checkpoint(), file_size, recovery);
+  if (recovery != Recovery::hard) require_no_hidden_checkpoint(header.checkpoints, file_size);
   check_integrity();
 }
 
@@ -70,38 +73,126 @@ void Checkpoint_Reader::take_whole_file(const Checkpoint_Words& words, Offset fi
   checks_integrity_ = false;
 }
 
+// A hard checkpoint, or a soft one within the file.
+static bool has_checkpoint_within(const Checkpoint_Words& words, Offset file_size) {
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if ((words[i] == words[i ^ 1] && words[i] >= journal_start) ||
+        (words[i] <= -journal_start && words[i] >= -file_size))
+      return true;
+  return false;
+}
+
+// The soft checkpoint of a word that claims more than the file has; 0 if there is none.
+static Offset missing_soft_checkpoint(const Checkpoint_Words& words, Offset file_size) {
+  for (const std::int64_t word : words)
+    if (word < -file_size && word > std::numeric_limits<std::int64_t>::min()) return -word;
+  return 0;
+}
+
+// What can be read is offered by name: the hard checkpoint, and a copy of all entries that are
+// whole.
+void Checkpoint_Reader::fail_as_damaged(const std::string& what, Offset file_size) const {
+  std::string text =
+      file_.get_name() + " is damaged: " + what + hard_checkpoint_text(hard_checkpoint());
+  const Offset whole = end_of_whole_entries(file_size);
+  if (whole == file_size)
+    text += "; --recovery ignore_header reads all entries of the file";
+  else if (whole > journal_start)
+    text += "; its entries are whole up to offset " + std::to_string(whole) +
+            ": joedb_push --recovery ignore_header --until " + std::to_string(whole) +
+            " FILE file NEW_FILE copies them";
+  throw Corruption_Error(text, file_size, file_.get_name());
+}
+
 // A hard checkpoint is written when its bytes are on disk: where the file ends before one, the file
 // was truncated. A soft one may survive a power cut that its bytes did not survive, so that it does
-// not count; but a file that has entries is not shown as an empty one.
-void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Offset file_size,
-                                              Recovery recovery) const {
-  const auto fail = [&](const std::string& what) {
-    throw Corruption_Error(file_.get_name() + " is damaged: " + what +
-                               hard_checkpoint_text(hard_checkpoint()) +
-                               "; --recovery ignore_header reads all entries of the file",
-                           file_size, file_.get_name());
+// not count; but a file that has, or had, entries is not shown as an empty one, unless
+// Recovery::hard asks for just that.
+void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Offset found,
+                                              Offset file_size, Recovery recovery) const {
+  const bool has_checkpoint = has_checkpoint_within(words, file_size);
+  const auto fail = [&](const char* level, Offset position) {
+    fail_as_damaged(std::string("its header has a ") + level + " checkpoint at " +
+                        std::to_string(position) + ", and the file ends at " +
+                        std::to_string(file_size),
+                    file_size);
   };
-  bool has_checkpoint = false;
-  std::int64_t missing = 0;
-  for (std::size_t slot = 0; slot < 4; slot += 2) {
-    const bool is_pair = words[slot] == words[slot + 1];
-    if (is_pair && words[slot] > file_size && recovery != Recovery::hard)
-      fail("its header has a hard checkpoint at " + std::to_string(words[slot]) +
-           ", and the file ends at " + std::to_string(file_size));
-    has_checkpoint = has_checkpoint || (is_pair && words[slot] >= journal_start);
-    for (const std::int64_t word : {words[slot], words[slot + 1]}) {
-      has_checkpoint = has_checkpoint || (word <= -journal_start && word >= -file_size);
-      if (word < -file_size && word > std::numeric_limits<std::int64_t>::min()) missing = -word;
-    }
+  if (recovery != Recovery::hard) {
+    for (std::size_t slot = 0; slot < 4; slot += 2)
+      if (words[slot] == words[slot + 1] && words[slot] > file_size) fail("hard", words[slot]);
+    const Offset missing = missing_soft_checkpoint(words, file_size);
+    if (found == journal_start && has_checkpoint && missing > 0) fail("soft", missing);
   }
-  if (recovery != Recovery::none) missing = 0;
-  if (checkpoint() > journal_start || (has_checkpoint && missing == 0) ||
-      file_.is_zero(journal_start, file_size))
-    return;
-  if (has_checkpoint)
-    fail("its header has a soft checkpoint at " + std::to_string(missing) +
-         ", and the file ends at " + std::to_string(file_size));
-  fail("its header has no checkpoint, and the file has " + std::to_string(file_size) + " bytes");
+  if (found > journal_start || has_checkpoint || file_.is_zero(journal_start, file_size)) return;
+  fail_as_damaged(
+      "its header has no checkpoint, and the file has " + std::to_string(file_size) + " bytes",
+      file_size);
+}
+
+// ---- a checkpoint that is hidden ----------------------------------------------------------------
+
+// A bit that changed made one of these words of the other.
+static bool is_one_bit_from(std::int64_t a, std::int64_t b) {
+  return std::has_single_bit(static_cast<std::uint64_t>(a ^ b));
+}
+
+// The end of the bytes behind the checkpoint: without zeros that a preallocating writer may have
+// left, but for those with which a last hash may end.
+static Offset end_of_tail(const Abstract_File& file, Offset start, Offset file_size) {
+  constexpr Offset block = 1 << 16;
+  start = std::max(start, file_size - 2 * Preallocator::max_step);
+  std::string bytes;
+  for (Offset end = file_size; end > start;) {
+    const Offset from = std::max(start, end - block);
+    bytes.resize(static_cast<std::size_t>(end - from));
+    file.read_exactly(bytes.data(), bytes.size(), from);
+    const std::size_t last = bytes.find_last_not_of('\0');
+    if (last != bytes.npos) return from + static_cast<Offset>(last) + 1;
+    end = from;
+  }
+  return file_size;
+}
+
+// Writers append an integrity entry, then write a word. What they leave if they are killed between
+// these two are words that they had written before: positions at which an integrity entry ends, or
+// an entry at least. So a word that is none of these, and is one bit from the position of the good
+// bytes behind the checkpoint, has changed on the disk. Whoever takes these bytes for an unfinished
+// transaction would remove what was acknowledged.
+void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& words,
+                                                     Offset file_size) const {
+  const Offset start = checkpoint();
+  if (!checks_integrity_ || file_size == Abstract_File::unknown_size || file_size <= start) return;
+  const Offset first = end_of_tail(file_, start, file_size);
+  Integrity_Reader reader(file_, first - integrity_entry_size);
+  Offset end = std::min(file_size, first + static_cast<Offset>(sizeof(std::uint64_t)));
+  while (end > first && !reader.entry_before(end)) --end;
+  const auto hides_end = [&](std::size_t i) {
+    const std::int64_t word = words[i];
+    const bool is_seal = i % 2 == 1 && words[i - 1] == end;  // it does not fit the bytes
+    if (!is_one_bit_from(word, end) && !is_one_bit_from(word, -end) &&
+        !(is_seal && (word > file_size || word < -file_size)))
+      return false;
+    return !is_checkpoint_of_writer(word < 0 ? -word : word);
+  };
+  const auto is_good = [&] {
+    try {
+      return Integrity_Reader(file_).check(end, start);
+    } catch (const Corruption_Error&) {
+      return false;
+    }
+  };
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (hides_end(i) && is_good())
+      fail_as_damaged("a bit of its header has changed that hides the checkpoint at " +
+                          std::to_string(end) + ", up to which the bytes are good",
+                      file_size);
+}
+
+// Whether a checkpoint may have been written for this position.
+bool Checkpoint_Reader::is_checkpoint_of_writer(Offset position) const {
+  if (position > file_.get_size() || position <= journal_start) return position == journal_start;
+  if (Integrity_Reader(file_, position - integrity_entry_size).entry_before(position)) return true;
+  return end_of_whole_entries(position) == position;
 }
 
 void Checkpoint_Reader::fail_in_file(const Corruption_Error& error, bool names_hard) const {
@@ -140,13 +231,19 @@ void Checkpoint_Reader::check_integrity() {
 // to those who replay them.
 Offset Checkpoint_Reader::end_of_entries(Offset file_size) const {
   if (file_size <= journal_start || !file_.is_zero(file_size - 1, file_size)) return file_size;
+  const Offset end = end_of_whole_entries(file_size);
+  return file_.is_zero(end, file_size) ? end : file_size;
+}
+
+Offset Checkpoint_Reader::end_of_whole_entries(Offset file_size) const {
+  if (file_size <= journal_start) return journal_start;
   File_Decoder_Input input(file_);
   Context context;
   input.start(journal_start, file_size);
   try {
     decode_entries(input, context, Ignore_Entries(), file_size);
   } catch (const Corruption_Error&) {
-    if (file_.is_zero(input.entry_offset(), file_size)) return input.entry_offset();
+    return input.entry_offset();
   }
   return file_size;
 }
@@ -198,8 +295,8 @@ Offset Checkpoint_Reader::update(const Checkpoint_Words& words) {
   if (size == Abstract_File::unknown_size) {
     next.read(proved, std::nullopt);
   } else {
-    require_claimed_bytes(proved, size, Recovery::keep);
     next.read(proved, size);
+    require_claimed_bytes(proved, next.checkpoint, size, Recovery::keep);
     if (size < next.checkpoint)
       throw Corruption_Error(file_.get_name() + " was truncated to " + std::to_string(size) +
                                  " bytes: its checkpoint was at " + std::to_string(next.checkpoint),

@@ -64,6 +64,14 @@ Offset Checkpoint_Writer::update() {
   const int hard_index = header_.checkpoints().hard_index;
   const Checkpoint_Words words = header_.read_words();
   const Offset size = header_.update(words);
+  // A slot that was filled says the same, and may not be on disk: the one that is stays in force.
+  const auto first = 2 * static_cast<std::size_t>(hard_index);
+  if (header_.hard_checkpoint() == filled_hard_checkpoint_ && words[first] == words[first + 1] &&
+      words[first] == filled_hard_checkpoint_) {
+    Checkpoints checkpoints = header_.checkpoints();
+    checkpoints.hard_index = hard_index;
+    header_.set(checkpoints);
+  }
   // The same position in the other slot may not be on disk there.
   if (header_.checkpoints().hard_index != hard_index)
     synced_hard_checkpoint_ = own_hard_checkpoint_ = journal_start;
@@ -284,8 +292,8 @@ void Checkpoint_Writer::invalidate_words_beyond(Offset file_size) {
   if (found) out_.datasync();
 }
 
-// A bit of the last checkpoint's only word may change on the disk while the file is closed, and
-// the one before it would count. So the words that are left say the same. Nothing depends on them.
+// A bit of the last checkpoint's only word may change on the disk while nobody writes, and the one
+// before it would count. So the words that are left say the same. Nothing depends on them.
 void Checkpoint_Writer::fill_spare_words() {
   const Offset position = header_.checkpoint();
   if (position == journal_start) return;
@@ -299,6 +307,7 @@ void Checkpoint_Writer::fill_spare_words() {
     if (is(spare ^ 1, -position) && !is(spare, -position)) write_word(slot, spare, -position);
   } else if (is_hard_durable() && !(is(0, position) && is(1, position))) {
     write_slot(position, position);
+    filled_hard_checkpoint_ = position;
   }
 }
 

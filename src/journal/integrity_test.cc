@@ -129,6 +129,112 @@ TEST_F(Integrity_Test, EveryFlippedBitIsFoundOrChangesNothing) {
   }
 }
 
+// A file, and the words of its last checkpoint.
+struct Written {
+  std::string file;
+  std::string words;
+};
+
+Written written(bool is_shared, Checkpoint_Level level, bool has_seals) {
+  Sim_Disk disk;
+  Journal_Options options;
+  options.has_seals = has_seals;
+  const Open_Mode mode =
+      is_shared ? Open_Mode::shared_write : Open_Mode::write_existing_or_create_new;
+  {
+    Journal_Process process(disk, options, mode);
+    process.begin();
+    process.journal().enable_integrity();
+    process.end();
+    for (const char* const word : {"one", "two", "three"}) {
+      process.begin();
+      process.append(word);
+      process.journal().checkpoint(level);
+      process.end();
+    }
+  }
+  return {disk.content(), words_in(disk.content())};
+}
+
+// What was checkpointed is read, or there is an error; and the next writer removes nothing of it.
+TEST_F(Integrity_Test, NoFlippedBitOfTheHeaderHidesACheckpoint) {
+  for (const bool is_shared : {false, true})
+    for (const bool has_seals : {false, true})
+      for (const Checkpoint_Level level : {Checkpoint_Level::soft, Checkpoint_Level::hard}) {
+        const auto [good, words] = written(is_shared, level, has_seals);
+        for (std::size_t bit = 0; bit < 8 * checkpoint_words_size; ++bit) {
+          std::string damaged = good;
+          damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+          EXPECT_EQ(found_in(damaged), words) << "bit " << bit;
+          for (const bool is_next_shared : {false, true}) {
+            Sim_Disk next_disk(damaged);
+            Journal_Process process(
+                next_disk, Journal_Options(),
+                is_next_shared ? Open_Mode::shared_write : Open_Mode::write_existing);
+            process.begin();
+            write(process.journal(), "four");
+            process.end();
+            EXPECT_EQ(words_in(next_disk.content()), words + "four ") << "bit " << bit;
+          }
+        }
+      }
+}
+
+// The header of a process that was killed says the last checkpoint only once.
+TEST_F(Integrity_Test, BehindACheckpointGoodBytesWithAFlippedWordAreDamage) {
+  for (const bool is_shared : {false, true})
+    for (const Checkpoint_Level level : {Checkpoint_Level::soft, Checkpoint_Level::hard}) {
+      Sim_Disk new_disk;
+      const Open_Mode mode =
+          is_shared ? Open_Mode::shared_write : Open_Mode::write_existing_or_create_new;
+      Journal_Process process(new_disk, Recovery::none, mode);
+      process.begin();
+      process.journal().enable_integrity();
+      for (const char* const word : {"one", "two", "three"}) {
+        process.append(word);
+        process.journal().checkpoint(level);
+      }
+      const std::string good = new_disk.content();
+      int errors = 0;
+      for (std::size_t bit = 0; bit < 8 * checkpoint_words_size; ++bit) {
+        std::string damaged = good;
+        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+        const std::string found = found_in(damaged);
+        if (found != words_in(good)) {
+          ++errors;
+          EXPECT_EQ(found, "error") << "bit " << bit;
+          EXPECT_EQ(words_in(damaged, Recovery::ignore_header), words_in(good));
+          for (const Recovery recovery : {Recovery::none, Recovery::keep, Recovery::overwrite})
+            for (const Open_Mode next : {Open_Mode::shared_write, Open_Mode::write_existing}) {
+              Sim_Disk next_disk(damaged);
+              EXPECT_THROW(Journal_Process(next_disk, recovery, next), Corruption_Error);
+              EXPECT_EQ(next_disk.content(), damaged);
+            }
+        }
+      }
+      EXPECT_GT(errors, 0);
+    }
+}
+
+// A writer that is killed before it writes the word leaves an unfinished transaction, not damage.
+TEST_F(Integrity_Test, GoodBytesThatWaitForTheirCheckpointAreATail) {
+  for (const bool is_shared : {false, true}) {
+    Sim_Disk new_disk;
+    Journal_Process process(
+        new_disk, Recovery::none,
+        is_shared ? Open_Mode::shared_write : Open_Mode::write_existing_or_create_new);
+    process.begin();
+    process.journal().enable_integrity();
+    for (int i = 0; i < 300; ++i) {
+      process.append(std::string(static_cast<std::size_t>(1 + i % 7), 'x'));
+      process.journal().prepare_checkpoint();
+      process.journal().flush();
+      EXPECT_NE(found_in(new_disk.content()), "error") << i;
+      process.journal().checkpoint(i % 3 == 0 ? Checkpoint_Level::hard : Checkpoint_Level::soft);
+    }
+  }
+}
+
 TEST_F(Integrity_Test, SaysWhichBytesAreDamaged) {
   {
     Journal_Process process(disk);

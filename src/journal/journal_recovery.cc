@@ -112,6 +112,7 @@ void Journal_Recovery::find_header_checkpoint(Offset file_size) {
 // ---- before the first write ---------------------------------------------------------------------
 
 void Journal_Recovery::reopen(Offset size) {
+  if (size > header_.checkpoint()) header_.require_no_hidden_checkpoint(size);
   is_finished_ = is_finished_ && !header_.had_seal() && size <= header_.checkpoint();
 }
 

@@ -354,12 +354,37 @@ TEST_F(Recovery_Test, EntriesBehindAHeaderWithoutACheckpointAreNoEmptyDatabase) 
     }
 }
 
-TEST_F(Recovery_Test, AnEmptyDatabaseWhoseSoftCheckpointIsMissingIsRefusedOnlyByDefault) {
-  const std::string file = file_with({41, 41, 41, -1000}, entry('b'));
-  EXPECT_THAT(error_of([&] { words_in(file); }),
-              ::testing::HasSubstr("a soft checkpoint at 1000, and the file ends at 47"));
-  EXPECT_EQ(words_in(file, Recovery::ignore_header), "a b ");
-  EXPECT_EQ(words_in(file, Recovery::keep), "");
+// Where nothing else is claimed, the file has lost all that it had; an empty database would hide
+// it.
+TEST_F(Recovery_Test, AFileThatWasTruncatedIsNeverAnEmptyDatabase) {
+  const std::string whole = file_with({41, 41, 41, -47}, entry('b'));
+  for (std::size_t size = header_size; size < whole.size(); ++size) {
+    const std::string file = whole.substr(0, size);
+    const std::string text =
+        "a soft checkpoint at 47, and the file ends at " + std::to_string(size);
+    for (const Recovery recovery : {Recovery::none, Recovery::overwrite, Recovery::keep}) {
+      EXPECT_THAT(error_of([&] { words_in(file, recovery); }), ::testing::HasSubstr(text));
+      for (const Open_Mode mode : {Open_Mode::write_existing, Open_Mode::shared_write}) {
+        Sim_Disk disk(file);
+        EXPECT_THAT(error_of([&] { Journal_Process(disk, recovery, mode).begin(); }),
+                    ::testing::HasSubstr(text));
+        EXPECT_EQ(disk.content(), file);
+      }
+    }
+    EXPECT_EQ(words_in(file, Recovery::hard), "");
+  }
+}
+
+TEST_F(Recovery_Test, WhatCanBeReadOfATruncatedFileIsNamed) {
+  const std::string cut = file_with({41, 41, 41, -1000}, entry('b'));
+  EXPECT_EQ(error_of([&] { words_in(cut); }),
+            "memory is damaged: its header has a soft checkpoint at 1000, and the file ends at 47. "
+            "The last hard checkpoint is at 41, before the first entry; --recovery ignore_header "
+            "reads all entries of the file");
+  EXPECT_EQ(words_in(cut, Recovery::ignore_header), "a b ");
+  EXPECT_THAT(error_of([&] { words_in(cut.substr(0, cut.size() - 1)); }),
+              ::testing::HasSubstr("its entries are whole up to offset 44: joedb_push --recovery "
+                                   "ignore_header --until 44 FILE file NEW_FILE copies them"));
 }
 
 TEST_F(Recovery_Test, TheIntactHardCheckpointIsFoundBesideOneBeyondTheEnd) {

@@ -440,6 +440,24 @@ TEST_F(Shared_Journal_Test, AWordBeyondTheEndNeverComesToLife) {
     }
 }
 
+// Both slots have the hard checkpoint; the one that this process has synced stays in force.
+TEST_F(Shared_Journal_Test, ASlotThatWasFilledAtUnlockingCostsNoSync) {
+  Shared_Process a(disk);
+  a.begin();
+  a.journal().enable_integrity();
+  a.end();
+  EXPECT_EQ(words_text(disk.content()), "67 67 67 67");
+  disk.take_calls();
+  a.write("a");
+  EXPECT_EQ(disk.take_calls().find("sync"), std::string::npos);
+  EXPECT_EQ(words_text(disk.content()), "67 67 -96 -96");
+  a.write("b");
+  EXPECT_EQ(words_text(disk.content()), "67 67 -125 -125");
+  Shared_Process b(disk);
+  b.write("c", Checkpoint_Level::hard);
+  EXPECT_EQ(words_text(disk.content()), "154 154 154 154");
+}
+
 // A checkpoint beyond the end, which a foreign process may write, is an error that changes nothing.
 TEST_F(Shared_Journal_Test, AHardCheckpointBeyondTheEndIsRefusedByAPull) {
   Shared_Process a(disk);

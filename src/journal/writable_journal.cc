@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
+#include <utility>
 
 #include "joedb/base/log.h"
 
@@ -71,10 +72,15 @@ Writable_Journal::~Writable_Journal() {
   if (!out_.has_failed())
     warn([&] {
       if (buffer_.has_zeros_ahead()) buffer_.truncate(buffer_.flushed());
-      if (has_integrity() && recovery_.is_finished() && !is_shared() && ahead_of_checkpoint() <= 0)
-        checkpoints_.fill_spare_words();
+      if (!is_shared()) fill_spare_words();
     });
   unlock();
+}
+
+// With integrity entries, a bit of the header that changes must not hide the last checkpoint.
+void Writable_Journal::fill_spare_words() {
+  if (has_integrity() && recovery_.is_finished() && ahead_of_checkpoint() <= 0)
+    checkpoints_.fill_spare_words();
 }
 
 void Writable_Journal::flush_at_end() {
@@ -120,6 +126,7 @@ void Writable_Journal::unlock() noexcept {
   if (!is_locked_) return;
   try {
     finish_hard_checkpoint();
+    if (std::exchange(has_new_checkpoint_, false) && !out_.has_failed()) fill_spare_words();
   } catch (const std::exception&) {  // out_ remembers
   }
   if (out_.has_failed()) recovery_.cut_after_failure();
@@ -253,6 +260,7 @@ void Writable_Journal::prepare_checkpoint() {
 // What this object has appended need not be replayed.
 void Writable_Journal::checkpoint_written() {
   recovery_.forget_adopted_tail();
+  has_new_checkpoint_ = true;
   integrity_.keep();
   if (is_ready_) replay_.start_at(get_checkpoint());
 }

@@ -2,6 +2,7 @@
 #define JOEDB_JOURNAL_CHECKPOINT_READER_H
 
 #include <cstdint>
+#include <string>
 
 #include "joedb/base/error.h"
 #include "joedb/io/file.h"
@@ -54,6 +55,12 @@ class Checkpoint_Reader {
   // The seal for `position` over the bytes of the file from `start` to there.
   std::int64_t seal_of(Offset start, Offset position) const;
 
+  // For writers, which hold the tail lock: throws Corruption_Error if the bytes behind the
+  // checkpoint, up to `file_size`, had a checkpoint that a flipped bit of the header hides.
+  void require_no_hidden_checkpoint(Offset file_size) const {
+    require_no_hidden_checkpoint(read_words(), file_size);
+  }
+
   // Up to where integrity entries are known to cover the bytes.
   Offset covered() const { return covered_; }
   void set_covered(Offset end) { covered_ = end; }
@@ -66,11 +73,16 @@ class Checkpoint_Reader {
 
  private:
   Checkpoint_Words stable(Checkpoint_Words words) const;
-  void require_claimed_bytes(const Checkpoint_Words& words, Offset file_size,
+  [[noreturn]] void fail_as_damaged(const std::string& what, Offset file_size) const;
+  // `found` is the checkpoint that these words give.
+  void require_claimed_bytes(const Checkpoint_Words& words, Offset found, Offset file_size,
                              Recovery recovery) const;
+  void require_no_hidden_checkpoint(const Checkpoint_Words& words, Offset file_size) const;
+  bool is_checkpoint_of_writer(Offset position) const;
   void check_integrity();
   void take_whole_file(const Checkpoint_Words& words, Offset file_size);
   Offset end_of_entries(Offset file_size) const;
+  Offset end_of_whole_entries(Offset file_size) const;
 
   const Abstract_File& file_;
   Checkpoints checkpoints_;

@@ -73,7 +73,7 @@ class Checkpoint_Writer {
   void create_hard_slot();
   // Invalidates the words that claim more than `file_size` bytes.
   void invalidate_words_beyond(Offset file_size);
-  // Writes the last checkpoint to the words that are left, at closing.
+  // Writes the last checkpoint to the words that are left, at closing and unlocking.
   void fill_spare_words();
 
  private:
@@ -96,6 +96,7 @@ class Checkpoint_Writer {
   const bool has_seals_;
   Offset synced_hard_checkpoint_ = journal_start;  // this one is known to be on disk
   Offset own_hard_checkpoint_ = journal_start;     // the last one that this object wrote
+  Offset filled_hard_checkpoint_ = 0;  // this one stands in both slots (fill_spare_words)
   // The bytes of the file before durable_end_ are known to be on disk. Those from written_from_ on
   // were written by this object. Those in between may never reach the disk, even if a sync succeeds
   // (rewrite_unproven_entries).

@@ -242,7 +242,8 @@ class Writable_Journal {
     return get_checkpoint() - old;
   }
   // Waits for a sync that goes on, and releases the write lock. After a failed write, removes what
-  // it has left behind the checkpoint. Does nothing if the lock is not held.
+  // it has left behind the checkpoint; with integrity entries, writes the last checkpoint to the
+  // spare words of the header. Does nothing if the lock is not held.
   void unlock() noexcept;
 
  private:
@@ -281,6 +282,7 @@ class Writable_Journal {
   void preallocate_if_frequent();
   void begin_hard_checkpoint();
   void finish_hard_checkpoint();
+  void fill_spare_words();
   void flush_at_end();
 
   Abstract_File& file_;
@@ -294,6 +296,7 @@ class Writable_Journal {
   Journal_Recovery recovery_;
   std::atomic<bool> is_ready_ = false;  // replayed, and locked
   bool is_locked_ = false;              // shared files only
+  bool has_new_checkpoint_ = false;     // since it was locked
   bool is_in_blob_ = false;
   bool is_preallocation_automatic_ = false;
   int hard_checkpoints_ = 0;  // while it is automatic
