@@ -93,7 +93,11 @@ def _new_file(path: str | os.PathLike[str], replace: bool) -> Iterator[BinaryIO]
     with contextlib.suppress(FileNotFoundError):
         os.unlink(temporary)  # of a process that was killed
     try:
-        with open(temporary, "xb") as file:
+        old = os.stat(name) if replace and os.path.exists(name) else None
+        mode = 0o666 if old is None else 0o600
+        with open(temporary, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
+            if old is not None:
+                _keep_permissions(file.fileno(), old)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -106,6 +110,20 @@ def _new_file(path: str | os.PathLike[str], replace: bool) -> Iterator[BinaryIO]
             os.unlink(temporary)
         raise
     _sync_folder(os.path.dirname(name) or ".")
+
+
+def _keep_permissions(descriptor: int, old: os.stat_result) -> None:
+    """Those of the file that is replaced, and its owner where this user may give it away."""
+    mode = stat.S_IMODE(old.st_mode)
+    try:
+        os.fchown(descriptor, old.st_uid, old.st_gid)
+    except PermissionError:
+        mode &= 0o777
+        try:
+            os.fchown(descriptor, -1, old.st_gid)
+        except PermissionError:  # another group gets what all others may do
+            mode &= ~0o070 | (mode & 0o007) << 3
+    os.fchmod(descriptor, mode)
 
 
 def _rename_to_new(temporary: str, name: str) -> None:

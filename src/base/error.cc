@@ -54,6 +54,16 @@ Write_Disabled::Write_Disabled(std::string_view file, std::string_view first_fai
       path(file),
       failure(first_failure) {}
 
+File_Replaced::File_Replaced(std::string_view file, std::string_view what_happened)
+    : Exception(std::string(file) + ' ' + std::string(what_happened) + ": open it again"),
+      path(file),
+      reason(what_happened) {}
+
+Inherited_Object::Inherited_Object(std::string_view object)
+    : Exception(std::string(object) +
+                " was opened before fork(), by the parent of this process: open it again here"),
+      name(object) {}
+
 Content_Mismatch::Content_Mismatch(std::string_view file, Offset start_of_bytes,
                                    Offset end_of_bytes)
     : Disconnection("Content mismatch: the file and the connection have diverged"),

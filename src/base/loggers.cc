@@ -4,6 +4,7 @@
 #include <ctime>
 #include <iostream>
 
+#include "base/standard_descriptors.h"
 #include "joedb/base/error.h"
 #include "joedb/base/time.h"
 
@@ -18,7 +19,9 @@ void Stream_Logger::log(std::string_view line) {
 CLog_Logger::CLog_Logger(std::string tag) : Stream_Logger(std::clog, std::move(tag)) {}
 
 File_Logger::File_Logger(const std::string& file_name, std::string tag)
-    : out_(file_name, std::ios::app), logger_(out_, std::move(tag)) {
+    : logger_(out_, std::move(tag)) {
+  occupy_standard_descriptors();
+  out_.open(file_name, std::ios::app);
   if (!out_) throw_io_error("opening", file_name, -1, errno);
 }
 

@@ -89,6 +89,7 @@ int run_branch(std::vector<std::string> arguments) {
   const std::unique_ptr<File> replaced = lock_to_replace(out);
   const auto existing = force ? New_File::Existing::replace : New_File::Existing::refuse;
   fill_new_file(out, existing, [&](New_File& branch) {
+    if (!replaced) branch.take_permissions(*file);
     name_file_in_errors(file->get_name(), [&] { write_branch(*file, recovery, when, branch); });
   });
   if (replaced) remove_snapshots(*replaced);

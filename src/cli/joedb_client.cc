@@ -253,7 +253,10 @@ int run_client(std::vector<std::string> arguments) {
   open.connect(client);
   if (!tail_file.empty()) {
     Offset size = 0;
-    fill_new_file(tail_file, [&](File& tail) { size = save_tail(file, client.recovery, tail); });
+    fill_new_file(tail_file, [&](New_File& tail) {
+      tail.take_permissions(file);
+      size = save_tail(file, client.recovery, tail);
+    });
     log.log("kept a tail of " + std::to_string(size) + " bytes in " + tail_file);
   }
   Command_Loop::Settings settings = make_loop_settings(colour);

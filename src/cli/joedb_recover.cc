@@ -37,7 +37,10 @@ std::string new_tail_name(const std::string& file, Offset position) {
 std::string save_behind(File& file, Offset checkpoint, Recovery recovery) {
   if (file.get_size() <= checkpoint) return "";
   const std::string saved = new_tail_name(file.get_name(), checkpoint);
-  fill_new_file(saved, [&](File& tail) { save_tail(file, recovery, tail); });
+  fill_new_file(saved, [&](New_File& tail) {
+    tail.take_permissions(file);
+    save_tail(file, recovery, tail);
+  });
   return saved;
 }
 

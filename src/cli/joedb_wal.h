@@ -87,6 +87,7 @@ class Watched_File : public Abstract_File {
   [[noreturn]] void pwrite(const char*, std::size_t, Offset) override { refuse(); }
   [[noreturn]] void sync() override { refuse(); }
   [[noreturn]] void datasync() override { refuse(); }
+  void require_not_replaced() const override { file_.require_not_replaced(); }
   void shared_lock(Offset, Offset) override {}
   void exclusive_lock(Offset, Offset) override {}
   void unlock(Offset, Offset) noexcept override {}
@@ -117,6 +118,7 @@ class Watched_Directory : public Abstract_Directory {
                                             progress_.update(std::min(done_, size_));
                                           });
   }
+  void require_not_replaced() const override { directory_.require_not_replaced(); }
   void remove(const std::string&) override { throw Exception(get_name() + " is only read"); }
 
  private:

@@ -158,9 +158,10 @@ std::vector<std::string> removed_files(const Segments_Report& report, const Repa
 void copy_end(const std::string& name, Offset start, const std::string& out) {
   const File file(name, Open_Mode::read_existing);
   if (file.get_size() <= start) return;
-  File target(out, Open_Mode::create_new);
-  file.copy_end_to(target, start);
-  target.sync();
+  fill_new_file(out, [&](New_File& target) {
+    target.take_permissions(file);
+    file.copy_end_to(target, start);
+  });
 }
 
 // Says in the header that entries before this one are not needed, durably.
@@ -198,6 +199,7 @@ int repair_gaps(const std::string& name, const Segments_Report& report, const Re
   if (has_copy) {
     require_new(copy);
     Directory::make(copy);
+    std::filesystem::permissions(copy, std::filesystem::status(name).permissions());
   }
   for (const std::string& segment : removed)
     copy_end(name + "/" + segment, 0, copy + "/" + segment);

@@ -139,7 +139,8 @@ namespace {
 // Writes what is behind `start` to a new file.
 void copy_tail(const File& file, Offset start, const std::string& name) {
   require_new(name);
-  fill_new_file(name, [&](File& copy) {
+  fill_new_file(name, [&](New_File& copy) {
+    copy.take_permissions(file);
     file.copy_end_to(copy, start);
     copy.sync();
   });

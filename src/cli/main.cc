@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/standard_descriptors.h"
 #include "cli/command.h"
 #include "cli/parser.h"
 #include "joedb/base/version.h"
@@ -169,6 +170,7 @@ static void print_error(const Call& call, const std::exception& error) {
 }  // namespace joedb
 
 int main(int argc, char** argv) {
+  joedb::occupy_standard_descriptors();
   joedb::Call call = joedb::make_call(argc, argv);
   try {
     return joedb::run(call);

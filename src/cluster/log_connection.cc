@@ -833,7 +833,7 @@ Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset
 
 Log_Connection::Log_Connection(Replicated_Log& log, Logger& logger, System& system,
                                const Log_Settings& settings)
-    : session_(std::make_unique<Session>(log, logger, system, settings)) {}
+    : session_(std::make_unique<Session>(log, logger, system, settings), log.name()) {}
 
 Log_Connection::~Log_Connection() = default;
 
@@ -865,7 +865,9 @@ void Log_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Lev
   session_->push(local, end, after);
 }
 
-void Log_Connection::unlock() noexcept { session_->unlock(); }
+void Log_Connection::unlock() noexcept {
+  if (!session_.is_inherited()) session_->unlock();
+}
 
 Log_Connection::Status Log_Connection::status() { return session_->status(); }
 

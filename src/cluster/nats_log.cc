@@ -601,7 +601,7 @@ Replicated_Log::Promise Nats_Log::Reader::promise() {
 // ---- the log ------------------------------------------------------------------------------------
 
 Nats_Log::Nats_Log(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
-    : reader_(std::make_unique<Reader>(address, settings, logger)) {}
+    : reader_(std::make_unique<Reader>(address, settings, logger), address.url()) {}
 Nats_Log::~Nats_Log() = default;
 
 std::string Nats_Log::name() const { return reader_->session().name(); }

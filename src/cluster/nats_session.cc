@@ -7,6 +7,9 @@
 #include <functional>
 #include <mutex>
 
+#include "base/standard_descriptors.h"
+#include "joedb/base/process_mark.h"
+
 namespace joedb::inline v1 {
 
 using std::chrono::milliseconds;
@@ -57,7 +60,12 @@ void on_closed(natsConnection*, void* closure) {
 // the end of the program they do so before OpenSSL's own end: made after the first connection, this
 // is destroyed before it.
 struct Library_End {
-  ~Library_End() { nats_CloseAndWait(1000); }
+  ~Library_End() {
+    if (!process_.is_inherited()) nats_CloseAndWait(1000);
+  }
+
+ private:
+  const Process_Mark process_;
 };
 
 // The default one writes to standard error. What concerns us is seen in the answers, but for what
@@ -90,6 +98,7 @@ class Nats_Session::Connection {
   // To one of these servers; reconnects to any that the cluster has, or never.
   Connection(const Nats_Session& session, const std::vector<std::string>& servers,
              bool reconnects) {
+    occupy_standard_descriptors();
     natsOptions* options = nullptr;
     session.check(natsOptions_Create(&options), "options");
     const Nats_Pointer<natsOptions, natsOptions_Destroy> owner(options);

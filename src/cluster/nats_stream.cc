@@ -60,7 +60,7 @@ class Nats_Stream::Requests {
 };
 
 Nats_Stream::Nats_Stream(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
-    : requests_(std::make_unique<Requests>(address, settings, logger)) {}
+    : requests_(std::make_unique<Requests>(address, settings, logger), address.url()) {}
 Nats_Stream::~Nats_Stream() = default;
 
 std::optional<Nats_Stream_State> Nats_Stream::state() { return ask_for_state(requests_->session); }

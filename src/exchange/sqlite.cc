@@ -3,6 +3,8 @@
 #include <climits>
 #include <new>
 
+#include "base/standard_descriptors.h"
+
 namespace joedb {
 
 // ---- statements ---------------------------------------------------------------------------------
@@ -88,6 +90,7 @@ void Sqlite::open(const std::string& path, int flags) {
   constexpr int patience_ms = 10'000;
   const std::string full_path = path.starts_with('/') ? path : "./" + path;
   sqlite3* connection = nullptr;
+  occupy_standard_descriptors();
   const int result = sqlite3_open_v2(full_path.c_str(), &connection, flags, nullptr);
   connection_.reset(connection);
   if (result == SQLITE_CANTOPEN && sqlite3_system_errno(connection) != 0)

@@ -66,7 +66,7 @@ int compare(const Key_Part& a, const Key_Part& b) {
   return a.text.compare(b.text);
 }
 
-struct Condition {
+struct Find_Condition {
   Field_Id field;
   const Column_Base* column;
   Key_Part (*read)(const Column_Base& column, index_t id);
@@ -88,8 +88,8 @@ struct Condition {
 };
 
 // FIELD [OP] VALUE. A word that is an operator is none only in quotes.
-Condition read_condition(Line_Reader& in, const Table& table) {
-  Condition c{};
+Find_Condition read_condition(Line_Reader& in, const Table& table) {
+  Find_Condition c{};
   c.field = read_field(in, table);
   c.column = table.find_field(c.field)->column.get();
   c.op = "=";
@@ -108,7 +108,7 @@ Condition read_condition(Line_Reader& in, const Table& table) {
 }
 
 // An index that begins with the field, and has all records: none is in it that never had values.
-const Index* index_for(const Condition& c, const Table& table) {
+const Index* index_for(const Find_Condition& c, const Table& table) {
   if (c.op == "!=" || c.op == "contains") return nullptr;
   for (const auto& index : table.indexes())
     if (index->is_complete() && index->definition().fields.front() == c.field &&
@@ -118,7 +118,8 @@ const Index* index_for(const Condition& c, const Table& table) {
 }
 
 // Those that may meet the condition, by id.
-std::vector<index_t> candidates(const Index& index, const Condition& c, const Display& display) {
+std::vector<index_t> candidates(const Index& index, const Find_Condition& c,
+                                const Display& display) {
   const Key key(&c.value, 1);
   const bool is_from_begin = c.op.starts_with('<');
   Index::Cursor begin = is_from_begin ? index.begin()
@@ -138,13 +139,14 @@ std::vector<index_t> candidates(const Index& index, const Condition& c, const Di
   return records;
 }
 
-std::vector<index_t> matching_records(const Table& table, const std::vector<Condition>& conditions,
+std::vector<index_t> matching_records(const Table& table,
+                                      const std::vector<Find_Condition>& conditions,
                                       const Display& display) {
   const auto holds = [&](index_t id) {
     return std::all_of(conditions.begin(), conditions.end(),
-                       [id](const Condition& c) { return c.holds(id); });
+                       [id](const Find_Condition& c) { return c.holds(id); });
   };
-  for (const Condition& c : conditions) {
+  for (const Find_Condition& c : conditions) {
     const Index* const index = index_for(c, table);
     if (index == nullptr) continue;
     std::vector<index_t> records = candidates(*index, c, display);
@@ -184,7 +186,7 @@ void find_records(Line_Reader& in, std::ostream& out, const Database& database,
   }
   const Table* const table = database.find_table(name);
   if (table == nullptr || in.is_classic()) throw no_such_index(in, database, name);
-  std::vector<Condition> conditions;
+  std::vector<Find_Condition> conditions;
   do conditions.push_back(read_condition(in, *table));
   while (in.has_more());
   print(out, *table, matching_records(*table, conditions, display), database, display);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "io/descriptor.h"
 #include "joedb/base/error.h"
 
 namespace joedb::inline v1 {
@@ -13,20 +14,11 @@ namespace joedb::inline v1 {
 namespace {
 
 // Not a File: that would wait for locks.
-class Descriptor {
- public:
-  Descriptor(const std::string& path, int flags)
-      : number_(::open(path.c_str(), flags | O_CLOEXEC)) {
-    if (number_ < 0) throw_io_error("opening", path, -1, errno);
-  }
-  ~Descriptor() { ::close(number_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  const int number_;
-};
+Descriptor open_for_copy(const std::string& path, int flags) {
+  const int number = open_descriptor(AT_FDCWD, path.c_str(), flags);
+  if (number < 0) throw_io_error("opening", path, -1, errno);
+  return Descriptor(number);
+}
 
 bool means_impossible(int error) {
   return error == EXDEV || error == EINVAL || error == ENOSYS || error == EOPNOTSUPP ||
@@ -37,8 +29,8 @@ bool means_impossible(int error) {
 
 bool copy_in_file_system(const std::string& from, const std::string& to, Offset size) {
   constexpr Offset largest_step = Offset{1} << 30;
-  const Descriptor source(from, O_RDONLY);
-  const Descriptor destination(to, O_WRONLY);
+  const Descriptor source = open_for_copy(from, O_RDONLY);
+  const Descriptor destination = open_for_copy(to, O_WRONLY);
   off_t in = 0;
   off_t out = 0;
   while (in < size) {

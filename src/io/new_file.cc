@@ -4,8 +4,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +15,8 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+
+#include "io/descriptor.h"
 
 namespace joedb::inline v1 {
 
@@ -131,37 +131,33 @@ static const std::string& require_new(const std::string& name, New_File::Existin
   return name;
 }
 
+// Of the file that is replaced: any that can be found, for its permissions.
+static Descriptor find(const std::string& name, New_File::Existing existing) {
+  const bool is_replaced = existing == New_File::Existing::replace;
+  return Descriptor(is_replaced ? open_descriptor(AT_FDCWD, name.c_str(), O_PATH) : -1);
+}
+
 New_File::New_File(const std::string& name, Existing existing)
+    : New_File(require_new(name, existing), existing, find(name, existing)) {}
+
+New_File::New_File(const std::string& name, Existing existing, const Descriptor& replaced)
     : Temporary_Path(name + ".tmp-" + std::to_string(::getpid())),
-      File(require_new(name, existing), Open_Mode::create_new, path()),
+      File(name, Open_Mode::create_new, AT_FDCWD, path(), 0644, replaced.number()),
       existing_(existing) {}
 
 New_File::New_File(const File& replaced)
     : Temporary_Path(replaced.get_name() + ".tmp-" + std::to_string(::getpid())),
-      File(replaced.get_name(), Open_Mode::create_new, path(), 0600),
+      File(replaced.get_name(), Open_Mode::create_new, AT_FDCWD, path(), 0600),
       existing_(Existing::replace) {
-  take_owner_of(replaced);
+  const Descriptor old = find(replaced.get_name(), existing_);
+  copy_permissions(old.number(), descriptor(), replaced.get_name(), Ownership::required);
 }
 
-void New_File::take_owner_of(const File& replaced) {
-  const char* const old = replaced.get_name().c_str();
-  const char* const mine = path().c_str();
-  struct stat status;
-  if (::stat(old, &status) != 0) throw_io_error("reading the owner of", old, -1, errno);
-  struct stat own;
-  if (::stat(mine, &own) != 0) throw_io_error("reading the owner of", mine, -1, errno);
-  const bool is_other = own.st_uid != status.st_uid || own.st_gid != status.st_gid;
-  if (is_other && ::chown(mine, status.st_uid, status.st_gid) != 0)
-    throw Exception(replaced.get_name() + ": belongs to another user or group (" +
-                    std::to_string(status.st_uid) + ':' + std::to_string(status.st_gid) +
-                    "), and a new file cannot be given to it: do this as its owner");
-  if (::chmod(mine, status.st_mode & 07777) != 0)
-    throw_io_error("setting the permissions of", mine, -1, errno);
-  constexpr auto access_list = "system.posix_acl_access";
-  std::array<char, 65536> list;
-  const ssize_t size = ::getxattr(old, access_list, list.data(), list.size());
-  if (size > 0 && ::setxattr(mine, access_list, list.data(), static_cast<size_t>(size), 0) != 0)
-    throw_io_error("setting the access list of", mine, -1, errno);
+void New_File::take_permissions(const Abstract_File& model) {
+  if (dynamic_cast<const File*>(&model) == nullptr) return;
+  const Descriptor found = find(model.get_name(), Existing::replace);
+  if (found.is_open())
+    copy_permissions(found.number(), descriptor(), get_name(), Ownership::where_possible);
 }
 
 std::string make_temporary_folder() {
@@ -173,7 +169,7 @@ std::string make_temporary_folder() {
 void New_File::publish() {
   sync();
   rename_to(get_name(), existing_ == Existing::replace);
-  open_directory();
+  set_own_name();
   sync_name();
 }
 
@@ -185,7 +181,7 @@ Temporary_Text::Temporary_Text(const std::string& suffix, std::string_view text)
   path_ = std::make_unique<Temporary_Path>(
       (std::filesystem::temp_directory_path() / (name + suffix)).string());
   // Not a File: nobody waits for its locks.
-  const int file = ::open(path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int file = open_descriptor(AT_FDCWD, path().c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (file < 0) throw_io_error("opening", path(), -1, errno);
   while (!text.empty()) {
     const ssize_t n = ::write(file, text.data(), text.size());

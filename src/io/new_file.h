@@ -32,6 +32,8 @@ class Temporary_Path {
   bool stays_ = false;
 };
 
+class Descriptor;
+
 // A file that appears under its name when it is complete, and not before. Until then it is
 // NAME.tmp-PID. Only SIGKILL and a power cut leave that behind.
 //
@@ -41,11 +43,17 @@ class New_File : private Temporary_Path, public File {
   using Temporary_Path::path;  // where it is until publish()
   enum class Existing { refuse, replace };
 
+  // With the permissions of the file that has the name, and its owner where that is possible.
   // Throws Io_Error, also (EEXIST) if there is a file of this name that must not be replaced.
   New_File(const std::string& name, Existing existing);
   // For the place of a file that is open, with its owner, permissions and access list; until then
   // nobody else can read it. Throws Exception if it may not have that owner.
   explicit New_File(const File& replaced);
+
+  // Takes the permissions of `model`, and its owner where that is possible: for what was a part of
+  // that file. Does nothing if `model` has no name here. Call it before anything is written. Throws
+  // Io_Error.
+  void take_permissions(const Abstract_File& model);
 
   // Syncs the file, gives it its name, and syncs the directory. Throws Io_Error: then the name has
   // what it had before, or, where the directory could not be synced, the new file, which a power
@@ -53,7 +61,7 @@ class New_File : private Temporary_Path, public File {
   void publish();
 
  private:
-  void take_owner_of(const File& replaced);
+  New_File(const std::string& name, Existing existing, const Descriptor& replaced);
 
   const Existing existing_;
 };

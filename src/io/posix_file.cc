@@ -12,10 +12,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <optional>
+#include <limits>
+#include <utility>
 
+#include "io/descriptor.h"
 #include "joedb/base/bytes.h"
-#include "joedb/io/directory.h"
 
 namespace joedb::inline v1 {
 
@@ -30,12 +31,23 @@ auto retry(F f) {
   return result;
 }
 
-int open_file(const std::string& name, int flags, unsigned permissions = 0644) {
-  return retry([&] { return ::open(name.c_str(), flags | O_CLOEXEC, permissions); });
-}
-
 // Linux transfers at most 2 GiB - 4 KiB in one call.
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+
+std::size_t read_all(int descriptor, const std::string& name, char* data, std::size_t size,
+                     Offset offset) {
+  std::size_t done = 0;
+  while (done < size) {
+    const Offset at = offset + static_cast<Offset>(done);
+    const ssize_t n = retry([&] {
+      return ::pread(descriptor, data + done, std::min(size - done, largest_transfer), at);
+    });
+    if (n < 0) throw_io_error("reading", name, at, errno);
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
 
 // What is mapped for words.
 constexpr std::size_t word_page = 4096;
@@ -55,48 +67,124 @@ Offset size_to_map(int descriptor) {
   return is_local ? file.st_size : 0;
 }
 
+// Whose a name is: that of an open file, of another one, or of none; unknown if that cannot be
+// told.
+enum class Name { own, others, nobodys, unknown };
+
+// The number and size of a file. Not its times: Linux gives the next write after a look at them a
+// new time, which makes the next sync slower (by half, on ext4). Returns 0, or an errno value.
+int read_status(int directory, const char* name, int flags, struct statx& status) {
+  const unsigned wanted = STATX_TYPE | STATX_INO | STATX_SIZE;
+  return ::statx(directory, name, flags, wanted, &status) == 0 ? 0 : errno;
+}
+
+struct statx status_of(int descriptor, const std::string& name) {
+  struct statx status;
+  if (const int error = read_status(descriptor, "", AT_EMPTY_PATH, status); error != 0)
+    throw_io_error("reading the size of", name, -1, error);
+  return status;
+}
+
+Offset size_in(const struct statx& status) { return static_cast<Offset>(status.stx_size); }
+
+Name look_up(int directory, const std::string& name, const struct statx& own) {
+  if (name.empty()) return Name::unknown;
+  struct statx named;
+  if (const int error = read_status(directory, name.c_str(), 0, named); error != 0)
+    return error == ENOENT ? Name::nobodys : Name::unknown;
+  return named.stx_ino == own.stx_ino && named.stx_dev_major == own.stx_dev_major &&
+                 named.stx_dev_minor == own.stx_dev_minor
+             ? Name::own
+             : Name::others;
+}
+
 }  // namespace
 
-File::File(const std::string& name, Open_Mode mode) : File(name, mode, name) {}
+File::File(const std::string& name, Open_Mode mode) : File(name, mode, AT_FDCWD, name) {}
 
-File::File(const std::string& name, Open_Mode mode, const std::string& path, unsigned permissions)
+File::File(const std::string& name, Open_Mode mode, int directory, const std::string& path,
+           unsigned permissions, int model)
     : Named_File(name, mode) {
   // Numbers of files that are never the same twice must not keep anybody out.
   constexpr int most_attempts = 20;
-  for (int attempt = 1;; ++attempt) {
-    open(path, permissions);
-    try {
+  try {
+    open_directory_of(directory, path);
+    for (int attempt = 1;; ++attempt) {
+      const bool is_new = open(model >= 0 ? 0600 : permissions);
+      if (is_new && model >= 0)
+        copy_permissions(model, descriptor_, name, Ownership::where_possible);
       lock_at_opening();
-    } catch (...) {
-      ::close(descriptor_);
-      throw;
+      if (has_name()) break;
+      if (attempt == most_attempts) {
+        forget_name();
+        break;
+      }
+      ::close(std::exchange(descriptor_, -1));
     }
-    if (attempt == most_attempts || has_name(path)) break;
-    ::close(descriptor_);
+    watch();
+  } catch (...) {
+    close();
+    throw;
   }
-  if (!is_readonly()) open_directory();
+  if (can_sync_directory_) set_new_name();
 }
 
-void File::open(const std::string& path, unsigned permissions) {
+// A file that is not shared is changed by this object only.
+void File::watch() {
+  const struct statx status = status_of(descriptor_, get_name());
+  is_watched_ = !is_readonly() && !is_shared() && S_ISREG(status.stx_mode);
+  const Mutex_Lock lock(written_mutex_);
+  end_ = is_watched_ ? size_in(status) : 0;
+}
+
+void File::close() noexcept {
+  if (directory_ >= 0) ::close(directory_);
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+// Now, because a relative name may mean another directory later; and because an error of a sync
+// that another process makes meanwhile is then told to us, too. A directory that may not be read
+// cannot be synced by us.
+void File::open_directory_of(int directory, const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string parent =
+      slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+  own_name_ = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (own_name_.empty() && !path.empty()) own_name_ = ".";  // NAME/ is a directory
+  if (!is_readonly())
+    directory_ = open_descriptor(directory, parent.c_str(), O_RDONLY | O_DIRECTORY);
+  can_sync_directory_ = directory_ >= 0;
+  if (directory_ < 0) directory_ = open_descriptor(directory, parent.c_str(), O_PATH | O_DIRECTORY);
+  if (directory_ < 0) throw_io_error("opening", get_name(), -1, errno);
+}
+
+// Whether the file is new.
+bool File::open(unsigned permissions) {
+  const char* const name = own_name_.c_str();
   constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
+  bool is_new = false;
   switch (get_mode()) {
     case Open_Mode::read_existing:
-      descriptor_ = open_file(path, O_RDONLY);
+      descriptor_ = open_descriptor(directory_, name, O_RDONLY);
       break;
     case Open_Mode::write_existing:
-      descriptor_ = open_file(path, O_RDWR);
+      descriptor_ = open_descriptor(directory_, name, O_RDWR);
       break;
     case Open_Mode::create_new:
-      descriptor_ = open_file(path, create_flags, permissions);
+      descriptor_ = open_descriptor(directory_, name, create_flags, permissions);
+      is_new = true;
       break;
     case Open_Mode::write_existing_or_create_new:
     case Open_Mode::shared_write:
     case Open_Mode::write_lock:
-      descriptor_ = open_file(path, create_flags, permissions);
-      if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_file(path, O_RDWR);
+      descriptor_ = open_descriptor(directory_, name, create_flags, permissions);
+      is_new = descriptor_ >= 0;
+      if (descriptor_ < 0 && errno == EEXIST)
+        descriptor_ = open_descriptor(directory_, name, O_RDWR);
       break;
   }
   if (descriptor_ < 0) throw_io_error("opening", get_name(), -1, errno);
+  return is_new;
 }
 
 void File::lock_at_opening() {
@@ -109,77 +197,113 @@ void File::lock_at_opening() {
     throw_io_error("locking", get_name(), -1, errno);
 }
 
-namespace {
-
-// Whose a name is: that of an open file, of another one, or of none; unknown if that cannot be
-// told.
-enum class Name { own, others, nobodys, unknown };
-
-Name look_up(const std::string& path, int descriptor) {
-  struct stat mine;
-  struct stat named;
-  if (::fstat(descriptor, &mine) != 0) return Name::unknown;
-  if (::stat(path.c_str(), &named) != 0) return errno == ENOENT ? Name::nobodys : Name::unknown;
-  return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino ? Name::own : Name::others;
-}
-
-}  // namespace
-
 // What is written to a file that was replaced while this waited for a lock would be lost.
-bool File::has_name(const std::string& path) const {
-  const Name name = look_up(path, descriptor_);
+bool File::has_name() const {
+  const Name name = look_up(directory_, own_name_, status_of(descriptor_, get_name()));
   return name == Name::own || name == Name::unknown;
 }
 
-bool File::is_replaced() const { return look_up(get_name(), descriptor_) == Name::others; }
+bool File::is_replaced() const {
+  return look_up(directory_, own_name_, status_of(descriptor_, get_name())) == Name::others;
+}
 
+// ---- changes by others --------------------------------------------------------------------------
+
+// Zeros are not remembered: where the file was cut and has grown again, there are zeros. The first
+// bytes of the file hold words that others, and maps, may change.
+void File::note_written(const char* data, std::size_t size, Offset offset) {
+  constexpr Offset words_size = 64;
+  if (!is_watched_) return;
+  Written written;
+  const Mutex_Lock lock(written_mutex_);
+  const Offset end = offset + static_cast<Offset>(size);
+  end_ = std::max(end_, end);
+  if (size < written.bytes.size() || offset < words_size) return;
+  written.offset = end - static_cast<Offset>(written.bytes.size());
+  std::memcpy(written.bytes.data(), data + size - written.bytes.size(), written.bytes.size());
+  if (written.bytes != std::array<char, 8>{}) recent_ = written;
+}
+
+// Before [start, end) is changed.
+void File::forget_written(Offset start, Offset end) {
+  const Mutex_Lock lock(written_mutex_);
+  for (Written* const written : {&recent_, &synced_})
+    if (written->offset >= 0 && written->offset < end &&
+        start < written->offset + static_cast<Offset>(written->bytes.size()))
+      written->offset = -1;
+}
+
+// Another thread may be writing: what it changes while this looks does not count.
+void File::require_not_replaced() const {
+  Offset end;
+  unsigned cuts;
+  Written expected;
+  {
+    const Mutex_Lock lock(written_mutex_);
+    end = end_;
+    cuts = cuts_;
+    expected = synced_;
+  }
+  const struct statx status = status_of(descriptor_, get_name());
+  const Offset size = size_in(status);
+  const Name name = look_up(directory_, own_name_, status);
+  if (name == Name::others) throw File_Replaced(get_name(), "was replaced by another file");
+  if (name == Name::nobodys) throw File_Replaced(get_name(), "was removed");
+  std::array<char, 8> found = expected.bytes;
+  if (expected.offset >= 0 && size >= end)
+    read_all(descriptor_, get_name(), found.data(), found.size(), expected.offset);
+  const Mutex_Lock lock(written_mutex_);
+  if (size < end && cuts == cuts_)
+    throw File_Replaced(get_name(), "was truncated by another program, from " +
+                                        std::to_string(end) + " to " + std::to_string(size) +
+                                        " bytes");
+  if (found != expected.bytes && synced_ == expected)
+    throw File_Replaced(get_name(), "was overwritten by another program");
+}
+
+// ---- the file -----------------------------------------------------------------------------------
+
+// Closing releases the locks, unless a child process has the file, too.
 File::~File() {
   unmap();
   unmap_words();
-  ::close(directory_);
-  ::close(descriptor_);  // releases the locks
+  if (!is_inherited()) try_lock(F_OFD_SETLK, F_UNLCK, {0, 0});
+  close();
 }
 
-Offset File::get_size() const {
-  struct stat status;
-  if (::fstat(descriptor_, &status) != 0)
-    throw_io_error("reading the size of", get_name(), -1, errno);
-  return status.st_size;
+Offset File::get_size() const { return size_in(status_of(descriptor_, get_name())); }
+
+// Not the name in the directory, which is another one until a New_File is published.
+std::string File::beside(const std::string& suffix) const {
+  return get_name().substr(get_name().rfind('/') + 1) + suffix;
 }
 
 std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open_Mode mode) const {
-  struct stat status;
-  if (::fstat(descriptor_, &status) != 0)
-    throw_io_error("reading the status of", get_name(), -1, errno);
-  const std::string name = get_name() + suffix;
-  return std::unique_ptr<File>(new File(name, mode, name, status.st_mode & 0666));
+  return std::unique_ptr<File>(
+      new File(get_name() + suffix, mode, directory_, beside(suffix), 0, descriptor_));
 }
 
 void File::rename_beside(const std::string& from, const std::string& to) const {
-  const std::string old_name = get_name() + from;
+  require_own_process();
   // Before: an error of a sync that another process makes meanwhile is then told to us, too.
-  const int directory = open_file(directory_name(), O_RDONLY | O_DIRECTORY);
-  if (::rename(old_name.c_str(), (get_name() + to).c_str()) != 0) {
-    const int error = errno;
-    if (directory >= 0) ::close(directory);
-    throw_io_error("renaming", old_name, -1, error);
-  }
-  if (directory < 0) return;  // one that may not be read cannot be synced by us
-  const bool is_synced = ::fsync(directory) == 0;
-  const int error = errno;
-  ::close(directory);
-  if (!is_synced) throw_io_error("syncing the directory of", get_name(), -1, error);
+  const Descriptor directory(open_descriptor(directory_, ".", O_RDONLY | O_DIRECTORY));
+  if (::renameat(directory_, beside(from).c_str(), directory_, beside(to).c_str()) != 0)
+    throw_io_error("renaming", get_name() + from, -1, errno);
+  if (!directory.is_open()) return;  // one that may not be read cannot be synced by us
+  if (::fsync(directory.number()) != 0)
+    throw_io_error("syncing the directory of", get_name(), -1, errno);
 }
 
 void File::remove_beside(const std::string& suffix) const {
-  const std::string name = get_name() + suffix;
-  if (::unlink(name.c_str()) != 0 && errno != ENOENT) throw_io_error("removing", name, -1, errno);
+  require_own_process();
+  if (::unlinkat(directory_, beside(suffix).c_str(), 0) != 0 && errno != ENOENT)
+    throw_io_error("removing", get_name() + suffix, -1, errno);
 }
 
 std::vector<std::string> File::list_beside(const std::string& prefix) const {
-  const std::string own_name = get_name().substr(get_name().rfind('/') + 1);
+  const std::string own_name = beside("");
   std::vector<std::string> suffixes;
-  for (const std::string& name : Directory(directory_name()).list())
+  for (const std::string& name : list_directory(directory_, get_name()))
     if (name.starts_with(own_name + prefix)) suffixes.push_back(name.substr(own_name.size()));
   return suffixes;
 }
@@ -194,6 +318,7 @@ bool File::map_privately(char* address, std::size_t size, Offset offset) const {
 }
 
 bool File::map_shared(char* address, std::size_t size, Offset offset) {
+  is_watched_ = false;
   return map_at(address, size, MAP_SHARED, descriptor_, offset);
 }
 
@@ -202,21 +327,6 @@ Offset File::find_end() const {
   const Offset end = ::lseek(descriptor_, 0, SEEK_END);
   if (end < 0) throw_io_error("reading the size of", get_name(), -1, errno);
   return end;
-}
-
-static std::size_t read_all(int descriptor, const std::string& name, char* data, std::size_t size,
-                            Offset offset) {
-  std::size_t done = 0;
-  while (done < size) {
-    const Offset at = offset + static_cast<Offset>(done);
-    const ssize_t n = retry([&] {
-      return ::pread(descriptor, data + done, std::min(size - done, largest_transfer), at);
-    });
-    if (n < 0) throw_io_error("reading", name, at, errno);
-    if (n == 0) break;
-    done += static_cast<std::size_t>(n);
-  }
-  return done;
 }
 
 std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
@@ -285,6 +395,7 @@ void File::store_words(std::span<const std::int64_t> words, Offset offset) {
     const File_Lock head(*this, head_lock, File_Lock::Kind::exclusive);
     return Abstract_File::store_words(words, offset);
   }
+  require_own_process();
   std::int64_t* to = words_ + offset / static_cast<Offset>(sizeof *words_);
   for (const std::int64_t word : words)
     std::atomic_ref(*to++).store(word, std::memory_order_release);
@@ -298,6 +409,8 @@ void File::load_words(std::span<std::int64_t> words, Offset offset) const {
 }
 
 void File::pwrite(const char* data, std::size_t size, Offset offset) {
+  require_own_process();
+  forget_written(offset, offset + static_cast<Offset>(size));
   std::size_t done = 0;
   while (done < size) {
     const Offset at = offset + static_cast<Offset>(done);
@@ -307,6 +420,7 @@ void File::pwrite(const char* data, std::size_t size, Offset offset) {
     if (n <= 0) throw_io_error("writing", get_name(), at, n < 0 ? errno : ENOSPC);
     done += static_cast<std::size_t>(n);
   }
+  note_written(data, size, offset);
 }
 
 // Idea: bytes_per_sync of RocksDB.
@@ -316,33 +430,39 @@ void File::start_writeback(Offset start, Offset end) noexcept {
 
 // A sync is not tried again: after a failure the kernel may have dropped the dirty pages, and the
 // next call would succeed without having written them.
-void File::sync_content() {
-  if (::fsync(descriptor_) != 0) throw_io_error("syncing", get_name(), -1, errno);
+void File::sync_by(int (*call)(int)) {
+  require_own_process();
+  Written recent;
+  {
+    const Mutex_Lock lock(written_mutex_);
+    recent = recent_;
+  }
+  if (call(descriptor_) != 0) throw_io_error("syncing", get_name(), -1, errno);
+  require_not_replaced();
+  const Mutex_Lock lock(written_mutex_);
+  if (recent == recent_) synced_ = recent;  // otherwise it may have been overwritten
 }
 
-void File::datasync_content() {
-  if (::fdatasync(descriptor_) != 0) throw_io_error("syncing", get_name(), -1, errno);
-}
+void File::sync_content() { sync_by(::fsync); }
+void File::datasync_content() { sync_by(::fdatasync); }
 
-std::string File::directory_name() const {
-  const std::size_t slash = get_name().rfind('/');
-  return slash == std::string::npos ? "." : get_name().substr(0, std::max<std::size_t>(slash, 1));
-}
-
-// Now, because a relative name may mean another directory later. One that may not be read cannot be
-// synced by us.
-void File::open_directory() {
-  directory_ = open_file(directory_name(), O_RDONLY | O_DIRECTORY);
-  if (directory_ >= 0) set_new_name();
+void File::set_own_name() {
+  own_name_ = beside("");
+  if (can_sync_directory_) set_new_name();
 }
 
 void File::sync_directory() {
   if (::fsync(directory_) != 0) throw_io_error("syncing the directory of", get_name(), -1, errno);
-  ::close(directory_);
-  directory_ = -1;
 }
 
 bool File::truncate(Offset size) {
+  require_own_process();
+  if (is_watched_) {
+    const Mutex_Lock lock(written_mutex_);
+    ++cuts_;
+    end_ = std::min(end_, size);
+  }
+  forget_written(size, std::numeric_limits<Offset>::max());
   if (size < words_end_) {
     words_end_ = size;
     may_map_words_ = true;  // once the file has grown
@@ -367,10 +487,12 @@ bool File::try_lock(int command, short type, Lock_Range range) const {
 }
 
 void File::lock(int command, short type, Offset start, Offset size) const {
+  require_own_process();
   if (!try_lock(command, type, {start, size})) throw_io_error("locking", get_name(), -1, errno);
 }
 
 bool File::try_exclusive_lock(Offset start, Offset size) {
+  require_own_process();
   if (try_lock(F_OFD_SETLK, F_WRLCK, {start, size})) return true;
   if (errno != EAGAIN && errno != EACCES) throw_io_error("locking", get_name(), -1, errno);
   return false;
@@ -386,13 +508,12 @@ void File::shared_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_RDLCK, 
 void File::exclusive_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_WRLCK, start, size); }
 
 void File::unlock(Offset start, Offset size) noexcept {
-  try {
-    lock(F_OFD_SETLK, F_UNLCK, start, size);
-  } catch (const Io_Error&) {  // closing the file will release the lock
-  }
+  // Where this fails, closing the file will release the lock.
+  if (!is_inherited()) try_lock(F_OFD_SETLK, F_UNLCK, {start, size});
 }
 
 void File::touch() {
+  require_own_process();
   if (::futimens(descriptor_, nullptr) != 0)
     throw_io_error("setting the time of", get_name(), -1, errno);
 }

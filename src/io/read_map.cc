@@ -8,13 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "io/descriptor.h"
 #include "io/guarded_map.h"
 #include "joedb/base/error.h"
 
 namespace joedb::inline v1 {
 
 Read_Map::Read_Map(const std::string& name)
-    : name_(name), descriptor_(::open(name.c_str(), O_RDONLY | O_CLOEXEC)) {
+    : name_(name), descriptor_(open_descriptor(AT_FDCWD, name.c_str(), O_RDONLY)) {
   if (descriptor_ < 0) throw_io_error("opening", name_, -1, errno);
   try {
     refresh();

@@ -1,9 +1,12 @@
 #include "io/temporary_file.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "base/standard_descriptors.h"
 
 namespace joedb::inline v1 {
 
@@ -11,7 +14,8 @@ Unique_Path::Unique_Path() {
   const char* const directory = ::getenv("TMPDIR");
   path_ = (directory == nullptr || *directory == '\0' ? "/var/tmp" : directory);
   path_ += "/joedb-XXXXXX";
-  const int descriptor = ::mkstemp(path_.data());
+  occupy_standard_descriptors();
+  const int descriptor = ::mkostemp(path_.data(), O_CLOEXEC);
   if (descriptor < 0) {
     const int error = errno;
     throw_io_error("making the temporary file", std::exchange(path_, ""), -1, error);

@@ -1,6 +1,8 @@
 #ifndef JOEDB_SRC_IO_TEMPORARY_FILE_H
 #define JOEDB_SRC_IO_TEMPORARY_FILE_H
 
+#include <fcntl.h>
+
 #include <string>
 
 #include "joedb/io/posix_file.h"
@@ -28,8 +30,10 @@ class Unique_Path {
 class Temporary_File final : private Unique_Path, public File {
  public:
   // `name` is for messages. Throws Io_Error.
-  explicit Temporary_File(const std::string& name) : File(name, Open_Mode::write_existing, path()) {
+  explicit Temporary_File(const std::string& name)
+      : File(name, Open_Mode::write_existing, AT_FDCWD, path()) {
     remove();
+    forget_name();
   }
   bool has_slow_growth() const override { return false; }  // nobody needs it after a crash
   std::unique_ptr<Abstract_File> open_beside(const std::string&, Open_Mode) const override {

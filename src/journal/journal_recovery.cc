@@ -50,7 +50,7 @@ void Journal_Recovery::require_presence_alone() {
 }
 
 void Journal_Recovery::end_presence_alone() {
-  if (!std::exchange(is_alone_, false)) return;
+  if (!std::exchange(is_alone_, false) || file_.is_inherited()) return;
   file_.shared_lock(presence_lock.start, presence_lock.size);
 }
 

@@ -12,8 +12,13 @@ Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery, bool 
 }
 
 Offset Readonly_Journal::pull() {
-  const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
-  return header_.pull();
+  Offset size;
+  {
+    const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
+    size = header_.pull();
+  }
+  if (size == 0) file_.require_not_replaced();
+  return size;
 }
 
 Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail) {

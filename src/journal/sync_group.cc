@@ -24,7 +24,7 @@ void Sync_Group::sync() noexcept {
     error_ = error;
     ++done_number_;
   }
-  done_.notify_all();
+  done_->notify_all();
 }
 
 void Sync_Group::wait(std::uint64_t number) {

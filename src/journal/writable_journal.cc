@@ -56,6 +56,7 @@ void Writable_Journal::recover() {
 }
 
 Writable_Journal::~Writable_Journal() {
+  if (file_.is_inherited()) return;
   const auto warn = [](auto f) {
     try {
       f();
@@ -64,6 +65,12 @@ Writable_Journal::~Writable_Journal() {
     }
   };
   warn([&] { finish_hard_checkpoint(); });
+  try {
+    require_not_replaced_at_end();
+  } catch (const File_Replaced& error) {  // nothing may be written there, and nothing cut off
+    Destructor_Logger::warning(error.what());
+    return;
+  }
   if (ahead_of_checkpoint() > 0 && !out_.has_failed()) {
     Destructor_Logger::warning("Writable_Journal: ahead of checkpoint");
     if (!buffer_.is_empty()) warn([&] { flush_at_end(); });
@@ -81,6 +88,12 @@ Writable_Journal::~Writable_Journal() {
 void Writable_Journal::fill_spare_words() {
   if (has_integrity() && recovery_.is_finished() && ahead_of_checkpoint() <= 0)
     checkpoints_.fill_spare_words();
+}
+
+// Only where something would be written.
+void Writable_Journal::require_not_replaced_at_end() const {
+  const bool has_more = ahead_of_checkpoint() > 0 || buffer_.has_zeros_ahead() || has_integrity();
+  if (has_more && !is_shared()) file_.require_not_replaced();
 }
 
 void Writable_Journal::flush_at_end() {
@@ -104,10 +117,12 @@ void Writable_Journal::lock_pull() {
   finish_hard_checkpoint();
   if (!buffer_.is_empty() || ahead_of_checkpoint() > 0)
     throw Exception("locking journal with uncheckpointed data (try rollback?)");
-  if (!is_shared() || is_locked_) return;
+  if (is_locked_) return;
+  if (!is_shared()) return file_.require_not_replaced();
   file_.exclusive_lock(tail_lock.start, tail_lock.size);
   is_locked_ = true;
   try {
+    file_.require_not_replaced();
     recovery_.require_adopted_tail();
     recovery_.reopen(checkpoints_.update());
     if (buffer_.flushed() != get_checkpoint()) {
@@ -123,7 +138,7 @@ void Writable_Journal::lock_pull() {
 }
 
 void Writable_Journal::unlock() noexcept {
-  if (!is_locked_) return;
+  if (!is_locked_ || file_.is_inherited()) return;
   try {
     finish_hard_checkpoint();
     if (std::exchange(has_new_checkpoint_, false) && !out_.has_failed()) fill_spare_words();
@@ -148,6 +163,8 @@ void Writable_Journal::require_no_blob() const {
 }
 
 void Writable_Journal::get_ready() {
+  file_.require_own_process();
+  if (is_ready_) return;  // in a child process, for a file in its memory
   require_no_blob();
   require_lock();
   out_.require_no_failure();
@@ -303,6 +320,7 @@ void Writable_Journal::begin_hard_checkpoint() {
 
 // Under the lock of the program, by whoever comes first.
 void Writable_Journal::finish_hard_checkpoint() {
+  file_.require_own_process();  // before anybody waits for a thread of the parent
   const auto done = syncs_.finish();
   if (!done) return;
   assert(!is_shared() || is_locked_);  // unlock waits for the sync

@@ -2,6 +2,8 @@
 
 #include <asio.hpp>
 
+#include "base/standard_descriptors.h"
+
 namespace joedb::inline v1 {
 
 class Local_Channel::Socket {
@@ -37,6 +39,7 @@ class Local_Channel::Socket {
 
   // Nothing runs in it. It has three descriptors, and thousands of channels can share them.
   static asio::io_context& io() {
+    occupy_standard_descriptors();
     static asio::io_context context;
     return context;
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/standard_descriptors.h"
 #include "io/temporary_file.h"
 #include "joedb/base/version.h"
 
@@ -139,6 +140,7 @@ struct Free_List {
 };
 
 CURL* new_handle() {
+  occupy_standard_descriptors();
   static const CURLcode global = curl_global_init(CURL_GLOBAL_DEFAULT);
   CURL* const handle = global == CURLE_OK ? curl_easy_init() : nullptr;
   if (handle == nullptr) throw Exception("curl: libcurl cannot be used");
@@ -403,8 +405,8 @@ class Curl_File::Transfer {
 
 Curl_File::Curl_File(const std::string& url, std::string name, Settings settings)
     : Remote_File(std::move(name)),
-      transfer_(
-          std::make_unique<Transfer>(without_password(url), get_name(), std::move(settings))) {
+      transfer_(std::make_unique<Transfer>(without_password(url), get_name(), std::move(settings)),
+                get_name()) {
   std::vector<char> bytes = transfer_->open(first_size);
   if (!bytes.empty()) keep(0, std::move(bytes));
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "joedb/base/process_mark.h"
 #include "network/remote_file.h"
 
 namespace joedb::inline v1 {
@@ -41,7 +42,7 @@ class Curl_File final : public Remote_File {
   std::size_t fetch(char* data, std::size_t size, Offset offset) const override;
 
   class Transfer;
-  const std::unique_ptr<Transfer> transfer_;
+  const Process_Owned<Transfer> transfer_;
 };
 
 }  // namespace joedb::inline v1

@@ -74,6 +74,8 @@ auto Robust_Connection::retry(F&& f) {
       const System::Duration wait = pause.next();
       log_.log(std::string("connection lost: ") + error.what() + "; " + trying_again(wait));
       system_.sleep(wait);
+    } catch (const Inherited_Object&) {
+      throw;
     } catch (...) {
       if (connection_ && connection_->is_lost()) disconnect();
       throw;

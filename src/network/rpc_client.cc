@@ -15,6 +15,7 @@ using network::append_number;
 // come, or will never come.
 template <class F>
 auto Client::request(F&& f) {
+  process_.require_own("the connection to the server");
   const std::lock_guard lock(using_);
   if (state_ == State::lost) throw Connection_Lost(failure_);
   if (state_ == State::refused) throw Disconnection(failure_);
@@ -49,12 +50,16 @@ Client::Client(Channel& channel, std::vector<Signature> signatures,
 }
 
 Client::~Client() {
+  if (process_.is_inherited()) {
+    keep_until_exit(std::make_shared<std::thread>(std::move(keeper_)));
+    return;
+  }
   if (keeper_.joinable()) {
     {
       const std::lock_guard lock(using_);
       must_stop_ = true;
     }
-    stopping_.notify_one();
+    stopping_->notify_one();
     keeper_.join();
   }
   if (state_ != State::working) return;
@@ -134,7 +139,7 @@ void Client::keep_alive(std::chrono::milliseconds interval) {
     {
       std::unique_lock lock(using_);
       const auto next = last_use_ + interval;
-      if (stopping_.wait_until(lock, next, [this] { return must_stop_; })) return;
+      if (stopping_->wait_until(lock, next, [this] { return must_stop_; })) return;
       if (last_use_ + interval > next) continue;
       if (state_ != State::working) return;
     }

@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "base/standard_descriptors.h"
 #include "network/local_acceptor.h"
 #include "network/protocol.h"
 #include "network/rpc_protocol.h"
@@ -295,10 +296,17 @@ class Server::Implementation {
   std::thread thread_;
 };
 
+static Logger& before_sockets(Logger& log) {
+  occupy_standard_descriptors();
+  return log;
+}
+
 Server::Server(Logger& log, int log_level, int threads, const std::string& path,
                std::vector<Signature> signatures, std::vector<Procedure> procedures, Limits limits)
-    : implementation_(std::make_unique<Implementation>(
-          log, log_level, threads, path, std::move(signatures), std::move(procedures), limits)) {}
+    : implementation_(
+          std::make_unique<Implementation>(before_sockets(log), log_level, threads, path,
+                                           std::move(signatures), std::move(procedures), limits),
+          path) {}
 
 Server::~Server() = default;
 void Server::join() { implementation_->join(); }

@@ -77,6 +77,7 @@ class Server_Connection::Incoming final : public Source_File {
 // come, or will never come.
 template <class F>
 auto Server_Connection::request(F&& f) {
+  process_.require_own("the connection to the server");
   const std::lock_guard lock(using_);
   if (state_ == State::lost) throw Connection_Lost(failure_);
   if (state_ == State::refused) throw Disconnection(failure_);
@@ -117,12 +118,16 @@ Server_Connection::Server_Connection(Channel& channel, Logger& log, const Settin
 }
 
 Server_Connection::~Server_Connection() {
+  if (process_.is_inherited()) {
+    keep_until_exit(std::make_shared<std::thread>(std::move(keeper_)));
+    return;
+  }
   if (keeper_.joinable()) {
     {
       const std::lock_guard lock(using_);
       must_stop_ = true;
     }
-    stopping_.notify_one();
+    stopping_->notify_one();
     keeper_.join();
   }
   if (state_ == State::lost) return;
@@ -291,7 +296,7 @@ void Server_Connection::send_unlock() {
 }
 
 void Server_Connection::unlock() noexcept {
-  if (!is_locked_) return;
+  if (!is_locked_ || process_.is_inherited()) return;
   is_locked_ = false;
   try {
     request([this] { send_unlock(); });
@@ -307,7 +312,7 @@ void Server_Connection::keep_alive(std::chrono::milliseconds interval) {
     {
       std::unique_lock lock(using_);
       const auto next = last_use_ + interval;
-      if (stopping_.wait_until(lock, next, [this] { return must_stop_; })) return;
+      if (stopping_->wait_until(lock, next, [this] { return must_stop_; })) return;
       if (last_use_ + interval > next) continue;
       if (state_ != State::working) return;
     }

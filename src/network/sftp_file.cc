@@ -74,7 +74,8 @@ static std::string name_of(const Ssh_Address& address) {
 }
 
 Sftp_File::Sftp_File(const Ssh_Address& address)
-    : Remote_File(name_of(address)), session_(std::make_unique<Session>(address, get_name())) {}
+    : Remote_File(name_of(address)),
+      session_(std::make_unique<Session>(address, get_name()), get_name()) {}
 
 Sftp_File::~Sftp_File() = default;
 

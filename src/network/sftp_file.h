@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "joedb/base/process_mark.h"
 #include "joedb/network/ssh_connector.h"
 #include "network/remote_file.h"
 
@@ -24,7 +25,7 @@ class Sftp_File final : public Remote_File {
   std::size_t fetch(char* data, std::size_t size, Offset offset) const override;
 
   class Session;
-  const std::unique_ptr<Session> session_;
+  const Process_Owned<Session> session_;
 };
 
 }  // namespace joedb::inline v1

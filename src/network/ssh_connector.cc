@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "joedb/base/process_mark.h"
 #include "network/ssh_session.h"
 
 namespace joedb::inline v1 {
@@ -10,7 +11,10 @@ namespace joedb::inline v1 {
 namespace {
 
 struct Free_Channel {
-  void operator()(ssh_channel channel) const { ssh_channel_free(channel); }
+  Process_Mark process = {};
+  void operator()(ssh_channel channel) const {
+    if (!process.is_inherited()) ssh_channel_free(channel);
+  }
 };
 using Ssh_Stream = std::unique_ptr<ssh_channel_struct, Free_Channel>;
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/standard_descriptors.h"
 #include "network/idle_test.h"
 
 namespace joedb::inline v1 {
@@ -10,6 +11,7 @@ static constexpr long longest_setup = 10;  // seconds
 
 Ssh_Session::Ssh_Session(const Ssh_Address& address, std::string name)
     : name_(std::move(name)), session_(ssh_new()) {
+  occupy_standard_descriptors();
   if (!session_) throw Exception(name_ + ": SSH cannot be used");
   set(SSH_OPTIONS_HOST, address.host.c_str());
   // The options of the command line go before those of the file: it sets what is not set yet.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "joedb/base/process_mark.h"
 #include "joedb/network/ssh_connector.h"
 
 namespace joedb::inline v1 {
@@ -23,7 +24,9 @@ class Ssh_Session {
 
  private:
   struct Free_Session {
+    Process_Mark process = {};
     void operator()(ssh_session session) const {
+      if (process.is_inherited()) return;  // that would end the session of the parent
       ssh_disconnect(session);
       ssh_free(session);
     }

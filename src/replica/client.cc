@@ -297,7 +297,7 @@ Client_Lock::Client_Lock(Client& client) : client_(client) {
 }
 
 Client_Lock::~Client_Lock() {
-  if (!is_locked_) return;
+  if (!is_locked_ || client_.local_.file().is_inherited()) return;
   Destructor_Logger::warning("Client_Lock: locked, cancelling transaction");
   try {
     cancel();

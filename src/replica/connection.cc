@@ -47,7 +47,10 @@ void File_Connection::compare(const Abstract_File& local, Offset start, Offset e
 
 void File_Connection::pull(const Pull& pull, const Receive& receive) {
   if (pull.takes_lock && !can_push()) refuse();
-  if (reader_) reader_->pull();
+  if (reader_)
+    reader_->pull();
+  else
+    file_.require_not_replaced();
   if (get_checkpoint() > pull.from) receive(file_, get_checkpoint());
 }
 
@@ -58,6 +61,7 @@ void File_Connection::refuse() const {
 void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
                            After_Push) {
   if (!can_push()) refuse();
+  file_.require_not_replaced();
   if (end <= get_checkpoint()) return;
   if (!has_pushed_) prepare_push(local, end);
   writer_->copy_from(local, end);

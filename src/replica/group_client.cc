@@ -9,12 +9,12 @@ void Call_Batches::wait_for(Call& call, const Run& run) {
   if (runner_ == std::this_thread::get_id())
     throw Exception("a transaction of a Group_Client cannot begin another one");
   waiting_.push_back(&call);
-  arrived_.notify_one();
+  arrived_->notify_one();
   while (!call.is_done) {
     if (runner_ == std::thread::id())
       run_next_batch(lock, run);
     else
-      ended_.wait(lock);
+      ended_->wait(lock);
   }
 }
 
@@ -37,7 +37,7 @@ void Call_Batches::run_next_batch(std::unique_lock<std::mutex>& lock, const Run&
   last_duration_ = duration;
   for (Call* const call : batch) call->is_done = true;
   runner_ = {};
-  ended_.notify_all();
+  ended_->notify_all();
 }
 
 }  // namespace joedb::inline v1

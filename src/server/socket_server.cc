@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/standard_descriptors.h"
 #include "joedb/base/error.h"
 #include "network/access.h"
 #include "network/local_acceptor.h"
@@ -541,8 +542,14 @@ class Socket_Server::Implementation {
   std::size_t newcomers_ = 0;
 };
 
+static Logger& before_sockets(Logger& log) {
+  occupy_standard_descriptors();
+  return log;
+}
+
 Socket_Server::Socket_Server(Server_Core::Limits limits, Logger& log)
-    : implementation_(std::make_unique<Implementation>(limits, log)) {}
+    : implementation_(std::make_unique<Implementation>(limits, before_sockets(log)), "the server") {
+}
 
 Socket_Server::~Socket_Server() = default;
 

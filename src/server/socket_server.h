@@ -7,6 +7,7 @@
 #include <string>
 
 #include "joedb/base/log.h"
+#include "joedb/base/process_mark.h"
 #include "server/access.h"
 #include "server/served_journal.h"
 #include "server/server_core.h"
@@ -58,7 +59,7 @@ class Socket_Server {
 
  private:
   class Implementation;
-  const std::unique_ptr<Implementation> implementation_;
+  const Process_Owned<Implementation> implementation_;
 };
 
 }  // namespace joedb::server

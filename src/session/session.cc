@@ -162,7 +162,7 @@ std::unique_ptr<Session> Session::past(Moment moment) const {
 }
 
 Session::~Session() {
-  if (is_in_transaction()) roll_back_after_error();
+  if (is_in_transaction() && !file_->is_inherited()) roll_back_after_error();
 }
 
 // ---- reading ------------------------------------------------------------------------------------

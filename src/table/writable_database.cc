@@ -118,6 +118,10 @@ Database Writable_Database::release() {
 }
 
 Writable_Database::~Writable_Database() {
+  if (journal_.get_file().is_inherited()) {
+    keep_until_exit(std::move(background_));
+    return;
+  }
   try {
     finish_background();
     const bool may_write = !must_build_ && !journal_.has_failed() && ahead_of_checkpoint() == 0;
@@ -177,6 +181,7 @@ void Writable_Database::write_snapshot_in_background() {
 
 Offset Writable_Database::finish_background() {
   if (!background_) return 0;
+  journal_.get_file().require_own_process();
   const std::unique_ptr<Background_Snapshot> done = std::move(background_);
   Snapshot_Report report;
   report.position = done->wait();

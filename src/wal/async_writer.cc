@@ -282,13 +282,16 @@ class Async_Writer::Implementation {
 
 Async_Writer::Async_Writer(Writer log, Async_Options options)
     : implementation_(std::make_unique<Implementation>(
-          std::make_unique<Log_Of<Writer>>(std::move(log)), options)) {}
+                          std::make_unique<Log_Of<Writer>>(std::move(log)), options),
+                      "this log") {}
 
 Async_Writer::Async_Writer(Segmented_Writer log, Async_Options options)
     : implementation_(std::make_unique<Implementation>(
-          std::make_unique<Log_Of<Segmented_Writer>>(std::move(log)), options)) {}
+                          std::make_unique<Log_Of<Segmented_Writer>>(std::move(log)), options),
+                      "this log") {}
 
 Async_Writer::~Async_Writer() {
+  if (implementation_.is_inherited()) return;
   try {
     close();
   } catch (const std::exception& error) {

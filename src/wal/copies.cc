@@ -391,6 +391,10 @@ void Copies::begin_writing() {
 
 Copies::~Copies() {
   if (!queues_) return;
+  if (is_inherited()) {
+    keep_until_exit(std::move(queues_));
+    return;
+  }
   queues_->close();
   try {
     report_news();
@@ -415,12 +419,14 @@ std::unique_ptr<Copies> Copies::open(const std::vector<std::string>& names, Open
 }
 
 std::size_t Copies::used() const {
+  if (queues_) require_own_process();
   if (queues_) return queues_->used();
   return static_cast<std::size_t>(
       std::count_if(status_.begin(), status_.end(), [](const Status& s) { return s.is_used; }));
 }
 
 std::vector<Copies::Status> Copies::status() const {
+  if (queues_) require_own_process();
   std::vector<Status> result = status_;
   for (std::size_t i = 0; queues_ && i < result.size(); ++i) {
     if (!status_[i].is_used) continue;
@@ -470,6 +476,7 @@ void Copies::require_enough() const {
 
 Offset Copies::get_size() const {
   if (is_readonly()) return read_size_;
+  require_own_process();
   queues_->drain();
   Offset size = 0;
   for (std::size_t i = 0; i < files_.size(); ++i)
@@ -482,6 +489,7 @@ Offset Copies::get_size() const {
 // then.
 std::size_t Copies::pread(char* data, std::size_t size, Offset offset) const {
   if (!is_readonly()) {
+    require_own_process();
     queues_->drain();
     return files_[first_used()]->pread(data, size, offset);
   }
@@ -502,6 +510,7 @@ std::size_t Copies::pread(char* data, std::size_t size, Offset offset) const {
 }
 
 void Copies::pwrite(const char* data, std::size_t size, Offset offset) {
+  require_own_process();
   if (offset >= log_start) is_new_ = false;
   queues_->write(data, size, offset, least());
   report_news();
@@ -509,12 +518,14 @@ void Copies::pwrite(const char* data, std::size_t size, Offset offset) {
 }
 
 void Copies::write_zeros(Offset start, Offset end) {
+  require_own_process();
   queues_->write_zeros(start, end, least());
   report_news();
   require_enough();
 }
 
 bool Copies::truncate(Offset size) {
+  require_own_process();
   queues_->drain();
   bool is_cut = true;
   for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -533,6 +544,7 @@ bool Copies::truncate(Offset size) {
 void Copies::sync() { datasync(); }
 
 void Copies::datasync() {
+  require_own_process();
   queues_->sync(least());
   report_news();
   require_enough();

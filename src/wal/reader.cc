@@ -108,6 +108,18 @@ std::optional<Entry> Reader::next() {
   return take();
 }
 
+void Reader::require_not_replaced() const {
+  const Abstract_File& file = state_->source->file();
+  file.require_not_replaced();
+  if (format_ == Format::cwal || !state_->has_begun)
+    return;  // a log of CWal is cut when it is reset
+  const Offset size = file.get_size();
+  if (size != Abstract_File::unknown_size && size < next_.offset)
+    throw File_Replaced(file.get_name(), "was truncated by another program, to " +
+                                             std::to_string(size) + " of " +
+                                             std::to_string(next_.offset) + " bytes");
+}
+
 std::optional<Entry> Reader::wait_for_next(std::chrono::milliseconds timeout, System& system) {
   return wait_for(*this, timeout, system);
 }

@@ -143,9 +143,8 @@ class Segmented_Writer::Implementation {
       const Header start{current_->log_id(), ++last_epoch_, first, oldest_};
       const bool is_spare = !spare_.empty();
       const std::string name = is_spare ? spare_.front() : segment_name(last_epoch_);
-      Writer next(
-          directory_.open(name, is_spare ? Open_Mode::write_existing : Open_Mode::create_new),
-          options_, start);
+      const Open_Mode mode = is_spare ? Open_Mode::write_existing : Open_Mode::create_new;
+      Writer next(directory_.open_like(segments_.back().name, name, mode), options_, start);
       segments_.push_back({name, start});
       if (is_spare) spare_.pop_front();
       *current_ = std::move(next);
@@ -245,6 +244,7 @@ class Segmented_Reader::Implementation {
   const End& end() const { return end_; }
   Position position() const { return reader_ ? reader_->position() : end_.position; }
   const std::string& segment() const { return current_.name; }
+  void require_not_replaced() const { directory_.require_not_replaced(); }
 
   void seek_first() {
     is_at_gap_ = false;
@@ -426,6 +426,7 @@ Position Segmented_Reader::position() const { return implementation_->position()
 const std::string& Segmented_Reader::segment() const { return implementation_->segment(); }
 void Segmented_Reader::seek(std::uint64_t sequence) { implementation_->seek(sequence); }
 void Segmented_Reader::seek_first() { implementation_->seek_first(); }
+void Segmented_Reader::require_not_replaced() const { implementation_->require_not_replaced(); }
 
 std::optional<Entry> Segmented_Reader::wait_for_next(std::chrono::milliseconds timeout,
                                                      System& system) {

@@ -17,6 +17,7 @@ std::optional<Entry> wait_for(Reader& reader, std::chrono::milliseconds timeout,
       system.now(), std::min<std::chrono::milliseconds>(timeout, std::chrono::hours(1'000'000)));
   for (auto pause = std::chrono::milliseconds(1);;) {
     if (auto entry = reader.next()) return entry;
+    reader.require_not_replaced();
     const auto now = system.now();
     if (now >= until || reader.end().stop == Stop::overwritten) return std::nullopt;
     system.sleep(std::min<System::Duration>(pause, until - now));

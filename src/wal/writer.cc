@@ -10,6 +10,7 @@
 
 #include "joedb/base/bytes.h"
 #include "joedb/base/log.h"
+#include "joedb/base/process_mark.h"
 #include "joedb/io/fail_stop_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/io/preallocator.h"
@@ -64,6 +65,15 @@ class Writer::Implementation {
 
   ~Implementation() { stop_timer(); }
 
+  // True in a child process (base/process_mark.h), unless all is in its memory.
+  bool is_inherited() const {
+    return process_.is_inherited() && (timer_.joinable() || file_.is_inherited());
+  }
+  void require_own_process() const {
+    if (is_inherited()) [[unlikely]]
+      throw Inherited_Object(file_.get_name());
+  }
+
   Position append(std::string_view bytes) {
     const auto lock = take_lock();
     file_.require_no_failure();
@@ -107,6 +117,7 @@ class Writer::Implementation {
   void close() {
     stop_timer();
     file_.require_no_failure();
+    file_.require_not_replaced();
     write_buffer();
     const Sync_Policy& policy = options_.sync;
     if (policy.entries > 0 || policy.bytes > 0 || policy.time.count() > 0) sync_all();
@@ -445,6 +456,7 @@ class Writer::Implementation {
     }
   }
 
+  const Process_Mark process_;
   std::unique_ptr<Abstract_File> owned_;
   Fail_Stop_File file_;
   const Options options_;
@@ -505,6 +517,10 @@ Writer& Writer::operator=(Writer&& other) noexcept {
 }
 
 Writer::~Writer() {
+  if (implementation_ && implementation_->is_inherited()) {
+    keep_until_exit(std::move(implementation_));
+    return;
+  }
   try {
     if (!implementation_ || !implementation_->has_told_failure()) close();
   } catch (const std::exception& error) {
@@ -513,11 +529,14 @@ Writer::~Writer() {
 }
 
 void Writer::close() {
-  if (const auto closed = std::move(implementation_)) closed->close();
+  if (!implementation_) return;
+  implementation_->require_own_process();
+  std::exchange(implementation_, nullptr)->close();
 }
 
 Writer::Implementation& Writer::open() const {
   if (!implementation_) throw Exception("this log is closed");
+  implementation_->require_own_process();
   return *implementation_;
 }
 

@@ -48,6 +48,24 @@ class Write_Disabled : public Exception {
   const std::string failure;
 };
 
+// The name of an open file leads to another file now, or to none, or the file has lost bytes:
+// another program has replaced, removed, truncated or restored it. What is written to the open file
+// would be lost. Close it, and open it again. `reason` says what has happened, as "was removed".
+class File_Replaced : public Exception {
+ public:
+  File_Replaced(std::string_view file, std::string_view what_happened);
+  const std::string path;
+  const std::string reason;
+};
+
+// A child process uses an object that its parent made before fork(). Nothing was done. The child
+// makes an object of its own instead.
+class Inherited_Object : public Exception {
+ public:
+  explicit Inherited_Object(std::string_view object);
+  const std::string name;  // of the file or connection
+};
+
 // The bytes of a file are not what they should be. `offset` is where the trouble is; `path` is
 // empty where no file was read, or more than one.
 class Corruption_Error : public Exception {

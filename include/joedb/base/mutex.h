@@ -3,7 +3,9 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <new>
 
+#include "joedb/base/process_mark.h"
 #include "joedb/base/system.h"
 
 // A mutex that clang's thread-safety analysis (-Wthread-safety) knows: members that are declared
@@ -56,6 +58,27 @@ class JOEDB_CAPABILITY("mutex") Mutex {
   };
 
   std::mutex mutex_;
+};
+
+// A std::condition_variable that can be destroyed in a child process (base/process_mark.h). The
+// destructor of a std::condition_variable waits for the threads that wait for it, and those of the
+// parent never come.
+class Condition {
+ public:
+  Condition() { new (&value_) std::condition_variable; }
+  ~Condition() {
+    if (!process_.is_inherited()) value_.~condition_variable();
+  }
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+  operator std::condition_variable&() { return value_; }
+  std::condition_variable* operator->() { return &value_; }
+
+ private:
+  union {
+    std::condition_variable value_;
+  };
+  const Process_Mark process_;
 };
 
 // Locks a mutex while it lives.

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "joedb/base/log.h"
+#include "joedb/base/process_mark.h"
 #include "joedb/base/system.h"
 #include "joedb/cluster/replicated_log.h"
 #include "joedb/replica/connection.h"
@@ -94,7 +95,7 @@ class Log_Connection final : public Connection {
 
  private:
   class Session;
-  const std::unique_ptr<Session> session_;
+  const Process_Owned<Session> session_;
 };
 
 }  // namespace joedb::inline v1

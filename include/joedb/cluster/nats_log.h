@@ -7,6 +7,7 @@
 #include <string>
 
 #include "joedb/base/log.h"
+#include "joedb/base/process_mark.h"
 #include "joedb/cluster/nats_address.h"
 #include "joedb/cluster/nats_stream.h"
 #include "joedb/cluster/replicated_log.h"
@@ -57,7 +58,7 @@ class Nats_Log final : public Replicated_Log {
 
  private:
   class Reader;
-  const std::unique_ptr<Reader> reader_;
+  const Process_Owned<Reader> reader_;
 };
 
 }  // namespace joedb::inline v1

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "joedb/base/log.h"
+#include "joedb/base/process_mark.h"
 #include "joedb/base/system.h"
 #include "joedb/cluster/nats_address.h"
 #include "joedb/cluster/replicated_log.h"
@@ -111,7 +112,7 @@ class Nats_Stream {
 
  private:
   class Requests;
-  const std::unique_ptr<Requests> requests_;
+  const Process_Owned<Requests> requests_;
 };
 
 }  // namespace joedb::inline v1

@@ -59,6 +59,9 @@ class Fail_Stop_File : public Abstract_File {
   bool try_exclusive_lock(Offset start, Offset size) override {
     return file_.try_exclusive_lock(start, size);
   }
+  bool is_replaced() const override { return file_.is_replaced(); }
+  void require_not_replaced() const override { file_.require_not_replaced(); }
+  bool is_inherited() const override { return file_.is_inherited(); }
 
  private:
   template <class F>

@@ -135,6 +135,20 @@ class Abstract_File {
   // Whether another file has the name of this one now: joedb_pack --in-place gives it to a new
   // file. False where this is not known.
   virtual bool is_replaced() const { return false; }
+  // Throws File_Replaced if what is written to this open file would be lost: its name leads to
+  // another file now, or to none, or the file has become shorter than what this object has written.
+  // Does nothing where this is not known. A sync includes it.
+  virtual void require_not_replaced() const {}
+
+  // True in a child process that fork() has made after the file was opened, and that shares it with
+  // the parent. Functions that write, sync, cut or lock such a file throw Inherited_Object; objects
+  // that use it are destroyed without a word.
+  virtual bool is_inherited() const { return false; }
+  // Throws Inherited_Object if so.
+  void require_own_process() const {
+    if (is_inherited()) [[unlikely]]
+      throw Inherited_Object(name_);
+  }
 
   // For such files. The first gives what open_beside(from) opens the name of open_beside(to), in
   // one step, in place of what has that name; sync the file before. When it returns, a power cut

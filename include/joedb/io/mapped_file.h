@@ -48,6 +48,7 @@ class Mapped : public Base {
 
   // If the zeros cannot be truncated, a warning goes to Destructor_Logger.
   ~Mapped() override {
+    if (this->is_inherited()) return;
     try {
       cut_to(size_);
     } catch (const std::exception& error) {  // zeros stay behind, as after a crash
@@ -67,6 +68,7 @@ class Mapped : public Base {
   void pwrite(const char* data, std::size_t size, Offset offset) override {
     const Offset end = offset + static_cast<Offset>(size);
     const bool is_mapped = offset >= map_start_ && end <= map_end_;
+    this->require_own_process();
     if (is_mapped || (offset > 0 && offset >= size_ && map_from(offset, end))) [[likely]] {
       this->store(data, size, offset);
     } else {
@@ -78,6 +80,7 @@ class Mapped : public Base {
 
   // Bytes in the map are overwritten with zeros, so that the map can stay.
   bool truncate(Offset size) override {
+    this->require_own_process();
     if (size >= map_start_ && size < size_ && size_ <= map_end_) {
       const std::vector<char> zeros(static_cast<std::size_t>(size_ - size));
       this->store(zeros.data(), zeros.size(), size);

@@ -1,6 +1,7 @@
 #ifndef JOEDB_IO_NAMED_FILE_H
 #define JOEDB_IO_NAMED_FILE_H
 
+#include "joedb/base/process_mark.h"
 #include "joedb/io/file.h"
 
 namespace joedb::inline v1 {
@@ -23,6 +24,8 @@ class Named_File : public Abstract_File {
     sync_name();
   }
 
+  bool is_inherited() const override { return process_.is_inherited(); }
+
  protected:
   // For derived classes: what sync and datasync do without the directory, and the directory alone.
   // They throw Io_Error; a directory that could not be synced is tried again in the next sync.
@@ -39,6 +42,7 @@ class Named_File : public Abstract_File {
   }
 
  private:
+  const Process_Mark process_;
   bool has_new_name_ = false;
 };
 

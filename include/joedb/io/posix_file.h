@@ -1,10 +1,12 @@
 #ifndef JOEDB_IO_POSIX_FILE_H
 #define JOEDB_IO_POSIX_FILE_H
 
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
 
+#include "joedb/base/mutex.h"
 #include "joedb/io/named_file.h"
 
 namespace joedb::inline v1 {
@@ -17,6 +19,13 @@ namespace joedb::inline v1 {
 //
 // A file may get its name from another one while the constructor waits for a lock (joedb_pack
 // --in-place): then the one that has the name is opened.
+//
+// The directory of the file stays open, too: files beside it are opened there, whatever the current
+// directory of the process is by then.
+//
+// A sync throws File_Replaced if another program has removed, replaced or cut the file: see
+// require_not_replaced. A file that is not shared also notices there that others have changed the
+// bytes which it had written last before the sync before.
 //
 // Functions throw Io_Error if a system call fails, Disk_Full if there is no room. A system call
 // that a signal has interrupted is repeated, but not a sync.
@@ -46,6 +55,7 @@ class File : public Named_File {
   // Whether another process, or object, may be appending to the file now: it holds the tail lock.
   bool is_being_written() const;
   bool is_replaced() const override;
+  void require_not_replaced() const override;
   // Files with the name of this one and the suffix.
   std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                              Open_Mode mode) const override;
@@ -60,12 +70,18 @@ class File : public Named_File {
   void touch();
 
  protected:
-  // A file that is at `path`, in the directory of `name`. A new one gets these permissions.
-  File(const std::string& name, Open_Mode mode, const std::string& path,
-       unsigned permissions = 0644);
+  // A file that is at `path`, from the open directory `directory` on (AT_FDCWD: the current one). A
+  // new one gets the owner and permissions of the open file `model` where that is possible, or, if
+  // that is -1, `permissions` less the umask.
+  File(const std::string& name, Open_Mode mode, int directory, const std::string& path,
+       unsigned permissions = 0644, int model = -1);
 
-  // The file has a new name, or is perhaps new.
-  void open_directory();
+  // The file has been given the name get_name(), in the directory in which it is.
+  void set_own_name();
+  // The file has no name any more.
+  void forget_name() { own_name_.clear(); }
+  int directory() const { return directory_; }
+  int descriptor() const { return descriptor_; }
 
   void sync_content() override;
   void datasync_content() override;
@@ -84,23 +100,47 @@ class File : public Named_File {
   }
 
  private:
-  std::string directory_name() const;
-  void open(const std::string& path, unsigned permissions);
+  friend class Directory;
+  // The last bytes of a write.
+  struct Written {
+    Offset offset = -1;  // -1: none
+    std::array<char, 8> bytes{};
+    bool operator==(const Written&) const = default;
+  };
+
+  void close() noexcept;
+  void open_directory_of(int directory, const std::string& path);
+  bool open(unsigned permissions);
+  std::string beside(const std::string& suffix) const;
+  void note_written(const char* data, std::size_t size, Offset offset);
+  void forget_written(Offset start, Offset end);
+  void sync_by(int (*call)(int));
+  void watch();
   void lock_at_opening();
-  bool has_name(const std::string& path) const;
+  bool has_name() const;
   bool try_lock(int command, short type, Lock_Range range) const;
   void lock(int command, short type, Offset start, Offset size) const;
   void map_words(Offset end);
   void unmap_words();
 
   int descriptor_ = -1;
-  int directory_ = -1;         // until it is synced
+  int directory_ = -1;
+  std::string own_name_;  // in the directory; empty if it has none
+  bool can_sync_directory_ = false;
   bool may_map_words_ = true;  // where words are stored behind words_end_
   char* map_ = nullptr;
   Offset map_start_ = 0;
   std::size_t map_size_ = 0;
   std::int64_t* words_ = nullptr;  // the first page of the file
   Offset words_end_ = 0;           // up to there it is used
+
+  // To find out that others have changed the file. A sync may run in another thread.
+  bool is_watched_ = false;  // nobody else may write to it
+  mutable Mutex written_mutex_;
+  Offset end_ JOEDB_GUARDED_BY(written_mutex_) = 0;     // of the file, or before
+  unsigned cuts_ JOEDB_GUARDED_BY(written_mutex_) = 0;  // how often this object has cut it
+  Written recent_ JOEDB_GUARDED_BY(written_mutex_);     // by the last write
+  Written synced_ JOEDB_GUARDED_BY(written_mutex_);     // by the last write before the last sync
 };
 
 // A part of an open file, to be read: a database that is packed in another file. Its name in

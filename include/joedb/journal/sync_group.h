@@ -1,7 +1,6 @@
 #ifndef JOEDB_JOURNAL_SYNC_GROUP_H
 #define JOEDB_JOURNAL_SYNC_GROUP_H
 
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -52,7 +51,7 @@ class Sync_Group {
   std::uint64_t number_ = 0;
   // Shared with the thread that is in the sync.
   Mutex mutex_;
-  std::condition_variable done_;
+  Condition done_;
   std::uint64_t done_number_ JOEDB_GUARDED_BY(mutex_) = 0;
   std::exception_ptr error_ JOEDB_GUARDED_BY(mutex_);
 };

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <thread>
 
+#include "joedb/base/process_mark.h"
 #include "joedb/format/encoder.h"
 #include "joedb/io/fail_stop_file.h"
 #include "joedb/journal/append_buffer.h"
@@ -34,7 +35,11 @@ namespace joedb::inline v1 {
 // After a failed write or sync nothing more is written through this object: every function that
 // writes throws Write_Disabled, the checkpoint does not advance, and reading continues. They throw
 // Exception if the journal has not been replayed, if a shared file is not locked (lock_pull), and
-// while a blob is appended in pieces.
+// while a blob is appended in pieces. In a child process they throw Inherited_Object (io/file.h),
+// and the destructor does nothing.
+//
+// lock_pull and hard checkpoints throw File_Replaced if another program has removed, replaced, cut
+// or restored the file.
 //
 // Not thread-safe, except as wait() says.
 class Writable_Journal {
@@ -88,7 +93,7 @@ class Writable_Journal {
   // Appends any entries of format/entry.h but Blob_Data and Update_Vector: all of them or none.
   template <Encodable... Entries>
   void append(const Entries&... entries) {
-    if (!is_ready_) [[unlikely]]
+    if (!is_ready_ || process_.is_inherited()) [[unlikely]]
       get_ready();
     char* out = buffer_.reserve((encoded_size_limit(entries) + ...));
     ((out = encode(out, replay_.context(), entries)), ...);
@@ -98,7 +103,7 @@ class Writable_Journal {
   // Throws what append would throw before it does anything: the journal has not been replayed, is
   // shared and not locked, or has failed.
   void require_ready() {
-    if (!is_ready_) get_ready();
+    if (!is_ready_ || process_.is_inherited()) get_ready();
   }
 
   // Whether a write or a sync has failed: nothing more is written then. Any thread may call this.
@@ -283,9 +288,11 @@ class Writable_Journal {
   void begin_hard_checkpoint();
   void finish_hard_checkpoint();
   void fill_spare_words();
+  void require_not_replaced_at_end() const;
   void flush_at_end();
 
   Abstract_File& file_;
+  const Process_Mark process_;
   Fail_Stop_File out_;
   Checkpoint_Reader header_;
   Replay replay_;

@@ -2,11 +2,12 @@
 #define JOEDB_NETWORK_RPC_CLIENT_H
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <thread>
 
+#include "joedb/base/mutex.h"
+#include "joedb/base/process_mark.h"
 #include "joedb/network/channel_reader.h"
 #include "joedb/network/rpc_procedure.h"
 
@@ -83,10 +84,11 @@ class Client {
   std::int64_t session_ = 0;
   Offset message_limit_ = default_message_limit;
 
-  std::condition_variable stopping_;
+  Condition stopping_;
   bool must_stop_ = false;
   std::chrono::steady_clock::time_point last_use_;
   std::thread keeper_;
+  const Process_Mark process_;
 };
 
 }  // namespace joedb::inline v1::rpc

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "joedb/base/log.h"
+#include "joedb/base/process_mark.h"
 #include "joedb/network/rpc_procedure.h"
 
 namespace joedb::inline v1::rpc {
@@ -53,7 +54,7 @@ class Server {
 
  private:
   class Implementation;
-  const std::unique_ptr<Implementation> implementation_;
+  const Process_Owned<Implementation> implementation_;
 };
 
 }  // namespace joedb::inline v1::rpc

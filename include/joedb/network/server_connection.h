@@ -1,7 +1,6 @@
 #ifndef JOEDB_NETWORK_SERVER_CONNECTION_H
 #define JOEDB_NETWORK_SERVER_CONNECTION_H
 
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -9,6 +8,8 @@
 #include <thread>
 
 #include "joedb/base/log.h"
+#include "joedb/base/mutex.h"
+#include "joedb/base/process_mark.h"
 #include "joedb/network/channel_reader.h"
 #include "joedb/replica/connection.h"
 
@@ -87,10 +88,11 @@ class Server_Connection final : public Connection {
   bool has_extensions_ = false;
   bool is_locked_ = false;
 
-  std::condition_variable stopping_;
+  Condition stopping_;
   bool must_stop_ = false;
   std::chrono::steady_clock::time_point last_use_;
   std::thread keeper_;
+  const Process_Mark process_;
 };
 
 }  // namespace joedb::inline v1

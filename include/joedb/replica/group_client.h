@@ -1,7 +1,6 @@
 #ifndef JOEDB_REPLICA_GROUP_CLIENT_H
 #define JOEDB_REPLICA_GROUP_CLIENT_H
 
-#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "joedb/base/error.h"
+#include "joedb/base/mutex.h"
 #include "joedb/base/system.h"
 
 namespace joedb::inline v1 {
@@ -40,8 +40,8 @@ class Call_Batches {
 
   System& system_;
   std::mutex mutex_;
-  std::condition_variable arrived_;  // a call, for the thread that begins a batch
-  std::condition_variable ended_;    // a batch
+  Condition arrived_;  // a call, for the thread that begins a batch
+  Condition ended_;    // a batch
   std::vector<Call*> waiting_;
   std::thread::id runner_;            // of a batch; none: nobody runs one
   std::size_t expected_ = 0;          // so many calls come again soon

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "joedb/base/process_mark.h"
 #include "joedb/wal/log.h"
 
 namespace joedb::inline v1::wal {
@@ -79,7 +80,7 @@ class Async_Writer {
   template <class Kind>
   class Log_Of;
   class Implementation;
-  const std::unique_ptr<Implementation> implementation_;
+  const Process_Owned<Implementation> implementation_;
 };
 
 }  // namespace joedb::inline v1::wal

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "joedb/base/process_mark.h"
 #include "joedb/base/system.h"
 #include "joedb/io/file.h"
 
@@ -95,6 +96,7 @@ class Copies : public Abstract_File {
   bool truncate(Offset size) override;
   // Throws Io_Error if one of the copies has no room for them, and goes on using it.
   void write_zeros(Offset start, Offset end) override;
+  bool is_inherited() const override { return process_.is_inherited(); }
   // Each copy was locked when it was opened; these do nothing.
   void shared_lock(Offset, Offset) override {}
   void exclusive_lock(Offset, Offset) override {}
@@ -117,6 +119,7 @@ class Copies : public Abstract_File {
   void begin_writing();
   void report_news() const;
 
+  const Process_Mark process_;
   std::vector<std::shared_ptr<Abstract_File>> files_;
   const Copies_Options options_;
   const std::size_t needed_;

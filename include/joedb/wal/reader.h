@@ -64,6 +64,10 @@ class Reader {
 
   // cwal for a file that is empty, or does not exist as a log yet, only if it has such bytes.
   Format format() const { return format_; }
+  // Throws File_Replaced if another program has removed, replaced or cut the file: no entry will
+  // come any more. wait_for_next calls it where there is no entry yet.
+  void require_not_replaced() const;
+
   // Of format `checked`: the random number of the log, and how often it was rotated.
   std::uint64_t log_id() const;
   std::uint64_t epoch() const;

@@ -110,6 +110,8 @@ class Segmented_Reader {
   // Exception if it is not there, and is at the first entry then.
   void seek(std::uint64_t sequence);
   void seek_first();
+  // Throws File_Replaced if another program has removed or replaced the directory.
+  void require_not_replaced() const;
 
  private:
   class Implementation;

@@ -67,6 +67,9 @@ struct Options {
 // power cut. A reader, also after a crash, sees the entries in their order, without a gap: at least
 // those that were durable, and nothing that was not appended.
 //
+// If another program has removed, replaced or cut the file, a sync throws File_Replaced. In a child
+// process (io/file.h), functions throw Inherited_Object, and the destructor does nothing.
+//
 // After a failed write or sync nothing more is written: every call but the inspectors throws what
 // happened. Entries up to durable_sequence() are safe then; of later ones a part may be. Open the
 // log again to find out.

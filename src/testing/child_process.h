@@ -1,0 +1,47 @@
+#ifndef TESTING_CHILD_PROCESS_H
+#define TESTING_CHILD_PROCESS_H
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <exception>
+#include <string>
+
+namespace joedb::testing {
+
+// Calls f() in a child process made by fork(), and returns the text that it returns there, or that
+// of what it throws. The child ends without destroying anything. One that hangs is killed after 20
+// seconds.
+template <class F>
+std::string in_child(F f) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "no pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr unsigned most_seconds = 20;
+    ::alarm(most_seconds);
+    std::string text;
+    try {
+      text = f();
+    } catch (const std::exception& error) {
+      text = error.what();
+    }
+    const bool is_written =
+        ::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    ::_exit(is_written ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char bytes[256];
+  for (ssize_t n; (n = ::read(ends[0], bytes, sizeof bytes)) > 0;)
+    text.append(bytes, static_cast<std::size_t>(n));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) text += "killed by signal " + std::to_string(WTERMSIG(status));
+  return text;
+}
+
+}  // namespace joedb::testing
+
+#endif
