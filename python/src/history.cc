@@ -104,12 +104,6 @@ class Changes_Iterator {
   Changes changes_;
 };
 
-Change_Options options() {
-  Change_Options result;
-  result.deleted_values = Deleted_Values::reset;
-  return result;
-}
-
 }  // namespace
 
 nb::object record_history(const Record_Object& record) {
@@ -120,7 +114,7 @@ nb::object record_history(const Record_Object& record) {
   const auto file = session->open_reader();
   const Table_Id id = table.id();
   const std::vector<Record_Version> versions =
-      without_interpreter([&] { return record_versions(*file, id, record.id, options()); });
+      without_interpreter([&] { return record_versions(*file, id, record.id, {}); });
   const nb::module_ module = nb::module_::import_("joedb.history");
   nb::list result;
   for (const Record_Version& version : versions) {
@@ -150,7 +144,7 @@ void add_history(nb::module_& module) {
         Shared_Session& session = *database.session;
         const Shared_Session::Use use(session);
         auto file = session->open_reader();
-        Change_Options change_options = options();
+        Change_Options change_options;
         if (!table.is_none()) {
           const auto& object = nb::cast<const Table_Object&>(table);
           change_options.tables = {object.id};

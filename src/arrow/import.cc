@@ -620,7 +620,6 @@ class Importer {
   void insert_ids() {
     std::vector<index_t> sorted(ids_.begin(), ids_.end());
     std::sort(sorted.begin(), sorted.end());
-    forget_deleted_values(sorted);
     for_each_run(sorted, [&](std::size_t begin, std::size_t size) {
       if (size == 1)
         database_.write(Insert{table_.id(), Record_Id(sorted[begin])});
@@ -628,34 +627,6 @@ class Importer {
         database_.write(
             Insert_Vector{table_.id(), Record_Id(sorted[begin]), static_cast<index_t>(size)});
     });
-  }
-
-  // Of fields without a column, in records that will use the ids of deleted ones (keep). As long as
-  // these are not in use, no index has them.
-  void forget_deleted_values(std::span<const index_t> sorted) {
-    if (database_.get_database().deleted_values() == Deleted_Values::reset) return;
-    const auto end = std::ranges::lower_bound(sorted, table_.records().size());
-    const auto reused = sorted.first(static_cast<std::size_t>(end - sorted.begin()));
-    for (std::size_t i = 0; i < table_.fields().size(); ++i) {
-      const Field_Id field(static_cast<std::uint16_t>(i + 1));
-      const auto is_field = [&](const Target& target) { return target.field == field; };
-      if (!table_.fields()[i].column || std::ranges::any_of(targets_, is_field)) continue;
-      visit_type(table_.fields()[i].column->type().code, [&]<class T>(std::type_identity<T>) {
-        const Column<T>& column = std::as_const(table_).template column<T>(field);
-        for_each_run(reused, [&](std::size_t begin, std::size_t size) {
-          const auto is_default = [&](index_t id) {
-            const auto value = column.get(id);
-            if constexpr (std::is_floating_point_v<T>)
-              if (std::signbit(value)) return false;
-            return T(value) == T();
-          };
-          if (std::ranges::all_of(reused.subspan(begin, size), is_default)) return;
-          const auto values = std::make_unique<T[]>(size);
-          database_.write_vector(table_.id(), Record_Id(reused[begin]), field,
-                                 std::span<const T>(values.get(), size));
-        });
-      });
-    }
   }
 
   // Values that must be converted are written in pieces, which stay in the cache.

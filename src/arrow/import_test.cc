@@ -134,7 +134,7 @@ const Table_Id t(1);
 class Arrow_Import_Test : public ::testing::Test {
  protected:
   explicit Arrow_Import_Test(std::vector<Index_Definition> indexes = {})
-      : db_(file_, {}, Deleted_Values::keep, std::move(indexes)) {
+      : db_(file_, {}, Deleted_Values::reset, std::move(indexes)) {
     db_.write(Create_Table{"t"});
     const auto add = [&](const char* name, Type_Code type) {
       db_.write(Add_Field{t, name, Type{type, type == Type_Code::reference ? t : Table_Id()}});

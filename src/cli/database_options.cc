@@ -78,6 +78,10 @@ void Reading_Options::require_replayed_to(Offset end, const Readonly_Journal& jo
   if (moment.is_given() && !is_classic()) require_entry_end(journal, end);
 }
 
+Deleted_Values deleted_values() {
+  return is_classic() ? Deleted_Values::keep : Deleted_Values::reset;
+}
+
 void throw_diverged(const std::string& name, const Content_Mismatch& error) {
   throw Exception(name + " and its connection have diverged: they differ from position " +
                   std::to_string(error.start) + " on" +

@@ -10,6 +10,7 @@
 #include "compiler/index_file.h"
 #include "compiler/options.h"
 #include "joedb/history/tags.h"
+#include "joedb/table/table.h"
 
 // Options about the content of a database: its indexes, and which state of it.
 
@@ -68,6 +69,10 @@ struct Reading_Options {
   }
 };
 void add_reading_options(Options& options, Reading_Options& reading);
+
+// What values a record begins with whose id was in use before: as in programs. With --classic, as
+// in joedb 10.
+Deleted_Values deleted_values();
 
 // What can be done, for people.
 [[noreturn]] void throw_diverged(const std::string& name, const Content_Mismatch& error);

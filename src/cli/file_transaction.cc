@@ -57,7 +57,7 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
   // A shared file may have the tail of a process that was killed.
   if (options.recovery != Recovery::none || !file.is_shared())
     journal_options.recovery = options.recovery;
-  Writable_Database database(file, journal_options, options.deleted_values,
+  Writable_Database database(file, journal_options, Deleted_Values::reset,
                              read_indexes(options.options_file, file, options.recovery));
   const Write_Lock lock(database, file.is_shared());
   if (options.recovery != Recovery::none) database.recover();

@@ -15,8 +15,6 @@ struct Transaction_Options {
   Recovery recovery = Recovery::none;
   bool has_no_seals = false;
   bool has_hard_checkpoint = false;
-  // What values change() sees of records whose id was in use before: as generated code does.
-  Deleted_Values deleted_values = Deleted_Values::reset;
 };
 // --options, --recovery, --no_seals, --hard_checkpoint
 void add_transaction_options(Options& options, Transaction_Options& transaction);

@@ -44,8 +44,6 @@ class Changer {
  public:
   Changer(const File_Argument& file, const History_Change& command, const Find_Changes& find)
       : file_(file), command_(command), find_(find) {
-    // What the tools show is what is written.
-    options_.deleted_values = Deleted_Values::keep;
     // Values that a drop has made unreachable are needed, how many there may be.
     options_.kept_values = index_t{1} << 20;
   }
@@ -67,7 +65,7 @@ class Changer {
     Tool_Log log(Log_Options{});
     const auto file = open_file(readable, log);
     options_.recovery = command_.transaction.recovery;
-    Database database(options_.deleted_values);
+    Database database;
     for (auto& index :
          read_indexes(command_.transaction.options_file, *file, command_.transaction.recovery))
       database.add_index(std::move(index));
@@ -80,7 +78,6 @@ class Changer {
   void write() {
     Transaction_Options transaction = command_.transaction;
     transaction.has_hard_checkpoint = true;
-    transaction.deleted_values = options_.deleted_values;
     change_existing_file(file_, transaction, [&](Writable_Database& database) {
       Abstract_File& file = std::as_const(database).get_journal().get_file();
       make_plan(file, std::as_const(database).get_database());

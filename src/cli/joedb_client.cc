@@ -67,11 +67,6 @@ class Client_Tool {
   }
 
  private:
-  // As in joedbi.
-  Deleted_Values deleted_values() const {
-    return options_file_.empty() ? Deleted_Values::keep : Deleted_Values::reset;
-  }
-
   Journal_Options journal_options() const {
     Journal_Options options = options_.journal_options();
     options.recovery = options_.recovery;

@@ -108,7 +108,7 @@ int run_merge(std::vector<std::string> arguments) {
   std::size_t errors = 0;
   write_new_file(out, force, [&](Writable_Journal& journal) {
     Part_Packer merged(static_cast<std::size_t>(memory) << 20,
-                       Part_Packer::Loose_References::make_null);
+                       Part_Packer::Loose_References::make_null, deleted_values());
     errors = add_files(names, reading, source, is_verbose || is_classic(), merged);
     merged.write(journal);
   });

@@ -21,6 +21,7 @@ namespace {
 // Blob fields say where in the file the bytes are, which would not be true of the new file.
 class Blobless_Database : public Database {
  public:
+  using Database::Database;
   using Database::operator();
   void operator()(const Blob_Data&) { throw Exception("can't pack blobs"); }
 };
@@ -58,14 +59,14 @@ void pack_content(Abstract_File& file, const Pack_Options& options, Writable_Jou
                       packed);
   }
   {
-    Blobless_Database database;
+    Blobless_Database database(deleted_values());
     database.limit_to_journal_of(journal.get_checkpoint());
     if (load_within(options.bytes(), journal, end, database)) {
       options.reading.require_replayed_to(end, journal);
       return pack(database, packed);
     }
   }
-  Part_Packer packer(options.bytes(), Part_Packer::Loose_References::keep);
+  Part_Packer packer(options.bytes(), Part_Packer::Loose_References::keep, deleted_values());
   packer.add(file.get_name(), [&](Value_Loader& loader) {
     Readonly_Journal again(file, recovery);
     loader.limit_to_journal_of(journal.get_checkpoint());

@@ -22,12 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Programs and tools differ in the values of records whose id is used again.
-enum class Audience : std::uint8_t { same, programs, tools };
-
 struct Snapshot_Options {
   std::string options_file;
-  Audience audience = Audience::same;
   Moment_Options moment;
   std::optional<std::int64_t> every;  // MB
   std::optional<std::int64_t> keep;   // how many
@@ -93,19 +89,16 @@ class Snapshot_Maker {
   }
 
  private:
-  // For whom the snapshot before is, unless the options say something else.
+  // With the indexes of the snapshot before, unless the options name others.
   Database new_database() const {
-    Snapshot_Form form;
+    std::vector<Index_Definition> indexes;
     try {
-      form = snapshot_form(file_);
+      indexes = options_.options_file.empty() ? snapshot_indexes(file_)
+                                              : read_indexes(options_.options_file, file_);
     } catch (const Corruption_Error&) {  // it will be replaced
     }
-    if (!options_.options_file.empty()) form.indexes = read_indexes(options_.options_file, file_);
-    if (options_.audience != Audience::same)
-      form.deleted_values =
-          options_.audience == Audience::tools ? Deleted_Values::keep : Deleted_Values::reset;
-    Database database(form.deleted_values);
-    for (Index_Definition& index : form.indexes) database.add_index(std::move(index));
+    Database database;
+    for (Index_Definition& index : indexes) database.add_index(std::move(index));
     return database;
   }
 
@@ -206,9 +199,7 @@ fit is not used. Programs that write FILE replace it when it has become old.
 
 The snapshot is of the last hard checkpoint. It has the indexes that the one before has, or
 those of --options: a program uses a snapshot only if it has all its indexes. FILE may be in use
-meanwhile. If ids of deleted records were used again, it serves either programs or joedbi without
---options, which show other values in fields that were not set: --for says whom; without it, those
-whom the one before serves, first programs.
+meanwhile.
 
 Past states (joedbi --until, at() in C++) open fast where a kept snapshot is near before them:
 FILE.snapshot-POSITION. Those of --until, --at-time and --every are kept.
@@ -228,9 +219,6 @@ int run_snapshot(std::vector<std::string> arguments) {
   Snapshot_Options wanted;
   bool is_list = false, is_removal = false, is_json = false;
   add_index_option(options, wanted.options_file);
-  options.add_choice("--for", wanted.audience,
-                     {{"programs", Audience::programs}, {"tools", Audience::tools}},
-                     "whom the snapshot serves, if ids were used again");
   add_moment_options(options, wanted.moment);
   options.add("--every", wanted.every, "keep one for each MB of FILE, so many apart",
               {.min = 1, .max = std::int64_t{1} << 40});

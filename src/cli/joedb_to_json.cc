@@ -31,7 +31,7 @@ int run_to_json(std::vector<std::string> arguments) {
 
   const std::string name = words->take_last_name();
   const auto file = open_source(name, source);
-  Database database;
+  Database database(deleted_values());
   name_file_in_errors(file->get_name(), [&] {
     Readonly_Journal journal(*file, reading.get_recovery());
     reading.load(journal, database);

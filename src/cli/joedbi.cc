@@ -44,14 +44,10 @@ struct Content_Options {
   Recovery recovery = Recovery::none;
   bool has_no_seals = false;
   Moment_Options moment;
-  // With the indexes of a compiled program, also what it sees of records whose id is used again.
-  Deleted_Values deleted_values() const {
-    return options_file.empty() ? Deleted_Values::keep : Deleted_Values::reset;
-  }
 };
 
 End run_readonly(Abstract_File& file, Command_Loop& loop, const Content_Options& content) {
-  Database database(content.deleted_values());
+  Database database(deleted_values());
   Offset end = 0;
   for (Index_Definition& index : read_indexes(content.options_file, file, content.recovery))
     database.add_index(std::move(index));
@@ -82,13 +78,13 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
   if (file.is_readonly()) return run_readonly(file, loop, content);
   Journal_Options journal_options = content.recovery;
   journal_options.has_seals = !content.has_no_seals;
-  Writable_Database database(file, journal_options, content.deleted_values(),
+  Writable_Database database(file, journal_options, deleted_values(),
                              read_indexes(content.options_file, file, content.recovery));
   if (content.recovery != Recovery::none) database.recover();
   print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
   print_snapshot_remark(database.get_database());
   add_commands(loop, database, options);
-  add_history_commands(loop, database, content.deleted_values(), options);
+  add_history_commands(loop, database, options);
   add_sql_commands(loop, database.get_database(), file, [&database] { database.flush(); });
   ignore_closed_pipes();
   End end;

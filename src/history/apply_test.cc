@@ -82,9 +82,7 @@ class Apply : public testing::City_Test {
   // Takes back what was written from start_ to `end`.
   Plan undo(Offset end, Conflicts conflicts = Conflicts::refuse) {
     checkpoint();
-    Change_Options options;
-    options.deleted_values = Deleted_Values::reset;
-    Plan plan = apply_changes(db, net_changes(file, end, start_, options), conflicts);
+    Plan plan = apply_changes(db, net_changes(file, end, start_, {}), conflicts);
     expect_names(plan);
     return plan;
   }
@@ -497,8 +495,7 @@ TEST(Apply_To_Anything, UndoGivesTheStateBeforeAndRedoTheStateAfter) {
         file, {}, Deleted_Values::reset,
         has_indexes ? Random_Changes::indexes(random) : std::vector<Index_Definition>());
     Random_Changes changes(random);
-    Change_Options options;
-    options.deleted_values = Deleted_Values::reset;
+    const Change_Options options;
     const auto position = [&] {
       db.hard_checkpoint();
       return db.get_journal().get_position();
@@ -542,8 +539,7 @@ TEST(Apply_To_Anything, NothingThatHasChangedSinceIsOverwritten) {
     Memory_File file;
     Writable_Database db(file, {}, Deleted_Values::reset);
     Random_Changes changes(random);
-    Change_Options options;
-    options.deleted_values = Deleted_Values::reset;
+    const Change_Options options;
     const auto position = [&] {
       db.hard_checkpoint();
       return db.get_journal().get_position();

@@ -22,7 +22,6 @@ class Changes::Reader {
       : options_(options),
         summaries_(std::move(summaries)),
         journal_(file, options.recovery),
-        database_(options.deleted_values),
         collector_(database_, kept_values(journal_, options), options.has_all_fields) {
     load(database_, journal_, from);
     database_.limit_to_journal_of(journal_.get_checkpoint());
@@ -288,7 +287,7 @@ std::vector<Change> net_changes(Abstract_File& file, Offset a, Offset b,
   const Offset to = std::max(a, b);
   Readonly_Journal journal(file, options.recovery);
   require_range(journal, from, to);
-  Database database(options.deleted_values);
+  Database database;
   load(database, journal, from);
   database.limit_to_journal_of(journal.get_checkpoint());
   Net_Collector collector(database, kept_values(journal, options));

@@ -314,14 +314,10 @@ TEST_F(Changes_Test, DropsOfLargeTablesKeepNoValues) {
   EXPECT_EQ(schema.rows, 2);
 }
 
-TEST_F(Changes_Test, AUsedIdBeginsWithTheValuesThatTheOptionSays) {
+TEST_F(Changes_Test, AnIdThatIsUsedAgainBeginsWithDefaultValues) {
   erase(0);
   db.write(Insert{city, Record_Id(0)});
-  EXPECT_EQ(lines().at(1), "+ city 0(name=\"Oslo\" size=1)");
-  Change_Options options;
-  options.deleted_values = Deleted_Values::reset;
-  Changes changes(file, start_, checkpoint(), options);
-  EXPECT_EQ(line(changes.next()->changes.at(1)), "+ city 0(name=\"\" size=0)");
+  EXPECT_EQ(lines().at(1), "+ city 0(name=\"\" size=0)");
 }
 
 // ---- transactions -------------------------------------------------------------------------------
@@ -674,13 +670,8 @@ struct Versions {
   }
 };
 
-class Any_Changes : public ::testing::TestWithParam<Deleted_Values> {};
-INSTANTIATE_TEST_SUITE_P(, Any_Changes,
-                         ::testing::Values(Deleted_Values::keep, Deleted_Values::reset));
-
-TEST_P(Any_Changes, LeadFromEachStateToEachOther) {
-  Change_Options options;
-  options.deleted_values = GetParam();
+TEST(Any_Changes, LeadFromEachStateToEachOther) {
+  const Change_Options options;
   for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 100; ++seed) {
     SCOPED_TRACE("JOEDB_TEST_SEED=" + std::to_string(seed));
     Random random(seed);
@@ -690,7 +681,7 @@ TEST_P(Any_Changes, LeadFromEachStateToEachOther) {
     std::map<Offset, State> states;
     Offset end = 0;
     {
-      Writable_Database db(file, {}, options.deleted_values);
+      Writable_Database db(file);
       Random_Changes changes(random);
       const std::size_t steps = 1 + random.below(150);
       const std::size_t pause = 1 + random.below(20);
@@ -704,7 +695,7 @@ TEST_P(Any_Changes, LeadFromEachStateToEachOther) {
         states[position] = state_of(db.get_database());
         if (has_snapshots && random.below(10) == 0) {
           Readonly_Journal journal(file);
-          Database content(options.deleted_values);
+          Database content;
           load(content, journal);
           write_snapshot(content, file, journal.get_replay_place(), random.flip());
         }

@@ -150,7 +150,7 @@ Wanted_Changes wanted_by_restore(Abstract_File& file, const Database& present,
   const Table* const table = present.find_table(restored.table);
   if (table == nullptr) throw Exception("there is no table " + restored.table);
   const Offset position = find_position(file, restored.when, options.recovery);
-  Database past(options.deleted_values);
+  Database past;
   {
     Readonly_Journal journal(file, options.recovery);
     load(past, journal, position);

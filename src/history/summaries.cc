@@ -165,7 +165,7 @@ class Summaries::Reader {
   // A snapshot has the schema and the last time stamp, but does not say whether something has ended
   // before: without a time stamp, the beginning must be read.
   void begin_with_snapshot(Offset from) {
-    Database schema(options_.deleted_values);
+    Database schema;
     joedb::begin_with_snapshot(schema, journal_, from);
     if (!schema.timestamps()) {
       journal_.rewind();

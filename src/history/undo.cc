@@ -10,7 +10,6 @@ Plan undo_transaction(Writable_Database& database, const Undo_Options& options) 
   std::optional<When> when;
   if (options.position != 0) when = When{std::to_string(options.position), at(options.position)};
   Change_Options change_options;
-  change_options.deleted_values = std::as_const(database).get_database().deleted_values();
   change_options.kept_values = index_t{1} << 20;  // what a drop has made unreachable is needed
   const auto changes =
       wanted_by_undo(std::as_const(database).get_journal().get_file(), when, change_options)

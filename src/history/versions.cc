@@ -10,8 +10,7 @@ namespace {
 // A handler that follows one record. The database has the schema, and no rows.
 class Record_Follower {
  public:
-  Record_Follower(Table_Id table, Record_Id record, Deleted_Values deleted_values)
-      : table_(table), record_(record), deleted_values_(deleted_values) {}
+  Record_Follower(Table_Id table, Record_Id record) : table_(table), record_(record) {}
 
   bool is_used() const { return is_used_; }
   const std::map<Field_Id, Values>& values() const { return values_; }
@@ -57,8 +56,7 @@ class Record_Follower {
   void insert(Table_Id table, Record_Id first, index_t size) {
     if (!concerns(table, first, size)) return;
     is_used_ = true;
-    if (deleted_values_ == Deleted_Values::reset)
-      for (auto& [field, value] : values_) value = Values(value.type(), 1);
+    for (auto& [field, value] : values_) value = Values(value.type(), 1);
   }
   void erase(Table_Id table, Record_Id first, index_t size) {
     if (concerns(table, first, size)) is_used_ = false;
@@ -75,7 +73,6 @@ class Record_Follower {
 
   const Table_Id table_;
   const Record_Id record_;
-  const Deleted_Values deleted_values_;
   Database schema_;
   bool is_used_ = false;
   std::map<Field_Id, Values> values_;
@@ -96,7 +93,7 @@ std::vector<Record_Version> record_versions(Abstract_File& file, Table_Id table,
   one_record.record = Record_Id();  // changes of fields change all records
   Summaries summaries(file, one_record);
   Readonly_Journal journal(file, options.recovery);  // its checkpoint is not before
-  Record_Follower follower(table, record, options.deleted_values);
+  Record_Follower follower(table, record);
   std::vector<Record_Version> versions;
   while (const Transaction_Summary* const summary = summaries.next()) {
     journal.replay(follower, summary->end);

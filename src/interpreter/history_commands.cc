@@ -91,8 +91,7 @@ class Verbs {
         file_(file),
         end_of_journal_([end] { return end; }),
         now_(options.now) {}
-  Verbs(Command_Loop& loop, Writable_Database& database, Deleted_Values deleted_values,
-        const Command_Options& options)
+  Verbs(Command_Loop& loop, Writable_Database& database, const Command_Options& options)
       : loop_(loop),
         database_(std::as_const(database).get_database()),
         file_(std::as_const(database).get_journal().get_file()),
@@ -101,8 +100,7 @@ class Verbs {
           return std::as_const(database).get_journal().get_position();
         }),
         now_(options.now),
-        writable_(&database),
-        deleted_values_(deleted_values) {}
+        writable_(&database) {}
 
   void log(Line_Reader& in, std::ostream& out) const {
     Verb_Line line(in, {"-p", "--reverse"}, {"--max", "--since", "--until", "--table", "--record"});
@@ -298,7 +296,6 @@ class Verbs {
 
   Change_Options options() const {
     Change_Options options;
-    options.deleted_values = deleted_values_;
     // Values that a drop has made unreachable are needed, how many there may be.
     options.kept_values = index_t{1} << 20;
     return options;
@@ -343,7 +340,6 @@ class Verbs {
   const std::function<Offset()> end_of_journal_;
   const std::function<std::int64_t()> now_;
   Writable_Database* const writable_ = nullptr;
-  const Deleted_Values deleted_values_ = Deleted_Values::keep;
 };
 
 // ---- help ---------------------------------------------------------------------------------------
@@ -416,9 +412,9 @@ void add_history_commands(Command_Loop& loop, const Database& database, Abstract
 }
 
 void add_history_commands(Command_Loop& loop, Writable_Database& database,
-                          Deleted_Values deleted_values, const Command_Options& options) {
+                          const Command_Options& options) {
   if (loop.settings().is_classic) return;
-  add_verbs(loop, std::make_shared<Verbs>(loop, database, deleted_values, options), true);
+  add_verbs(loop, std::make_shared<Verbs>(loop, database, options), true);
 }
 
 }  // namespace joedb::inline v1

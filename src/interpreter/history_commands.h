@@ -13,7 +13,7 @@ void add_history_commands(Command_Loop& loop, const Database& database, Abstract
 // The same for a database that can be written, up to its last entry, which may have no checkpoint
 // yet; and undo, revert and restore, which append transactions, also without a checkpoint.
 void add_history_commands(Command_Loop& loop, Writable_Database& database,
-                          Deleted_Values deleted_values, const Command_Options& options);
+                          const Command_Options& options);
 
 }  // namespace joedb::inline v1
 

@@ -19,7 +19,7 @@ class History_Commands_Test : public ::testing::Test {
     Command_Options options;
     options.now = [] { return now; };
     add_commands(loop_, database_, options);
-    add_history_commands(loop_, database_, Deleted_Values::keep, options);
+    add_history_commands(loop_, database_, options);
     run("create_table city\nadd_field city name string\ntimestamp 1\n"
         "insert_into city 0 \"Oslo\"\ntimestamp 2\n");
   }

@@ -216,16 +216,36 @@ void Value_Loader::note_text(Table_Id table, Field_Id field, std::string_view te
     at(text_sizes_, table, field) += text.size() + 1;
 }
 
-template <Field_Value T>
-void Value_Loader::store(Table_Id table, Field_Id field, index_t row, T value) {
+void Value_Loader::start_again(Table_Id id, index_t first, index_t size) {
+  if (packer_ == nullptr || packer_->deleted_values_ == Deleted_Values::keep) return;
+  const Table& from = table(id);
+  const index_t end = std::min(first + size, from.records().size());
+  if (first >= end) return;
+  for (std::size_t i = 1; i <= from.fields().size(); ++i) {
+    const Field_Id field(static_cast<std::uint16_t>(i));
+    for (index_t row = first; row < end; ++row)
+      if (const auto packed = packed_row(id, field, row))
+        packer_->column_of(id, field).reset(*packed);
+  }
+}
+
+std::optional<index_t> Value_Loader::packed_row(Table_Id table, Field_Id field, index_t row) const {
   const Table* const to = packer_->shape_.find_table(table);
-  if (to == nullptr || to->find_field(field) == nullptr) return;  // it will be dropped
+  if (to == nullptr || to->find_field(field) == nullptr) return {};  // it will be dropped
   const std::size_t index = table.value() - std::size_t{1};
-  if (row >= from_->sizes[index]) return;  // it was changed
+  if (row >= from_->sizes[index]) return {};  // it was changed
   row += from_->shifts[index];
   if (Part_Packer::is_before(table, field, row, packer_->begin_) ||
       !Part_Packer::is_before(table, field, row, packer_->end_))
-    return;
+    return {};
+  return row;
+}
+
+template <Field_Value T>
+void Value_Loader::store(Table_Id table, Field_Id field, index_t from_row, T value) {
+  const auto packed = packed_row(table, field, from_row);
+  if (!packed) return;
+  const index_t row = *packed;
   auto& column = static_cast<Column<T>&>(packer_->column_of(table, field));
   if constexpr (std::is_same_v<T, Record_Id>) {
     const Table_Id referenced = column.type().referenced;

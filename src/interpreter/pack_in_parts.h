@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ class Part_Packer {
   enum class Loose_References { keep, make_null };
 
   // Values of about so many bytes are kept in memory at a time.
-  Part_Packer(std::size_t memory, Loose_References loose)
-      : memory_(static_cast<double>(memory)), loose_(loose) {}
+  Part_Packer(std::size_t memory, Loose_References loose,
+              Deleted_Values deleted_values = Deleted_Values::reset)
+      : memory_(static_cast<double>(memory)), loose_(loose), deleted_values_(deleted_values) {}
   ~Part_Packer();
   Part_Packer(const Part_Packer&) = delete;
   Part_Packer& operator=(const Part_Packer&) = delete;
@@ -89,6 +91,7 @@ class Part_Packer {
 
   const double memory_;
   const Loose_References loose_;
+  const Deleted_Values deleted_values_;
   Database shape_;  // without values
   std::string first_name_;
   std::vector<Added> added_;
@@ -110,6 +113,16 @@ class Value_Loader : public Database {
   using Database::operator();
   // Each value passes here.
   void replay_batch() = delete;
+  void operator()(const Insert& e) {
+    prepare(e);
+    start_again(e.table, e.record.value(), 1);
+    apply(e);
+  }
+  void operator()(const Insert_Vector& e) {
+    prepare(e);
+    start_again(e.table, e.record.value(), e.size);
+    apply(e);
+  }
   template <Field_Value T>
   void operator()(const Update<T>& e) {
     prepare(e);
@@ -133,6 +146,10 @@ class Value_Loader : public Database {
       note_text(table, field, value);
   }
   void note_text(Table_Id table, Field_Id field, std::string_view text);
+  // These records are about to be inserted: values that the ids have had are forgotten.
+  void start_again(Table_Id table, index_t first, index_t size);
+  // Where the value is in the packed tables; nothing if it is not in the present part.
+  std::optional<index_t> packed_row(Table_Id table, Field_Id field, index_t row) const;
   template <Field_Value T>
   void store(Table_Id table, Field_Id field, index_t row, T value);
 

@@ -63,10 +63,8 @@ class Shape : public Database {
   }
 };
 
-// The past: besides, which fields of a record were not written since it was inserted. They matter
-// in two ways. The record is in no index that such a field triggers (table/index.h). And if the id
-// was in use before, it begins with the values of the deleted record for some readers
-// (Deleted_Values), and with default values for others.
+// The past: besides, which fields of a record were not written since it was inserted. They have
+// default values, and the record is in no index that such a field triggers (table/index.h).
 class Past : public Shape {
  public:
   explicit Past(Past_Values::Source source, std::size_t memory) : values_(source, *this, memory) {}
@@ -79,10 +77,6 @@ class Past : public Shape {
   // The records whose field was not written since they were inserted.
   const Bits& unwritten(Table_Id table, Field_Id field) const {
     return find(unwritten_, table, field);
-  }
-  // Those of them whose id was in use before.
-  const Bits& restarted(Table_Id table, Field_Id field) const {
-    return find(restarted_, table, field);
   }
 
   using Shape::operator();
@@ -128,17 +122,11 @@ class Past : public Shape {
   }
   void note_insert(Table_Id id, index_t first, index_t size) {
     const Table& t = table(id);
-    const index_t used_before = std::min(first + size, t.records().size()) - first;
-    for (std::size_t i = 0; i < t.fields().size(); ++i) {
-      if (!t.fields()[i].column) continue;
-      set_bits(unwritten_[id.value()][i + 1], first, size, true);
-      if (used_before > 0) set_bits(restarted_[id.value()][i + 1], first, used_before, true);
-    }
+    for (std::size_t i = 0; i < t.fields().size(); ++i)
+      if (t.fields()[i].column) set_bits(unwritten_[id.value()][i + 1], first, size, true);
   }
   void note_written(Table_Id table, Field_Id field, index_t first, index_t size) {
     set_bits(unwritten_[table.value()][field.value()], first, size, false);
-    if (restarted_.find(table.value()) != nullptr)
-      set_bits(restarted_[table.value()][field.value()], first, size, false);
   }
   template <Field_Value T>
   void note_text(Table_Id table, Field_Id field, T value) {
@@ -148,45 +136,30 @@ class Past : public Shape {
     }
   }
 
-  Field_Bits unwritten_, restarted_;
+  Field_Bits unwritten_;
   Past_Values values_;
   Blob_Map blobs_;
   bool has_valid_data_ = false;
 };
 
-// The entries that are kept: what they need of the past.
+// The blobs of the past that the entries need that are kept.
 class Needs : public Ignore_Entries {
  public:
-  explicit Needs(const Past& past)
-      : past_(past), needs_values_(past.tables().size() + 1), has_blob_(past.blobs().size()) {}
+  explicit Needs(const Past& past) : past_(past), has_blob_(past.blobs().size()) {}
 
-  // Free ids that are used again: their values can be seen then.
-  const Bits& ids(Table_Id table) const { return needs_values_[table.value()]; }
   bool has_blob(std::size_t number) const { return has_blob_[number]; }
   void add(Blob value) {
     if (const auto number = past_.blobs().find(value)) has_blob_[*number] = true;
   }
 
   using Ignore_Entries::operator();
-  void operator()(const Insert& e) { note_insert(e.table, e.record.value(), 1); }
-  void operator()(const Insert_Vector& e) { note_insert(e.table, e.record.value(), e.size); }
   void operator()(const Update<Blob>& e) { add(e.value); }
   void operator()(const Update_Vector<Blob>& e) {
     while (e.values.remaining() > 0) add(e.values.next());
   }
 
  private:
-  void note_insert(Table_Id id, index_t first, index_t size) {
-    const Table* const table = past_.find_table(id);
-    if (table == nullptr || first < 0 || size < 0) return;
-    const index_t rows = table->records().size();
-    if (first >= rows) return;
-    for (index_t i = first; i < first + std::min(size, rows - first); ++i)
-      if (!table->records().is_used(i)) set_bits(needs_values_[id.value()], i, 1, true);
-  }
-
   const Past& past_;
-  std::vector<Bits> needs_values_;  // by table
   Bits has_blob_;
 };
 
@@ -233,7 +206,7 @@ class Packer {
     packed_.append(Comment{comment});
     pack_schema(past_, packed_);
     write_blobs(needs);
-    for (const Table* table : live_tables(past_)) write_table(*table, needs);
+    for (const Table* table : live_tables(past_)) write_table(*table);
     // Where nothing has an end, comments divide the rest.
     if (past_.timestamps())
       packed_.append(Timestamp{past_.timestamps()->last});
@@ -243,12 +216,9 @@ class Packer {
 
   std::string comment_text() {
     std::uint64_t count = 0;
-    for (Summaries summaries(file_, journal_start, since_,
-                             {.recovery = options_.recovery,
-                             .deleted_values = {},
-                             .kept_values = 0,
-                             .tables = {},
-                             .record = {}});
+    for (Summaries summaries(
+             file_, journal_start, since_,
+             {.recovery = options_.recovery, .kept_values = 0, .tables = {}, .record = {}});
          summaries.next() != nullptr;)
       ++count;
     std::string text = "packed: " + std::to_string(count) + " transaction";
@@ -264,11 +234,11 @@ class Packer {
   // Those that values refer to, now or later.
   void write_blobs(Needs& needs) {
     for (const Table* table : live_tables(past_)) {
-      const Bits& needed = needs.ids(table->id());
       for_each_field(*table, [&]<class T>(Field_Id field, std::type_identity<T>) {
+        const Bits& unwritten = past_.unwritten(table->id(), field);
         if constexpr (std::is_same_v<T, Blob>)
           for (index_t id = 0; id < table->records().size(); ++id)
-            if (table->records().is_used(id) || has_bit(needed, id))
+            if (table->records().is_used(id) && !has_bit(unwritten, id))
               needs.add(past_.values().get<Blob>(table->id(), field, id));
       });
     }
@@ -277,38 +247,19 @@ class Packer {
         past_.blobs().set_to(i, copy_blob(file_, past_.blobs().from(i), packed_).get_position());
   }
 
-  void write_table(const Table& table, const Needs& needs) {
+  void write_table(const Table& table) {
     const Record_Ids& records = table.records();
-    const Bits& needed = needs.ids(table.id());
-    Bits is_late;
-    for_each_field(table, [&](Field_Id field, auto) {
-      const Bits& restarted = past_.restarted(table.id(), field);
-      for (index_t id = 0; id < static_cast<index_t>(restarted.size()); ++id)
-        if (records.is_used(id) && has_bit(restarted, id)) set_bits(is_late, id, 1, true);
-    });
-    Record_Order order(table.id(), records, is_late);
-    order.write_first(packed_);
-    // Values that a record begins with, for those who do not reset them.
-    if (!is_late.empty() || !needed.empty())
-      for_each_field(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
-        const Bits& restarted = past_.restarted(table.id(), field);
-        write_values<T>(
-            table, field,
-            [&](index_t id) { return has_bit(records.is_used(id) ? restarted : needed, id); },
-            true);
-      });
-    order.write_late(packed_);
+    Record_Order(table.id(), records).write(packed_);
     for_each_field(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
       const Bits& unwritten = past_.unwritten(table.id(), field);
-      write_values<T>(
-          table, field, [&](index_t id) { return records.is_used(id) && !has_bit(unwritten, id); },
-          false);
+      write_values<T>(table, field,
+                      [&](index_t id) { return records.is_used(id) && !has_bit(unwritten, id); });
     });
   }
 
-  // Runs of ids for which has(id). An update of a record that is not in use must be a vector.
+  // Runs of ids for which has(id).
   template <Field_Value T, class Has>
-  void write_values(const Table& table, Field_Id field, Has has, bool only_vectors) {
+  void write_values(const Table& table, Field_Id field, Has has) {
     const index_t rows = table.records().size();
     const auto value = [&](index_t id) {
       const T found = past_.values().get<T>(table.id(), field, id);
@@ -324,7 +275,7 @@ class Packer {
       }
       const index_t first = id;
       while (id < rows && has(id)) ++id;
-      if (id - first == 1 && !only_vectors)
+      if (id - first == 1)
         packed_.append(Update<T>{table.id(), Record_Id(first), field, value(first)});
       else
         packed_.append_vector<T>(table.id(), Record_Id(first), field, id - first,

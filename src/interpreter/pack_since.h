@@ -16,13 +16,13 @@ struct Pack_Since {
 };
 
 // Appends the content of a journal to an empty one: the state at a moment, as one transaction, then
-// the later entries. The state at that moment, and after each later entry, is the same as before,
-// whichever Deleted_Values a reader has: with the same ids of tables, fields and records, the same
-// order of records, the same ids for new ones, and the same records in indexes.
+// the later entries. The state at that moment, and after each later entry, is the same as before:
+// with the same ids of tables, fields and records, the same order of records, the same ids for new
+// ones, and the same records in indexes.
 //
 // The transaction has a comment that says how many it stands for, and their last time stamp. Blobs
 // that no later value refers to are left out; values say where the others are now. What only
-// deleted records had is left out, unless their ids are used again later. No checkpoint is written.
+// deleted records had is left out. No checkpoint is written.
 //
 // Takes the memory of Past_Values, 24 bytes for each blob, a bit for each record and field, and up
 // to 40 bytes for each record in tables whose ids were not only appended.

@@ -10,7 +10,8 @@
 namespace joedb::inline v1 {
 
 // The values of a past state, which need not fit in memory: the journal is read again for each part
-// of them. They are those that tools see (Deleted_Values::keep), also of ids that are not in use.
+// of them. They are the last ones that were written to each id, also of a record that was deleted
+// since: fields that were not written since their record was inserted are not to be asked for.
 class Past_Values {
  public:
   struct Source {

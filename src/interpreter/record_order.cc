@@ -2,16 +2,14 @@
 
 namespace joedb::inline v1 {
 
-Record_Order::Record_Order(Table_Id table, const Record_Ids& records,
-                           const std::vector<bool>& is_late)
+Record_Order::Record_Order(Table_Id table, const Record_Ids& records)
     : table_(table), records_(records) {
-  if (records.is_dense() && is_late.empty()) return;
+  if (records.is_dense()) return;
   is_late_.resize(static_cast<std::size_t>(records.size()));
   index_t last = -1;
   for (index_t id = records.first(); id != Record_Ids::no_id; id = records.next(id)) {
     const auto i = static_cast<std::size_t>(id);
-    const bool must_be_late = i < is_late.size() && is_late[i];
-    if (first_late_ == Record_Ids::no_id && (id < last || must_be_late)) first_late_ = id;
+    if (first_late_ == Record_Ids::no_id && id < last) first_late_ = id;
     if (first_late_ != Record_Ids::no_id) is_late_[i] = true;
     last = id;
   }

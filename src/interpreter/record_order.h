@@ -12,20 +12,22 @@ namespace joedb::inline v1 {
 // in use, in the same order, and the same are free, so that new rows get the same ids. They are
 // about as few as those that have made the other table.
 //
-// Most ids are inserted in ascending order; those that were not, and those that are to begin with
-// values that are set while they are not in use, come last.
+// Most ids are inserted in ascending order; those that were not come last.
 class Record_Order {
  public:
-  // `is_late` says which used ids are inserted last; empty: none must be. `records` must outlive
-  // this object. Takes 8 bytes for each free id, and a bit for each other one, unless the table is
-  // dense.
-  Record_Order(Table_Id table, const Record_Ids& records, const std::vector<bool>& is_late);
+  // `records` must outlive this object. Takes 8 bytes for each free id, and a bit for each other
+  // one, unless the table is dense.
+  Record_Order(Table_Id table, const Record_Ids& records);
 
-  // First one, then the other. Between them all ids exist, the late ones as free ids.
-  void write_first(Writable_Journal& journal);
-  void write_late(Writable_Journal& journal) const;
+  void write(Writable_Journal& journal) {
+    write_first(journal);
+    write_late(journal);
+  }
 
  private:
+  // After this, all ids exist, the late ones as free ids.
+  void write_first(Writable_Journal& journal);
+  void write_late(Writable_Journal& journal) const;
   void build_to(index_t end, Writable_Journal& journal);
   void insert(index_t first, index_t size, Writable_Journal& journal) const;
   void erase(index_t first, index_t size, Writable_Journal& journal) const;

@@ -15,14 +15,12 @@ using testing::Random;
 constexpr Table_Id table{1};
 
 // What becomes of the ids, and the number of bytes.
-Offset write_again(const Record_Ids& records, const std::vector<bool>& is_late, Database& written) {
+Offset write_again(const Record_Ids& records, Database& written) {
   Memory_File file;
   {
     Writable_Journal journal(file);
     journal.append(Create_Table{"t"});
-    Record_Order order(table, records, is_late);
-    order.write_first(journal);
-    order.write_late(journal);
+    Record_Order(table, records).write(journal);
     journal.soft_checkpoint();
   }
   Readonly_Journal journal(file);
@@ -62,12 +60,8 @@ TEST(Record_Order, MakesTheSameOrderOfUsedAndFreeIds) {
     db.write(Create_Table{"t"});
     for (std::size_t n = random.below(30); n > 0; --n) change(random, db);
     const Record_Ids& records = db.get_database().find_table(table)->records();
-    std::vector<bool> is_late;
-    if (random.below(3) == 0)
-      for (index_t id = 0; id < records.size(); ++id)
-        is_late.push_back(records.is_used(id) && random.below(10) == 0);
     Database written;
-    write_again(records, is_late, written);
+    write_again(records, written);
     const std::string expected = testing::exact_state(db.get_database(), file);
     ASSERT_EQ(testing::exact_state(written, file), expected);
     db.soft_checkpoint();
@@ -84,7 +78,7 @@ TEST(Record_Order, NeedsFewBytesForManySkippedIds) {
   database(Insert_Vector{table, Record_Id(500'001), 300'000});
   database(Delete_Vector{table, Record_Id(600'000), 10'000});
   Database written;
-  EXPECT_LT(write_again(database.find_table(table)->records(), {}, written), 150);
+  EXPECT_LT(write_again(database.find_table(table)->records(), written), 150);
   Memory_File file;
   EXPECT_EQ(testing::exact_state(written, file), testing::exact_state(database, file));
 }
@@ -97,7 +91,7 @@ TEST(Record_Order, NeedsOneByteForARecordThatIsInsertedLate) {
   database(Insert{table, Record_Id(5)});
   database(Insert_Vector{table, Record_Id(10), 1000});
   Database written;
-  EXPECT_LT(write_again(database.find_table(table)->records(), {}, written), 1100);
+  EXPECT_LT(write_again(database.find_table(table)->records(), written), 1100);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ void Session::open_for_reading() {
 void Session::open_for_writing(bool is_shared) {
   if (!options_.server.empty()) server_ = std::make_unique<Server>(options_);
   const Recovery recovery = options_.recovery.value_or(is_shared ? Recovery::keep : Recovery::none);
-  store_ = std::make_unique<Writable_Database>(*file_, recovery, Deleted_Values::reset);
+  store_ = std::make_unique<Writable_Database>(*file_, recovery);
   database_ = &store_->get_database();
   pins_ = std::make_unique<Arrow_Pins>(*database_);
   copy_ = std::make_unique<Writable_Copy<Writable_Database>>(*store_);
@@ -478,7 +478,7 @@ Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs
   pins_->before_change(table_id);
   const Record_Id record(table.records().next_free());
   // The bytes of blobs stand in the journal before what refers to them. Where an id is used again,
-  // tools would show old values.
+  // the tools of joedb 10 would show old values.
   std::vector<std::pair<Field_Id, Value>> values;
   const bool is_reused = record.value() < table.records().size();
   const bool has_bytes = std::any_of(inputs.begin(), inputs.end(),

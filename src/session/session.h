@@ -198,7 +198,7 @@ class Session {
   std::unique_ptr<Abstract_File> file_;
   std::unique_ptr<Writable_Database> store_;  // or journal_, with own_database_
   std::unique_ptr<Readonly_Journal> journal_;
-  Database own_database_{Deleted_Values::reset};
+  Database own_database_;
   Database* database_ = nullptr;
   std::unique_ptr<Arrow_Pins> pins_;
   std::unique_ptr<Local_Copy> copy_;

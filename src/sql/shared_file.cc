@@ -68,7 +68,7 @@ static std::vector<Index_Definition> find_indexes(Abstract_File& file,
   std::vector<Index_Definition> indexes = read_indexes(options_file, file);
   if (!with_snapshot) return indexes;
   try {
-    for (Index_Definition& index : snapshot_form(file).indexes) {
+    for (Index_Definition& index : snapshot_indexes(file)) {
       const auto is_same = [&](const Index_Definition& other) { return other.name == index.name; };
       if (std::none_of(indexes.begin(), indexes.end(), is_same))
         indexes.push_back(std::move(index));
@@ -115,7 +115,7 @@ void Shared_File::load_all(State& state) {
 void Shared_File::load_with(State& state, std::vector<Index_Definition> indexes) {
   journal_->rewind();
   state.forget_own_indexes();
-  Database database(Deleted_Values::reset);
+  Database database;
   for (Index_Definition& index : indexes) database.add_index(std::move(index));
   state.take_back(std::move(database));
   load_in_spite_of_violations([&] { load(state.database(), *journal_); });

@@ -25,7 +25,7 @@ class Cursor;
 // The content of a file at one moment.
 class State {
  public:
-  State() : own_(Deleted_Values::reset) {}
+  State() = default;
   explicit State(Database like) : own_(std::move(like)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;

@@ -274,10 +274,6 @@ static std::unique_ptr<Section_Reader> open_group(const Snapshot_File& snapshot,
   return in;
 }
 
-static Deleted_Values read_first_item(Section_Reader& in) {
-  return in.number() != 0 ? Deleted_Values::keep : Deleted_Values::reset;
-}
-
 namespace {
 
 // Rows come from sections alone.
@@ -298,13 +294,9 @@ struct Schema_Only {
 
 }  // namespace
 
-Deleted_Values Database::read_deleted_values(const Snapshot_File& snapshot) {
-  return read_first_item(*open_group(snapshot, "database"));
-}
-
 bool Database::suits(const Snapshot_File& snapshot) const {
   const auto in = open_group(snapshot, "database");
-  const bool is_alike = read_first_item(*in) == deleted_values_;
+  const bool is_alike = (in->number() != 0) == (deleted_values_ == Deleted_Values::keep);
   const bool has_reused_ids = in->number() != 0;
   return is_alike || !has_reused_ids;
 }
@@ -313,10 +305,11 @@ void Database::restore(const Snapshot_File& snapshot) {
   if (!suits(snapshot))
     throw Corruption_Error(
         deleted_values_ == Deleted_Values::reset
-            ? "ids were used again, and in it new records begin with the values of deleted ones: a "
-              "tool has written it, and this is a program"
+            ? "ids were used again, and in it new records begin with the values of deleted ones, "
+              "as "
+              "in joedb 10: a tool with --classic, or an older one, has written it"
             : "ids were used again, and in it new records do not begin with the values of deleted "
-              "ones: a program has written it, and this is a tool",
+              "ones, as they do in joedb 10 and with --classic",
         0);
   const auto in = open_group(snapshot, "database");
   in->number();  // these two are for suits()

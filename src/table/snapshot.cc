@@ -52,7 +52,9 @@ static bool restore_one(Database& database, const Abstract_File& journal, Offset
   if (snapshot.place().position > limit) return false;
   Database restored = database.make_new();
   const bool is_newest = position == 0;
-  if (is_newest) report.is_for_others = !restored.suits(snapshot);
+  // One of a tool with --classic is in the way of everybody else.
+  const bool is_classic = restored.deleted_values() == Deleted_Values::keep;
+  if (is_newest) report.is_for_others = is_classic && !restored.suits(snapshot);
   restored.restore(snapshot);
   if (is_newest)
     report.is_for_others =
@@ -109,16 +111,14 @@ void map_snapshot(Database& database, const Abstract_File& journal, Offset posit
   if (snapshot.place().position == position && snapshot.fits(journal)) database.restore(snapshot);
 }
 
-Snapshot_Form snapshot_form(const Abstract_File& journal) {
-  Snapshot_Form form;
+std::vector<Index_Definition> snapshot_indexes(const Abstract_File& journal) {
+  std::vector<Index_Definition> indexes;
   auto file = open_snapshot(journal, 0);
-  if (!file) return form;
+  if (!file) return indexes;
   const Snapshot_File snapshot(std::move(file));
-  form.deleted_values = Database::read_deleted_values(snapshot);
   for (const Snapshot_File::Group& group : snapshot.groups())
-    if (is_index(group))
-      form.indexes.push_back(Database::read_definition(*snapshot.open(group.name)));
-  return form;
+    if (is_index(group)) indexes.push_back(Database::read_definition(*snapshot.open(group.name)));
+  return indexes;
 }
 
 bool write_snapshot(const Database& database, const Abstract_File& journal,

@@ -309,15 +309,15 @@ class Snapshot_With_Reused_Ids : public Written_Snapshot {
   }
 };
 
-TEST_F(Snapshot_With_Reused_Ids, ServesProgramsOnlyIfAProgramHasWrittenIt) {
+TEST_F(Snapshot_With_Reused_Ids, IsNotUsedByAToolThatIsClassic) {
   expect_used(position_);
   const Loaded loaded = read(Deleted_Values::keep);
-  EXPECT_NE(loaded.report.remark.find("a program has written it"), std::string::npos);
+  EXPECT_NE(loaded.report.remark.find("do not begin with"), std::string::npos);
   EXPECT_TRUE(loaded.report.is_for_others);
   EXPECT_EQ(loaded.text, replayed(Deleted_Values::keep));
 }
 
-TEST_F(Snapshot_With_Reused_Ids, IsNotReplacedByAToolOnClosing) {
+TEST_F(Snapshot_With_Reused_Ids, IsNotReplacedByAToolThatIsClassicOnClosing) {
   std::filesystem::copy_file(snapshot(), snapshot() + "-" + std::to_string(position_));
   {
     File file(path(), Open_Mode::write_existing);
@@ -327,6 +327,19 @@ TEST_F(Snapshot_With_Reused_Ids, IsNotReplacedByAToolOnClosing) {
     EXPECT_FALSE(tool.is_snapshot_due());
   }
   expect_used(position_);
+}
+
+TEST_F(Snapshot_With_Reused_Ids, ReplacesOneOfAToolThatIsClassic) {
+  std::filesystem::remove(snapshot());
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database tool(file, {}, Deleted_Values::keep, indexes());
+    ASSERT_TRUE(tool.write_snapshot());
+  }
+  const Loaded loaded = read();
+  EXPECT_NE(loaded.report.remark.find("a tool with --classic"), std::string::npos);
+  EXPECT_FALSE(loaded.report.is_for_others);
+  EXPECT_EQ(loaded.text, replayed());
 }
 
 TEST_F(Written_Snapshot, InTheBackgroundIsUsedByItsWriterWhenItIsComplete) {

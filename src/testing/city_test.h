@@ -18,7 +18,7 @@ class City_Test : public ::testing::Test {
   static inline const Table_Id city{1};
   static inline const Field_Id name{1}, size{2};
 
-  explicit City_Test(Deleted_Values deleted_values = Deleted_Values::keep,
+  explicit City_Test(Deleted_Values deleted_values = Deleted_Values::reset,
                      std::vector<Index_Definition> indexes = {})
       : db(file, {}, deleted_values, std::move(indexes)) {
     db.write(Create_Table{"city"});

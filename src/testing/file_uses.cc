@@ -238,12 +238,10 @@ void fold_and_forget(std::string_view file, const Database& database) {
     const std::string out = rewritten([&](Writable_Journal& journal) {
       pack_since(opened, {.since = at(std::min(since, end)), .end = end, .memory = 64}, journal);
     });
-    for (const Deleted_Values deleted : {Deleted_Values::keep, Deleted_Values::reset}) {
-      const auto content = content_of(out, Recovery::none, deleted);
-      require(content.has_value(), "a file that is refused, with newer history");
-      require(has_blobs(database) || content == content_of(file, Recovery::none, deleted),
-              "newer history that leads to another content");
-    }
+    const auto content = content_of(out, Recovery::none);
+    require(content.has_value(), "a file that is refused, with newer history");
+    require(has_blobs(database) || content == content_of(file, Recovery::none),
+            "newer history that leads to another content");
   };
   try_to([&] { fold(std::numeric_limits<Offset>::max()); });
   try_to([&] {

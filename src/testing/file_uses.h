@@ -19,7 +19,7 @@ void use_file(std::string_view file);
 // All that a reader sees of a file (text_of; of very large tables only their sizes), or nothing if
 // it is refused.
 std::optional<std::string> content_of(std::string_view file, Recovery recovery = Recovery::none,
-                                      Deleted_Values deleted = Deleted_Values::keep);
+                                      Deleted_Values deleted = Deleted_Values::reset);
 
 // What the command dump of joedbi prints.
 std::string commands_of(const Database& database);

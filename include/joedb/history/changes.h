@@ -34,9 +34,6 @@ namespace joedb::inline v1 {
 struct Change_Options {
   // What is read of the file: as for a Readonly_Journal.
   Recovery recovery = Recovery::none;
-  // What values a record begins with whose id was in use before: as tools see them (keep), or as
-  // generated code does (reset).
-  Deleted_Values deleted_values = Deleted_Values::keep;
   // How many of the values are kept that drops of tables and fields make unreachable: all together
   // this number times as many as the journal has bytes, or times 16,777,216 if that is more. The
   // values of other drops are left out.

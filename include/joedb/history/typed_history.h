@@ -196,7 +196,6 @@ class Typed_History : public Typed_Database {
   // What has changed between two positions: all if `to` is 0. Updates have all fields.
   Changes changes(Offset from = journal_start, Offset to = 0) const {
     Change_Options options;
-    options.deleted_values = Deleted_Values::reset;
     options.has_all_fields = true;
     return to == 0 ? Changes(file(), from, Readonly_Journal(file()).get_checkpoint(), options)
                    : Changes(file(), from, to, options);
@@ -205,9 +204,7 @@ class Typed_History : public Typed_Database {
  protected:
   template <class Row>
   Typed_Versions<Row> versions(Record_Id record) const {
-    Change_Options options;
-    options.deleted_values = Deleted_Values::reset;
-    return Typed_Versions<Row>(record_versions(file(), Row::table, record, options));
+    return Typed_Versions<Row>(record_versions(file(), Row::table, record, {}));
   }
 
   // f(id, values)

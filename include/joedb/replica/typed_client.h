@@ -151,7 +151,7 @@ class Typed_Readonly_Client {
     using Reader::set_file;
   };
   Readonly_Journal journal_;
-  Database content_{Deleted_Values::reset};
+  Database content_;
   Bound database_;
 };
 

@@ -25,7 +25,7 @@ struct Snapshot_Report {
   // Why snapshots were not used; empty if nothing was wrong with them.
   std::string remark;
   // Whether one that this database writes in place of it would be of no use to others: it has
-  // indexes that this one has not, or the other Deleted_Values, and ids were used again.
+  // indexes that this one has not, or ids were used again, and this one is a tool with --classic.
   bool is_for_others = false;
 };
 
@@ -52,7 +52,7 @@ inline constexpr bool is_schema_entry =
 // the database.
 class Database {
  public:
-  explicit Database(Deleted_Values deleted_values = Deleted_Values::keep)
+  explicit Database(Deleted_Values deleted_values = Deleted_Values::reset)
       : deleted_values_(deleted_values) {}
 
   // ---- the schema
@@ -151,9 +151,8 @@ class Database {
   void save(Snapshot_Writer& out) const;
   // The first items of the group of an index.
   static Index_Definition read_definition(Section_Reader& in);
-  // These two throw Corruption_Error, Io_Error.
-  static Deleted_Values read_deleted_values(const Snapshot_File& snapshot);
-  // Whether it treats ids that are used again as this database does, or there are none.
+  // Whether it treats ids that are used again as this database does, or there are none. Throws
+  // Corruption_Error, Io_Error.
   bool suits(const Snapshot_File& snapshot) const;
   // For a new database, or one with the same content, whose addresses of tables and columns stay,
   // and whose values are in the file then. Throws Corruption_Error, with a text that says what does

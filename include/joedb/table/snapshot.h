@@ -34,13 +34,9 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
 void map_snapshot(Database& database, const Abstract_File& journal, Offset position,
                   bool is_kept = false);
 
-// For whom the newest snapshot is; by default, for programs without an index. Throws
-// Corruption_Error, Io_Error.
-struct Snapshot_Form {
-  Deleted_Values deleted_values = Deleted_Values::reset;
-  std::vector<Index_Definition> indexes;
-};
-Snapshot_Form snapshot_form(const Abstract_File& journal);
+// The indexes of the newest snapshot; none if there is no snapshot. Throws Corruption_Error,
+// Io_Error.
+std::vector<Index_Definition> snapshot_indexes(const Abstract_File& journal);
 
 // Writes the content of the database as a snapshot of `journal`, which has been replayed up to
 // `place`: not behind its last hard checkpoint, and all bytes before are in the file. It gets its

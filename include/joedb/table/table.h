@@ -23,8 +23,10 @@ struct Field {
   std::unique_ptr<Column_Base> column;  // null once the field is dropped
 };
 
-// What values a new record has whose id was in use before. `reset`: default values, as generated
-// code sees them. `keep`: those of the deleted record, as the interpreter does, like joedb 10.
+// What values a new record has whose id was in use before. `reset`: default values, like every
+// other new record. `keep`: those of the deleted record, as in the tools of joedb 10; only for
+// tools with
+// --classic.
 enum class Deleted_Values { reset, keep };
 
 // One table: its fields, which rows exist, and a column for each field.

@@ -82,7 +82,7 @@ class Typed_Reader : public Reader {
     this->bind(content_);
   }
 
-  Database content_{Deleted_Values::reset};
+  Database content_;
 };
 
 // ---- writing ------------------------------------------------------------------------------------

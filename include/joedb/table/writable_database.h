@@ -28,7 +28,7 @@ class Writable_Database {
   // `file` must outlive the database. Throws what Writable_Journal and its replay throw, and
   // Data_Error if a unique index would hold a key twice.
   explicit Writable_Database(Abstract_File& file, const Journal_Options& options = {},
-                             Deleted_Values deleted_values = Deleted_Values::keep,
+                             Deleted_Values deleted_values = Deleted_Values::reset,
                              std::vector<Index_Definition> indexes = {});
   // With what a reader of the same file has: `content` is that of the journal up to `place`, and
   // stays where it is if this throws. Addresses of tables stay.
