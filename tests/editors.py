@@ -42,6 +42,7 @@ LINES = {
         'create_unique_index by_name city name,size': 'keyword entity.name.function entity.name.type variable',
         'set_single_row city true': 'keyword entity.name.type constant.language',
         'timestamp_transactions': 'keyword',
+        'unmarked_transactions': 'keyword',
         'set_table_storage city x': 'invalid'}}
 
 

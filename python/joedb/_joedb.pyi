@@ -63,6 +63,16 @@ class Database:
         by default as `joedb.open` was told. Without it, each change is a transaction."""
     def hard_checkpoint(self) -> None:
         """What was written so far survives a power cut."""
+    def undo(self, *, author: str = "", schema: bool = False) -> None:
+        """Takes the last transaction back that was not taken back yet, by a new one; of all, or
+        those of one author. `schema`: also one that has changed tables or fields. Raises
+        `joedb.Error` if there is none, or others have changed the same since."""
+    def redo(self, *, author: str = "", schema: bool = False) -> None:
+        """Takes the last `undo()` back, unless something was written since."""
+    def can_undo(self, *, author: str = "", schema: bool = False) -> bool:
+        """Whether there is something that `undo()` takes back."""
+    def can_redo(self, *, author: str = "", schema: bool = False) -> bool:
+        """Whether there is something that `redo()` takes back."""
     def pull(self, wait: float = 0.0) -> int:
         """Reads what others have written, to the file or the server, waiting for it up to so many
         seconds. Returns the number of bytes. Transactions begin with it."""

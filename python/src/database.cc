@@ -309,6 +309,34 @@ void add_database(nb::module_& module) {
           },
           docs::Database_hard_checkpoint)
       .def(
+          "undo",
+          [](const Database_Object& self, const std::string& author, bool schema) {
+            const Shared_Session::Use use(*self.session);
+            self.session->undo({.author = author, .may_change_schema = schema});
+          },
+          nb::kw_only(), "author"_a = "", "schema"_a = false, docs::Database_undo)
+      .def(
+          "redo",
+          [](const Database_Object& self, const std::string& author, bool schema) {
+            const Shared_Session::Use use(*self.session);
+            self.session->redo({.author = author, .may_change_schema = schema});
+          },
+          nb::kw_only(), "author"_a = "", "schema"_a = false, docs::Database_redo)
+      .def(
+          "can_undo",
+          [](const Database_Object& self, const std::string& author, bool schema) {
+            const Shared_Session::Use use(*self.session);
+            return (*self.session)->can_undo({.author = author, .may_change_schema = schema});
+          },
+          nb::kw_only(), "author"_a = "", "schema"_a = false, docs::Database_can_undo)
+      .def(
+          "can_redo",
+          [](const Database_Object& self, const std::string& author, bool schema) {
+            const Shared_Session::Use use(*self.session);
+            return (*self.session)->can_redo({.author = author, .may_change_schema = schema});
+          },
+          nb::kw_only(), "author"_a = "", "schema"_a = false, docs::Database_can_redo)
+      .def(
           "at",
           [](const Database_Object& self, nb::handle when) {
             const Shared_Session::Use use(*self.session);

@@ -259,4 +259,14 @@ void Shared_Session::hard_checkpoint() {
   without_interpreter([&] { session_->hard_checkpoint(); });
 }
 
+void Shared_Session::undo(const Undo_Stack_Options& options) {
+  const Call call(*this);
+  without_interpreter([&] { session_->undo(options); });
+}
+
+void Shared_Session::redo(const Undo_Stack_Options& options) {
+  const Call call(*this);
+  without_interpreter([&] { session_->redo(options); });
+}
+
 }  // namespace joedb::python

@@ -146,6 +146,8 @@ class Shared_Session {
   void drop_transaction();
   Offset pull(double wait);
   void hard_checkpoint();
+  void undo(const Undo_Stack_Options& options);
+  void redo(const Undo_Stack_Options& options);
   template <class F>
   auto change(F write) {
     if (session_->is_in_transaction()) return session_->change(write);

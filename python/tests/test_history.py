@@ -117,3 +117,47 @@ def test_times_can_be_left_out(path):
         db.create_table("t", x=int)
         (transaction,) = db.changes()
         assert transaction.time is None
+
+
+def test_an_undo_stack_goes_back_and_forth(db, cities):
+    names = lambda: [city.name for city in db.city]
+    cities[0].name = "a"
+    cities[0].name = "b"
+    assert db.can_undo() and not db.can_redo()
+    db.undo()
+    assert cities[0].name == "a"
+    db.undo()
+    assert cities[0].name == "Oslo"
+    db.redo()
+    db.redo()
+    assert cities[0].name == "b" and not db.can_redo()
+    db.undo()
+    cities[1].name = "c"
+    assert not db.can_redo()
+    with pytest.raises(joedb.Error, match="nothing to redo"):
+        db.redo()
+    while db.can_undo():
+        db.undo()
+    assert names() == []
+    assert "city" in db.tables
+    with pytest.raises(joedb.Error, match="tables or fields"):
+        db.undo()
+    db.undo(schema=True)
+
+
+def test_an_undo_stack_of_an_author_is_about_his_transactions(db, cities):
+    with db.transaction("hers", author="Ann"):
+        cities[0].name = "Ann"
+    with db.transaction("his", author="Bob"):
+        cities[1].name = "Bob"
+    db.undo(author="Ann")
+    assert [cities[0].name, cities[1].name] == ["Oslo", "Bob"]
+    assert not db.can_undo(author="Ann") and db.can_redo(author="Ann")
+    with db.transaction("his", author="Bob"):
+        cities[0].name = "Bob"
+        with pytest.raises(joedb.Error, match="of their own"):
+            db.undo()
+    with pytest.raises(joedb.Error, match="others have changed"):
+        db.redo(author="Ann")
+    assert cities[0].name == "Bob"
+    assert list(db.changes())[-1].author == "Bob"

@@ -1,5 +1,6 @@
 #include "cli/file_transaction.h"
 
+#include <ctime>
 #include <filesystem>
 
 #include "cli/database_options.h"
@@ -54,6 +55,7 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
                const std::function<void(Writable_Database&)>& change) {
   Journal_Options journal_options;
   journal_options.has_seals = !options.has_no_seals;
+  journal_options.ends_transactions = !is_classic();
   // A shared file may have the tail of a process that was killed.
   if (options.recovery != Recovery::none || !file.is_shared())
     journal_options.recovery = options.recovery;
@@ -64,6 +66,7 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
   print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
   try {
     change(database);
+    end_transaction(database);
     if (options.has_hard_checkpoint)
       database.hard_checkpoint();
     else
@@ -78,6 +81,11 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
 }
 
 }  // namespace
+
+void end_transaction(Writable_Database& database) {
+  if (!is_classic() && database.ahead_of_checkpoint() > 0)
+    database.end_transaction(Timestamp{std::time(nullptr)});
+}
 
 void change_file(const File_Argument& file, const Transaction_Options& options,
                  const std::function<void(Writable_Database&)>& change) {

@@ -29,9 +29,13 @@ struct Import_Words {
 };
 Import_Words take_import_words(Words& words, const std::string& usage);
 
-// Opens the database, calls change(database), and writes a checkpoint; a shared file is locked
-// meanwhile. If change() throws, everything is rolled back; a file that did not exist appears when
-// it is complete.
+// What a tool has written ends with a time stamp: it is a transaction of its own for the history.
+// Not with --classic.
+void end_transaction(Writable_Database& database);
+
+// Opens the database, calls change(database), ends the transaction, and writes a checkpoint; a
+// shared file is locked meanwhile. If change() throws, everything is rolled back; a file that did
+// not exist appears when it is complete.
 void change_file(const File_Argument& file, const Transaction_Options& options,
                  const std::function<void(Writable_Database&)>& change);
 

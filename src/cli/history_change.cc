@@ -2,6 +2,7 @@
 
 #include <ctime>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -80,10 +81,12 @@ class Changer {
     transaction.has_hard_checkpoint = true;
     change_existing_file(file_, transaction, [&](Writable_Database& database) {
       Abstract_File& file = std::as_const(database).get_journal().get_file();
-      make_plan(file, std::as_const(database).get_database());
+      const Database& content = std::as_const(database).get_database();
+      make_plan(file, content);
+      require_wanted_drops();
+      if (command_.asks && is_interactive()) ask_before_large_deletions(plan_.changes, content);
       if (!plan_.changes.empty())
-        info_ =
-            write_transaction(database, file, wanted_, plan_, command_.author, std::time(nullptr));
+        info_ = write_transaction(database, wanted_, plan_, command_.author, std::time(nullptr));
       make_text();
     });
   }
@@ -98,6 +101,39 @@ class Changer {
                          : command_.is_theirs ? Conflicts::theirs
                                               : Conflicts::refuse);
     if (!plan_.is_possible) throw_conflicts();
+  }
+
+  void require_wanted_drops() const {
+    if (command_.may_drop) return;
+    for (const Change& change : plan_.changes) {
+      const bool is_table = change.kind == Change::Kind::table_dropped;
+      if (!is_table && change.kind != Change::Kind::field_dropped) continue;
+      const std::string field = is_table ? "" : " field " + change.schema->field.name + " of";
+      throw Exception("this would drop" + field + " table " + change.table_name() + " (" +
+                      counted(change.schema->rows) +
+                      "), and nothing was written: --schema allows it");
+    }
+  }
+
+  static std::string counted(index_t records) {
+    return std::to_string(records) + (records == 1 ? " record" : " records");
+  }
+
+  static void ask_before_large_deletions(const std::vector<Change>& changes,
+                                         const Database& content) {
+    std::map<Table_Id, index_t> deleted;
+    for (const Change& change : changes)
+      if (change.kind == Change::Kind::deleted) deleted[change.table->id] += change.size;
+    for (const auto& [id, count] : deleted) {
+      const Table& table = content.table(id);
+      const index_t all = table.records().used_count();
+      if (count <= all / 2) continue;
+      std::cerr << "this deletes " << count << " of " << counted(all) << " of " << table.name()
+                << ". Go on? [y/N] " << std::flush;
+      std::string answer;
+      std::getline(std::cin, answer);
+      if (answer != "y" && answer != "Y" && answer != "yes") throw Exception("nothing was written");
+    }
   }
 
   [[noreturn]] void throw_conflicts() {

@@ -20,6 +20,9 @@ struct History_Change {
   bool is_dry_run = false;
   bool is_json = false;
   bool is_complete = false;
+  // Of joedb_undo: it may drop tables and fields; it asks before it deletes much.
+  bool may_drop = true;
+  bool asks = false;
   Colour colour = Colour::automatic;
   std::string message;
   std::string author;

@@ -70,6 +70,7 @@ class Client_Tool {
   Journal_Options journal_options() const {
     Journal_Options options = options_.journal_options();
     options.recovery = options_.recovery;
+    options.ends_transactions = !is_classic();
     return options;
   }
 
@@ -163,7 +164,10 @@ class Client_Tool {
   void run_commands(Local_Copy& copy, const Client_Interpreters& interpreters) {
     Client client(copy, connection_, options_.check);
     if (client.can_write()) ignore_closed_pipes();
-    client.settings() = {.is_hard = options_.hard_checkpoint, .now = command_options_.now};
+    using End = Transaction_Settings::End;
+    client.settings() = {.is_hard = options_.hard_checkpoint,
+                         .end = is_classic() ? End::none : End::timestamp,
+                         .now = command_options_.now};
     Command_Loop loop(settings_, [&client] { return client_prompt(client); });
     add_client_commands(loop, client, file_, interpreters);
     run_loop(loop);

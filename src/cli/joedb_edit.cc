@@ -8,6 +8,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
+#include "cli/file_transaction.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/standard_input.h"
@@ -272,6 +273,7 @@ Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& databas
   try {
     Change_Sink sink(database);
     const Edit_Summary summary = edited.apply(sink);
+    end_transaction(database);
     database.checkpoint(is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft);
     return summary;
   } catch (...) {
@@ -286,7 +288,9 @@ Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& databas
 void write_changes(const Edit_Options& options) {
   say_if_waiting(options.name);
   File file(options.name, Open_Mode::shared_write);
-  Writable_Database database(file);
+  Journal_Options journal_options;
+  journal_options.ends_transactions = true;
+  Writable_Database database(file, journal_options);
   Editor editor(options, database.get_database(),
                 std::as_const(database).get_journal().get_checkpoint());
   Edit_Summary summary;

@@ -183,9 +183,8 @@ class Log {
 
 const char* const details =
     R"(A transaction is shown by its position, where it ends in the journal, its time, its author, its
-comment, and how many records it has inserted (+), updated (~) and deleted (-). Who writes
-transactions tells them apart by time stamps: joedb_client does after "set_timestamp true". In a
-journal without any, comments are what divides it.
+comment, and how many records it has inserted (+), updated (~) and deleted (-). Tools end their
+transactions with time stamps. In a journal without any, comments are what divides it.
 
 WHEN is a position, a time: "2026-01-31", "2026-01-31 12:00" (GMT), yesterday, "2 hours ago", or a
 tag. The tags (joedb_tag) of the position where a transaction ends are shown in parentheses.

@@ -59,7 +59,7 @@ void write(const File_Argument& file, const std::string& name, const std::option
     Wanted_Changes wanted;
     wanted.comment = command.is_removal ? comment_of_removed_tag(opened, name)
                                         : comment_of_new_tag(opened, name, when, command.is_forced);
-    write_transaction(database, opened, wanted, {}, command.author, std::time(nullptr));
+    write_transaction(database, wanted, {}, command.author, std::time(nullptr));
     comment = wanted.comment;
   });
   if (command.is_json)

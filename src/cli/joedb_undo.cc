@@ -25,17 +25,26 @@ int run_undo(std::vector<std::string> arguments) {
        std::string("Appends the opposite of a transaction, as a new one: nothing of the history "
                    "is lost, and an undo is\nundone by another one. POSITION is the end of the "
                    "transaction, as joedb_log shows it, or any\nposition inside, or a tag; without "
-                   "it, the last transaction with changes is taken.\n\n") +
+                   "it, the last transaction with changes is taken. Tables and fields are dropped "
+                   "only with --schema;\nat a terminal, you are asked before more than half of the "
+                   "records of a table are deleted.\n\n") +
            conflict_details + file_help(history_change_grammar),
        "  joedb_undo people.joedb\n"
        "  joedb_undo --dry-run people.joedb 137\n"
        "  joedb_undo --theirs --message 'that was wrong' people.joedb 137\n"});
   History_Change command;
+  command.may_drop = false;
+  bool is_sure = false;
   add_conflict_options(options, command);
+  options.add_flag("--schema", command.may_drop,
+                   "drop tables and fields that the transaction has made");
+  options.add_flag("--yes", is_sure,
+                   "do not ask, at a terminal, before most of a table is deleted");
   add_history_change_options(options, command);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
+  command.asks = !is_sure;
   const File_Argument file = take_file(*words, history_change_grammar);
   std::optional<When> when;
   if (!words->is_empty()) {

@@ -3,6 +3,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
+#include "cli/file_transaction.h"
 #include "cli/output.h"
 #include "cli/sql_command.h"
 #include "cli/standard_input.h"
@@ -19,12 +20,12 @@ constexpr File_Grammar file_grammar{.default_mode = Open_Mode::write_existing_or
                                     .has_shared = false};
 
 const char* const details =
-    R"(The commands come from standard input; the command help lists them. The whole session is
-one transaction: it ends with a soft checkpoint, which survives a killed process. The command
-abort ends it without, and leaves behind the checkpoint what was written; rollback forgets it.
-A command that fails changes nothing and is reported on standard output; the next one is run, and
-the exit code of a script is 1. With --until or --at-time, a past state is read, and nothing can be
-written.
+    R"(The commands come from standard input; the command help lists them. The session is one
+transaction, up to each checkpoint: it ends with a time stamp and a soft checkpoint, which survives
+a killed process. The command abort ends it without, and leaves behind the checkpoint what was
+written; rollback forgets it. A command that fails changes nothing and is reported on standard
+output; the next one is run, and the exit code of a script is 1. With --until or --at-time, a past
+state is read, and nothing can be written.
 
 )";
 
@@ -73,16 +74,18 @@ void roll_back(Writable_Database& database) {
   if (has_written) std::cerr << "everything after the last checkpoint was rolled back\n";
 }
 
-End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& options,
+End run_on(Abstract_File& file, Command_Loop& loop, Command_Options options,
            const Content_Options& content) {
   if (file.is_readonly()) return run_readonly(file, loop, content);
   Journal_Options journal_options = content.recovery;
   journal_options.has_seals = !content.has_no_seals;
+  journal_options.ends_transactions = !is_classic();
   Writable_Database database(file, journal_options, deleted_values(),
                              read_indexes(content.options_file, file, content.recovery));
   if (content.recovery != Recovery::none) database.recover();
   print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
   print_snapshot_remark(database.get_database());
+  options.before_checkpoint = [&database] { end_transaction(database); };
   add_commands(loop, database, options);
   add_history_commands(loop, database, options);
   add_sql_commands(loop, database.get_database(), file, [&database] { database.flush(); });
@@ -90,7 +93,10 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
   End end;
   try {
     end = run_loop(loop);
-    if (end == End::end_of_input || end == End::quit) database.soft_checkpoint();
+    if (end == End::end_of_input || end == End::quit) {
+      end_transaction(database);
+      database.soft_checkpoint();
+    }
   } catch (...) {
     try {
       roll_back(database);

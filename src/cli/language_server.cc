@@ -152,17 +152,23 @@ const std::vector<std::string> schema_commands{
     "drop_field",    "rename_field",  "custom",        "insert_into",
     "delete_from",   "insert_vector", "delete_vector", "update",
     "update_vector", "comment",       "timestamp",     "valid_data"};
-const std::vector<std::string> option_commands{"namespace", "create_index", "create_unique_index",
-                                               "set_single_row", "timestamp_transactions"};
+const std::vector<std::string> option_commands{
+    "namespace",      "create_index",           "create_unique_index",
+    "set_single_row", "timestamp_transactions", "unmarked_transactions"};
 const std::vector<std::string> types{"string", "blob",    "int8",    "int16",   "int32",
                                      "int64",  "float32", "float64", "boolean", "references"};
 
 // What may follow these words of a line.
 std::vector<std::string> possible(const std::vector<std::string>& words, const Names& names,
                                   bool is_schema) {
-  static const std::set<std::string> without_table{
-      "create_table",          "custom", "comment", "timestamp", "valid_data", "namespace",
-      "timestamp_transactions"};
+  static const std::set<std::string> without_table{"create_table",
+                                                   "custom",
+                                                   "comment",
+                                                   "timestamp",
+                                                   "valid_data",
+                                                   "namespace",
+                                                   "timestamp_transactions",
+                                                   "unmarked_transactions"};
   const std::size_t n = words.size();
   if (n == 0) return is_schema ? schema_commands : option_commands;
   const std::string& command = words[0];

@@ -422,6 +422,7 @@ std::string header_text(const Model& model) {
                                      return values_of(table, initial);
                                    })},
        {"timestamps", model.has_timestamps ? "true" : "false"},
+       {"no_marks", model.has_no_marks ? "true" : "false"},
        {"index_types", for_each(model.indexes, types_of)},
        {"schema", entries_literal(model.schema_entries)},
        {"schema_size", std::to_string(model.schema_entries.size())},

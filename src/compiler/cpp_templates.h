@@ -249,7 +249,7 @@ class Database : public joedb::Typed_History {
     static constexpr std::string_view initial_values{
         {{initial_values}},
         {{initial_values_size}}};
-    return {"{{name}}", entries, initial_values, {{{single_rows}}}, {{{index_definitions}}}, {{timestamps}}};
+    return {"{{name}}", entries, initial_values, {{{single_rows}}}, {{{index_definitions}}}, {{timestamps}}, {{no_marks}}};
   }
 
   // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
@@ -293,6 +293,30 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
       joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::undo_transaction(store, {position, conflicts, false});
+    });
+  }
+  // An undo stack, of all transactions or of those of one author (joedb/history/undo.h). The new
+  // transaction is complete, and has no checkpoint yet.
+  [[nodiscard]] joedb::Plan undo(const std::string& author = {},
+                                 joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::undo(store, {author, conflicts, false});
+    });
+  }
+  [[nodiscard]] joedb::Plan redo(const std::string& author = {},
+                                 joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::redo(store, {author, conflicts, false});
+    });
+  }
+  bool can_undo(const std::string& author = {}) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::can_undo(store, {author, {}, false});
+    });
+  }
+  bool can_redo(const std::string& author = {}) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::can_redo(store, {author, {}, false});
     });
   }
 {{writers}}
@@ -430,7 +454,7 @@ class Interpreted_File_Database : private joedb::File_Holder<joedb::Interpreted_
  public:
   explicit Interpreted_File_Database(const std::string& file_name)
       : File_Holder(file_name, joedb::Open_Mode::write_existing_or_create_new),
-        Writable_Database(file) {}
+        Writable_Database(file, joedb::Journal_Options::without_marks()) {}
 
  private:
   using File_Holder<joedb::Interpreted_File>::file;

@@ -62,6 +62,7 @@ class Model_Maker {
     model_.source = std::move(source);
     model_.name_space = options.name_space;
     model_.has_timestamps = options.has_timestamps;
+    model_.has_no_marks = options.has_no_marks;
     model_.schema_entries = schema.schema_entries();
   }
 

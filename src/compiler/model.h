@@ -42,6 +42,7 @@ struct Model {
   std::string schema_entries;           // encoded as in a file
   std::string initial_values;           // updates of records 0, encoded (Program_Schema)
   bool has_timestamps = false;
+  bool has_no_marks = false;
   std::vector<std::string> main_name_space;  // of a message schema
 };
 

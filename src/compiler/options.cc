@@ -129,11 +129,13 @@ Options parse_options(std::string_view text, const std::string& file,
         error("set_single_row: expected TABLE true", words.size() > 3 ? 3 : 2);
       else if (words[2] == "true")
         options.single_rows.push_back({number, column_of(line, words[1]), std::string(words[1])});
-    } else if (command == "timestamp_transactions") {
-      if (words.size() == 1)
-        options.has_timestamps = true;
-      else
-        error("timestamp_transactions: expected nothing else in this line", 1);
+    } else if (command == "timestamp_transactions" || command == "unmarked_transactions") {
+      const bool is_marked = command == "timestamp_transactions";
+      (is_marked ? options.has_timestamps : options.has_no_marks) = true;
+      if (words.size() != 1)
+        error(command + ": expected nothing else in this line", 1);
+      else if (options.has_timestamps && options.has_no_marks)
+        error("timestamp_transactions and unmarked_transactions exclude each other", 0);
     } else {
       error("unknown command: " + command, 0);
     }

@@ -54,6 +54,7 @@ struct Options {
   std::vector<Index_Option> indexes;
   std::vector<Single_Row_Option> single_rows;
   bool has_timestamps = false;  // timestamp_transactions
+  bool has_no_marks = false;    // unmarked_transactions
   std::vector<Diagnostic> warnings;
 };
 

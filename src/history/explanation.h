@@ -6,7 +6,6 @@
 
 #include "joedb/format/entry.h"
 #include "joedb/history/transaction.h"
-#include "joedb/io/file.h"
 
 namespace joedb::inline v1 {
 
@@ -19,10 +18,6 @@ void write_explanation(Store& store, std::string_view why, std::string_view auth
   const std::string text = std::string(author_mark).append(author);
   store.write(Comment{text});
 }
-
-// Whether the journal ends with a transaction that is not complete, though others are: what is
-// written next would be part of it. Reads the journal from its start.
-bool is_unfinished(Abstract_File& file);
 
 }  // namespace joedb::inline v1
 

@@ -77,9 +77,16 @@ static std::string comment_of(const Transaction_Info& info) {
   return std::string(undo) + comment;
 }
 
-// Without changes if the transaction has left everything as it was.
-static Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction,
-                               const Change_Options& options) {
+void throw_unfinished(Offset begin) {
+  throw Exception("what was written behind position " + std::to_string(begin) +
+                  " has no end of a transaction, so that nobody knows how many transactions it is: "
+                  "revert " +
+                  std::to_string(begin) +
+                  ".. takes all of it back; a time stamp or valid_data ends it");
+}
+
+Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction,
+                        const Change_Options& options) {
   Wanted_Changes wanted;
   wanted.changes = net_changes(file, transaction.end, transaction.begin, options);
   wanted.comment = comment_of(transaction);
@@ -88,11 +95,19 @@ static Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& tran
 }
 
 Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& when,
-                              const Change_Options& options) {
+                              const Change_Options& options, Unfinished unfinished) {
   const Recovery recovery = options.recovery;
+  const Offset checkpoint = Readonly_Journal(file, recovery).get_checkpoint();
+  // Comments divide a journal without ends: what is not the last part is known.
+  const auto require_end = [&](const Transaction_Summary& summary) {
+    if (unfinished == Unfinished::refused && !summary.is_complete && summary.has_changes() &&
+        summary.end == checkpoint)
+      throw_unfinished(summary.begin);
+  };
   if (when) {
     const Transaction_Summary found =
         transaction_at(file, resolve(file, *when, recovery).value, recovery);
+    require_end(found);
     Wanted_Changes wanted = opposite(file, found, options);
     if (wanted.changes.empty())
       throw Exception("the transaction at " + std::to_string(found.end) +
@@ -101,6 +116,7 @@ Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& wh
   }
   for (const Transaction_Summary& summary : Reversed<Summaries>(file, reading_all(recovery))) {
     if (summary.tables.empty()) continue;
+    require_end(summary);
     Wanted_Changes wanted = opposite(file, summary, options);
     if (!wanted.changes.empty()) return wanted;
   }
@@ -203,16 +219,20 @@ std::string comment_of_removed_tag(Abstract_File& file, const std::string& name)
 
 // ---- writing ------------------------------------------------------------------------------------
 
-Transaction_Info write_transaction(Writable_Database& database, Abstract_File& file,
-                                   const Wanted_Changes& wanted, const Plan& plan,
-                                   const std::string& author, std::int64_t now) {
-  if (is_unfinished(file)) database.write(Timestamp{now});
+Transaction_Info write_transaction(Writable_Database& database, const Wanted_Changes& wanted,
+                                   const Plan& plan, const std::string& author, std::int64_t now) {
+  database.require_ready();
+  database.end_transaction(Timestamp{now});
   const Writable_Journal& journal = std::as_const(database).get_journal();
   Transaction_Info info;
   info.begin = journal.get_position();
   info.comments = {wanted.comment};
   info.author = author;
   write_explanation(database, wanted.comment, author);
+  if (wanted.undone) {
+    const std::string text = std::string(undone_mark) + std::to_string(*wanted.undone);
+    database.write(Comment{text});
+  }
   write_plan(database, plan);
   if (wanted.has_valid_data) database.write(Valid_Data{});
   database.write(Timestamp{now});

@@ -48,12 +48,27 @@ struct Wanted_Changes {
   std::vector<Change> changes;
   std::string comment;
   bool has_valid_data = false;  // the transaction ends with such an entry, too
+  // Where the transaction ends that is taken back, for an undo stack (joedb/history/undo.h): a
+  // comment says it.
+  std::optional<Offset> undone = {};
+};
+
+// What is done with entries at the end of the journal that are no complete transaction.
+enum class Unfinished {
+  refused,      // nobody knows where the last transaction begins
+  transaction,  // the caller has written them, as one transaction
 };
 
 // The opposite of the transaction that has the position, or of the last one that has changed
 // anything. `when` is no time.
 Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& when,
-                              const Change_Options& options);
+                              const Change_Options& options,
+                              Unfinished unfinished = Unfinished::refused);
+// The same of a transaction that is known. Without changes if it has left everything as it was.
+Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction,
+                        const Change_Options& options);
+// Throws Exception, which says that the entries behind this position have no end.
+[[noreturn]] void throw_unfinished(Offset begin);
 
 // "A..B": from the position, time or tag A to B; without them, from the beginning, to the end.
 struct Range_Of_Whens {
@@ -86,12 +101,11 @@ std::string comment_of_removed_tag(Abstract_File& file, const std::string& name)
 // ---- writing ------------------------------------------------------------------------------------
 
 // Appends a transaction, which ends with a time stamp: a comment, the author, and a plan, which
-// must be for the present state. What the journal has behind its last end gets a time stamp first.
-// `file` has the whole journal. Returns what the transaction says about itself. No checkpoint is
-// written. If it throws, a part may have been written: roll back.
-Transaction_Info write_transaction(Writable_Database& database, Abstract_File& file,
-                                   const Wanted_Changes& wanted, const Plan& plan,
-                                   const std::string& author, std::int64_t now);
+// must be for the present state. What the journal has behind its last end is ended first. Returns
+// what the transaction says about itself. No checkpoint is written. If it throws, a part may have
+// been written: roll back.
+Transaction_Info write_transaction(Writable_Database& database, const Wanted_Changes& wanted,
+                                   const Plan& plan, const std::string& author, std::int64_t now);
 
 }  // namespace joedb::inline v1
 

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "format/run_decoder.h"
-#include "history/explanation.h"
 #include "history/record_counter.h"
 #include "history/require_range.h"
 #include "joedb/history/changes.h"
@@ -358,18 +357,6 @@ std::vector<Table_Id> tables_named(Abstract_File& file, std::string_view name, R
   Find_Tables find{{}, name};
   journal.replay(find);
   return find.found;
-}
-
-bool is_unfinished(Abstract_File& file) {
-  bool has_end = false;
-  bool is_complete = true;
-  bool has_only_comments = false;
-  for (const Transaction_Summary& summary : Summaries(file)) {
-    is_complete = summary.is_complete;
-    has_end = has_end || is_complete;
-    has_only_comments = !summary.has_changes() && summary.blobs == 0;
-  }
-  return !is_complete && (has_end || has_only_comments);
 }
 
 std::optional<Transaction_Summary> find_transaction(Abstract_File& file, Offset position,

@@ -1,24 +1,190 @@
 #include "joedb/history/undo.h"
 
 #include <algorithm>
+#include <charconv>
+#include <ctime>
 
 #include "history/requests.h"
+#include "journal/past_file.h"
 
 namespace joedb::inline v1 {
+
+static Change_Options change_options() {
+  Change_Options options;
+  options.kept_values = index_t{1} << 20;  // what a drop has made unreachable is needed
+  return options;
+}
+
+static void require_records_only(const std::vector<Change>& changes) {
+  if (!std::all_of(changes.begin(), changes.end(),
+                   [](const Change& change) { return change.is_of_records(); }))
+    throw Exception("the transaction has changed tables or fields, which this program needs");
+}
 
 Plan undo_transaction(Writable_Database& database, const Undo_Options& options) {
   std::optional<When> when;
   if (options.position != 0) when = When{std::to_string(options.position), at(options.position)};
-  Change_Options change_options;
-  change_options.kept_values = index_t{1} << 20;  // what a drop has made unreachable is needed
-  const auto changes =
-      wanted_by_undo(std::as_const(database).get_journal().get_file(), when, change_options)
-          .changes;
-  const bool has_schema_changes = std::any_of(changes.begin(), changes.end(),
-                                              [](const Change& c) { return !c.is_of_records(); });
-  if (has_schema_changes && !options.may_change_schema)
-    throw Exception("the transaction has changed tables or fields, which this program needs");
+  const auto changes = wanted_by_undo(std::as_const(database).get_journal().get_file(), when,
+                                      change_options())
+                           .changes;
+  if (!options.may_change_schema) require_records_only(changes);
   return apply_changes(database, changes, options.conflicts);
+}
+
+namespace {
+
+// What is taken back by a transaction of an undo stack: where that ends.
+std::optional<Offset> undone_by(const Transaction_Info& info) {
+  for (const std::string& comment : info.comments) {
+    if (!comment.starts_with(undone_mark)) continue;
+    const char* const end = comment.data() + comment.size();
+    Offset position = 0;
+    const auto read = std::from_chars(comment.data() + undone_mark.size(), end, position);
+    if (read.ec == std::errc() && read.ptr == end) return position;
+  }
+  return std::nullopt;
+}
+
+// The transactions of an author, or all, and which of them are undone.
+class Undo_Stack {
+ public:
+  Undo_Stack(Writable_Database& database, const Undo_Stack_Options& options)
+      : database_(database), options_(options), file_(journal_of(database)) {
+    for (const Transaction_Summary& summary : Summaries(file_)) add(summary);
+  }
+
+  bool can_undo() const {
+    if (unfinished_) return false;
+    const auto last = last_applied(steps_.size());
+    return last && may_take(*last);
+  }
+  bool can_redo() const { return !unfinished_ && !undone_.empty() && may_take(undone_.back()); }
+
+  Plan undo() const {
+    require_end();
+    for (std::size_t end = steps_.size();;) {
+      const auto last = last_applied(end);
+      if (!last) throw Exception("there is nothing to undo");
+      Wanted_Changes wanted = take_back(*last, steps_[*last].applied, "undo: ");
+      if (!wanted.changes.empty()) return write(wanted);
+      end = *last;  // it has left everything as it was
+    }
+  }
+  Plan redo() const {
+    require_end();
+    if (undone_.empty()) throw Exception("there is nothing to redo");
+    return write(take_back(undone_.back(), steps_[undone_.back()].undo, "redo: "));
+  }
+
+ private:
+  struct Step {
+    Offset end;                   // of the transaction
+    Transaction_Place applied;    // the same, or the last redo
+    Transaction_Place undo = {};  // the last undo
+    bool is_undone = false;
+    bool has_schema_changes = false;
+  };
+
+  // With what has no checkpoint yet.
+  static Past_File journal_of(Writable_Database& database) {
+    database.flush();
+    const Writable_Journal& journal = std::as_const(database).get_journal();
+    return {journal.get_file(), journal.get_position()};
+  }
+
+  void add(const Transaction_Summary& summary) {
+    const Transaction_Place place{summary.begin, summary.end};
+    if (const auto position = undone_by(summary); position && follow(place, *position)) return;
+    if (summary.tables.empty()) return;
+    if (!options_.author.empty() && summary.author != options_.author) return;
+    // Comments divide a journal without ends: what is not the last part is known.
+    if (!summary.is_complete && summary.end == file_.get_size()) unfinished_ = summary.begin;
+    const bool has_schema_changes =
+        std::any_of(summary.tables.begin(), summary.tables.end(),
+                    [](const Table_Summary& table) { return table.schema_changes > 0; });
+    steps_.push_back({summary.end, place, {}, false, has_schema_changes});
+    note(place.end, steps_.size() - 1);
+    undone_.clear();
+  }
+
+  // An undo or a redo of one of these transactions; returns whether it is.
+  bool follow(const Transaction_Place& place, Offset position) {
+    const auto found =
+        std::lower_bound(ends_.begin(), ends_.end(), position,
+                         [](const auto& entry, Offset wanted) { return entry.first < wanted; });
+    if (found == ends_.end() || found->first != position) return false;
+    const std::size_t number = found->second;
+    Step& step = steps_[number];
+    step.is_undone = !step.is_undone;
+    (step.is_undone ? step.undo : step.applied) = place;
+    std::erase(undone_, number);
+    if (step.is_undone) undone_.push_back(number);
+    note(place.end, number);
+    return true;
+  }
+  void note(Offset end, std::size_t number) { ends_.emplace_back(end, number); }
+
+  // The last one before steps_[end].
+  std::optional<std::size_t> last_applied(std::size_t end) const {
+    while (end > 0)
+      if (!steps_[--end].is_undone) return end;
+    return std::nullopt;
+  }
+  bool may_take(std::size_t number) const {
+    return options_.may_change_schema || !steps_[number].has_schema_changes;
+  }
+  void require_end() const {
+    if (unfinished_) throw_unfinished(*unfinished_);
+  }
+
+  Wanted_Changes take_back(std::size_t number, const Transaction_Place& place,
+                           const std::string& what) const {
+    const Step& step = steps_[number];
+    Transaction_Info info;
+    info.begin = place.begin;
+    info.end = place.end;
+    Wanted_Changes wanted = opposite(file_, info, change_options(database_));
+    if (!options_.may_change_schema) require_records_only(wanted.changes);
+    const auto first = find_transaction(file_, step.end);
+    wanted.comment = what + (first && !first->comments.empty()
+                                 ? first->comments.front()
+                                 : "the transaction at " + std::to_string(step.end));
+    wanted.undone = place.end;
+    wanted.has_valid_data = false;
+    return wanted;
+  }
+
+  Plan write(const Wanted_Changes& wanted) const {
+    Plan plan =
+        plan_changes(std::as_const(database_).get_database(), wanted.changes, options_.conflicts);
+    if (plan.is_possible)
+      write_transaction(database_, wanted, plan, options_.author,
+                        options_.now ? options_.now() : std::int64_t{std::time(nullptr)});
+    return plan;
+  }
+
+  Writable_Database& database_;
+  const Undo_Stack_Options& options_;
+  mutable Past_File file_;
+  std::vector<Step> steps_;
+  std::vector<std::pair<Offset, std::size_t>> ends_;  // of all transactions; their steps
+  std::vector<std::size_t> undone_;                   // that can be redone, the last one last
+  std::optional<Offset> unfinished_;                  // where changes begin that have no end
+};
+
+}  // namespace
+
+bool can_undo(Writable_Database& database, const Undo_Stack_Options& options) {
+  return Undo_Stack(database, options).can_undo();
+}
+bool can_redo(Writable_Database& database, const Undo_Stack_Options& options) {
+  return Undo_Stack(database, options).can_redo();
+}
+Plan undo(Writable_Database& database, const Undo_Stack_Options& options) {
+  return Undo_Stack(database, options).undo();
+}
+Plan redo(Writable_Database& database, const Undo_Stack_Options& options) {
+  return Undo_Stack(database, options).redo();
 }
 
 }  // namespace joedb::inline v1

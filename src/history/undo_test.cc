@@ -66,6 +66,134 @@ TEST_F(Undo, NeedsATransactionThatHasChangedSomething) {
             "has no transactions that have changed anything");
 }
 
+TEST_F(Undo, RefusesWhatMayBeSeveralTransactions) {
+  checkpoint();
+  set(0, 7);
+  const Offset last = checkpoint();
+  const auto is_refused = [&](Offset position) {
+    return error_of([&] { undo(position); }).find("no end of a transaction") != std::string::npos;
+  };
+  EXPECT_TRUE(is_refused(0));
+  EXPECT_TRUE(is_refused(last));
+  EXPECT_EQ(size_of(0), 7);
+}
+
+// ---- the stack ----------------------------------------------------------------------------------
+
+class Stack : public Undo {
+ protected:
+  Stack() {
+    db.write(Valid_Data{});
+    for (std::int32_t value = 10; value < 13; ++value) write(0, value);
+  }
+  void write(index_t id, std::int32_t value, std::string_view author = "") {
+    if (!author.empty()) {
+      const std::string text = "author: " + std::string(author);
+      db.write(Comment{"why"});
+      db.write(Comment{text});
+    }
+    set(id, value);
+    db.write(Valid_Data{});
+  }
+  static Undo_Stack_Options of(const std::string& author) {
+    return {.author = author, .may_change_schema = false};
+  }
+  std::int32_t undone(const std::string& author = "") {
+    EXPECT_TRUE(joedb::undo(db, of(author)).is_possible);
+    return size_of(0);
+  }
+  std::int32_t redone(const std::string& author = "") {
+    EXPECT_TRUE(joedb::redo(db, of(author)).is_possible);
+    return size_of(0);
+  }
+  bool can_undo(const std::string& author = "") { return joedb::can_undo(db, of(author)); }
+  bool can_redo(const std::string& author = "") { return joedb::can_redo(db, of(author)); }
+};
+
+TEST_F(Stack, GoesBackAndForth) {
+  EXPECT_FALSE(can_redo());
+  EXPECT_EQ(undone(), 11);
+  EXPECT_EQ(undone(), 10) << "not the undo, but what was before";
+  checkpoint();
+  EXPECT_TRUE(can_undo());
+  EXPECT_EQ(redone(), 11);
+  EXPECT_EQ(undone(), 10) << "what was redone can be undone again";
+  EXPECT_EQ(redone(), 11);
+  EXPECT_EQ(redone(), 12);
+  EXPECT_FALSE(can_redo());
+  EXPECT_EQ(error_of([&] { redone(); }), "there is nothing to redo");
+  EXPECT_EQ(undone(), 11);
+  EXPECT_EQ(undone(), 10);
+  EXPECT_EQ(undone(), 1);
+  EXPECT_FALSE(can_undo()) << "tables were made there";
+  EXPECT_NE(error_of([&] { undone(); }).find("tables or fields"), std::string::npos);
+  for (const std::int32_t value : {10, 11, 12}) EXPECT_EQ(redone(), value);
+}
+
+TEST_F(Stack, HoldsForWhoOpensTheFileAgain) {
+  EXPECT_EQ(undone(), 11);
+  checkpoint();
+  Memory_File copy;
+  file.copy_to(copy);
+  Writable_Database again(copy);
+  const auto value = [&] {
+    return std::as_const(again).get_database().table(city).column<std::int32_t>(size).get(0);
+  };
+  EXPECT_TRUE(joedb::undo(again).is_possible);
+  EXPECT_EQ(value(), 10);
+  EXPECT_TRUE(joedb::redo(again).is_possible);
+  EXPECT_TRUE(joedb::redo(again).is_possible);
+  EXPECT_EQ(value(), 12);
+  EXPECT_FALSE(joedb::can_redo(again));
+  again.rollback();
+}
+
+TEST_F(Stack, EndsARedoWhereSomethingElseIsWritten) {
+  EXPECT_EQ(undone(), 11);
+  EXPECT_TRUE(can_redo());
+  write(1, 5);
+  EXPECT_FALSE(can_redo());
+  EXPECT_EQ(undone(), 11) << "the other record";
+  EXPECT_EQ(undone(), 10);
+}
+
+TEST_F(Stack, IsOneOfAnAuthor) {
+  write(1, 100, "Ann");
+  write(0, 20, "Bob");
+  write(1, 101, "Ann");
+  write(0, 21, "Bob");
+  EXPECT_FALSE(can_undo("Cy"));
+  EXPECT_EQ(undone("Ann"), 21);
+  EXPECT_EQ(size_of(1), 100);
+  undone("Ann");
+  EXPECT_EQ(size_of(1), 2);
+  EXPECT_FALSE(can_undo("Ann"));
+  write(0, 22, "Bob");
+  redone("Ann");
+  EXPECT_EQ(size_of(1), 100) << "others do not end it";
+  EXPECT_EQ(undone("Bob"), 21);
+  EXPECT_EQ(undone("Bob"), 20);
+}
+
+TEST_F(Stack, LeavesConflictsToTheCaller) {
+  write(0, 30, "Ann");
+  write(0, 31, "Bob");
+  const Offset before = db.place().position;
+  EXPECT_FALSE(joedb::undo(db, {.author = "Ann"}).is_possible);
+  EXPECT_EQ(db.place().position, before);
+  EXPECT_TRUE(joedb::undo(db, {.author = "Ann", .conflicts = Conflicts::theirs}).is_possible);
+  EXPECT_EQ(size_of(0), 12);
+}
+
+TEST_F(Stack, RefusesWhatHasNoEnd) {
+  set(0, 40);
+  EXPECT_FALSE(can_undo());
+  EXPECT_NE(error_of([&] { undone(); }).find("no end of a transaction"), std::string::npos);
+  EXPECT_EQ(size_of(0), 40);
+  db.write(Valid_Data{});
+  EXPECT_EQ(undone(), 12);
+}
+
 // ---- crashes ------------------------------------------------------------------------------------
 
 const Table_Id city(1);

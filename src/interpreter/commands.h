@@ -21,6 +21,8 @@ struct Command_Options {
   bool has_limit_option = false;  // somebody can set it: --max_record_id
   // Seconds since 1970.
   std::function<std::int64_t()> now = [] { return std::int64_t{std::time(nullptr)}; };
+  // Called by the commands that write a checkpoint, before they do.
+  std::function<void()> before_checkpoint = [] {};
 };
 
 // ---- groups -------------------------------------------------------------------------------------
@@ -102,9 +104,15 @@ void add_journal_commands(Command_Loop& loop, Journal& journal, const Command_Op
          without_arguments([&journal] { journal.write(Valid_Data{}); })},
         {"flush", "flush", without_arguments([&journal] { journal.flush(); })},
         {"soft_checkpoint|checkpoint", "[soft_]checkpoint",
-         without_arguments([&journal] { journal.soft_checkpoint(); })},
+         without_arguments([&journal, before = options.before_checkpoint] {
+           before();
+           journal.soft_checkpoint();
+         })},
         {"hard_checkpoint", "hard_checkpoint",
-         without_arguments([&journal] { journal.hard_checkpoint(); })},
+         without_arguments([&journal, before = options.before_checkpoint] {
+           before();
+           journal.hard_checkpoint();
+         })},
         {"rollback", "rollback (forget everything since the last checkpoint)",
          without_arguments([&journal, after_rollback] {
            journal.rollback();

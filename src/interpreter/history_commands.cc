@@ -100,7 +100,8 @@ class Verbs {
           return std::as_const(database).get_journal().get_position();
         }),
         now_(options.now),
-        writable_(&database) {}
+        writable_(&database),
+        start_(std::as_const(database).get_journal().get_position()) {}
 
   void log(Line_Reader& in, std::ostream& out) const {
     Verb_Line line(in, {"-p", "--reverse"}, {"--max", "--since", "--until", "--table", "--record"});
@@ -206,7 +207,7 @@ class Verbs {
     Wanted_Changes wanted;
     wanted.comment = is_removal ? comment_of_removed_tag(file, *name)
                                 : comment_of_new_tag(file, *name, when, line.has("--force"));
-    write(file, wanted, {}, line);
+    write(wanted, {}, line);
     out << wanted.comment << '\n';
   }
 
@@ -218,7 +219,13 @@ class Verbs {
     line.words.require_end();
     if (when && when->moment && when->moment->kind == Moment::Kind::time)
       throw Exception(when->text + ": expected a position, as log shows it, or a tag");
-    change(line, out, [&](Abstract_File& file) { return wanted_by_undo(file, when, options()); });
+    change(line, out, [&](Abstract_File& file) {
+      // What this session has written is not part of what others have: it begins with an end.
+      const Writable_Journal& own = std::as_const(*writable_).get_journal();
+      const bool has_written = own.get_position() > start_;
+      return wanted_by_undo(file, when, options(),
+                            has_written ? Unfinished::transaction : Unfinished::refused);
+    });
   }
 
   void revert(Line_Reader& in, std::ostream& out) {
@@ -274,17 +281,16 @@ class Verbs {
     History_Text text(out, {.has_colours = loop_.display().has_colours});
     if (line.words.has("--dry-run")) return text.print_changes(plan.changes, "");
     Transaction transaction;
-    static_cast<Transaction_Info&>(transaction) = write(file, wanted, plan, line.words);
+    static_cast<Transaction_Info&>(transaction) = write(wanted, plan, line.words);
     transaction.changes = plan.changes;
     text.print(transaction);
   }
 
-  Transaction_Info write(Abstract_File& file, const Wanted_Changes& wanted, const Plan& plan,
-                         const Verb_Line& line) {
+  Transaction_Info write(const Wanted_Changes& wanted, const Plan& plan, const Verb_Line& line) {
     const Writable_Journal& own_journal = std::as_const(*writable_).get_journal();
     const Offset start = own_journal.get_position();
     try {
-      return write_transaction(*writable_, file, wanted, plan, line.value("--author").value_or(""),
+      return write_transaction(*writable_, wanted, plan, line.value("--author").value_or(""),
                                now_());
     } catch (const Exception& error) {
       if (own_journal.get_position() == start) throw;
@@ -340,6 +346,7 @@ class Verbs {
   const std::function<Offset()> end_of_journal_;
   const std::function<std::int64_t()> now_;
   Writable_Database* const writable_ = nullptr;
+  const Offset start_ = 0;  // of the session
 };
 
 // ---- help ---------------------------------------------------------------------------------------

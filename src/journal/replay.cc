@@ -33,6 +33,7 @@ void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
 
 void Replay::resume(const Replay_Place& place) {
   context_ = place.context;
+  transaction_end_ = place.transaction_end;
   is_broken_ = false;
   start_at(place.position);
 }

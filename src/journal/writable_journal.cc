@@ -35,6 +35,7 @@ Writable_Journal::Writable_Journal(Abstract_File& file, const Journal_Options& o
       integrity_(file, buffer_, header_),
       recovery_(file, out_, header_, checkpoints_, buffer_, integrity_,
                 options.recovery.value_or(Recovery::none)),
+      ends_transactions_(options.ends_transactions.value_or(false)),
       default_level_(options.default_level) {
   const Tail_Lock tail(*this);
   const File_Lock head(file, head_lock, File_Lock::Kind::exclusive);
@@ -162,7 +163,24 @@ void Writable_Journal::require_no_blob() const {
     throw Exception(file_.get_name() + ": a blob is being written, and nothing else can be");
 }
 
-void Writable_Journal::get_ready() {
+bool Writable_Journal::is_unfinished() const {
+  constexpr Offset empty_comment = 2;
+  for (Offset at = replay_.transaction_end(); at < get_position();) {
+    char bytes[integrity_entry_size];
+    const Offset size = std::min(get_position() - at, integrity_entry_size);
+    read(bytes, static_cast<std::size_t>(size), at);
+    if (size >= empty_comment && bytes[0] == static_cast<char>(Opcode::comment) && bytes[1] == 0)
+      at += empty_comment;
+    else if (size == integrity_entry_size && decode_integrity({bytes, sizeof bytes}))
+      at += integrity_entry_size;
+    else
+      return true;
+  }
+  return false;
+}
+
+// `is_for_end`: an end of a transaction is about to be appended.
+void Writable_Journal::get_ready(bool is_for_end) {
   file_.require_own_process();
   if (is_ready_) return;  // in a child process, for a file in its memory
   require_no_blob();
@@ -172,8 +190,10 @@ void Writable_Journal::get_ready() {
     throw Exception(file_.get_name() + ": the journal must be replayed before it is written" +
                     (ahead_of_checkpoint() > 0 ? ", after rollback()" : ""));
   recover();
+  const bool must_end = ends_transactions_ && !is_for_end && is_unfinished();
   is_ready_ = true;
   if (out_.has_failed()) is_ready_ = false;  // in another thread, just now
+  if (must_end && is_ready_) append(Valid_Data{});
 }
 
 Blob Writable_Journal::begin_blob(std::int64_t size) {
@@ -411,6 +431,9 @@ void Writable_Journal::rollback_to(const Replay_Place& savepoint) {
   buffer_.drop_from(savepoint.position);
   out_.require_no_failure();
   replay_.context() = savepoint.context;
+  replay_.set_transaction_end(savepoint.transaction_end);
+  // The next entry may be the first one of a transaction again.
+  if (savepoint.position == get_checkpoint()) is_ready_ = false;
 }
 
 void Writable_Journal::rewind() {

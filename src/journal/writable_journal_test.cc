@@ -552,6 +552,66 @@ TEST_F(Writable_Journal_Test, GoesOnAfterAFailedRead) {
   process.journal().hard_checkpoint();
 }
 
+// ---- ends of transactions -----------------------------------------------------------------------
+
+TEST(Writable_Journal_End_Test, KnowsWhetherTheLastEntriesHaveAnEnd) {
+  Memory_File file;
+  {
+    Writable_Journal journal(file);
+    EXPECT_FALSE(journal.is_unfinished()) << "there is nothing";
+    journal.append(Comment{"a"});
+    EXPECT_TRUE(journal.is_unfinished());
+    journal.append(Valid_Data{});
+    EXPECT_FALSE(journal.is_unfinished());
+    const Replay_Place place = journal.savepoint();
+    journal.append(Comment{"b"});
+    EXPECT_TRUE(journal.is_unfinished());
+    journal.append(Timestamp{1});
+    journal.rollback_to(place);
+    EXPECT_FALSE(journal.is_unfinished());
+    journal.append(Comment{""});
+    EXPECT_FALSE(journal.is_unfinished()) << "says nothing";
+    journal.enable_integrity();
+    EXPECT_FALSE(journal.is_unfinished()) << "nor does an integrity entry";
+    journal.append(Comment{"b"});
+    journal.soft_checkpoint();
+    EXPECT_TRUE(journal.is_unfinished());
+    journal.append(Timestamp{1});
+    journal.hard_checkpoint();
+    EXPECT_FALSE(journal.is_unfinished());
+  }
+  Writable_Journal again(file);
+  again.replay(Ignore_Entries());
+  EXPECT_FALSE(again.is_unfinished()) << "integrity entries are behind the end";
+}
+
+TEST(Writable_Journal_End_Test, EndsWhatOthersHaveLeftWhereItIsTold) {
+  Memory_File file;
+  {
+    Writable_Journal journal(file);
+    journal.append(Comment{"a"});
+    journal.soft_checkpoint();
+  }
+  Journal_Options options;
+  options.ends_transactions = true;
+  Writable_Journal journal(file, options);
+  journal.replay(Ignore_Entries());
+  EXPECT_EQ(journal.ahead_of_checkpoint(), 0);
+  const Replay_Place start = journal.savepoint();
+  for (int i = 0; i < 2; ++i) {
+    journal.append(Comment{"b"});
+    EXPECT_EQ(journal.ahead_of_checkpoint(), 4) << "a byte for the end";
+    journal.append(Comment{"c"});
+    EXPECT_EQ(journal.ahead_of_checkpoint(), 7) << "once";
+    journal.rollback_to(start);  // and again
+  }
+  journal.append(Timestamp{1});
+  EXPECT_EQ(journal.ahead_of_checkpoint(), 9) << "an end needs no other one";
+  journal.append(Comment{"b"});
+  EXPECT_EQ(journal.ahead_of_checkpoint(), 12);
+  journal.rollback();
+}
+
 TEST(Writable_Journal_Read_Test, ReadsFromTheFileTheBufferAndBoth) {
   Memory_File file;
   Writable_Journal journal(file);

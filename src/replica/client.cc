@@ -186,9 +186,22 @@ void Client::explain(std::string_view why) {
 }
 
 void Client::write_end() {
+  using End = Transaction_Settings::End;
   if (settings_.has_valid_data) local_.write(Valid_Data{});
-  if (settings_.has_timestamp || is_explained_)
+  bool has_timestamp = settings_.has_timestamp || is_explained_;
+  if (!has_timestamp && settings_.end != End::none && local_.ahead_of_checkpoint() > 0 &&
+      local_.is_unfinished()) {
+    has_timestamp = settings_.end == End::timestamp;
+    if (!has_timestamp) local_.write(Valid_Data{});
+  }
+  if (has_timestamp)
     local_.write(Timestamp{settings_.now ? settings_.now() : std::int64_t{std::time(nullptr)}});
+}
+
+void Client::end_part() {
+  if (!is_in_transaction_) throw Exception("this client is not in a transaction");
+  if (local_.ahead_of_checkpoint() > 0 && local_.is_unfinished()) write_end();
+  is_explained_ = false;
 }
 
 void Client::checkpoint() {

@@ -173,7 +173,78 @@ TEST(A_Client, SaysWhyATransactionWasMadeAndByWhom) {
   EXPECT_TRUE(first->has_own_time && first->is_complete);
   const Transaction_Summary* const second = history.next();
   ASSERT_NE(second, nullptr);
-  EXPECT_TRUE(second->comments.empty() && second->author.empty() && !second->is_complete);
+  EXPECT_TRUE(second->comments.empty() && second->author.empty() && second->is_complete);
+  EXPECT_EQ(history.next(), nullptr);
+}
+
+// What the file has, an entry a word: t for a table, v for valid_data, and numbers of time stamps.
+std::string words_of(Memory_File& file) {
+  struct Keeper : Ignore_Entries {
+    using Ignore_Entries::operator();
+    void operator()(const Create_Table&) { text += "t "; }
+    void operator()(const Valid_Data&) { text += "v "; }
+    void operator()(const Timestamp& e) { text += std::to_string(e.seconds) + ' '; }
+    std::string text;
+  } keeper;
+  Readonly_Journal(file).replay(keeper);
+  return keeper.text;
+}
+
+void leave_without_end(Memory_File& file) {
+  Writable_Database others(file);
+  others.write(Create_Table{"a"});
+  others.soft_checkpoint();
+}
+
+TEST(A_Client, EndsWhatItHasWrittenAndWhatOthersHaveLeft) {
+  Memory_File file;
+  leave_without_end(file);
+  Writable_Database_Client client(file);
+  const auto create = [&](std::string_view table) {
+    client.transaction(
+        [&](const Database&, Writable_Database& db) { db.write(Create_Table{table}); });
+  };
+  client.transaction([](const Database&, Writable_Database&) {});
+  EXPECT_EQ(words_of(file), "t ") << "nothing was written";
+  create("b");
+  EXPECT_EQ(words_of(file), "t v t v ");
+  create("c");
+  EXPECT_EQ(words_of(file), "t v t v t v ");
+  client.settings().end = Transaction_Settings::End::timestamp;
+  client.settings().now = [] { return std::int64_t{5}; };
+  create("d");
+  EXPECT_EQ(words_of(file), "t v t v t v t 5 ");
+  client.transaction([](const Database&, Writable_Database& db) {
+    db.write(Create_Table{"e"});
+    db.write(Timestamp{6});
+  });
+  EXPECT_EQ(words_of(file), "t v t v t v t 5 t 6 ") << "it has an end already";
+}
+
+TEST(A_Client, EndsNothingWhereItIsToldSo) {
+  Memory_File file;
+  leave_without_end(file);
+  Writable_Database_Client client(file, Connection::dummy, Content_Check::fast,
+                                  Journal_Options::without_marks());
+  client.settings().end = Transaction_Settings::End::none;
+  for (const std::string_view name : {"b", "c"})
+    client.transaction(
+        [&](const Database&, Writable_Database& db) { db.write(Create_Table{name}); });
+  EXPECT_EQ(words_of(file), "t t t ");
+}
+
+TEST(A_Client, EndsWhatWasLeftAfterARollbackToo) {
+  Memory_File file;
+  leave_without_end(file);
+  Writable_Database_Client client(file);
+  EXPECT_THROW(client.transaction([](const Database&, Writable_Database& db) {
+    db.write(Create_Table{"b"});
+    throw Exception("no");
+  }),
+               Exception);
+  EXPECT_EQ(words_of(file), "t ");
+  client.transaction([](const Database&, Writable_Database& db) { db.write(Create_Table{"b"}); });
+  EXPECT_EQ(words_of(file), "t v t v ");
 }
 
 TEST_F(Client_With_A_Hub, EndsATransactionWhereALockSaysSo) {

@@ -2,9 +2,15 @@
 
 namespace joedb::server {
 
+// What is served has the bytes of the clients: nothing is added.
+static Journal_Options without_marks(Journal_Options options) {
+  options.ends_transactions = false;
+  return options;
+}
+
 Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Content_Check check,
                                  bool is_hard, const Journal_Options& options)
-    : Client_Store(file, options),
+    : Client_Store(file, without_marks(options)),
       client_(copy_, connection, check),
       is_shared_(file.is_shared()),
       is_connected_(&connection != &Connection::dummy),

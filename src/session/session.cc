@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 #include <utility>
 
+#include "interpreter/conflict_text.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/replica/local_copy.h"
@@ -132,13 +134,16 @@ void Session::open_for_reading() {
 void Session::open_for_writing(bool is_shared) {
   if (!options_.server.empty()) server_ = std::make_unique<Server>(options_);
   const Recovery recovery = options_.recovery.value_or(is_shared ? Recovery::keep : Recovery::none);
-  store_ = std::make_unique<Writable_Database>(*file_, recovery);
+  Journal_Options options = recovery;
+  options.ends_transactions = true;
+  store_ = std::make_unique<Writable_Database>(*file_, options);
   database_ = &store_->get_database();
   pins_ = std::make_unique<Arrow_Pins>(*database_);
   copy_ = std::make_unique<Writable_Copy<Writable_Database>>(*store_);
   client_ = std::make_unique<Client>(*copy_, server_ ? server_->connection() : Connection::dummy,
                                      Content_Check::fast);
-  client_->set_timestamp(options_.has_timestamps);
+  using End = Transaction_Settings::End;
+  client_->settings().end = options_.has_timestamps ? End::timestamp : End::valid_data;
   undo_.emplace(*store_);
   is_shared_ = is_shared || server_ != nullptr;
   if (server_ != nullptr) client_->pull();
@@ -364,6 +369,35 @@ void Session::hard_checkpoint() {
     throw;
   }
   commit();
+}
+
+// ---- undo ---------------------------------------------------------------------------------------
+
+void Session::use_undo_stack(Plan (*run)(Writable_Database&, const Undo_Stack_Options&),
+                             const Undo_Stack_Options& options) {
+  require_writer();
+  if (is_in_transaction())
+    throw Exception(name_ + ": undo and redo are transactions of their own: end this one before");
+  change([&] {
+    const Plan plan = run(store(), options);
+    if (plan.is_possible) return;
+    std::ostringstream text;
+    print_conflicts(text, plan);
+    throw Exception(name_ +
+                    ": nothing was changed, for others have changed the same since: " + text.str());
+  });
+}
+
+void Session::undo(const Undo_Stack_Options& options) { use_undo_stack(&joedb::undo, options); }
+void Session::redo(const Undo_Stack_Options& options) { use_undo_stack(&joedb::redo, options); }
+
+bool Session::can_undo(const Undo_Stack_Options& options) {
+  require_writer();
+  return joedb::can_undo(*store_, options);
+}
+bool Session::can_redo(const Undo_Stack_Options& options) {
+  require_writer();
+  return joedb::can_redo(*store_, options);
 }
 
 // ---- Arrow --------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 
 #include "joedb/arrow/import.h"
 #include "joedb/arrow/pins.h"
+#include "joedb/history/undo.h"
 #include "joedb/history/values.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/replica/client.h"
@@ -125,6 +126,14 @@ class Session {
   void require_intact() const;
   // A hard checkpoint. Not in a transaction.
   void hard_checkpoint();
+
+  // The undo stack (joedb/history/undo.h): each is a transaction of its own, and throws Exception
+  // in another one. So it does where there is nothing to undo or redo, and, in a text for people,
+  // for conflicts; nothing has changed then.
+  void undo(const Undo_Stack_Options& options);
+  void redo(const Undo_Stack_Options& options);
+  bool can_undo(const Undo_Stack_Options& options);
+  bool can_redo(const Undo_Stack_Options& options);
   // How many bytes the transaction has written: a commit of many takes a while.
   Offset uncommitted() const { return store_ ? store_->ahead_of_checkpoint() : 0; }
 
@@ -179,6 +188,8 @@ class Session {
   void connect();
   void require_writer() const;
   void require_transaction() const;
+  void use_undo_stack(Plan (*run)(Writable_Database&, const Undo_Stack_Options&),
+                      const Undo_Stack_Options& options);
   void roll_back_after_error() noexcept;
   void forget_tables() { ++builds_; }
   void end() noexcept;

@@ -26,6 +26,7 @@ enum Word : std::size_t {
   table_word,
   record_word,
   field_word,
+  transaction_end_word,
   sample_word,
   sections_end_word,
   hash_of_hashes_word,
@@ -40,7 +41,7 @@ using Header_Words = std::array<std::uint64_t, word_count>;
 
 constexpr std::uint64_t magic = 0x74'6f'68'73'70'61'6e'73;  // "snapshot"
 // The layout of all that tables save; to be changed with it. Another byte order is another layout.
-constexpr std::uint64_t layout = 0x01'00'00'00'00'00'00'01;
+constexpr std::uint64_t layout = 0x02'00'00'00'00'00'00'02;
 
 std::string_view bytes_of(const std::uint64_t* words, std::size_t count) {
   return {reinterpret_cast<const char*>(words), count * sizeof *words};
@@ -223,6 +224,7 @@ void Snapshot_Writer::finish(const Replay_Place& place, std::uint64_t journal_sa
   words[table_word] = place.context.table.value();
   words[record_word] = static_cast<std::uint64_t>(place.context.record.value());
   words[field_word] = place.context.field.value();
+  words[transaction_end_word] = static_cast<std::uint64_t>(place.transaction_end);
   words[sample_word] = journal_sample;
   words[sections_end_word] = static_cast<std::uint64_t>(written_);
   words[hash_of_hashes_word] = hash_of(hashes, layout);
@@ -267,7 +269,10 @@ Snapshot_File::Snapshot_File(std::unique_ptr<Abstract_File> file) : file_(std::m
   place_ = {
       offset(position_word),
       {Table_Id(static_cast<std::uint16_t>(words[table_word])), Record_Id(offset(record_word)),
-       Field_Id(static_cast<std::uint16_t>(words[field_word]))}};
+       Field_Id(static_cast<std::uint16_t>(words[field_word]))},
+      offset(transaction_end_word)};
+  require(place_.transaction_end >= journal_start && place_.transaction_end <= place_.position,
+          misfit);
   journal_sample_ = words[sample_word];
   hash_of_hashes_ = words[hash_of_hashes_word];
   read_directory(offset(directory_offset_word), offset(directory_size_word),

@@ -49,6 +49,12 @@ std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file,
   return result;
 }
 
+Journal_Options journal_options() {
+  Journal_Options options = Recovery::keep;
+  options.ends_transactions = true;
+  return options;
+}
+
 }  // namespace
 
 // What a process has left that was killed in a transaction must not stop others.
@@ -56,7 +62,7 @@ Writer::Writer(const Abstract_File& file, Database& database, const Replay_Place
                System::Duration patience)
     : patience_(patience),
       file_(open_for_writing(file, patience)),
-      database_(*file_, Recovery::keep, database, place),
+      database_(*file_, journal_options(), database, place),
       changes_(database_) {}
 
 void Writer::lock() {

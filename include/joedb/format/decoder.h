@@ -350,14 +350,22 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
 // Decodes all entries that begin before `end`, in their order. Throws what decode_entry throws; the
 // entries before have been handled then. A handler may decode a batch of them itself:
 // handler.replay_batch(in, context, end) may move `in` and `context` past some of them.
-template <class Handler>
-void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end) {
+// note_end(position) is told where the end of a transaction (is_transaction_end) was handled.
+template <class Handler, class Note_End>
+void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end,
+                    Note_End note_end) {
   for (;;) {
     if constexpr (requires { handler.replay_batch(in, context, end); })
       handler.replay_batch(in, context, end);
     if (in.position() >= end) return;
     decode_entry(in, context, handler);
+    const auto opcode = static_cast<Opcode>(in.opcode());
+    if (opcode == Opcode::timestamp || opcode == Opcode::valid_data) note_end(in.position());
   }
+}
+template <class Handler>
+void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end) {
+  decode_entries(in, context, handler, end, [](Offset) {});
 }
 
 // Decodes bytes that start at `offset` in the file, from an empty context: they must be the first

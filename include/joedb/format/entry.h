@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "joedb/schema/type.h"
 
@@ -163,6 +164,11 @@ enum class Opcode : std::uint8_t {
   blob = 0x13,
   delete_vector = 0x14,
 };
+
+// Whether this entry is the end of a transaction (history/transaction.h).
+template <class Entry>
+inline constexpr bool is_transaction_end =
+    std::is_same_v<Entry, Timestamp> || std::is_same_v<Entry, Valid_Data>;
 
 // How an update says which value it sets. full: table, record and field follow. last: the field
 // follows, of the table and record in the context. next: the same field of the next record, without

@@ -133,6 +133,9 @@ struct Transaction_Info {
 
 // What begins the comment that names the author.
 inline constexpr std::string_view author_mark = "author: ";
+// What begins the comment of an undo or a redo (joedb/history/undo.h) that says which transaction
+// it takes back: the position where that ends follows.
+inline constexpr std::string_view undone_mark = "takes back: ";
 
 // A transaction with its changes, in the order in which their first entries stand. Entries about
 // the same record are merged, as far as no change of the schema stands between them: an insertion

@@ -31,6 +31,18 @@ struct Journal_Options {
   // instead of two. joedb 10 does not see a sealed one before its sync has returned.
   bool has_seals = true;
 
+  // Whether entries without an end, which others have left, are ended by one Valid_Data before
+  // anything else is appended: what is written now is not a part of their transaction
+  // (history/transaction.h). Without a value: yes for clients and generated code, unless the option
+  // unmarked_transactions says that bytes are those of joedb 10; no for others.
+  std::optional<bool> ends_transactions;
+  // For copies, and files that nobody else writes.
+  static Journal_Options without_marks() {
+    Journal_Options options;
+    options.ends_transactions = false;
+    return options;
+  }
+
   // The file is preallocated in steps of so many bytes, filled with zeros: a sync then has no new
   // size to write. 0: it is not. Without a value, a file that is opened alone is preallocated from
   // the fourth hard checkpoint on, in steps of 4 KiB to 1 MiB, at most half of its size. The file

@@ -26,7 +26,9 @@ class File_Decoder_Input final : public Decoder_Input {
 // Up to where a journal was replayed, between two entries, and what the next one refers to.
 struct Replay_Place {
   Offset position = journal_start;
-  Context context;
+  Context context = {};
+  // Where the last transaction that has an end ends; journal_start if there is none.
+  Offset transaction_end = journal_start;
 };
 
 // Decodes the entries of a journal in their order, and remembers up to where.
@@ -46,6 +48,10 @@ class Replay {
   // What short forms refer to, behind the last entry that was replayed or appended.
   Context& context() { return context_; }
 
+  // Behind the last Timestamp or Valid_Data that was replayed or appended; journal_start: none was.
+  Offset transaction_end() const { return transaction_end_; }
+  void set_transaction_end(Offset position) { transaction_end_ = position; }
+
   // Calls handler(entry) for each entry that starts before `end`. None may go beyond `limit`.
   // Throws Corruption_Error for an invalid entry, or where the handler throws Data_Error, and what
   // else the handler throws. The entries before have been handled then, and every later run throws
@@ -55,7 +61,7 @@ class Replay {
 
   // The next run starts at this entry, where the context is that of the last one.
   void start_at(Offset position) { input_.start(position, header_.checkpoint()); }
-  Replay_Place place() const { return {position(), context_}; }
+  Replay_Place place() const { return {position(), context_, transaction_end_}; }
   // The next run starts there: what is before has come from elsewhere.
   void resume(const Replay_Place& place);
   // The next run starts at the first entry.
@@ -70,6 +76,7 @@ class Replay {
   const Checkpoint_Reader& header_;
   File_Decoder_Input input_;
   Context context_;
+  Offset transaction_end_ = journal_start;
   bool is_broken_ = false;
 };
 
@@ -79,7 +86,8 @@ void Replay::run(Handler& handler, Offset limit, Offset end) {
   if (input_.limit() != limit) input_.start(input_.position(), limit);
   is_broken_ = true;
   try {
-    decode_entries(input_, context_, handler, end);
+    decode_entries(input_, context_, handler, end,
+                   [this](Offset position) { transaction_end_ = position; });
   } catch (const Data_Error& error) {
     fail(error.what());
   } catch (const Corruption_Error& error) {

@@ -90,18 +90,26 @@ class Writable_Journal {
   // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return get_position() - get_checkpoint(); }
 
+  // Whether there are entries behind the last end of a transaction (is_transaction_end), in the
+  // file or appended: what is appended next is part of the same transaction. Comments without text
+  // and integrity entries do not count. Requires that the journal was replayed. Throws Io_Error.
+  bool is_unfinished() const;
+
   // Appends any entries of format/entry.h but Blob_Data and Update_Vector: all of them or none.
+  // Where others have left entries without an end, a Valid_Data comes before the first entry
+  // (Journal_Options::ends_transactions).
   template <Encodable... Entries>
   void append(const Entries&... entries) {
     if (!is_ready_ || process_.is_inherited()) [[unlikely]]
-      get_ready();
+      get_ready((is_transaction_end<Entries> || ...));
     char* out = buffer_.reserve((encoded_size_limit(entries) + ...));
     ((out = encode(out, replay_.context(), entries)), ...);
     buffer_.use_to(out);
+    if constexpr ((is_transaction_end<Entries> || ...)) replay_.set_transaction_end(get_position());
   }
 
   // Throws what append would throw before it does anything: the journal has not been replayed, is
-  // shared and not locked, or has failed.
+  // shared and not locked, or has failed. Appends the Valid_Data that append would begin with.
   void require_ready() {
     if (!is_ready_ || process_.is_inherited()) get_ready();
   }
@@ -213,7 +221,9 @@ class Writable_Journal {
 
   // A place behind the checkpoint, or there, that rollback_to() goes back to. It is valid until the
   // next checkpoint, or until something before it is rolled back.
-  Replay_Place savepoint() const { return {get_position(), replay_.place().context}; }
+  Replay_Place savepoint() const {
+    return {get_position(), replay_.place().context, replay_.transaction_end()};
+  }
   // Drops everything behind the savepoint, in memory and in the file. The journal goes on there:
   // the caller has taken back what these entries have done to tables. Throws Exception while a blob
   // is appended in pieces, and Write_Disabled after a failure, also if the file cannot be
@@ -276,7 +286,7 @@ class Writable_Journal {
   void require_lock() const;
   void require_position(Offset position) const;
   static void require_no_integrity_payload(std::string_view bytes);
-  void get_ready();
+  void get_ready(bool is_for_end = false);
   Blob begin_blob(std::int64_t size);
   // Calls f, which appends one entry in pieces; if it throws, they are forgotten.
   template <class F>
@@ -305,6 +315,7 @@ class Writable_Journal {
   bool is_locked_ = false;              // shared files only
   bool has_new_checkpoint_ = false;     // since it was locked
   bool is_in_blob_ = false;
+  const bool ends_transactions_;
   bool is_preallocation_automatic_ = false;
   int hard_checkpoints_ = 0;  // while it is automatic
   const Checkpoint_Level default_level_;

@@ -17,9 +17,13 @@ namespace joedb::inline v1 {
 
 // What a client appends at the end of each transaction, and how safe the checkpoint is.
 struct Transaction_Settings {
+  // These two are appended to each transaction, also where it has written nothing.
   bool has_valid_data = false;
   bool has_timestamp = false;
   bool is_hard = false;
+  // A transaction that has written something, and would have no end, ends with this, so that the
+  // history can tell it from the next one. none: bytes are those of joedb 10.
+  enum class End { none, valid_data, timestamp } end = End::none;
   std::string author = {};                 // of transactions that say why they are made
   std::function<std::int64_t()> now = {};  // seconds since 1970, for the time stamp; {}: the clock
 };
@@ -91,13 +95,20 @@ class Client {
     push_if_ahead();
   }
 
-  // Written at the end of every transaction, in this order.
+  // Written at the end of every transaction, in this order. Without them, a transaction that has
+  // written something ends as Transaction_Settings::end says: that of the clients in clients.h and
+  // in generated code with Valid_Data, unless the options of the schema say otherwise.
   void set_valid_data(bool value) { settings_.has_valid_data = value; }
   void set_timestamp(bool value) { settings_.has_timestamp = value; }
   void set_hard_checkpoint(bool value) { settings_.is_hard = value; }
   // Whom `joedb log` names as the author of transactions that say why they are made.
   void set_author(std::string name) { settings_.author = std::move(name); }
   Transaction_Settings& settings() { return settings_; }
+  const Transaction_Settings& settings() const { return settings_; }
+
+  // In a transaction: if something was written since its begin, or since the last end, it ends here
+  // for the history, and what follows is another transaction. The checkpoint is still that of both.
+  void end_part();
 
   // Locks, pulls, calls run(), writes a checkpoint, pushes, unlocks. Returns a copy of what run()
   // returns. Throws Exception, without calling run(), if the client cannot write or is in a

@@ -25,6 +25,8 @@ class Client_Store {
  private:
   static Journal_Options for_client(const Abstract_File& file, Journal_Options options) {
     if (!options.recovery && file.is_shared()) options.recovery = Recovery::keep;
+    if constexpr (!requires { Store::program_schema(); })  // its options say it
+      if (!options.ends_transactions) options.ends_transactions = true;
     return options;
   }
 };
@@ -38,7 +40,9 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
   explicit Writable_Database_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                                     Content_Check check = Content_Check::fast,
                                     const Journal_Options& options = {})
-      : Client_Store(file, options), Client(copy_, connection, check) {}
+      : Client_Store(file, options), Client(copy_, connection, check) {
+    settings().end = Transaction_Settings::End::valid_data;
+  }
 
   // What transaction() calls, as an object (Group_Client).
   using Transaction_Function = std::function<void(const Database&, Writable_Database&)>;
@@ -74,7 +78,9 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
   explicit Writable_Journal_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                                    Content_Check check = Content_Check::fast,
                                    const Journal_Options& options = {})
-      : Client_Store(file, options), Client(copy_, connection, check) {}
+      : Client_Store(file, options), Client(copy_, connection, check) {
+    settings().end = Transaction_Settings::End::valid_data;
+  }
 
   const Writable_Journal& get_journal() const { return store_.get_journal(); }
 

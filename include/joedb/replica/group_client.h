@@ -160,6 +160,7 @@ class Group_Client {
           if (!is_left(*transaction)) continue;
           try {
             transaction->function(target...);
+            client_.end_part();
           } catch (...) {
             failed = transaction;
             error = std::current_exception();

@@ -27,6 +27,8 @@ class Local_Copy {
   // Number of bytes that were appended since the checkpoint. 0 between transactions, unless one was
   // abandoned.
   virtual Offset ahead_of_checkpoint() const = 0;
+  // Whether what was appended is behind the last end of a transaction (Writable_Journal).
+  virtual bool is_unfinished() const { return ahead_of_checkpoint() > 0; }
 
   // Takes the write lock, if others share the file, waiting for it, and reads what they have
   // written. Throws Exception if there are own entries behind the checkpoint, Corruption_Error,
@@ -70,6 +72,7 @@ class Writable_Copy final : public Local_Copy {
   bool is_readonly() const override { return false; }
   Offset get_checkpoint() const override { return store_.get_journal().get_checkpoint(); }
   Offset ahead_of_checkpoint() const override { return store_.ahead_of_checkpoint(); }
+  bool is_unfinished() const override { return store_.get_journal().is_unfinished(); }
   void lock_pull() override { store_.lock_pull(); }
   void unlock() noexcept override { store_.unlock(); }
   void copy_from(const Abstract_File& source, Offset end) override {

@@ -46,6 +46,10 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
                         const Journal_Options& options = {})
       : Client_Store<Client_Database<Writer>>(file, options),
         Client(this->copy_, connection, check) {
+    const Program_Schema& schema = Writer::program_schema();
+    settings().end = schema.has_timestamps ? Transaction_Settings::End::timestamp
+                     : schema.has_no_marks ? Transaction_Settings::End::none
+                                           : Transaction_Settings::End::valid_data;
     if (can_write()) {
       Client::transaction([this] { this->store_.bring_up_to_date(); });
     } else {

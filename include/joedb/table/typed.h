@@ -474,6 +474,7 @@ struct Program_Schema {
   std::vector<Table_Id> single_rows;  // tables that must have exactly record 0
   std::vector<Index_Definition> indexes;
   bool has_timestamps = false;  // checkpoints write time stamps
+  bool has_no_marks = false;    // transactions end as in joedb 10: without any entry
 };
 
 // Base of the generated class Database: the tables, read only. The generated Readonly_Database and

@@ -251,7 +251,8 @@ class Typed_Writer : public Reader {
   // `file` must outlive the database. Reads the whole journal, and throws what Writable_Journal and
   // load throw. The schema of the file is not compared before upgrade().
   Typed_Writer(Abstract_File& file, const Journal_Options& options)
-      : store_(file, options, Deleted_Values::reset, Reader::program_schema().indexes) {
+      : store_(file, options_of_program(options), Deleted_Values::reset,
+               Reader::program_schema().indexes) {
     this->set_file(file);
     has_timestamps_ = Reader::program_schema().has_timestamps;
   }
@@ -442,6 +443,12 @@ class Typed_Writer : public Reader {
 
   static constexpr index_t no_limit = std::numeric_limits<index_t>::max();
 
+  static Journal_Options options_of_program(Journal_Options options) {
+    if (!options.ends_transactions)
+      options.ends_transactions = !Reader::program_schema().has_no_marks;
+    return options;
+  }
+
   // Before a checkpoint, with the option timestamp_transactions.
   void stamp() {
     if (has_timestamps_ && ahead_of_checkpoint() > 0 && get_journal().get_position() != stamped_)
@@ -500,7 +507,8 @@ class Typed_File_Writer : private File_Holder<File>, public Writer {
 template <class Writer>
 class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
  public:
-  Typed_Memory_Writer() : Writer(file) {}
+  // Nobody else writes the file: there is nothing to end before the first change.
+  Typed_Memory_Writer() : Writer(file, Journal_Options::without_marks()) {}
   // Nothing is lost without a checkpoint that would not be lost with one: no warning.
   ~Typed_Memory_Writer() {
     try {

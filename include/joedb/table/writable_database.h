@@ -113,6 +113,17 @@ class Writable_Database {
   template <Field_Value T>
   void write_vector(Table_Id table, Record_Id record, Field_Id field, std::span<const T> values);
 
+  // Writable_Journal::require_ready: the next change is the first of its transaction, unless this
+  // object has written others since the last end.
+  void require_ready() { journal_.require_ready(); }
+  // Ends what was written so far for the history, so that what follows is another transaction:
+  // appends the entry, a Timestamp or a Valid_Data, if something is behind the last end.
+  template <class Entry>
+  void end_transaction(const Entry& entry) {
+    static_assert(is_transaction_end<Entry>);
+    if (journal_.is_unfinished()) write(entry);
+  }
+
   // ---- blobs
 
   // Writable_Journal::append_blob and read_blob.

@@ -14,6 +14,7 @@ syntax match joedbcOption /^\s*set_single_row\>/ nextgroup=joedbcTable skipwhite
 syntax match joedbcTable /\w\+/ contained nextgroup=joedbcBoolean skipwhite
 syntax match joedbcBoolean /\<\%(true\|false\)\>/ contained
 syntax match joedbcOption /^\s*timestamp_transactions\>/
+syntax match joedbcOption /^\s*unmarked_transactions\>/
 syntax match joedbcOld /^\s*set_table_storage\>.*$/
 
 highlight default link joedbcComment Comment
