@@ -81,7 +81,7 @@ void File::open(const std::string& path, unsigned permissions) {
   constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
   switch (get_mode()) {
     case Open_Mode::read_existing:
-      descriptor_ = open_file(path, O_RDONLY);
+      descriptor_ = open_file(path, O_RDONLY | O_NONBLOCK);  // a pipe would wait for its writer
       break;
     case Open_Mode::write_existing:
       descriptor_ = open_file(path, O_RDWR);
@@ -97,6 +97,12 @@ void File::open(const std::string& path, unsigned permissions) {
       break;
   }
   if (descriptor_ < 0) throw_io_error("opening", get_name(), -1, errno);
+  struct stat status;
+  if (::fstat(descriptor_, &status) == 0 &&
+      (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) {
+    ::close(descriptor_);
+    throw_io_error("opening as a file, but it is a pipe:", get_name(), -1, ESPIPE);
+  }
 }
 
 void File::lock_at_opening() {
@@ -155,25 +161,46 @@ std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open
   return std::unique_ptr<File>(new File(name, mode, name, status.st_mode & 0666));
 }
 
+namespace {
+
+// What is done to names in a directory, until a power cut does not take it back.
+class Name_Change {
+ public:
+  // Opens the directory before the change: an error of a sync that another process makes meanwhile
+  // is then told to us, too. One that may not be read cannot be synced by us.
+  Name_Change(const std::string& directory, const std::string& file)
+      : file_(file), directory_(open_file(directory, O_RDONLY | O_DIRECTORY)) {}
+  ~Name_Change() {
+    if (directory_ >= 0) ::close(directory_);
+  }
+  Name_Change(const Name_Change&) = delete;
+  Name_Change& operator=(const Name_Change&) = delete;
+
+  void sync() const {
+    if (directory_ >= 0 && ::fsync(directory_) != 0)
+      throw_io_error("syncing the directory of", file_, -1, errno);
+  }
+
+ private:
+  const std::string& file_;
+  const int directory_;
+};
+
+}  // namespace
+
 void File::rename_beside(const std::string& from, const std::string& to) const {
   const std::string old_name = get_name() + from;
-  // Before: an error of a sync that another process makes meanwhile is then told to us, too.
-  const int directory = open_file(directory_name(), O_RDONLY | O_DIRECTORY);
-  if (::rename(old_name.c_str(), (get_name() + to).c_str()) != 0) {
-    const int error = errno;
-    if (directory >= 0) ::close(directory);
-    throw_io_error("renaming", old_name, -1, error);
-  }
-  if (directory < 0) return;  // one that may not be read cannot be synced by us
-  const bool is_synced = ::fsync(directory) == 0;
-  const int error = errno;
-  ::close(directory);
-  if (!is_synced) throw_io_error("syncing the directory of", get_name(), -1, error);
+  const Name_Change change(directory_name(), get_name());
+  if (::rename(old_name.c_str(), (get_name() + to).c_str()) != 0)
+    throw_io_error("renaming", old_name, -1, errno);
+  change.sync();
 }
 
 void File::remove_beside(const std::string& suffix) const {
   const std::string name = get_name() + suffix;
-  if (::unlink(name.c_str()) != 0 && errno != ENOENT) throw_io_error("removing", name, -1, errno);
+  const Name_Change change(directory_name(), get_name());
+  if (::unlink(name.c_str()) == 0) return change.sync();
+  if (errno != ENOENT) throw_io_error("removing", name, -1, errno);
 }
 
 std::vector<std::string> File::list_beside(const std::string& prefix) const {
