@@ -134,6 +134,7 @@ std::vector<Count> snapshot_counts(const testing::Lab_Report& report) {
           {"not written beside another", counts.refused},
           {"failures", counts.failed},
           {"changes from outside", counts.changed},
+          {"journals with the same samples", counts.twins},
           {"processes killed", counts.kills},
           {"power cuts", counts.power_cuts},
           {"openings compared", counts.compared},

@@ -1,3 +1,4 @@
+#include <cerrno>
 #include <charconv>
 #include <ctime>
 #include <iostream>
@@ -6,10 +7,12 @@
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/replaced_file.h"
+#include "cli/snapshot_files.h"
 #include "interpreter/forget.h"
 #include "interpreter/history_text.h"
 #include "joedb/journal/integrity.h"
 #include "joedb/table/load.h"
+#include "joedb/table/snapshot.h"
 
 namespace joedb {
 
@@ -122,6 +125,56 @@ class Forgetting {
 
   // Returns the exit code.
   int print(const std::string& name) const {
+    const int code = print_result(name);
+    return print_other_files() ? 1 : code;
+  }
+
+  // Nothing is in FILE: what a process has left that was killed when it had forgotten something, or
+  // when it packed the file, is removed. Returns the exit code.
+  int finish_earlier() const {
+    bool is_current = true;  // all snapshots are of what the file has now
+    for (const Snapshot_Beside& beside : snapshots_beside(file_))
+      is_current = is_current && beside.snapshot && beside.snapshot->fits_wholly(file_);
+    const std::string unfinished = snapshot_suffix() + ".tmp";
+    if (!is_current || !file_.list_beside(unfinished).empty())
+      for (const std::string& suffix : remove_snapshots(file_))
+        std::cout << file_.get_name() << suffix << ": removed\n";
+    std::cout << "nothing is to be forgotten\n";
+    return print_other_files() ? 1 : 0;
+  }
+
+ private:
+  // Files beside FILE that tools have made of older contents: saved tails, and files that killed
+  // processes have left. Returns whether one of them has, or may have, what is forgotten.
+  bool print_other_files() const {
+    bool has_any = false;
+    for (const char* const prefix : {".tail-", ".tmp-", snapshot_suffix().c_str()})
+      for (const std::string& suffix : file_.list_beside(prefix)) has_any |= print_other(suffix);
+    return has_any;
+  }
+
+  bool print_other(const std::string& suffix) const {
+    const std::string name = file_.get_name() + suffix;
+    if (forgetter_.value_count() == 0) {
+      // A snapshot is of what FILE has.
+      if (suffix.starts_with(snapshot_suffix())) return false;
+      std::cout << name << ": not searched; it may have values that are forgotten\n";
+      return true;
+    }
+    try {
+      const auto other = file_.open_beside(suffix, Open_Mode::read_existing);
+      const index_t count = forgetter_.count_in(*other);
+      if (count > 0)
+        std::cout << "still in " << name << ", in " << count_text(count, "place") << '\n';
+      return count > 0;
+    } catch (const Io_Error& error) {
+      if (error.code == ENOENT) return false;
+      std::cout << name << ": not searched: " << error.what() << '\n';
+      return true;
+    }
+  }
+
+  int print_result(const std::string& name) const {
     std::cout << counts() << (forgetter_.value_count() == 1 ? " is" : " are") << " forgotten\n";
     if (has_tail_) std::cout << "what was behind the checkpoint was left out\n";
     std::cout << "searched: " << count_text(proof_.searched, "text");
@@ -149,7 +202,6 @@ class Forgetting {
     return 1;
   }
 
- private:
   std::string counts() const {
     index_t transactions = 0;
     forgetter_.for_each_place([&](const Forgetter::Place&) { ++transactions; });
@@ -209,10 +261,7 @@ int forget_in_place(const std::string& name, const Forget_Command& command) {
   return name_file_in_errors(name, [&] {
     Replaced_File replaced(name);
     Forgetting forgetting(replaced.file(), command);
-    if (!forgetting.has_anything()) {
-      std::cout << "nothing is to be forgotten\n";
-      return 0;
-    }
+    if (!forgetting.has_anything()) return forgetting.finish_earlier();
     replaced.replace(command.backup, [&](File& made) {
       Writable_Journal journal(made);
       try {
@@ -232,11 +281,14 @@ const char* const details =
 these records ever had, whatever their names were. The rest of the history stays: the records too,
 with default values in place of those that are forgotten.
 
-Then all bytes of the new file are searched for the texts and blobs that were forgotten. What is
-found elsewhere is shown, and the exit code is 1.
+Then all bytes of the new file are searched for the texts and blobs that were forgotten, and so are
+saved tails (FILE.tail-*) and files that killed processes have left (FILE.tmp-*). What is found there
+is shown, and the exit code is 1. If nothing is to be forgotten, such files are named, and the exit
+code is 1, too.
 
-FILE is replaced, all at once; no other process may have it open. Copies of it, backups,
-those of clients and of servers, still have the values, and no longer fit.
+FILE is replaced, all at once, and its snapshots are removed; no other process may have it open. If
+the command is killed, repeat it. Copies of FILE, backups, those of clients and of servers, still have
+the values, and no longer fit.
 )";
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
+#include "cli/entry_end.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -72,7 +73,7 @@ class Printer {
     constexpr bool is_schema = Schema_Entry<Entry> || std::is_same_v<Entry, Custom>;
     if (!is_schema && options_.schema_only) return;
     writer_(entry);
-    if (options_.print_checkpoint) writer_(Comment{std::to_string(journal_.get_replay_position())});
+    if (options_.print_checkpoint) writer_(Comment{std::to_string(end_of_entry(entry, journal_))});
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
+#include "cli/entry_end.h"
 #include "cli/entry_follower.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
@@ -16,8 +17,8 @@ namespace {
 struct Find_Entry_End {
   using Sees_Integrity_Entries = void;
   template <class Entry>
-  void operator()(const Entry&) {
-    const Offset entry_end = journal.get_replay_position();
+  void operator()(const Entry& entry) {
+    const Offset entry_end = end_of_entry(entry, journal);
     if (entry_end <= position) end = entry_end;
   }
   const Readonly_Journal& journal;

@@ -110,7 +110,9 @@ class Snapshot_Maker {
   }
 
   Offset begin_at_snapshot(Offset limit) {
-    if (const auto place = restore_snapshot(database_, file_, limit)) journal_.resume(*place);
+    if (const auto place = restore_snapshot(database_, file_, limit, Trust::verified))
+      journal_.resume(*place);
+    print_snapshot_remark(database_);
     return journal_.get_replay_position();
   }
 
@@ -131,12 +133,14 @@ class Snapshot_Maker {
             file_.open_beside(suffix, Open_Mode::read_existing)->get_size()};
   }
 
-  // Whether the newest one is of this position, and was used.
+  // Whether the newest one is of this position, was used, and need not be compared with all of the
+  // journal when it is opened.
   bool has_newest(Offset position) const {
     if (database_.snapshot_report().position != position) return false;
     for (const Snapshot_Beside& beside : snapshots_beside(file_))
       if (beside.name == file_.get_name() + snapshot_suffix())
-        return beside.snapshot != nullptr && beside.position == position;
+        return beside.snapshot != nullptr && beside.position == position &&
+               beside.snapshot->is_of_file(file_);
     return false;
   }
 

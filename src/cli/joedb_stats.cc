@@ -5,6 +5,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/database_options.h"
+#include "cli/entry_end.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
 #include "history/transaction_groups.h"
@@ -60,9 +61,9 @@ class Sizer {
 
   template <class Entry>
   void operator()(const Entry& entry) {
-    const Offset end = journal_.get_replay_position();
-    of(entry) += {1, end - std::exchange(position_, end)};
     if constexpr (!std::is_same_v<Entry, Integrity_Entry>) next_(entry);
+    const Offset end = end_of_entry(entry, journal_);
+    of(entry) += {1, end - std::exchange(position_, end)};
   }
 
   const Sizes& sizes() const { return sizes_; }

@@ -16,7 +16,9 @@
 #include "cli/snapshot_files.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/integrity.h"
+#include "joedb/table/snapshot.h"
 #include "joedb/table/writable_database.h"
+#include "table/content_difference.h"
 
 namespace joedb {
 
@@ -136,21 +138,105 @@ struct Verified_Snapshot {
   bool is_damaged = false;  // and might be used
 };
 
-Verified_Snapshot verify(const Snapshot_Beside& beside) {
-  if (!beside.snapshot) return {beside.name, "not used: " + beside.remark};
-  try {
-    Progress progress("verifying " + beside.name, 0, beside.size);
-    beside.snapshot->verify([&](Offset done, Offset) { progress.update(done); });
-    return {beside.name, "good, position " + std::to_string(beside.position)};
-  } catch (const Corruption_Error& error) {
-    return {beside.name,
-            "DAMAGED: " + error.reason() + ", at " + std::to_string(error.offset) +
-                ". FILE has everything; joedb_snapshot --remove removes it",
-            true};
-  } catch (const Io_Error& error) {
-    return {beside.name, error.what()};
+// The tables that a journal has at one position after the other, replayed from its first entry.
+class Replayed_Tables {
+ public:
+  Replayed_Tables(Abstract_File& file, const Snapshot_Form& form, const Memory_Limit& memory)
+      : journal_(file, Recovery::none, false), database_(form.deleted_values), memory_(memory) {
+    for (const Index_Definition& index : form.indexes) database_.add_index(index);
   }
-}
+
+  Offset position() const { return journal_.get_replay_position(); }
+  // Requires position <= end.
+  const Database& at(Offset end) {
+    database_.limit_to_journal_of(journal_.get_checkpoint());
+    replay_with_progress(journal_, database_, "replaying " + journal_.get_file().get_name(), end,
+                         [&] { memory_.keep(database_, journal_); });
+    require_entry_end(journal_, end);
+    try {
+      database_.remove_limits();
+    } catch (
+        const Unique_Violation&) {  // these records are not in the index of the snapshot either
+    }
+    return database_;
+  }
+
+ private:
+  Readonly_Journal journal_;
+  Database database_;
+  Memory_Limit memory_;
+};
+
+// Compares snapshots with their hashes, with the bytes of the journal, and with its tables.
+class Snapshot_Verifier {
+ public:
+  Snapshot_Verifier(Abstract_File& file, Offset checkpoint, bool is_good,
+                    const Memory_Limit& memory)
+      : file_(file), checkpoint_(checkpoint), is_good_(is_good), memory_(memory) {}
+
+  std::vector<Verified_Snapshot> run() {
+    std::vector<Verified_Snapshot> result;
+    for (const Snapshot_Beside& beside : snapshots_beside(file_)) result.push_back(verify(beside));
+    return result;
+  }
+
+ private:
+  Verified_Snapshot verify(const Snapshot_Beside& beside) {
+    if (!beside.snapshot) return {beside.name, "not used: " + beside.remark};
+    if (beside.position > checkpoint_)
+      return {beside.name, "not used: it is of position " + std::to_string(beside.position) +
+                               ", behind the checkpoint"};
+    const auto damaged = [&](const std::string& what) {
+      return Verified_Snapshot{
+          beside.name,
+          "DAMAGED: " + what + ". FILE has everything; joedb_snapshot --remove removes it", true};
+    };
+    try {
+      Progress progress("verifying " + beside.name, 0, beside.size);
+      beside.snapshot->verify([&](Offset done, Offset) { progress.update(done); });
+      if (!is_good_)
+        return {beside.name, "its checksums are good, position " + std::to_string(beside.position) +
+                                 "; FILE is damaged, and was not compared"};
+      if (!beside.snapshot->fits_wholly(file_)) return damaged("it belongs to another journal");
+      if (const std::string text = difference(beside); !text.empty())
+        return damaged("it differs from FILE, first in " + text);
+      return {beside.name, "good, position " + std::to_string(beside.position)};
+    } catch (const Corruption_Error& error) {
+      return damaged(error.reason() + ", at " + std::to_string(error.offset));
+    } catch (const Io_Error& error) {
+      return {beside.name, error.what()};
+    }
+  }
+
+  std::string difference(const Snapshot_Beside& beside) {
+    const Snapshot_Form form = snapshot_form(*beside.snapshot);
+    Database restored(form.deleted_values);
+    for (const Index_Definition& index : form.indexes) restored.add_index(index);
+    restored.restore(beside.snapshot);
+    if (!tables_ || !is_same(form, form_) || tables_->position() > beside.position) {
+      tables_.emplace(file_, form, memory_);
+      form_ = form;
+    }
+    return content_difference(restored, tables_->at(beside.position));
+  }
+
+  static bool is_same(const Snapshot_Form& a, const Snapshot_Form& b) {
+    const auto is_equal = [](const Index_Definition& x, const Index_Definition& y) {
+      return x.name == y.name && x.table == y.table && x.fields == y.fields &&
+             x.is_unique == y.is_unique;
+    };
+    return a.deleted_values == b.deleted_values &&
+           std::equal(a.indexes.begin(), a.indexes.end(), b.indexes.begin(), b.indexes.end(),
+                      is_equal);
+  }
+
+  Abstract_File& file_;
+  const Offset checkpoint_;
+  const bool is_good_;
+  const Memory_Limit& memory_;
+  Snapshot_Form form_;
+  std::optional<Replayed_Tables> tables_;  // of that form; kept snapshots come in their order
+};
 
 std::string checkpoint_text(const Readonly_Journal& journal) {
   const Offset checkpoint = journal.get_checkpoint();
@@ -244,8 +330,8 @@ Json json_of(const std::string& name, const Verifier& verifier, const std::optio
 const char* const details =
     R"(Reads all entries, builds the tables, and compares the bytes with the integrity entries that a
 writer puts before each checkpoint, if it is told to (--protect, or enable_integrity() in C++).
-Without them, only damage that cannot be decoded is found. Snapshots beside FILE are compared
-with their checksums. Exit code 1 if FILE or a snapshot is damaged, or if an unfinished
+Without them, only damage that cannot be decoded is found. Snapshots beside FILE are compared with
+their checksums, with the bytes of FILE, and with tables that are replayed from it. Exit code 1 if FILE or a snapshot is damaged, or if an unfinished
 transaction makes writers refuse it.
 )";
 
@@ -281,9 +367,8 @@ int run_verify(std::vector<std::string> arguments) {
     Verifier verifier(*file, memory);
     const std::optional<Damage> damage = verifier.run();
     const Tail tail = find_tail(*file, verifier.journal().get_checkpoint());
-    std::vector<Verified_Snapshot> snapshots;
-    for (const Snapshot_Beside& beside : snapshots_beside(*file))
-      snapshots.push_back(verify(beside));
+    const std::vector<Verified_Snapshot> snapshots =
+        Snapshot_Verifier(*file, verifier.journal().get_checkpoint(), !damage, memory).run();
     is_good = !damage && !tail.makes_writers_refuse() &&
               std::none_of(snapshots.begin(), snapshots.end(),
                            [](const Verified_Snapshot& s) { return s.is_damaged; });

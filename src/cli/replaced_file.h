@@ -31,16 +31,17 @@ class Replaced_File {
   explicit Replaced_File(const std::string& name);
   File& file() { return file_; }
 
-  // Makes the new one by fill(file), gives it the name of the old one, all at once, and removes
-  // snapshots of that. The old one keeps the name `kept`, if that is not empty. If anything fails,
-  // nothing has changed.
+  // Makes the new one by fill(file), removes snapshots of the old one, and gives it the name of
+  // that, all at once. The old one keeps the name `kept`, if that is not empty. If anything fails,
+  // nothing but these snapshots has changed; a process that is killed leaves no snapshot of the old
+  // content beside the new one.
   template <class Fill>
   void replace(const std::string& kept, Fill&& fill) {
     New_File made(file_);
     fill(made);
     const Kept_File old(path_, kept);
+    remove_snapshots(made);
     made.publish();
-    remove_snapshots(made);  // of the old content
   }
 
  private:

@@ -18,7 +18,7 @@ std::vector<Snapshot_Beside> snapshots_beside(const Abstract_File& journal) {
       auto file = journal.open_beside(suffix, Open_Mode::read_existing);
       if (!file) continue;
       found.size = file->get_size();
-      auto snapshot = std::make_unique<Snapshot_File>(std::move(file));
+      auto snapshot = std::make_shared<const Snapshot_File>(std::move(file));
       found.position = snapshot->place().position;
       if (snapshot->fits(journal))
         found.snapshot = std::move(snapshot);

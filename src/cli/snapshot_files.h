@@ -15,8 +15,8 @@ struct Snapshot_Beside {
   std::string name;
   Offset size = 0;
   Offset position = 0;
-  std::string remark;                       // why it is not used; empty if it can be
-  std::unique_ptr<Snapshot_File> snapshot;  // null unless it can be used
+  std::string remark;                             // why it is not used; empty if it can be
+  std::shared_ptr<const Snapshot_File> snapshot;  // null unless it can be used
 };
 
 // The newest, and those that are kept from the oldest on. Throws Io_Error if they cannot be listed.

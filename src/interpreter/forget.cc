@@ -424,10 +424,8 @@ class Forgetter::Finder {
   std::string place_;  // empty: that of the update
 };
 
-Forgetter::Proof Forgetter::prove(const Abstract_File& file, Offset end, std::size_t limit,
-                                  std::size_t max_found) const {
-  Proof proof;
-  std::map<Offset, std::size_t> found;  // the first ones
+void Forgetter::search(const Abstract_File& file, std::size_t limit, Proof& proof,
+                       const std::function<void(Offset, std::size_t)>& found) const {
   for (index_t begin = 0;;) {
     Byte_Search search(std::max<std::size_t>(limit, 1));
     Collector collector(*this, search, begin);
@@ -437,16 +435,31 @@ Forgetter::Proof Forgetter::prove(const Abstract_File& file, Offset end, std::si
     proof.too_short = collector.too_short;
     search.search(file, [&](Offset position, std::size_t size) {
       ++proof.count;
-      std::size_t& longest = found[position];
-      longest = std::max(longest, size);
-      if (found.size() > max_found) found.erase(std::prev(found.end()));
+      found(position, size);
     });
     if (!collector.is_full()) break;
     begin = collector.end();
   }
+}
+
+Forgetter::Proof Forgetter::prove(const Abstract_File& file, Offset end, std::size_t limit,
+                                  std::size_t max_found) const {
+  Proof proof;
+  std::map<Offset, std::size_t> found;  // the first ones
+  search(file, limit, proof, [&](Offset position, std::size_t size) {
+    std::size_t& longest = found[position];
+    longest = std::max(longest, size);
+    if (found.size() > max_found) found.erase(std::prev(found.end()));
+  });
   for (const auto& [position, size] : found) proof.found.push_back({position, size, {}});
   Finder(file, end, proof.found);
   return proof;
+}
+
+index_t Forgetter::count_in(const Abstract_File& file, std::size_t limit) const {
+  Proof proof;
+  search(file, limit, proof, [](Offset, std::size_t) {});
+  return proof.count;
 }
 
 }  // namespace joedb::inline v1

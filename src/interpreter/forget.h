@@ -79,8 +79,14 @@ class Forgetter {
   // needs. At most `max_found` places are kept.
   Proof prove(const Abstract_File& file, Offset end, std::size_t limit = 1'000'000,
               std::size_t max_found = 1000) const;
+  // At how many places they stand in another file, whatever that is.
+  index_t count_in(const Abstract_File& file, std::size_t limit = 1'000'000) const;
 
  private:
+  // Calls found(position, size) for each place.
+  void search(const Abstract_File& file, std::size_t limit, Proof& proof,
+              const std::function<void(Offset, std::size_t)>& found) const;
+
   class Scope;
   class Survey;
   class Counter;

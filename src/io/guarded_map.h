@@ -26,8 +26,9 @@ class Guarded_Map {
   void resize(std::size_t size) { size_ = size; }
   // Whether it was cut where it had been read.
   bool was_cut() const { return was_cut_; }
-  // How often any map of this process was cut.
+  // How often any map of this process was cut, or found to be damaged.
   static std::uint64_t cut_count() { return cuts; }
+  static void note_damage() { ++cuts; }
 
  private:
   Guarded_Map() = default;

@@ -165,7 +165,7 @@ bool File::open(unsigned permissions) {
   bool is_new = false;
   switch (get_mode()) {
     case Open_Mode::read_existing:
-      descriptor_ = open_descriptor(directory_, name, O_RDONLY);
+      descriptor_ = open_descriptor(directory_, name, O_RDONLY | O_NONBLOCK);  // no pipe is waited for
       break;
     case Open_Mode::write_existing:
       descriptor_ = open_descriptor(directory_, name, O_RDWR);
@@ -184,6 +184,9 @@ bool File::open(unsigned permissions) {
       break;
   }
   if (descriptor_ < 0) throw_io_error("opening", get_name(), -1, errno);
+  struct stat status;
+  if (::fstat(descriptor_, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
+    throw_io_error("opening as a file, but it is a pipe:", get_name(), -1, ESPIPE);
   return is_new;
 }
 
@@ -283,21 +286,35 @@ std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open
       new File(get_name() + suffix, mode, directory_, beside(suffix), 0, descriptor_));
 }
 
+namespace {
+
+// After a change of names, until a power cut does not take it back. A directory that may not be read
+// cannot be synced by us.
+void sync_names(const Descriptor& directory, const std::string& file) {
+  if (directory.is_open() && ::fsync(directory.number()) != 0)
+    throw_io_error("syncing the directory of", file, -1, errno);
+}
+
+}  // namespace
+
 void File::rename_beside(const std::string& from, const std::string& to) const {
   require_own_process();
   // Before: an error of a sync that another process makes meanwhile is then told to us, too.
   const Descriptor directory(open_descriptor(directory_, ".", O_RDONLY | O_DIRECTORY));
   if (::renameat(directory_, beside(from).c_str(), directory_, beside(to).c_str()) != 0)
     throw_io_error("renaming", get_name() + from, -1, errno);
-  if (!directory.is_open()) return;  // one that may not be read cannot be synced by us
-  if (::fsync(directory.number()) != 0)
-    throw_io_error("syncing the directory of", get_name(), -1, errno);
+  sync_names(directory, get_name());
 }
 
 void File::remove_beside(const std::string& suffix) const {
   require_own_process();
-  if (::unlinkat(directory_, beside(suffix).c_str(), 0) != 0 && errno != ENOENT)
+  // Before: an error of a sync that another process makes meanwhile is then told to us, too.
+  const Descriptor directory(open_descriptor(directory_, ".", O_RDONLY | O_DIRECTORY));
+  if (::unlinkat(directory_, beside(suffix).c_str(), 0) != 0) {
+    if (errno == ENOENT) return;
     throw_io_error("removing", get_name() + suffix, -1, errno);
+  }
+  sync_names(directory, get_name());
 }
 
 std::vector<std::string> File::list_beside(const std::string& prefix) const {

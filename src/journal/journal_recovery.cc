@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "joedb/base/log.h"
@@ -148,11 +149,16 @@ void Journal_Recovery::keep_tail(Offset file_size) {
   constexpr int most_tails = 1000;
   const std::string suffix = ".tail-" + std::to_string(start);
   for (int number = 1; number <= most_tails; ++number) {
-    const auto tail =
-        file_.open_beside(number == 1 ? suffix : suffix + "-" + std::to_string(number),
-                          Open_Mode::write_existing_or_create_new);
+    std::unique_ptr<Abstract_File> tail;
+    try {
+      // Never a file that is there, which may be a link to another one.
+      tail = file_.open_beside(number == 1 ? suffix : suffix + "-" + std::to_string(number),
+                               Open_Mode::create_new);
+    } catch (const Io_Error& error) {
+      if (error.code != EEXIST) throw;
+      continue;
+    }
     if (!tail) break;
-    if (tail->get_size() > 0) continue;
     file_.copy_end_to(*tail, start);
     tail->sync();
     saved_tail_ = tail->get_name();

@@ -306,6 +306,13 @@ TEST_F(Recovery_Test, KeepingTwiceKeepsBothTails) {
   EXPECT_EQ(disk.beside().at(".tail-44-2"), entry('d'));
 }
 
+TEST_F(Recovery_Test, KeepingWritesToNoFileThatIsThere) {
+  Sim_Disk disk(dirty, {{".tail-44", ""}});  // it may be a link to another file
+  Journal_Process process(disk, Recovery::keep);
+  EXPECT_EQ(disk.beside().at(".tail-44"), "");
+  EXPECT_EQ(disk.beside().at(".tail-44-2"), entry('b'));
+}
+
 TEST_F(Recovery_Test, KeepingSavesNoZeros) {
   Sim_Disk disk(file_with({41, 41, 41, -44}, std::string(100, '\0')));
   Journal_Process process(disk, Recovery::keep);

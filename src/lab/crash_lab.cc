@@ -746,6 +746,7 @@ Snapshot_Counts& Snapshot_Counts::operator+=(const Snapshot_Counts& other) {
   compared += other.compared;
   used += other.used;
   unfit += other.unfit;
+  twins += other.twins;
   continued += other.continued;
   return *this;
 }

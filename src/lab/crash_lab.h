@@ -58,6 +58,7 @@ struct Snapshot_Counts {
   std::uint64_t refused = 0;  // another process was writing one
   std::uint64_t failed = 0;
   std::uint64_t changed = 0;  // from outside
+  std::uint64_t twins = 0;    // journals of the same length that have the same samples
   std::uint64_t kills = 0;
   std::uint64_t power_cuts = 0;
   std::uint64_t compared = 0;   // openings with what is beside, and without

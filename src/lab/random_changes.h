@@ -40,6 +40,19 @@ class Random_Changes {
     }
   }
 
+  // A row of table 1 gets a text of so many equal letters.
+  void change_text(Writable_Database& db, std::size_t size) {
+    if (db.get_database().tables().empty()) begin(db);
+    const Table& table = *db.get_database().tables()[0];
+    const Record_Id record(table.records().next_free());
+    const std::string text(size, static_cast<char>('a' + random_.below(26)));
+    try {
+      db.write(Insert{table.id(), record});
+      db.write(Update<std::string_view>{table.id(), record, Field_Id(2), text});
+    } catch (const Data_Error&) {  // no longer unique
+    }
+  }
+
  private:
   static void begin(Writable_Database& db) {
     db.write(Create_Table{"t"});

@@ -19,6 +19,7 @@ static std::string lock_name(Offset start) {
 void Sim_Disk::change(Sim_Operation operation) {
   history_.push_back(std::move(operation));
   state_.advance(history_);
+  ++identity_.change;
 }
 
 Sim_Disk Sim_Disk::at(std::size_t io_count) const {
@@ -37,7 +38,9 @@ Sim_Disk Sim_Disk::after_power_cut(std::uint64_t seed) const {
   const auto fill = static_cast<Sim_Fill>(random.below(sim_fill_count));
   std::string image = state_.power_cut(history_, fill, random);
   if (!state_.has_durable_name() && random.flip()) image.clear();
-  return Sim_Disk(std::move(image), folder_.power_cut(random));
+  Sim_Disk disk(std::move(image), folder_.power_cut(random));
+  disk.set_identity({identity_.file, identity_.change + 1});
+  return disk;
 }
 
 bool Sim_Disk::is_free(const Lock& wanted) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/file_identity.h"
 #include "joedb/io/named_file.h"
 #include "lab/sim_folder.h"
 #include "lab/sim_state.h"
@@ -63,6 +64,11 @@ class Sim_Disk {
   bool has_failed_in_unwinding() const { return faults_.has_failed_in_unwinding(); }
   std::size_t count(Sim_Fault::Calls calls) const { return faults_.count(calls); }
 
+  // Of the file. A copy into it keeps the number of the file, and a file that is moved to its name
+  // has another one.
+  const File_Identity& identity() const { return identity_; }
+  void set_identity(File_Identity identity) { identity_ = identity; }
+
   // All calls so far, one line each: "lock tail", "size", "read 41@0", "write 8@16", "sync", ….
   // Takes them out of the record.
   std::string take_calls();
@@ -92,6 +98,7 @@ class Sim_Disk {
   Sim_History history_;
   Sim_Faults faults_;
   bool is_lying_ = false;
+  File_Identity identity_{1, 1};
   std::vector<Lock> locks_;
   std::vector<Call> calls_;
   Sim_Folder folder_;
@@ -100,7 +107,7 @@ class Sim_Disk {
 // A process's open file on a Sim_Disk. Several may be open at a time, in one thread: a lock that
 // would have to wait, for ever then, is a std::logic_error. So is a change of a shared file without
 // its tail lock.
-class Sim_File : public Named_File {
+class Sim_File : public Named_File, public Has_Identity {
  public:
   // `disk` must outlive this object.
   explicit Sim_File(Sim_Disk& disk, Open_Mode mode = Open_Mode::write_existing_or_create_new);
@@ -113,6 +120,7 @@ class Sim_File : public Named_File {
   Sim_Process& process() { return *process_; }
 
   Offset get_size() const override;
+  std::optional<File_Identity> identity() const override { return disk_.identity(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   // Whether reads have to wait for the disk.
   void set_cold(bool is_cold) { is_cold_ = is_cold; }

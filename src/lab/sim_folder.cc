@@ -176,7 +176,10 @@ void Sim_Folder::rename(const std::string& from, const std::string& to, Sim_Proc
 void Sim_Folder::remove(const std::string& name, Sim_Process& process) {
   process.begin_change_beside();
   if (faults_.fails(Calls::names)) fail("removing", name);
-  if (names_.contains(name)) change_names({name, {}, nullptr});
+  if (!names_.contains(name)) return;
+  change_names({name, {}, nullptr});
+  process.begin_change_beside();
+  sync_names(name);
 }
 
 std::vector<std::string> Sim_Folder::list(const std::string& prefix, Sim_Process& process) {

@@ -14,7 +14,7 @@ namespace joedb::testing {
 // The files beside that of a Sim_Disk, by the end of their names. They outlive processes; a power
 // cut takes what is not durable: pieces of contents that were not synced, and of the new names,
 // removals and renamings since the last sync of the directory any number, in no order. (A renaming
-// is durable when it returns, so only one is at stake at a time.)
+// or removal is durable when it returns, so only one is at stake at a time.)
 class Sim_Folder {
  public:
   using Files = std::map<std::string, std::string>;

@@ -13,8 +13,10 @@
 // After each: a database that is opened with what is beside the journal is the one that is opened
 // with nothing beside it, in every recovery mode, at any position, with or without indexes. It goes
 // on to be the same when both are changed, and so do their journals. A snapshot that fits is used.
-// What a snapshot has is durable in the journal. Of sections, opening detects no damage: there,
-// only verify() must find it.
+// What a snapshot has is durable in the journal. Bits of a snapshot flip, and stay so: half of the
+// schedules verify it at opening, and must not use it; in the others, as with large ones, snapshots
+// are made of the damaged one, and those that verify must be the truth. Journals are longer than
+// their samples, and replaced by others that have the same ones.
 
 namespace joedb::testing {
 

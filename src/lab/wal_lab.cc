@@ -480,8 +480,11 @@ class Log_Scenario {
     }
     const std::uint64_t least = log.oldest_sequence();
     const std::uint64_t sequence = least + random_.below(promises_.last() + 2 - least);
-    ask_rotation(std::min(sequence, promises_.last()) + 1);
+    const std::uint64_t released = std::min(sequence, promises_.last());
+    ask_rotation(released + 1);
     log.release(sequence);
+    // Its sequence is never used again.
+    if (log.oldest_sequence() != least) promises_.note(P::durable, released, world_.time());
   }
 
   // After a failure of the disk nothing is written any more.
@@ -719,6 +722,9 @@ class Log_Explorer {
       throw std::runtime_error("entry " + std::to_string(shown.first) +
                                " is shown, from before a rotation to entry " +
                                std::to_string(oldest));
+    if (setup_.kind == Kind::segments && shown.last() < least)
+      throw std::runtime_error("entry " + std::to_string(least) +
+                               " was durable, or released, and its sequence will be used again");
     if (has_promises && (shown.first > asked || shown.last() < least))
       throw std::runtime_error("entries " + std::to_string(asked) + " to " + std::to_string(least) +
                                " were promised, " + std::to_string(shown.first) + " to " +

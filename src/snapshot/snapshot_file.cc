@@ -34,6 +34,10 @@ enum Word : std::size_t {
   directory_size_word,
   directory_hash_word,
   file_size_word,
+  journal_hash_word,
+  journal_blocks_word,
+  identity_word,
+  change_word,
   header_hash_word,
   word_count
 };
@@ -127,6 +131,25 @@ std::uint64_t sample_journal(const Abstract_File& journal, Offset position) {
   return hash;
 }
 
+Journal_Hash hash_journal(const Abstract_File& journal, Offset position, const Journal_Hash& known,
+                          Offset known_position,
+                          const std::function<void(Offset, Offset)>& progress) {
+  constexpr auto size = static_cast<Offset>(block_size);
+  Offset start = std::max(known_position / size * size, journal_start);
+  Journal_Hash hash{known.blocks, known.blocks};
+  std::string bytes;
+  while (start < position) {
+    const Offset end = std::min(position, (start / size + 1) * size);
+    bytes.resize(static_cast<std::size_t>(end - start));
+    journal.read_exactly(bytes.data(), bytes.size(), start);
+    hash.all = hash_of(bytes, hash.blocks);
+    if (end % size == 0) hash.blocks = hash.all;
+    start = end;
+    progress(start, position);
+  }
+  return hash;
+}
+
 // ---- writing ------------------------------------------------------------------------------------
 
 Snapshot_Writer::Snapshot_Writer(Abstract_File& file)
@@ -209,7 +232,7 @@ void Snapshot_Writer::write_block() {
   started_ = written_;
 }
 
-void Snapshot_Writer::finish(const Replay_Place& place, std::uint64_t journal_sample) {
+void Snapshot_Writer::finish(const Replay_Place& place, const Journal_Marks& marks) {
   end_section();
   if (group_start_ > 0)
     put_word(directory_, group_start_ - sizeof(std::uint64_t), directory_.size() - group_start_);
@@ -225,7 +248,11 @@ void Snapshot_Writer::finish(const Replay_Place& place, std::uint64_t journal_sa
   words[record_word] = static_cast<std::uint64_t>(place.context.record.value());
   words[field_word] = place.context.field.value();
   words[transaction_end_word] = static_cast<std::uint64_t>(place.transaction_end);
-  words[sample_word] = journal_sample;
+  words[sample_word] = marks.sample;
+  words[journal_hash_word] = marks.hash.all;
+  words[journal_blocks_word] = marks.hash.blocks;
+  words[identity_word] = marks.identity.file;
+  words[change_word] = marks.identity.change;
   words[sections_end_word] = static_cast<std::uint64_t>(written_);
   words[hash_of_hashes_word] = hash_of(hashes, layout);
   words[directory_offset_word] = static_cast<std::uint64_t>(directory_offset);
@@ -273,7 +300,9 @@ Snapshot_File::Snapshot_File(std::unique_ptr<Abstract_File> file) : file_(std::m
       offset(transaction_end_word)};
   require(place_.transaction_end >= journal_start && place_.transaction_end <= place_.position,
           misfit);
-  journal_sample_ = words[sample_word];
+  marks_ = {words[sample_word],
+            {words[journal_hash_word], words[journal_blocks_word]},
+            {words[identity_word], words[change_word]}};
   hash_of_hashes_ = words[hash_of_hashes_word];
   read_directory(offset(directory_offset_word), offset(directory_size_word),
                  words[directory_hash_word]);
@@ -296,7 +325,32 @@ bool Snapshot_File::fits(const Abstract_File& journal) const {
   const Offset size = journal.get_size();
   if (place_.position < journal_start) return false;
   if (size != Abstract_File::unknown_size && size < place_.position) return false;
-  return sample_journal(journal, place_.position) == journal_sample_;
+  if (sample_journal(journal, place_.position) != marks_.sample) return false;
+  return is_of_file(journal) || fits_wholly(journal);
+}
+
+// A file with this identity that has grown was written by somebody who has appended to it: only
+// another copy that was written into the same file, and is longer, looks the same. Where it has not
+// grown, and was changed since, somebody has written the header, or another file of this length
+// into it: then all bytes are compared where that takes no time.
+bool Snapshot_File::is_of_file(const Abstract_File& journal) const {
+  constexpr Offset takes_no_time = Offset{4} << 20;
+  const bool is_short = place_.position <= takes_no_time;
+  const std::optional<File_Identity> identity = identity_of(journal);
+  if (!identity || marks_.identity.file == 0) return !is_short;
+  if (identity->file != marks_.identity.file) return false;
+  const bool has_grown = journal.get_size() != place_.position;
+  return has_grown || identity->change == marks_.identity.change || !is_short;
+}
+
+bool Snapshot_File::fits_wholly(const Abstract_File& journal, const Progress& progress) const {
+  return hash_journal(journal, place_.position, {}, journal_start, progress).all == marks_.hash.all;
+}
+
+bool Snapshot_File::is_unchanged(const Abstract_File& journal) const {
+  const std::optional<File_Identity> identity = identity_of(journal);
+  return identity && identity->file == marks_.identity.file &&
+         identity->change == marks_.identity.change;
 }
 
 std::unique_ptr<Section_Reader> Snapshot_File::open(std::string_view group) const {
@@ -306,8 +360,10 @@ std::unique_ptr<Section_Reader> Snapshot_File::open(std::string_view group) cons
   return std::make_unique<Group_Reader>(*file_, sections_end_, found->items);
 }
 
-void Snapshot_File::verify(const std::function<void(Offset, Offset)>& progress) const {
-  const Offset all = sections_end_ - page;
+Offset Snapshot_File::size_of_sections() const { return sections_end_ - page; }
+
+void Snapshot_File::verify(const Progress& progress) const {
+  const Offset all = size_of_sections();
   std::vector<std::uint64_t> hashes(
       static_cast<std::size_t>(all / static_cast<Offset>(block_size)) +
       (all % static_cast<Offset>(block_size) != 0));

@@ -10,6 +10,7 @@
 #include "joedb/format/encoder.h"
 #include "schema/value_text.h"
 #include "snapshot/snapshot_file.h"
+#include "table/snapshot_source.h"
 
 namespace joedb::inline v1 {
 
@@ -294,6 +295,11 @@ struct Schema_Only {
 
 }  // namespace
 
+Deleted_Values Database::read_deleted_values(const Snapshot_File& snapshot) {
+  return open_group(snapshot, "database")->number() != 0 ? Deleted_Values::keep
+                                                         : Deleted_Values::reset;
+}
+
 bool Database::suits(const Snapshot_File& snapshot) const {
   const auto in = open_group(snapshot, "database");
   const bool is_alike = (in->number() != 0) == (deleted_values_ == Deleted_Values::keep);
@@ -301,7 +307,8 @@ bool Database::suits(const Snapshot_File& snapshot) const {
   return is_alike || !has_reused_ids;
 }
 
-void Database::restore(const Snapshot_File& snapshot) {
+void Database::restore(std::shared_ptr<const Snapshot_File> file) {
+  const Snapshot_File& snapshot = *file;
   if (!suits(snapshot))
     throw Corruption_Error(
         deleted_values_ == Deleted_Values::reset
@@ -358,6 +365,7 @@ void Database::restore(const Snapshot_File& snapshot) {
   }
   rows_beyond_limit_ = rows_beyond_limit;
   if (has_timestamps) timestamps_ = timestamps;
+  snapshot_source_ = std::make_shared<Snapshot_Source>(std::move(file));
 }
 
 // An index is written anew: a sorted run in the place of another one and a tree.
@@ -372,14 +380,15 @@ void Database::spill() {
     Snapshot_Writer out(*file);
     out.begin_group("index");
     index->save(out);
-    out.finish({}, 0);
+    out.finish({}, {});
     require_intact();  // what was read for it
     const Snapshot_File saved(std::move(file));
     index->restore(*open_group(saved, "index"));
   }
 }
 
-void Database::look_for_cuts() const {
+void Database::look_for_damage() const {
+  if (snapshot_source_) snapshot_source_->require_good();
   for (const auto& table : tables_)
     if (table && table->was_cut())
       throw_io_error(

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "joedb/table/snapshot.h"
+#include "table/snapshot_source.h"
 
 namespace joedb::inline v1 {
 
@@ -46,22 +46,54 @@ static void load(Database& database, Offset size, Offset end, Replay replay) {
 // A new database begins with a snapshot, if there is one. One that is behind the checkpoint is of
 // no use, although it may fit: a power cut can take a checkpoint back, and leave its entries.
 template <class Journal>
-static void begin(Database& database, Journal& journal, Offset limit) {
+static void begin(Database& database, Journal& journal, Offset limit, Trust trust = Trust::fast) {
   if (!database.is_new() || journal.get_replay_position() != journal_start) return;
   const Offset last = std::min(limit, journal.get_checkpoint());
-  if (const auto place = restore_snapshot(database, journal.get_file(), last))
-    journal.resume(*place);
+  const auto place = restore_snapshot(database, journal.get_file(), last, trust);
+  if (!place) return;
+  journal.resume(*place);
+  if (trust == Trust::fast && journal.is_covered())
+    database.snapshot_source()->verify_in_background(journal.get_file());
 }
 
 template <class Journal>
-static void load_up_to(Database& database, Journal& journal, Offset end) {
-  begin(database, journal, end);
+static void replay_up_to(Database& database, Journal& journal, Offset end) {
   load(database, journal.get_checkpoint(), end,
        [&](auto& handler) { journal.replay(handler, end); });
 }
 
-void begin_with_snapshot(Database& database, Readonly_Journal& journal, Offset limit) {
-  begin(database, journal, limit);
+// Whether a snapshot is to blame for entries that did not fit the tables.
+static bool is_damaged(const Database& database) {
+  const auto& source = database.snapshot_source();
+  if (!source) return false;
+  try {
+    source->verify();
+  } catch (const Corruption_Error&) {
+    return true;
+  } catch (const Io_Error&) {
+  }
+  return false;
+}
+
+template <class Journal>
+static void load_up_to(Database& database, Journal& journal, Offset end,
+                       Trust trust = Trust::fast) {
+  database.require_intact();
+  const bool was_new = database.is_new();
+  begin(database, journal, end, trust);
+  try {
+    replay_up_to(database, journal, end);
+  } catch (const Exception&) {
+    if (!was_new || database.observer() != nullptr || !is_damaged(database)) throw;
+    database = database.make_new();
+    journal.rewind();
+    begin(database, journal, end, Trust::verified);
+    replay_up_to(database, journal, end);
+  }
+}
+
+void begin_with_snapshot(Database& database, Readonly_Journal& journal, Offset limit, Trust trust) {
+  begin(database, journal, limit, trust);
 }
 
 void load(Database& database, Readonly_Journal& journal) {
@@ -79,6 +111,15 @@ void load(Database& database, Readonly_Journal& journal, Offset end) {
 
 void load(Database& database, Writable_Journal& journal, Offset end) {
   load_up_to(database, journal, end);
+}
+
+void load_verified(Database& database, Readonly_Journal& journal, Offset end) {
+  load_up_to(database, journal, end, Trust::verified);
+  require_entry_end(journal, end);
+}
+
+void load_verified(Database& database, Writable_Journal& journal) {
+  load_up_to(database, journal, journal.get_checkpoint(), Trust::verified);
 }
 
 void load_copied(Database& database, Writable_Journal& journal) {

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "snapshot/snapshot_file.h"
+#include "table/snapshot_source.h"
 
 namespace joedb::inline v1 {
 
@@ -44,18 +45,26 @@ static bool is_index(const Snapshot_File::Group& group) { return group.name.star
 // The database, made anew, from one snapshot; what keeps it from being used is thrown. False if
 // there is no such file, or it is of a later state.
 static bool restore_one(Database& database, const Abstract_File& journal, Offset position,
-                        Offset limit, Snapshot_Report& report, Replay_Place& place) {
+                        Offset limit, Trust trust, bool& is_other_journal, Snapshot_Report& report,
+                        Replay_Place& place) {
   auto file = open_snapshot(journal, position);
   if (!file) return false;
-  const Snapshot_File snapshot(std::move(file));
-  if (!snapshot.fits(journal)) throw Corruption_Error("it belongs to another journal", 0);
+  auto opened = std::make_shared<const Snapshot_File>(std::move(file));
+  const Snapshot_File& snapshot = *opened;
+  // If the newest one is not of this journal, samples say too little of older ones.
+  if (!snapshot.fits(journal) || (is_other_journal && !snapshot.fits_wholly(journal))) {
+    is_other_journal = true;
+    throw Corruption_Error("it belongs to another journal", 0);
+  }
   if (snapshot.place().position > limit) return false;
+  if (trust == Trust::verified || snapshot.size_of_sections() <= verified_at_opening)
+    snapshot.verify();
   Database restored = database.make_new();
   const bool is_newest = position == 0;
   // One of a tool with --classic is in the way of everybody else.
   const bool is_classic = restored.deleted_values() == Deleted_Values::keep;
   if (is_newest) report.is_for_others = is_classic && !restored.suits(snapshot);
-  restored.restore(snapshot);
+  restored.restore(std::move(opened));
   if (is_newest)
     report.is_for_others =
         std::count_if(snapshot.groups().begin(), snapshot.groups().end(), is_index) >
@@ -67,17 +76,18 @@ static bool restore_one(Database& database, const Abstract_File& journal, Offset
 }
 
 std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_File& journal,
-                                             Offset limit) {
+                                             Offset limit, Trust trust) {
   Snapshot_Report report;
   Replay_Place place;
-  bool is_restored = false;
+  bool is_restored = false, is_other_journal = false;
   const auto attempt = [&](Offset position) {
     const auto fail = [&](const std::string& what) {
       if (!report.remark.empty()) report.remark += "; ";
       report.remark += journal.get_name() + snapshot_suffix(position) + " is not used: " + what;
     };
     try {
-      is_restored = restore_one(database, journal, position, limit, report, place);
+      is_restored =
+          restore_one(database, journal, position, limit, trust, is_other_journal, report, place);
     } catch (const Corruption_Error& error) {
       fail(error.reason());
     } catch (const Io_Error& error) {
@@ -107,36 +117,77 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
 void map_snapshot(Database& database, const Abstract_File& journal, Offset position, bool is_kept) {
   auto file = open_snapshot(journal, is_kept ? position : 0);
   if (!file) return;
-  const Snapshot_File snapshot(std::move(file));
-  if (snapshot.place().position == position && snapshot.fits(journal)) database.restore(snapshot);
+  auto snapshot = std::make_shared<const Snapshot_File>(std::move(file));
+  if (snapshot->place().position == position && snapshot->fits(journal))
+    database.restore(std::move(snapshot));
 }
 
 std::vector<Index_Definition> snapshot_indexes(const Abstract_File& journal) {
-  std::vector<Index_Definition> indexes;
   auto file = open_snapshot(journal, 0);
-  if (!file) return indexes;
-  const Snapshot_File snapshot(std::move(file));
+  return file ? snapshot_form(Snapshot_File(std::move(file))).indexes
+              : std::vector<Index_Definition>();
+}
+
+Snapshot_Form snapshot_form(const Snapshot_File& snapshot) {
+  Snapshot_Form form;
+  form.deleted_values = Database::read_deleted_values(snapshot);
   for (const Snapshot_File::Group& group : snapshot.groups())
-    if (is_index(group)) indexes.push_back(Database::read_definition(*snapshot.open(group.name)));
-  return indexes;
+    if (is_index(group))
+      form.indexes.push_back(Database::read_definition(*snapshot.open(group.name)));
+  return form;
+}
+
+// A new file, which is never one that has this name already: that may be a link to another file.
+// What a killed process has left is removed. Null if another process has it, or there is no place.
+static std::unique_ptr<Abstract_File> create_unfinished(const Abstract_File& journal) {
+  const auto create = [&] { return journal.open_beside(unfinished, Open_Mode::create_new); };
+  try {
+    return create();
+  } catch (const Io_Error& error) {
+    if (error.code == EAGAIN) return nullptr;  // another process took it for what was left
+    if (error.code != EEXIST) throw;
+  }
+  std::unique_ptr<Abstract_File> left;  // its lock: nobody else removes it
+  try {
+    left = journal.open_beside(unfinished, Open_Mode::write_existing);
+  } catch (const Io_Error& error) {
+    if (error.code == EAGAIN) return nullptr;
+    if (error.code == EACCES || error.code == EPERM) throw;  // perhaps another user is writing it
+  }
+  journal.remove_beside(unfinished);
+  try {
+    return create();
+  } catch (const Io_Error& error) {
+    if (error.code == EEXIST || error.code == EAGAIN) return nullptr;
+    throw;
+  }
+}
+
+// What was derived of a snapshot is of the journal bytes that this has seen, and those behind.
+static Journal_Marks marks_of(const Database& database, const Abstract_File& journal,
+                              Offset position) {
+  Journal_Marks marks;
+  marks.sample = sample_journal(journal, position);
+  if (const auto& source = database.snapshot_source())
+    marks.hash = hash_journal(journal, position, source->file().marks().hash,
+                              source->file().place().position);
+  else
+    marks.hash = hash_journal(journal, position);
+  marks.identity = identity_of(journal).value_or(File_Identity());
+  return marks;
 }
 
 bool write_snapshot(const Database& database, const Abstract_File& journal,
                     const Replay_Place& place, bool is_kept) {
   database.require_intact();
-  std::unique_ptr<Abstract_File> file;
-  try {
-    file = journal.open_beside(unfinished, Open_Mode::write_existing_or_create_new);
-  } catch (const Io_Error& error) {
-    if (error.code == EAGAIN) return false;  // another process has it
-    throw;
-  }
+  const std::unique_ptr<Abstract_File> file = create_unfinished(journal);
   if (!file) return false;
   try {
-    file->truncate(0);  // what a killed process has left
+    // A flipped bit of it would be right by the hashes of the new one.
+    if (const auto& source = database.snapshot_source()) source->verify();
     Snapshot_Writer out(*file);
     database.save(out);
-    out.finish(place, sample_journal(journal, place.position));
+    out.finish(place, marks_of(database, journal, place.position));
     file->sync();
     database.require_intact();
   } catch (...) {
@@ -150,17 +201,17 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
   return true;
 }
 
-// Whether it was there.
+// Whether it was there, and is gone.
 static bool remove_snapshot(const Abstract_File& journal, const std::string& name) {
   std::unique_ptr<Abstract_File> lock;
   try {
     if (name == unfinished) lock = journal.open_beside(unfinished, Open_Mode::write_existing);
-    journal.remove_beside(name);
-    return true;
   } catch (const Io_Error& error) {
-    if (error.code == EAGAIN || error.code == ENOENT) return false;
-    throw;
+    if (error.code == EAGAIN) return false;  // another process is writing it
+    // Else it is a link to nothing, or no file: it can be removed.
   }
+  journal.remove_beside(name);
+  return true;
 }
 
 std::vector<std::string> remove_snapshots(const Abstract_File& journal) {

@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include "format/hash.h"
 #include "joedb/base/bytes.h"
+#include "joedb/base/log.h"
 #include "joedb/format/encoder.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
@@ -17,6 +20,8 @@
 #include "lab/random.h"
 #include "lab/random_changes.h"
 #include "snapshot/snapshot_file.h"
+#include "table/content_difference.h"
+#include "table/snapshot_source.h"
 #include "testing/error_of.h"
 #include "testing/temporary_directory.h"
 
@@ -203,7 +208,7 @@ TEST_F(Written_Snapshot, IsOfNoImportance) {
 
 TEST_F(Written_Snapshot, IsNotUsedIfItIsDamagedWhereThatIsSeen) {
   const std::string good = bytes();
-  for (std::size_t i = 0; i < 14 * 8; i += 3) {
+  for (std::size_t i = 0; i < 18 * 8; i += 3) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ 0x10);
     replace(bad);
@@ -446,28 +451,270 @@ TEST_F(Written_Snapshot, IsReplacedOnClosingOnceItIsOld) {
   expect_used(end);
 }
 
+// ---- damage that opening does not see
+// ------------------------------------------------------------
+
+// As if the snapshot were too large to be verified when it is opened.
+class Damaged_Snapshot : public Written_Snapshot {
+ protected:
+  void SetUp() override {
+    Written_Snapshot::SetUp();
+    verified_at_opening = 0;
+  }
+  void TearDown() override { verified_at_opening = usual_; }
+
+  // A letter of a name, which then is another one.
+  void damage() const {
+    std::string bad = bytes();
+    const std::size_t at = bad.find("A city with the number 7919");
+    ASSERT_NE(at, std::string::npos);
+    bad[at] = 'B';
+    replace(bad);
+  }
+  // Nothing is looked at.
+  Snapshot_Report opened() const {
+    File file(path(), Open_Mode::read_existing);
+    Database database(Deleted_Values::reset);
+    for (Index_Definition& index : indexes()) database.add_index(std::move(index));
+    Readonly_Journal journal(file);
+    load(database, journal);
+    return database.snapshot_report();
+  }
+  void expect_good() const {
+    const Snapshot_File file(std::make_unique<File>(snapshot(), Open_Mode::read_existing));
+    EXPECT_EQ(error_of<Corruption_Error>([&] { file.verify(); }), "no error");
+    EXPECT_EQ(read().text, replayed());
+  }
+
+ private:
+  const Offset usual_ = verified_at_opening;
+};
+
+TEST_F(Damaged_Snapshot, IsVerifiedAtOpeningIfItIsSmall) {
+  damage();
+  EXPECT_EQ(opened().position, position_);
+  verified_at_opening = 1 << 20;
+  expect_not_used("a block is damaged");
+}
+
+TEST_F(Damaged_Snapshot, IsNotWrittenAgainWithRightHashes) {
+  damage();
+  Destructor_Logger::remove_logger();
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    const std::string before = bytes();
+    EXPECT_NE(error_of<Corruption_Error>([&] { db.write_snapshot(); }).find("is damaged"),
+              std::string::npos);
+    EXPECT_EQ(bytes(), before);
+    EXPECT_THROW(db.soft_checkpoint(), Corruption_Error);
+  }
+  expect_good();  // closing has written it from the journal
+}
+
+TEST_F(Damaged_Snapshot, IsReplacedInTheBackgroundByOneOfTheJournal) {
+  damage();
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    db.write_snapshot_in_background();
+    db.wait_for_snapshot();
+    EXPECT_EQ(all_of(db.get_database()), replayed());
+  }
+  expect_good();
+}
+
+TEST_F(Damaged_Snapshot, IsReplacedOnClosingByOneOfTheJournal) {
+  damage();
+  Destructor_Logger::remove_logger();
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    db.set_snapshot_due_bytes(1);
+  }
+  expect_good();
+}
+
+TEST_F(Damaged_Snapshot, IsFoundInTheBackgroundWhereTheJournalHasIntegrityEntries) {
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    db.enable_integrity();
+    ASSERT_TRUE(db.write_snapshot());
+  }
+  damage();
+  File file(path(), Open_Mode::read_existing);
+  Database database(Deleted_Values::reset);
+  Readonly_Journal journal(file);
+  load(database, journal);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (error_of([&] { database.require_intact(); }) == "no error" &&
+         std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  EXPECT_THROW(database.require_intact(), Corruption_Error);
+  EXPECT_THROW(load(database, journal), Corruption_Error);
+}
+
+TEST_F(Damaged_Snapshot, NeverMakesOpeningFail) {
+  const std::string good = bytes();
+  for (std::size_t i = 4096; i < good.size() - 5000; i += 3001) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 4);
+    replace(bad);
+    EXPECT_EQ(error_of([&] { opened(); }), "no error") << i;
+  }
+}
+
+// ---- snapshots of other journals
+// -----------------------------------------------------------------
+
+class Snapshot_Of_A_Twin : public Written_Snapshot {
+ protected:
+  // A journal of the same length, which differs in one letter that no sample has.
+  std::string twin() const {
+    std::string bytes = directory_.read("city.joedb");
+    const std::size_t at = bytes.find("A city with the number", bytes.size() / 14 + 9000);
+    bytes[at] = 'B';
+    return bytes;
+  }
+  void expect_other() {
+    EXPECT_EQ(sample(), before_);
+    expect_not_used("it belongs to another journal");
+  }
+  std::uint64_t sample() const {
+    return sample_journal(File(path(), Open_Mode::read_existing), position_);
+  }
+  void note_sample() { before_ = sample(); }
+
+ private:
+  std::uint64_t before_ = 0;
+};
+
+TEST_F(Snapshot_Of_A_Twin, ThatWasMovedIsNotUsed) {
+  note_sample();
+  directory_.write("other.joedb", twin());
+  std::filesystem::rename(directory_.file("other.joedb"), path());
+  expect_other();
+}
+
+TEST_F(Snapshot_Of_A_Twin, ThatWasCopiedIsNotUsed) {
+  {
+    File file(path(), Open_Mode::write_existing);
+    Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+    ASSERT_TRUE(db.write_snapshot());
+    position_ = db.get_journal().get_checkpoint();
+  }
+  note_sample();
+  const std::string other = twin();
+  std::ofstream(path(), std::ios::binary) << other;  // into the same file
+  expect_other();
+}
+
+TEST_F(Snapshot_Of_A_Twin, ThatIsMovedBesideItIsNotUsed) {
+  note_sample();
+  const std::string own = bytes();
+  directory_.write("other.joedb", twin());
+  std::filesystem::rename(directory_.file("other.joedb"), path());
+  replace(own);
+  expect_other();
+}
+
+TEST_F(Written_Snapshot, IsUsedBesideACopyOfItsJournal) {
+  std::filesystem::copy_file(path(), directory_.file("copy"));
+  std::filesystem::rename(directory_.file("copy"), path());
+  expect_used(position_);
+}
+
+TEST_F(Written_Snapshot, KnowsAllBytesOfItsJournal) {
+  const auto hash_of_snapshot = [&] {
+    return Snapshot_File(std::make_unique<File>(snapshot(), Open_Mode::read_existing))
+        .marks()
+        .hash.all;
+  };
+  File file(path(), Open_Mode::write_existing);
+  Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+  for (const std::size_t size : {std::size_t{10}, std::size_t{3} << 20, std::size_t{100}}) {
+    db.write(Comment{std::string(size, 'c')});
+    ASSERT_TRUE(db.write_snapshot());
+    EXPECT_EQ(hash_of_snapshot(), hash_journal(file, db.get_journal().get_checkpoint()).all);
+  }
+}
+
+// ---- what stands where it should be
+// --------------------------------------------------------------
+
+TEST_F(Written_Snapshot, IsNeverWrittenThroughALink) {
+  directory_.write("precious", "precious");
+  std::filesystem::create_symlink("precious", path() + ".snapshot.tmp");
+  File file(path(), Open_Mode::write_existing);
+  Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+  EXPECT_TRUE(db.write_snapshot());
+  EXPECT_EQ(directory_.read("precious"), "precious");
+  EXPECT_FALSE(std::filesystem::is_symlink(snapshot()));
+  std::filesystem::create_symlink("nowhere", path() + ".snapshot.tmp");
+  EXPECT_TRUE(db.write_snapshot());
+  EXPECT_FALSE(std::filesystem::exists(directory_.file("nowhere")));
+  std::filesystem::create_hard_link(directory_.file("precious"), path() + ".snapshot.tmp");
+  EXPECT_TRUE(db.write_snapshot());
+  EXPECT_EQ(directory_.read("precious"), "precious");
+}
+
+TEST_F(Written_Snapshot, ThatIsAPipeIsNotWaitedFor) {
+  std::filesystem::remove(snapshot());
+  ASSERT_EQ(::mkfifo(snapshot().c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((path() + ".snapshot.tmp").c_str(), 0600), 0);
+  expect_not_used("it is a pipe");
+  File file(path(), Open_Mode::write_existing);
+  Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+  EXPECT_TRUE(db.write_snapshot());
+  expect_used(db.get_journal().get_checkpoint());
+}
+
+TEST_F(Written_Snapshot, DiffersFromTablesInWhatItSays) {
+  File file(path(), Open_Mode::read_existing);
+  const auto load_all = [&](Database& database) {
+    for (Index_Definition& index : indexes()) database.add_index(std::move(index));
+    Readonly_Journal journal(file);
+    load(database, journal);
+  };
+  Database a(Deleted_Values::reset), b(Deleted_Values::reset);
+  load_all(a);
+  load_all(b);
+  EXPECT_EQ(content_difference(a, b), "");
+  b.remove_limits();
+  b(Update<std::int32_t>{city, Record_Id(3), size, 3'000'000});
+  EXPECT_EQ(content_difference(a, b), "table city, record 3, field size");
+  b(Update<std::int32_t>{city, Record_Id(3), size, 3});
+  EXPECT_EQ(content_difference(a, b), "");
+  b(Delete{city, Record_Id(5)});
+  EXPECT_EQ(content_difference(a, b), "table city, number of records");
+  b(Timestamp{1});
+  EXPECT_EQ(content_difference(a, b), "time stamps");
+}
+
 // ---- snapshots that somebody made by hand -------------------------------------------------------
+
+constexpr std::uint64_t layout = 0x02'00'00'00'00'00'00'02;
+constexpr std::size_t header_hash_word = 17;
 
 // Makes the hashes of header and directory right again.
 void hash_again(std::string& bytes) {
-  constexpr std::uint64_t layout = 0x01'00'00'00'00'00'00'01;
   const auto word = [&](std::size_t i) { return load<std::uint64_t>(bytes.data() + 8 * i); };
   if (word(9) > bytes.size() || word(10) > bytes.size() - word(9)) return;
   store(bytes.data() + 8 * 11, hash_of({bytes.data() + word(9), word(10)}, layout));
-  store(bytes.data() + 8 * 13, hash_of({bytes.data(), 8 * 13}, layout));
+  store(bytes.data() + 8 * header_hash_word, hash_of({bytes.data(), 8 * header_hash_word}, layout));
 }
 
 TEST_F(Written_Snapshot, MayHaveAnyNumberInItsHeader) {
-  constexpr std::uint64_t layout = 0x01'00'00'00'00'00'00'01;
   const std::string good = bytes();
   constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t word = 2; word < 13; ++word)
+  for (std::size_t word = 2; word < header_hash_word; ++word)
     for (const std::int64_t number :
          {std::int64_t{0}, std::int64_t{-1}, least, most, most - 4096}) {
       std::string bad = good;
       store(bad.data() + 8 * word, number);
-      store(bad.data() + 8 * 13, hash_of({bad.data(), 8 * 13}, layout));
+      store(bad.data() + 8 * header_hash_word, hash_of({bad.data(), 8 * header_hash_word}, layout));
       replace(bad);
       SCOPED_TRACE("word " + std::to_string(word) + ", " + std::to_string(number));
       try {
@@ -491,10 +738,10 @@ std::string error_of_database(std::string_view schema, index_t rows,
   out.begin_group("table 1");
   for (const std::int64_t number : {std::int64_t{0}, std::int64_t{rows}, std::int64_t{1}})
     out.number(number);
-  out.finish({1000, {}}, 0);
-  const Snapshot_File snapshot(std::move(file));
+  out.finish({1000, {}}, {});
   Database database;
-  return error_of<Corruption_Error>([&] { database.restore(snapshot); });
+  return error_of<Corruption_Error>(
+      [&] { database.restore(std::make_shared<const Snapshot_File>(std::move(file))); });
 }
 
 TEST(Snapshot_Of_A_Database, HasNoMoreRowsThanItsJournalCanHave) {
@@ -590,8 +837,7 @@ TEST_F(Written_Snapshot, MadeByHandReachesNothingOutsideOfIt) {
     Database database(Deleted_Values::reset);
     for (Index_Definition& index : indexes()) database.add_index(std::move(index));
     try {
-      const Snapshot_File snapshot(std::move(file));
-      database.restore(snapshot);
+      database.restore(std::make_shared<const Snapshot_File>(std::move(file)));
     } catch (const Exception&) {
       continue;
     }
@@ -601,7 +847,7 @@ TEST_F(Written_Snapshot, MadeByHandReachesNothingOutsideOfIt) {
     Memory_File copy;
     Snapshot_Writer out(copy);
     database.save(out);
-    out.finish({}, 0);
+    out.finish({}, {});
   }
   EXPECT_GT(restored_count, 100);
 }

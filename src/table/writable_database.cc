@@ -6,6 +6,7 @@
 #include "io/process_memory.h"
 #include "joedb/base/log.h"
 #include "joedb/table/snapshot.h"
+#include "table/snapshot_source.h"
 
 namespace joedb::inline v1 {
 
@@ -40,7 +41,7 @@ class Writable_Database::Background_Snapshot {
     try {
       Readonly_Journal journal(*file_);
       if (is_shared_) file_->datasync();  // another process may have written the checkpoint
-      load(database_, journal, hard_);
+      load_verified(database_, journal, hard_);
       if (joedb::write_snapshot(database_, *file_, journal.get_replay_place())) position_ = hard_;
       database_ = Database();
     } catch (...) {
@@ -126,11 +127,28 @@ Writable_Database::~Writable_Database() {
     finish_background();
     const bool may_write = !must_build_ && !journal_.has_failed() && ahead_of_checkpoint() == 0;
     const bool has_hard = journal_.get_hard_checkpoint() >= journal_.get_replay_position();
-    if (!may_write || !is_snapshot_due() || (journal_.is_shared() && !has_hard)) return;
-    hard_checkpoint();  // that of another process may not be on the disk yet
-    joedb::write_snapshot(database_, journal_.get_file(), journal_.get_replay_place());
+    const bool is_damaged =
+        database_.snapshot_source() != nullptr && database_.snapshot_source()->is_damaged();
+    const bool is_due = is_damaged || is_snapshot_due();
+    if (!may_write || !is_due || (journal_.is_shared() && !has_hard)) return;
+    journal_.hard_checkpoint();  // that of another process may not be on the disk yet
+    replace_snapshot();
   } catch (const std::exception& error) {
     Destructor_Logger::warning("there is no new snapshot: " + std::string(error.what()));
+  }
+}
+
+// A damaged one is replaced by one that is made of the journal alone.
+void Writable_Database::replace_snapshot() {
+  try {
+    joedb::write_snapshot(database_, journal_.get_file(), journal_.get_replay_place());
+  } catch (const Corruption_Error& error) {
+    if (database_.snapshot_source() == nullptr || !database_.snapshot_source()->is_damaged()) throw;
+    Destructor_Logger::warning(std::string(error.what()) + ". It is written again now");
+    database_ = database_.make_new();
+    journal_.rewind();
+    load_verified(database_, journal_);
+    joedb::write_snapshot(database_, journal_.get_file(), journal_.get_replay_place());
   }
 }
 
@@ -207,7 +225,7 @@ bool Writable_Database::is_snapshot_due() const {
   const Snapshot_Report& report = database_.snapshot_report();
   const bool has_one = report.position > 0 || !report.remark.empty();
   return has_one && !report.is_for_others &&
-         journal_.get_checkpoint() - report.position >= snapshot_due_bytes;
+         journal_.get_checkpoint() - report.position >= due_bytes_;
 }
 
 }  // namespace joedb::inline v1

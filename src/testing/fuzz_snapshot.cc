@@ -91,18 +91,20 @@ enum Word : std::size_t {
   position = 2,
   sample = 6,
   sections_end = 7,
+  hash_of_hashes = 8,
   directory_offset = 9,
   directory_size = 10,
   directory_hash = 11,
   file_size = 12,
-  header_hash = 13,
+  journal_hash = 13,
+  header_hash = 17,
   word_count
 };
 
 // Makes hashes right, and with `is_whole` also what else the header says, so that the snapshot fits
 // the journal; the position if it is that of no entry.
 std::string mended(std::string bytes, bool is_whole) {
-  constexpr std::uint64_t layout = 0x01'00'00'00'00'00'00'01;
+  constexpr std::uint64_t layout = 0x02'00'00'00'00'00'00'02;
   if (bytes.size() < snapshot_page) return bytes;
   const auto word = [&](Word i) { return load<std::uint64_t>(bytes.data() + 8 * i); };
   const auto set = [&](Word i, std::uint64_t value) { store(bytes.data() + 8 * i, value); };
@@ -118,9 +120,19 @@ std::string mended(std::string bytes, bool is_whole) {
     set(directory_size, bytes.size() - start);
     set(sections_end, start == snapshot_page ? start : start - 8);
   }
+  // There is one block, of less than 1 MiB.
+  const std::uint64_t end = word(sections_end);
+  if (end > snapshot_page && end + 8 == start)
+    store(
+        bytes.data() + end,
+        hash_of(std::string_view(bytes).substr(snapshot_page, end - snapshot_page), snapshot_page));
+  if (end >= snapshot_page && end <= start)
+    set(hash_of_hashes, hash_of(std::string_view(bytes).substr(end, start - end), layout));
   const auto place = static_cast<Offset>(word(position));
-  if (place >= journal_start && place <= journal.get_size())
+  if (place >= journal_start && place <= journal.get_size()) {
     set(sample, sample_journal(journal, place));
+    set(journal_hash, hash_journal(journal, place).all);
+  }
   set(directory_hash, hash_of(std::string_view(bytes).substr(start), layout));
   set(header_hash, hash_of(std::string_view(bytes).substr(0, 8 * header_hash), layout));
   return bytes;

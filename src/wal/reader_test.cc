@@ -392,6 +392,17 @@ TEST_F(Wal_Later, ArePutBesideWhatWasSavedBefore) {
   EXPECT_TRUE(std::filesystem::exists(saved(3)));
 }
 
+TEST_F(Wal_Later, AreNotWrittenThroughALink) {
+  write(6);
+  damage(3);
+  const std::string other = directory_.file("other");
+  std::ofstream(other, std::ios::binary) << "joedbwal";
+  std::filesystem::create_symlink(other, saved());
+  EXPECT_EQ(saved(), Writer(name_).found().saved);
+  EXPECT_FALSE(std::filesystem::is_symlink(saved()));
+  EXPECT_EQ(std::filesystem::file_size(other), 8U);
+}
+
 TEST_F(Wal_Later, AreSavedOnceIfTheFirstAttemptWasCutOff) {
   write(6);
   damage(3);

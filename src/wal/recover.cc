@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <vector>
 
 #include "base/zeros.h"
@@ -256,6 +257,23 @@ bool is_free(const Abstract_File& file) {
 
 }  // namespace
 
+// A new file for it, in place of what a killed process has left of the same. Never one that is
+// there, which may be a link to another file. Null if the name is taken.
+static std::unique_ptr<Abstract_File> create_saved(const Abstract_File& file,
+                                                   const std::string& suffix,
+                                                   const Saved_Part& part) {
+  const auto create = [&] { return file.open_beside(suffix, Open_Mode::create_new); };
+  try {
+    return create();
+  } catch (const Io_Error& error) {
+    if (error.code != EEXIST) throw;
+  }
+  const auto found = file.open_beside(suffix, Open_Mode::write_existing);
+  if (!is_free(*found) && !part.is_in(*found)) return nullptr;
+  file.remove_beside(suffix);
+  return create();
+}
+
 std::string save_later_entries(const Abstract_File& file, const Report& report) {
   // Where the file was cut, the zeros that fill up the last entry may be missing.
   Saved_Part part{file, report.later_offset, std::min(report.later_end, file.get_size()), {}};
@@ -267,10 +285,8 @@ std::string save_later_entries(const Abstract_File& file, const Report& report) 
   const std::string suffix = ".tail-" + std::to_string(report.end.position.offset);
   constexpr int most = 100;
   for (int i = 1; i <= most; ++i) {
-    const auto saved = file.open_beside(i == 1 ? suffix : suffix + "-" + std::to_string(i),
-                                        Open_Mode::write_existing_or_create_new);
-    if (!saved) break;
-    if (!is_free(*saved) && !part.is_in(*saved)) continue;
+    const auto saved = create_saved(file, i == 1 ? suffix : suffix + "-" + std::to_string(i), part);
+    if (!saved) continue;
     saved->truncate(part.end + part.shift());
     part.write_to(*saved);
     return saved->get_name();

@@ -16,6 +16,7 @@
 namespace joedb::inline v1 {
 
 class Snapshot_File;
+class Snapshot_Source;
 class Snapshot_Writer;
 
 // What opening a database has found beside its journal.
@@ -151,21 +152,26 @@ class Database {
   void save(Snapshot_Writer& out) const;
   // The first items of the group of an index.
   static Index_Definition read_definition(Section_Reader& in);
+  // Throws Corruption_Error, Io_Error.
+  static Deleted_Values read_deleted_values(const Snapshot_File& snapshot);
   // Whether it treats ids that are used again as this database does, or there are none. Throws
   // Corruption_Error, Io_Error.
   bool suits(const Snapshot_File& snapshot) const;
   // For a new database, or one with the same content, whose addresses of tables and columns stay,
   // and whose values are in the file then. Throws Corruption_Error, with a text that says what does
   // not fit, and Io_Error; a new database is of no use then.
-  void restore(const Snapshot_File& snapshot);
+  void restore(std::shared_ptr<const Snapshot_File> snapshot);
+  // The snapshot that values have come from; null if all of them have come from entries.
+  const std::shared_ptr<Snapshot_Source>& snapshot_source() const { return snapshot_source_; }
   // Gives memory back: moves tables and indexes to a file without a name in $TMPDIR, or /var/tmp.
   // From then on, processes that this one forks share them. What is true of addresses after
   // restore() is true then. Throws Io_Error, std::bad_alloc; the content is the same then.
   void spill();
-  // Throws Io_Error if somebody has cut the file that tables are mapped from: values may be wrong.
+  // Throws Io_Error if somebody has cut the file that tables are mapped from, Corruption_Error if
+  // its verification in the background (table/snapshot.h) has found damage: values may be wrong.
   void require_intact() const {
     if (Zeroed_Memory::cut_count() != known_cuts_) [[unlikely]]
-      look_for_cuts();
+      look_for_damage();
   }
   // What was found beside the journal.
   const Snapshot_Report& snapshot_report() const { return snapshot_report_; }
@@ -343,7 +349,7 @@ class Database {
     t.prepare_keys(e.record, std::array{New_Value{e.field, key_part(e.value)}});
   }
   void make_indexes();
-  void look_for_cuts() const;
+  void look_for_damage() const;
   template <class Entry>
   void remember(const Entry& entry);
   [[noreturn]] static void throw_invalid_table(Table_Id id);
@@ -364,6 +370,7 @@ class Database {
   bool may_write_ = false;
   std::optional<Timestamps> timestamps_;
   Snapshot_Report snapshot_report_;
+  std::shared_ptr<Snapshot_Source> snapshot_source_;
   std::shared_ptr<File> spill_file_;
   std::uint64_t known_cuts_ = Zeroed_Memory::cut_count();
 };

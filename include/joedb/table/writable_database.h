@@ -216,7 +216,9 @@ class Writable_Database {
   // mapped afterwards: memory that is not in use is given back. Strings, iterators of indexes and
   // other addresses of values are not valid then. Returns false if another process is writing one,
   // or the file has no place for one. Throws what hard_checkpoint() throws, Exception in
-  // update_vector, and Io_Error: there is no new snapshot then, and nothing else has changed. Where
+  // update_vector, Corruption_Error if the snapshot before is damaged, so that the tables may have
+  // wrong values (the destructor writes it again from the journal), and
+  // Io_Error: there is no new snapshot then, and nothing else has changed. Where
   // the tables cannot be mapped from it, they stay in memory.
   bool write_snapshot();
 
@@ -240,9 +242,11 @@ class Writable_Database {
   bool is_memory_above(std::size_t bytes) const;
 
   // Whether there is a snapshot that this database could use, or should replace, and at least
-  // `snapshot_due_bytes` of journal are behind it: replaying them takes about 0.1 s.
+  // `snapshot_due_bytes` of journal, or as many as were set, are behind it: replaying them takes
+  // about 0.1 s.
   bool is_snapshot_due() const;
   static constexpr Offset snapshot_due_bytes = Offset{1} << 24;
+  void set_snapshot_due_bytes(Offset bytes) { due_bytes_ = bytes; }
 
   // ---- sharing
 
@@ -353,6 +357,7 @@ class Writable_Database {
 
   // Where the snapshot is that the thread has written; 0 if there is none.
   Offset finish_background();
+  void replace_snapshot();
   void spill();
 
   // The tables have what the journal has not.
@@ -399,7 +404,8 @@ class Writable_Database {
   const std::vector<Index_Definition> indexes_;
   Database database_;
   Writable_Journal journal_;
-  Offset spilled_ = 0;      // the position when memory was given back
+  Offset spilled_ = 0;  // the position when memory was given back
+  Offset due_bytes_ = snapshot_due_bytes;
   int vector_updates_ = 0;  // that are being made, one in the other
   bool must_build_ = true;
   bool has_checkpoints_ = true;

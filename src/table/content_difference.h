@@ -1,0 +1,17 @@
+#ifndef JOEDB_SRC_TABLE_CONTENT_DIFFERENCE_H
+#define JOEDB_SRC_TABLE_CONTENT_DIFFERENCE_H
+
+#include <string>
+
+#include "joedb/table/database.h"
+
+namespace joedb::inline v1 {
+
+// Where two databases differ first, as text like "table city, record 3, field name"; empty if they
+// do not: schema, records in their order, the bits of their values, the ids that new records will
+// get, indexes and time stamps. Neither is believed: it ends whatever their lists say.
+std::string content_difference(const Database& a, const Database& b);
+
+}  // namespace joedb::inline v1
+
+#endif
