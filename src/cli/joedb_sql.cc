@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <limits>
@@ -81,16 +80,6 @@ struct Sql_Options {
 };
 
 // ---- the connection -----------------------------------------------------------------------------
-
-bool is_sqlite_file(const std::string& name) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(name, ignored)) return false;
-  constexpr std::string_view magic("SQLite format 3", 16);
-  std::string start(magic.size(), 0);
-  std::ifstream(name, std::ios::binary)
-      .read(start.data(), static_cast<std::streamsize>(start.size()));
-  return start == magic;
-}
 
 // A connection to several files.
 class Sql_Session {
