@@ -213,6 +213,32 @@ def check_export_to_a_file_in_use():
     assert tables('old.sqlite') == ['old'] and not glob.glob('*.tmp-*')
 
 
+def check_definitions():
+    """What SQL makes and drops is in a file of SQLite, or is refused: never in nothing."""
+    os.mkdir('sql')
+    os.chdir('sql')
+    subprocess.run(['joedbi', '--new', 'c.joedb'], input=b'create_table city\nadd_field city name string\n',
+                   stdout=subprocess.DEVNULL, check=True)
+    for statement in ('CREATE TABLE visit(a); INSERT INTO visit VALUES (1)', 'CREATE TABLE c.visit(a)',
+                      'CREATE TABLE main.visit(a)', 'CREATE TABLE visit AS SELECT * FROM city',
+                      'CREATE VIEW visit AS SELECT 1', 'CREATE VIRTUAL TABLE visit USING fts5(a)'):
+        text = fail('joedb', 'sql', 'c.joedb', statement)
+        assert 'would be lost' in text and ('VIEW' in text or 'VIRTUAL' in text or 'joedb_alter(' in text), text
+    assert "joedb_alter('c.joedb', 'drop_table city')" in fail('joedb', 'sql', 'c.joedb', 'DROP TABLE city')
+    run('joedb', 'sql', 'c.joedb', "SELECT joedb_alter('c.joedb', 'create_table visit'); SELECT * FROM visit")
+    run('joedb', 'sql', 'c.joedb', 'CREATE TEMP TABLE t(a); CREATE TABLE temp.u(a); INSERT INTO t VALUES (1); '
+        'CREATE TEMP VIEW v AS SELECT * FROM t; SELECT * FROM v; DROP VIEW v; DROP TABLE t')
+    with contextlib.closing(sqlite3.connect('shop.sqlite')) as shop:
+        shop.execute('CREATE TABLE a(x)')
+    run('joedb', 'sql', 'shop.sqlite', 'CREATE TABLE b(x); INSERT INTO b VALUES (1); CREATE VIEW v AS SELECT * FROM b')
+    run('joedb', 'sql', 'c.joedb', 'shop.sqlite', 'CREATE TABLE shop.c AS SELECT * FROM city; DROP TABLE shop.a')
+    assert 'with shop. in front' in fail('joedb', 'sql', 'c.joedb', 'shop.sqlite', 'CREATE TABLE d(x)')
+    assert 'drop_table city' in fail('joedb', 'sql', 'shop.sqlite', 'c.joedb', 'DROP TABLE city')
+    assert tables('shop.sqlite') == ['b', 'c']
+    assert list(rows('shop.sqlite', 'SELECT * FROM v')) == [(1,)]
+    os.chdir('..')
+
+
 def check_browser():
     """The temporary file is there while the program runs, and only then, whatever ends it."""
     place = os.path.join(os.getcwd(), 'temporary')
@@ -246,6 +272,7 @@ def main(tools, megabytes):
         check_damage()
         check_export_beside_what_sqlite_left()
         check_export_to_a_file_in_use()
+        check_definitions()
         check_browser()
         os.chdir('/')
 
