@@ -9,6 +9,7 @@ import contextlib
 import glob
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -132,6 +133,112 @@ def check_damage():
         assert not glob.glob('*.tmp-*')
 
 
+def fail(*command):
+    """Returns what a command prints that ends with 1."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert done.returncode == 1, (command, done)
+    return done.stdout.decode()
+
+
+def make_old(mode, page_size=4096):
+    """Makes old.sqlite, with a table that no export has; returns a connection to it."""
+    for path in glob.glob('old.sqlite*'):
+        os.remove(path)
+    old = sqlite3.connect('old.sqlite', isolation_level=None)
+    old.execute(f'PRAGMA page_size = {page_size}')
+    old.execute(f'PRAGMA journal_mode = {mode}')
+    old.execute('CREATE TABLE old(a)')
+    old.executemany('INSERT INTO old VALUES(?)', [('x' * 1000,)] * 100)
+    return old
+
+
+def tables(path):
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        assert database.execute('PRAGMA integrity_check').fetchall() == [('ok',)]
+        return sorted(name for name, in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"))
+
+
+def export(*options):
+    return ('joedb', 'export', 'sqlite', *options, 'shop.joedb', 'old.sqlite')
+
+
+def check_export_beside_what_sqlite_left():
+    """A write-ahead log or a journal of another file is never taken for a part of an export."""
+    shop = ['customer', 'invoice', 'line']
+    for mode, suffix in ('wal', '-wal'), ('persist', '-journal'):
+        for is_missing in False, True:
+            old = make_old(mode)
+            if suffix == '-journal':
+                old.execute('BEGIN')
+                old.execute('PRAGMA cache_size = 1')
+                old.execute('UPDATE old SET a = a || a')
+            for path in ('old.sqlite', 'old.sqlite' + suffix):
+                shutil.copy(path, path.replace('old', 'killed'))
+            old.close()
+            for path in glob.glob('old.sqlite*'):
+                os.remove(path)
+            os.rename('killed.sqlite', 'old.sqlite')
+            os.rename('killed.sqlite' + suffix, 'old.sqlite' + suffix)
+            if is_missing:
+                os.remove('old.sqlite')
+                assert f'old.sqlite{suffix}: was left by another file' in fail(*export())
+            else:
+                assert 'exists; --force replaces it' in fail(*export())
+            assert os.path.exists('old.sqlite') != is_missing
+            run(*export('--force'))
+            assert tables('old.sqlite') == shop, (mode, is_missing)
+            assert glob.glob('old.sqlite*') == ['old.sqlite'], glob.glob('*')
+
+
+def check_export_to_a_file_in_use():
+    """Programs that have the file open see the export, and what they write then is in the file."""
+    shop = ['customer', 'invoice', 'line']
+    for mode in 'wal', 'delete', 'persist':
+        for page_size in 4096, 1024:
+            with contextlib.closing(make_old(mode, page_size)) as old:
+                assert old.execute('SELECT count(*) FROM old').fetchall() == [(100,)]
+                if mode == 'wal' and page_size != 4096:
+                    assert 'end that first' in fail(*export('--force'))
+                    continue
+                run(*export('--force'))
+                assert old.execute('SELECT count(*) FROM customer').fetchone()[0] > 0
+                assert tables('old.sqlite') == shop
+                old.execute('CREATE TABLE mine(a)')
+                assert tables('old.sqlite') == [*shop[:3], 'mine']
+            assert tables('old.sqlite') == [*shop, 'mine']
+    old = make_old('delete')
+    old.execute('BEGIN EXCLUSIVE')
+    assert 'another program is reading or writing the file' in fail(*export('--force'))
+    old.close()
+    assert tables('old.sqlite') == ['old'] and not glob.glob('*.tmp-*')
+
+
+def check_definitions():
+    """What SQL makes and drops is in a file of SQLite, or is refused: never in nothing."""
+    os.mkdir('sql')
+    os.chdir('sql')
+    subprocess.run(['joedbi', '--new', 'c.joedb'], input=b'create_table city\nadd_field city name string\n',
+                   stdout=subprocess.DEVNULL, check=True)
+    for statement in ('CREATE TABLE visit(a); INSERT INTO visit VALUES (1)', 'CREATE TABLE c.visit(a)',
+                      'CREATE TABLE main.visit(a)', 'CREATE TABLE visit AS SELECT * FROM city',
+                      'CREATE VIEW visit AS SELECT 1', 'CREATE VIRTUAL TABLE visit USING fts5(a)'):
+        text = fail('joedb', 'sql', 'c.joedb', statement)
+        assert 'would be lost' in text and ('VIEW' in text or 'VIRTUAL' in text or 'joedb_alter(' in text), text
+    assert "joedb_alter('c.joedb', 'drop_table city')" in fail('joedb', 'sql', 'c.joedb', 'DROP TABLE city')
+    run('joedb', 'sql', 'c.joedb', "SELECT joedb_alter('c.joedb', 'create_table visit'); SELECT * FROM visit")
+    run('joedb', 'sql', 'c.joedb', 'CREATE TEMP TABLE t(a); CREATE TABLE temp.u(a); INSERT INTO t VALUES (1); '
+        'CREATE TEMP VIEW v AS SELECT * FROM t; SELECT * FROM v; DROP VIEW v; DROP TABLE t')
+    with contextlib.closing(sqlite3.connect('shop.sqlite')) as shop:
+        shop.execute('CREATE TABLE a(x)')
+    run('joedb', 'sql', 'shop.sqlite', 'CREATE TABLE b(x); INSERT INTO b VALUES (1); CREATE VIEW v AS SELECT * FROM b')
+    run('joedb', 'sql', 'c.joedb', 'shop.sqlite', 'CREATE TABLE shop.c AS SELECT * FROM city; DROP TABLE shop.a')
+    assert 'with shop. in front' in fail('joedb', 'sql', 'c.joedb', 'shop.sqlite', 'CREATE TABLE d(x)')
+    assert 'drop_table city' in fail('joedb', 'sql', 'shop.sqlite', 'c.joedb', 'DROP TABLE city')
+    assert tables('shop.sqlite') == ['b', 'c']
+    assert list(rows('shop.sqlite', 'SELECT * FROM v')) == [(1,)]
+    os.chdir('..')
+
+
 def check_browser():
     """The temporary file is there while the program runs, and only then, whatever ends it."""
     place = os.path.join(os.getcwd(), 'temporary')
@@ -163,6 +270,9 @@ def main(tools, megabytes):
         os.chdir(folder)
         check_round_trip(megabytes)
         check_damage()
+        check_export_beside_what_sqlite_left()
+        check_export_to_a_file_in_use()
+        check_definitions()
         check_browser()
         os.chdir('/')
 

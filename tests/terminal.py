@@ -160,6 +160,41 @@ def test_asks_before_it_makes_a_file(tools, folder):
         assert t.end() == 0 and question not in t.shown, t.shown
 
 
+def test_keeps_all_letters_without_a_locale(tools, folder):
+    make_database(tools, folder, 'create_table t\nadd_field t v string\n')
+    for locale in '', 'C', 'POSIX', 'xx_YY.UTF-8', 'C.UTF-8':
+        with Terminal(tools, folder, 'joedbi db.joedb', LC_ALL=locale, LANG=locale) as t:
+            t.expect_prompt()
+            t.enter('insert_into t 0 "Müller 日本 🎈"')
+            t.type('quit\n')
+            assert t.end() == 0
+        with Terminal(tools, folder, 'joedb sql db.joedb', LC_ALL=locale, LANG=locale) as t:
+            t.expect_prompt()
+            t.enter("INSERT INTO t(v) VALUES ('Zürich');")
+            t.type('.quit\n')
+            assert t.end() == 0
+        texts = subprocess.run([os.path.join(tools, 'joedb'), 'export', 'csv', 'db.joedb', 't'], cwd=folder,
+                               capture_output=True, check=True).stdout.decode()
+        assert texts == 'v\nMüller 日本 🎈\nZürich\n', (locale, texts)
+        subprocess.run([os.path.join(tools, 'joedbi'), 'db.joedb'], cwd=folder, check=True, capture_output=True,
+                       input=b'delete_from t 0\ndelete_from t 1\n')
+
+
+def test_takes_no_line_of_which_letters_are_lost(tools, folder):
+    make_database(tools, folder, 'create_table t\nadd_field t v string\n')
+    with Terminal(tools, folder, 'joedbi db.joedb') as t:
+        t.expect_prompt()
+        os.write(t.terminal, b'insert_into t 0 "M\xfcller"\n')
+        t.expect('the line is not taken')
+        t.expect_prompt()
+        os.write(t.terminal, b'insert_into t 0 "M\xc3ller"\n')
+        t.expect('the line is not taken')
+        t.expect_prompt()
+        assert 'OK: insert_into t 0 "new"' in t.enter('insert_into t 0 "new"')
+        t.type('quit\n')
+        assert t.end() == 0
+
+
 def test_shows_no_prompt_in_a_pipe(tools, folder):
     make_database(tools, folder, CITIES)
     for tool in 'joedbi', 'joedb_client':

@@ -1,7 +1,10 @@
+#include <filesystem>
+
 #include "cli/arguments.h"
 #include "cli/exchange_formats.h"
 #include "cli/output.h"
 #include "cli/sqlite_output.h"
+#include "exchange/sqlite.h"
 
 namespace joedb {
 
@@ -10,9 +13,53 @@ static const char* const details =
 PRIMARY KEY. Null references and blobs are NULL, and so is nan. A string that is not UTF-8, or has
 zero bytes, becomes a BLOB. joedb import sqlite makes the same database of it.
 
-OUT appears when it is complete and on the disk.
+OUT appears when it is complete and on the disk. With --force, a file of SQLite that is there gets the
+new content in one transaction: programs that have it open see it next.
 
 )";
+
+namespace {
+
+// What a killed program has left beside a file that is gone would be taken for a part of the new
+// one, and its old pages be shown.
+void require_no_sidecars(const std::string& out) {
+  const auto sidecars = sqlite_sidecars(out);
+  if (sidecars.empty()) return;
+  throw Exception(sidecars.front() + ": was left by another file " + out +
+                  ", and SQLite would take it for a part of the new one; --force removes it");
+}
+
+void remove_sidecars(const std::string& path) {
+  for (const std::string& sidecar : sqlite_sidecars(path))
+    if (std::error_code error; !std::filesystem::remove(sidecar, error) && error)
+      throw_io_error("removing", sidecar, -1, error.value());
+}
+
+// A database of SQLite, or an empty one.
+bool is_database(const std::string& path) {
+  std::error_code ignored;
+  return is_sqlite_file(path) || (std::filesystem::is_regular_file(path, ignored) &&
+                                  std::filesystem::file_size(path, ignored) == 0);
+}
+
+void replace(const Sqlite_Source& source, const std::string& out) {
+  const std::string path = file_to_replace(out);
+  New_File made(path, New_File::Existing::replace);
+  write_sqlite(source, made.path(), out);
+  if (is_database(path)) return copy_sqlite(made.path(), path, out);
+  remove_sidecars(path);
+  made.publish();
+}
+
+void write(const Sqlite_Source& source, const std::string& out) {
+  require_no_sidecars(out);
+  New_File made(out, New_File::Existing::refuse);
+  write_sqlite(source, made.path(), out);
+  require_no_sidecars(out);
+  made.publish();
+}
+
+}  // namespace
 
 int export_sqlite(std::vector<std::string> arguments) {
   Options options({"joedb export sqlite [options] FILE OUT",
@@ -32,8 +79,7 @@ int export_sqlite(std::vector<std::string> arguments) {
   const std::string out = words->take_last_name();
   require_absent(out, force);
   require_other_file(out, source.name);
-  const auto existing = force ? New_File::Existing::replace : New_File::Existing::refuse;
-  fill_new_file(out, existing, [&](New_File& file) { write_sqlite(source, file.path(), out); });
+  force ? replace(source, out) : write(source, out);
   return 0;
 }
 

@@ -149,13 +149,29 @@ void preview(Row_Source& source, const File_Argument& file, const Import_Options
             << "nothing was written\n";
 }
 
+// "empty becomes 0: city.population, in 2 rows"
+std::string missing_notes(const Import_Counts& counts, const Import_Plan& plan,
+                          const Database& database) {
+  std::string notes;
+  const Table& table = *database.find_table(plan.table);
+  for (const auto& [name, rows] : counts.missing) {
+    const Type_Code type = table.find_field(table.find_field(name))->column->type().code;
+    notes += std::string("empty becomes ") + text_of_missing(type) + ": " + plan.table + '.' +
+             name + ", in " + std::to_string(rows) + (rows == 1 ? " row\n" : " rows\n");
+  }
+  return notes;
+}
+
 void import_from(Row_Source& source, const File_Argument& file, const Import_Options& import) {
   Import_Counts counts;
+  std::string notes;
   change_file(file, import.transaction, [&](Writable_Database& database) {
     const Import_Plan plan = make_plan(source, database.get_database(), import.settings);
     Watch watch(source, "importing");
     counts = import_rows(source, database, plan, [&] { watch(); });
+    notes = missing_notes(counts, plan, database.get_database());
   });
+  if (!import.is_json) std::cout << notes;
   print_counts(import.settings.table, counts, import.is_json);
 }
 
@@ -179,8 +195,8 @@ const char* const common_details =
     R"(A table that exists gets the values by the names of its fields; a new one gets a field for each
 column. All of it is one transaction: if a row is wrong, nothing is imported. Without --key, every
 row is a new record; with --key, or with a column __id, which is the record id, a second import of
-the same rows changes nothing. A value that is missing is 0, false, "", nan in a float, and no
-record in a reference. IN may be -, standard input.
+the same rows changes nothing. A value that is missing is nan in a float, and no record in a
+reference; where it is 0, false or "", the rows are counted. IN may be -, standard input.
 
 )";
 
@@ -202,6 +218,14 @@ void print_counts(const std::string& table, const Import_Counts& counts, bool is
       text += std::string(separator) + name + ' ' + number;
     separator = ", ";
   }
+  if (is_json && !counts.missing.empty()) {
+    separator = ", \"missing\": {";
+    for (const auto& [field, rows] : counts.missing) {
+      text += separator + ('"' + field) + "\": " + std::to_string(rows);
+      separator = ", ";
+    }
+    text += '}';
+  }
   if (is_json)
     text += '}';
   else if (counts.created > 0)
@@ -214,8 +238,8 @@ int import_csv(std::vector<std::string> arguments) {
   Options options(
       {usage, "Imports the rows of a CSV file into a table.",
        std::string("The first row has the names of the columns. Numbers, true and false, "
-                   "and texts get fields of a\ntype that fits all values; blobs are "
-                   "base64.\n\n") +
+                   "and texts get fields of a\ntype that gives back all values as they are: 007, "
+                   "1.10 and NO stay texts. Blobs are base64.\n\n") +
            common_details + file_help(transaction_grammar),
        "  joedb import csv --preview cities.csv europe.joedb\n"
        "  joedb import csv --new --enum country cities.csv europe.joedb\n"

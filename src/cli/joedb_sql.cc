@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <limits>
@@ -27,6 +26,7 @@
 #include "interpreter/display_width.h"
 #include "interpreter/sql.h"
 #include "sql/register_joedb.h"
+#include "sql/sqlite_api.h"
 
 namespace joedb {
 
@@ -40,7 +40,9 @@ name of the file in front: city.country. Others may write a joedb file meanwhile
 sees what is there when it begins.
 
 INSERT, UPDATE and DELETE change a joedb file, in transactions with a hard checkpoint; so does
-ALTER TABLE ADD COLUMN. Opening it changes nothing. With --read, nothing can be changed.
+ALTER TABLE ADD COLUMN. CREATE and DROP change files of SQLite only, and TEMP tables and views; a joedb
+file gets tables by SELECT joedb_alter(FILE, 'create_table city'). Opening a file changes nothing. With
+--read, nothing can be changed.
 
 For each table there is a view NAME__joined, which shows records that are referenced by name, and
 TABLE('2026-01-31') is a past state.
@@ -82,27 +84,28 @@ struct Sql_Options {
 
 // ---- the connection -----------------------------------------------------------------------------
 
-bool is_sqlite_file(const std::string& name) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(name, ignored)) return false;
-  constexpr std::string_view magic("SQLite format 3", 16);
-  std::string start(magic.size(), 0);
-  std::ifstream(name, std::ios::binary)
-      .read(start.data(), static_cast<std::streamsize>(start.size()));
-  return start == magic;
-}
-
 // A connection to several files.
 class Sql_Session {
  public:
-  explicit Sql_Session(const Sql_Options& options) : options_(options) {
+  // Opens the first file, as open() does. One of SQLite is the main database, so that what has no
+  // name of a file in front is made there; otherwise that is in memory.
+  Sql_Session(const Sql_Options& options, const std::string& name, const std::string& options_file)
+      : options_(options), main_schema_(is_sqlite_file(name) ? schema_name(name) : "") {
     sqlite3* connection = nullptr;
-    const int result = sqlite3_open(":memory:", &connection);
+    const bool is_sqlite = !main_schema_.empty();
+    const int result = sqlite3_open(is_sqlite ? name.c_str() : ":memory:", &connection);
     connection_.reset(connection);
     check(result);
     check(register_joedb(
-        connection, [&](const std::string& name) { return open_source(name, options_.source); },
+        connection, [&](const std::string& file) { return open_source(file, options_.source); },
         Schema_Changes::allowed));
+    sqlite3_set_authorizer(connection, authorize, this);
+    if (is_sqlite) {
+      sqlite3_db_config(connection, SQLITE_DBCONFIG_MAINDBNAME, main_schema_.c_str());
+      schemas_.push_back(main_schema_);
+    } else {
+      open(name, options_file);
+    }
   }
 
   sqlite3* connection() const { return connection_.get(); }
@@ -150,6 +153,18 @@ class Sql_Session {
 
   void forbid_changes() { run("PRAGMA query_only = 1"); }
 
+  // sqlite3_prepare_v2 for a statement of the user, in which nothing can be made or dropped that is
+  // in no file. Returns why not, if the result is SQLITE_AUTH.
+  std::string prepare(std::string_view sql, sqlite3_stmt*& statement, const char*& rest,
+                      int& result) {
+    refusal_.clear();
+    is_checking_ = true;
+    result = sqlite3_prepare_v2(connection(), sql.data(), static_cast<int>(sql.size()), &statement,
+                                &rest);
+    is_checking_ = false;
+    return result == SQLITE_AUTH ? refusal_ : "";
+  }
+
   // ALTER TABLE … ADD COLUMN for a table of a joedb file, which SQLite refuses. Whether it was
   // that. Throws Exception if it cannot be done.
   bool add_field(std::string_view sql) const {
@@ -186,6 +201,75 @@ class Sql_Session {
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
+
+  // ---- what would be lost
+
+  static int authorize(void* session, int action, const char* first, const char* second,
+                       const char* schema, const char*) noexcept {
+    auto& self = *static_cast<Sql_Session*>(session);
+    if (!self.is_checking_) return SQLITE_OK;
+    const Definition* const found =
+        std::find_if(std::begin(definitions), std::end(definitions),
+                     [&](const Definition& definition) { return definition.action == action; });
+    if (found == std::end(definitions)) return SQLITE_OK;
+    return without_exceptions([&] { return self.check_definition(*found, first, second, schema); },
+                              [](const char*) {});
+  }
+
+  // What statements make and drop. `command`: that of joedbi, if it has one.
+  struct Definition {
+    int action;
+    const char* words;
+    const char* command;
+  };
+  static constexpr Definition definitions[] = {
+      {SQLITE_CREATE_TABLE, "CREATE TABLE", "create_table"},
+      {SQLITE_CREATE_VTABLE, "CREATE VIRTUAL TABLE", ""},
+      {SQLITE_CREATE_VIEW, "CREATE VIEW", ""},
+      {SQLITE_CREATE_INDEX, "CREATE INDEX", ""},
+      {SQLITE_CREATE_TRIGGER, "CREATE TRIGGER", ""},
+      {SQLITE_DROP_TABLE, "DROP TABLE", "drop_table"},
+      {SQLITE_DROP_VTABLE, "DROP TABLE", "drop_table"},
+      {SQLITE_DROP_VIEW, "DROP VIEW", ""},
+      {SQLITE_DROP_INDEX, "DROP INDEX", ""},
+      {SQLITE_DROP_TRIGGER, "DROP TRIGGER", ""},
+  };
+
+  int check_definition(const Definition& definition, const char* name, const char* module,
+                       const char* schema) {
+    // A table of a joedb file, which joedb_open may have made in another schema.
+    const bool is_joedb_table = definition.action == SQLITE_DROP_VTABLE && module != nullptr &&
+                                std::string_view(module) == "joedb";
+    const auto is_it = [&](const auto& file) {
+      return schema != nullptr && sqlite3_stricmp(schema, file.first.c_str()) == 0;
+    };
+    const auto file = std::find_if(joedb_files_.begin(), joedb_files_.end(), is_it);
+    const bool is_in_memory =
+        main_schema_.empty() && schema != nullptr && sqlite3_stricmp(schema, "main") == 0;
+    if (!is_joedb_table && !is_in_memory && file == joedb_files_.end()) return SQLITE_OK;
+    const std::string joedb_file = file != joedb_files_.end() ? file->second
+                                   : is_in_memory             ? joedb_files_.front().second
+                                                              : "FILE";
+    const bool makes = std::string_view(definition.words).starts_with("CREATE");
+    refusal_ = std::string(definition.words) + ' ' + (name == nullptr ? "" : name) +
+               (makes ? " would be lost: it would be in no file."
+                      : " would change no file, only what is seen of it here.");
+    if (*definition.command != 0)
+      refusal_ += std::string(" Tables of a joedb file are ") + (makes ? "made" : "dropped") +
+                  " by SELECT joedb_alter(" + sql_text(joedb_file) + ", " +
+                  sql_text(std::string(definition.command) + ' ' + (name == nullptr ? "" : name)) +
+                  "), or by joedbi.";
+    if (makes) {
+      refusal_ += " CREATE TEMP makes what is there until the end";
+      for (const std::string& other : schemas_)
+        if (std::none_of(joedb_files_.begin(), joedb_files_.end(),
+                         [&](const auto& joedb) { return joedb.first == other; })) {
+          refusal_ += "; with " + other + ". in front of the name, it is in that file of SQLite";
+          break;
+        }
+    }
+    return SQLITE_DENY;
+  }
 
   // That of the file, without its folder and what follows the first point.
   std::string schema_name(const std::string& file) {
@@ -233,9 +317,12 @@ class Sql_Session {
   }
 
   const Sql_Options& options_;
-  std::unique_ptr<sqlite3, Close> connection_;
   std::vector<std::pair<std::string, std::string>> joedb_files_;  // schema, name
   std::vector<std::string> schemas_;
+  const std::string main_schema_;  // of a file of SQLite, before the connection; empty: in memory
+  std::unique_ptr<sqlite3, Close> connection_;
+  bool is_checking_ = false;  // a statement of the user
+  std::string refusal_;
 };
 
 // ---- statements ---------------------------------------------------------------------------------
@@ -257,20 +344,21 @@ class Shell {
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
 
-  // All statements of a text. Throws Exception with the place of an error.
-  void run(std::string_view text, std::ostream& out) {
+  // All statements of a text, from `start` on. Throws Exception with the place of an error.
+  void run(std::string_view text, std::ostream& out, std::size_t start = 0) {
     if (text.size() > std::numeric_limits<int>::max()) throw Exception("more than 2 GiB of SQL");
     if (text.find('\0') != text.npos) throw Exception("a zero byte in SQL");
-    for (Place place{text, 0}; place.start < text.size();) {
+    for (Place place{text, start}; place.start < text.size();) {
       sqlite3_stmt* prepared = nullptr;
       const char* rest = nullptr;
       const std::string_view sql = text.substr(place.start);
-      const int result = sqlite3_prepare_v2(session_.connection(), sql.data(),
-                                            static_cast<int>(sql.size()), &prepared, &rest);
+      int result = SQLITE_OK;
+      const std::string refusal = session_.prepare(sql, prepared, rest, result);
       const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement(prepared,
                                                                                  &sqlite3_finalize);
       if (result != SQLITE_OK) {
         const std::size_t size = std::min(sql.find(';'), sql.size());
+        if (!refusal.empty()) throw Exception(refusal);
         const std::string message = sql_error_text(session_.connection(), place.text, place.start);
         if (!session_.add_field(sql.substr(0, size))) throw Exception(message);
         rest = sql.data() + std::min(size + 1, sql.size());
@@ -458,9 +546,9 @@ int run_sql(std::vector<std::string> arguments) {
   if (wanted.options_files.size() > files.size())
     words->fail("--options has more files than there are databases");
 
-  Sql_Session session(wanted);
-  for (std::size_t i = 0; i < files.size(); ++i)
-    session.open(files[i], i < wanted.options_files.size() ? wanted.options_files[i] : "");
+  wanted.options_files.resize(files.size());
+  Sql_Session session(wanted, files[0], wanted.options_files[0]);
+  for (std::size_t i = 1; i < files.size(); ++i) session.open(files[i], wanted.options_files[i]);
   if (wanted.is_readonly) session.forbid_changes();
   Shell shell(session, wanted);
   if (!statement.empty())

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "schema/value_text.h"
+
 namespace joedb {
 
 // ---- words --------------------------------------------------------------------------------------
@@ -332,6 +334,7 @@ std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     implementation_->fail(error.what());
   }
+  if (is_classic()) write_floats_as_joedb_10();
   std::vector<std::string> words = app.remaining();
   for (const std::string& word : words)
     if (looks_like_option(word)) implementation_->require_known(word);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cwchar>
+#include <optional>
 #include <streambuf>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct Terminal::Editor {
   std::string history_path;
   std::string prompt;
   const Completer* completer = nullptr;
+  std::optional<char> pending;    // a byte that was read too early
+  bool has_lost_letters = false;  // in the line that is being typed
 
   static Editor& of(EditLine* el) {
     void* data = nullptr;
@@ -45,19 +48,43 @@ struct Terminal::Editor {
 };
 
 // What libedit does by itself, but without losing a control-C that comes just before it waits.
-// Bytes that are no character become U+FFFD.
+// Bytes that are no character become U+FFFD, and the line is not taken.
 int Terminal::Editor::read_character(EditLine* el, wchar_t* character) {
+  Editor& editor = of(el);
   std::mbstate_t state{};
-  for (;;) {
+  for (bool is_first = true;; is_first = false) {
     char byte = 0;
-    if (!of(el).interrupts.wait_for(STDIN_FILENO)) return -1;
-    const ssize_t n = ::read(STDIN_FILENO, &byte, 1);
-    if (n <= 0) return static_cast<int>(n);
+    if (editor.pending) {
+      byte = *editor.pending;
+      editor.pending.reset();
+    } else {
+      if (!editor.interrupts.wait_for(STDIN_FILENO)) return -1;
+      const ssize_t n = ::read(STDIN_FILENO, &byte, 1);
+      if (n <= 0) return static_cast<int>(n);
+    }
     const std::size_t used = std::mbrtowc(character, &byte, 1, &state);
     if (used == static_cast<std::size_t>(-2)) continue;  // more bytes belong to it
-    if (used == static_cast<std::size_t>(-1)) *character = L'\uFFFD';
+    if (used == static_cast<std::size_t>(-1)) {
+      if (!is_first) editor.pending = byte;  // the bytes before it were no character
+      editor.has_lost_letters = true;
+      *character = L'\uFFFD';
+    }
     return 1;
   }
+}
+
+// In the locale C, which programs have in containers, each byte of a letter beyond ASCII would be
+// no character for libedit, and be dropped.
+static void set_locale() {
+  const auto knows_letters = [] {
+    constexpr std::string_view letter = "\xc3\xbc";
+    wchar_t character = 0;
+    std::mbstate_t state{};
+    return std::mbrtowc(&character, letter.data(), letter.size(), &state) <= letter.size();
+  };
+  if (std::setlocale(LC_CTYPE, "") != nullptr && knows_letters()) return;
+  for (const char* name : {"C.UTF-8", "en_US.UTF-8"})
+    if (std::setlocale(LC_CTYPE, name) != nullptr && knows_letters()) return;
 }
 
 unsigned char Terminal::Editor::complete(EditLine* el, int) { return of(el).complete(); }
@@ -257,7 +284,7 @@ Terminal::Terminal(std::ostream& out, const char* history, bool has_multiline)
       has_multiline_(has_multiline),
       editor_(std::make_unique<Editor>(interrupts_)),
       page_(std::make_unique<Page>(*this)) {
-  std::setlocale(LC_CTYPE, "");  // so that libedit takes UTF-8 for what it is
+  set_locale();
   editor_->line = el_init("joedb", stdin, stdout, stderr);
   EditLine* const line = editor_->line;
   el_set(line, EL_CLIENTDATA, editor_.get());
@@ -304,6 +331,7 @@ Terminal::Got Terminal::edit_line(const std::string& prompt, std::string& line) 
   editor_->prompt = with_marked_colours(prompt);
   el_resize(editor_->line);
   interrupts_.clear();
+  editor_->has_lost_letters = false;
   int size = 0;
   const char* const text = el_gets(editor_->line, &size);
   if (text == nullptr && interrupts_.has_come()) {
@@ -312,6 +340,13 @@ Terminal::Got Terminal::edit_line(const std::string& prompt, std::string& line) 
     return Got::interrupt;
   }
   if (text == nullptr || size <= 0) return Got::end;
+  if (editor_->has_lost_letters) {
+    std::fputs(
+        "the line is not taken: it has bytes that are no letters in the locale of this terminal; "
+        "LC_ALL=C.UTF-8 knows all\n",
+        stdout);
+    return Got::interrupt;
+  }
   line.assign(text, static_cast<std::size_t>(size));
   if (line.ends_with('\n')) line.pop_back();
   return Got::line;

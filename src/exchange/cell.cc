@@ -85,6 +85,7 @@ T read_integer(const Cell& cell) {
   T value{};
   switch (cell.kind()) {
     case Cell::Kind::boolean:
+      break;
     case Cell::Kind::integer:
       value = static_cast<T>(cell.integer());
       if (value == cell.integer()) return value;
@@ -122,7 +123,7 @@ T read_float(const Cell& cell) {
 
 std::string_view read_text(const Cell& cell, std::string& buffer) {
   if (cell.is_empty()) return {};
-  if (cell.has_text()) return cell.text();
+  if (cell.has_text() || !cell.text().empty()) return cell.text();
   buffer.clear();
   if (cell.kind() == Cell::Kind::boolean)
     append_value(buffer, cell.integer() != 0);
@@ -154,6 +155,22 @@ Record_Id read_reference(const Cell& cell) {
 }
 
 }  // namespace
+
+const char* text_of_missing(Type_Code type) {
+  switch (type) {
+    case Type_Code::string:
+      return "\"\"";
+    case Type_Code::boolean:
+      return "false";
+    case Type_Code::int8:
+    case Type_Code::int16:
+    case Type_Code::int32:
+    case Type_Code::int64:
+      return "0";
+    default:
+      return "";
+  }
+}
 
 std::optional<std::int64_t> parse_cell_time(std::string_view text) {
   if (text.ends_with('Z') && text.size() > 10) text.remove_suffix(1);

@@ -41,6 +41,13 @@ class Cell {
     return cell;
   }
 
+  // The same number, of a source that wrote it so.
+  Cell written_as(std::string_view text) const {
+    Cell cell = *this;
+    cell.text_ = text;
+    return cell;
+  }
+
   Kind kind() const { return kind_; }
   bool has_text() const { return kind_ >= Kind::text; }
   // No value, for a field that is no string: a CSV file may write it as "", too.
@@ -48,6 +55,7 @@ class Cell {
   // Of a boolean: 0 or 1.
   std::int64_t integer() const { return integer_; }
   double real() const { return real_; }
+  // Of a number: as the source wrote it, if that is known.
   std::string_view text() const { return text_; }
 
  private:
@@ -72,12 +80,16 @@ class Cell_Error : public Data_Error {
 // string, the null reference, and nan for floats. Throws Cell_Error.
 //
 // boolean: true, false, yes, no, t, f, y, n in any case, 1, 0. An integer may have a sign, or be
-// written as a float without a fraction; an int64 may be a time (parse_cell_time). A float may be
-// nan, inf, -inf. A reference is a record id, or -1. A string is any text or bytes; numbers become
-// text in `buffer`, which must live as long as the result. Blobs have no such value: see
-// Column_Writer.
+// written as a float without a fraction; true and false are none. An int64 may be a time
+// (parse_cell_time). A float may be nan, inf, -inf. A reference is a record id, or -1. A string is
+// any text or bytes; numbers become text, as the source wrote them, or in `buffer`, which must live
+// as long as the result. Blobs have no such value: see Column_Writer.
 template <Field_Value T>
 T read_cell(const Cell& cell, std::string& buffer);
+
+// For messages: what a field of this type has for a cell without a value: "0", "false" or "\"\"".
+// Empty for the types that have something else for that: nan, null.
+const char* text_of_missing(Type_Code type);
 
 // Seconds since 1970: as parse_time (base/time.h), also with a Z at the end.
 std::optional<std::int64_t> parse_cell_time(std::string_view text);

@@ -27,6 +27,8 @@ void Csv_Reader::rewind() {}
 
 #include <new>
 
+#include "exchange/text_check.h"
+
 namespace joedb {
 
 // libcsv, and the row that it has read.
@@ -151,7 +153,11 @@ void Csv_Reader::start() {
   parser_->make_cells();
   if (parser_->value_count() > max_columns)
     fail({}, "there can be at most " + std::to_string(max_columns) + " columns");
-  for (const Cell& cell : parser_->cells()) columns_.emplace_back(cell.text());
+  for (const Cell& cell : parser_->cells()) {
+    if (has_control_characters(cell.text()))
+      fail(columns_.size(), "there are control characters in the header: the file is no text");
+    columns_.emplace_back(cell.text());
+  }
 }
 
 bool Csv_Reader::next() {

@@ -49,7 +49,8 @@ struct Import_Plan {
     // What was seen.
     std::vector<std::string> examples = {};
     std::int64_t empty_count = 0;
-    bool has_times = false;  // but is a string
+    bool has_times = false;                    // but is a string
+    Type_Code similar_type = Type_Code::none;  // Type_Guess::similar_type
 
     std::string type_text() const;
   };

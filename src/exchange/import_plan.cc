@@ -68,6 +68,9 @@ class Planner {
     plan_.memory = settings_.memory;
     look_at_rows();
     if (source_.has_more_columns() && has_all_fields()) expect_fields();
+    // Lines of JSON without records do not say which columns they would have.
+    if (has_no_rows() && plan_.deletes_missing && plan_.key.empty())
+      source_.add_column(std::string(id_column_name));
     plan_.source_columns = source_.columns().size();
     guesses_.resize(plan_.source_columns);
     for (std::size_t i = 0; i < plan_.source_columns; ++i) plan_column(i);
@@ -78,6 +81,10 @@ class Planner {
  private:
   // No column makes a field.
   bool has_all_fields() const { return table_ != nullptr && !settings_.adds_fields; }
+
+  bool has_no_rows() const {
+    return source_.has_more_columns() && plan_.rows_seen == 0 && plan_.has_seen_all;
+  }
 
   // Rows that were not looked at may have columns for these, too.
   void expect_fields() {
@@ -135,7 +142,7 @@ class Planner {
           {}, "two columns are for the field " + column.field + ": --skip or --rename one of them");
     const Type_Guess& guess = guesses_[i];
     column.examples = guess.examples();
-    column.empty_count = guess.empty_count();
+    column.empty_count = plan_.rows_seen - guess.value_count();
     const Field* const field =
         table_ == nullptr ? nullptr : table_->find_field(table_->find_field(column.field));
     column.is_new = field == nullptr;
@@ -171,9 +178,11 @@ class Planner {
                        source_.columns()[column.source] + "=FIELD names another field");
     column.type = guess.type(settings_.reads_times);
     column.has_times = column.type == Type_Code::string && guess.has_times();
+    if (column.type == Type_Code::string) column.similar_type = guess.similar_type();
     if (const std::string* const type = find_setting(settings_.types, column.field)) {
       column.type = *type == "time" ? Type_Code::int64 : type_named(*type);
       column.has_times = false;
+      column.similar_type = Type_Code::none;
       if (column.type == Type_Code::none || column.type == Type_Code::reference)
         throw Data_Error("--type " + column.field + "=" + *type +
                          ": expected string, boolean, int8, int16, int32, int64, float32, float64, "
@@ -194,6 +203,7 @@ class Planner {
     column.lookup = field;
     column.creates_missing = is_enum || settings_.creates_references;
     column.has_times = false;
+    column.similar_type = Type_Code::none;
     if (!is_identifier(column.referenced) || !is_identifier(field))
       throw Data_Error("--reference " + column.field + "=" + place + ": expected " + column.field +
                        "=TABLE.FIELD");
@@ -240,7 +250,7 @@ class Planner {
     for (const Import_Plan::Column& column : plan_.columns)
       if (column.referenced == plan_.table && table_ == nullptr)
         require("--reference", column.lookup, fields);
-    if (plan_.columns.empty() && table_ == nullptr)
+    if (plan_.columns.empty() && table_ == nullptr && !has_no_rows())
       throw Data_Error(source_.input().name() + " has no columns");
     if (plan_.id_source && !plan_.key.empty())
       throw Data_Error(
@@ -299,6 +309,11 @@ std::string Import_Plan::text() const {
       line += (column.examples.empty() ? "" : "; ") + std::to_string(column.empty_count) + " empty";
     if (column.is_new && !is_new_table) line += " (a new field)";
     if (column.has_times) line += " (times: --times makes int64 of them)";
+    if (column.similar_type != Type_Code::none) {
+      const std::string type(type_name(column.similar_type));
+      line += " (would be written otherwise as " + type + "; --type " + column.field + "=" + type +
+              " makes it of them)";
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     result += line + '\n';
   }

@@ -4,15 +4,18 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/byte_order_mark.h"
 #include "exchange/row_source.h"
+#include "exchange/text_check.h"
 #include "joedb/base/error.h"
 
 namespace joedb {
 
 static constexpr std::size_t block_size = std::size_t{1} << 18;
+static constexpr const char* standard_input = "standard input";
 
 Input::Input(const std::string& name, std::size_t max_row)
-    : name_(name == "-" ? "standard input" : name), max_row_(max_row) {
+    : name_(name == "-" ? standard_input : name), max_row_(max_row), checks_text_(true) {
   file_.reset(name == "-" ? stdin : std::fopen(name.c_str(), "rb"));
   if (!file_) throw_io_error("opening", name, -1, errno);
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // it is read in blocks
@@ -46,6 +49,11 @@ std::size_t Input::read(char* data, std::size_t size) {
   return n;
 }
 
+void Input::require_text(std::string_view begin) const {
+  const std::string reason = why_no_text(begin, name_ == standard_input ? "-" : name_);
+  if (!reason.empty()) throw Data_Error(name_ + ": " + reason);
+}
+
 // Makes room behind the lines that are kept, and reads. False at the end.
 bool Input::fill() {
   if (end_ - start_ >= max_row_)
@@ -65,6 +73,7 @@ bool Input::fill() {
   end_ -= start_;
   start_ = 0;
   const std::size_t n = read(data_.get() + end_, block_size);
+  if (read_ == 0 && checks_text_) require_text({data_.get() + end_, n});
   end_ += n;
   read_ += static_cast<Offset>(n);
   return n > 0;
@@ -86,7 +95,6 @@ std::optional<std::string_view> Input::next_line() {
       line_end = end_;
     }
     std::string_view line(data_.get() + next_, line_end - next_);
-    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (next_number_ == 1 && line.starts_with(byte_order_mark)) {
       line.remove_prefix(byte_order_mark.size());
       start_ = next_ + byte_order_mark.size();

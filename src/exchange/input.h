@@ -27,7 +27,7 @@ class Input {
   const std::string& name() const { return name_; }
 
   // The next line, with its line feed, if it has one; nothing at the end. Throws Io_Error, and
-  // Data_Error if the lines since drop() are too long.
+  // Data_Error if the lines since drop() are too long, or a file is no text (why_no_text).
   std::optional<std::string_view> next_line();
   // The lines that next_line() has returned since the last drop().
   std::string_view lines() const { return {data_.get() + start_, next_ - start_}; }
@@ -53,11 +53,13 @@ class Input {
       if (file != stdin) std::fclose(file);
     }
   };
+  void require_text(std::string_view begin) const;
   bool fill();
   std::size_t read(char* data, std::size_t size);
 
   std::string name_;
   const std::size_t max_row_;
+  bool checks_text_ = false;                // of a file
   std::unique_ptr<std::FILE, Close> file_;  // null: there is only what is remembered
   bool can_seek_ = false;
   bool remembers_ = false;

@@ -67,7 +67,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     start();
     if (!json::sax_parse(line.data(), line.data() + line.size(), this)) return false;
     for (const auto& [column, start, size] : texts_)
-      cells_[column] = Cell::of(cells_[column].kind(), std::string_view(text_).substr(start, size));
+      cells_[column] = cells_[column].written_as(std::string_view(text_).substr(start, size));
     return true;
   }
 
@@ -100,7 +100,8 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return integer < 0 ? take_digits(std::to_string(value)) : take(Cell::of(integer));
   }
   bool number_float(double value, const std::string& text) override {
-    return text.find_first_of(".eE") == text.npos ? take_digits(text) : take(Cell::of(value));
+    return text.find_first_of(".eE") == text.npos ? take_digits(text)
+                                                  : take_real(Cell::of(value), text);
   }
   bool string(std::string& value) override {
     if (depth_ != 2) return take_text(Cell::Kind::text, value);
@@ -172,6 +173,13 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     cells_[column_] = Cell::of(kind, {});
     texts_.push_back({column_, text_.size(), value.size()});
     text_ += value;
+    return true;
+  }
+
+  bool take_real(Cell cell, const std::string& text) {
+    if (!take(cell)) return false;
+    texts_.push_back({column_, text_.size(), text.size()});
+    text_ += text;
     return true;
   }
 

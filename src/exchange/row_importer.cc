@@ -47,6 +47,8 @@ struct Row_Importer::Column {
   Lookup* lookup = nullptr;
   bool is_pending = false;  // finish() looks it up
   bool is_absent = false;   // in this row
+  bool is_empty = false;    // in this row, where that is the same as 0, false or ""
+  std::int64_t missing = 0;
   bool is_key = false;
 };
 
@@ -146,9 +148,17 @@ Record_Id Row_Importer::look_up(std::size_t i, const Cell& cell) {
   return columns_[i].lookup->find(cell, target_.columns[i], counts_.created);
 }
 
+// A string has a value without characters.
+bool Row_Importer::is_missing(const Import_Column& column, const Cell& cell) const {
+  if (!cell.is_empty()) return false;
+  const Type_Code type = writer_.table().find_field(column.field)->column->type().code;
+  return *text_of_missing(type) != 0 && !(type == Type_Code::string && cell.has_text());
+}
+
 void Row_Importer::read(std::size_t i, const Cell& cell) {
   Column& column = columns_[i];
   column.is_absent = cell.kind() == Cell::Kind::absent;
+  column.is_empty = is_missing(target_.columns[i], cell);
   try {
     if (column.is_pending) {
       column.writer->reset();
@@ -217,6 +227,8 @@ Record_Id Row_Importer::add(std::span<const Cell> cells, std::int64_t place) {
   } catch (const Data_Error& error) {
     throw Row_Error(error.what(), {}, place);
   }
+  for (Column& column : columns_)
+    if (column.is_empty && (is_new || !column.is_absent)) ++column.missing;
   if (has_places_) {
     const auto index = static_cast<std::size_t>(record.value());
     if (places_.size() <= index) places_.resize(index + 1);
@@ -325,6 +337,10 @@ Import_Counts Row_Importer::finish() {
   }
   resolve_pending(false);
   build_indexes();
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (columns_[i].missing > 0)
+      counts_.missing[writer_.table().find_field(target_.columns[i].field)->name] =
+          columns_[i].missing;
   return counts_;
 }
 

@@ -59,6 +59,9 @@ struct Import_Counts {
   std::int64_t unchanged = 0;
   std::int64_t deleted = 0;
   std::int64_t created = 0;  // in tables that are referenced
+  // By field: in how many rows there was no value, so that it is 0, false or "" now. Floats,
+  // references and blobs have something else for that.
+  std::map<std::string, std::int64_t> missing = {};
 
   friend bool operator==(const Import_Counts&, const Import_Counts&) = default;
 };
@@ -102,6 +105,7 @@ class Row_Importer {
   void make_lookups();
   Lookup& find_lookup(Table_Id table, Field_Id field);
   Record_Id look_up(std::size_t i, const Cell& cell);
+  bool is_missing(const Import_Column& column, const Cell& cell) const;
   void read(std::size_t i, const Cell& cell);
   void read_row(std::span<const Cell> cells);
   Record_Id find_record(std::span<const Cell> cells, bool& is_new);

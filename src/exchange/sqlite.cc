@@ -1,6 +1,8 @@
 #include "exchange/sqlite.h"
 
 #include <climits>
+#include <filesystem>
+#include <fstream>
 #include <new>
 
 #include "base/standard_descriptors.h"
@@ -11,6 +13,8 @@ namespace joedb {
 
 [[noreturn]] static void fail(sqlite3* connection, const std::string& file, int code) {
   if (code == SQLITE_NOMEM) throw std::bad_alloc();
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+    throw Sqlite_Error(file + ": another program is reading or writing the file: end it first");
   if (code == SQLITE_NOTADB) throw Sqlite_Error(file + ": is no database of SQLite");
   const bool has_message = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK;
   throw Sqlite_Error(file + ": " +
@@ -77,6 +81,9 @@ Sqlite::Sqlite(const std::string& path, std::string name, Use use) : name_(std::
     distrust();
     run("BEGIN");
     number("SELECT count(*) FROM sqlite_schema");  // the transaction begins, if this is a database
+  } else if (use == Use::replace) {
+    open(path, SQLITE_OPEN_READWRITE);
+    run("PRAGMA synchronous = FULL");
   } else {
     open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
@@ -84,10 +91,11 @@ Sqlite::Sqlite(const std::string& path, std::string name, Use use) : name_(std::
   }
 }
 
-// Some names, like :memory:, mean something else, but not with a folder. While another program
-// commits, reading waits.
+// While another program commits, we wait.
+static constexpr int patience_ms = 10'000;
+
+// Some names, like :memory:, mean something else, but not with a folder.
 void Sqlite::open(const std::string& path, int flags) {
-  constexpr int patience_ms = 10'000;
   const std::string full_path = path.starts_with('/') ? path : "./" + path;
   sqlite3* connection = nullptr;
   occupy_standard_descriptors();
@@ -125,6 +133,54 @@ void Sqlite::run(const std::string& sql, const std::string& what) {
 std::int64_t Sqlite::number(std::string_view sql) const {
   Sqlite_Statement statement = prepare(sql);
   return statement.step() ? statement.integer(0) : 0;
+}
+
+// ---- replacing ----------------------------------------------------------------------------------
+
+void Sqlite::copy_from(const Sqlite& other) {
+  sqlite3* const connection = connection_.get();
+  // Without a write-ahead log there are no files beside it in the end, and pages may have another
+  // size. While others have the file open, SQLite refuses this, and the log stays.
+  sqlite3_busy_timeout(connection, 0);
+  sqlite3_exec(connection, "PRAGMA journal_mode = DELETE", nullptr, nullptr, nullptr);
+  sqlite3_busy_timeout(connection, patience_ms);
+  sqlite3_backup* const backup =
+      sqlite3_backup_init(connection, "main", other.connection_.get(), "main");
+  if (backup == nullptr) fail(connection, name_, sqlite3_errcode(connection));
+  constexpr int all_pages = -1;
+  const int step = sqlite3_backup_step(backup, all_pages);
+  const int end = sqlite3_backup_finish(backup);
+  if (step == SQLITE_READONLY)
+    throw Sqlite_Error(name_ +
+                       ": cannot be written; where another program has it open, with a write-ahead "
+                       "log and pages of another size, end that first");
+  if (step != SQLITE_DONE) fail(connection, name_, step);
+  if (end != SQLITE_OK) fail(connection, name_, end);
+}
+
+void copy_sqlite(const std::string& from, const std::string& to, const std::string& name) {
+  const Sqlite source(from, name, Sqlite::Use::read);
+  Sqlite(to, name, Sqlite::Use::replace).copy_from(source);
+}
+
+// ---- files --------------------------------------------------------------------------------------
+
+bool is_sqlite_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  constexpr std::string_view magic("SQLite format 3", 16);  // with a zero byte
+  std::string start(magic.size(), 0);
+  std::ifstream(path, std::ios::binary)
+      .read(start.data(), static_cast<std::streamsize>(start.size()));
+  return start == magic;
+}
+
+std::vector<std::string> sqlite_sidecars(const std::string& path) {
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const char* suffix : {"-journal", "-wal", "-shm"})
+    if (std::filesystem::exists(path + suffix, ignored)) found.push_back(path + suffix);
+  return found;
 }
 
 }  // namespace joedb

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "joedb/base/error.h"
 
@@ -61,8 +62,9 @@ class Sqlite {
  public:
   // `fill`: an empty or absent file that is written once, by one transaction, and removed if that
   // fails: nothing is synced. `read`: a file that nobody trusts, in one read transaction: its
-  // schema cannot run anything.
-  enum class Use { fill, read };
+  // schema cannot run anything. `replace`: a file that others may have open, whose content a backup
+  // replaces (copy_sqlite).
+  enum class Use { fill, read, replace };
   // `name` is that of the file for people. Throws Sqlite_Error.
   Sqlite(const std::string& path, std::string name, Use use);
 
@@ -73,6 +75,8 @@ class Sqlite {
   Sqlite_Statement prepare(std::string_view sql) const { return {connection_.get(), name_, sql}; }
   // The only number of the only row. Throws Sqlite_Error.
   std::int64_t number(std::string_view sql) const;
+  // Replaces all of the content by that of another file. Throws Sqlite_Error.
+  void copy_from(const Sqlite& other);
 
  private:
   struct Close {
@@ -84,6 +88,19 @@ class Sqlite {
   const std::string name_;
   std::unique_ptr<sqlite3, Close> connection_;
 };
+
+// Whether a file begins as those of SQLite do; false if there is no such file.
+bool is_sqlite_file(const std::string& path);
+
+// The files that SQLite keeps beside a database, and takes for a part of it: a rollback journal, a
+// write-ahead log and its index. Those that are there.
+std::vector<std::string> sqlite_sidecars(const std::string& path);
+
+// Gives the file `to`, which is one of SQLite or empty, the content of the file `from`, in one
+// transaction that is on the disk in the end: programs that have it open see the new content next,
+// and what a killed program has left beside it is used up. `name` is that of `to` for people.
+// Throws Sqlite_Error, also if another program keeps it locked: then its content has not changed.
+void copy_sqlite(const std::string& from, const std::string& to, const std::string& name);
 
 // "joed", in the header of the files that joedb writes: in them, the types of columns are those of
 // joedb fields.

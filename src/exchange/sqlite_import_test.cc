@@ -121,6 +121,14 @@ TEST_F(Sqlite_Import_Test, NumbersThatNoFloatHoldsBecomeText) {
   EXPECT_THAT(json(), HasSubstr("\"a\":[\"9007199254740993\",\"0.5\"]"));
 }
 
+TEST_F(Sqlite_Import_Test, MentionsWhatBecomesText) {
+  sql("CREATE TABLE t(code INTEGER_OR_TEXT, n INT, b, s TEXT);"
+      "INSERT INTO t VALUES(1, 5, x'41', 'a'), ('A', 'x', 'b', 'b'), (2.5, 7, 'c', 'c')");
+  EXPECT_THAT(plan().notes, ElementsAre("numbers become texts: t.code, in 2 rows",
+                                        "numbers become texts: t.n, in 2 rows",
+                                        "bytes become texts: t.b, in 1 row"));
+}
+
 TEST_F(Sqlite_Import_Test, NullBecomesADefaultValueAndIsMentioned) {
   sql("CREATE TABLE t(a INT, b TEXT, c BOOL, d REAL, e BLOB);"
       "INSERT INTO t VALUES(NULL, NULL, NULL, NULL, NULL)");

@@ -23,7 +23,7 @@ Sqlite_Plan::Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wan
   read_values(file, std::move(progress), is_exact);
   find_references();
   keep_keys();
-  note_nulls();
+  note_changes(is_exact);
   sort_tables();
 }
 
@@ -81,20 +81,21 @@ void Sqlite_Plan::read_values(const Sqlite& file, std::function<void(std::int64_
   content_size = budget.used();
 }
 
-// Only references, blobs and floats have something like NULL.
-void Sqlite_Plan::note_nulls() {
+void Sqlite_Plan::note_changes(bool is_exact) {
   for (const Table_Plan& table : tables) {
     for (std::size_t i = 0; i < table.values.size(); ++i) {
+      const Sqlite_Values& values = table.values[i];
+      const auto note = [&](const std::string& what, std::int64_t rows) {
+        if (rows > 0)
+          notes.push_back(what + ": " + table.source.name + '.' + table.columns[i].column +
+                          ", in " + std::to_string(rows) + (rows == 1 ? " row" : " rows"));
+      };
       const Type_Code type = table.columns[i].type;
-      if (table.values[i].nulls == 0 || type == Type_Code::reference || type == Type_Code::blob ||
-          type == Type_Code::float32 || type == Type_Code::float64)
-        continue;
-      const char* const value = type == Type_Code::string    ? "\"\""
-                                : type == Type_Code::boolean ? "false"
-                                                             : "0";
-      notes.push_back("NULL becomes " + std::string(value) + ": " + table.source.name + '.' +
-                      table.columns[i].column + ", in " + std::to_string(table.values[i].nulls) +
-                      (table.values[i].nulls == 1 ? " row" : " rows"));
+      if (const char* const text = text_of_missing(type); *text != 0)
+        note(std::string("NULL becomes ") + text, values.nulls);
+      if (type != Type_Code::string) continue;
+      note("numbers become texts", values.numbers);
+      if (!is_exact) note("bytes become texts", values.bytes);  // joedb writes some texts as bytes
     }
   }
 }

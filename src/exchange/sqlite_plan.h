@@ -59,7 +59,7 @@ struct Sqlite_Plan {
   void find_reference(Table_Plan& table, const Sqlite_Foreign_Key& key);
   void keep_keys();
   void sort_tables();
-  void note_nulls();
+  void note_changes(bool is_exact);
 };
 
 }  // namespace joedb

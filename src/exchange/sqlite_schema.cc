@@ -10,13 +10,6 @@ namespace joedb {
 
 // ---- names --------------------------------------------------------------------------------------
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
-}
-
 template <class Named>
 static const Named* find_named(const std::vector<Named>& all, std::string_view name) {
   for (const Named& one : all)
@@ -187,6 +180,7 @@ void Sqlite_Values::add(const Sqlite_Statement& row, int column) {
       break;
     case SQLITE_INTEGER: {
       has_integers = true;
+      ++numbers;
       const std::int64_t value = row.integer(column);
       min = std::min(min, value);
       max = std::max(max, value);
@@ -194,6 +188,7 @@ void Sqlite_Values::add(const Sqlite_Statement& row, int column) {
     }
     case SQLITE_FLOAT: {
       has_reals = true;
+      ++numbers;
       const double value = row.real(column);
       const bool is_float = static_cast<double>(static_cast<float>(value)) == value;
       is_single = is_single && is_float;
@@ -204,6 +199,7 @@ void Sqlite_Values::add(const Sqlite_Statement& row, int column) {
       break;
     default:
       has_bytes = true;
+      ++bytes;
   }
 }
 

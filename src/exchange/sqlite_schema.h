@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exchange/sqlite.h"
+#include "interpreter/sql.h"
 #include "joedb/schema/type.h"
 
 namespace joedb {
@@ -53,9 +54,6 @@ struct Sqlite_Schema {
   const Sqlite_Table* find_table(std::string_view name) const;  // without case
 };
 
-// As SQLite compares names: ASCII letters without case.
-bool is_same_name(std::string_view a, std::string_view b);
-
 // Throws Sqlite_Error.
 Sqlite_Schema read_sqlite_schema(const Sqlite& file);
 
@@ -64,6 +62,8 @@ Sqlite_Schema read_sqlite_schema(const Sqlite& file);
 // What values a column has.
 struct Sqlite_Values {
   std::int64_t nulls = 0;
+  std::int64_t numbers = 0;
+  std::int64_t bytes = 0;
   bool has_integers = false;
   bool has_reals = false;
   bool has_texts = false;

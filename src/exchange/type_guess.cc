@@ -1,7 +1,11 @@
 #include "exchange/type_guess.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
+
+#include "exchange/value_formats.h"
 
 namespace joedb {
 
@@ -20,13 +24,8 @@ bool starts_with_digit(std::string_view text) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9';
 }
 
-// 007 is no number, but 0 and 0.7 are.
-bool has_leading_zero(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  return text.size() > 1 && text[0] == '0' && starts_with_digit(text.substr(1));
-}
-
-bool is_boolean(std::string_view text) {
+// As fields take it (read_cell), but for single characters.
+bool resembles_boolean(std::string_view text) {
   constexpr std::size_t longest = 5;
   if (text.size() > longest) return false;
   std::string lower(text);
@@ -48,6 +47,7 @@ void Type_Guess::only(bool& type) {
   const bool is_possible = type;
   can_be_boolean_ = can_be_int32_ = can_be_int64_ = can_be_float_ = can_be_time_ = can_be_blob_ =
       false;
+  resembles_boolean_ = resembles_integer_ = resembles_float_ = false;
   type = is_possible;
 }
 
@@ -56,40 +56,70 @@ void Type_Guess::add_integer(std::int64_t value) {
   if (value < Limits::min() || value > Limits::max()) can_be_int32_ = false;
   // As floats, integers that are too large would lose digits.
   constexpr std::int64_t largest = std::int64_t{1} << 53;
-  if (value < -largest || value > largest) has_large_integers_ = true;
-  can_be_boolean_ = can_be_time_ = can_be_blob_ = false;
+  if (value < -largest || value > largest) has_large_numbers_ = true;
+  can_be_boolean_ = can_be_time_ = can_be_blob_ = resembles_boolean_ = false;
   has_numbers_ = true;
+}
+
+void Type_Guess::add_number(std::string_view word) {
+  std::int64_t integer = 0;
+  if (parses(word, integer)) {
+    if (std::to_string(integer) == word) {
+      has_integers_ = true;
+      return add_integer(integer);
+    }
+  } else {
+    resembles_integer_ = false;
+  }
+  can_be_int32_ = can_be_int64_ = false;
+  double real = 0;
+  if (!parses(word, real)) {
+    can_be_float_ = resembles_float_ = false;
+    return;
+  }
+  if (std::isfinite(real)) has_numbers_ = true;
+  std::string text;
+  Csv_Values(',', {}).value(text, real);
+  can_be_float_ = can_be_float_ && text == word;
+  if (word.ends_with(".0")) has_whole_floats_ = true;
+  const bool has_only_digits = word.find_first_not_of("-0123456789") == word.npos;
+  if (has_only_digits && !resembles_integer_) resembles_float_ = false;
 }
 
 void Type_Guess::add_word(std::string_view word) {
   can_be_blob_ = false;
-  if (can_be_boolean_ && !is_boolean(word)) can_be_boolean_ = false;
+  can_be_boolean_ = can_be_boolean_ && (word == "true" || word == "false");
+  resembles_boolean_ = resembles_boolean_ && resembles_boolean(word);
   if (can_be_time_ && !is_time(word)) can_be_time_ = false;
-  if (!can_be_float_) return;
-  std::int64_t integer = 0;
-  double real = 0;
-  const bool is_number = !has_leading_zero(word);
-  if (is_number && parses(word, integer)) return add_integer(integer);
-  const bool has_only_digits = word.find_first_not_of("-0123456789") == word.npos;
-  can_be_int32_ = can_be_int64_ = false;
-  can_be_float_ = is_number && !has_only_digits && parses(word, real);
-  if (word.find_first_of("0123456789") != word.npos) has_numbers_ = true;
+  if (resembles_float_) add_number(word);
+}
+
+// A number of JSON may be written in many ways; but a float has no more digits than these.
+void Type_Guess::add_real(const Cell& cell) {
+  constexpr std::ptrdiff_t float_digits = 17;
+  const std::string_view text = cell.text().substr(0, cell.text().find_first_of("eE"));
+  const std::size_t first = std::min(text.find_first_of("123456789"), text.size());
+  const std::size_t last = text.find_last_not_of("0.") + 1;
+  const auto digits = text.substr(first, std::max(last, first) - first);
+  if (std::count_if(digits.begin(), digits.end(), [](char c) { return c != '.'; }) > float_digits)
+    has_large_numbers_ = true;
+  has_numbers_ = true;
+  only(can_be_float_);
 }
 
 // A string is no number, but this is how JSON has the special ones.
 void Type_Guess::add_text(std::string_view text) {
   const bool is_special = text == "nan" || text == "inf" || text == "-inf";
   can_be_boolean_ = can_be_int32_ = can_be_int64_ = can_be_blob_ = false;
+  resembles_boolean_ = resembles_integer_ = resembles_float_ = false;
   can_be_float_ = can_be_float_ && is_special;
   can_be_time_ = can_be_time_ && is_time(text);
 }
 
 void Type_Guess::add(const Cell& cell) {
-  if (cell.kind() <= Cell::Kind::null || (cell.kind() == Cell::Kind::word && cell.text().empty())) {
-    ++empty_count_;
+  if (cell.kind() <= Cell::Kind::null || (cell.kind() == Cell::Kind::word && cell.text().empty()))
     return;
-  }
-  has_values_ = true;
+  ++value_count_;
   if (examples_.size() < example_count) {
     const std::string text = quoted_cell(cell);
     examples_.push_back(text.substr(1, text.size() - 2));
@@ -100,8 +130,7 @@ void Type_Guess::add(const Cell& cell) {
     case Cell::Kind::integer:
       return add_integer(cell.integer());
     case Cell::Kind::real:
-      has_numbers_ = true;
-      return only(can_be_float_);
+      return add_real(cell);
     case Cell::Kind::bytes:
       return only(can_be_blob_);
     case Cell::Kind::word:
@@ -112,13 +141,24 @@ void Type_Guess::add(const Cell& cell) {
 }
 
 Type_Code Type_Guess::type(bool reads_times) const {
-  if (!has_values_) return Type_Code::string;
+  if (value_count_ == 0) return Type_Code::string;
   if (can_be_boolean_) return Type_Code::boolean;
   if (can_be_int32_) return Type_Code::int32;
   if (can_be_int64_) return Type_Code::int64;
-  if (can_be_float_ && has_numbers_ && !has_large_integers_) return Type_Code::float64;
+  // 2 and 2.0 would become one text.
+  const bool is_one_text = !has_integers_ || !has_whole_floats_;
+  if (can_be_float_ && has_numbers_ && !has_large_numbers_ && is_one_text)
+    return Type_Code::float64;
   if (can_be_blob_) return Type_Code::blob;
   return reads_times && can_be_time_ ? Type_Code::int64 : Type_Code::string;
+}
+
+Type_Code Type_Guess::similar_type() const {
+  if (value_count_ == 0) return Type_Code::none;
+  if (resembles_boolean_) return Type_Code::boolean;
+  if (resembles_integer_) return Type_Code::int64;
+  return resembles_float_ && has_numbers_ && !has_large_numbers_ ? Type_Code::float64
+                                                                 : Type_Code::none;
 }
 
 }  // namespace joedb

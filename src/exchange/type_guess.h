@@ -9,36 +9,46 @@
 
 namespace joedb {
 
-// Which type the values of a column have. Only some of them are remembered.
+// Which type the values of a column have: one that gives back their texts, as an export writes
+// them, or string. Only some of the values are remembered.
 class Type_Guess {
  public:
   void add(const Cell& cell);
 
   // boolean, int32, int64, float64, blob, else string. `reads_times`: int64 for times, too. Words
-  // with a leading zero or plus sign are strings: numbers lose them.
+  // like NO, 007, 1.10, 1E5 and 0.1000000000000000055 are strings: they would become other words.
   Type_Code type(bool reads_times) const;
+  // If type() is string: what all values could be read as, though their texts would change; none if
+  // there is no such type.
+  Type_Code similar_type() const;
   // The first values, for people.
   const std::vector<std::string>& examples() const { return examples_; }
-  bool has_times() const { return has_values_ && can_be_time_; }
-  std::int64_t empty_count() const { return empty_count_; }
+  bool has_times() const { return value_count_ > 0 && can_be_time_; }
+  std::int64_t value_count() const { return value_count_; }
 
  private:
   void add_text(std::string_view text);
   void add_word(std::string_view word);
+  void add_number(std::string_view word);
   void add_integer(std::int64_t value);
+  void add_real(const Cell& cell);
   void only(bool& type);
 
   std::vector<std::string> examples_;
-  std::int64_t empty_count_ = 0;
-  bool has_values_ = false;
-  bool has_numbers_ = false;         // not only nan and inf
-  bool has_large_integers_ = false;  // beyond 2^53
+  std::int64_t value_count_ = 0;
+  bool has_numbers_ = false;        // not only nan and inf
+  bool has_large_numbers_ = false;  // a float does not hold all their digits
+  bool has_integers_ = false;       // words like 5
+  bool has_whole_floats_ = false;   // words like 5.0
   bool can_be_boolean_ = true;
   bool can_be_int32_ = true;
   bool can_be_int64_ = true;
   bool can_be_float_ = true;
   bool can_be_time_ = true;
   bool can_be_blob_ = true;
+  bool resembles_boolean_ = true;
+  bool resembles_integer_ = true;
+  bool resembles_float_ = true;
 };
 
 }  // namespace joedb

@@ -198,6 +198,7 @@ void Sql_Writer::end(Offset position) {
 }
 
 void Sql_Writer::print(const Create_Table& e) {
+  require_new_table_name(names_.schema(), {}, e.name);
   out_.add("CREATE TABLE ");
   add_new_name(e.name);
   out_.add("(\"__id\" INTEGER PRIMARY KEY);");
@@ -210,13 +211,22 @@ void Sql_Writer::print(const Drop_Table& e) {
 }
 
 void Sql_Writer::print(const Rename_Table& e) {
+  require_new_table_name(names_.schema(), e.table, e.name);
   out_.add("ALTER TABLE \"", names_.table(e.table), "\" RENAME TO ");
+  // For SQLite, a table has this name already if only its case changes.
+  if (is_same_name(names_.table(e.table), e.name)) {
+    out_.add("\"__renamed\";");
+    out_.end_line();
+    out_.add("ALTER TABLE \"__renamed\" RENAME TO ");
+  }
   add_new_name(e.name);
   out_.add(';');
   out_.end_line();
 }
 
 void Sql_Writer::print(const Add_Field& e) {
+  if (const Table* const table = names_.schema().find_table(e.table))
+    require_new_field_name(*table, {}, e.name);
   out_.add("ALTER TABLE \"", names_.table(e.table), "\" ADD ");
   add_new_name(e.name);
   out_.add(' ', sql_type(e.type.code));
@@ -232,6 +242,8 @@ void Sql_Writer::print(const Drop_Field& e) {
 }
 
 void Sql_Writer::print(const Rename_Field& e) {
+  if (const Table* const table = names_.schema().find_table(e.table))
+    require_new_field_name(*table, e.field, e.name);
   out_.add("ALTER TABLE \"", names_.table(e.table), "\" RENAME COLUMN \"",
            names_.field(e.table, e.field), "\" TO ");
   add_new_name(e.name);

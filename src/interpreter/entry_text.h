@@ -50,6 +50,7 @@ class Entry_Names {
   // Identifiers: "__unknown_table__" and "__unknown_field__" where there is none.
   std::string_view table(Table_Id id) const;
   std::string_view field(Table_Id table_id, Field_Id id) const;
+  const Database& schema() const { return schema_; }
 
  private:
   Database schema_;
@@ -185,7 +186,8 @@ class Raw_Writer {
 // ---- SQL ----------------------------------------------------------------------------------------
 
 // As SQL that SQLite understands. A record is known by its id in a column "__id"; what SQL has no
-// words for becomes a comment.
+// words for becomes a comment. A name that SQL does not allow, or takes for another one, is an
+// Exception: SQLite would report an error, and go on with the other field.
 class Sql_Writer {
  public:
   // With `blobs`, the file of the journal, blob fields get their bytes; without, they stay NULL.

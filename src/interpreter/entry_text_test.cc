@@ -116,6 +116,42 @@ std::string printed_before_error(const std::vector<Any_Entry>& entries) {
   return out.str();
 }
 
+// SQLite would report an error for a name that it has already, go on, and commit.
+TEST(Entry_Text, WritesNoSqlWhereNamesDifferOnlyByCase) {
+  const auto error = [](const std::vector<Any_Entry>& entries) {
+    std::string text;
+    try {
+      as_sql(entries);
+    } catch (const Exception& e) {
+      text = e.what();
+    }
+    return text.substr(0, text.find(','));
+  };
+  const Table_Id t(1);
+  const Type type{Type_Code::int32, {}};
+  EXPECT_EQ(error({Create_Table{"Name"}, Create_Table{"name"}}),
+            "Name and name are one name in SQL");
+  EXPECT_EQ(error({Create_Table{"t"}, Add_Field{t, "Name", type}, Add_Field{t, "name", type}}),
+            "t.Name and t.name are one name in SQL");
+  EXPECT_EQ(error({Create_Table{"t"}, Add_Field{t, "a", type}, Add_Field{t, "b", type},
+                   Rename_Field{t, Field_Id(2), "A"}}),
+            "t.a and t.A are one name in SQL");
+  EXPECT_EQ(error({Create_Table{"a"}, Create_Table{"b"}, Rename_Table{Table_Id(2), "A"}}),
+            "a and A are one name in SQL");
+  EXPECT_EQ(error({Create_Table{"Sqlite_x"}}),
+            "Sqlite_x is a name that SQL does not allow: rename it");
+  EXPECT_EQ(
+      error({Create_Table{"t"}, Add_Field{t, "Name", type}, Rename_Field{t, Field_Id(1), "name"},
+             Create_Table{"u"}, Drop_Table{Table_Id(2)}, Create_Table{"U"}}),
+      "");
+}
+
+TEST(Entry_Text, RenamesATableInTwoStepsWhereSqlWouldSeeTheSameName) {
+  EXPECT_THAT(as_sql({Create_Table{"t"}, Rename_Table{Table_Id(1), "T"}}),
+              ::testing::HasSubstr("ALTER TABLE \"t\" RENAME TO \"__renamed\";\n"
+                                   "ALTER TABLE \"__renamed\" RENAME TO \"T\";\n"));
+}
+
 TEST(Entry_Text, HasAFormForEachEntry) {
   const auto entries = story();
   testing::expect_golden("interpreter/entries.commands.txt", as_commands(entries));

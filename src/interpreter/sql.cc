@@ -166,22 +166,42 @@ class Sql_Table {
 
 }  // namespace
 
-// The names of tables, or of the fields of one, as SQL sees them: without upper case.
+// As SQL sees it: without upper case.
+static std::string lower_case(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+bool is_same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && lower_case(a) == lower_case(b);
+}
+
+static bool is_reserved(const std::string& lower) { return lower.starts_with("sqlite_"); }
+
+// `place`: "" or "TABLE."
+[[noreturn]] static void fail_reserved(const std::string& place, std::string_view name) {
+  throw Exception(place + std::string(name) + " is a name that SQL does not allow: rename it");
+}
+
+[[noreturn]] static void fail_clash(const std::string& place, std::string_view a,
+                                    std::string_view b) {
+  throw Exception(place + std::string(a) + " and " + place + std::string(b) +
+                  " are one name in SQL, which does not distinguish upper and lower case: rename "
+                  "one");
+}
+
+// The names of tables, or of the fields of one.
 class Sql_Names {
  public:
   explicit Sql_Names(std::string place) : place_(std::move(place)) {}
 
   void add(const std::string& name) {
-    std::string lower = name;
-    for (char& c : lower)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (lower.starts_with("sqlite_"))
-      throw Exception(place_ + name + " is a name that SQL does not allow: rename it");
+    std::string lower = lower_case(name);
+    if (is_reserved(lower)) fail_reserved(place_, name);
     const auto [other, is_new] = names_.emplace(std::move(lower), name);
-    if (!is_new)
-      throw Exception(place_ + other->second + " and " + place_ + name +
-                      " are one name in SQL, which does not distinguish upper and lower case: "
-                      "rename one");
+    if (!is_new) fail_clash(place_, other->second, name);
   }
 
  private:
@@ -196,6 +216,24 @@ void require_sql_names(const Database& database) {
     Sql_Names fields(table->name() + '.');
     for_each_live_field(*table, [&](Field_Id, const Field& field) { fields.add(field.name); });
   }
+}
+
+// The same name, letter by letter, is an error of another kind.
+static bool clashes(std::string_view name, std::string_view other) {
+  return name != other && is_same_name(name, other);
+}
+
+void require_new_table_name(const Database& database, Table_Id id, std::string_view name) {
+  if (is_reserved(lower_case(name))) fail_reserved("", name);
+  for (const Table* table : live_tables(database))
+    if (table->id() != id && clashes(name, table->name())) fail_clash("", table->name(), name);
+}
+
+void require_new_field_name(const Table& table, Field_Id id, std::string_view name) {
+  if (is_reserved(lower_case(name))) fail_reserved(table.name() + '.', name);
+  for_each_live_field(table, [&](Field_Id other, const Field& field) {
+    if (other != id && clashes(name, field.name)) fail_clash(table.name() + '.', field.name, name);
+  });
 }
 
 void write_sql(const Database& database, std::ostream& stream) {

@@ -34,8 +34,16 @@ std::string sql_text(std::string_view text);
 // In double quotes, whatever it contains.
 std::string sql_name(std::string_view name);
 
+// As SQLite compares names: ASCII letters without case.
+bool is_same_name(std::string_view a, std::string_view b);
+
 // Throws Exception where SQL would refuse a name of a table or field, or take two for one.
 void require_sql_names(const Database& database);
+
+// The same for a name that a table, or a field of this table, is about to get. `id` is the one that
+// has a name already; null for a new one.
+void require_new_table_name(const Database& database, Table_Id id, std::string_view name);
+void require_new_field_name(const Table& table, Field_Id id, std::string_view name);
 
 // The content of a database: a transaction that makes each table, with a column "__id", and has one
 // INSERT for each record. The content of blobs is not there, and their columns are NULL. Throws

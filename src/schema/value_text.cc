@@ -1,6 +1,7 @@
 #include "schema/value_text.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "base/json_text.h"
 #include "base/plain_text.h"
@@ -16,17 +17,25 @@ void append_integer(std::string& out, T value) {
   out.append(digits, result.ptr);
 }
 
-// The general format is fixed where printf's %g is, so that a text is the same as that of joedb 10
-// wherever six digits are enough.
+bool has_g_format = false;
+
 template <class T>
 void append_float(std::string& out, T value) {
+  constexpr T smallest = static_cast<T>(1e-4);
+  constexpr T limit = static_cast<T>(1e16);
+  const T size = std::abs(value);
+  const bool is_plain = !has_g_format && (size == 0 || (size >= smallest && size < limit));
   char digits[64];
-  const auto result =
-      std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general);
+  const auto result = std::to_chars(digits, digits + sizeof digits, value,
+                                    is_plain       ? std::chars_format::fixed
+                                    : has_g_format ? std::chars_format::general
+                                                   : std::chars_format::scientific);
   out.append(digits, result.ptr);
 }
 
 }  // namespace
+
+void write_floats_as_joedb_10() { has_g_format = true; }
 
 void append_octal(std::string& out, char c) {
   const auto byte = static_cast<unsigned char>(c);

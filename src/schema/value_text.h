@@ -21,7 +21,7 @@ void append_quoted(std::string& out, std::string_view text);
 void append_octal(std::string& out, char c);
 
 // Decimal integers; true or false; POSITION,SIZE for a blob; -1 for a null reference. A float has
-// as few digits as tell it from its neighbours, and looks like printf's %g otherwise.
+// as few digits as tell it from its neighbours, and an exponent below 0.0001 and from 1e16 on.
 void append_value(std::string& out, std::int8_t value);
 void append_value(std::string& out, std::int16_t value);
 void append_value(std::string& out, std::int32_t value);
@@ -31,6 +31,11 @@ void append_value(std::string& out, double value);
 void append_value(std::string& out, bool value);
 void append_value(std::string& out, Record_Id value);
 void append_value(std::string& out, Blob value);
+
+// From now on, floats have an exponent where printf's %g has one, from 1e6 on: joedb 10 writes them
+// so. For a whole program, before it writes.
+void write_floats_as_joedb_10();
+
 inline void append_value(std::string& out, std::string_view value) { append_quoted(out, value); }
 inline void append_value(std::string& out, const char* value) { append_quoted(out, value); }
 

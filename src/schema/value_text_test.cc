@@ -19,13 +19,20 @@ TEST(Value_Text, WritesAFloatWithAsFewDigitsAsTellItApart) {
   EXPECT_EQ(text_of(0.1), "0.1");
   EXPECT_EQ(text_of(0.1f), "0.1");
   EXPECT_EQ(text_of(0.1 + 0.2), "0.30000000000000004");
-  EXPECT_EQ(text_of(16777216.0f), "1.6777216e+07");
+  EXPECT_EQ(text_of(16777216.0f), "16777216");
+  EXPECT_EQ(text_of(1234567.89), "1234567.89");
 }
 
-TEST(Value_Text, WritesAFloatAsTheOriginalWhereSixDigitsAreEnough) {
+TEST(Value_Text, WritesAFloatWithAnExponentOnlyWhereItIsVeryLargeOrSmall) {
   EXPECT_EQ(text_of(100000.0), "100000");
-  EXPECT_EQ(text_of(1e6), "1e+06");
+  EXPECT_EQ(text_of(1e6), "1000000");
+  EXPECT_EQ(text_of(-1000000.5), "-1000000.5");
+  EXPECT_EQ(text_of(9999999999999998.0), "9999999999999998");
+  EXPECT_EQ(text_of(1e16), "1e+16");
+  EXPECT_EQ(text_of(1e15f), "999999986991104");  // the float nearest to 1e15
+  EXPECT_EQ(text_of(1e16f), "1e+16");
   EXPECT_EQ(text_of(0.0001), "0.0001");
+  EXPECT_EQ(text_of(0.0001f), "0.0001");
   EXPECT_EQ(text_of(0.00001), "1e-05");
   EXPECT_EQ(text_of(-0.0), "-0");
   EXPECT_EQ(text_of(std::nan("")), "nan");

@@ -1,0 +1,101 @@
+#include "exchange/text_check.h"
+
+#include <algorithm>
+
+#include "base/shell_word.h"
+
+namespace joedb {
+
+namespace {
+
+// What files begin with that are no text.
+struct Signature {
+  std::string_view bytes;
+  const char* what;
+  const char* command = "";  // that prints a text, with the name of the file behind it
+  const char* way = "";      // without such a command
+};
+
+constexpr std::string_view operator""_bytes(const char* text, std::size_t size) {
+  return {text, size};
+}
+
+constexpr Signature signatures[] = {
+    {"\x1f\x8b"_bytes, "is compressed by gzip", "gunzip -c"},
+    {"BZh91AY&SY"_bytes, "is compressed by bzip2", "bunzip2 -c"},
+    {"\xfd"
+     "7zXZ\0"_bytes,
+     "is compressed by xz", "xz -dc"},
+    {"\x28\xb5\x2f\xfd"_bytes, "is compressed by zstd", "zstd -dc"},
+    {"\x04\x22\x4d\x18"_bytes, "is compressed by lz4", "lz4 -dc"},
+    {"\x1f\x9d"_bytes, "is compressed by compress", "uncompress -c"},
+    {"\x37\x7a\xbc\xaf\x27\x1c"_bytes, "is an archive of 7-Zip", "7z e -so"},
+    {"PK\x03\x04"_bytes, "is a zip archive, as spreadsheets (.xlsx, .ods) are", "unzip -p",
+     "a spreadsheet must be saved as CSV"},
+    {"PK\x05\x06"_bytes, "is an empty zip archive"},
+    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"_bytes, "is a document of Microsoft Office (.xls)", "",
+     "save it as CSV"},
+    {"SQLite format 3\0"_bytes, "is a database of SQLite", "", "joedb import sqlite reads it"},
+    {"PAR1\x15"_bytes, "is a file of Apache Parquet", "",
+     "insert_many() of the Python module takes it from pyarrow"},
+    {"ARROW1\0\0"_bytes, "is a file of Apache Arrow", "",
+     "insert_many() of the Python module takes it from pyarrow"},
+    {"%PDF-1."_bytes, "is a PDF document"},
+    {"\x89PNG\r\n\x1a\n"_bytes, "is an image"},
+    {"\xff\xd8\xff"_bytes, "is an image"},
+    {"GIF89a"_bytes, "is an image"},
+    {"\x7f"
+     "ELF"_bytes,
+     "is a program"},
+};
+
+// The encoding of a text in which characters have 2 or 4 bytes, as iconv calls it.
+const char* wide_encoding(std::string_view begin) {
+  const auto starts = [&](std::string_view mark) { return begin.starts_with(mark); };
+  if (starts("\xff\xfe\0\0"_bytes) || starts("\0\0\xfe\xff"_bytes)) return "UTF-32";
+  if (starts("\xff\xfe"_bytes) || starts("\xfe\xff"_bytes)) return "UTF-16";
+  // Without a mark: the other byte of each ASCII character is zero.
+  constexpr std::size_t pairs_needed = 2;
+  constexpr std::size_t most_pairs = 16;
+  const std::size_t pairs = std::min(begin.size() / 2, most_pairs);
+  std::size_t zeros[2] = {};
+  for (std::size_t i = 0; i < 2 * pairs; ++i) zeros[i % 2] += begin[i] == 0 ? 1u : 0u;
+  if (pairs < pairs_needed) return nullptr;
+  if (zeros[0] == pairs && zeros[1] == 0) return "UTF-16BE";
+  if (zeros[1] == pairs && zeros[0] == 0) return "UTF-16LE";
+  return nullptr;
+}
+
+std::string advice(const char* command, const std::string& file) {
+  const std::string in = file == "-" ? "" : ' ' + shell_word(file);
+  return std::string(": import what `") + command + in + "` prints, with - as IN";
+}
+
+bool is_joedb_file(std::string_view begin) {
+  constexpr std::size_t signature = 36;
+  return begin.size() > signature && begin.substr(signature).starts_with("joedb");
+}
+
+}  // namespace
+
+std::string why_no_text(std::string_view begin, const std::string& name) {
+  if (const char* const encoding = wide_encoding(begin))
+    return std::string("is a text in ") + encoding +
+           advice((std::string("iconv -f ") + encoding + " -t UTF-8").c_str(), name);
+  for (const Signature& signature : signatures) {
+    if (!begin.starts_with(signature.bytes)) continue;
+    std::string text = signature.what;
+    if (*signature.way != 0) text += std::string("; ") + signature.way;
+    return *signature.command == 0 ? text : text + advice(signature.command, name);
+  }
+  return is_joedb_file(begin) && has_control_characters(begin) ? "is a database of joedb" : "";
+}
+
+bool has_control_characters(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
+  });
+}
+
+}  // namespace joedb
