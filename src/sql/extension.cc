@@ -22,6 +22,7 @@ int sqlite3_extension_init(sqlite3* connection, char** message, const sqlite3_ap
     return SQLITE_ERROR;
   }
   const int result = joedb::register_joedb(connection);
+  if (result == SQLITE_AUTH) *message = sqlite3_mprintf("this connection is sealed");
   // Not to be unloaded: mapped snapshots have a signal handler, which stays.
   return result == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : result;
 }

@@ -22,6 +22,7 @@ sqlite3* Live_Sql::connection() {
   files->add(name, file);
   if (register_files(opened, std::move(files)) != SQLITE_OK) throw std::bad_alloc();
   Statement(opened, "SELECT joedb_open(" + sql_text(name) + ")").step();
+  Statement(opened, "SELECT joedb_seal()").step();
   schema_ = database_.schema_entries();
   return opened;
 }

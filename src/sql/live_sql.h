@@ -11,7 +11,8 @@ struct sqlite3;
 namespace joedb {
 
 // SELECT on a database in memory, which its owner changes between statements: what has no
-// checkpoint yet is seen, too. Tables cannot be written by SQL, and there are no past states.
+// checkpoint yet is seen, too. Tables cannot be written by SQL, no other files can be opened, and
+// there are no past states.
 //
 // Not thread-safe.
 class Live_Sql {

@@ -88,7 +88,13 @@ int connect(sqlite3* connection, void* files, int count, const char* const* argu
 // Another function than connect: else there would be a table named joedb.
 int create(sqlite3* connection, void* files, int count, const char* const* arguments,
            sqlite3_vtab** result, char** message) noexcept {
-  return connect(connection, files, count, arguments, result, message);
+  const int code = without_exceptions(
+      [&] {
+        static_cast<Shared_Files*>(files)->require_unsealed();
+        return SQLITE_OK;
+      },
+      [&](const char* text) { *message = sqlite3_mprintf("%s", text); });
+  return code == SQLITE_OK ? connect(connection, files, count, arguments, result, message) : code;
 }
 
 // DROP TABLE.
@@ -97,6 +103,7 @@ int destroy(sqlite3_vtab* table) noexcept {
     table_of(table).set_error("a table cannot be dropped in a transaction that writes its file");
     return SQLITE_LOCKED;
   }
+  if (table_of(table).file().is_read_only()) return SQLITE_AUTH;
   delete &table_of(table);
   return SQLITE_OK;
 }
@@ -248,6 +255,7 @@ int register_files(sqlite3* connection, std::unique_ptr<Shared_Files> files) {
 int register_joedb(sqlite3* connection, File_Opener opener, Schema_Changes schema_changes) {
   return without_exceptions(
       [&] {
+        if (is_sealed(connection)) return SQLITE_AUTH;  // another one would have no seal
         auto files = std::make_unique<Shared_Files>(connection, std::move(opener));
         Shared_Files& shared = *files;
         const int code = register_files(connection, std::move(files));

@@ -117,6 +117,7 @@ void require_free_names(sqlite3* connection, const std::vector<Definition>& want
 
 int joedb_open(Shared_Files& files, const std::string& name, const std::string& options,
                const std::string& schema) {
+  files.require_unsealed();
   sqlite3* const connection = files.connection();
   const std::shared_ptr<Shared_File> file = files.open(name, options);
   const Database& database = file->present().database();
@@ -156,6 +157,7 @@ bool is_made_here(sqlite3* connection, const std::string& schema, const std::str
 
 // Returns how often the file was opened.
 int joedb_close(Shared_Files& files, const std::string& name) {
+  files.require_unsealed();
   int count = 0;
   auto& all = files.opened();
   for (const Shared_Files::Opened& opened : all)
@@ -179,6 +181,7 @@ int joedb_close(Shared_Files& files, const std::string& name) {
 
 // Changes tables and fields of a file, and makes its tables and views again.
 int joedb_alter(Shared_Files& files, const std::string& name, const std::string& commands) {
+  files.require_unsealed();
   std::vector<Shared_Files::Opened> opened;
   for (const Shared_Files::Opened& one : files.opened())
     if (one.name == name) opened.push_back(one);
@@ -242,8 +245,32 @@ int register_open(sqlite3* connection, Shared_Files& files) {
   const auto close = [](sqlite3_context* context, int, sqlite3_value** values) {
     call(context, [&](Shared_Files& shared) { return joedb_close(shared, argument(values[0])); });
   };
-  return sqlite3_create_function_v2(connection, "joedb_close", 1, function_flags, &files, close,
+  code = sqlite3_create_function_v2(connection, "joedb_close", 1, function_flags, &files, close,
                                     nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return code;
+  const auto seal = [](sqlite3_context* context, int, sqlite3_value**) {
+    call(context, [](Shared_Files& shared) {
+      shared.seal();
+      return static_cast<int>(shared.opened().size());
+    });
+  };
+  code = sqlite3_create_function_v2(connection, "joedb_seal", 0, function_flags, &files, seal,
+                                    nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return code;
+  const auto is_sealed = [](sqlite3_context* context, int, sqlite3_value**) {
+    call(context, [](Shared_Files& shared) { return shared.is_sealed() ? 1 : 0; });
+  };
+  return sqlite3_create_function_v2(connection, "joedb_is_sealed", 0, function_flags, &files,
+                                    is_sealed, nullptr, nullptr, nullptr);
+}
+
+bool is_sealed(sqlite3* connection) {
+  try {
+    Statement statement(connection, "SELECT joedb_is_sealed()");
+    return statement.step() && statement.text(0) == "1";
+  } catch (const Exception&) {  // there is no such function yet
+    return false;
+  }
 }
 
 int register_alter(sqlite3* connection, Shared_Files& files) {

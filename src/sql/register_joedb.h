@@ -23,8 +23,9 @@ using File_Opener = std::function<std::unique_ptr<Abstract_File>(const std::stri
 // else, must not have it.
 enum class Schema_Changes { refused, allowed };
 
-// Makes the module `joedb` and the functions `joedb_open` and `joedb_close` known to a connection.
-// Returns a code of SQLite. Without an opener, names are those of files.
+// Makes the module `joedb` and the functions `joedb_open`, `joedb_close`, `joedb_seal` and
+// `joedb_is_sealed` known to a connection. Returns a code of SQLite: SQLITE_AUTH if the connection
+// has them and is sealed. Without an opener, names are those of files.
 int register_joedb(sqlite3* connection, File_Opener opener = {},
                    Schema_Changes schema_changes = Schema_Changes::refused);
 

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "compiler/index_file.h"
+#include "compiler/options.h"
 #include "joedb/history/tags.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/load.h"
@@ -61,11 +62,24 @@ static void load_in_spite_of_violations(F f) {
 
 // ---- one file -----------------------------------------------------------------------------------
 
+// Who writes SQL may not be who may read all files: an error says where it is, not what is there.
+static std::vector<Index_Definition> read_options(const std::string& options_file,
+                                                  Abstract_File& file) {
+  try {
+    return read_indexes(options_file, file);
+  } catch (const compiler::Schema_Errors& error) {
+    const int line = error.diagnostics.empty() ? 0 : error.diagnostics.front().line;
+    throw Sql_Error(SQLITE_ERROR, options_file + (line > 0 ? ":" + std::to_string(line) : "") +
+                                      ": these options do not fit " + file.get_name() +
+                                      "; joedbi --options says why");
+  }
+}
+
 // Those of the options file, and of the newest snapshot.
 static std::vector<Index_Definition> find_indexes(Abstract_File& file,
                                                   const std::string& options_file,
                                                   bool with_snapshot) {
-  std::vector<Index_Definition> indexes = read_indexes(options_file, file);
+  std::vector<Index_Definition> indexes = read_options(options_file, file);
   if (!with_snapshot) return indexes;
   try {
     for (Index_Definition& index : snapshot_indexes(file)) {
@@ -191,7 +205,8 @@ void Shared_File::end_reading(State& state, Cursor& cursor) noexcept {
 
 void Shared_File::begin_writing(System::Duration patience) {
   if (writer_ != nullptr) return;
-  if (is_live_) throw Sql_Error(SQLITE_READONLY, name() + " cannot be changed by SQL here");
+  if (is_live_ || is_read_only_)
+    throw Sql_Error(SQLITE_READONLY, name() + " cannot be changed by SQL here");
   if (present_->cursors().empty())
     refresh();
   else
@@ -288,12 +303,32 @@ std::shared_ptr<State> Shared_File::past(Offset position) {
 
 std::shared_ptr<Shared_File> Shared_Files::open(const std::string& name,
                                                 const std::string& options_file) {
-  std::weak_ptr<Shared_File>& known = files_[{name, options_file}];
-  if (auto file = known.lock()) return file;
+  const auto key = std::pair(name, options_file);
+  if (const auto known = files_.find(key); known != files_.end()) {
+    if (auto file = known->second.lock()) return file;
+  } else {
+    require_unsealed();
+  }
   auto opened = opener_ ? opener_(name) : std::make_unique<File>(name, Open_Mode::read_existing);
   auto file = std::make_shared<Shared_File>(std::move(opened), options_file);
-  known = file;
+  if (is_sealed_) file->forbid_writing();
+  files_[key] = file;
   return file;
+}
+
+void Shared_Files::seal() {
+  std::erase_if(files_, [](const auto& entry) { return entry.second.expired(); });
+  for (const auto& [key, known] : files_)
+    if (const auto file = known.lock(); file != nullptr && file->writer() != nullptr)
+      throw Sql_Error(SQLITE_LOCKED, key.first + " is being written: COMMIT or ROLLBACK first");
+  for (const auto& [key, known] : files_)
+    if (const auto file = known.lock()) file->forbid_writing();
+  is_sealed_ = true;
+}
+
+void Shared_Files::require_unsealed() const {
+  if (is_sealed_)
+    throw Sql_Error(SQLITE_AUTH, "this connection is sealed: its joedb files can only be read");
 }
 
 }  // namespace joedb

@@ -101,6 +101,9 @@ class Shared_File {
   // Exception if there is no such moment.
   std::shared_ptr<State> past(sqlite3_value* moment);
 
+  // From now on, begin_writing() throws Sql_Error.
+  void forbid_writing() { is_read_only_ = true; }
+  bool is_read_only() const { return is_read_only_; }
   // The transaction; null if there is none.
   Writer* writer() { return writer_.get(); }
   // Takes the write lock, waiting as long as `patience`, unless there is a transaction. Throws what
@@ -131,6 +134,7 @@ class Shared_File {
   std::uint64_t version_ = 0;
   int cursors_ = 0;  // of all states
   std::unique_ptr<Writer> writer_;
+  bool is_read_only_ = false;
 
   static constexpr std::size_t most_past_states = 4;
   std::list<std::pair<Offset, std::shared_ptr<State>>> past_;  // the last one that was used, first
@@ -146,7 +150,8 @@ class Shared_Files {
 
   sqlite3* connection() const { return connection_; }
 
-  // Opened the first time, with its indexes; the same as long as somebody uses it.
+  // Opened the first time, with its indexes; the same as long as somebody uses it. Throws Sql_Error
+  // for a file that was not open when the connection was sealed.
   std::shared_ptr<Shared_File> open(const std::string& name, const std::string& options_file);
 
   // A file that open() returns as long as it is used.
@@ -168,9 +173,18 @@ class Shared_Files {
   };
   std::vector<Opened>& opened() { return opened_; }
 
+  // From now on the files that are open are all that there is, and they are only read: for programs
+  // that let others write statements. Cannot be taken back. Throws Sql_Error in a transaction that
+  // writes a file.
+  void seal();
+  bool is_sealed() const { return is_sealed_; }
+  // Throws Sql_Error if it is sealed.
+  void require_unsealed() const;
+
  private:
   sqlite3* const connection_;
   const File_Opener opener_;
+  bool is_sealed_ = false;
   std::map<std::pair<std::string, std::string>, std::weak_ptr<Shared_File>> files_;
   std::vector<Opened> opened_;
 };

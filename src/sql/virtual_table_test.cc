@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "joedb/history/tags.h"
 #include "joedb/io/posix_file.h"
@@ -127,6 +129,60 @@ TEST_F(Sql_Test, ATableCanBeMadeUnderAnyName) {
               HasSubstr("expected joedb("));
 }
 
+// Who writes SQL may not be who may read the file.
+TEST_F(Sql_Test, ErrorsDoNotHaveTheContentOfFiles) {
+  const std::string secret =
+      directory_.write("secret", "root:x:0:0\nnamespace se:cret\ncreate_index 7se person cret\n");
+  for (const std::string& text :
+       {sql("SELECT joedb_open('" + path() + "', '" + secret + "')"),
+        sql("SELECT joedb_open('" + secret + "')"),
+        sql("CREATE VIRTUAL TABLE x USING joedb('" + path() + "', 'person', '" + secret + "')")}) {
+    EXPECT_THAT(text, HasSubstr("error: "));
+    for (const char* const part : {"root", "0:0", "se:cret", "7se", "cret\n"})
+      EXPECT_THAT(text, Not(HasSubstr(part)));
+  }
+}
+
+TEST_F(Sql_Test, ASealedConnectionHasItsFilesAndNoOthers) {
+  open();
+  EXPECT_EQ(sql("SELECT joedb_is_sealed()"), "0");
+  EXPECT_EQ(sql("SELECT joedb_seal()"), "1");
+  EXPECT_EQ(sql("SELECT joedb_is_sealed(), joedb_seal()"), "1|1");
+  const std::string other = directory_.file("other.joedb");
+  std::filesystem::copy_file(path(), other);
+  for (const std::string& statement : std::vector<std::string>{
+           "SELECT joedb_open('" + other + "')", "SELECT joedb_open('" + path() + "')",
+           "SELECT joedb_open('/etc/passwd')", "SELECT joedb_close('" + path() + "')",
+           "SELECT joedb_alter('" + path() + "', 'create_table x')",
+           "CREATE VIRTUAL TABLE temp.x USING joedb('" + other + "', 'person')",
+           "CREATE VIRTUAL TABLE temp.x USING joedb('" + path() + "', 'person')"})
+    EXPECT_EQ(sql(statement), "error: this connection is sealed: its joedb files can only be read")
+        << statement;
+  for (const char* statement :
+       {"WITH x AS (SELECT 1) DELETE FROM person", "UPDATE person SET name = 'x'"})
+    EXPECT_THAT(sql(statement), HasSubstr("cannot be changed by SQL here")) << statement;
+  EXPECT_EQ(sql("DROP TABLE person"), "error: authorization denied");
+  EXPECT_EQ(sql("SELECT count(*) FROM person"), "3");
+}
+
+// SQLite connects to tables again after changes of a schema.
+TEST_F(Sql_Test, ASealedConnectionReadsWhatOthersWrite) {
+  sql("CREATE VIRTUAL TABLE temp.people USING joedb('" + path() + "', 'person')");
+  const std::string before = sql("SELECT count(*) FROM people");
+  EXPECT_EQ(sql("SELECT joedb_seal()"), "0");
+  insert_person(3, "New", -1, -1, 1);
+  db().soft_checkpoint();
+  EXPECT_EQ(sql("CREATE TEMP TABLE y(z)"), "");
+  EXPECT_EQ(sql("SELECT count(*) FROM people"), std::to_string(std::stoi(before) + 1));
+}
+
+TEST_F(Sql_Test, ASealIsNotLostByAnotherRegistration) {
+  open();
+  sql("SELECT joedb_seal()");
+  EXPECT_EQ(register_joedb(session_.connection()), SQLITE_AUTH);
+  EXPECT_EQ(sql("SELECT joedb_is_sealed()"), "1");
+}
+
 TEST_F(Sql_Test, ErrorsAreThoseOfTheEngine) {
   EXPECT_EQ(sql("SELECT joedb_open('nothing')"),
             "error: opening nothing: No such file or directory");
@@ -134,7 +190,7 @@ TEST_F(Sql_Test, ErrorsAreThoseOfTheEngine) {
   EXPECT_THAT(sql("SELECT joedb_open('" + directory_.file("b.joedb") + "')"), HasSubstr("b.joedb"));
   EXPECT_THAT(sql("SELECT joedb_open('" + path() + "', '" +
                   directory_.write("bad.joedbc", "create_index i person nothing\n") + "')"),
-              HasSubstr("nothing"));
+              HasSubstr("bad.joedbc:1: these options do not fit "));
   open();
   sql("PRAGMA busy_timeout = 1");
   EXPECT_EQ(sql("INSERT INTO city VALUES('x', 1)"),

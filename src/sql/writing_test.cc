@@ -74,6 +74,15 @@ class Sql_Writing_Test : public ::testing::Test {
   Sql_Session session_;
 };
 
+TEST_F(Sql_Writing_Test, ASealWaitsForTheEndOfATransaction) {
+  sql("BEGIN; INSERT INTO person(name) VALUES ('New')");
+  EXPECT_THAT(sql("SELECT joedb_seal()"), HasSubstr("COMMIT or ROLLBACK first"));
+  EXPECT_EQ(sql("COMMIT; SELECT joedb_seal()"), "1");
+  EXPECT_THAT(sql("INSERT INTO person(name) VALUES ('Other')"),
+              HasSubstr("cannot be changed by SQL here"));
+  EXPECT_EQ(sql("SELECT count(*) FROM person"), "1");
+}
+
 TEST_F(Sql_Writing_Test, ChangesAreSeenHereAndElsewhere) {
   add("Ada", 36);
   add("Bob", 20);

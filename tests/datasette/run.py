@@ -134,6 +134,18 @@ def test_answers(tools):
     check('a wrong moment', get('/_memory.json', sql="SELECT * FROM person('soon')")[0], 400)
 
 
+def test_a_visitor_reads_these_tables_only():
+    before = query('SELECT count(*) FROM person')
+    for sql in ("SELECT joedb_open('people.joedb', '/etc/passwd')", "SELECT joedb_open('/etc/passwd')",
+                "SELECT joedb_open('other.joedb')", "SELECT joedb_close('people.joedb')",
+                "SELECT joedb_alter('people.joedb', 'drop_table person')", "SELECT load_extension('libjoedb_sqlite')",
+                'WITH x AS (SELECT 1) DELETE FROM person', "WITH x AS (SELECT 1) UPDATE person SET name = 'x'"):
+        for _ in range(4):
+            status, text = get('/_memory.json', sql=sql)
+            check(f'{sql}: {text}', (status, 'root' in text), (400, False))
+    check('what a visitor has tried', query('SELECT count(*) FROM person'), before)
+
+
 def main(source, tools):
     source, tools = os.path.abspath(source), os.path.abspath(tools)
     found = subprocess.run([sys.executable, os.path.join(source, 'scripts/datasette.py')], stdin=subprocess.DEVNULL,
@@ -150,6 +162,7 @@ def main(source, tools):
             file.write(plugin)
         with server(found.stdout.strip(), arguments, tools):
             test_answers(tools)
+            test_a_visitor_reads_these_tables_only()
         os.chdir('/')
     return 0
 
