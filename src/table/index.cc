@@ -405,6 +405,7 @@ Index::Cursor Index::cursor(const Place& place) const {
   Cursor cursor;
   cursor.index_ = this;
   cursor.changes_ = changes_;
+  cursor.erasures_ = table_.records().erasures();
   std::memcpy(cursor.place_, &place.tree, sizeof place.tree);
   cursor.position_ = place.run;
   cursor.tree_position_ = place.tree_position;
@@ -424,6 +425,11 @@ Index::Place Index::place(const Cursor& cursor) const {
   }
   if (cursor.record_.is_null()) return end_place();
   const index_t id = cursor.record_.value();
+  if (table_.records().is_other_since(id, cursor.erasures_))
+    throw Exception("a loop over index " + definition_.name + " cannot go on: its record " +
+                    std::to_string(id) +
+                    " was deleted, and a new one has its id. Collect the ids first, and delete "
+                    "afterwards");
   return first_behind(Bound{Record_Key(*this, id).key(), id - 1});
 }
 

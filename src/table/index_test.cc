@@ -509,9 +509,9 @@ TEST_F(Index_Test, ACursorGoesOnWhenTheIndexChanges) {
   auto cursor = by_text.begin();
   cursor.next();
   database_.write(Delete{table, Record_Id(1)});  // where it is
-  insert("bb");
   cursor.next();
   EXPECT_EQ(cursor.record(), Record_Id(2));
+  EXPECT_EQ(insert("bb"), Record_Id(1));
   insert("x");
   cursor.previous();
   EXPECT_EQ(cursor.record(), Record_Id(1)) << "the new record, with the id of the deleted one";
@@ -522,6 +522,19 @@ TEST_F(Index_Test, ACursorGoesOnWhenTheIndexChanges) {
   insert("y");
   end.previous();
   EXPECT_EQ(end.record(), Record_Id(5));
+}
+
+TEST_F(Index_Test, ACursorWhoseRecordIsAnotherOneNowThrows) {
+  for (const char* const value : {"a", "b", "c"}) insert(value);
+  auto cursor = index("by_text").begin();
+  const auto other = index("by_text").at(Record_Id(2));
+  database_.write(Delete{table, Record_Id(0)});
+  EXPECT_EQ(insert("x"), Record_Id(0));
+  EXPECT_THROW(cursor.next(), Exception) << "it would go on behind x";
+  EXPECT_THROW(cursor.previous(), Exception);
+  cursor = other;
+  cursor.next();
+  EXPECT_EQ(cursor.record(), Record_Id(0));
 }
 
 TEST_F(Index_Test, IsNotBuiltFromAJournalThatViolatesIt) {

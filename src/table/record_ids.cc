@@ -1,6 +1,7 @@
 #include "joedb/table/record_ids.h"
 
 #include <algorithm>
+#include <string>
 
 #include "joedb/base/error.h"
 
@@ -63,6 +64,7 @@ void Record_Ids::unlink(index_t id, index_t& first, index_t& last) {
 
 void Record_Ids::reserve_lists(index_t size) {
   const std::size_t wanted = static_cast<std::size_t>(size) * sizeof(Link);
+  if (!erased_) erased_ = std::make_unique<Erased[]>(erased_size);
   if (wanted > links_.size()) links_.grow(std::max(wanted, 2 * links_.size()));
 }
 
@@ -93,6 +95,7 @@ void Record_Ids::skip_to(index_t id) {
 void Record_Ids::insert_in_list(index_t id) {
   if (id < size_) {
     unlink(id, first_free_, last_free_);
+    last_reuse_ = erasures_;
   } else {
     skip_to(id);
     ++size_;
@@ -124,6 +127,7 @@ void Record_Ids::insert_at_hole(index_t id) {
 
 void Record_Ids::erase(index_t id) {
   make_lists();
+  remember_erased({id, previous(id), next(id), false});
   unlink(id, first_used_, last_used_);
   set_link(id, false, first_free_, no_id);
   if (first_free_ != no_id)
@@ -132,6 +136,48 @@ void Record_Ids::erase(index_t id) {
     last_free_ = id;
   first_free_ = id;
   --used_count_;
+}
+
+// ---- loops that erase ---------------------------------------------------------------------------
+
+bool Record_Ids::are_remembered(index_t id, std::uint64_t erasures) const {
+  if (erased_ && erasures_ - erasures <= erased_size) return true;
+  const bool is_the_same = is_used(id) && last_reuse_ <= erasures;
+  if (!is_the_same)
+    throw Exception(
+        "a loop cannot go on: its record may have been deleted, and so were more than " +
+        std::to_string(erased_size) +
+        " others of the table. Collect the ids first, and delete afterwards");
+  return false;
+}
+
+index_t Record_Ids::neighbour_since(index_t id, std::uint64_t erasures, bool is_next) const {
+  index_t at = id;
+  bool has_moved = false;
+  if (are_remembered(id, erasures))
+    for (std::uint64_t i = erasures; i < erasures_; ++i) {
+      const Erased& erased = erased_[i % erased_size];
+      const index_t neighbour = is_next ? erased.next : erased.previous;
+      if (!erased.is_undone && at == erased.id) {
+        at = neighbour;
+        has_moved = true;
+      } else if (erased.is_undone && has_moved && at == neighbour) {
+        at = erased.id;
+        has_moved = at != id;
+      }
+    }
+  if (has_moved) return at;
+  return is_next ? next(id) : previous(id);
+}
+
+bool Record_Ids::was_erased_since(index_t id, std::uint64_t erasures) const {
+  bool was_erased = false;
+  if (are_remembered(id, erasures))
+    for (std::uint64_t i = erasures; i < erasures_; ++i) {
+      const Erased& erased = erased_[i % erased_size];
+      if (erased.id == id) was_erased = !erased.is_undone;
+    }
+  return was_erased;
 }
 
 // ---- undoing ------------------------------------------------------------------------------------
@@ -161,6 +207,7 @@ void Record_Ids::undo_insert(index_t id, const Before& before) {
     size_ = before.size;
     return;
   }
+  remember_erased({id, previous(id), next(id), false});
   unlink(id, first_used_, last_used_);
   if (id < before.size) return link(id, false, before, first_free_, last_free_);
   // Ids that were skipped go, too. Links behind the end are those of free ids.
@@ -177,6 +224,7 @@ void Record_Ids::undo_erase(index_t id, const Before& before) {
   unlink(id, first_free_, last_free_);
   link(id, true, before, first_used_, last_used_);
   ++used_count_;
+  remember_erased({id, before.previous, before.next, true});
 }
 
 // ---- snapshots ----------------------------------------------------------------------------------

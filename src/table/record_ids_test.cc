@@ -261,6 +261,82 @@ TEST_F(Record_Ids_Test, ManyVectorsOfOneTakeNoTime) {
   EXPECT_EQ(ids.used_count(), 299'999);
 }
 
+// A loop: a record of the model, or what was behind it when it was erased.
+struct Loop {
+  index_t id = none;
+  std::uint64_t erasures = 0;
+  index_t at = none;
+  bool was_erased = false;
+
+  Loop(const Record_Ids& ids, index_t start) : id(start), erasures(ids.erasures()), at(start) {}
+  void note_erasure(const Record_Ids& ids, index_t erased, bool is_forward) {
+    if (erased != at) return;
+    at = is_forward ? ids.next(at) : ids.previous(at);
+    was_erased = true;
+  }
+  index_t expected(const Record_Ids& ids, bool is_forward) const {
+    return was_erased ? at : is_forward ? ids.next(id) : ids.previous(id);
+  }
+};
+
+TEST(Record_Ids_Loop, GoesOnWhereItWasWhateverIsErasedAndInserted) {
+  for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 2000; ++seed) {
+    SCOPED_TRACE("JOEDB_TEST_SEED=" + std::to_string(seed));
+    Random random(seed);
+    Reserving_Ids ids;
+    for (index_t i = 0; i < 12; ++i) ids.insert(i);
+    for (int step = 0; step < 20 && ids.used_count() > 0; ++step) {
+      const std::vector<index_t> order = forward(ids);
+      const index_t start = order[random.below(order.size())];
+      Loop forwards(ids, start), backwards(ids, start);
+      const bool erases_itself = random.flip();
+      for (std::size_t n = random.below(8); n > 0; --n) {
+        const auto any =
+            static_cast<index_t>(random.below(static_cast<std::size_t>(ids.size()) + 1));
+        const index_t id = erases_itself && n % 4 == 0 ? start : any;
+        if (!ids.is_used(id)) {
+          ids.insert(id);
+          continue;
+        }
+        forwards.note_erasure(ids, id, true);
+        backwards.note_erasure(ids, id, false);
+        ids.erase(id);
+      }
+      ASSERT_EQ(ids.next(start, forwards.erasures), forwards.expected(ids, true));
+      ASSERT_EQ(ids.previous(start, backwards.erasures), backwards.expected(ids, false));
+      ASSERT_EQ(ids.is_other_since(start, forwards.erasures),
+                forwards.was_erased && ids.is_used(start));
+    }
+  }
+}
+
+TEST_F(Record_Ids_Test, ALoopThrowsWhereItMayHaveLostItsRecord) {
+  for (index_t i = 0; i < 1000; ++i) ids.insert(i);
+  const std::uint64_t erasures = ids.erasures();
+  for (index_t i = 100; i < 300; ++i) ids.erase(i);
+  EXPECT_EQ(ids.next(50, erasures), 51) << "it is still there";
+  EXPECT_EQ(ids.next(99, erasures), 300);
+  EXPECT_THROW(ids.next(100, erasures), Exception);
+  ids.insert(299);
+  EXPECT_THROW(ids.next(50, erasures), Exception) << "it could be another record";
+}
+
+TEST(Record_Ids_Loop, GoesToWhatAnUndoHasPutBack) {
+  Reserving_Ids ids;
+  for (index_t i = 0; i < 5; ++i) ids.insert(i);
+  const std::uint64_t erasures = ids.erasures();
+  const auto first = ids.before_erase(1);
+  ids.erase(1);
+  const auto second = ids.before_erase(2);
+  ids.erase(2);
+  EXPECT_EQ(ids.next(1, erasures), 3);
+  ids.undo_erase(2, second);
+  EXPECT_EQ(ids.next(1, erasures), 2);
+  ids.undo_erase(1, first);
+  EXPECT_EQ(ids.next(1, erasures), 2);
+  EXPECT_EQ(ids.next(0, erasures), 1);
+}
+
 TEST(Record_Ids_Undo, RestoresBothListsInReverseOrder) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);

@@ -233,6 +233,7 @@ void Table::restore(Section_Reader& in) {
   capacity_ = rows;
   for (const Field& field : fields_)
     if (field.column) field.column->restore(in, rows);
+  records.take_loops(records_);
   records_ = std::move(records);
   has_reused_ids_ = has_reused_ids;
   is_read_randomly_ = true;

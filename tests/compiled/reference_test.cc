@@ -50,6 +50,67 @@ TEST(Reference, Deleting_While_Walking) {
   EXPECT_EQ(cities.last(), id_of_city(8));
 }
 
+void add_cities(Memory_Database& db, int count) {
+  for (int i = 0; i < count; ++i) db.new_city("x", 0, id_of_country(), i);
+}
+
+TEST(Loop, May_Delete_All_Records_It_Visits) {
+  Memory_Database db;
+  add_cities(db, 1000);
+  for (const id_of_city city : db.get_city_table()) db.delete_city(city);
+  EXPECT_TRUE(db.get_city_table().is_empty());
+
+  add_cities(db, 10);  // no longer in the order of their ids
+  const auto cities = db.get_city_table();
+  for (auto i = cities.begin(); i != cities.end(); i++) db.delete_city(*i);
+  EXPECT_TRUE(cities.is_empty());
+
+  add_cities(db, 10);
+  for (auto i = cities.end(); i != cities.begin();) db.delete_city(*--i);
+  EXPECT_TRUE(cities.is_empty());
+}
+
+TEST(Loop, May_Delete_The_Next_Records_Too) {
+  Memory_Database db;
+  add_cities(db, 12);
+  std::string visited;
+  for (const auto city : db.get_city_table()) {
+    visited += std::to_string(city.get_id()) + " ";
+    db.delete_city(city);
+    for (joedb::index_t next = city.get_id() + 1; next < city.get_id() + 3; ++next)
+      db.delete_city(id_of_city(next));
+  }
+  EXPECT_EQ(visited, "0 3 6 9 ");
+}
+
+TEST(Loop, May_Replace_The_Records_It_Visits) {
+  Memory_Database db;
+  add_cities(db, 10);
+  int rounds = 0;
+  for (const auto city : db.get_city_table()) {
+    db.delete_city(city);
+    if (++rounds <= 10) {
+      EXPECT_EQ(db.new_city(), city) << "the id that was freed last";
+    }
+  }
+  EXPECT_EQ(rounds, 20) << "new ones come last";
+  EXPECT_TRUE(db.get_city_table().is_empty());
+}
+
+TEST(Loop, Throws_Where_It_Cannot_Go_On) {
+  Memory_Database db;
+  add_cities(db, 1000);
+  const auto cities = db.get_city_table();
+  auto city = cities.begin();
+  db.delete_vector_of_city(*city, 500);
+  EXPECT_THROW(++city, joedb::Exception);
+  EXPECT_THROW(--city, joedb::Exception);
+  // One whose record is still there goes on.
+  auto last = --cities.end();
+  db.delete_vector_of_city(id_of_city(500), 400);
+  EXPECT_EQ(*--last, id_of_city(998));
+}
+
 TEST(Reference, References_To_Deleted_Records_Stay) {
   Memory_Database db;
   const auto norway = db.new_country("Norway");

@@ -87,8 +87,9 @@ class Index {
   // A place in the index: a record, or the end.
   //
   // When the index changes, a cursor continues from where its record is now; if the record was
-  // erased from the index, from the values that it has. So a loop that gives records larger keys
-  // visits them again. The index must outlive the cursor.
+  // deleted, from the values that it had. So a loop that gives records larger keys visits them
+  // again. If the id of a deleted record is in use again, its values are not known any more: next()
+  // and previous() throw Exception then. The index must outlive the cursor.
   class Cursor {
    public:
     Cursor() = default;
@@ -104,6 +105,7 @@ class Index {
     friend class Index;
     const Index* index_ = nullptr;
     std::uint64_t changes_ = 0;            // of the index, when `place_` was found
+    std::uint64_t erasures_ = 0;           // of the table, then
     alignas(8) std::byte place_[16] = {};  // in the tree: its first record that is not before
     std::size_t position_ = 0;             // the same, in the run
     std::size_t tree_position_ = 0;        // in the run, behind the first

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "joedb/base/ids.h"
 #include "joedb/io/zeroed_memory.h"
@@ -82,6 +83,31 @@ class Record_Ids {
   // Requires is_used(id).
   void erase(index_t id);
 
+  // ---- loops that erase
+  //
+  // A loop has an id, and the number of erasures there were when it came to it. Its next step goes
+  // to the neighbour of that record, also if the record was erased meanwhile, whether or not its id
+  // is in use again. Throws Exception where that is not known any more: after more than 128
+  // erasures, if the record may be one of them.
+
+  std::uint64_t erasures() const { return erasures_; }
+  index_t next(index_t id, std::uint64_t erasures) const {
+    return erasures == erasures_ ? next(id) : neighbour_since(id, erasures, true);
+  }
+  index_t previous(index_t id, std::uint64_t erasures) const {
+    return erasures == erasures_ ? previous(id) : neighbour_since(id, erasures, false);
+  }
+  // Whether the id was erased since, and is in use again. Throws as above.
+  bool is_other_since(index_t id, std::uint64_t erasures) const {
+    return erasures != erasures_ && is_used(id) && was_erased_since(id, erasures);
+  }
+  // For new ids that are those of `other`: its loops go on with them.
+  void take_loops(Record_Ids& other) {
+    erasures_ = other.erasures_;
+    last_reuse_ = other.last_reuse_;
+    erased_ = std::move(other.erased_);
+  }
+
   // ---- undoing
   //
   // What is done last is undone first. Then ids and the order of both lists are as before; a table
@@ -133,6 +159,21 @@ class Record_Ids {
   }
   // The next id in its list is usually one more if used, one less if free.
   static index_t step(bool is_used) { return is_used ? 1 : -1; }
+  // An erasure, with the neighbours that the id had, or has again after undo_erase().
+  struct Erased {
+    index_t id, previous, next;
+    bool is_undone;
+  };
+  static constexpr std::uint64_t erased_size = 128;
+  void remember_erased(const Erased& erased) {
+    if (erased_) erased_[erasures_ % erased_size] = erased;
+    ++erasures_;
+  }
+  [[gnu::cold]] index_t neighbour_since(index_t id, std::uint64_t erasures, bool is_next) const;
+  [[gnu::cold]] bool was_erased_since(index_t id, std::uint64_t erasures) const;
+  // Whether the log has all of them. If not, and the record may be one of them, throws Exception.
+  bool are_remembered(index_t id, std::uint64_t erasures) const;
+
   index_t next_in_list(index_t id) const;
   index_t previous_in_list(index_t id) const;
   void set_next(index_t id, index_t next);
@@ -155,6 +196,10 @@ class Record_Ids {
   index_t last_used_ = no_id;
   index_t first_free_ = no_id;
   index_t last_free_ = no_id;
+  // For loops.
+  std::uint64_t erasures_ = 0;
+  std::uint64_t last_reuse_ = 0;      // the number of erasures when an id was used again
+  std::unique_ptr<Erased[]> erased_;  // the last ones, by number; null before the first list
 };
 
 }  // namespace joedb::inline v1

@@ -102,8 +102,10 @@ typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter valu
 //     for (const id_of_city city : db.get_city_table()) …
 //
 // It refers to the table: changes are seen at once, and it is valid as long as the addresses of
-// tables (not after a rollback). Iterators stay valid while records are inserted and other records
-// are deleted, not when their own record is deleted.
+// tables (not after a rollback). Iterators stay valid while records are inserted and deleted. One
+// whose own record is deleted goes on with the one behind it, so that a loop may delete the records
+// it visits, and insert others, which come last. A step throws Exception if more than 128 records
+// were deleted since the one before, and its own may be one of them.
 template <class Id>
 class Container {
  public:
@@ -118,11 +120,13 @@ class Container {
     using reference = Id;
 
     iterator() = default;
-    iterator(const Record_Ids& records, index_t id) : records_(&records), id_(id) {}
+    iterator(const Record_Ids& records, index_t id)
+        : records_(&records), erasures_(records.erasures()), id_(id) {}
     // These two require that the iterator is not at the end.
     Id operator*() const { return Id(id_); }
     iterator& operator++() {
-      id_ = records_->next(id_);
+      id_ = records_->next(id_, erasures_);
+      erasures_ = records_->erasures();
       return *this;
     }
     iterator operator++(int) {
@@ -132,7 +136,8 @@ class Container {
     }
     // From the end to the last record.
     iterator& operator--() {
-      id_ = id_ == Record_Ids::no_id ? records_->last() : records_->previous(id_);
+      id_ = id_ == Record_Ids::no_id ? records_->last() : records_->previous(id_, erasures_);
+      erasures_ = records_->erasures();
       return *this;
     }
     iterator operator--(int) {
@@ -144,6 +149,7 @@ class Container {
 
    private:
     const Record_Ids* records_ = nullptr;
+    std::uint64_t erasures_ = 0;  // of the table, when it came to this record
     index_t id_ = Record_Ids::no_id;
   };
 
@@ -321,8 +327,9 @@ class Index_Range {
 // tuples.
 //
 // Iterators stay valid when the index changes: they continue from the place of their record, or,
-// after it was erased from the index, from the key that it has. So a loop that gives records larger
-// keys visits them again. Iterators refer to this object, and are not valid after a rollback.
+// after it was deleted, from the key that it had. So a loop that gives records larger keys visits
+// them again. A step throws Exception if another record has the id of the deleted one by then.
+// Iterators refer to this object, and are not valid after a rollback.
 //
 // A record is in the index from the first update of its key fields until it is deleted; in a unique
 // index, from the first update of the field that was added last (table/index.h).
