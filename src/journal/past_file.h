@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "io/file_identity.h"
 #include "joedb/format/header.h"
 #include "joedb/io/file.h"
 
@@ -12,7 +13,7 @@ namespace joedb::inline v1 {
 
 // A journal as it was when it had so many bytes, to be read: it ends there, and its header says
 // that there is a hard checkpoint. Nothing is copied. Snapshots beside the file are found.
-class Past_File : public Abstract_File {
+class Past_File : public Abstract_File, public Has_Identity {
  public:
   // `end` is between two entries, and not behind the end of the file: it may be behind the
   // checkpoint.
@@ -22,6 +23,7 @@ class Past_File : public Abstract_File {
       : Past_File(std::shared_ptr<Abstract_File>(std::shared_ptr<void>(), &file), end) {}
 
   Offset get_size() const override { return end_; }
+  std::optional<File_Identity> identity() const override { return identity_of(*file_); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   bool pread_cached(char* data, std::size_t size, Offset offset) const override;
   // Throws Exception.

@@ -262,14 +262,17 @@ bool is_free(const Abstract_File& file) {
 static std::unique_ptr<Abstract_File> create_saved(const Abstract_File& file,
                                                    const std::string& suffix,
                                                    const Saved_Part& part) {
-  const auto create = [&] { return file.open_beside(suffix, Open_Mode::create_new); };
-  try {
-    return create();
-  } catch (const Io_Error& error) {
-    if (error.code != EEXIST) throw;
-  }
+  const auto create = [&]() -> std::unique_ptr<Abstract_File> {
+    try {
+      return file.open_beside(suffix, Open_Mode::create_new);
+    } catch (const Io_Error& error) {
+      if (error.code != EEXIST) throw;
+      return nullptr;
+    }
+  };
+  if (auto created = create()) return created;
   const auto found = file.open_beside(suffix, Open_Mode::write_existing);
-  if (!is_free(*found) && !part.is_in(*found)) return nullptr;
+  if (!found || (!is_free(*found) && !part.is_in(*found))) return nullptr;
   file.remove_beside(suffix);
   return create();
 }
