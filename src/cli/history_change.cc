@@ -79,7 +79,6 @@ class Changer {
 
   void write() {
     Transaction_Options transaction = command_.transaction;
-    transaction.has_hard_checkpoint = true;
     transaction.deleted_values = options_.deleted_values;
     change_existing_file(file_, transaction, [&](Writable_Database& database) {
       Abstract_File& file = std::as_const(database).get_journal().get_file();

@@ -20,7 +20,7 @@ constexpr File_Grammar file_grammar{.default_mode = Open_Mode::write_existing_or
 
 const char* const details =
     R"(The commands come from standard input; the command help lists them. The whole session is
-one transaction: it ends with a soft checkpoint, which survives a killed process. The command
+one transaction: it ends with a hard checkpoint, which survives a power cut. The command
 abort ends it without, and leaves behind the checkpoint what was written; rollback forgets it.
 A command that fails changes nothing and is reported on standard output; the next one is run, and
 the exit code of a script is 1. With --until or --at-time, a past state is read, and nothing can be
@@ -94,7 +94,8 @@ End run_on(Abstract_File& file, Command_Loop& loop, const Command_Options& optio
   End end;
   try {
     end = run_loop(loop);
-    if (end == End::end_of_input || end == End::quit) database.soft_checkpoint();
+    if (end == End::end_of_input || end == End::quit)
+      database.checkpoint(is_classic() ? Checkpoint_Level::soft : Checkpoint_Level::hard);
   } catch (...) {
     try {
       roll_back(database);
