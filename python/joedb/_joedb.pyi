@@ -92,7 +92,8 @@ class Database:
         The column `__id` has the ids of records, and a reference is an id. Nothing can be written.
         """
     def close(self) -> None:
-        """Ends a transaction without its changes, and closes the file."""
+        """Ends a transaction without its changes, makes a hard checkpoint if something was written,
+        and closes the file, also if this raises."""
     def __enter__(self) -> Database: ...
     def __exit__(
         self,

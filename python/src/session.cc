@@ -137,7 +137,15 @@ int Shared_Session::fork_count() { return forks; }
 
 void Shared_Session::close() {
   must_close_ = true;
-  if (uses_ <= 1) close_now();  // the caller has one
+  if (uses_ > 1 || session_ == nullptr) return;  // the caller has one
+  std::exception_ptr error;
+  try {
+    without_interpreter([&] { session_->close(); });
+  } catch (...) {
+    error = std::current_exception();
+  }
+  close_now();
+  if (error) std::rethrow_exception(error);
 }
 
 void Shared_Session::close_now() noexcept {
@@ -162,11 +170,17 @@ Shared_Session::~Shared_Session() {
 void Shared_Session::close_all() {
   is_ending = true;
   const std::vector<Shared_Session*> all(sessions().begin(), sessions().end());
+  std::exception_ptr error;
   for (Shared_Session* const session : all) {
     if (session->forks_ != forks || !session->mutex_.try_lock()) continue;
-    session->close();
+    try {
+      session->close();
+    } catch (...) {
+      error = std::current_exception();
+    }
     session->mutex_.unlock();
   }
+  if (error) std::rethrow_exception(error);
 }
 
 // ---- reading ------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """Transactions: all or nothing, with a reason, and what is on the disk."""
 
 import gc
+import os
+import pathlib
+import struct
 import threading
 
 import pytest
@@ -232,3 +235,31 @@ def test_another_thread_cannot_end_it(db):
     assert len(errors) == 2
     assert not db.in_transaction
     assert len(db.city) == 1
+
+
+def words_of(path):
+    return struct.unpack("<4q", pathlib.Path(path).read_bytes()[:32])
+
+
+@pytest.mark.parametrize("mode", ["w", "shared"])
+def test_what_was_written_is_hard_when_it_is_closed(path, mode):
+    with joedb.open(path, mode) as db:
+        db.create_table("city", name=str).insert(name="Oslo")
+    size = os.path.getsize(path)
+    assert words_of(path).count(size) >= 2
+    with joedb.open(path, mode) as db:
+        assert [city.name for city in db.city] == ["Oslo"]
+    assert os.path.getsize(path) == size
+
+
+@pytest.mark.parametrize("mode", ["w", "r+", "r", "shared"])
+def test_a_truncated_file_is_no_empty_database(path, mode):
+    with joedb.open(path) as db:
+        db.create_table("number", n=int).insert_many({"n": list(range(1000))})
+    file = pathlib.Path(path)
+    whole = file.read_bytes()
+    for size in (len(whole) - 1, len(whole) - 100, len(whole) // 2, 60, 41, 40, 20):
+        file.write_bytes(whole[:size])
+        with pytest.raises(joedb.Error):
+            joedb.open(path, mode)
+        assert file.read_bytes() == whole[:size]

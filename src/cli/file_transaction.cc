@@ -14,7 +14,7 @@ void add_transaction_options(Options& options, Transaction_Options& transaction)
   add_recovery_option(options, transaction.recovery);
   add_seals_option(options, transaction.has_no_seals);
   options.add_flag("--hard_checkpoint", transaction.has_hard_checkpoint,
-                   "end with a hard checkpoint: it survives a power cut");
+                   "nothing more: it ends with a hard checkpoint anyway");
 }
 
 Import_Words take_import_words(Words& words, const std::string& usage) {
@@ -67,10 +67,7 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
   try {
     change(database);
     end_transaction(database);
-    if (options.has_hard_checkpoint)
-      database.hard_checkpoint();
-    else
-      database.soft_checkpoint();
+    database.hard_checkpoint();
   } catch (...) {
     try {
       database.rollback();

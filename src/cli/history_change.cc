@@ -78,7 +78,6 @@ class Changer {
 
   void write() {
     Transaction_Options transaction = command_.transaction;
-    transaction.has_hard_checkpoint = true;
     change_existing_file(file_, transaction, [&](Writable_Database& database) {
       Abstract_File& file = std::as_const(database).get_journal().get_file();
       const Database& content = std::as_const(database).get_database();

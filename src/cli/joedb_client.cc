@@ -89,7 +89,9 @@ class Client_Tool {
       add_commands(loop, database, command_options_,
                    [&loop] { loop.end(Command_Loop::End::rollback); });
     };
+    const Offset before = database.get_journal().get_checkpoint();
     run_commands(copy, interpreters);
+    end_hard(database, before);
   }
 
   void write_journal() {
@@ -106,7 +108,22 @@ class Client_Tool {
                            [&loop] { loop.end(Command_Loop::End::rollback); });
       add_blob_commands(loop, [&](Blob blob) { return journal.read_blob(blob); });
     };
+    const Offset before = journal.get_journal().get_checkpoint();
     run_commands(copy, interpreters);
+    end_hard(journal, before);
+  }
+
+  // Transactions may have ended with soft checkpoints. `before`: where the first one began.
+  template <class Store>
+  void end_hard(Store& store, Offset before) {
+    const Writable_Journal& journal = std::as_const(store).get_journal();
+    const Offset end = journal.get_checkpoint();
+    if (is_classic() || journal.has_failed() || journal.ahead_of_checkpoint() > 0 ||
+        end == before || journal.get_hard_checkpoint() >= end)
+      return;
+    store.lock_pull();
+    store.hard_checkpoint();
+    store.unlock();
   }
 
   // Nothing more comes, so that there is nothing to pull.

@@ -29,10 +29,15 @@ struct Find_Entry_End {
 // Copies a journal to a connection, as far as it has come.
 class Pusher {
  public:
-  // `connection` may be null: then nothing is pushed.
+  // `connection` may be null: then nothing is pushed. `ends_hard`: a push is a hard one, whatever
+  // the options say.
   Pusher(Readonly_Journal& journal, Connection* connection, const Client_Options& options,
-         Offset until)
-      : journal_(journal), connection_(connection), options_(options), until_(until) {}
+         Offset until, bool ends_hard)
+      : journal_(journal),
+        connection_(connection),
+        options_(options),
+        until_(until),
+        ends_hard_(ends_hard) {}
 
   // After an error, the end of the connection does it.
   ~Pusher() {
@@ -79,7 +84,7 @@ class Pusher {
   }
 
   Checkpoint_Level level() const {
-    return options_.hard_checkpoint ? Checkpoint_Level::hard : Checkpoint_Level::soft;
+    return options_.hard_checkpoint || ends_hard_ ? Checkpoint_Level::hard : Checkpoint_Level::soft;
   }
 
   // Half an entry would make the copy unreadable: where the last whole one ends.
@@ -98,6 +103,7 @@ class Pusher {
   Connection* const connection_;
   const Client_Options& options_;
   const Offset until_;
+  const bool ends_hard_;
 };
 
 // So long, the signal to stop may have to wait, and what a file does not tell: the checkpoint of an
@@ -209,7 +215,7 @@ int run_push(std::vector<std::string> arguments) {
   Readonly_Journal journal(file, client.recovery);
   const auto follower = make_entry_follower(client.db, file);
   Pusher pusher(journal, open.is_connected() && !is_server ? &open.connection() : nullptr, client,
-                until);
+                until, !follow && !is_classic() && open.file_connection() != nullptr);
   try {
     pusher.compare();
     follower->advance(journal);

@@ -51,10 +51,8 @@ void list(const File_Argument& file, const Tag_Command& command) {
 
 void write(const File_Argument& file, const std::string& name, const std::optional<When>& when,
            const Tag_Command& command) {
-  Transaction_Options transaction = command.transaction;
-  transaction.has_hard_checkpoint = true;
   std::string comment;
-  change_existing_file(file, transaction, [&](Writable_Database& database) {
+  change_existing_file(file, command.transaction, [&](Writable_Database& database) {
     Abstract_File& opened = std::as_const(database).get_journal().get_file();
     Wanted_Changes wanted;
     wanted.comment = command.is_removal ? comment_of_removed_tag(opened, name)

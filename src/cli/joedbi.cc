@@ -21,8 +21,8 @@ constexpr File_Grammar file_grammar{.default_mode = Open_Mode::write_existing_or
 
 const char* const details =
     R"(The commands come from standard input; the command help lists them. The session is one
-transaction, up to each checkpoint: it ends with a time stamp and a soft checkpoint, which survives
-a killed process. The command abort ends it without, and leaves behind the checkpoint what was
+transaction, up to each checkpoint: it ends with a time stamp and a hard checkpoint, which survives
+a power cut. The command abort ends it without, and leaves behind the checkpoint what was
 written; rollback forgets it. A command that fails changes nothing and is reported on standard
 output; the next one is run, and the exit code of a script is 1. With --until or --at-time, a past
 state is read, and nothing can be written.
@@ -95,7 +95,7 @@ End run_on(Abstract_File& file, Command_Loop& loop, Command_Options options,
     end = run_loop(loop);
     if (end == End::end_of_input || end == End::quit) {
       end_transaction(database);
-      database.soft_checkpoint();
+      database.checkpoint(is_classic() ? Checkpoint_Level::soft : Checkpoint_Level::hard);
     }
   } catch (...) {
     try {

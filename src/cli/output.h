@@ -62,9 +62,9 @@ void fill_new_file(const std::string& name, Fill&& fill) {
   fill_new_file(name, New_File::Existing::refuse, fill);
 }
 
-// The same for a journal, to which fill(journal) appends; then writes a soft checkpoint. The file
-// is compressed if its name ends with .zst. Throws Exception if there is such a file and `force` is
-// not set.
+// The same for a journal, to which fill(journal) appends; then writes a hard checkpoint (with
+// --classic: a soft one). The file is compressed if its name ends with .zst. Throws Exception if
+// there is such a file and `force` is not set.
 template <class Fill>
 void write_new_file(const std::string& name, bool force, Fill&& fill) {
   require_absent(name, force);
@@ -75,7 +75,7 @@ void write_new_file(const std::string& name, bool force, Fill&& fill) {
     Writable_Journal journal(file);
     try {
       fill(journal);
-      journal.soft_checkpoint();
+      journal.checkpoint(is_classic() ? Checkpoint_Level::soft : Checkpoint_Level::hard);
     } catch (...) {
       // The file will be removed, so that nobody needs the warnings about its tail.
       Destructor_Logger::remove_logger();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -168,11 +169,10 @@ void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& wor
   while (end > first && !reader.entry_before(end)) --end;
   const auto hides_end = [&](std::size_t i) {
     const std::int64_t word = words[i];
-    const bool is_seal = i % 2 == 1 && words[i - 1] == end;  // it does not fit the bytes
-    if (!is_one_bit_from(word, end) && !is_one_bit_from(word, -end) &&
-        !(is_seal && (word > file_size || word < -file_size)))
-      return false;
-    return !is_checkpoint_of_writer(word < 0 ? -word : word);
+    if (word == words[i ^ 1]) return false;  // the same bit of both has hardly changed
+    if (i % 2 == 1 && words[i - 1] == end && is_one_bit_from_seal(word, end)) return true;
+    return (is_one_bit_from(word, end) || is_one_bit_from(word, -end)) &&
+           !is_checkpoint_of_writer(word < 0 ? -word : word);
   };
   const auto is_good = [&] {
     try {
@@ -186,6 +186,16 @@ void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& wor
       fail_as_damaged("a bit of its header has changed that hides the checkpoint at " +
                           std::to_string(end) + ", up to which the bytes are good",
                       file_size);
+}
+
+// Of a bit that changed in the size, only the hard checkpoint before tells how many bytes it
+// covers.
+bool Checkpoint_Reader::is_one_bit_from_seal(std::int64_t word, Offset position) const {
+  const Offset sizes[] = {(word >> 40) & (seal_limit - 1), position - hard_checkpoint()};
+  return std::any_of(std::begin(sizes), std::end(sizes), [&](Offset size) {
+    return size > 0 && size < seal_limit && size <= position - journal_start &&
+           is_one_bit_from(word, seal_of(position - size, position));
+  });
 }
 
 // Whether a checkpoint may have been written for this position.

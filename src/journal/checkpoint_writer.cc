@@ -62,12 +62,13 @@ void Checkpoint_Writer::open() {
 
 Offset Checkpoint_Writer::update() {
   const int hard_index = header_.checkpoints().hard_index;
+  const Offset hard = header_.hard_checkpoint();
   const Checkpoint_Words words = header_.read_words();
   const Offset size = header_.update(words);
-  // A slot that was filled says the same, and may not be on disk: the one that is stays in force.
+  is_filled_ = is_filled_ && header_.hard_checkpoint() == hard;
+  // Of two slots that say the same, the one that is on disk stays in force.
   const auto first = 2 * static_cast<std::size_t>(hard_index);
-  if (header_.hard_checkpoint() == filled_hard_checkpoint_ && words[first] == words[first + 1] &&
-      words[first] == filled_hard_checkpoint_) {
+  if (is_filled_ && words[first] == hard && words[first + 1] == hard) {
     Checkpoints checkpoints = header_.checkpoints();
     checkpoints.hard_index = hard_index;
     header_.set(checkpoints);
@@ -184,6 +185,7 @@ void Checkpoint_Writer::claim_hard(Offset position) {
   next.hard_index ^= 1;
   next.hard_checkpoint = next.checkpoint = own_hard_checkpoint_ = position;
   header_.set(next);
+  is_filled_ = false;
 }
 
 // Invariant 1.
@@ -307,7 +309,7 @@ void Checkpoint_Writer::fill_spare_words() {
     if (is(spare ^ 1, -position) && !is(spare, -position)) write_word(slot, spare, -position);
   } else if (is_hard_durable() && !(is(0, position) && is(1, position))) {
     write_slot(position, position);
-    filled_hard_checkpoint_ = position;
+    is_filled_ = true;
   }
 }
 

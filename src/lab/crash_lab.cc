@@ -225,6 +225,14 @@ bool names_hard_checkpoint(const std::string& refusal, Offset hard) {
   return refusal.find("hard checkpoint is at " + std::to_string(hard)) != refusal.npos;
 }
 
+// Or it refuses good bytes of a checkpoint whose word a power cut has cost, if another word is one
+// bit from it: that may as well be it. 0: that is not the reason.
+Offset hidden_checkpoint(const std::string& refusal) {
+  constexpr std::string_view reason = "hides the checkpoint at ";
+  const std::size_t found = refusal.find(reason);
+  return found == refusal.npos ? 0 : std::stoll(refusal.substr(found + reason.size()));
+}
+
 // `must_open`: a header is certain to be there.
 Judgement judge(std::string_view image, const In_Force& promises, bool must_open) {
   Judgement j;
@@ -265,7 +273,9 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
     const bool is_lost = classic.checkpoint > hard
                              ? promises.find(classic.checkpoint, false, image) == nullptr
                              : hard == journal_start && has_soft_word_beyond(image);
-    if (must_open && !(is_lost && names_hard_checkpoint(j.found.refusal, hard)))
+    const Offset hidden = hidden_checkpoint(j.found.refusal);
+    const bool is_hidden = hidden > hard && promises.find(hidden, false, image, true) != nullptr;
+    if (must_open && !((is_lost || is_hidden) && names_hard_checkpoint(j.found.refusal, hard)))
       j.wrong = "the default mode refuses: " + j.found.refusal;
     return j;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "interpreter/conflict_text.h"
+#include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/replica/local_copy.h"
@@ -167,7 +168,29 @@ std::unique_ptr<Session> Session::past(Moment moment) const {
 }
 
 Session::~Session() {
-  if (is_in_transaction() && !file_->is_inherited()) roll_back_after_error();
+  try {
+    close();
+  } catch (const std::exception& error) {
+    Destructor_Logger::warning(error.what());
+  }
+}
+
+// Without the server: what is durable there is its own business.
+void Session::close() {
+  if (file_->is_inherited()) return;
+  if (is_in_transaction()) roll_back_after_error();
+  if (!std::exchange(has_committed_, false) || has_failed_) return;
+  const Writable_Journal& journal = std::as_const(*store_).get_journal();
+  if (journal.has_failed() || journal.get_hard_checkpoint() >= journal.get_checkpoint()) return;
+  pins_->before_change();
+  store_->lock_pull();
+  try {
+    store_->hard_checkpoint();
+  } catch (...) {
+    store_->unlock();
+    throw;
+  }
+  store_->unlock();
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -293,10 +316,12 @@ void Session::commit() {
       throw Exception(name_ +
                       ": a change of this transaction has failed in the middle: everything is "
                       "taken back");
-    if (uncommitted() > 0)
+    if (uncommitted() > 0) {
+      has_committed_ = true;
       lock_->checkpoint_and_push_unlock();
-    else
+    } else {
       lock_->unlock();
+    }
   } catch (...) {
     roll_back_after_error();
     throw;

@@ -67,10 +67,15 @@ class Session {
 
   // Throws Exception, too, if the program was built without what servers need.
   Session(const std::string& path, Open_Mode mode, Session_Options options = {});
-  // A transaction is rolled back.
+  // Calls close(); a failure goes to Destructor_Logger.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+
+  // Rolls a transaction back. If this session has changed something, makes a hard checkpoint, for
+  // which a shared file is locked. Only the destructor may be called after it. Throws what
+  // hard_checkpoint() throws.
+  void close();
 
   // The state at a moment, for reading. This session may be destroyed before it.
   std::unique_ptr<Session> past(Moment moment) const;
@@ -201,6 +206,7 @@ class Session {
   std::string name_;
   Session_Options options_;
   bool is_shared_ = false;
+  bool has_committed_ = false;
 
   class Server;
   std::unique_ptr<Server> server_;

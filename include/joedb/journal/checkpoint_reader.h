@@ -78,6 +78,7 @@ class Checkpoint_Reader {
   void require_claimed_bytes(const Checkpoint_Words& words, Offset found, Offset file_size,
                              Recovery recovery) const;
   void require_no_hidden_checkpoint(const Checkpoint_Words& words, Offset file_size) const;
+  bool is_one_bit_from_seal(std::int64_t word, Offset position) const;
   bool is_checkpoint_of_writer(Offset position) const;
   void check_integrity();
   void take_whole_file(const Checkpoint_Words& words, Offset file_size);

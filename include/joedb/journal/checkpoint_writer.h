@@ -94,9 +94,9 @@ class Checkpoint_Writer {
   Fail_Stop_File& out_;
   Checkpoint_Reader& header_;
   const bool has_seals_;
+  bool is_filled_ = false;  // this object has written the last hard checkpoint to both slots
   Offset synced_hard_checkpoint_ = journal_start;  // this one is known to be on disk
   Offset own_hard_checkpoint_ = journal_start;     // the last one that this object wrote
-  Offset filled_hard_checkpoint_ = 0;  // this one stands in both slots (fill_spare_words)
   // The bytes of the file before durable_end_ are known to be on disk. Those from written_from_ on
   // were written by this object. Those in between may never reach the disk, even if a sync succeeds
   // (rewrite_unproven_entries).

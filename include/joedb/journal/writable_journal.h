@@ -313,12 +313,12 @@ class Writable_Journal {
   Journal_Recovery recovery_;
   std::atomic<bool> is_ready_ = false;  // replayed, and locked
   bool is_locked_ = false;              // shared files only
-  bool has_new_checkpoint_ = false;     // since it was locked
   bool is_in_blob_ = false;
   const bool ends_transactions_;
   bool is_preallocation_automatic_ = false;
   int hard_checkpoints_ = 0;  // while it is automatic
   const Checkpoint_Level default_level_;
+  bool has_new_checkpoint_ = false;  // since the file was locked
 };
 
 template <class Lock>
