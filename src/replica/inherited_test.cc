@@ -94,9 +94,11 @@ TEST_F(Database_File, CannotBeChangedByAChild) {
   db.write(Create_Table{"city"});
   db.hard_checkpoint();
   const std::function<void()> uses[] = {
-      [&] { insert(db, 1); },        [&] { db.soft_checkpoint(); },
-      [&] { db.hard_checkpoint(); }, [&] { db.rollback(); },
-      [&] { db.write_snapshot(); },  [&] { db.write_snapshot_in_background(); },
+      [&] { insert(db, 1); },
+      [&] { db.soft_checkpoint(); },
+      [&] { db.hard_checkpoint(); },
+      [&] { db.write_snapshot(); },
+      [&] { db.write_snapshot_in_background(); },
   };
   for (const auto& use : uses)
     EXPECT_EQ(inherited, in_child([&] { return error_of<Inherited_Object>(use); }));

@@ -184,6 +184,7 @@ void Writable_Database::spill() {
 }
 
 void Writable_Database::write_snapshot_in_background() {
+  journal_.get_file().require_own_process();
   if (background_ && background_->is_running()) return;
   finish_background();
   if (!journal_.is_shared()) {  // the thread syncs that of another process itself
