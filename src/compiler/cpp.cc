@@ -22,32 +22,35 @@ using namespace templates;
 // ---- types --------------------------------------------------------------------------------------
 
 struct Cpp_Type {
-  std::string field;   // in Typed_Field
+  std::string field;   // in Typed_Field, and in values_of_TABLE
   std::string getter;  // what a getter returns
   std::string setter;  // what a setter takes
 };
 
 Cpp_Type cpp_type(const Model_Field& field) {
   const auto same = [](std::string type) { return Cpp_Type{type, type, type}; };
+  const auto number = [](std::string type) {
+    return Cpp_Type{type, type, "joedb::No_Narrowing<" + type + ">"};
+  };
   switch (field.type) {
     case Type_Code::string:
       return {"std::string", "joedb::String", "std::string_view"};
     case Type_Code::int8:
-      return same("std::int8_t");
+      return number("std::int8_t");
     case Type_Code::int16:
-      return same("std::int16_t");
+      return number("std::int16_t");
     case Type_Code::int32:
-      return same("std::int32_t");
+      return number("std::int32_t");
     case Type_Code::int64:
-      return same("std::int64_t");
+      return number("std::int64_t");
     case Type_Code::reference:
       return same("id_of_" + field.referenced_table);
     case Type_Code::boolean:
-      return same("bool");
+      return number("bool");
     case Type_Code::float32:
-      return same("float");
+      return number("float");
     case Type_Code::float64:
-      return same("double");
+      return number("double");
     case Type_Code::blob:
       return same("joedb::Blob");
     case Type_Code::none:
@@ -200,13 +203,10 @@ std::string default_value(const Model_Table& table, const Model_Field& field,
                           const Initial_Literals& initial) {
   const std::string literal = initial.find(table, field);
   if (literal.empty()) return "{}";
-  if (field.type == Type_Code::reference) return cpp_type(field).setter + "(" + literal + ")";
+  if (field.type == Type_Code::reference) return cpp_type(field).field + "(" + literal + ")";
   if (field.type == Type_Code::float32) return "static_cast<float>(" + literal + ")";
+  if (literal.starts_with("std::string_view(")) return "std::string(" + literal + ")";
   return literal;
-}
-
-bool has_values_struct(const Model_Table& table) {
-  return !table.has_single_row && !table.fields.empty();
 }
 
 // The members of values_of_TABLE, in the order of the fields.
@@ -219,8 +219,9 @@ std::vector<std::string> member_names(const Model_Table& table) {
 // In a joedb::Values.
 std::string value_in_values(const Model_Field& field) {
   if (field.type == Type_Code::reference)
-    return cpp_type(field).setter + "(values.get<joedb::Record_Id>(i))";
-  return "values.get<" + cpp_type(field).setter + ">(i)";
+    return cpp_type(field).field + "(values.get<joedb::Record_Id>(i))";
+  if (field.type == Type_Code::string) return "values.get<std::string_view>(i)";
+  return "values.get<" + cpp_type(field).field + ">(i)";
 }
 
 std::string values_of(const Model_Table& table, const Initial_Literals& initial) {
@@ -228,28 +229,29 @@ std::string values_of(const Model_Table& table, const Initial_Literals& initial)
   std::string members, cases;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Model_Field& field = table.fields[i];
-    members += "  " + cpp_type(field).setter + " " + names[i] + " = " +
+    members += "  " + cpp_type(field).field + " " + names[i] + " = " +
                default_value(table, field, initial) + ";\n";
     cases += fill(row_case, {{"number", std::to_string(field.id.value())},
                              {"name", names[i]},
                              {"value", value_in_values(field)}});
   }
-  std::string use(has_values_struct(table) ? values_use : "");
-  if (!use.empty()) use = fill(use, {{"table", table.name}, {"first", names.front()}});
   return fill(std::string(values_struct).append(row_struct),
               {{"table", table.name},
-               {"use", use},
                {"members", members},
                {"number", std::to_string(table.id.value())},
                {"cases", cases}});
 }
 
-std::string creators(const Model_Table& table) {
+std::string creators(const Model_Table& table, const Initial_Literals& initial) {
   const std::vector<std::string> names = member_names(table);
   std::vector<std::string> parameters, arguments;
-  std::string assignments;
+  std::string assignments, members;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Model_Field& field = table.fields[i];
+    std::string value = initial.find(table, field);
+    if (field.type != Type_Code::string) value = default_value(table, field, initial);
+    members += "    " + cpp_type(field).setter + " " + names[i] + " = " +
+               (value.empty() ? "{}" : value) + ";\n";
     parameters.push_back(cpp_type(field).setter + " " + names[i]);
     arguments.push_back("values." + names[i]);
     assignments +=
@@ -264,13 +266,14 @@ std::string creators(const Model_Table& table) {
   return fill(lines, {{"table", table.name},
                       {"parameters", parameter_list(parameters, indent)},
                       {"assignments", assignments},
+                      {"members", members},
                       {"template", table.fields.size() == 1 ? "template <class = void>\n  " : ""},
                       {"arguments", parameter_list(arguments, argument_indent)}});
 }
 
-std::string writers(const Model& model, const Model_Table& table) {
+std::string writers(const Model& model, const Model_Table& table, const Initial_Literals& initial) {
   std::string text = "\n  // " + table.name + "\n";
-  if (!table.has_single_row) text += creators(table);
+  if (!table.has_single_row) text += creators(table, initial);
   return text + for_each_field(table, [&](const Model_Table&, const Model_Field& field) {
            std::string lines(setter);
            if (is_single_value(model, table, field)) lines += single_row_setter;
@@ -388,6 +391,7 @@ std::string main_include(const Model& model) {
 std::string header_text(const Model& model) {
   const std::string name = model.name_space.back();
   const std::string main_name_space = join(model.main_name_space, "::");
+  const Initial_Literals initial = initial_literals(model);
   const auto with_id = [&](std::string_view own, std::string_view of_main) {
     return [&main_name_space, own, of_main](const Model_Table& table) {
       return fill(table.has_id_of_main ? of_main : own,
@@ -416,11 +420,10 @@ std::string header_text(const Model& model) {
        {"namespace", join(model.name_space, "::")},
        {"name", name},
        {"id_declarations", for_each(model.tables, with_id("class id_of_{{table}};\n", shared_id))},
-       {"id_classes", for_each(model.tables, with_id(id_class, shared_container)) +
-                          for_each(model.tables,
-                                   [initial = initial_literals(model)](const Model_Table& table) {
-                                     return values_of(table, initial);
-                                   })},
+       {"id_classes",
+        for_each(model.tables, with_id(id_class, shared_container)) +
+            for_each(model.tables,
+                     [&](const Model_Table& table) { return values_of(table, initial); })},
        {"timestamps", model.has_timestamps ? "true" : "false"},
        {"index_types", for_each(model.indexes, types_of)},
        {"schema", entries_literal(model.schema_entries)},
@@ -442,7 +445,8 @@ std::string header_text(const Model& model) {
        {"customs", for_each(model.customs, with_custom(custom_declaration))},
        {"custom_calls", for_each(model.customs, with_custom(custom_call))},
        {"writers",
-        for_each(model.tables, [&](const Model_Table& table) { return writers(model, table); })},
+        for_each(model.tables,
+                 [&](const Model_Table& table) { return writers(model, table, initial); })},
        {"types", types(model)},
        {"database_using",
         using_if_field(model, "untyped", "  using Typed_Database::get_untyped;\n")},

@@ -26,12 +26,9 @@ inline constexpr std::string_view shared_container =
 )";
 
 inline constexpr std::string_view values_struct =
-    R"({{use}}struct values_of_{{table}} {
+    R"(struct values_of_{{table}} {
 {{members}}};
 
-)";
-
-inline constexpr std::string_view values_use = R"(// For new_{{table}}({.{{first}} = …}).
 )";
 
 inline constexpr std::string_view row_struct =
@@ -175,10 +172,22 @@ inline constexpr std::string_view new_with_values =
   }
 )";
 
-// The values as a struct. For one field it is a template, which gives way to the other function: so
-// new_item({"text"}) is not ambiguous.
+// The values by name. The struct of arguments lives as long as the call, so that it can refer to
+// strings; nobody else can name it. values_of_TABLE can be kept, and gives way: braces are no value
+// for its template. For one field the arguments are a template, too, which gives way to the other
+// function: so new_item({"text"}) is not ambiguous.
 inline constexpr std::string_view new_with_struct =
-    R"(  {{template}}id_of_{{table}} new_{{table}}(const values_of_{{table}}& values) {
+    R"( private:
+  struct arguments_of_{{table}} {
+{{members}}  };
+
+ public:
+  // new_{{table}}({.field = value}), or new_{{table}}(values).
+  {{template}}id_of_{{table}} new_{{table}}(const arguments_of_{{table}}& values) {
+    return new_{{table}}({{arguments}});
+  }
+  template <std::derived_from<values_of_{{table}}> Values>
+  id_of_{{table}} new_{{table}}(const Values& values) {
     return new_{{table}}({{arguments}});
   }
 )";

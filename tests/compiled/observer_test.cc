@@ -79,6 +79,31 @@ TEST(Observers_Of_A_Database, Are_Told_At_A_Checkpoint_With_Old_And_New_Values) 
   EXPECT_THAT(notes.take(), IsEmpty());
 }
 
+TEST(Observers_Of_A_Database, May_Keep_Values) {
+  const std::string first = "a name that is too long for the string itself, ", second = first + "2";
+  Memory_Database db;
+  const id_of_city city = db.new_city(first + "1", 1, "Norway");
+  db.soft_checkpoint();
+  std::vector<values_of_city> seen;
+  const Subscription updated = db.on_city_updated(
+      [&](id_of_city, const values_of_city& before, const values_of_city& after) {
+        seen.push_back(before);
+        seen.push_back(after);
+      });
+  const Subscription deleted =
+      db.on_city_deleted([&](id_of_city, const values_of_city& before) { seen.push_back(before); });
+  db.set_name(city, second);
+  db.soft_checkpoint();
+  db.delete_city(city);
+  db.soft_checkpoint();
+  for (int i = 0; i < 100; ++i) db.new_city(std::to_string(i), i, std::string(second.size(), 'x'));
+  db.soft_checkpoint();
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(seen[0].name, first + "1");
+  EXPECT_EQ(seen[1].name, second);
+  EXPECT_EQ(seen[2].name, second);
+}
+
 TEST(Observers_Of_A_Database, Are_Not_Told_What_Is_Nothing_In_The_End) {
   Memory_Database db;
   const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
@@ -703,6 +728,18 @@ TEST_F(Typed_History, Has_Every_Version_Of_A_Record) {
   ASSERT_EQ(rome.size(), 1u);
   EXPECT_EQ(rome[0].until, nullptr) << "it is still so";
   EXPECT_TRUE(client_.get_database().history(id_of_city(7)).empty());
+}
+
+TEST_F(Typed_History, Can_Be_Kept_In_Parts) {
+  const auto version = client_.get_database().history(oslo_)[1];
+  EXPECT_EQ(text_of(version.values), "Oslo 2");
+  EXPECT_EQ(version.until->comments.front(), "a mistake");
+  std::vector<values_of_city> before;
+  for (const joedb::Transaction& transaction : client_.get_database().changes(first_))
+    for (const auto& change : Database::changes_of_city(transaction))
+      before.push_back(change.before);
+  ASSERT_EQ(before.size(), 3u);
+  EXPECT_EQ(text_of(before[2]), "Oslo 2");
 }
 
 TEST_F(Typed_History, Has_The_Changes_Of_Each_Transaction) {

@@ -361,6 +361,43 @@ class Consumers(unittest.TestCase):
                 self.assertEqual(1, len(errors), output)
                 self.assertIn(message, errors[0])
 
+    def test_a_value_that_a_field_may_not_have_is_one_error(self):
+        folder = os.path.join(WORK, 'narrowing')
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(os.path.join(SOURCE, 'tests/compiled'), folder)
+        with open(os.path.join(folder, 'everything.joedbc'), 'a', encoding='utf-8') as file:
+            file.write('create_index item_by_i8 item i8\n')
+        run(folder, JOEDBC, 'everything')
+        not_constant = (
+            'int n = 3; db.set_i8(id, n);', "int n = 70'000; db.set_i16(id, n);", 'long n = 3; db.set_i32(id, n);',
+            'unsigned n = 3; db.set_i32(id, n);', 'double d = 3.99; db.set_i32(id, d);',
+            'double d = 3.99; db.set_i64(id, d);', 'float f = 3; db.set_i8(id, f);',
+            'double d = 0.1; db.set_f32(id, d);', 'long n = 3; db.set_f64(id, n);', 'int n = 2; db.set_flag(id, n);',
+            'int n = 3; db.new_item({.i16 = n});', 'double d = 3; db.new_city("x", 1, {}, d);',
+            'int n = 3; db.find_item_by_i8(n);')
+        too_large = (
+            'db.set_i8(id, 128);', 'db.set_i8(id, -129);', "db.set_i16(id, 70'000);", 'db.set_i32(id, 3.99);',
+            "db.set_i32(id, 3'000'000'000);", "db.set_i32(id, 3'000'000'000u);", 'db.set_flag(id, 2);',
+            'db.set_i64(id, 0.5);', 'db.set_f32(id, 1e39);', "db.set_f32(id, 16'777'217);",
+            "db.new_item({.i16 = 70'000});", 'const int n = 128; db.set_i8(id, n);')
+        other = ('db.set_i32(id, "3");', 'db.set_flag(id, "true");', 'db.set_i32(id, nullptr);',
+                 'enum class E { a }; db.set_i32(id, E::a);')
+        for mistakes, text in (not_constant, 'constant expression'), (too_large, 'the_value_does_not_fit'), (other, ''):
+            with open(os.path.join(folder, 'mistakes.cc'), 'w', encoding='utf-8') as file:
+                file.write('#include "everything.h"\nusing namespace test::everything;\n')
+                for number, code in enumerate(mistakes):
+                    file.write(f'void f{number}(Memory_Database& db, id_of_item id) {{ {code} }}\n')
+            for compiler in 'g++', CLANG:
+                with self.subTest(compiler=compiler, text=text):
+                    status, output = attempt(folder, compiler, '-std=c++20', '-fsyntax-only',
+                                             '-Wno-unused-parameter', f'-I{PREFIX}/include', 'mistakes.cc')
+                    self.assertNotEqual(0, status)
+                    self.assertEqual(len(mistakes), len(re.findall(' error: ', output)), output)
+                    for number, code in enumerate(mistakes):
+                        self.assertRegex(output, f'mistakes.cc:{number + 3}:', code)
+                    self.assertIn(text, output)
+                    self.assertIn('No_Narrowing', output)
+
     def test_a_project_of_joedb_init(self):
         """The two commands that it shows build it and run it."""
         folder = os.path.join(WORK, 'init')

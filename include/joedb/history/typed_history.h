@@ -24,7 +24,7 @@
 
 namespace joedb::inline v1 {
 
-// One record that has changed. Strings are those of the Transaction it comes from.
+// One record that has changed. Owns its values.
 template <class Row>
 struct Typed_Change {
   Change::Kind kind = Change::Kind::inserted;  // inserted, updated or deleted
@@ -117,32 +117,27 @@ class Typed_Changes {
   const std::vector<Change>* changes_;
 };
 
-// One version of a record. Strings are those of the Typed_Versions it comes from.
+// One version of a record. Owns its values; copies share the transactions.
 template <class Row>
 struct Typed_Version {
   typename Row::Values values = {};
-  const Transaction_Info* from = nullptr;   // that has written it
-  const Transaction_Info* until = nullptr;  // that has changed or deleted it; null: it is as now
+  std::shared_ptr<const Transaction_Info> from;   // that has written it
+  std::shared_ptr<const Transaction_Info> until;  // that has ended it; null: it is as now
 };
 
-// All versions of a record, the first one first (history/versions.h). A copy refers to the same
-// content.
+// All versions of a record, the first one first (history/versions.h).
 template <class Row>
 class Typed_Versions : public std::vector<Typed_Version<Row>> {
  public:
-  explicit Typed_Versions(std::vector<Record_Version> versions)
-      : content_(std::make_shared<const std::vector<Record_Version>>(std::move(versions))) {
-    for (const Record_Version& one : *content_) {
+  explicit Typed_Versions(const std::vector<Record_Version>& versions) {
+    for (const Record_Version& one : versions) {
       Typed_Version<Row> typed;
       for (const auto& [field, values] : one.fields) Row::assign(typed.values, field, values, 0);
-      typed.from = &one.from;
-      typed.until = one.until ? &*one.until : nullptr;
-      this->push_back(typed);
+      typed.from = std::make_shared<const Transaction_Info>(one.from);
+      if (one.until) typed.until = std::make_shared<const Transaction_Info>(*one.until);
+      this->push_back(std::move(typed));
     }
   }
-
- private:
-  std::shared_ptr<const std::vector<Record_Version>> content_;
 };
 
 // The keys from one to another one, both included.
@@ -184,8 +179,8 @@ class Key_Range {
 // what is different, deletions before insertions with the same id. A checkpoint that a
 // transaction writes by the database tells at once. Functions may read the database, write to it,
 // and subscribe: see Observers for order and exceptions: where one throws, the commit counts, and
-// locks are released. Strings of the values are valid in the function only. The database itself is
-// at the end of all that is told, and may be ahead of that: a record that was inserted may be gone
+// locks are released. The values can be kept: they own their strings. The database itself is at the
+// end of all that is told, and may be ahead of that: a record that was inserted may be gone
 // already. Subscribing counts as a change of the database: no other thread may read it meanwhile.
 //
 // Histories. `changes`, `history` and `at` read the file, up to its checkpoint; what has no

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "joedb/table/database.h"
+#include "joedb/table/no_narrowing.h"
 #include "joedb/table/span.h"
 
 // The base of the code that joedbc generates: everything of a typed database that is the same for

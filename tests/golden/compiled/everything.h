@@ -6,7 +6,7 @@
 
 namespace test::everything {
 
-static_assert(joedb::generated_code_version == 4,
+static_assert(joedb::generated_code_version == 5,
               "this code was generated for another version of joedb: run joedbc again");
 
 class id_of_country;
@@ -38,9 +38,8 @@ class id_of_nothing : public joedb::Typed_Id<id_of_nothing> {
 };
 using container_of_nothing = joedb::Container<id_of_nothing>;
 
-// For new_country({.name = …}).
 struct values_of_country {
-  std::string_view name = {};
+  std::string name = {};
 };
 
 struct row_of_country {
@@ -60,9 +59,8 @@ struct row_of_country {
   }
 };
 
-// For new_city({.name = …}).
 struct values_of_city {
-  std::string_view name = {};
+  std::string name = {};
   std::int8_t code = {};
   id_of_country country = {};
   std::int32_t population = {};
@@ -94,9 +92,8 @@ struct row_of_city {
   }
 };
 
-// For new_item({.text = …}).
 struct values_of_item {
-  std::string_view text = {};
+  std::string text = {};
   std::int8_t i8 = {};
   std::int16_t i16 = {};
   std::int32_t i32 = {};
@@ -514,8 +511,19 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     return Typed_Writer::add_row(country_table_,
                    Typed_Writer::assign(country_table_.name_, name));
   }
+ private:
+  struct arguments_of_country {
+    std::string_view name = {};
+  };
+
+ public:
+  // new_country({.field = value}), or new_country(values).
   template <class = void>
-  id_of_country new_country(const values_of_country& values) {
+  id_of_country new_country(const arguments_of_country& values) {
+    return new_country(values.name);
+  }
+  template <std::derived_from<values_of_country> Values>
+  id_of_country new_country(const Values& values) {
     return new_country(values.name);
   }
   void insert_country(id_of_country id) {
@@ -541,16 +549,30 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   // city
   id_of_city new_city() { return Typed_Writer::add_row(city_table_); }
   id_of_city new_city(std::string_view name,
-                      std::int8_t code,
+                      joedb::No_Narrowing<std::int8_t> code,
                       id_of_country country,
-                      std::int32_t population) {
+                      joedb::No_Narrowing<std::int32_t> population) {
     return Typed_Writer::add_row(city_table_,
                    Typed_Writer::assign(city_table_.name_, name),
                    Typed_Writer::assign(city_table_.code_, code),
                    Typed_Writer::assign(city_table_.country_, country),
                    Typed_Writer::assign(city_table_.population_, population));
   }
-  id_of_city new_city(const values_of_city& values) {
+ private:
+  struct arguments_of_city {
+    std::string_view name = {};
+    joedb::No_Narrowing<std::int8_t> code = {};
+    id_of_country country = {};
+    joedb::No_Narrowing<std::int32_t> population = {};
+  };
+
+ public:
+  // new_city({.field = value}), or new_city(values).
+  id_of_city new_city(const arguments_of_city& values) {
+    return new_city(values.name, values.code, values.country, values.population);
+  }
+  template <std::derived_from<values_of_city> Values>
+  id_of_city new_city(const Values& values) {
     return new_city(values.name, values.code, values.country, values.population);
   }
   void insert_city(id_of_city id) {
@@ -572,7 +594,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(city_table_, city_table_.name_,
                                 id.get_record_id(), size, function);
   }
-  void set_code(id_of_city id, std::int8_t value) {
+  void set_code(id_of_city id, joedb::No_Narrowing<std::int8_t> value) {
     Typed_Writer::update(city_table_, city_table_.code_, id.get_record_id(), value);
   }
   template <class Function>
@@ -588,7 +610,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(city_table_, city_table_.country_,
                                 id.get_record_id(), size, function);
   }
-  void set_population(id_of_city id, std::int32_t value) {
+  void set_population(id_of_city id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(city_table_, city_table_.population_, id.get_record_id(), value);
   }
   template <class Function>
@@ -600,13 +622,13 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   // item
   id_of_item new_item() { return Typed_Writer::add_row(item_table_); }
   id_of_item new_item(std::string_view text,
-                      std::int8_t i8,
-                      std::int16_t i16,
-                      std::int32_t i32,
-                      std::int64_t i64,
-                      float f32,
-                      double f64,
-                      bool flag,
+                      joedb::No_Narrowing<std::int8_t> i8,
+                      joedb::No_Narrowing<std::int16_t> i16,
+                      joedb::No_Narrowing<std::int32_t> i32,
+                      joedb::No_Narrowing<std::int64_t> i64,
+                      joedb::No_Narrowing<float> f32,
+                      joedb::No_Narrowing<double> f64,
+                      joedb::No_Narrowing<bool> flag,
                       id_of_city city,
                       joedb::Blob picture) {
     return Typed_Writer::add_row(item_table_,
@@ -621,7 +643,36 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                    Typed_Writer::assign(item_table_.city_, city),
                    Typed_Writer::assign(item_table_.picture_, picture));
   }
-  id_of_item new_item(const values_of_item& values) {
+ private:
+  struct arguments_of_item {
+    std::string_view text = {};
+    joedb::No_Narrowing<std::int8_t> i8 = {};
+    joedb::No_Narrowing<std::int16_t> i16 = {};
+    joedb::No_Narrowing<std::int32_t> i32 = {};
+    joedb::No_Narrowing<std::int64_t> i64 = {};
+    joedb::No_Narrowing<float> f32 = {};
+    joedb::No_Narrowing<double> f64 = {};
+    joedb::No_Narrowing<bool> flag = {};
+    id_of_city city = {};
+    joedb::Blob picture = {};
+  };
+
+ public:
+  // new_item({.field = value}), or new_item(values).
+  id_of_item new_item(const arguments_of_item& values) {
+    return new_item(values.text,
+                    values.i8,
+                    values.i16,
+                    values.i32,
+                    values.i64,
+                    values.f32,
+                    values.f64,
+                    values.flag,
+                    values.city,
+                    values.picture);
+  }
+  template <std::derived_from<values_of_item> Values>
+  id_of_item new_item(const Values& values) {
     return new_item(values.text,
                     values.i8,
                     values.i16,
@@ -652,7 +703,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(item_table_, item_table_.text_,
                                 id.get_record_id(), size, function);
   }
-  void set_i8(id_of_item id, std::int8_t value) {
+  void set_i8(id_of_item id, joedb::No_Narrowing<std::int8_t> value) {
     Typed_Writer::update(item_table_, item_table_.i8_, id.get_record_id(), value);
   }
   template <class Function>
@@ -660,7 +711,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(item_table_, item_table_.i8_,
                                 id.get_record_id(), size, function);
   }
-  void set_i16(id_of_item id, std::int16_t value) {
+  void set_i16(id_of_item id, joedb::No_Narrowing<std::int16_t> value) {
     Typed_Writer::update(item_table_, item_table_.i16_, id.get_record_id(), value);
   }
   template <class Function>
@@ -668,7 +719,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(item_table_, item_table_.i16_,
                                 id.get_record_id(), size, function);
   }
-  void set_i32(id_of_item id, std::int32_t value) {
+  void set_i32(id_of_item id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(item_table_, item_table_.i32_, id.get_record_id(), value);
   }
   template <class Function>
@@ -676,7 +727,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(item_table_, item_table_.i32_,
                                 id.get_record_id(), size, function);
   }
-  void set_i64(id_of_item id, std::int64_t value) {
+  void set_i64(id_of_item id, joedb::No_Narrowing<std::int64_t> value) {
     Typed_Writer::update(item_table_, item_table_.i64_, id.get_record_id(), value);
   }
   template <class Function>
@@ -684,7 +735,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(item_table_, item_table_.i64_,
                                 id.get_record_id(), size, function);
   }
-  void set_f32(id_of_item id, float value) {
+  void set_f32(id_of_item id, joedb::No_Narrowing<float> value) {
     Typed_Writer::update(item_table_, item_table_.f32_, id.get_record_id(), value);
   }
   template <class Function>
@@ -692,7 +743,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(item_table_, item_table_.f32_,
                                 id.get_record_id(), size, function);
   }
-  void set_f64(id_of_item id, double value) {
+  void set_f64(id_of_item id, joedb::No_Narrowing<double> value) {
     Typed_Writer::update(item_table_, item_table_.f64_, id.get_record_id(), value);
   }
   template <class Function>
@@ -700,7 +751,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(item_table_, item_table_.f64_,
                                 id.get_record_id(), size, function);
   }
-  void set_flag(id_of_item id, bool value) {
+  void set_flag(id_of_item id, joedb::No_Narrowing<bool> value) {
     Typed_Writer::update(item_table_, item_table_.flag_, id.get_record_id(), value);
   }
   template <class Function>

@@ -6,7 +6,7 @@
 
 namespace test::hard_names {
 
-static_assert(joedb::generated_code_version == 4,
+static_assert(joedb::generated_code_version == 5,
               "this code was generated for another version of joedb: run joedbc again");
 
 class id_of_class;
@@ -80,10 +80,9 @@ class id_of_conf : public joedb::Typed_Id<id_of_conf> {
 };
 using container_of_conf = joedb::Container<id_of_conf>;
 
-// For new_class({.default_ = …}).
 struct values_of_class {
-  std::string_view default_ = {};
-  std::string_view default__ = {};
+  std::string default_ = {};
+  std::string default__ = {};
   std::int32_t int_ = {};
   std::int32_t id = {};
   std::int32_t value = {};
@@ -91,7 +90,7 @@ struct values_of_class {
   std::int32_t assign = {};
   std::int32_t schema = {};
   joedb::Blob journal = {};
-  std::string_view data = {};
+  std::string data = {};
   bool untyped = {};
   id_of_class the_id_of_class = {};
   std::int32_t class_table__ = {};
@@ -204,7 +203,6 @@ struct row_of_engine {
   }
 };
 
-// For new_Database({.Database_ = …}).
 struct values_of_Database {
   id_of_Database Database_ = {};
 };
@@ -243,7 +241,6 @@ struct row_of_std {
   }
 };
 
-// For new_joedb({.std_ = …}).
 struct values_of_joedb {
   std::int8_t std_ = {};
 };
@@ -265,7 +262,6 @@ struct row_of_joedb {
   }
 };
 
-// For new__({._ = …}).
 struct values_of__ {
   std::int8_t _ = {};
 };
@@ -322,11 +318,11 @@ struct row_of_at {
 };
 
 struct values_of_conf {
-  std::string_view conf_table = {};
+  std::string conf_table = {};
   std::int32_t index_of_by_class = {};
   std::int32_t untyped_ = {};
   joedb::Blob data = {};
-  std::string_view journal = {};
+  std::string journal = {};
 };
 
 struct row_of_conf {
@@ -912,7 +908,7 @@ class Database : public joedb::Typed_History {
   // by_class: index of class by id_of_class, default, store_
   range_of_by_class find_by_class(id_of_class the_id_of_class,
                                   std::string_view default_,
-                                  std::int32_t store__) const {
+                                  joedb::No_Narrowing<std::int32_t> store__) const {
     return by_class_index_.range({the_id_of_class, default_, store__});
   }
   const index_of_by_class& get_index_of_by_class() const { return by_class_index_; }
@@ -930,7 +926,7 @@ class Database : public joedb::Typed_History {
   }
 
   // _: unique index of _ by _
-  id_of__ find__(std::int8_t _) const {
+  id_of__ find__(joedb::No_Narrowing<std::int8_t> _) const {
     return __index_.first({_});
   }
   const index_of__& get_index_of__() const { return __index_; }
@@ -1089,22 +1085,22 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_class new_class() { return Typed_Writer::add_row(class_table_); }
   id_of_class new_class(std::string_view default_,
                         std::string_view default__,
-                        std::int32_t int_,
-                        std::int32_t id,
-                        std::int32_t value,
-                        std::int32_t add_row,
-                        std::int32_t assign,
-                        std::int32_t schema,
+                        joedb::No_Narrowing<std::int32_t> int_,
+                        joedb::No_Narrowing<std::int32_t> id,
+                        joedb::No_Narrowing<std::int32_t> value,
+                        joedb::No_Narrowing<std::int32_t> add_row,
+                        joedb::No_Narrowing<std::int32_t> assign,
+                        joedb::No_Narrowing<std::int32_t> schema,
                         joedb::Blob journal,
                         std::string_view data,
-                        bool untyped,
+                        joedb::No_Narrowing<bool> untyped,
                         id_of_class the_id_of_class,
-                        std::int32_t class_table__,
-                        std::int32_t engine__,
-                        std::int32_t store__,
-                        std::int32_t table,
-                        std::int32_t size,
-                        std::int32_t function) {
+                        joedb::No_Narrowing<std::int32_t> class_table__,
+                        joedb::No_Narrowing<std::int32_t> engine__,
+                        joedb::No_Narrowing<std::int32_t> store__,
+                        joedb::No_Narrowing<std::int32_t> table,
+                        joedb::No_Narrowing<std::int32_t> size,
+                        joedb::No_Narrowing<std::int32_t> function) {
     return Typed_Writer::add_row(class_table_,
                    Typed_Writer::assign(class_table_.default_, default_),
                    Typed_Writer::assign(class_table_.default__, default__),
@@ -1125,7 +1121,52 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                    Typed_Writer::assign(class_table_.size_, size),
                    Typed_Writer::assign(class_table_.function_, function));
   }
-  id_of_class new_class(const values_of_class& values) {
+ private:
+  struct arguments_of_class {
+    std::string_view default_ = {};
+    std::string_view default__ = {};
+    joedb::No_Narrowing<std::int32_t> int_ = {};
+    joedb::No_Narrowing<std::int32_t> id = {};
+    joedb::No_Narrowing<std::int32_t> value = {};
+    joedb::No_Narrowing<std::int32_t> add_row = {};
+    joedb::No_Narrowing<std::int32_t> assign = {};
+    joedb::No_Narrowing<std::int32_t> schema = {};
+    joedb::Blob journal = {};
+    std::string_view data = {};
+    joedb::No_Narrowing<bool> untyped = {};
+    id_of_class the_id_of_class = {};
+    joedb::No_Narrowing<std::int32_t> class_table__ = {};
+    joedb::No_Narrowing<std::int32_t> engine__ = {};
+    joedb::No_Narrowing<std::int32_t> store__ = {};
+    joedb::No_Narrowing<std::int32_t> table = {};
+    joedb::No_Narrowing<std::int32_t> size = {};
+    joedb::No_Narrowing<std::int32_t> function = {};
+  };
+
+ public:
+  // new_class({.field = value}), or new_class(values).
+  id_of_class new_class(const arguments_of_class& values) {
+    return new_class(values.default_,
+                     values.default__,
+                     values.int_,
+                     values.id,
+                     values.value,
+                     values.add_row,
+                     values.assign,
+                     values.schema,
+                     values.journal,
+                     values.data,
+                     values.untyped,
+                     values.the_id_of_class,
+                     values.class_table__,
+                     values.engine__,
+                     values.store__,
+                     values.table,
+                     values.size,
+                     values.function);
+  }
+  template <std::derived_from<values_of_class> Values>
+  id_of_class new_class(const Values& values) {
     return new_class(values.default_,
                      values.default__,
                      values.int_,
@@ -1172,7 +1213,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.default__,
                                 id.get_record_id(), size, function);
   }
-  void set_int(id_of_class id, std::int32_t value) {
+  void set_int(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.int_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1180,7 +1221,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.int_,
                                 id.get_record_id(), size, function);
   }
-  void set_id(id_of_class id, std::int32_t value) {
+  void set_id(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.id_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1188,7 +1229,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.id_,
                                 id.get_record_id(), size, function);
   }
-  void set_value(id_of_class id, std::int32_t value) {
+  void set_value(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.value_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1196,7 +1237,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.value_,
                                 id.get_record_id(), size, function);
   }
-  void set_add_row(id_of_class id, std::int32_t value) {
+  void set_add_row(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.add_row_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1204,7 +1245,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.add_row_,
                                 id.get_record_id(), size, function);
   }
-  void set_assign(id_of_class id, std::int32_t value) {
+  void set_assign(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.assign_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1212,7 +1253,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.assign_,
                                 id.get_record_id(), size, function);
   }
-  void set_schema(id_of_class id, std::int32_t value) {
+  void set_schema(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.schema_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1236,7 +1277,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.data_,
                                 id.get_record_id(), size, function);
   }
-  void set_untyped(id_of_class id, bool value) {
+  void set_untyped(id_of_class id, joedb::No_Narrowing<bool> value) {
     Typed_Writer::update(class_table_, class_table_.untyped_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1252,7 +1293,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.id_of_class_,
                                 id.get_record_id(), size, function);
   }
-  void set_class_table_(id_of_class id, std::int32_t value) {
+  void set_class_table_(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.class_table__, id.get_record_id(), value);
   }
   template <class Function>
@@ -1260,7 +1301,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.class_table__,
                                 id.get_record_id(), size, function);
   }
-  void set_engine_(id_of_class id, std::int32_t value) {
+  void set_engine_(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.engine__, id.get_record_id(), value);
   }
   template <class Function>
@@ -1268,7 +1309,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.engine__,
                                 id.get_record_id(), size, function);
   }
-  void set_store_(id_of_class id, std::int32_t value) {
+  void set_store_(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.store__, id.get_record_id(), value);
   }
   template <class Function>
@@ -1276,7 +1317,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.store__,
                                 id.get_record_id(), size, function);
   }
-  void set_table(id_of_class id, std::int32_t value) {
+  void set_table(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.table_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1284,7 +1325,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.table_,
                                 id.get_record_id(), size, function);
   }
-  void set_size(id_of_class id, std::int32_t value) {
+  void set_size(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.size_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1292,7 +1333,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update_vector(class_table_, class_table_.size_,
                                 id.get_record_id(), size, function);
   }
-  void set_function(id_of_class id, std::int32_t value) {
+  void set_function(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.function_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1335,8 +1376,19 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     return Typed_Writer::add_row(Database_table_,
                    Typed_Writer::assign(Database_table_.Database_, Database_));
   }
+ private:
+  struct arguments_of_Database {
+    id_of_Database Database_ = {};
+  };
+
+ public:
+  // new_Database({.field = value}), or new_Database(values).
   template <class = void>
-  id_of_Database new_Database(const values_of_Database& values) {
+  id_of_Database new_Database(const arguments_of_Database& values) {
+    return new_Database(values.Database_);
+  }
+  template <std::derived_from<values_of_Database> Values>
+  id_of_Database new_Database(const Values& values) {
     return new_Database(values.Database_);
   }
   void insert_Database(id_of_Database id) {
@@ -1375,12 +1427,23 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
 
   // joedb
   id_of_joedb new_joedb() { return Typed_Writer::add_row(joedb_table_); }
-  id_of_joedb new_joedb(std::int8_t std_) {
+  id_of_joedb new_joedb(joedb::No_Narrowing<std::int8_t> std_) {
     return Typed_Writer::add_row(joedb_table_,
                    Typed_Writer::assign(joedb_table_.std_, std_));
   }
+ private:
+  struct arguments_of_joedb {
+    joedb::No_Narrowing<std::int8_t> std_ = {};
+  };
+
+ public:
+  // new_joedb({.field = value}), or new_joedb(values).
   template <class = void>
-  id_of_joedb new_joedb(const values_of_joedb& values) {
+  id_of_joedb new_joedb(const arguments_of_joedb& values) {
+    return new_joedb(values.std_);
+  }
+  template <std::derived_from<values_of_joedb> Values>
+  id_of_joedb new_joedb(const Values& values) {
     return new_joedb(values.std_);
   }
   void insert_joedb(id_of_joedb id) {
@@ -1394,7 +1457,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::erase_vector(joedb_table_, id, size);
   }
   void clear_joedb_table() { Typed_Writer::erase_all(joedb_table_); }
-  void set_std(id_of_joedb id, std::int8_t value) {
+  void set_std(id_of_joedb id, joedb::No_Narrowing<std::int8_t> value) {
     Typed_Writer::update(joedb_table_, joedb_table_.std_, id.get_record_id(), value);
   }
   template <class Function>
@@ -1405,12 +1468,23 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
 
   // _
   id_of__ new__() { return Typed_Writer::add_row(__table_); }
-  id_of__ new__(std::int8_t _) {
+  id_of__ new__(joedb::No_Narrowing<std::int8_t> _) {
     return Typed_Writer::add_row(__table_,
                    Typed_Writer::assign(__table_.__, _));
   }
+ private:
+  struct arguments_of__ {
+    joedb::No_Narrowing<std::int8_t> _ = {};
+  };
+
+ public:
+  // new__({.field = value}), or new__(values).
   template <class = void>
-  id_of__ new__(const values_of__& values) {
+  id_of__ new__(const arguments_of__& values) {
+    return new__(values._);
+  }
+  template <std::derived_from<values_of__> Values>
+  id_of__ new__(const Values& values) {
     return new__(values._);
   }
   void insert__(id_of__ id) {
@@ -1424,7 +1498,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::erase_vector(__table_, id, size);
   }
   void clear___table() { Typed_Writer::erase_all(__table_); }
-  void set__(id_of__ id, std::int8_t value) {
+  void set__(id_of__ id, joedb::No_Narrowing<std::int8_t> value) {
     Typed_Writer::update(__table_, __table_.__, id.get_record_id(), value);
   }
   template <class Function>
@@ -1465,13 +1539,13 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void set_conf_table(id_of_conf id, std::string_view value) {
     Typed_Writer::update(conf_table_, conf_table_.conf_table_, id.get_record_id(), value);
   }
-  void set_index_of_by_class(id_of_conf id, std::int32_t value) {
+  void set_index_of_by_class(id_of_conf id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(conf_table_, conf_table_.index_of_by_class_, id.get_record_id(), value);
   }
-  void set_untyped_(id_of_conf id, std::int32_t value) {
+  void set_untyped_(id_of_conf id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(conf_table_, conf_table_.untyped__, id.get_record_id(), value);
   }
-  void set_untyped_(std::int32_t value) { set_untyped_(the_conf(), value); }
+  void set_untyped_(joedb::No_Narrowing<std::int32_t> value) { set_untyped_(the_conf(), value); }
   void set_data(id_of_conf id, joedb::Blob value) {
     Typed_Writer::update(conf_table_, conf_table_.data_, id.get_record_id(), value);
   }

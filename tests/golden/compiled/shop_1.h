@@ -6,7 +6,7 @@
 
 namespace shop_1 {
 
-static_assert(joedb::generated_code_version == 4,
+static_assert(joedb::generated_code_version == 5,
               "this code was generated for another version of joedb: run joedbc again");
 
 class id_of_item;
@@ -17,9 +17,8 @@ class id_of_item : public joedb::Typed_Id<id_of_item> {
 };
 using container_of_item = joedb::Container<id_of_item>;
 
-// For new_item({.label = …}).
 struct values_of_item {
-  std::string_view label = {};
+  std::string label = {};
 };
 
 struct row_of_item {
@@ -160,8 +159,19 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     return Typed_Writer::add_row(item_table_,
                    Typed_Writer::assign(item_table_.label_, label));
   }
+ private:
+  struct arguments_of_item {
+    std::string_view label = {};
+  };
+
+ public:
+  // new_item({.field = value}), or new_item(values).
   template <class = void>
-  id_of_item new_item(const values_of_item& values) {
+  id_of_item new_item(const arguments_of_item& values) {
+    return new_item(values.label);
+  }
+  template <std::derived_from<values_of_item> Values>
+  id_of_item new_item(const Values& values) {
     return new_item(values.label);
   }
   void insert_item(id_of_item id) {

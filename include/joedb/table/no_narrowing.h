@@ -1,0 +1,122 @@
+#ifndef JOEDB_TABLE_NO_NARROWING_H
+#define JOEDB_TABLE_NO_NARROWING_H
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "joedb/base/error.h"
+
+// What generated functions take for a field of numbers or booleans: no value is changed by a
+// conversion.
+
+namespace joedb::inline v1 {
+
+// Throws Data_Error.
+[[noreturn]] void throw_above_int64(std::uint64_t value);
+
+// Integers, floating-point numbers, booleans, and enumerations that convert to integers.
+template <class T>
+concept Convertible_Number = (std::is_arithmetic_v<T> || std::is_enum_v<T>)&&requires(T value) {
+  +value;
+};
+
+// Whether all values of one type are values of another one.
+template <class From, class To>
+constexpr bool has_all_values_of() {
+  using F = std::numeric_limits<From>;
+  using T = std::numeric_limits<To>;
+  if constexpr (F::is_integer)  // also to floating-point numbers: those with as many digits
+    return F::digits <= T::digits && (!F::is_signed || T::is_signed);
+  else
+    return !T::is_integer && F::digits <= T::digits && F::max_exponent <= T::max_exponent;
+}
+// An enumeration has the values of its underlying type, and of the type that it is promoted to.
+template <class From, class To>
+constexpr bool always_fits() {
+  if constexpr (std::is_enum_v<From>)
+    return has_all_values_of<std::underlying_type_t<From>, To>() ||
+           has_all_values_of<decltype(+From()), To>();
+  else
+    return has_all_values_of<From, To>();
+}
+
+// Whether a value stays the same, or, for a floating-point number in a field of such numbers, is in
+// the range: 0.1 fits into a float.
+template <class To, class From>
+constexpr bool fits(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To>) {
+    constexpr auto largest = static_cast<From>(std::numeric_limits<To>::max());
+    constexpr From infinity = std::numeric_limits<From>::infinity();
+    const bool is_special = value != value || value == infinity || value == -infinity;
+    return is_special || (-largest <= value && value <= largest);
+  } else {
+    const auto converted = static_cast<To>(value);
+    return static_cast<From>(converted) == value && (converted < To()) == (value < From());
+  }
+}
+
+// From a type all of whose values are values of T.
+template <class From, class T>
+concept Widening = Convertible_Number<From> && always_fits<From, T>();
+
+// A 64-bit unsigned integer, a size for example, for a signed one.
+template <class From, class T>
+concept Large_Size =
+    std::is_unsigned_v<From> && sizeof(From) == sizeof(T) && std::is_same_v<T, std::int64_t>;
+
+template <class From, class T>
+concept Maybe_Narrowing = Convertible_Number<From> && !Widening<From, T> && !Large_Size<From, T>;
+
+// An object with a conversion, an element of std::vector<bool> for example, under the rules of
+// braces.
+template <class From, class T>
+concept Converting_Object = std::is_class_v<std::remove_cvref_t<From>> &&
+    std::is_convertible_v<From, T> && requires(From from) {
+  T{std::forward<From>(from)};
+};
+
+// A value of type T that was not changed on the way. It is made of
+//
+//   * values of types all of whose values are values of T: an int for an int64_t, a double, an int;
+//   * values known at compile time that are values of T: db.set_age(person, 5) for an int8_t;
+//   * 64-bit unsigned integers for an int64_t, sizes for example. One that does not fit is an
+//     exception at run time: Data_Error.
+//
+// Anything else is an error of the compiler: an int that is not known at compile time for an
+// int8_t, a double for an int. A static_cast says that it is meant.
+template <class T>
+class No_Narrowing {
+ public:
+  constexpr No_Narrowing() = default;
+
+  template <Widening<T> From>
+  constexpr No_Narrowing(From value) : value_(static_cast<T>(value)) {}
+
+  template <Large_Size<T> From>
+  constexpr No_Narrowing(From value) : value_(static_cast<T>(value)) {
+    if (value_ < 0) throw_above_int64(value);
+  }
+
+  // The compiler says that `value` is no constant: use a static_cast if it fits.
+  template <Maybe_Narrowing<T> From>
+  consteval No_Narrowing(const From& value) : value_(static_cast<T>(value)) {
+    if (!fits<T>(value)) the_value_does_not_fit();
+  }
+
+  template <Converting_Object<T> From>
+  constexpr No_Narrowing(From&& value) : value_{std::forward<From>(value)} {}
+
+  constexpr operator T() const { return value_; }
+
+ private:
+  // Not constexpr: that is the error of the compiler.
+  static void the_value_does_not_fit() {}
+
+  T value_{};
+};
+
+}  // namespace joedb::inline v1
+
+#endif
