@@ -96,7 +96,7 @@ TEST(Observers_Of_A_Database, May_Keep_Values) {
   db.soft_checkpoint();
   db.delete_city(city);
   db.soft_checkpoint();
-  for (int i = 0; i < 100; ++i) db.new_city(std::string(second.size(), 'x'), i, "Norway");
+  for (int i = 0; i < 100; ++i) db.new_city(std::to_string(i), i, std::string(second.size(), 'x'));
   db.soft_checkpoint();
   ASSERT_EQ(seen.size(), 3u);
   EXPECT_EQ(seen[0].name, first + "1");
