@@ -489,11 +489,14 @@ void Index::Cursor::next() {
   *this = index_->cursor(place);
 }
 
-void Index::Cursor::previous() {
-  if (index_ == nullptr) return;
+void Index::Cursor::previous() { move_back(); }
+
+bool Index::Cursor::move_back() {
+  if (index_ == nullptr) return false;
   Place place = index_->place(*this);
-  index_->move_back(place);
+  const bool has_moved = index_->move_back(place);
   *this = index_->cursor(place);
+  return has_moved;
 }
 
 // ---- changing -----------------------------------------------------------------------------------

@@ -170,6 +170,21 @@ index_t Record_Ids::neighbour_since(index_t id, std::uint64_t erasures, bool is_
   return is_next ? next(id) : previous(id);
 }
 
+void Record_Ids::require_neighbour(index_t id, std::uint64_t erasures) const {
+  bool was_erased = false;
+  if (are_remembered(id, erasures))
+    for (std::uint64_t i = erasures; i < erasures_; ++i) {
+      const Erased& erased = erased_[i % erased_size];
+      if (erased.id == id && !erased.is_undone) return;  // it goes back from there
+      if (erased.next == id) was_erased = !erased.is_undone;
+    }
+  if (was_erased)
+    throw Exception(
+        "an iterator cannot go back: the record before its own was deleted meanwhile. Use "
+        "rbegin(), "
+        "or collect the ids first, and delete afterwards");
+}
+
 bool Record_Ids::was_erased_since(index_t id, std::uint64_t erasures) const {
   bool was_erased = false;
   if (are_remembered(id, erasures))

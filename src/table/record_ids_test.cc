@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "joedb/base/error.h"
 #include "lab/random.h"
 
 namespace joedb {
@@ -267,9 +268,11 @@ struct Loop {
   std::uint64_t erasures = 0;
   index_t at = none;
   bool was_erased = false;
+  bool has_lost_previous = false;
 
   Loop(const Record_Ids& ids, index_t start) : id(start), erasures(ids.erasures()), at(start) {}
   void note_erasure(const Record_Ids& ids, index_t erased, bool is_forward) {
+    if (!was_erased && ids.next(erased) == id) has_lost_previous = true;
     if (erased != at) return;
     at = is_forward ? ids.next(at) : ids.previous(at);
     was_erased = true;
@@ -304,6 +307,11 @@ TEST(Record_Ids_Loop, GoesOnWhereItWasWhateverIsErasedAndInserted) {
       }
       ASSERT_EQ(ids.next(start, forwards.erasures), forwards.expected(ids, true));
       ASSERT_EQ(ids.previous(start, backwards.erasures), backwards.expected(ids, false));
+      const auto go_back = [&] { ids.require_previous(start, forwards.erasures); };
+      if (forwards.has_lost_previous && !forwards.was_erased)
+        ASSERT_THROW(go_back(), Exception);
+      else
+        ASSERT_NO_THROW(go_back());
       ASSERT_EQ(ids.is_other_since(start, forwards.erasures),
                 forwards.was_erased && ids.is_used(start));
     }

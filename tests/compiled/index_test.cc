@@ -241,7 +241,13 @@ TEST_F(Index_Of_Cities, A_Range_Has_What_Had_The_Key_Whatever_Is_Done_On_The_Way
 
   // Not even backwards is there a way out of the index.
   const auto& index = db_.get_index_of_city_by_name();
+  std::string backwards;
+  for (auto i = index.rbegin(); i != index.rend(); ++i) backwards += i->first.str() + ";";
+  EXPECT_EQ(backwards, "Oslo;Lyon;Bergen;");
+  EXPECT_EQ(index.rbegin().base(), index.end());
+  EXPECT_EQ(index.rend().base(), index.begin());
   for (auto i = index.rbegin(); i != index.rend(); ++i) db_.delete_city(i->second);
+  EXPECT_TRUE(db_.get_city_table().is_empty());
   auto i = index.begin();
   db_.clear_city_table();
   EXPECT_EQ(++i, index.end());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -66,8 +67,16 @@ TEST(Loop, May_Delete_All_Records_It_Visits) {
   EXPECT_TRUE(cities.is_empty());
 
   add_cities(db, 10);
-  for (auto i = cities.end(); i != cities.begin();) db.delete_city(*--i);
+  for (auto i = cities.rbegin(); i != cities.rend(); ++i) db.delete_city(*i);
   EXPECT_TRUE(cities.is_empty());
+
+  add_cities(db, 10);
+  std::size_t count = 0;
+  for (auto i = cities.rbegin(); i != cities.rend(); i++) ++count;
+  EXPECT_EQ(count, 10u);
+  auto i = std::make_reverse_iterator(cities.end());
+  db.delete_city(*i);
+  EXPECT_THROW(++i, joedb::Exception) << "it would leave one out";
 }
 
 TEST(Loop, May_Delete_The_Next_Records_Too) {

@@ -99,6 +99,8 @@ class Index {
     void next();
     // Stays at the beginning.
     void previous();
+    // The same; false if there is no record before its own.
+    bool move_back();
     friend bool operator==(const Cursor& a, const Cursor& b) { return a.record_ == b.record_; }
 
    private:

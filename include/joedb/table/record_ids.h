@@ -97,6 +97,12 @@ class Record_Ids {
   index_t previous(index_t id, std::uint64_t erasures) const {
     return erasures == erasures_ ? previous(id) : neighbour_since(id, erasures, false);
   }
+  // For a step of an iterator to the record before its own, from no_id to the last one. If that was
+  // erased since, throws Exception: a std::reverse_iterator, which stands behind the record that it
+  // visits, would leave one out.
+  void require_previous(index_t id, std::uint64_t erasures) const {
+    if (erasures != erasures_) require_neighbour(id, erasures);
+  }
   // Whether the id was erased since, and is in use again. Throws as above.
   bool is_other_since(index_t id, std::uint64_t erasures) const {
     return erasures != erasures_ && is_used(id) && was_erased_since(id, erasures);
@@ -170,6 +176,7 @@ class Record_Ids {
     ++erasures_;
   }
   [[gnu::cold]] index_t neighbour_since(index_t id, std::uint64_t erasures, bool is_next) const;
+  [[gnu::cold]] void require_neighbour(index_t id, std::uint64_t erasures) const;
   [[gnu::cold]] bool was_erased_since(index_t id, std::uint64_t erasures) const;
   // Whether the log has all of them. If not, and the record may be one of them, throws Exception.
   bool are_remembered(index_t id, std::uint64_t erasures) const;

@@ -105,8 +105,9 @@ typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter valu
 // It refers to the table: changes are seen at once, and it is valid as long as the addresses of
 // tables (not after a rollback). Iterators stay valid while records are inserted and deleted. One
 // whose own record is deleted goes on with the one behind it, so that a loop may delete the records
-// it visits, and insert others, which come last. A step throws Exception if more than 128 records
-// were deleted since the one before, and its own may be one of them.
+// it visits, and insert others, which come last. The same is true of reverse iterators. A step
+// throws Exception if more than 128 records were deleted since the one before, and its own may be
+// one of them; a step back also if the record before its own was deleted.
 template <class Id>
 class Container {
  public:
@@ -137,6 +138,7 @@ class Container {
     }
     // From the end to the last record.
     iterator& operator--() {
+      records_->require_previous(id_, erasures_);
       id_ = id_ == Record_Ids::no_id ? records_->last() : records_->previous(id_, erasures_);
       erasures_ = records_->erasures();
       return *this;
@@ -154,8 +156,43 @@ class Container {
     index_t id_ = Record_Ids::no_id;
   };
 
+  // The last record first. It stands at the record that it visits, so that this may be deleted.
+  class reverse_iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Id;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Id*;
+    using reference = Id;
+
+    reverse_iterator() = default;
+    reverse_iterator(const Record_Ids& records, index_t id)
+        : records_(&records), erasures_(records.erasures()), id_(id) {}
+    Id operator*() const { return Id(id_); }
+    reverse_iterator& operator++() {
+      id_ = records_->previous(id_, erasures_);
+      erasures_ = records_->erasures();
+      return *this;
+    }
+    reverse_iterator operator++(int) {
+      const reverse_iterator old = *this;
+      ++*this;
+      return old;
+    }
+    friend bool operator==(const reverse_iterator& a, const reverse_iterator& b) {
+      return a.id_ == b.id_;
+    }
+
+   private:
+    const Record_Ids* records_ = nullptr;
+    std::uint64_t erasures_ = 0;
+    index_t id_ = Record_Ids::no_id;
+  };
+
   iterator begin() const { return {*records_, records_->first()}; }
   iterator end() const { return {*records_, Record_Ids::no_id}; }
+  reverse_iterator rbegin() const { return {*records_, records_->last()}; }
+  reverse_iterator rend() const { return {*records_, Record_Ids::no_id}; }
 
   // Number of records in use. Takes constant time.
   std::size_t get_size() const { return static_cast<std::size_t>(records_->used_count()); }
@@ -394,18 +431,66 @@ class Typed_Index {
     friend bool operator==(const iterator& a, const iterator& b) { return a.cursor_ == b.cursor_; }
 
    private:
+    friend class Typed_Index;
     const Typed_Index* index_ = nullptr;
     Index::Cursor cursor_;
   };
   using const_iterator = iterator;
+
+  // The largest key first. Unlike a std::reverse_iterator, it stands at the record that it visits,
+  // so that this may be deleted.
+  class reverse_iterator {
+   public:
+    using iterator_category = std::bidirectional_iterator_tag;
+    using value_type = Typed_Index::value_type;
+    using difference_type = std::ptrdiff_t;
+    using reference = typename iterator::reference;
+    using pointer = typename iterator::pointer;
+
+    reverse_iterator() = default;
+    explicit reverse_iterator(const iterator& at) : at_(at) {}
+    reference operator*() const { return *at_; }
+    pointer operator->() const { return at_.operator->(); }
+    reverse_iterator& operator++() {
+      at_ = at_.index_->before(at_);
+      return *this;
+    }
+    reverse_iterator operator++(int) {
+      const reverse_iterator old = *this;
+      ++*this;
+      return old;
+    }
+    reverse_iterator& operator--() {
+      at_ = base();
+      return *this;
+    }
+    reverse_iterator operator--(int) {
+      const reverse_iterator old = *this;
+      --*this;
+      return old;
+    }
+    // The place behind, as that of a std::reverse_iterator.
+    iterator base() const {
+      if (at_ == at_.index_->end()) return at_.index_->begin();
+      iterator next = at_;
+      return ++next;
+    }
+    friend bool operator==(const reverse_iterator& a, const reverse_iterator& b) {
+      return a.at_ == b.at_;
+    }
+
+   private:
+    iterator at_;
+  };
+  using const_reverse_iterator = reverse_iterator;
 
   // Number of records in the index: those that have been given a key.
   std::size_t size() const { return index_->size(); }
   bool empty() const { return size() == 0; }
   iterator begin() const { return {*this, index_->begin()}; }
   iterator end() const { return {*this, index_->end()}; }
-  auto rbegin() const { return std::make_reverse_iterator(end()); }
-  auto rend() const { return std::make_reverse_iterator(begin()); }
+  reverse_iterator rbegin() const { return reverse_iterator(before(end())); }
+  reverse_iterator rend() const { return reverse_iterator(end()); }
 
   // The record with the smallest id that has this key, or end(). Takes logarithmic time.
   iterator find(const Wanted& key) const {
@@ -451,6 +536,8 @@ class Typed_Index {
   }
 
  private:
+  // The end, before the beginning.
+  iterator before(iterator i) const { return i.cursor_.move_back() ? i : end(); }
   Id neighbour(Id id, void (Index::Cursor::*move)()) const {
     if (!index_->contains(id.get_record_id())) return Id();
     Index::Cursor cursor = index_->at(id.get_record_id());
