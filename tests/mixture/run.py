@@ -53,6 +53,8 @@ class Mixture:
             self.pieces[-1].names += names
             self.pieces[-1].is_complete = has_end
         else:
+            if self.pieces:
+                self.pieces[-1].is_complete = True
             self.pieces.append(Piece(list(names), author, why, has_end))
 
     def inserts(self, names):
@@ -114,9 +116,9 @@ class Mixture:
 
     def edit(self):
         names = self.new_names()
-        lines = ''.join(f'+ "{name}"\n' for name in names)
+        lines = ''.join(f'+ "{name}"\\n' for name in names)
         with open(os.path.join(self.folder, 'editor'), 'w') as file:
-            file.write(f'#!/bin/sh\ncat >> "$1" <<END\n{lines}END\n')
+            file.write(f"#!/bin/sh\nsed -i 's/^end$/{lines}end/' \"$1\"\n")
         os.chmod(file.name, 0o755)
         self.tool('joedb', 'edit', '--table', 'town', 'f.joedb', env={'EDITOR': file.name, 'VISUAL': file.name})
         self.expect(names)
