@@ -16,6 +16,7 @@
 #include "cli/database_options.h"
 #include "cli/output.h"
 #include "cli/watcher.h"
+#include "joedb/base/log.h"
 #include "server/keys.h"
 #include "server/served_journal.h"
 #include "server/socket_server.h"
@@ -80,6 +81,18 @@ struct Served_File {
     open.connect(client);
     journal = open_journal(open, client);
   }
+  ~Served_File() {
+    auto* const written = dynamic_cast<server::Written_Journal*>(journal.get());
+    if (written == nullptr || is_classic()) return;
+    try {
+      written->finish();
+    } catch (const std::exception& error) {
+      Destructor_Logger::warning(error.what());
+    }
+  }
+  Served_File(const Served_File&) = delete;
+  Served_File& operator=(const Served_File&) = delete;
+
   Open_Files open;
   std::unique_ptr<server::Served_Journal> journal;
 };

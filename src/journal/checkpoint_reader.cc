@@ -207,8 +207,9 @@ bool Checkpoint_Reader::is_checkpoint_of_writer(Offset position) const {
 
 void Checkpoint_Reader::fail_in_file(const Corruption_Error& error, bool names_hard) const {
   const Offset hard = hard_checkpoint();
-  const std::string more =
-      names_hard && hard < checkpoint() ? hard_checkpoint_text(hard) : std::string();
+  std::string more;
+  if (names_hard)
+    more = hard < checkpoint() ? hard_checkpoint_text(hard) : "; joedb_verify says what is good";
   const bool is_named = !error.path.empty() && error.reason() == error.what();
   if (is_named) throw Corruption_Error(error.what() + more, error.offset, error.path);
   throw Corruption_Error::in_file(file_.get_name(), error.reason() + more, error.offset);

@@ -102,6 +102,35 @@ TEST_F(Integrity_Test, CoversWhatOthersHaveWrittenWithoutIt) {
   EXPECT_EQ(words_in(disk.content()), "x b ");
 }
 
+// As a client of a server does in a new copy.
+TEST_F(Integrity_Test, IsGoneOnWithBehindWhatWasCopied) {
+  Journal_Process server(disk);
+  server.append("a");
+  server.journal().enable_integrity();
+  const Offset end = server.journal().get_checkpoint();
+  for (const Open_Mode mode : {Open_Mode::write_existing_or_create_new, Open_Mode::shared_write}) {
+    Sim_Disk copy_disk;
+    Journal_Process copy(copy_disk, Recovery::none, mode);
+    copy.journal().lock_pull();
+    copy.journal().copy_from(server.file(), end);
+    copy.journal().replay_copied(Ignore_Entries());
+    copy.journal().soft_checkpoint();
+    copy.replay();
+    write(copy.journal(), "b");
+    EXPECT_TRUE(copy.journal().is_covered());
+    EXPECT_EQ(copy.journal().get_checkpoint(), end + 3 + 26);
+    copy.end();
+    EXPECT_EQ(words_in(copy_disk.content()), "a b ");
+  }
+  std::string damaged = disk.content();
+  damaged[43] = 'x';
+  Readonly_Memory_File source(damaged);
+  Sim_Disk copy_disk;
+  Journal_Process copy(copy_disk);
+  EXPECT_THROW(copy.journal().copy_from(source, end), Corruption_Error);
+  EXPECT_EQ(copy_disk.content().size(), header_size);
+}
+
 // Whatever bit of a closed file changes, nothing wrong is read.
 TEST_F(Integrity_Test, EveryFlippedBitIsFoundOrChangesNothing) {
   for (const bool is_hard : {false, true}) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "joedb/base/log.h"
+#include "joedb/journal/integrity.h"
 
 namespace joedb::inline v1 {
 
@@ -225,6 +226,11 @@ void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   buffer_.preallocate_to(end);
   try {
     source.copy_to(out_, start, end - start);
+    // What follows goes on with the integrity entries of the other journal.
+    if (end > start && Integrity_Reader(file_).check(end, header_.covered())) {
+      header_.set_covered(end);
+      integrity_.enable();
+    }
   } catch (...) {
     if (!out_.has_failed()) buffer_.truncate(start);
     throw;

@@ -63,6 +63,13 @@ void Written_Journal::end() noexcept {
   lock_.reset();
 }
 
+// Of a shared file, others may have the lock for long.
+void Written_Journal::finish() {
+  end();
+  const auto& journal = store_.get_journal();
+  if (!is_shared_ && can_push() && journal.ahead_of_checkpoint() == 0) store_.hard_checkpoint();
+}
+
 void Written_Journal::push(const Abstract_File& source) {
   if (!lock_) throw Exception("this server could not be written when the lock was given");
   store_.append_from(source, source.get_size(), [] {});

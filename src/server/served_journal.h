@@ -79,6 +79,9 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   void begin() override;
   void end() noexcept override;
   void push(const Abstract_File& source) override;
+  // At the end of the server: makes the last checkpoint a hard one, unless the file is shared.
+  // Throws what that throws.
+  void finish();
   // Where a tail of the file was saved; empty: nowhere.
   const std::string& get_saved_tail() const { return store_.get_journal().get_saved_tail(); }
 
