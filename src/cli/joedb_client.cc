@@ -74,7 +74,9 @@ class Client_Tool {
 
   Journal_Options journal_options() const {
     Journal_Options options = options_.journal_options();
-    options.recovery = options_.recovery;
+    const bool is_alone = !file_.is_shared() && &connection_ == &Connection::dummy;
+    const bool is_kept = options_.recovery == Recovery::none && !is_alone && !is_classic();
+    options.recovery = is_kept ? Recovery::keep : options_.recovery;
     return options;
   }
 
@@ -94,6 +96,7 @@ class Client_Tool {
                    [&loop] { loop.end(Command_Loop::End::rollback); });
     };
     run_commands(copy, interpreters);
+    print_tail_saved_by_transaction(database);
   }
 
   void write_journal() {
@@ -111,6 +114,7 @@ class Client_Tool {
       add_blob_commands(loop, [&](Blob blob) { return journal.read_blob(blob); });
     };
     run_commands(copy, interpreters);
+    print_tail_saved_by_transaction(journal);
   }
 
   // Nothing more comes, so that there is nothing to pull.
@@ -133,6 +137,12 @@ class Client_Tool {
     store.recover();
     store.unlock();
     print_saved_tail(std::as_const(store).get_journal().get_saved_tail());
+  }
+
+  // Where no recovery was asked for.
+  template <class Store>
+  void print_tail_saved_by_transaction(const Store& store) {
+    if (options_.recovery == Recovery::none) print_saved_tail(store.get_journal().get_saved_tail());
   }
 
   void read() {

@@ -2,9 +2,15 @@
 
 namespace joedb::server {
 
+// A server that was killed in a push must start again. What it has not acknowledged is saved.
+static Journal_Options for_server(Journal_Options options) {
+  if (!options.recovery) options.recovery = Recovery::keep;
+  return options;
+}
+
 Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Content_Check check,
                                  bool is_hard, const Journal_Options& options)
-    : Client_Store(file, options),
+    : Client_Store(file, connection, for_server(options)),
       client_(copy_, connection, check),
       is_shared_(file.is_shared()),
       is_connected_(&connection != &Connection::dummy),
