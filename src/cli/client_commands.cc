@@ -17,8 +17,9 @@ namespace {
 constexpr Command_Help client_help[] = {
     {"transaction", "value",
      "take the locks of the file and of the connection, pull, and read commands as joedbi does, "
-     "until quit or the end of the input; then write a checkpoint and push. If the checkpoint or "
-     "the output cannot be written, it is rolled back. rollback ends it without a trace. abort "
+     "until quit or the end of the input; then push and write a checkpoint. If the push is "
+     "refused, or the checkpoint or the output cannot be written, it is rolled back. rollback ends "
+     "it without a trace. abort "
      "ends it and leaves what it did behind the checkpoint. With a text, a comment says why, and "
      "it "
      "ends with a time stamp: joedb log shows both",
@@ -94,8 +95,15 @@ class Client_Commands {
     try {
       end = nested.run(loop_.input(), out);
       loop_.add(nested.failures());
-      if (end == Command_Loop::End::end_of_input || end == Command_Loop::End::quit)
-        lock.do_checkpoint();
+      if (end == Command_Loop::End::end_of_input || end == Command_Loop::End::quit) {
+        // joedb 10 keeps in its file what it could not push.
+        if (loop_.settings().is_classic) {
+          lock.do_checkpoint();
+        } else {
+          may_wait.emplace();
+          return lock.checkpoint_and_push_unlock();
+        }
+      }
     } catch (...) {
       roll_back();
       throw;

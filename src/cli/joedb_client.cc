@@ -69,7 +69,9 @@ class Client_Tool {
  private:
   Journal_Options journal_options() const {
     Journal_Options options = options_.journal_options();
-    options.recovery = options_.recovery;
+    const bool is_alone = !file_.is_shared() && &connection_ == &Connection::dummy;
+    const bool is_kept = options_.recovery == Recovery::none && !is_alone && !is_classic();
+    options.recovery = is_kept ? Recovery::keep : options_.recovery;
     options.ends_transactions = !is_classic();
     return options;
   }
@@ -91,6 +93,7 @@ class Client_Tool {
     };
     const Offset before = database.get_journal().get_checkpoint();
     run_commands(copy, interpreters);
+    print_tail_saved_by_transaction(database);
     end_hard(database, before);
   }
 
@@ -110,6 +113,7 @@ class Client_Tool {
     };
     const Offset before = journal.get_journal().get_checkpoint();
     run_commands(copy, interpreters);
+    print_tail_saved_by_transaction(journal);
     end_hard(journal, before);
   }
 
@@ -146,6 +150,12 @@ class Client_Tool {
     store.recover();
     store.unlock();
     print_saved_tail(std::as_const(store).get_journal().get_saved_tail());
+  }
+
+  // Where no recovery was asked for.
+  template <class Store>
+  void print_tail_saved_by_transaction(const Store& store) {
+    if (options_.recovery == Recovery::none) print_saved_tail(store.get_journal().get_saved_tail());
   }
 
   void read() {

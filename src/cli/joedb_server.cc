@@ -65,7 +65,7 @@ std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
                                                      const Client_Options& client) {
   if (open.file().is_readonly()) return std::make_unique<server::Read_Journal>(open.file());
   Journal_Options options = client.journal_options();
-  if (client.recovery != Recovery::none) options.recovery = client.recovery;
+  if (client.recovery != Recovery::none || is_classic()) options.recovery = client.recovery;
   auto journal = std::make_unique<server::Written_Journal>(
       open.file(), open.connection(), client.check, client.hard_checkpoint, options);
   print_saved_tail(journal->get_saved_tail());

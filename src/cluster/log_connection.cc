@@ -424,6 +424,11 @@ void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset fr
   const Archive archive = open_archive(from);
   const Offset common = std::min(archive.state.journal.end, end);
   if (!local.equal_to(*archive.file, from, common)) throw Conflict(from);
+  // The messages said who had pushed these bytes; the archive does not.
+  if (is_new)
+    throw Connection_Lost(log_.name() + ": the append at position " + std::to_string(from) +
+                          " was not answered, and the messages there were moved to an archive. It "
+                          "has the same bytes, perhaps of another client: pull to see them");
   reader_.emplace(archive.state, Prefix_Hash(archive.state.journal, *archive.file));
 }
 

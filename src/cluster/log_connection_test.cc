@@ -5,6 +5,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "cluster/record.h"
 #include "joedb/io/memory_file.h"
@@ -206,6 +209,47 @@ TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnotherClientForItsOwn) {
   ann_->write("B");
   bob_->client->pull();
   EXPECT_EQ(bob_->text(), "AABB");
+}
+
+// Its append is not answered, and does not arrive. Bob writes the same bytes; they are archived.
+TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnArchiveForItsOwn) {
+  let_ann_write_without_lock();
+  Memory_File archive;
+  Log_Settings settings = without_thread();
+  settings.open_archive = [&](const std::string&) {
+    auto copy = std::make_unique<Memory_File>();
+    copy->pwrite(archive.get_data().data(), archive.get_data().size(), 0);
+    return copy;
+  };
+  testing::Simulated_Log log(messages_);
+  Log_Connection connection(log, Logger::none(), system_, settings);
+  Memory_File file;
+  Writable_Journal_Client carol(file, connection, Content_Check::full);
+  const auto write = [&] {
+    carol.transaction([](Writable_Journal& journal) { journal.append(Comment{"B"}); });
+  };
+  write();
+  write();
+  write();
+  const Offset start = carol.get_journal_checkpoint();
+  bool is_lost = false;
+  log.postpone = [&](std::span<const std::string>, Number) {
+    if (std::exchange(is_lost, true)) return false;
+    bob_->client->pull();
+    bob_->write("B");
+    bob_->write("C");
+    archive.pwrite(bob_->file.get_data().data(), bob_->file.get_data().size(), 0);
+    const Offset end = bob_->client->get_journal_checkpoint();
+    messages_.remove_before(bob_->connection->append_archive(archive, end, "the archive"));
+    return true;
+  };
+  EXPECT_THROW(write(), Connection_Lost);
+  EXPECT_EQ(carol.get_journal_checkpoint(), start);
+  carol.pull();
+  EXPECT_EQ(carol.get_journal_checkpoint(), bob_->client->get_journal_checkpoint());
+  write();
+  bob_->client->pull();
+  EXPECT_EQ(bob_->text(), "AABBBBCB");
 }
 
 TEST_F(Log_Connection_Test, DoesNotKeepALockThatARefusedPushHasTaken) {

@@ -283,28 +283,28 @@ void Simulation::write_both(Client& client, Store& store, const Abstract_File& f
   }
 }
 
-// A conflict is one. Returns whether the copy of the client has diverged: it has a transaction that
-// the server has not.
-bool Simulation::check_conflict(Client& client, const Conflict& conflict,
+// A conflict is one, and was rolled back: nothing is in the copy of the client that the server has
+// not, and nothing of it comes to the server later.
+void Simulation::check_conflict(Client& client, const Conflict& conflict,
                                 const std::string& local) {
   const std::string who = "client " + std::to_string(client.index) + ": ";
   ++counts_.conflicts;
-  bool has_diverged = false;
+  if (lost_.empty() && !client.transactions.empty() && client.transactions.back().end == 0)
+    client.transactions.back().is_refused = true;
   const bool is_remembered = client.is_robust || client.copy == Copy_Kind::none;
   for (std::size_t at = 0; at < local.size();) {
     const auto owner = owner_of(std::string_view(local).substr(at));
-    if (!owner || owner->client >= clients_.size()) return false;  // after a power cut
+    if (!owner || owner->client >= clients_.size()) return;  // after a power cut
     Transaction& own = clients_[owner->client].transactions.at(owner->number);
     at += own.bytes.size();
     if (at <= body_size(conflict.position)) continue;
     if (own.end == 0 && owner->client == client.index && lost_.empty())
-      has_diverged = own.is_refused = true;
+      fail(who + "a conflict leaves a transaction in its copy that the server has not");
     if (own.end != 0 && is_remembered && lost_.empty())
       fail(who + "a push is called a conflict, but the server has it");
   }
   if (lost_.empty() && body_size(conflict.position) == served_.size())
     fail(who + "a conflict, but nobody else has pushed");
-  return has_diverged;
 }
 
 template <class Store>
@@ -320,21 +320,15 @@ void Simulation::guarded(Client& client, Store& store, const std::function<void(
     conflict.emplace(error);
   }
   note(who + conflict->what());
-  // What its copy has is not what is asked for if it is a Server_File: that is gone.
-  const bool has_diverged =
-      check_conflict(client, *conflict,
-                     client.memory ? std::string(client.memory->get_data().begin() + journal_start,
-                                                 client.memory->get_data().end())
-                     : client.file ? client.disk->content().substr(header_bytes)
-                                   : std::string());
-  if (client.copy != Copy_Kind::none && random_.flip()) {
-    begin(client, "pulls after a conflict");
-    const bool was_whole = lost_.empty();
-    store.pull();  // throws Content_Mismatch
-    if (was_whole && lost_.empty() && has_diverged && store.get_checkpoint_difference() >= 0)
-      fail(who + "a pull does not find that its copy has diverged");
-  }
-  throw Diverged();
+  check_conflict(client, *conflict,
+                 client.memory ? std::string(client.memory->get_data().begin() + journal_start,
+                                             client.memory->get_data().end())
+                 : client.file ? client.disk->content().substr(header_bytes)
+                               : std::string());
+  // The server may have lost what this copy has, and have gone on: Content_Mismatch.
+  if (!lost_.empty() && random_.flip()) throw Diverged();
+  begin(client, "pulls after a conflict");
+  store.pull();
 }
 
 template <class Store>

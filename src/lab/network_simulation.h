@@ -314,7 +314,7 @@ class Simulation final : public System {
   std::string recovered();
   void check_copy(Client& client, const joedb::Client& store, const Abstract_File& file);
   void acknowledge(Client& client, const joedb::Client& store, const Abstract_File& file);
-  bool check_conflict(Client& client, const Conflict& conflict, const std::string& local);
+  void check_conflict(Client& client, const Conflict& conflict, const std::string& local);
 
   Random random_;
   const bool is_traced_;

@@ -82,9 +82,16 @@ void Server_File::pwrite(const char* data, std::size_t size, Offset offset) {
     std::copy_n(data, size, header_.data() + offset);
     return;
   }
-  if (offset < end_) throw Exception(get_name() + ": what the server has cannot be written");
+  if (offset < end_) return require_same(data, size, offset);
   tail_.resize(std::max(tail_.size(), static_cast<std::size_t>(end - end_)));
   std::copy_n(data, size, tail_.data() + (offset - end_));
+}
+
+// A client writes to its file what it has pushed already.
+void Server_File::require_same(const char* data, std::size_t size, Offset offset) const {
+  std::vector<char> known(size);
+  if (pread(known.data(), size, offset) < size || !std::equal(known.begin(), known.end(), data))
+    throw Exception(get_name() + ": what the server has cannot be written");
 }
 
 bool Server_File::truncate(Offset size) {
@@ -119,10 +126,24 @@ void Server_File::pull(const Pull& pull, const Receive& receive) {
 
 void Server_File::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
                        After_Push after) {
-  require_this(local);
-  connection_.push(local, end, level, after);
+  const std::size_t old_size = tail_.size();
+  try {
+    take_tail(local, end);
+    connection_.push(*this, end, level, after);
+  } catch (...) {
+    tail_.resize(old_size);
+    throw;
+  }
   keep_tail();
   set_end(get_checkpoint());
+}
+
+// What is pushed may be in a buffer yet.
+void Server_File::take_tail(const Abstract_File& local, Offset end) {
+  const Offset start = get_size();
+  if (&local == this || end <= start) return;
+  tail_.resize(static_cast<std::size_t>(end - end_));
+  local.read_exactly(tail_.data() + (start - end_), static_cast<std::size_t>(end - start), start);
 }
 
 // What was pushed is soon read again: where a journal ends.

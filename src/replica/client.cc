@@ -209,6 +209,12 @@ void Client::checkpoint() {
   if (settings_.is_hard) local_.checkpoint(Checkpoint_Level::hard);
 }
 
+// Of entries that the connection has.
+void Client::checkpoint_pushed() {
+  checkpoint();
+  if (is_connected()) common_ = local_.get_checkpoint();
+}
+
 // ---- transactions -------------------------------------------------------------------------------
 
 void Client::note(bool others_have_written) {
@@ -261,8 +267,7 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
       has_seen_old_data = !is_pushing;
       throw;
     }
-    checkpoint();
-    common_ = local_.get_checkpoint();
+    checkpoint_pushed();
     note(false);
     return true;
   } catch (const Conflict&) {
@@ -340,14 +345,11 @@ void Client_Lock::push_if_ahead() {
   client_.push_to_connection(Connection::After_Push::keep_lock);
 }
 
-void Client_Lock::checkpoint_and_push() {
-  do_checkpoint();
-  push_if_ahead();
-}
-
+// What the connection refuses must not count here: the copies would diverge for good.
 void Client_Lock::write_and_end() {
-  do_checkpoint();
-  client_.push_to_connection(Connection::After_Push::unlock);
+  require_lock();
+  client_.push_new_entries(Connection::After_Push::unlock);
+  client_.checkpoint_pushed();
   end();
 }
 
@@ -364,8 +366,7 @@ void Client_Lock::push_and_checkpoint() {
     client_.local_.rollback();
     throw;
   }
-  client_.checkpoint();
-  client_.common_ = client_.local_.get_checkpoint();
+  client_.checkpoint_pushed();
 }
 
 void Client_Lock::push_unlock() {

@@ -296,21 +296,40 @@ TEST_F(Client_With_A_Hub, EndsTransactionsAsItIsTold) {
   EXPECT_EQ(hub_.get_checkpoint(), 51);
 }
 
-TEST_F(Client_With_A_Hub, KeepsWhatItCouldNotPush) {
+TEST_F(Client_With_A_Hub, RollsBackWhatItCouldNotPush) {
   hub_.is_failing = true;
   EXPECT_THROW(ann_.transact("city"), Exception);
   EXPECT_EQ(hub_.locks, 0);
-  EXPECT_EQ(ann_.client.get_checkpoint_difference(), -6);
-  hub_.is_failing = false;
-  ann_.client.push_if_ahead();
+  EXPECT_FALSE(ann_.has("city"));
+  EXPECT_FALSE(ann_.client.has_tail());
   EXPECT_EQ(ann_.client.get_checkpoint_difference(), 0);
+  hub_.is_failing = false;
+  bob_.transact("street");
+  ann_.transact("river");
+  EXPECT_TRUE(ann_.has("street"));
+  EXPECT_EQ(ann_.client.get_checkpoint_difference(), 0);
+}
+
+TEST_F(Client_With_A_Hub, PushesLaterWhatALockHasGivenACheckpoint) {
+  Client_Lock lock(ann_.client);
+  ann_.create("city");
+  lock.do_checkpoint();
+  hub_.is_failing = true;
+  EXPECT_THROW(lock.push_unlock(), Exception);
+  lock.unlock();
+  hub_.is_failing = false;
+  EXPECT_EQ(ann_.client.get_checkpoint_difference(), -6);
+  ann_.client.push_if_ahead();
   EXPECT_EQ(bob_.client.pull(), 6);
 }
 
 TEST_F(Client_With_A_Hub, DoesNotMixTwoHistories) {
-  hub_.is_failing = true;
-  EXPECT_THROW(ann_.transact("city"), Exception);
-  hub_.is_failing = false;
+  {
+    Client_Lock lock(ann_.client);
+    ann_.create("city");
+    lock.do_checkpoint();
+    lock.unlock();
+  }
   bob_.transact("street");
   EXPECT_THROW(ann_.client.pull(), Content_Mismatch);
   EXPECT_THROW(ann_.client.push_if_ahead(), Content_Mismatch);
@@ -517,6 +536,25 @@ TEST_F(Client_Without_The_Lock, LeavesNothingThatCouldNotBePushed) {
   hub_.is_failing = false;
   transact("fourth");
   expect_equal_copies();
+}
+
+// The server was started again meanwhile.
+TEST_F(Client_Without_The_Lock, RollsBackWhatConflictsAfterTheLockWasLostAndGoesOn) {
+  for (const bool in_two_parts : {false, true}) {
+    const std::string own = in_two_parts ? "lake" : "city";
+    Client_Lock lock(ann_.client);
+    ann_.create(own);
+    hub_.locks = 0;
+    bob_.transact(in_two_parts ? "road" : "street");
+    if (in_two_parts)
+      EXPECT_THROW(lock.checkpoint_and_push(), Conflict);
+    else
+      EXPECT_THROW(lock.checkpoint_and_push_unlock(), Conflict);
+    lock.unlock();
+    EXPECT_FALSE(ann_.has(own));
+    ann_.transact(own);
+    expect_equal_copies();
+  }
 }
 
 TEST_F(Client_Without_The_Lock, CannotRunAgainBehindACheckpointOfItsOwn) {

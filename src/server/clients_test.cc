@@ -8,12 +8,14 @@
 
 #include "joedb/base/loggers.h"
 #include "joedb/io/memory_file.h"
+#include "joedb/io/posix_file.h"
 #include "joedb/network/robust_connection.h"
 #include "joedb/network/server_file.h"
 #include "joedb/replica/clients.h"
 #include "lab/sim_file.h"
 #include "server/server_core.h"
 #include "testing/simulated_system.h"
+#include "testing/temporary_directory.h"
 
 // Clients of a server in the same thread: what a client writes is answered at once.
 
@@ -165,8 +167,53 @@ TEST_F(Clients_Test, ALostReplyDoesNotLoseTheNextPushOfTheTransaction) {
     EXPECT_THROW(lock.checkpoint_and_push_unlock(), Disconnection);
     lock.unlock();
   }
-  EXPECT_THROW(client.pull(), Content_Mismatch);
+  EXPECT_EQ(client.pull(), 32) << "the conflict was rolled back";
   EXPECT_EQ(content(file_).find("second"), std::string::npos);
+  EXPECT_EQ(content(copy).find("second"), std::string::npos);
+}
+
+TEST_F(Clients_Test, AServerThatIsStartedAgainDoesNotPartTheCopyOfABusyClient) {
+  std::optional<Server> restarted;
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  client.set_optimistic(false);
+  int calls = 0;
+  const auto transact = [&] {
+    client.transaction([&](Writable_Journal& journal) {
+      journal.append(Comment{"mine"});
+      if (calls++ > 0) return;
+      restarted.emplace(file_);
+      connector_.server = &*restarted;
+      push("somebody else has the lock now");
+    });
+  };
+  EXPECT_THROW(transact(), Conflict);
+  EXPECT_EQ(content(copy).find("mine"), std::string::npos);
+  transact();
+  EXPECT_EQ(content(copy), content(file_));
+}
+
+TEST_F(Clients_Test, AServerFileRollsBackAConflictAndGoesOn) {
+  std::optional<Server> restarted;
+  Server_File file(connector_, log_, system_);
+  Writable_Journal_Client client(file, file);
+  const auto transact = [&](const std::function<void()>& meanwhile) {
+    client.transaction([&](Writable_Journal& journal) {
+      journal.append(Comment{"mine"});
+      journal.append(Comment{std::string(100'000, 'x')});  // more than a buffer
+      meanwhile();
+    });
+  };
+  const auto restart = [&] {
+    restarted.emplace(file_);
+    connector_.server = &*restarted;
+    push("somebody else has the lock now");
+  };
+  EXPECT_THROW(transact(restart), Conflict);
+  transact([] {});
+  EXPECT_EQ(client.get_journal_checkpoint(), restarted->checkpoint());
+  EXPECT_EQ(content(file_).find("mine"), content(file_).rfind("mine")) << "it is there once";
 }
 
 TEST_F(Clients_Test, APushThatArrivesBetweenReconnectionAndRepetitionIsNoConflict) {
@@ -526,6 +573,22 @@ TEST(Served_Journal_Test, WhatCouldNotBeMadeDurableIsNotServed) {
   const auto write = [](Writable_Journal& journal) { journal.append(Comment{"x"}); };
   EXPECT_THROW(client.transaction(write), Disconnection);
   EXPECT_EQ(server.checkpoint(), 41);
+}
+
+TEST(Served_Journal_Test, AServerThatWasKilledInAPushStartsAgain) {
+  const testing::Temporary_Directory directory;
+  const std::string path = directory.file("db.joedb");
+  {
+    File file(path, Open_Mode::create_new);
+    Writable_Journal journal(file);
+    journal.append(Comment{"acknowledged"});
+    journal.soft_checkpoint();
+    file.pwrite("\x05", 1, journal.get_checkpoint());
+  }
+  File file(path, Open_Mode::write_existing);
+  const Written_Journal journal(file, Connection::dummy, Content_Check::none, false, {});
+  EXPECT_EQ(file.get_size(), journal.get_checkpoint());
+  EXPECT_EQ(journal.get_saved_tail(), path + ".tail-55");
 }
 
 TEST(Served_Journal_Test, ARelayThatStartsOnADiskThatFailsServesWhatItHasPulled) {

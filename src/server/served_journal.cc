@@ -2,15 +2,17 @@
 
 namespace joedb::server {
 
-// What is served has the bytes of the clients: nothing is added.
-static Journal_Options without_marks(Journal_Options options) {
+// What is served has the bytes of the clients: nothing is added. A server that was killed in a push
+// must start again: what it has not acknowledged is saved.
+static Journal_Options for_server(Journal_Options options) {
   options.ends_transactions = false;
+  if (!options.recovery) options.recovery = Recovery::keep;
   return options;
 }
 
 Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Content_Check check,
                                  bool is_hard, const Journal_Options& options)
-    : Client_Store(file, without_marks(options)),
+    : Client_Store(file, connection, for_server(options)),
       client_(copy_, connection, check),
       is_shared_(file.is_shared()),
       is_connected_(&connection != &Connection::dummy),

@@ -56,8 +56,9 @@ class Served_Journal {
   virtual void push(const Abstract_File& source) = 0;
 };
 
-// A file that is written. `file` and `connection` must outlive it. Throws what opening the file and
-// the first pull and push throw.
+// A file that is written. `file` and `connection` must outlive it. Without a recovery mode in
+// `options`, what stands behind the checkpoint is saved beside the file (Recovery::keep). Throws
+// what opening the file and the first pull and push throw.
 class Written_Journal final : private Client_Store<Writable_Database>, public Served_Journal {
  public:
   Written_Journal(Abstract_File& file, Connection& connection, Content_Check check, bool is_hard,

@@ -88,7 +88,14 @@ bool is_later(const Header& a, const Header& b) {
   return std::pair(a.epoch, a.oldest) > std::pair(b.epoch, b.oldest);
 }
 
-std::optional<Found_Header> read_header(const Abstract_File& file) {
+namespace {
+
+struct Headers {
+  std::optional<Found_Header> best;
+  bool may_be_begun = false;  // nothing in the file says that it is something else
+};
+
+Headers read_headers(const Abstract_File& file) {
   const std::string slots = read_slots(file);
   std::optional<Found_Header> best;
   bool has_magic = false;
@@ -102,10 +109,25 @@ std::optional<Found_Header> read_header(const Abstract_File& file) {
         throw Corruption_Error(file.get_name() + " is a log of a later version of its format", 0,
                                file.get_name());
     }
-  // Entries are written only after a header is durable.
-  if (!best && (has_magic || are_zeros(slots)) && !file.is_zero(log_start, file.get_size()))
-    throw Corruption_Error(file.get_name() + ": no header of this log is good", 0, file.get_name());
-  return best;
+  return {best, has_magic || are_zeros(slots)};
+}
+
+}  // namespace
+
+// Entries are written only after a header is durable: where there are some, and a writer has just
+// begun, the second look finds the header.
+std::optional<Found_Header> read_header(const Abstract_File& file) {
+  Headers found = read_headers(file);
+  const auto has_entries = [&] {
+    return !found.best && found.may_be_begun && !file.is_zero(log_start, file.get_size());
+  };
+  if (has_entries()) {
+    found = read_headers(file);
+    if (has_entries())
+      throw Corruption_Error(file.get_name() + ": no header of this log is good", 0,
+                             file.get_name());
+  }
+  return found.best;
 }
 
 bool begins_as_log(const Abstract_File& file) {

@@ -98,10 +98,10 @@ std::optional<Entry> Reader::next() {
   const auto take = [&] { return format_ == Format::checked ? take_checked() : take_cwal(); };
   if (s.has_begun)
     if (auto entry = take()) return entry;
+  if (!begin()) return stop(Stop::clean);
   // There may be more in the file by now.
   s.source->refresh();
   s.not_zero = 0;
-  if (!begin()) return stop(Stop::clean);
   if (!follow_rotation()) return stop(Stop::overwritten);
   if (s.source->size() < next_.offset)  // of CWal: that is how it is reset
     return stop(format_ == Format::checked ? Stop::torn : Stop::overwritten);

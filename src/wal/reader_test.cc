@@ -6,9 +6,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
+#include "joedb/io/source_file.h"
 #include "joedb/wal/recover.h"
 #include "joedb/wal/writer.h"
 #include "testing/error_of.h"
@@ -449,6 +451,44 @@ TEST_F(Wal_Later, OfCWalAreALogOfTheirOwn) {
   EXPECT_EQ("three", reader.next()->text());
   EXPECT_EQ("four", reader.next()->text());
   EXPECT_FALSE(reader.next());
+}
+
+// A file in which a writer begins a log just after the header was looked for.
+TEST_F(Wal_Reader, ThatStartsTogetherWithItsWriterFindsNoDamage) {
+  class Begun_Meanwhile final : public Source_File {
+   public:
+    Begun_Meanwhile(Memory_File& file, int reads, std::function<void()> begin)
+        : Source_File("a log"), file_(file), reads_(reads), begin_(std::move(begin)) {}
+    Offset get_size() const override { return file_.get_size(); }
+    std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+      const std::size_t read = file_.pread(data, size, offset);
+      if (reads_-- == 0) begin_();
+      return read;
+    }
+
+   private:
+    Memory_File& file_;
+    mutable int reads_;
+    const std::function<void()> begin_;
+  };
+  for (const bool was_there : {false, true})
+    for (int reads = 0; reads < 5; ++reads) {
+      Memory_File file;
+      if (was_there) file.pwrite("joedbwal", 8, 0);
+      const Begun_Meanwhile begun(file, reads, [&] {
+        Writer log(file);
+        log.append("first");
+        log.append("second");
+      });
+      Reader reader(begun);
+      auto entry = reader.next();
+      for (int i = 0; i < 5 && !entry; ++i) {
+        EXPECT_EQ(Stop::clean, reader.end().stop);
+        entry = reader.next();
+      }
+      ASSERT_TRUE(entry) << reads;
+      EXPECT_EQ("first", entry->text());
+    }
 }
 
 }  // namespace

@@ -51,9 +51,9 @@ bool is_segment_name(std::string_view name) {
 
 Segment_List list_segments(Abstract_Directory& directory) {
   Segment_List list;
-  std::vector<std::string> names = directory.list();
-  std::sort(names.begin(), names.end());
-  for (const std::string& name : names) {
+  list.names = directory.list();
+  std::sort(list.names.begin(), list.names.end());
+  for (const std::string& name : list.names) {
     if (!is_segment_name(name)) continue;
     try {
       const auto file = directory.open(name, Open_Mode::read_existing);

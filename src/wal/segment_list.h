@@ -30,6 +30,7 @@ struct Segment_List {
   std::vector<std::string> blank;    // files that were to become segments
   std::vector<std::string> damaged;  // files without a good header
   std::string damage;                // what is wrong with the first of them
+  std::vector<std::string> names;    // of all files that were there before their headers were read
 
   // The first entry that is needed.
   std::uint64_t oldest() const;

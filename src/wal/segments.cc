@@ -16,8 +16,14 @@
 // 3. Before a segment is recycled or removed, the newest header says, and is durable, that its
 //    entries are not needed (`oldest`). Segments that are needed are there, without a gap.
 // 4. A segment is made in a recycled file, or else in a new file that has the name of its epoch.
+// 5. Segments that are not needed are recycled or removed in the order of their epochs: while the
+//    file of one is as it was, so is that of the next one.
 
 namespace joedb::inline v1::wal {
+
+static bool is_in(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 // ---- Segmented_Writer ---------------------------------------------------------------------------
 
@@ -33,12 +39,14 @@ class Segmented_Writer::Implementation {
       throw Exception("a log of segments has the format `checked`, and no batches");
     if (segment_options_.segment_size <= log_start)
       throw Exception("a segment has more than " + std::to_string(log_start) + " bytes");
-    const Segment_List found = list_segments(directory_);
-    found.require_headers(directory_);
-    if (found.segments.empty())
-      create(found);
-    else
-      open(found.segments.back());
+    while (!is_open()) {
+      const Segment_List found = list_segments(directory_);
+      found.require_headers(directory_);
+      if (found.segments.empty())
+        create(found);
+      else
+        open(found.segments.back());
+    }
   }
 
   Position append(std::string_view bytes) {
@@ -83,12 +91,31 @@ class Segmented_Writer::Implementation {
   std::size_t segments() const { return segments_.size(); }
 
  private:
+  bool is_open() const { return current_.has_value(); }
+
+  // Programs that begin a log at the same time do so in the same file: who has that locked, and
+  // finds no log then, begins it. Nothing happens if somebody else has just begun it.
   void create(const Segment_List& found) {
-    remove_blank(found);
     const std::string name = segment_name(1);
-    current_.emplace(directory_.open(name, Open_Mode::create_new), options_);
+    auto file = open_first(name, is_in(found.blank, name));
+    if (!file) return;
+    const Segment_List now = list_segments(directory_);
+    now.require_headers(directory_);
+    if (!now.segments.empty() || !is_in(now.blank, name)) return;
+    remove_blank(now, name);
+    current_.emplace(std::move(file), options_);
     segments_.push_back({name, {current_->log_id(), current_->epoch()}});
     last_epoch_ = current_->epoch();
+  }
+
+  // Null if somebody has just made or removed it.
+  std::unique_ptr<Abstract_File> open_first(const std::string& name, bool exists) {
+    try {
+      return directory_.open(name, exists ? Open_Mode::write_existing : Open_Mode::create_new);
+    } catch (const Io_Error& error) {
+      if (error.code != (exists ? ENOENT : EEXIST)) throw;
+      return nullptr;
+    }
   }
 
   // No other writer has the last segment from here on.
@@ -100,7 +127,7 @@ class Segmented_Writer::Implementation {
       throw_io_error("locking", directory_.get_name(), -1, EAGAIN);
     require_no_gap(found);
     current_.emplace(std::move(file), options_);
-    remove_blank(found);
+    remove_blank(found, last.name);
     last_epoch_ = found.segments.back().header.epoch;
     oldest_ = found.oldest();
     segments_.assign(found.segments.begin(), found.segments.end());
@@ -119,10 +146,15 @@ class Segmented_Writer::Implementation {
     }
   }
 
-  // Files that were to become segments. Who is just making one has it locked.
-  void remove_blank(const Segment_List& found) {
+  // Files that were to become segments; `own` is that of this writer, which nobody else can follow
+  // by another one. Somebody may just be making one, or have made it since it was listed: it is
+  // looked at again when it is locked.
+  void remove_blank(const Segment_List& found, const std::string& own) {
     for (const std::string& name : found.blank) {
+      if (name == own) continue;
       const auto file = directory_.open(name, Open_Mode::write_existing);
+      if (read_header(*file) || !is_blank(*file))
+        throw_io_error("locking", directory_.get_name(), -1, EAGAIN);
       directory_.remove(name);
     }
   }
@@ -157,12 +189,11 @@ class Segmented_Writer::Implementation {
   // The first `count` segments.
   void give_up(std::size_t count) {
     for (; count > 0; --count) {
-      const std::string name = std::move(segments_.front().name);
+      spare_.push_back(std::move(segments_.front().name));
       segments_.pop_front();
-      if (spare_.size() < segment_options_.spare_segments)
-        spare_.push_back(name);
-      else
-        directory_.remove(name);
+      if (spare_.size() <= segment_options_.spare_segments) continue;
+      directory_.remove(spare_.front());  // invariant 5
+      spare_.pop_front();
     }
   }
 
@@ -251,10 +282,11 @@ class Segmented_Reader::Implementation {
     reader_.reset();
     end_ = no_log;
     for (;;) {
-      const Segment_List list = list_segments(directory_);
-      list.require_headers(directory_);
+      const Segment_List list = list_all();
       if (list.segments.empty()) return;
-      if (const auto gap = gap_at_start(list)) {
+      const auto gap = gap_at_start(list);
+      if (gap && has_changed_since(list)) continue;
+      if (gap) {
         current_ = {};
         end_ = {.stop = Stop::missing, .position = {gap->first, 0}};
         is_at_gap_ = true;
@@ -265,8 +297,7 @@ class Segmented_Reader::Implementation {
   }
 
   void seek(std::uint64_t sequence) {
-    const Segment_List list = list_segments(directory_);
-    list.require_headers(directory_);
+    const Segment_List list = list_all();
     if (go_to(list, sequence)) return;
     seek_first();
     throw Exception(directory_.get_name() + ": there is no good entry " + std::to_string(sequence));
@@ -289,6 +320,27 @@ class Segmented_Reader::Implementation {
     if (!next()) return false;
     reader_->seek(found);
     return true;
+  }
+
+  // With all files that were there when the last header was read: any of them may be recycled for
+  // the next segment.
+  Segment_List list_all() const {
+    for (;;) {
+      Segment_List list = list_segments(directory_);
+      list.require_headers(directory_);
+      const auto is_new = [&](const std::string& name) {
+        return is_segment_name(name) && !is_in(list.names, name);
+      };
+      const std::vector<std::string> names = directory_.list();
+      if (std::none_of(names.begin(), names.end(), is_new)) return list;
+    }
+  }
+
+  // A list is read file by file, and a writer may begin and remove segments meanwhile.
+  bool has_changed_since(const Segment_List& list) const {
+    const Segment_List now = list_segments(directory_);
+    return now.segments.empty() ||
+           is_later(now.segments.back().header, list.segments.back().header);
   }
 
   static bool is_needed(const Segment_List& list, std::vector<Segment>::const_iterator segment) {
@@ -331,8 +383,7 @@ class Segmented_Reader::Implementation {
       const std::uint64_t newest = later_.back().header.epoch;
       if (later_.front().header.first_sequence == end_.position.sequence && open_next())
         return true;
-      const Segment_List list = list_segments(directory_);
-      list.require_headers(directory_);
+      const Segment_List list = list_all();
       take_others(list);
       if (later_.empty()) return false;  // somebody has removed them
       if (later_.front().header.first_sequence == end_.position.sequence) continue;
@@ -362,8 +413,7 @@ class Segmented_Reader::Implementation {
   // Looks where invariant 4 lets the next segment appear: this takes no listing.
   bool find_later() {
     if (reader_->epoch() != current_.header.epoch) {  // it was recycled, and none was missed
-      const Segment_List list = list_segments(directory_);
-      list.require_headers(directory_);
+      const Segment_List list = list_all();
       take_others(list);
       for (const Segment& segment : list.segments)
         if (segment.header.epoch == reader_->epoch()) current_ = segment;
@@ -384,7 +434,12 @@ class Segmented_Reader::Implementation {
       earlier_.erase(at);
       if (found && take_later(found->name)) return true;
     }
-    return false;
+    // Where the next segment has come and gone, so has this one: invariant 5. (Where it was
+    // recycled, the reader has said so.)
+    const auto own = read_segment(directory_, current_.name);
+    if (own && own->header.epoch == current_.header.epoch) return false;
+    take_others(list_all());
+    return !later_.empty();
   }
 
   bool take_later(const std::string& name) {

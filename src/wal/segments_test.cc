@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
+#include <utility>
 
 #include "joedb/wal/async_writer.h"
 #include "testing/error_of.h"
@@ -178,6 +180,128 @@ TEST_F(Wal_Segments, OfDifferentLogsAreNotMixed) {
 TEST_F(Wal_Segments, HaveOneWriter) {
   open();
   EXPECT_THROW(Segmented_Writer{name_}, Io_Error);
+}
+
+// A directory in which somebody else does something before a file is opened to be written.
+class Slow_Directory : public Abstract_Directory {
+ public:
+  Slow_Directory(const std::string& name, std::function<void()> meanwhile)
+      : real_(Directory::make(name)), meanwhile_(std::move(meanwhile)) {}
+  const std::string& get_name() const override { return real_.get_name(); }
+  std::vector<std::string> list() const override { return real_.list(); }
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
+    if (mode != Open_Mode::read_existing && meanwhile_) std::exchange(meanwhile_, {})();
+    return real_.open(name, mode);
+  }
+  void remove(const std::string& name) override { real_.remove(name); }
+
+ private:
+  Directory real_;
+  std::function<void()> meanwhile_;
+};
+
+TEST_F(Wal_Segments, AreBegunByOneOfThoseWhoBeginThemAtOnce) {
+  for (const int left : {0, 1, 2}) {  // nothing, an empty file, or that of a later segment
+    std::filesystem::remove_all(name_);
+    std::filesystem::create_directory(name_);
+    if (left > 0) directory_.write(left == 1 ? "log/00000001.wal" : "log/00000007.wal", "");
+    Slow_Directory directory(name_, [this] {
+      open();
+      append_up_to(7);
+      log_->release(6);
+      log_->sync();
+      log_.reset();
+    });
+    Segmented_Writer log(directory, {}, three_entries);
+    EXPECT_EQ(8U, log.append("8 of this program").sequence);
+    log.sync();
+    EXPECT_THAT(entries(), ElementsAre(7, 8)) << left;
+  }
+}
+
+TEST_F(Wal_Segments, AreRefusedToWhoFindsThemBegunByAnother) {
+  directory_.write("log/00000001.wal", "");
+  Slow_Directory directory(name_, [this] {
+    open();
+    append_up_to(2);
+  });
+  EXPECT_THROW(Segmented_Writer(directory, {}, three_entries), Io_Error);
+  append_up_to(3);
+  EXPECT_THAT(entries(), ElementsAre(1, 2, 3));
+}
+
+// A reader stands at the end. The segment is released, and some that come after it.
+TEST_F(Wal_Segments, ThatWereReleasedAreNotTakenForTheEndOfTheLog) {
+  for (std::size_t spare = 0; spare <= 3; ++spare)
+    for (const std::uint64_t start : {2U, 6U, 10U})
+      for (const std::uint64_t more : {1U, 3U, 5U, 8U, 11U, 14U}) {
+        std::filesystem::remove_all(name_);
+        open({.segment_size = log_start + 3 * 1024, .spare_segments = spare});
+        append_up_to(start);
+        if (start > 4) log_->release(start - 4);
+        Segmented_Reader reader(name_);
+        while (reader.next()) {
+        }
+        ASSERT_EQ(start + 1, reader.position().sequence);
+        append_up_to(start + more);
+        log_->release(start + more - 1);
+        std::uint64_t last = start;
+        while (const auto entry = reader.next()) {
+          ASSERT_EQ(last + 1, entry->position.sequence);
+          last = entry->position.sequence;
+        }
+        ASSERT_TRUE(last == start + more || reader.end().stop == Stop::overwritten)
+            << spare << " spare, from " << start << ", " << more << " more: " << last << ", "
+            << reader.end().text();
+        reader.seek_first();
+        while (const auto entry = reader.next()) last = entry->position.sequence;
+        ASSERT_EQ(start + more, last);
+      }
+}
+
+// Between the names and the headers, a writer goes on.
+TEST_F(Wal_Segments, HaveNoGapForAReaderThatBeginsWhileTheyAreRecycled) {
+  class Moved : public Abstract_Directory {
+   public:
+    Moved(Directory real, std::function<void()> meanwhile)
+        : real_(std::move(real)), meanwhile_(std::move(meanwhile)) {}
+    const std::string& get_name() const override { return real_.get_name(); }
+    std::vector<std::string> list() const override {
+      auto names = real_.list();
+      if (meanwhile_) std::exchange(meanwhile_, {})();
+      return names;
+    }
+    std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
+      return real_.open(name, mode);
+    }
+    void remove(const std::string& name) override { real_.remove(name); }
+
+   private:
+    Directory real_;
+    mutable std::function<void()> meanwhile_;
+  };
+  for (std::size_t spare = 0; spare <= 2; ++spare)
+    for (std::uint64_t more = 1; more <= 20; ++more) {
+      std::filesystem::remove_all(name_);
+      open({.segment_size = log_start + 3 * 1024, .spare_segments = spare});
+      append_up_to(6);
+      Moved directory(Directory(name_), [&] {
+        for (std::uint64_t i = 7; i <= 6 + more; ++i) {
+          append_up_to(i);
+          log_->release(i - 4);
+        }
+      });
+      Segmented_Reader reader(directory);
+      std::uint64_t last = 0;
+      while (last < 6 + more) {
+        if (const auto entry = reader.next()) {
+          last = entry->position.sequence;
+          continue;
+        }
+        ASSERT_EQ(Stop::overwritten, reader.end().stop) << spare << " spare, " << more << " more";
+        reader.seek_first();
+      }
+    }
 }
 
 TEST_F(Wal_Segments, LeaveOtherFilesAlone) {
@@ -385,7 +509,7 @@ TEST_F(Wal_Segments, AreOpenedTwiceToBeRead) {
   Counting_Directory directory(name_);
   Segmented_Reader reader(directory);
   for (int i = 1; i <= 60; ++i) EXPECT_TRUE(reader.next());
-  EXPECT_EQ(1, directory.lists);
+  EXPECT_EQ(2, directory.lists);
   EXPECT_EQ(40, directory.opens) << "20 segments: once for the header, once for the entries";
 }
 
@@ -400,7 +524,7 @@ TEST_F(Wal_Segments, AreNotListedByAReaderThatWaits) {
   directory.lists = directory.opens = 0;
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(reader.next());
   EXPECT_EQ(0, directory.lists);
-  EXPECT_LE(directory.opens, 10 * 2) << "the name of the next one, and the one that is kept";
+  EXPECT_LE(directory.opens, 10 * 3) << "the next one, the one that is kept, and this one";
   append_up_to(66);  // in the one that is kept, then in a new file
   for (std::uint64_t i = 61; i <= 66; ++i) EXPECT_EQ(i, reader.next()->position.sequence);
   EXPECT_EQ(0, directory.lists);

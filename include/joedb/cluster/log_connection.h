@@ -42,7 +42,9 @@ struct Log_Settings {
 // carries a hash of the whole journal, which is compared with the local copy.
 //
 // After Connection_Lost from the log, the request is repeated, after pauses of 0.1 s to 10 s, as
-// often as it takes, with a log line each time. A repeated append takes effect once.
+// often as it takes, with a log line each time. A repeated append takes effect once. Only a push
+// whose append was not answered, until an archive took the place of the messages there, throws
+// Connection_Lost: nobody knows whether its bytes in the archive are those of another client.
 //
 // Functions throw Missing_Message where the log has lost or damaged something on all machines:
 // nothing is pushed then; the local copy is not changed. They throw Disconnection where the

@@ -20,8 +20,8 @@ struct Journal_Options {
   Journal_Options(Recovery mode) : recovery(mode) {}
 
   // What is done with bytes behind the checkpoint. Without a value: Recovery::none; for a client
-  // (replica/client.h) of a shared file Recovery::keep, since a process that was killed in a
-  // transaction must not stop the others.
+  // (replica/client.h) of a shared file, or with a connection, Recovery::keep: a process that was
+  // killed in a transaction must not stop the others, nor itself.
   std::optional<Recovery> recovery;
 
   // What checkpoint() writes.

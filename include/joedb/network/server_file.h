@@ -26,7 +26,7 @@ class Server_File final : public Abstract_File, public Connection {
   // ---- the file. Its mode is shared_write. Locks do nothing: the lock is that of the server.
   Offset get_size() const override;
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
-  // Throws Exception for bytes that the server has.
+  // Throws Exception for other bytes than those that the server has there.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void sync() override {}
   void datasync() override {}
@@ -48,6 +48,8 @@ class Server_File final : public Abstract_File, public Connection {
 
  private:
   void require_this(const Abstract_File& file) const;
+  void require_same(const char* data, std::size_t size, Offset offset) const;
+  void take_tail(const Abstract_File& local, Offset end);
   void set_end(Offset checkpoint);
   std::size_t read_body(char* data, std::size_t size, Offset offset) const;
   Offset cache_end() const { return cache_start_ + static_cast<Offset>(cache_.size()); }

@@ -110,14 +110,17 @@ class Client {
   // for the history, and what follows is another transaction. The checkpoint is still that of both.
   void end_part();
 
-  // Locks, pulls, calls run(), writes a checkpoint, pushes, unlocks. Returns a copy of what run()
+  // Locks, pulls, calls run(), pushes, writes a checkpoint, unlocks. Returns a copy of what run()
   // returns. Throws Exception, without calling run(), if the client cannot write or is in a
   // transaction, and what pulling throws. If run() throws, everything it has written is rolled
   // back, in memory and in the file, and its exception is thrown.
   //
-  // If the soft checkpoint fails, the transaction is rolled back, if the file can still be written
-  // to. If a hard checkpoint or the push fails, this throws, but the transaction stays in the file,
-  // with a soft checkpoint. The next push includes it.
+  // If the push fails, everything is rolled back, too: nothing counts here that the connection does
+  // not have. Conflict means that the lock was lost, and somebody else has pushed: the transaction
+  // can be repeated. If the connection was lost in the push, the next pull shows whether the
+  // transaction counts. If a checkpoint fails after the push, this throws though it counts. Without
+  // a connection, a soft checkpoint that fails is rolled back, if the file can still be written to;
+  // what a hard one that fails was for stays in the file, with a soft checkpoint.
   //
   // Over a connection to a server, run() may be called twice (set_optimistic).
   template <class Run>
@@ -132,9 +135,6 @@ class Client {
   // written. What run() does outside of the database should bear that, and run() should write no
   // checkpoints itself: turn this off otherwise. On by default.
   //
-  // Without the lock, a push that fails leaves nothing in the local copy. If that is because the
-  // connection was lost, the next pull shows whether the transaction counts. If the checkpoint
-  // fails after the push, this throws though the transaction counts.
   void set_optimistic(bool value) { is_optimistic_ = value; }
 
   // Drops the entries of an abandoned transaction (Client_Lock::abandon), in memory and in the
@@ -164,6 +164,7 @@ class Client {
   void push_new_entries(Connection::After_Push after);
   void write_end();
   void checkpoint();
+  void checkpoint_pushed();
   Checkpoint_Level level() const {
     return settings_.is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft;
   }
@@ -206,18 +207,20 @@ class Client_Lock {
   void explain(std::string_view why);
 
   // Writes a checkpoint, after the entries that the settings say: what was written so far is kept,
-  // even if the rest of the transaction is rolled back.
+  // even if the rest of the transaction is rolled back, or the push is refused: then the copies
+  // have diverged, and Content_Mismatch says so from then on.
   void do_checkpoint();
   // Pushes up to the last checkpoint.
   void push_if_ahead();
-  void checkpoint_and_push();
-  // Ends the transaction. If it throws, the locks are still held: call unlock() or abandon().
-  void checkpoint_and_push_unlock();
   // Pushes first, and then writes the checkpoint: nothing counts here that the connection does not
   // have. If the push fails, what has no checkpoint is rolled back. If the checkpoint fails, this
   // throws though the connection has the entries.
   void push_and_checkpoint();
-  // The same without a checkpoint: what has none is rolled back.
+  void checkpoint_and_push() { push_and_checkpoint(); }
+  // The same, and ends the transaction. If it throws, the locks are still held: call unlock(),
+  // which rolls back what has no checkpoint, or abandon().
+  void checkpoint_and_push_unlock();
+  // Pushes up to the last checkpoint, and ends the transaction: what has none is rolled back.
   void push_unlock();
 
   // Ends the transaction, and rolls back what has no checkpoint. If the rollback throws, the locks

@@ -17,14 +17,16 @@ namespace joedb::inline v1 {
 template <class Store>
 class Client_Store {
  protected:
-  Client_Store(Abstract_File& file, const Journal_Options& options)
-      : store_(file, for_client(file, options)), copy_(store_) {}
+  Client_Store(Abstract_File& file, const Connection& connection, const Journal_Options& options)
+      : store_(file, for_client(file, connection, options)), copy_(store_) {}
   Store store_;
   Writable_Copy<Store> copy_;
 
  private:
-  static Journal_Options for_client(const Abstract_File& file, Journal_Options options) {
-    if (!options.recovery && file.is_shared()) options.recovery = Recovery::keep;
+  static Journal_Options for_client(const Abstract_File& file, const Connection& connection,
+                                    Journal_Options options) {
+    const bool is_alone = !file.is_shared() && &connection == &Connection::dummy;
+    if (!options.recovery && !is_alone) options.recovery = Recovery::keep;
     if constexpr (!requires { Store::program_schema(); })  // its options say it
       if (!options.ends_transactions) options.ends_transactions = true;
     return options;
@@ -40,7 +42,7 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
   explicit Writable_Database_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                                     Content_Check check = Content_Check::fast,
                                     const Journal_Options& options = {})
-      : Client_Store(file, options), Client(copy_, connection, check) {
+      : Client_Store(file, connection, options), Client(copy_, connection, check) {
     settings().end = Transaction_Settings::End::valid_data;
   }
 
@@ -78,7 +80,7 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
   explicit Writable_Journal_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                                    Content_Check check = Content_Check::fast,
                                    const Journal_Options& options = {})
-      : Client_Store(file, options), Client(copy_, connection, check) {
+      : Client_Store(file, connection, options), Client(copy_, connection, check) {
     settings().end = Transaction_Settings::End::valid_data;
   }
 

@@ -44,7 +44,7 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
   explicit Typed_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                         Content_Check check = Content_Check::fast,
                         const Journal_Options& options = {})
-      : Client_Store<Client_Database<Writer>>(file, options),
+      : Client_Store<Client_Database<Writer>>(file, connection, options),
         Client(this->copy_, connection, check) {
     const Program_Schema& schema = Writer::program_schema();
     settings().end = schema.has_timestamps ? Transaction_Settings::End::timestamp
