@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 SOURCE, TOOLS = map(os.path.abspath, sys.argv[1:3])
-SCHEMAS = ('everything', 'geo_1', 'geo_2', 'hard_names', 'stamped', 'town')
+SCHEMAS = ('everything', 'geo_1', 'geo_2', 'hard_names', 'library', 'stamped', 'town')
 
 PROGRAM = '''\
 import numpy.typing
@@ -57,6 +57,22 @@ with everything.open("new.joedb", hard=True) as db:
     assert past.item[0].text == "a" and len(db.item) == 0
 with everything.open("new.joedb", "r") as db:
     assert db.city[0].name == "Lyon" and isinstance(db, joedb.Database)
+'''
+
+UNIQUE = '''\
+import joedb
+import library
+
+for open in (lambda: library.open("unique.joedb"), lambda: library.open("shared.joedb", "shared")):
+    with open() as db:
+        db.person.insert(name="Ada")
+    with open() as db:
+        try:
+            db.person.insert(name="Ada")
+            raise SystemExit("two persons have a name")
+        except joedb.UniqueViolation as error:
+            assert "person_by_name" in str(error), error
+        assert [person.name for person in db.person] == ["Ada"]
 '''
 
 # Each line but the first three is an error.
@@ -138,6 +154,9 @@ class Generated_Module(unittest.TestCase):
 
     def test_runs(self):
         self.run_program(PROGRAM)
+
+    def test_writers_keep_unique_indexes(self):
+        self.run_program(UNIQUE)
 
     def test_runs_the_example_of_the_documents(self):
         self.assertEqual("38.0 ['Ada']\n", self.run_program(EXAMPLE))

@@ -148,12 +148,12 @@ class Table:
     ) -> range | list[int]:
         """Many records: of a data frame or another Arrow table, a dict of columns, or an iterable of
         dicts, one for each record. Returns their ids. If it fails outside of a transaction, there
-        is none of them.
+        is none of them. NaN stays NaN, also in data frames of pandas.
 
-        null_is_default  what is missing in a column becomes 0, False or "".
+        null_is_default  what is missing in a column, or None, becomes 0, False or "".
         ignore_unknown   columns that are no fields are left out.
         ids              a column `__id` has the ids of the records.
-        round            numbers become what a float32 can hold.
+        round            numbers become what a float32 can hold; otherwise others are errors.
         """
     def delete(self, key: int | Record, /) -> None: ...
     def where(self, **values: Any) -> Records:
@@ -188,7 +188,15 @@ class Table:
         round: bool,
         /,
     ) -> range: ...
-    def _insert_rows(self, rows: Iterable[dict[str, Any]], /) -> list[int]: ...
+    def _insert_rows(
+        self,
+        rows: Iterable[dict[str, Any]],
+        null_is_default: bool,
+        ignore_unknown: bool,
+        ids: bool,
+        round: bool,
+        /,
+    ) -> list[int]: ...
 
 class Record:
     """One record: its id, and a view of its values. Fields are attributes that can be set, or items
@@ -252,6 +260,7 @@ def _open(
     timeout: float,
     hard: bool,
     timestamps: bool,
+    unique: Sequence[tuple[str, str, Sequence[str], int, Sequence[int]]],
 ) -> Database: ...
 def _changes(
     database: Database, since: int | None, until: int | None, table: Table | None

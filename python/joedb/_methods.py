@@ -31,10 +31,29 @@ def open(
     server      what this is a copy of: joedb://HOST/DATABASE, or the socket of a local server.
     recovery    what is done with the bytes of a program that was killed in a transaction:
                 "keep", "overwrite".
-    timeout     seconds to wait for others who are writing a shared file; None: for ever.
+    timeout     seconds to wait for others who are writing a shared file, and for other threads
+                that are in a transaction of this database; None: for ever.
     hard        transactions survive power cuts, not only the end of the program.
     timestamps  transactions have a time, which `at("2 hours ago")` needs.
     """
+    return _open(
+        path, mode, (), server, authority_file, token_file, recovery, timeout, hard, timestamps
+    )
+
+
+def _open(
+    path: str | os.PathLike[str],
+    mode: str,
+    unique: Sequence[tuple[str, str, Sequence[str], int, Sequence[int]]],
+    server: str = "",
+    authority_file: str | os.PathLike[str] = "",
+    token_file: str | os.PathLike[str] = "",
+    recovery: str = "",
+    timeout: float | None = None,
+    hard: bool = False,
+    timestamps: bool = True,
+) -> _joedb.Database:
+    """With unique indexes: the name, the table, its fields, and their ids in a new file."""
     authority_file, token_file = os.fspath(authority_file), os.fspath(token_file)
     if any("\0" in text for text in (os.fspath(path), server, authority_file, token_file)):
         raise ValueError("embedded null character")
@@ -48,6 +67,7 @@ def open(
         -1.0 if timeout is None else max(0.0, float(timeout)),
         hard,
         timestamps,
+        unique,
     )
 
 
@@ -122,10 +142,33 @@ def _changes(
     )
 
 
-def _arrow_table(columns: dict[str, Any]) -> Any:
+def _arrow_column(values: Any) -> Any:
+    """An array. Of floats NaN stays NaN, where Arrow takes those of pandas for missing values."""
+    import numpy
     import pyarrow
 
-    return pyarrow.table(columns)
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, numpy.dtype) and dtype.kind == "f":
+        return pyarrow.array(numpy.asarray(values), from_pandas=False)
+    return values
+
+
+def _arrow_table(columns: Any) -> Any:
+    """Of a dict of columns, or of a data frame of pandas."""
+    import pyarrow
+
+    if isinstance(columns, dict):
+        return pyarrow.table({name: _arrow_column(values) for name, values in columns.items()})
+    table = pyarrow.table(columns)
+    for i in range(len(columns.columns)):
+        column = _arrow_column(columns.iloc[:, i])
+        if isinstance(column, pyarrow.Array):
+            table = table.set_column(i, table.column_names[i], column)
+    return table
+
+
+def _is_pandas(rows: Any) -> bool:
+    return type(rows).__module__.partition(".")[0] == "pandas" and hasattr(rows, "iloc")
 
 
 def _insert_many(
@@ -139,14 +182,14 @@ def _insert_many(
 ) -> range | list[int]:
     """Many records: of a data frame or another Arrow table, a dict of columns, or an iterable of
     dicts, one for each record. Returns their ids. If it fails outside of a transaction, there
-    is none of them.
+    is none of them. NaN stays NaN, also in data frames of pandas.
 
-    null_is_default  what is missing in a column becomes 0, False or "".
+    null_is_default  what is missing in a column, or None, becomes 0, False or "".
     ignore_unknown   columns that are no fields are left out.
     ids              a column `__id` has the ids of the records.
-    round            numbers become what a float32 can hold.
+    round            numbers become what a float32 can hold; otherwise others are errors.
     """
-    if isinstance(rows, dict):
+    if isinstance(rows, dict) or _is_pandas(rows):
         rows = _arrow_table(rows)
     if hasattr(rows, "__arrow_c_stream__"):
         given: list[int] | None = None
@@ -162,7 +205,7 @@ def _insert_many(
         return new if given is None else given
     if not isinstance(rows, Iterable) or isinstance(rows, (str, bytes)):
         raise TypeError(f"{type(rows).__name__} is neither an Arrow table nor an iterable of dicts")
-    return self._insert_rows(rows)
+    return self._insert_rows(rows, null_is_default, ignore_unknown, ids, round)
 
 
 class _Stream:

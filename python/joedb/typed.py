@@ -19,18 +19,23 @@ def open(
     schema: Schema,
     changes: Sequence[str],
     rows: Mapping[str, Mapping[str, Any]],
+    unique: Mapping[str, tuple[str, Sequence[str]]] | None = None,
     **options: Any,
 ) -> _joedb.Database:
     """Opens a database that has this schema, at least; or raises SchemaMismatch, and closes it.
 
     changes  make the schema of a new file, as commands of joedbi.
     rows     the values of tables with a single row in a new file.
+    unique   for each unique index its table and fields: a writer cannot break it.
     options  as those of joedb.open.
     """
     is_new = not options.get("server") and not os.path.exists(path)
     if is_new and mode not in ("r", "r+"):
         _require_no_custom(os.fspath(path), changes)
-    database = _methods.open(path, mode, **options)
+    if mode == "r" or not unique:
+        database = _methods.open(path, mode, **options)
+    else:
+        database = _methods._open(path, mode, _with_ids(unique, changes), **options)
     try:
         if not database.tables and mode != "r":
             _make_schema(database, changes, rows)
@@ -41,6 +46,37 @@ def open(
         database.close()
         raise
     return database
+
+
+def _with_ids(
+    unique: Mapping[str, tuple[str, Sequence[str]]], changes: Sequence[str]
+) -> list[tuple[str, str, Sequence[str], int, Sequence[int]]]:
+    """The indexes with the ids that tables and fields get by these changes: they are counted."""
+    tables: dict[str, tuple[int, dict[str, int]]] = {}
+    sizes: dict[int, int] = {}
+    for change in changes:
+        command, table, rest = [*change.split(" ", 2), ""][:3]
+        if command == "create_table":
+            tables[table] = (len(sizes) + 1, {})
+            sizes[len(sizes) + 1] = 0
+        elif command == "rename_table":
+            tables[rest] = tables.pop(table)
+        elif command == "drop_table":
+            del tables[table]
+        elif command in ("add_field", "rename_field", "drop_field"):
+            number, fields = tables[table]
+            name, _, more = rest.partition(" ")
+            if command == "add_field":
+                sizes[number] += 1
+                fields[name] = sizes[number]
+            elif command == "rename_field":
+                fields[more] = fields.pop(name)
+            else:
+                del fields[name]
+    return [
+        (name, table, names, tables[table][0], [tables[table][1][field] for field in names])
+        for name, (table, names) in unique.items()
+    ]
 
 
 def differences(database: _joedb.Database, schema: Schema) -> Iterator[str]:

@@ -52,7 +52,7 @@ void add_fields(Shared_Session& session, Table_Id table, const nb::dict& fields)
 nb::object create_table(const Database_Object& self, const std::string& name,
                         const nb::dict& fields) {
   Shared_Session& session = *self.session;
-  const Shared_Session::Use use(session);
+  const Shared_Session::Turn turn(session);
   const Table_Id id = session.change([&] {
     session->store().write(Create_Table{name});
     const Table_Id table = session->database().find_table(name)->id();
@@ -90,7 +90,7 @@ class Capsule_Schema {
 nb::object create_table_like(const Database_Object& self, const std::string& name,
                              nb::handle capsule, const nb::dict& fields) {
   Shared_Session& session = *self.session;
-  const Shared_Session::Use use(session);
+  const Shared_Session::Turn turn(session);
   const Capsule_Schema schema(capsule);
   const Table_Id id = session.change([&] {
     const Table_Id table = create_table_for(session->store(), name, schema.get());
@@ -119,17 +119,24 @@ Moment to_moment(Abstract_File& file, nb::handle when) {
 }
 
 void enter(Transaction_Object& self) {
-  const Shared_Session::Use use(*self.session);
+  const Shared_Session::Turn turn(*self.session);
   if (self.state != Transaction_Object::State::made)
     throw Exception("this transaction has begun already: make another one");
   self.session->begin(self.why, self.author, self.is_hard);
   self.state = Transaction_Object::State::begun;
+  const nb::tuple outer = outer_transactions();
+  set_outer_transactions(nb::tuple(outer + nb::make_tuple(self.session->keep_to_task())));
+  self.outer = outer;
 }
 
 void end_transaction(Transaction_Object& self, bool is_commit) {
   using State = Transaction_Object::State;
   if (self.state != State::begun) return;
   const Shared_Session::Use use(*self.session);
+  if (self.outer.is_valid() && (*self.session)->is_in_transaction_of_this_thread()) {
+    set_outer_transactions(nb::borrow<nb::tuple>(self.outer));
+    self.outer.reset();
+  }
   try {
     if (is_commit)
       self.session->commit();
@@ -149,7 +156,8 @@ nb::object repr(const Database_Object& self) {
 
 nb::object open(const nb::bytes& path, const std::string& mode, const std::string& server,
                 const std::string& authority_file, const std::string& token_file,
-                const std::string& recovery, double timeout, bool hard, bool timestamps) {
+                const std::string& recovery, double timeout, bool hard, bool timestamps,
+                nb::handle unique) {
   Session_Options options;
   options.is_hard = hard;
   options.has_timestamps = timestamps;
@@ -157,6 +165,15 @@ nb::object open(const nb::bytes& path, const std::string& mode, const std::strin
   options.server = server;
   options.authority_file = authority_file;
   options.token_file = token_file;
+  for (const nb::handle one : unique) {
+    Unique_Index index{nb::cast<std::string>(one[0]),
+                       nb::cast<std::string>(one[1]),
+                       {},
+                       Table_Id(nb::cast<std::uint16_t>(one[3]))};
+    for (const nb::handle field : one[2]) index.fields.push_back(nb::cast<std::string>(field));
+    for (const nb::handle id : one[4]) index.field_ids.emplace_back(nb::cast<std::uint16_t>(id));
+    options.unique_indexes.push_back(std::move(index));
+  }
   return nb::cast(Database_Object{Shared_Session::open(std::string(path.c_str(), path.size()), mode,
                                                        recovery, std::move(options))});
 }
@@ -304,7 +321,7 @@ void add_database(nb::module_& module) {
       .def(
           "hard_checkpoint",
           [](const Database_Object& self) {
-            const Shared_Session::Use use(*self.session);
+            const Shared_Session::Turn turn(*self.session);
             self.session->hard_checkpoint();
           },
           docs::Database_hard_checkpoint)
@@ -373,7 +390,7 @@ void add_database(nb::module_& module) {
       .def("__repr__", &repr);
 
   module.def("_open", &open, "path"_a, "mode"_a, "server"_a, "authority_file"_a, "token_file"_a,
-             "recovery"_a, "timeout"_a, "hard"_a, "timestamps"_a);
+             "recovery"_a, "timeout"_a, "hard"_a, "timestamps"_a, "unique"_a);
   module.def("_close_all", &Shared_Session::close_all);
 }
 

@@ -47,6 +47,7 @@ struct Transaction_Object {
   std::string author;
   bool is_hard;
   State state = State::made;
+  nb::object outer;  // what outer_transactions() was before
 };
 
 // Whether objects of the class Record have an attribute of this name that is no field.

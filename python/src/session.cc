@@ -62,6 +62,43 @@ void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// ---- tasks --------------------------------------------------------------------------------------
+
+namespace {
+
+std::atomic<std::uint64_t> transactions = 0;
+
+PyObject* transactions_variable() {
+  static PyObject* const variable = PyContextVar_New("joedb_transactions", nullptr);
+  if (variable == nullptr) throw nb::python_error();
+  return variable;
+}
+
+// None outside of tasks of asyncio. What is not imported has none.
+nb::object current_task() {
+  PyObject* const module = PyDict_GetItemString(PyImport_GetModuleDict(), "asyncio");
+  if (module == nullptr) return nb::none();
+  const nb::handle asyncio(module);
+  if (!nb::hasattr(asyncio, "_get_running_loop") || !nb::hasattr(asyncio, "current_task"))
+    return nb::none();  // it is being imported
+  const nb::object loop = asyncio.attr("_get_running_loop")();
+  return loop.is_none() ? nb::none() : nb::object(asyncio.attr("current_task")(loop));
+}
+
+}  // namespace
+
+nb::tuple outer_transactions() {
+  PyObject* value = nullptr;
+  if (PyContextVar_Get(transactions_variable(), nullptr, &value) != 0) throw nb::python_error();
+  if (value == nullptr) return nb::make_tuple();
+  return nb::steal<nb::tuple>(value);
+}
+
+void set_outer_transactions(const nb::tuple& numbers) {
+  const nb::object token = nb::steal(PyContextVar_Set(transactions_variable(), numbers.ptr()));
+  if (!token.is_valid()) throw nb::python_error();
+}
+
 const Field_Info* Table_Info::find(PyObject* name) const {
   for (const Field_Info& field : fields)
     if (field.name.ptr() == name) return &field;
@@ -85,6 +122,7 @@ std::shared_ptr<Shared_Session> Shared_Session::open(const std::string& path,
   options.recovery = parse_recovery(recovery);
   options.look_for_interrupt = check_signals;
   std::shared_ptr<Shared_Session> shared(new Shared_Session(path));
+  shared->timeout_ = options.timeout;
   shared->session_ = without_interpreter(
       [&] { return std::make_unique<Session>(path, open_mode, std::move(options)); });
   return shared;
@@ -129,8 +167,85 @@ Shared_Session::Use::~Use() {
   if (--session_.uses_ == 0) {
     if (session_.must_roll_back_) session_.drop_now();
     if (session_.must_close_) session_.close_now();
+    const bool is_free = session_.session_ == nullptr || !session_.session_->is_in_transaction();
+    if (is_free && !session_.waiting_.empty()) session_.notify();
   }
   session_.mutex_.unlock();
+}
+
+Shared_Session::Turn::Turn(Shared_Session& session) {
+  use_.emplace(session);
+  if (session.waiting_.empty() || session->is_in_transaction_of_this_thread()) {
+    if (session.is_my_turn()) return;
+  }
+  // In the middle of something else of this thread: whoever is in a transaction waits for that.
+  if (session.uses_ > 1) return;
+  for (const nb::handle number : outer_transactions())
+    if (session->is_in_transaction() && nb::cast<std::uint64_t>(number) == session.transaction_)
+      throw Exception(session.name_ +
+                      ": another thread is in a transaction, and waits for this one: write there");
+  wait(session);
+}
+
+void Shared_Session::Turn::wait(Shared_Session& session) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  const std::uint64_t mine = ++session.last_waiting_;
+  session.waiting_.push_back(mine);
+  try {
+    for (;;) {
+      const std::uint64_t seen = session.turns_;
+      use_.reset();
+      const std::chrono::duration<double> waited = Clock::now() - begin;
+      if (session.timeout_ >= 0 && waited.count() >= session.timeout_)
+        throw Lock_Timeout(session.name_ + ": another thread is in a transaction, for more than " +
+                           nb::str(nb::float_(session.timeout_)).c_str() + " seconds");
+      without_interpreter([&] {
+        std::chrono::duration<double> patience{0.05};
+        if (session.timeout_ >= 0)
+          patience = std::min(patience, std::chrono::duration<double>(session.timeout_) - waited);
+        std::unique_lock lock(session.turn_mutex_);
+        session.turn_changed_.wait_for(lock, patience, [&] { return session.turns_ != seen; });
+        lock.unlock();
+        check_signals();
+      });
+      use_.emplace(session);
+      if (session.waiting_.front() == mine && session.is_my_turn()) break;
+    }
+  } catch (...) {
+    std::erase(session.waiting_, mine);
+    session.notify();
+    throw;
+  }
+  session.waiting_.pop_front();
+}
+
+bool Shared_Session::is_my_turn() const {
+  if (!session_->is_in_transaction()) return true;
+  if (!session_->is_in_transaction_of_this_thread()) return false;
+  if (task_.is_valid() && !nb::object(task_()).is(current_task()))
+    throw Exception(name_ +
+                    ": another task is in a transaction, and would have what this one writes; an "
+                    "asyncio.Lock lets tasks take turns");
+  return true;
+}
+
+void Shared_Session::notify() noexcept {
+  {
+    const std::lock_guard lock(turn_mutex_);
+    ++turns_;
+  }
+  turn_changed_.notify_all();
+}
+
+std::uint64_t Shared_Session::keep_to_task() {
+  const nb::object task = current_task();
+  if (!task.is_none()) {
+    task_ = nb::steal(PyWeakref_NewRef(task.ptr(), nullptr));
+    if (!task_.is_valid()) throw nb::python_error();
+  }
+  transaction_ = ++transactions;
+  return transaction_;
 }
 
 int Shared_Session::fork_count() { return forks; }
@@ -222,6 +337,8 @@ Offset Shared_Session::pull(double wait) {
 
 void Shared_Session::begin(const std::string& why, const std::string& author, bool is_hard) {
   const Call call(*this);
+  task_.reset();
+  transaction_ = 0;
   const auto run = [&] { session_->begin(why, author, is_hard); };
   if (session_->is_shared())
     without_interpreter(run);

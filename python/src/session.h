@@ -1,8 +1,11 @@
 #ifndef PYTHON_SESSION_H
 #define PYTHON_SESSION_H
 
+#include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +70,11 @@ decltype(auto) without_interpreter(F f) {
 // has any; needs no lock of the interpreter.
 void check_signals();
 
+// The numbers of the transactions in whose `with` this code runs, by Shared_Session::keep_to_task:
+// a tuple. Tasks and threads of asyncio.to_thread have that of who has started them.
+nb::tuple outer_transactions();
+void set_outer_transactions(const nb::tuple& numbers);
+
 // A field as Python sees it.
 struct Field_Info {
   nb::object name;  // interned
@@ -107,6 +115,21 @@ class Shared_Session {
     Shared_Session& session_;
   };
 
+  // A Use of who is going to change something: other threads that are in a transaction are waited
+  // for, first come, first served. Throws Lock_Timeout after the timeout of the session; Exception
+  // in another task of asyncio than that of the transaction, and where the thread that is in it
+  // waits for this one.
+  class Turn {
+   public:
+    explicit Turn(Shared_Session& session);
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    void wait(Shared_Session& session);
+    std::optional<Use> use_;
+  };
+
   // A call in whose middle functions of Python may run, such as handlers of signals: they cannot
   // use the session.
   class Call {
@@ -139,6 +162,9 @@ class Shared_Session {
 
   // As in Session, without the lock of the interpreter where that takes time.
   void begin(const std::string& why, const std::string& author, bool is_hard);
+  // From now on, only the present task of asyncio, if there is one, is in the transaction that was
+  // begun. Returns a number, which no other transaction has.
+  std::uint64_t keep_to_task();
   void commit();
   // Nothing happens without a transaction.
   void rollback();
@@ -166,6 +192,9 @@ class Shared_Session {
 
   void close_now() noexcept;
   void drop_now() noexcept;
+  // Whether this thread may write at once. Throws Exception in another task.
+  bool is_my_turn() const;
+  void notify() noexcept;
 
   std::recursive_timed_mutex mutex_;
   int uses_ = 0;
@@ -175,6 +204,15 @@ class Shared_Session {
   const int forks_ = fork_count();
   const std::string name_;
   std::unique_ptr<Session> session_;
+  double timeout_ = -1;
+  nb::object task_;                // a weak reference, if the transaction is that of a task
+  std::uint64_t transaction_ = 0;  // its number
+  // Who waits, guarded by the lock of the interpreter; and how often it may be another's turn.
+  std::deque<std::uint64_t> waiting_;
+  std::uint64_t last_waiting_ = 0;
+  std::mutex turn_mutex_;
+  std::condition_variable turn_changed_;
+  std::uint64_t turns_ = 0;
   std::unique_ptr<Sql_Connection> sql_;
   std::uint64_t sql_version_ = 0;
   std::uint64_t info_version_ = 0;

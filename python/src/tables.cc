@@ -73,7 +73,7 @@ PyObject* record_get(PyObject* self, PyObject* name) noexcept {
 
 void set_field(Record_Object& record, nb::handle name, nb::handle value, PyObject* error) {
   Shared_Session& session = *record.session;
-  const Shared_Session::Use use(session);
+  const Shared_Session::Turn turn(session);
   const Table& table = session->table(record.table);
   const Field_Info* const field = session.table_info(table).find(name.ptr());
   if (field == nullptr) throw_no_field(session, table, name, error);
@@ -156,7 +156,7 @@ std::string record_repr(const Record_Object& record) {
 }
 
 void delete_record(Shared_Session& session, Table_Id table, Record_Id record) {
-  const Shared_Session::Use use(session);
+  const Shared_Session::Turn turn(session);
   require_used(session->table(table), record);
   session.change([&] { session->erase(table, record); });
 }
@@ -177,7 +177,7 @@ Record_Id to_id(const Table_Object& table, nb::handle key) {
 
 nb::object insert(const Table_Object& self, const nb::kwargs& values) {
   Shared_Session& session = *self.session;
-  const Shared_Session::Use use(session);
+  const Shared_Session::Turn turn(session);
   const Inputs inputs = to_inputs(session, self.id, values);
   const Record_Id record =
       session.change([&] { return session->insert(self.id, inputs.values()); });
@@ -186,9 +186,10 @@ nb::object insert(const Table_Object& self, const nb::kwargs& values) {
 
 // Dicts, one for each record. In a transaction of its own, all are rolled back if one is wrong; in
 // another one, those before it stay, as after other errors.
-nb::object insert_rows(const Table_Object& self, nb::handle rows) {
+nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_default,
+                       bool ignore_unknown, bool use_ids, bool round) {
   Shared_Session& session = *self.session;
-  const Shared_Session::Use use(session);
+  const Shared_Session::Turn turn(session);
   nb::list ids;
   session.change([&] {
     for (const nb::handle row : nb::iter(rows)) {
@@ -197,8 +198,10 @@ nb::object insert_rows(const Table_Object& self, nb::handle rows) {
       // The functions of a value may change the dict.
       const nb::object copy = nb::steal(PyDict_Copy(row.ptr()));
       if (!copy.is_valid()) throw nb::python_error();
-      const Inputs inputs = to_inputs(session, self.id, copy);
-      ids.append(session->insert(self.id, inputs.values()).value());
+      std::optional<Record_Id> id;
+      const Inputs inputs =
+          to_row(session, self.id, copy, {null_is_default, ignore_unknown, use_ids, round}, id);
+      ids.append(session->insert(self.id, inputs.values(), id).value());
     }
   });
   return ids;
@@ -392,7 +395,7 @@ nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null
   ArrowArrayStream* const stream = stream_of(capsule);
   if (stream->release == nullptr) fail(PyExc_ValueError, "the stream was read already");
   Shared_Session& session = *self.session;
-  const Shared_Session::Use use(session);
+  const Shared_Session::Turn turn(session);
   Arrow_Import_Options options;
   options.null_is_default = null_is_default;
   options.ignore_unknown = ignore_unknown;
@@ -409,7 +412,7 @@ nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null
 template <class F>
 void change_schema(const Table_Object& self, F write) {
   Shared_Session& session = *self.session;
-  const Shared_Session::Use use(session);
+  const Shared_Session::Turn turn(session);
   session.change([&] { write(session, session->table(self.id)); });
 }
 
@@ -497,7 +500,7 @@ void add_tables(nb::module_& module) {
           "update",
           [](const Record_Object& self, const nb::kwargs& values) {
             Shared_Session& session = *self.session;
-            const Shared_Session::Use use(session);
+            const Shared_Session::Turn turn(session);
             const Inputs inputs = to_inputs(session, self.table, values);
             update_record(self, inputs);
           },

@@ -236,6 +236,61 @@ Input to_input(Shared_Session& session, const Table& table, const Field_Info& fi
   return input;
 }
 
+// A value that is rounded on the way to its field is not what was given.
+static void require_exact(Shared_Session& session, Table_Id table, nb::handle name,
+                          const Input& input, nb::handle object) {
+  const auto require = [&](double value, const char* type) {
+    const nb::object stored = nb::steal(PyFloat_FromDouble(value));
+    if (!stored.is_valid()) throw nb::python_error();
+    const int is_same = PyObject_RichCompareBool(stored.ptr(), object.ptr(), Py_EQ);
+    if (is_same < 0) throw nb::python_error();
+    if (is_same == 0 && !std::isnan(value))
+      throw Data_Error(session->table(table).name() + '.' + name_text(name) + ": " + shown(object) +
+                       " does not fit a field of type " + type +
+                       ", if it is not rounded: round=True");
+  };
+  if (const auto* const single = std::get_if<float>(&input.value)) require(*single, "float32");
+  if (const auto* const number = std::get_if<double>(&input.value)) require(*number, "float64");
+}
+
+Inputs to_row(Shared_Session& session, Table_Id table, nb::handle dict, const Row_Options& options,
+              std::optional<Record_Id>& id) {
+  Inputs inputs;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  bool has_id = false;
+  while (PyDict_Next(dict.ptr(), &position, &key, &value) != 0) {
+    const Table& t = session->table(table);
+    const Field_Info* const field = session.table_info(t).find(key);
+    if (field == nullptr && PyUnicode_Check(key) &&
+        PyUnicode_CompareWithASCIIString(key, "__id") == 0) {
+      has_id = true;
+      bool is_too_large = false;
+      if (!options.use_ids) continue;
+      const auto number = integer(value, is_too_large);
+      if (!number || is_too_large || *number < 0)
+        throw Data_Error(t.name() + ": " + shown(value) + " is no id of a record");
+      id = Record_Id(*number);
+      continue;
+    }
+    if (field == nullptr) {
+      if (options.ignore_unknown) continue;
+      throw_no_field(session, t, key, PyExc_TypeError);
+    }
+    const bool has_null =
+        field->type.code == Type_Code::reference || field->type.code == Type_Code::blob;
+    if (options.null_is_default && !has_null && value == Py_None) continue;
+    const nb::object name = field->name;
+    Input input = to_input(session, t, *field, value);
+    if (!options.round) require_exact(session, table, name, input, value);
+    inputs.add(std::move(input));
+  }
+  if (options.use_ids && !has_id)
+    throw Data_Error(session->table(table).name() + ": a record has no __id");
+  return inputs;
+}
+
 Inputs to_inputs(Shared_Session& session, Table_Id table, nb::handle dict) {
   Inputs inputs;
   PyObject* key = nullptr;

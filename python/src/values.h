@@ -1,6 +1,7 @@
 #ifndef PYTHON_VALUES_H
 #define PYTHON_VALUES_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,17 @@ Input to_input(Shared_Session& session, const Table& table, const Field_Info& fi
                nb::handle object);
 // The same for keyword arguments, by name. Throws TypeError for a name that is no field.
 Inputs to_inputs(Shared_Session& session, Table_Id table, nb::handle dict);
+
+// What is done with a dict that is a record: as with columns (Arrow_Import_Options).
+struct Row_Options {
+  bool null_is_default = false;
+  bool ignore_unknown = false;
+  bool use_ids = false;
+  bool round = false;
+};
+// The same, and the id, if the options want it. Throws Data_Error, too.
+Inputs to_row(Shared_Session& session, Table_Id table, nb::handle dict, const Row_Options& options,
+              std::optional<Record_Id>& id);
 
 // Texts that are no UTF-8 have surrogates for the other bytes, as names of files in Python.
 nb::object text_object(std::string_view text);

@@ -236,3 +236,47 @@ def test_records_get_the_ids_that_a_column_has(db):
     assert list(db.city.insert_many(db.city)) != [2, 5, 7]
     with pytest.raises(joedb.DataError):
         db.city.insert_many(rows, ids=True)
+
+
+def test_options_hold_for_dicts_as_for_columns(db):
+    city = db.city
+    table = db.create_table("t", name=str, count="int32", p="float32", city=city)
+    rows = [{"__id": 3, "name": None, "count": None, "p": None, "city": None, "more": 1}]
+    assert table.insert_many(rows, ids=True, null_is_default=True, ignore_unknown=True) == [3]
+    assert table[3].as_dict() == {"name": "", "count": 0, "p": 0.0, "city": None}
+    for options in ({"null_is_default": True}, {"ignore_unknown": True}):
+        with pytest.raises((joedb.DataError, TypeError)):
+            table.insert_many(rows, **options)
+    for wrong in ({"name": "x"}, {"__id": -1}, {"__id": "x"}, {"__id": 3}, {"__id": None}):
+        with pytest.raises(joedb.DataError):
+            table.insert_many([{"__id": 7}, wrong], ids=True)
+    assert table.insert_many([{"__id": 9, "name": "x"}]) == [2], "as a column that is not asked for"
+    with pytest.raises(joedb.DataError, match=r"t.p: 0.1 does not fit a field of type float32"):
+        table.insert_many([{"p": 0.5}, {"p": 0.1}])
+    first, second = table.insert_many([{"p": 0.1}, {"p": 2**24 + 1}], round=True)
+    assert (table[first].p, table[second].p) == (float(np.float32(0.1)), 2.0**24)
+    table.insert_many([{"p": np.float32(0.1)}, {"p": float("nan")}, {"p": float("inf")}])
+    assert len(table) == 7
+
+
+def test_nan_stays_nan(db):
+    pandas = pytest.importorskip("pandas")
+    nan = float("nan")
+    table = db.create_table("t", x=float, y="float32", name=str)
+    frame = pandas.DataFrame({"name": ["a", "b"], "x": [nan, 1.0], "y": np.array([2, nan], "float32")})
+    for rows in (
+        frame,
+        frame.to_dict("list"),
+        frame.to_dict("records"),
+        {"x": frame["x"], "y": frame["y"], "name": frame["name"]},
+        {"x": frame["x"].to_numpy(), "y": frame["y"].to_numpy(), "name": ["a", "b"]},
+    ):
+        for options in ({}, {"null_is_default": True}):
+            a, b = table.insert_many(rows, **options)
+            assert (np.isnan(table[a].x), table[b].x, table[a].y) == (True, 1.0, 2.0)
+            assert np.isnan(table[b].y) and table[b].name == "b"
+    table.insert_many(pandas.DataFrame({"x": pandas.array([None], "Float64")}), null_is_default=True)
+    assert table[len(table) - 1].x == 0, "this one is missing"
+    again = db.create_table("again", like=frame)
+    again.insert_many(table.to_pandas().reset_index(drop=True))
+    assert np.isnan(again.x).sum() == np.isnan(table.x).sum()

@@ -96,3 +96,21 @@ def test_values_of_parameters_may_use_the_database(db, cities):
 
     assert db.sql("select ?", values()) == [(1,)]
     assert db.sql("select count(*) from new") == [(0,)]
+
+
+def test_a_statement_opens_and_closes_no_files(db, cities, tmp_path):
+    other = tmp_path / "secret"
+    other.write_text("create_index a b c\nroot:x:0:0\n")
+    for statement in (
+        f"select joedb_open('{other}')",
+        f"select joedb_open('{db.name}', '{other}', 'main')",
+        f"select joedb_close('{db.name}')",
+        "select joedb_close(':memory:')",
+        f"select load_extension('{other}')",
+    ):
+        with pytest.raises(joedb.SqlError) as error:
+            db.sql(statement)
+        assert "root" not in str(error.value)
+    assert db.sql("select count(*) from city") == [(3,)]
+    db.create_table("more", x=int)
+    assert db.sql("select count(*) from more") == [(0,)]

@@ -1,10 +1,12 @@
 """Transactions: all or nothing, with a reason, and what is on the disk."""
 
+import asyncio
 import gc
 import os
 import pathlib
 import struct
 import threading
+import time
 
 import pytest
 
@@ -145,21 +147,137 @@ def test_there_is_one_at_a_time(db):
             pass
 
 
-def test_other_threads_cannot_write_into_it(db):
+def in_thread(function):
+    """Runs it in another thread; returns what it has thrown."""
+    errors = []
+
+    def run():
+        try:
+            function()
+        except joedb.Error as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return errors
+
+
+def test_other_threads_wait_for_it_only_until_the_timeout(path):
+    with joedb.open(path, timeout=0.02) as db:
+        db.create_table("city", name=str)
+        city = db.city.insert(name="Oslo")
+        with db.transaction():
+            for write in (
+                lambda: db.city.insert(name="x"),
+                lambda: db.city.insert_many([{"name": "x"}]),
+                lambda: db.city.insert_many({"name": ["x"]}),
+                lambda: city.update(name="x"),
+                city.delete,
+                lambda: db.create_table("x"),
+                lambda: db.city.add_field("x", int),
+                db.hard_checkpoint,
+                lambda: db.transaction().__enter__(),
+            ):
+                (error,) = in_thread(write)
+                assert isinstance(error, joedb.LockTimeout)
+                assert "another thread is in a transaction, for more than 0.02 seconds" in str(error)
+        assert [city.name for city in db.city] == ["Oslo"]
+        assert in_thread(lambda: db.city.insert(name="Rome")) == []
+
+
+def test_threads_take_turns(db):
+    def work(number):
+        for _ in range(30):
+            with db.transaction():
+                first = db.city.insert(name=str(number))
+                time.sleep(0)
+                second = db.city.insert(name=str(number))
+                assert second.id == first.id + 1
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(30):
+        db.city.insert(name="4")
+    for thread in threads:
+        thread.join()
+    names = [city.name for city in db.city]
+    assert len(names) == 4 * 60 + 30
+    assert sorted(set(names)) == ["0", "1", "2", "3", "4"]
+
+
+def test_a_thread_that_waits_learns_that_the_database_was_closed(db):
+    waiting = threading.Event()
     errors = []
 
     def write():
+        waiting.set()
         try:
             db.city.insert(name="x")
         except joedb.Error as error:
-            errors.append(str(error))
+            errors.append(error)
+
+    thread = threading.Thread(target=write)
+    with pytest.raises(joedb.Closed):
+        with db.transaction():
+            thread.start()
+            waiting.wait()
+            db.close()
+    thread.join()
+    assert [type(error) for error in errors] == [joedb.Closed]
+
+
+def test_a_task_never_writes_into_the_transaction_of_another_one(db):
+    async def one():
+        with db.transaction():
+            db.city.insert(name="one")
+            begun.set()
+            await ended.wait()
+            db.city.insert(name="one")
+
+    async def two():
+        await begun.wait()
+        for write in (
+            lambda: db.city.insert(name="two"),
+            lambda: db.city.insert_many({"name": ["two"]}),
+            lambda: db.transaction().__enter__(),
+        ):
+            with pytest.raises(joedb.Error, match="another task is in a transaction"):
+                write()
+        # It would wait for the task that waits for it.
+        ended.set()
+
+    async def both():
+        nonlocal begun, ended
+        begun, ended = asyncio.Event(), asyncio.Event()
+        await asyncio.gather(one(), two())
+        db.city.insert(name="three")
+
+    begun = ended = None
+    asyncio.run(both())
+    assert [city.name for city in db.city] == ["one", "one", "three"]
+
+
+def test_a_task_cannot_wait_for_a_thread_that_waits_for_its_transaction(db):
+    async def work():
+        with db.transaction():
+            with pytest.raises(joedb.Error, match="waits for this one"):
+                await asyncio.to_thread(db.city.insert, name="x")
+            db.city.insert(name="y")
+        await asyncio.to_thread(db.city.insert, name="z")
+
+    asyncio.run(work())
+    assert [city.name for city in db.city] == ["y", "z"]
+
+
+def test_a_program_of_tasks_may_be_in_a_transaction(db):
+    async def work():
+        db.city.insert(name="x")
 
     with db.transaction():
-        thread = threading.Thread(target=write)
-        thread.start()
-        thread.join()
-    assert len(errors) == 1
-    assert "another thread is in a transaction" in errors[0]
+        asyncio.run(work())
+    assert len(db.city) == 1
 
 
 def test_a_reader_cannot_write(db, path):

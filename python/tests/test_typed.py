@@ -124,3 +124,66 @@ def test_only_one_of_several_writers_makes_the_schema(path: str) -> None:
     assert errors == []
     with open_typed(path, "r") as db:
         assert len(db.config) == 1 and len(db.country) == 8
+
+
+UNIQUE = {"country_by_name": ("country", ("name",)), "city_by_both": ("city", ("state", "name"))}
+
+
+def open_unique(path: str, mode: str = "w", **options: Any) -> joedb.Database:
+    return typed.open(path, mode, SCHEMA, CHANGES, ROWS, UNIQUE, **options)
+
+
+@pytest.mark.parametrize("mode", ["w", "shared", ":memory:"])
+def test_a_writer_keeps_unique_indexes(path: str, mode: str) -> None:
+    name, mode = (mode, "w") if mode == ":memory:" else (path, mode)
+    with open_unique(name, mode) as db:
+        norway = db.country.insert(name="Norway")
+        italy = db.country.insert(name="Italy")
+        oslo = db.city.insert(name="Oslo", state=norway)
+        db.city.insert(name="Oslo", state=italy)
+        for write in (
+            lambda: db.country.insert(name="Norway"),
+            lambda: db.country.insert_many([{"name": "France"}, {"name": "Italy"}]),
+            lambda: db.country.insert_many({"name": ["Spain", "Spain"]}),
+            lambda: italy.update(name="Norway"),
+            lambda: oslo.update(state=italy),
+        ):
+            with pytest.raises(joedb.UniqueViolation):
+                write()
+        with pytest.raises(joedb.UniqueViolation):
+            with db.transaction():
+                db.country.insert(name="Peru")
+                db.country.insert(name="Norway")
+        assert db.country["name"].tolist() == ["Norway", "Italy"]
+        assert oslo.state == norway
+        if name == path:
+            db.close()
+            with open_unique(name, mode) as again:
+                with pytest.raises(joedb.UniqueViolation):
+                    again.country.insert(name="Norway")
+                again.country.insert(name="Peru")
+
+
+def test_unique_indexes_are_found_by_name(path: str) -> None:
+    with joedb.open(path) as db:
+        for table in ("a", "config", "country", "city"):
+            db.create_table(table)
+        db.config.add_field("language", str)
+        db.country.add_field("code", str)
+        db.country.add_field("name", str)
+        db.city.add_field("state", db.country)
+        db.city.add_field("name", str)
+        db.country.insert(name="Norway")
+    with open_unique(path) as db:
+        db.country.insert(code="x", name="Peru")
+        with pytest.raises(joedb.UniqueViolation):
+            db.country.insert(name="Norway")
+
+
+def test_a_file_that_breaks_a_unique_index_is_not_written(path: str) -> None:
+    with open_typed(path) as db:
+        db.country.insert_many({"name": ["x", "x"]})
+    with pytest.raises(joedb.UniqueViolation):
+        open_unique(path)
+    with open_unique(path, "r") as db:
+        assert len(db.country) == 2

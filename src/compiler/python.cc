@@ -156,7 +156,8 @@ class Python_Writer {
                  {"import_builtins", has_hidden_builtins_ ? "import builtins as _builtins\n" : ""},
                  {"schema", schema()},
                  {"changes", changes()},
-                 {"rows", rows()}}) +
+                 {"rows", rows()},
+                 {"unique", unique()}}) +
            classes + std::string(module_end);
   }
 
@@ -379,6 +380,18 @@ class Python_Writer {
     std::string text;
     for (const std::string& line : schema_lines(model_.schema_entries))
       text += "    " + python_literal(line) + ",\n";
+    return text;
+  }
+
+  std::string unique() const {
+    std::string text;
+    for (const Model_Index& index : model_.indexes) {
+      if (!index.is_unique) continue;
+      text +=
+          "    " + python_literal(index.name) + ": (" + python_literal(index.table->name) + ", (";
+      for (const Model_Field* const field : index.fields) text += python_literal(field->name) + ",";
+      text += ")),\n";
+    }
     return text;
   }
 

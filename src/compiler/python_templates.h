@@ -38,6 +38,10 @@ _CHANGES: tuple[str, ...] = (
 _ROWS: dict[str, dict[str, _typing.Any]] = {
 {{rows}}}
 
+# Unique indexes, which writers keep: tables and fields.
+_UNIQUE: dict[str, tuple[str, tuple[str, ...]]] = {
+{{unique}}}
+
 if _typing.TYPE_CHECKING:
     import numpy as _numpy
     from numpy.typing import NDArray as _Array
@@ -122,8 +126,8 @@ def open(
 ) -> Database:
     """Opens a database, as joedb.open() does. A new one gets this schema. Throws
     joedb.SchemaMismatch if the file has not all of its tables and fields, with their types; it may
-    have more."""
-    database = _typed.open(path, mode, SCHEMA, _CHANGES, _ROWS, **options)
+    have more. A writer cannot break the unique indexes: joedb.UniqueViolation."""
+    database = _typed.open(path, mode, SCHEMA, _CHANGES, _ROWS, _UNIQUE, **options)
     return _typing.cast("Database", database)
 )";
 

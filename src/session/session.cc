@@ -137,7 +137,8 @@ void Session::open_for_writing(bool is_shared) {
   const Recovery recovery = options_.recovery.value_or(is_shared ? Recovery::keep : Recovery::none);
   Journal_Options options = recovery;
   options.ends_transactions = true;
-  store_ = std::make_unique<Writable_Database>(*file_, options);
+  store_ = std::make_unique<Writable_Database>(*file_, options, Deleted_Values::reset,
+                                               find_indexes(recovery));
   database_ = &store_->get_database();
   pins_ = std::make_unique<Arrow_Pins>(*database_);
   copy_ = std::make_unique<Writable_Copy<Writable_Database>>(*store_);
@@ -148,6 +149,50 @@ void Session::open_for_writing(bool is_shared) {
   undo_.emplace(*store_);
   is_shared_ = is_shared || server_ != nullptr;
   if (server_ != nullptr) client_->pull();
+  require_indexes();
+}
+
+// By name in a file that has the tables.
+std::vector<Index_Definition> Session::find_indexes(Recovery recovery) const {
+  if (options_.unique_indexes.empty()) return {};
+  Database schema;
+  if (file_->get_size() != 0) {
+    Readonly_Journal journal(*file_, recovery);
+    journal.replay([&]<class Entry>(const Entry& entry) {
+      if constexpr (is_schema_entry<Entry>) schema(entry);
+    });
+  }
+  std::vector<Index_Definition> indexes;
+  for (const Unique_Index& wanted : options_.unique_indexes) {
+    Index_Definition index{wanted.name, wanted.table_id, wanted.field_ids, true, {}};
+    if (const Table* const table = schema.find_table(wanted.table)) {
+      index.table = table->id();
+      index.fields.clear();
+      for (const std::string& field : wanted.fields) {
+        index.fields.push_back(table->find_field(field));
+        if (index.fields.back().is_null())
+          throw Data_Error(name_ + ": there is no field " + wanted.table + "." + field +
+                           " for the unique index " + wanted.name);
+      }
+    }
+    indexes.push_back(std::move(index));
+  }
+  return indexes;
+}
+
+// A server may have had other ids than this file, which was new.
+void Session::require_indexes() const {
+  for (const Unique_Index& wanted : options_.unique_indexes) {
+    const Table* const table = database_->find_table(wanted.table);
+    if (table == nullptr) continue;
+    const Index* const index = database_->find_index(wanted.name);
+    bool is_there = index != nullptr && index->definition().table == table->id();
+    for (std::size_t i = 0; is_there && i < wanted.fields.size(); ++i)
+      is_there = index->definition().fields[i] == table->find_field(wanted.fields[i]);
+    if (!is_there)
+      throw Exception(name_ + " has got the tables of another program for the unique index " +
+                      wanted.name + ": open it again");
+  }
 }
 
 std::unique_ptr<Session> Session::past(Moment moment) const {
@@ -531,11 +576,12 @@ Value Session::write_blob(const Field_Input& input) {
   return input.bytes ? Value(store_->write_blob(*input.bytes)) : input.value;
 }
 
-Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs) {
+Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs,
+                          std::optional<Record_Id> id) {
   require_transaction();
   Table& table = database_->table(table_id);
   pins_->before_change(table_id);
-  const Record_Id record(table.records().next_free());
+  const Record_Id record = id.value_or(Record_Id(table.records().next_free()));
   // The bytes of blobs stand in the journal before what refers to them. Where an id is used again,
   // the tools of joedb 10 would show old values.
   std::vector<std::pair<Field_Id, Value>> values;

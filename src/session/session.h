@@ -26,6 +26,16 @@ class Lock_Timeout : public Exception {
   using Exception::Exception;
 };
 
+// A unique index of the options of a schema, by names.
+struct Unique_Index {
+  std::string name;
+  std::string table;
+  std::vector<std::string> fields;
+  // The ids in a file that does not have the table yet.
+  Table_Id table_id = {};
+  std::vector<Field_Id> field_ids = {};
+};
+
 struct Session_Options {
   // What is done with bytes behind the checkpoint; by default Recovery::keep for a shared file, and
   // none for others.
@@ -43,6 +53,8 @@ struct Session_Options {
   std::string server = {};
   std::string authority_file = {};
   std::string token_file = {};
+  // Unique indexes that the file has for a writer.
+  std::vector<Unique_Index> unique_indexes = {};
 };
 
 // A value for a field. Texts are views; bytes are written to the journal, and a blob field then
@@ -115,6 +127,9 @@ class Session {
   // ---- transactions
 
   bool is_in_transaction() const { return lock_ != nullptr; }
+  bool is_in_transaction_of_this_thread() const {
+    return is_in_transaction() && owner_ == std::this_thread::get_id();
+  }
   bool is_transaction_hard() const { return client_ != nullptr && client_->settings().is_hard; }
   // It belongs to this thread. Of an empty text and author nothing is written.
   void begin(std::string_view why, std::string_view author, bool is_hard);
@@ -171,8 +186,9 @@ class Session {
 
   // ---- changes, in a transaction (import() makes one)
 
-  // The next free id.
-  Record_Id insert(Table_Id table, std::span<const Field_Input> inputs);
+  // With a given id, which must be free, or the next free one.
+  Record_Id insert(Table_Id table, std::span<const Field_Input> inputs,
+                   std::optional<Record_Id> id = {});
   // All of the fields, or none; but see store().
   void update(Table_Id table, Record_Id record, std::span<const Field_Input> inputs);
   void erase(Table_Id table, Record_Id record);
@@ -191,6 +207,8 @@ class Session {
   void open_for_reading();
   void open_for_writing(bool is_shared);
   void connect();
+  std::vector<Index_Definition> find_indexes(Recovery recovery) const;
+  void require_indexes() const;
   void require_writer() const;
   void require_transaction() const;
   void use_undo_stack(Plan (*run)(Writable_Database&, const Undo_Stack_Options&),
