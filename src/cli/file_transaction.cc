@@ -5,6 +5,7 @@
 
 #include "cli/database_options.h"
 #include "cli/output.h"
+#include "joedb/interpreter/interpreted_file.h"
 
 namespace joedb {
 
@@ -55,7 +56,7 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
                const std::function<void(Writable_Database&)>& change) {
   Journal_Options journal_options;
   journal_options.has_seals = !options.has_no_seals;
-  journal_options.ends_transactions = !is_classic();
+  journal_options.ends_transactions = ends_transactions(file);
   // A shared file may have the tail of a process that was killed.
   if (options.recovery != Recovery::none || !file.is_shared())
     journal_options.recovery = options.recovery;
@@ -79,8 +80,13 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
 
 }  // namespace
 
+bool ends_transactions(const Abstract_File& file) {
+  return !is_classic() && dynamic_cast<const Interpreted_File*>(&file) == nullptr;
+}
+
 void end_transaction(Writable_Database& database) {
-  if (!is_classic() && database.ahead_of_checkpoint() > 0)
+  const Abstract_File& file = std::as_const(database).get_journal().get_file();
+  if (ends_transactions(file) && database.ahead_of_checkpoint() > 0)
     database.end_transaction(Timestamp{std::time(nullptr)});
 }
 

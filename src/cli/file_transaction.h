@@ -29,8 +29,10 @@ struct Import_Words {
 };
 Import_Words take_import_words(Words& words, const std::string& usage);
 
+// Whether what is written to this file ends with a mark: not with --classic, and not in a text of
+// commands, which people write.
+bool ends_transactions(const Abstract_File& file);
 // What a tool has written ends with a time stamp: it is a transaction of its own for the history.
-// Not with --classic.
 void end_transaction(Writable_Database& database);
 
 // Opens the database, calls change(database), ends the transaction, and writes a checkpoint; a

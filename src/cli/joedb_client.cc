@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/database_options.h"
 #include "cli/entry_follower.h"
+#include "cli/file_transaction.h"
 #include "cli/output.h"
 #include "cli/standard_input.h"
 #include "cli/stop_signal.h"
@@ -72,7 +73,7 @@ class Client_Tool {
     const bool is_alone = !file_.is_shared() && &connection_ == &Connection::dummy;
     const bool is_kept = options_.recovery == Recovery::none && !is_alone && !is_classic();
     options.recovery = is_kept ? Recovery::keep : options_.recovery;
-    options.ends_transactions = !is_classic();
+    options.ends_transactions = ends_transactions(file_);
     return options;
   }
 
@@ -193,7 +194,7 @@ class Client_Tool {
     if (client.can_write()) ignore_closed_pipes();
     using End = Transaction_Settings::End;
     client.settings() = {.is_hard = options_.hard_checkpoint,
-                         .end = is_classic() ? End::none : End::timestamp,
+                         .end = ends_transactions(file_) ? End::timestamp : End::none,
                          .now = command_options_.now};
     Command_Loop loop(settings_, [&client] { return client_prompt(client); });
     add_client_commands(loop, client, file_, interpreters);

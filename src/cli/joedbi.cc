@@ -79,7 +79,7 @@ End run_on(Abstract_File& file, Command_Loop& loop, Command_Options options,
   if (file.is_readonly()) return run_readonly(file, loop, content);
   Journal_Options journal_options = content.recovery;
   journal_options.has_seals = !content.has_no_seals;
-  journal_options.ends_transactions = !is_classic();
+  journal_options.ends_transactions = ends_transactions(file);
   Writable_Database database(file, journal_options, deleted_values(),
                              read_indexes(content.options_file, file, content.recovery));
   if (content.recovery != Recovery::none) database.recover();

@@ -170,9 +170,11 @@ void Simulation::work_on(Client& client, Abstract_File& file, Connection& connec
 template <class Store>
 void Simulation::work(Client& client, Abstract_File& file, Connection& connection) {
   begin(client, "opens its copy");
-  Journal_Options options;
+  // The model knows all bytes: what clients append by themselves is left out.
+  Journal_Options options = Journal_Options::without_marks();
   if (!file.is_shared()) options.recovery = Recovery::keep;
   Store store(file, connection, client.check, options);
+  store.settings().end = Transaction_Settings::End::none;
   store.set_hard_checkpoint(client.is_hard);
   check_copy(client, store, file);
   while (!has_failed() && !client.is_finished) {

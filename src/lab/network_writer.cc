@@ -38,7 +38,9 @@ void Simulation::write_directly(Client& client) {
   schedule(Event::Kind::refresh, now_ + delay(), hub().index, hub().generation);
   Sim_File file(*hub().disk, Open_Mode::shared_write);
   if (!is_healed_ && chance(15)) file.kill_after(random_.below(8));
-  Writable_Journal_Client store(file);
+  Writable_Journal_Client store(file, Connection::dummy, Content_Check::fast,
+                                Journal_Options::without_marks());
+  store.settings().end = Transaction_Settings::End::none;
   store.set_hard_checkpoint(client.is_hard);
   store.transaction([&](Writable_Journal& journal) {
     std::vector<std::string> comments;
