@@ -216,7 +216,7 @@ bool File::is_replaced() const {
 // bytes of the file hold words that others, and maps, may change.
 void File::note_written(const char* data, std::size_t size, Offset offset) {
   constexpr Offset words_size = 64;
-  if (!is_watched_) return;
+  if (!is_watched_ || size == 0) return;
   Written written;
   const Mutex_Lock lock(written_mutex_);
   const Offset end = offset + static_cast<Offset>(size);

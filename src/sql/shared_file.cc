@@ -159,7 +159,12 @@ void Shared_File::load_new() {
 
 void Shared_File::follow() {
   present_->database().require_intact();
-  journal_->pull();
+  try {
+    journal_->pull();
+  } catch (const File_Replaced&) {
+    if (!file_->is_replaced()) throw;
+    return;  // the new file is opened when no cursor reads the old one
+  }
   if (journal_->get_replay_position() == journal_->get_checkpoint()) return;
   ++version_;
   present_->forget_own_indexes();

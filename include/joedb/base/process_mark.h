@@ -16,6 +16,8 @@ namespace joedb::inline v1 {
 // Thread-safe. A child made by vfork() or clone() without fork() is not noticed.
 class Process_Mark {
  public:
+  Process_Mark() noexcept : made_after_(forks.load(std::memory_order_relaxed)) {}
+
   // True in a child process that fork() made after this object.
   bool is_inherited() const noexcept {
     return made_after_ != forks.load(std::memory_order_relaxed);
@@ -33,7 +35,7 @@ class Process_Mark {
   static std::atomic<unsigned> forks;
   static const int is_counting;
 
-  unsigned made_after_ = forks.load(std::memory_order_relaxed);
+  unsigned made_after_;
 };
 
 // Keeps an object of the parent that a child must not destroy, such as a thread or what it uses,
