@@ -42,7 +42,7 @@ def as_jsonl(rows):
 
 
 def counts(output):
-    return {name: count for name, count in json.loads(output).items() if count and name != 'table'}
+    return {name: count for name, count in json.loads(output).items() if count and name not in ('table', 'missing')}
 
 
 # ---- data
