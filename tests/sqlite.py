@@ -239,6 +239,32 @@ def check_definitions():
     os.chdir('..')
 
 
+def check_scripts():
+    """Scripts may have commands, and begin with a byte order mark; a statement needs no space."""
+    os.mkdir('script')
+    os.chdir('script')
+
+    def script(program, text, code=0):
+        done = subprocess.run([*program, 'c.joedb'], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False)
+        assert done.returncode == code, done
+        return done.stdout.decode()
+    mark = b'\xef\xbb\xbf'
+    script(['joedbi', '--new'], mark + b'create_table city\r\nadd_field city name string\r\n')
+    script(['joedbi'], mark + b'insert_into city 0 "Lyon"\n')
+    sql = ['joedb', 'sql']
+    assert script(sql, b'.mode json\nselect name from city;\n') == '[{"name": "Lyon"}]\n'
+    assert script(sql, mark + b'.mode csv\n-- a remark\n.tables\nselect name\n from city;\n') == 'city\nname\nLyon\n'
+    text = b".mode csv\nselect '\n.quit\n' as a;\n.quit\nwrong;\n"
+    assert script(sql, text) == 'a\n"\n.quit\n"\n'
+    assert '.mode xml: no such command' in script(sql, b'.mode xml\nselect 1;\n', 1)
+    assert 'line 4: near' in script(sql, b'.mode csv\nselect 1;\n\nwrong;\n', 1)
+    for statement in "values(1,'x')", 'select(1)', 'SELECT"name"from(city)':
+        run('joedb', 'sql', 'c.joedb', statement)
+    assert 'No such file' in fail('joedb', 'sql', 'c.joedb', 'select.joedb')
+    os.chdir('..')
+
+
 def check_browser():
     """The temporary file is there while the program runs, and only then, whatever ends it."""
     place = os.path.join(os.getcwd(), 'temporary')
@@ -273,6 +299,7 @@ def main(tools, megabytes):
         check_export_beside_what_sqlite_left()
         check_export_to_a_file_in_use()
         check_definitions()
+        check_scripts()
         check_browser()
         os.chdir('/')
 

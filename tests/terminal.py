@@ -195,6 +195,26 @@ def test_takes_no_line_of_which_letters_are_lost(tools, folder):
         assert t.end() == 0
 
 
+def test_gives_up_all_lines_of_a_statement(tools, folder):
+    make_database(tools, folder, CITIES)
+    with Terminal(tools, folder, 'joedb sql db.joedb') as t:
+        t.expect_prompt()
+        t.type('DELETE FROM city\n')
+        t.expect('...>')
+        t.wait_for_mode(is_editing=True)
+        t.type(CTRL_C)
+        t.expect('sql>')
+        t.wait_for_mode(is_editing=True)
+        t.type(';\n')
+        t.expect('sql>')
+        t.wait_for_mode(is_editing=True)
+        t.type('SELECT count(*) AS cities FROM city;\n')
+        t.expect('3')
+        t.expect('sql>')
+        t.type('.quit\n')
+        assert t.end() == 0
+
+
 def test_shows_no_prompt_in_a_pipe(tools, folder):
     make_database(tools, folder, CITIES)
     for tool in 'joedbi', 'joedb_client':

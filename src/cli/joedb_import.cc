@@ -108,7 +108,7 @@ class Watch {
   void operator()() {
     constexpr int step = 1024;
     if (++rows_ % step != 0) return;
-    if (stop_.has_come()) throw Exception("interrupted: nothing was imported");
+    stop_.require_none("nothing was imported");
     if (source_.input().size() > 0) progress_.update(source_.input().position());
   }
 

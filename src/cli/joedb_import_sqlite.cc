@@ -71,7 +71,7 @@ class Watch {
  public:
   Watch(const std::string& what, std::int64_t size) : progress_(what, 0, size) {}
   void operator()(std::int64_t bytes) {
-    if (stop_.has_come()) throw Exception("interrupted: nothing was imported");
+    stop_.require_none("nothing was imported");
     progress_.update(bytes);
   }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_order_mark.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -34,7 +35,7 @@ namespace {
 
 const char* const details =
     R"(FILE is a joedb file, or one of SQLite. Without a STATEMENT, statements come from standard
-input, each with a ; at its end; on a terminal, a line that begins with a point is a command, and
+input, each with a ; at its end; a line between them that begins with a point is a command, and
 .help lists them. The tables of the first FILE have their own names, those of all FILEs also the
 name of the file in front: city.country. Others may write a joedb file meanwhile: each statement
 sees what is there when it begins.
@@ -368,12 +369,23 @@ class Shell {
     }
   }
 
-  // Statements of a script; stops at the first that fails.
+  // Statements of a script, and the same commands as at a terminal; stops at the first that fails.
   void run_script(std::istream& in) {
     std::ostringstream all;
     all << in.rdbuf();
-    const std::string sql = all.str();
-    run(sql, std::cout);
+    const std::string text = all.str();
+    const std::string_view sql = without_mark(text);
+    std::size_t done = 0;
+    for (std::size_t line = 0; line < sql.size();) {
+      const std::size_t end = std::min(sql.find('\n', line), sql.size());
+      if (sql[line] == '.' && is_complete(sql.substr(done, line - done))) {
+        run(sql.substr(0, line), std::cout, done);
+        if (!run_command(sql.substr(line, end - line), std::cout)) return;
+        done = end;
+      }
+      line = end + 1;
+    }
+    run(sql, std::cout, done);
   }
 
   void run_terminal() {
@@ -382,12 +394,13 @@ class Shell {
     display_.has_pager = has_pager_program();
     const Completer completer = [this](std::string_view line) { return complete(line); };
     std::string typed;
+    terminal.stop_at_interrupts();
     while (true) {
-      const auto line = terminal.next(prompt_text(typed.empty() ? "sql" : "..."), completer);
-      if (!line) break;
       try {
+        const auto line = terminal.next(prompt_text(typed.empty() ? "sql" : "..."), completer);
+        if (!line) break;
         if (typed.empty() && line->starts_with('.')) {
-          if (!run_command(std::string(*line), std::cout)) break;
+          if (!run_command(*line, std::cout)) break;
           continue;
         }
         typed.append(*line).append("\n");
@@ -430,11 +443,16 @@ class Shell {
     throw Exception(sql_error_text(session_.connection(), place.text, place.start));
   }
 
-  // ---- commands of a terminal
+  // Whether no statement has begun without an end.
+  static bool is_complete(std::string_view sql) {
+    return sqlite3_complete((';' + std::string(sql)).c_str()) != 0;
+  }
 
-  // Whether to go on.
-  bool run_command(const std::string& line, std::ostream& out) {
-    std::istringstream in(line);
+  // ---- commands
+
+  // Whether to go on. Throws Exception for one that is unknown.
+  bool run_command(std::string_view line, std::ostream& out) {
+    std::istringstream in{std::string(line)};
     std::string command, argument;
     in >> command >> argument;
     if (command == ".quit" || command == ".exit") return false;
@@ -449,8 +467,8 @@ class Shell {
       has_timer_ = argument == "on";
     } else if (command == ".mode" && set_format(argument)) {
     } else {
-      out << "Error: " << command << (argument.empty() ? "" : " " + argument)
-          << ": no such command; .help lists them\n";
+      throw Exception(command + (argument.empty() ? "" : " " + argument) +
+                      ": no such command; .help lists them");
     }
     return true;
   }
@@ -509,10 +527,25 @@ class Shell {
   Display display_;
 };
 
-// A statement has a space in it, or more than one line, and is not a file.
+// Whether a word begins as statements do: with select(1), for example.
+bool begins_statement(std::string_view word) {
+  constexpr std::string_view first_words[] = {
+      "ALTER",    "ANALYZE",   "ATTACH",  "BEGIN",  "COMMIT", "CREATE",  "DELETE",  "DETACH",
+      "DROP",     "END",       "EXPLAIN", "INSERT", "PRAGMA", "REINDEX", "RELEASE", "REPLACE",
+      "ROLLBACK", "SAVEPOINT", "SELECT",  "UPDATE", "VACUUM", "VALUES",  "WITH"};
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto end = std::find_if_not(word.begin(), word.end(), is_letter);
+  if (end != word.end() && std::string_view("(*'\"`[;").find(*end) == std::string_view::npos)
+    return false;
+  const std::string_view first = word.substr(0, static_cast<std::size_t>(end - word.begin()));
+  return std::any_of(std::begin(first_words), std::end(first_words),
+                     [&](std::string_view other) { return is_same_name(first, other); });
+}
+
+// A statement has a space in it, or more than one line, or begins as one; and is not a file.
 bool is_statement(const std::string& word) {
   std::error_code ignored;
-  return word.find_first_of(" \n\t") != word.npos && !is_url(word) &&
+  return (word.find_first_of(" \n\t") != word.npos || begins_statement(word)) && !is_url(word) &&
          !std::filesystem::exists(word, ignored);
 }
 

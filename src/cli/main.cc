@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -8,6 +9,7 @@
 #include "base/standard_descriptors.h"
 #include "cli/command.h"
 #include "cli/parser.h"
+#include "cli/stop_signal.h"
 #include "joedb/base/version.h"
 #include "joedb/format/header.h"
 
@@ -178,6 +180,11 @@ int main(int argc, char** argv) {
     const bool has_cause = !std::string_view(error.what()).starts_with("usage: ");
     std::fprintf(stderr, "%s%s\n", has_cause ? (call.name + ": ").c_str() : "", error.what());
     return joedb::is_classic() ? 1 : 2;
+  } catch (const joedb::Interrupted& interrupted) {
+    joedb::print_error(call, interrupted);
+    std::signal(interrupted.signal, SIG_DFL);
+    std::raise(interrupted.signal);
+    return 1;
   } catch (const std::exception& error) {
     joedb::print_error(call, error);
     // That of joedb 10 says nothing of errors.

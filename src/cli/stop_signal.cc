@@ -8,13 +8,13 @@
 
 namespace joedb {
 
-static volatile sig_atomic_t has_signal_come = 0;
+static volatile sig_atomic_t signal_come = 0;     // its number
 static volatile sig_atomic_t is_interrupted = 0;  // Interrupts
 
-static void note_signal(int) { has_signal_come = 1; }
+static void note_signal(int number) { signal_come = number; }
 
 Stop_Signal::Stop_Signal() {
-  has_signal_come = 0;
+  signal_come = 0;
   struct sigaction action {};
   action.sa_handler = note_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -28,7 +28,11 @@ Stop_Signal::~Stop_Signal() {
 }
 
 // One may have come just before this was made.
-bool Stop_Signal::has_come() const { return has_signal_come != 0 || is_interrupted != 0; }
+bool Stop_Signal::has_come() const { return signal_come != 0 || is_interrupted != 0; }
+
+void Stop_Signal::require_none(const char* what) const {
+  if (has_come()) throw Interrupted(signal_come != 0 ? signal_come : SIGINT, what);
+}
 
 // The signals are blocked between the look at the flag and the wait, so that none slips through.
 void Stop_Signal::sleep(std::chrono::milliseconds duration) {
@@ -42,7 +46,7 @@ void Stop_Signal::sleep(std::chrono::milliseconds duration) {
     timespec time{};
     time.tv_sec = static_cast<time_t>(duration.count() / 1000);
     time.tv_nsec = static_cast<long>(duration.count() % 1000) * 1'000'000;
-    if (sigtimedwait(&signals, nullptr, &time) > 0) has_signal_come = 1;
+    if (const int number = sigtimedwait(&signals, nullptr, &time); number > 0) signal_come = number;
   }
   pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
 }

@@ -5,7 +5,18 @@
 
 #include <chrono>
 
+#include "joedb/base/error.h"
+
 namespace joedb {
+
+// A signal ends the tool, which has undone what it had begun. main() prints it, and ends by the
+// signal.
+class Interrupted : public Exception {
+ public:
+  Interrupted(int signal_number, const char* what)
+      : Exception(std::string("interrupted: ") + what), signal(signal_number) {}
+  const int signal;
+};
 
 // While one of these lives, SIGINT and SIGTERM do not end the program at once, but ask it to stop.
 // The second one ends it. There may be only one at a time.
@@ -17,6 +28,8 @@ class Stop_Signal {
   Stop_Signal& operator=(const Stop_Signal&) = delete;
 
   bool has_come() const;
+  // Throws Interrupted if it has come. `what`: "nothing was imported"
+  void require_none(const char* what) const;
 
   // Waits for some time, or until the signal comes.
   void sleep(std::chrono::milliseconds duration);

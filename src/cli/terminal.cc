@@ -374,6 +374,7 @@ std::optional<std::string_view> Terminal::read_line(const std::string& prompt,
       continue;
     }
     text_.clear();
+    if (got == Got::interrupt && stops_at_interrupts_) throw Display_Stopped("interrupted");
     if (got == Got::interrupt) continue;
     out_ << '\n';
     if (goes_on) continue;

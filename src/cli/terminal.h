@@ -21,6 +21,10 @@ class Terminal : public Line_Source, public Screen {
   Terminal(std::ostream& out, const char* history, bool has_multiline);
   ~Terminal() override;
 
+  // From now on, control-C at a prompt makes next() throw Display_Stopped: what was typed before
+  // belongs to the line that is given up.
+  void stop_at_interrupts() { stops_at_interrupts_ = true; }
+
   Size size() const override;
   void check() override;
   std::ostream& begin_page(bool has_pager) override;
@@ -37,6 +41,7 @@ class Terminal : public Line_Source, public Screen {
 
   std::ostream& out_;
   const bool has_multiline_;
+  bool stops_at_interrupts_ = false;
   const Interrupts interrupts_;
   std::unique_ptr<Editor> editor_;
   std::unique_ptr<Page> page_;

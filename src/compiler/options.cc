@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/byte_order_mark.h"
 #include "compiler/names.h"
 #include "joedb/schema/type.h"
 
@@ -91,6 +92,7 @@ Options parse_options(std::string_view text, const std::string& file,
                       const std::vector<std::string>& parent) {
   Options options;
   options.file = file;
+  text = without_mark(text);
   std::vector<Diagnostic> errors;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());

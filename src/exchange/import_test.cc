@@ -96,6 +96,17 @@ std::string exported(Format format, const Database& database, const Table& table
   return out.str();
 }
 
+// A table with a field of each type, of as many types as are wanted.
+void make_schema(Writable_Database& db, const std::vector<Type_Code>& types) {
+  db.write(Create_Table{"t"});
+  int number = 0;
+  for (const Type_Code code : types) {
+    const std::string name = "f" + std::to_string(++number);
+    const Table_Id referenced(code == Type_Code::reference ? 1 : 0);
+    db.write(Add_Field{Table_Id(1), name, {code, referenced}});
+  }
+}
+
 // ---- CSV ----------------------------------------------------------------------------------------
 
 TEST_F(Import_Test, ReadsCsvAsInRfc4180) {
@@ -287,10 +298,16 @@ TEST_F(Import_Test, CountsWhatIsMissing) {
   Writable_Database db(file);
   const std::string text = "{\"t\": 5, \"u\": true}\n{\"t\": null}\n{\"u\": true}\n{}\n";
   EXPECT_EQ(import(Format::jsonl, text, db, settings).missing, (Missing{{"t", 3}, {"u", 2}}));
-  // A key that is absent leaves what is there.
-  const auto counts = import(Format::jsonl, "{\"t\": 5}\n{\"t\": 6}\n", db,
-                             {.table = "t", .key = {"u"}, .skipped = {}});
-  EXPECT_EQ(counts.missing, Missing{});
+}
+
+TEST_F(Import_Test, CountsNothingAsMissingThatKeepsItsValue) {
+  using Missing = std::map<std::string, std::int64_t>;
+  Memory_File file;
+  Writable_Database db(file);
+  import(Format::jsonl, "{\"k\": 1, \"t\": 5}\n{\"k\": 2, \"t\": 6}\n", db, {.table = "t"});
+  const std::string text = "{\"k\": 1}\n{\"k\": 2, \"t\": null}\n{\"k\": 3}\n";
+  const auto counts = import(Format::jsonl, text, db, {.table = "t", .key = {"k"}});
+  EXPECT_EQ(counts.missing, (Missing{{"t", 2}}));
 }
 
 TEST_F(Import_Test, ShowsInAPreviewWhatIsMissing) {
@@ -381,17 +398,6 @@ std::string arbitrary_text() {
       rc::gen::container<std::string>(
           rc::gen::element(',', '"', '\n', '\r', ' ', 'a', '\0', '\xef')),
       rc::gen::element<std::string>("", "nan", "null", "0", "true", "é", "\xef\xbb\xbf"));
-}
-
-// A table with a field of each type, of as many types as are wanted.
-void make_schema(Writable_Database& db, const std::vector<Type_Code>& types) {
-  db.write(Create_Table{"t"});
-  int number = 0;
-  for (const Type_Code code : types) {
-    const std::string name = "f" + std::to_string(++number);
-    const Table_Id referenced(code == Type_Code::reference ? 1 : 0);
-    db.write(Add_Field{Table_Id(1), name, {code, referenced}});
-  }
 }
 
 void add_record(Writable_Database& db, Record_Id record, const std::vector<Type_Code>& types) {

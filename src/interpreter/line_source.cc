@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
+
+#include "base/byte_order_mark.h"
 
 namespace joedb::inline v1 {
 
@@ -27,14 +30,18 @@ std::optional<std::string_view> Block_Line_Source::read_line(const std::string& 
     const std::size_t size = rest.find('\n', searched);
     if (size != rest.npos) {
       begin_ += size + 1;
-      return rest.substr(0, size);
+      return take(rest.substr(0, size));
     }
     searched = rest.size();
   } while (refill());
   if (begin_ == end_) return std::nullopt;
   const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
   begin_ = end_;
-  return rest;
+  return take(rest);
+}
+
+std::string_view Block_Line_Source::take(std::string_view line) {
+  return std::exchange(is_first_line_, false) ? without_mark(line) : line;
 }
 
 // Moves the rest of the buffer to its start and reads more behind it.

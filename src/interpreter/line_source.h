@@ -67,8 +67,8 @@ class Line_Source {
   std::size_t line_number_ = 0;
 };
 
-// Cuts blocks of input into lines. Prompts go to `out`, which is flushed before more input is
-// waited for.
+// Cuts blocks of input into lines. A byte order mark at the beginning is skipped. Prompts go to
+// `out`, which is flushed before more input is waited for.
 class Block_Line_Source : public Line_Source {
  public:
   explicit Block_Line_Source(std::ostream& out) : out_(out) {}
@@ -80,6 +80,7 @@ class Block_Line_Source : public Line_Source {
  private:
   std::optional<std::string_view> read_line(const std::string& prompt,
                                             const Completer& completer) final;
+  std::string_view take(std::string_view line);
   bool refill();
   bool make_room();
   void skip_line();
@@ -89,6 +90,7 @@ class Block_Line_Source : public Line_Source {
   std::size_t begin_ = 0;  // of what is in the buffer and has not been handed out
   std::size_t end_ = 0;
   bool is_at_end_ = false;
+  bool is_first_line_ = true;
 };
 
 // The lines of a text, which must outlive this object.
