@@ -86,6 +86,9 @@ TEST(Compiler_Options, Have_The_Namespace_Of_Their_File) {
 TEST(Compiler_Options, Ask_For_Time_Stamps) {
   EXPECT_FALSE(parse_options("", "geo.joedbc").has_timestamps);
   EXPECT_TRUE(parse_options("timestamp_transactions\n", "geo.joedbc").has_timestamps);
+  EXPECT_TRUE(parse_options("unmarked_transactions\n", "geo.joedbc").has_no_marks);
+  EXPECT_EQ(errors_of("timestamp_transactions\nunmarked_transactions\n"),
+            "geo.joedbc:2: timestamp_transactions and unmarked_transactions exclude each other");
   EXPECT_EQ(errors_of("timestamp_transactions true\n"),
             "geo.joedbc:1: timestamp_transactions: expected nothing else in this line");
 }

@@ -293,7 +293,7 @@ void Forgetter::write(Writable_Journal& journal, std::string_view author, std::i
   tags.copy(source, source.get_checkpoint(), journal,
             [&](Offset end) { source.replay(copier, end); });
   // What has no end yet would be part of this transaction.
-  if (journal.is_unfinished()) journal.append(Valid_Data{});
+  if (journal.is_unfinished()) journal.append(Timestamp{now});
   struct Store {
     Writable_Journal& journal;
     void write(const Comment& comment) { journal.append(comment); }
