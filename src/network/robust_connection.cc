@@ -153,6 +153,10 @@ void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
         if (is_repeated || (may_have_been_sent && connection_->can_push_without_lock()))
           connection_->pull_checkpoint({});
         if (connection_->get_checkpoint() <= start) throw Conflict(from);
+      } catch (const Disconnection&) {
+        // The server has failed, and can only be read; the next connection may find it mended.
+        if (connection_ && !connection_->is_lost()) can_push_ = false;
+        throw;
       }
     }
   });

@@ -5,6 +5,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "joedb/base/loggers.h"
 #include "joedb/io/memory_file.h"
@@ -573,6 +574,36 @@ TEST(Served_Journal_Test, WhatCouldNotBeMadeDurableIsNotServed) {
   const auto write = [](Writable_Journal& journal) { journal.append(Comment{"x"}); };
   EXPECT_THROW(client.transaction(write), Disconnection);
   EXPECT_EQ(server.checkpoint(), 41);
+}
+
+TEST(Served_Journal_Test, ABackupThatCannotBeWrittenStopsTheServerAndLosesNothing) {
+  Sim_Disk disk;
+  std::optional<Sim_File> backup(std::in_place, disk);
+  Memory_File file, pushed;
+  {
+    Writable_Journal journal(pushed);
+    journal.append(Comment{"pushed"});
+    journal.flush();
+  }
+  {
+    File_Connection connection(*backup);
+    Written_Journal journal(file, connection, Content_Check::fast, false, {});
+    journal.begin();
+    disk.set_fault(
+        {.calls = Sim_Fault::Calls::writes, .number = disk.count(Sim_Fault::Calls::writes)});
+    EXPECT_THROW(journal.push(pushed), Io_Error);
+    journal.end();
+    EXPECT_FALSE(journal.can_push());
+    EXPECT_EQ(journal.get_checkpoint(), 49);
+    EXPECT_EQ(Readonly_Journal(file).get_checkpoint(), 49);
+  }
+  disk.remove_fault();
+  backup.reset();
+  backup.emplace(disk);
+  File_Connection connection(*backup);
+  const Written_Journal journal(file, connection, Content_Check::fast, false, {});
+  EXPECT_TRUE(journal.can_push());
+  EXPECT_EQ(connection.get_checkpoint(), 49);
 }
 
 TEST(Served_Journal_Test, AServerThatWasKilledInAPushStartsAgain) {

@@ -16,6 +16,7 @@ Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Co
       client_(copy_, connection, check),
       is_shared_(file.is_shared()),
       is_connected_(&connection != &Connection::dummy),
+      has_backup_file_(is_connected_ && !connection.can_wait()),
       may_block_(is_hard || is_shared_ || is_connected_) {
   if (!is_shared_) store_.recover();
   if (is_connected_) {
@@ -75,8 +76,27 @@ void Written_Journal::finish() {
 void Written_Journal::push(const Abstract_File& source) {
   if (!lock_) throw Exception("this server could not be written when the lock was given");
   store_.append_from(source, source.get_size(), [] {});
-  lock_->push_and_checkpoint();
+  const Offset start = store_.get_journal().get_checkpoint();
+  try {
+    lock_->push_and_checkpoint();
+  } catch (const Io_Error&) {
+    if (!has_backup_file_ || store_.get_journal().has_failed() ||
+        store_.get_journal().get_checkpoint() > start)
+      throw;
+    keep_without_backup(source);
+    throw;
+  }
   checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
+}
+
+// The file of the connection has failed, which may have the bytes or not. They must not be in
+// neither: here is where the client will look for them, and at its next start the server gives the
+// backup what it does not have.
+void Written_Journal::keep_without_backup(const Abstract_File& source) {
+  has_backup_failed_ = true;
+  store_.append_from(source, source.get_size(), [] {});
+  lock_->do_checkpoint();
+  checkpoint_ = store_.get_journal().get_checkpoint();
 }
 
 }  // namespace joedb::server

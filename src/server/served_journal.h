@@ -52,7 +52,9 @@ class Served_Journal {
   // begin(). Throws Corruption_Error if the bytes are no entries that fit the content, Conflict and
   // Content_Mismatch if the other copy has gone on; nothing has changed then; Io_Error and
   // Write_Disabled if the file cannot be written: can_push() is false then, and the other copy may
-  // have the bytes; and what pushing throws.
+  // have the bytes. If the other copy is a file that cannot be written, can_push() is false, too,
+  // and the bytes are in the file, with a checkpoint. Disconnection if the other copy refuses:
+  // nothing has changed then.
   virtual void push(const Abstract_File& source) = 0;
 };
 
@@ -69,7 +71,7 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   bool has_other_writers() const override { return is_shared_; }
   bool has_other_copy() const override { return is_connected_; }
   bool can_push() const override {
-    return !store_.get_journal().has_failed() && client_.can_write();
+    return !store_.get_journal().has_failed() && !has_backup_failed_ && client_.can_write();
   }
   // With hard checkpoints, a push counts when its hard checkpoint has succeeded, so that nobody
   // sees what a power cut can still take away. What others have written has the checkpoint that
@@ -89,12 +91,15 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
  private:
   void update();
   void drop_leftover();
+  void keep_without_backup(const Abstract_File& source);
 
   Client client_;
   const bool is_shared_;
   const bool is_connected_;
+  const bool has_backup_file_;  // the connection is to a file: servers can wait
   const bool may_block_;
   Offset checkpoint_ = 0;
+  bool has_backup_failed_ = false;  // a connection that is a file
   std::optional<Client_Lock> lock_;
 };
 

@@ -506,6 +506,9 @@ void Server_Core::end_push(Session& session) {
         } catch (const Content_Mismatch&) {
           *refusal = code::conflict;
           throw;
+        } catch (const Disconnection&) {  // the other copy can only be read any more
+          if (!journal_.can_push()) *refusal = code::readonly;
+          throw;
         } catch (const std::exception&) {
           // Where another copy may have it, the end of the connection says that nobody knows.
           if (!journal_.can_push() && !journal_.has_other_copy()) *refusal = code::readonly;

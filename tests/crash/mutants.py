@@ -279,7 +279,7 @@ MUTANTS = [
            '  const Offset size = session.until - session.from;\n'
            '  host_.send(session.id, std::string(1, session.code));\n  session.must_end = true;\n  run(\n'),
     Mutant('server: a push that could not be made durable is served', SERVED,
-           '  lock_->push_and_checkpoint();\n',
+           '    lock_->push_and_checkpoint();\n',
            '  try {\n    lock_->push_and_checkpoint();\n  } catch (...) {\n'
            '    checkpoint_ = store_.get_journal().get_checkpoint();\n    throw;\n  }\n'),
     Mutant('server: no hard checkpoint', SERVED,
