@@ -151,10 +151,10 @@ class Abstract_File {
   }
 
   // For such files. The first gives what open_beside(from) opens the name of open_beside(to), in
-  // one step, in place of what has that name; sync the file before. When it returns, a power cut
-  // does not take it back. The second removes one; nothing happens if there is none, and a power
-  // cut may bring it back. The third lists the suffixes that begin with `prefix`, in any order;
-  // that of a name with "/" is not found. They throw Io_Error.
+  // one step, in place of what has that name; sync the file before. The second removes one; nothing
+  // happens if there is none. When they return, a power cut does not take it back. The third lists
+  // the suffixes that begin with `prefix`, in any order; that of a name with "/" is not found. They
+  // throw Io_Error.
   virtual void rename_beside(const std::string& from, const std::string& to) const;
   virtual void remove_beside(const std::string& suffix) const;
   virtual std::vector<std::string> list_beside(const std::string& prefix) const;

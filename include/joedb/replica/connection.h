@@ -98,7 +98,8 @@ class File_Connection final : public Connection {
   // The name of the file in which a push has saved bytes behind the checkpoint; empty if none.
   std::string get_saved_tail() const { return writer_ ? writer_->get_saved_tail() : ""; }
 
-  bool can_push() const override { return writer_ != nullptr; }
+  // False after a failed write or sync, too.
+  bool can_push() const override { return writer_ && !writer_->has_failed(); }
   Offset get_checkpoint() const override {
     return writer_ ? writer_->get_checkpoint() : reader_->get_checkpoint();
   }
