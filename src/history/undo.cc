@@ -143,7 +143,7 @@ class Undo_Stack {
     Transaction_Info info;
     info.begin = place.begin;
     info.end = place.end;
-    Wanted_Changes wanted = opposite(file_, info, change_options(database_));
+    Wanted_Changes wanted = opposite(file_, info, change_options());
     if (!options_.may_change_schema) require_records_only(wanted.changes);
     const auto first = find_transaction(file_, step.end);
     wanted.comment = what + (first && !first->comments.empty()
