@@ -67,8 +67,8 @@ class Checkpoint_Reader {
   // Whether they cover everything before the checkpoint.
   bool is_covered() const { return covered_ == checkpoint() && covered_ > journal_start; }
 
-  // Throws the error again. The text names the file; and, if names_hard, the hard checkpoint if that
-  // is an earlier one, else joedb_verify.
+  // Throws the error again. The text names the file; and, if names_hard, the hard checkpoint if
+  // that is an earlier one, else joedb_verify.
   [[noreturn]] void fail_in_file(const Corruption_Error& error, bool names_hard) const;
 
  private:

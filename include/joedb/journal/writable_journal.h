@@ -140,9 +140,9 @@ class Writable_Journal {
   std::string read_blob(Blob blob, std::int64_t max_size = -1);
 
   // Appends [get_position(), end) of another journal that begins like this one. This one need not
-  // have been replayed. If it throws, nothing has been appended; so it does, Corruption_Error, where
-  // integrity entries say that the bytes are damaged. They are not decoded: call replay_copied, and
-  // rollback() if that throws.
+  // have been replayed. If it throws, nothing has been appended; so it does, Corruption_Error,
+  // where integrity entries say that the bytes are damaged. They are not decoded: call
+  // replay_copied, and rollback() if that throws.
   void copy_from(const Abstract_File& source, Offset end);
   // Replays what copy_from has appended, to validate it before a checkpoint claims it.
   template <class Handler>
