@@ -10,7 +10,7 @@ namespace joedb::inline v1 {
 static constexpr long longest_setup = 10;  // seconds
 
 Ssh_Session::Ssh_Session(const Ssh_Address& address, std::string name)
-    : name_(std::move(name)), session_(ssh_new()) {
+    : name_(std::move(name)), session_(ssh_new(), Free_Session{}) {
   occupy_standard_descriptors();
   if (!session_) throw Exception(name_ + ": SSH cannot be used");
   set(SSH_OPTIONS_HOST, address.host.c_str());
