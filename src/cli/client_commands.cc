@@ -1,5 +1,6 @@
 #include "cli/client_commands.h"
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <iostream>
@@ -87,9 +88,16 @@ class Client_Commands {
       return client_prompt(client_) + "/" + interpreters_.transaction_name;
     });
     interpreters_.add_transaction_commands(nested);
-    const auto roll_back = [&lock] {
+    const auto reached = [this] {
+      const Offset local = client_.get_journal_checkpoint();
+      return std::max(local, local + client_.get_checkpoint_difference());
+    };
+    const Offset start = reached();
+    const auto roll_back = [&] {
       lock.unlock();
-      std::cerr << "the transaction was rolled back\n";
+      std::cerr << (reached() > start
+                        ? "the transaction counts, although something failed behind it\n"
+                        : "the transaction was rolled back\n");
     };
     Command_Loop::End end;
     try {

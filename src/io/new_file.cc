@@ -150,6 +150,7 @@ New_File::New_File(const File& replaced)
       File(replaced.get_name(), Open_Mode::create_new, AT_FDCWD, path(), 0600),
       existing_(Existing::replace) {
   const Descriptor old = find(replaced.get_name(), existing_);
+  if (!old.is_open()) throw_io_error("reading the owner of", replaced.get_name(), -1, ENOENT);
   copy_permissions(old.number(), descriptor(), replaced.get_name(), Ownership::required);
 }
 

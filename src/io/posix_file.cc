@@ -165,7 +165,8 @@ bool File::open(unsigned permissions) {
   bool is_new = false;
   switch (get_mode()) {
     case Open_Mode::read_existing:
-      descriptor_ = open_descriptor(directory_, name, O_RDONLY | O_NONBLOCK);  // no pipe is waited for
+      descriptor_ =
+          open_descriptor(directory_, name, O_RDONLY | O_NONBLOCK);  // no pipe is waited for
       break;
     case Open_Mode::write_existing:
       descriptor_ = open_descriptor(directory_, name, O_RDWR);
@@ -229,6 +230,7 @@ void File::note_written(const char* data, std::size_t size, Offset offset) {
 
 // Before [start, end) is changed.
 void File::forget_written(Offset start, Offset end) {
+  if (!is_watched_) return;
   const Mutex_Lock lock(written_mutex_);
   for (Written* const written : {&recent_, &synced_})
     if (written->offset >= 0 && written->offset < end &&
@@ -288,8 +290,8 @@ std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open
 
 namespace {
 
-// After a change of names, until a power cut does not take it back. A directory that may not be read
-// cannot be synced by us.
+// After a change of names, until a power cut does not take it back. A directory that may not be
+// read cannot be synced by us.
 void sync_names(const Descriptor& directory, const std::string& file) {
   if (directory.is_open() && ::fsync(directory.number()) != 0)
     throw_io_error("syncing the directory of", file, -1, errno);
@@ -335,7 +337,11 @@ bool File::map_privately(char* address, std::size_t size, Offset offset) const {
 }
 
 bool File::map_shared(char* address, std::size_t size, Offset offset) {
-  is_watched_ = false;
+  {
+    const Mutex_Lock lock(written_mutex_);
+    is_watched_ = false;
+    recent_ = synced_ = {};
+  }
   return map_at(address, size, MAP_SHARED, descriptor_, offset);
 }
 

@@ -150,17 +150,25 @@ void Journal_Recovery::keep_tail(Offset file_size) {
   const std::string suffix = ".tail-" + std::to_string(start);
   for (int number = 1; number <= most_tails; ++number) {
     std::unique_ptr<Abstract_File> tail;
+    const std::string name = number == 1 ? suffix : suffix + "-" + std::to_string(number);
     try {
       // Never a file that is there, which may be a link to another one.
-      tail = file_.open_beside(number == 1 ? suffix : suffix + "-" + std::to_string(number),
-                               Open_Mode::create_new);
+      tail = file_.open_beside(name, Open_Mode::create_new);
     } catch (const Io_Error& error) {
       if (error.code != EEXIST) throw;
       continue;
     }
     if (!tail) break;
-    file_.copy_end_to(*tail, start);
-    tail->sync();
+    try {
+      file_.copy_end_to(*tail, start);
+      tail->sync();
+    } catch (...) {  // a full disk: each attempt would leave another file
+      try {
+        file_.remove_beside(name);
+      } catch (const std::exception&) {
+      }
+      throw;
+    }
     saved_tail_ = tail->get_name();
     return;
   }

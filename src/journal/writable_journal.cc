@@ -72,6 +72,8 @@ Writable_Journal::~Writable_Journal() {
   } catch (const File_Replaced& error) {  // nothing may be written there, and nothing cut off
     Destructor_Logger::warning(error.what());
     return;
+  } catch (const std::exception& error) {  // it is not known
+    Destructor_Logger::warning(error.what());
   }
   if (ahead_of_checkpoint() > 0 && !out_.has_failed()) {
     Destructor_Logger::warning("Writable_Journal: ahead of checkpoint");
@@ -438,6 +440,8 @@ void Writable_Journal::rollback_to(const Replay_Place& savepoint) {
   out_.require_no_failure();
   replay_.context() = savepoint.context;
   replay_.set_transaction_end(savepoint.transaction_end);
+  // An integrity entry may have been appended for a push that has failed.
+  if (header_.covered() > savepoint.position) integrity_.rollback();
   // The next entry may be the first one of a transaction again.
   if (savepoint.position == get_checkpoint()) is_ready_ = false;
 }

@@ -44,20 +44,33 @@ void Written_Journal::drop_leftover() {
   if (!store_.get_journal().has_failed()) client_.rollback();
 }
 
+// Writers are told that there is no place any more, instead of waiting.
+template <class F>
+void Written_Journal::note_replaced(F f) {
+  try {
+    f();
+  } catch (const File_Replaced&) {
+    has_lost_file_ = true;
+    throw;
+  }
+}
+
 void Written_Journal::refresh() {
   if (lock_) return;
   drop_leftover();
-  if (is_connected_)
-    client_.pull();
-  else if (is_shared_)
-    client_.pull_file();
+  note_replaced([&] {
+    if (is_connected_)
+      client_.pull();
+    else if (is_shared_)
+      client_.pull_file();
+  });
   update();
 }
 
 void Written_Journal::begin() {
   if (!can_push()) return;
   drop_leftover();
-  lock_.emplace(client_);
+  note_replaced([&] { lock_.emplace(client_); });
   update();
 }
 
@@ -70,7 +83,10 @@ void Written_Journal::end() noexcept {
 void Written_Journal::finish() {
   end();
   const auto& journal = store_.get_journal();
-  if (!is_shared_ && can_push() && journal.ahead_of_checkpoint() == 0) store_.hard_checkpoint();
+  // Of what others have pushed without integrity entries: one of ours would only be here.
+  if (is_connected_ && journal.has_integrity() && !journal.is_covered()) return;
+  if (!is_shared_ && !journal.has_failed() && journal.ahead_of_checkpoint() == 0)
+    store_.hard_checkpoint();
 }
 
 void Written_Journal::push(const Abstract_File& source) {
@@ -80,10 +96,12 @@ void Written_Journal::push(const Abstract_File& source) {
   try {
     lock_->push_and_checkpoint();
   } catch (const Io_Error&) {
-    if (!has_backup_file_ || store_.get_journal().has_failed() ||
-        store_.get_journal().get_checkpoint() > start)
-      throw;
-    keep_without_backup(source);
+    keep_without_backup(source, start);
+    throw;
+  } catch (const File_Replaced&) {
+    has_lost_file_ = true;
+    file().require_not_replaced();
+    keep_without_backup(source, start);
     throw;
   }
   checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
@@ -92,8 +110,10 @@ void Written_Journal::push(const Abstract_File& source) {
 // The file of the connection has failed, which may have the bytes or not. They must not be in
 // neither: here is where the client will look for them, and at its next start the server gives the
 // backup what it does not have.
-void Written_Journal::keep_without_backup(const Abstract_File& source) {
-  has_backup_failed_ = true;
+void Written_Journal::keep_without_backup(const Abstract_File& source, Offset start) {
+  const auto& journal = store_.get_journal();
+  if (!has_backup_file_ || journal.has_failed() || journal.get_checkpoint() > start) return;
+  has_lost_file_ = true;
   store_.append_from(source, source.get_size(), [] {});
   lock_->do_checkpoint();
   checkpoint_ = store_.get_journal().get_checkpoint();

@@ -71,7 +71,7 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   bool has_other_writers() const override { return is_shared_; }
   bool has_other_copy() const override { return is_connected_; }
   bool can_push() const override {
-    return !store_.get_journal().has_failed() && !has_backup_failed_ && client_.can_write();
+    return !store_.get_journal().has_failed() && !has_lost_file_ && client_.can_write();
   }
   // With hard checkpoints, a push counts when its hard checkpoint has succeeded, so that nobody
   // sees what a power cut can still take away. What others have written has the checkpoint that
@@ -91,7 +91,9 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
  private:
   void update();
   void drop_leftover();
-  void keep_without_backup(const Abstract_File& source);
+  template <class F>
+  void note_replaced(F f);
+  void keep_without_backup(const Abstract_File& source, Offset start);
 
   Client client_;
   const bool is_shared_;
@@ -99,7 +101,7 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   const bool has_backup_file_;  // the connection is to a file: servers can wait
   const bool may_block_;
   Offset checkpoint_ = 0;
-  bool has_backup_failed_ = false;  // a connection that is a file
+  bool has_lost_file_ = false;  // the backup has failed, or a file was replaced
   std::optional<Client_Lock> lock_;
 };
 

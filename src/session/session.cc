@@ -134,7 +134,8 @@ void Session::open_for_reading() {
 
 void Session::open_for_writing(bool is_shared) {
   if (!options_.server.empty()) server_ = std::make_unique<Server>(options_);
-  const Recovery recovery = options_.recovery.value_or(is_shared ? Recovery::keep : Recovery::none);
+  const Recovery recovery =
+      options_.recovery.value_or(is_shared || server_ ? Recovery::keep : Recovery::none);
   Journal_Options options = recovery;
   options.ends_transactions = true;
   store_ = std::make_unique<Writable_Database>(*file_, options, Deleted_Values::reset,
@@ -227,6 +228,8 @@ void Session::close() {
   if (!std::exchange(has_committed_, false) || has_failed_) return;
   const Writable_Journal& journal = std::as_const(*store_).get_journal();
   if (journal.has_failed() || journal.get_hard_checkpoint() >= journal.get_checkpoint()) return;
+  // Of what others have pushed without integrity entries: one of ours would not be on the server.
+  if (server_ && journal.has_integrity() && !journal.is_covered()) return;
   pins_->before_change();
   store_->lock_pull();
   try {

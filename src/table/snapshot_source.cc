@@ -18,11 +18,15 @@ Snapshot_Source::Snapshot_Source(std::shared_ptr<const Snapshot_File> file)
     : file_(std::move(file)) {}
 
 Snapshot_Source::~Snapshot_Source() {
+  if (process_.is_inherited()) {
+    keep_until_exit(std::make_shared<std::thread>(std::move(thread_)));
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     must_stop_ = true;
   }
-  stopping_.notify_all();
+  stopping_->notify_all();
   if (thread_.joinable()) thread_.join();
   if (is_damaged_ && !was_told_) Destructor_Logger::warning(damage_);
 }
@@ -59,6 +63,7 @@ void Snapshot_Source::verify_in_background(const Abstract_File& journal) {
   if (thread_.joinable() || dynamic_cast<const File*>(&file_->file()) == nullptr) return;
   try {
     if (!file_->is_unchanged(journal)) journal_ = journal.open_beside("", Open_Mode::read_existing);
+    if (!journal_ && file_->size_of_sections() <= verified_at_opening) return;
     thread_ = std::thread([this] { run(); });
   } catch (const Io_Error&) {           // the journal has lost its name
   } catch (const std::system_error&) {  // too many threads
@@ -70,7 +75,7 @@ void Snapshot_Source::run() noexcept {
   constexpr auto pause = 100ms;
   const auto stops_within = [&](std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
-    return stopping_.wait_for(lock, time, [&] { return must_stop_; });
+    return stopping_->wait_for(lock, time, [&] { return must_stop_; });
   };
   const auto go_on = [&](Offset, Offset) {
     if (stops_within(0ms)) throw Stopped();
@@ -85,6 +90,7 @@ void Snapshot_Source::run() noexcept {
   } catch (const Stopped&) {
   } catch (const std::exception&) {  // not damage: a read failed, or there is no memory
   }
+  journal_.reset();
 }
 
 }  // namespace joedb::inline v1

@@ -2,12 +2,13 @@
 #define JOEDB_SRC_TABLE_SNAPSHOT_SOURCE_H
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 
+#include "joedb/base/mutex.h"
+#include "joedb/base/process_mark.h"
 #include "snapshot/snapshot_file.h"
 
 namespace joedb::inline v1 {
@@ -20,7 +21,8 @@ namespace joedb::inline v1 {
 class Snapshot_Source {
  public:
   explicit Snapshot_Source(std::shared_ptr<const Snapshot_File> file);
-  // Waits for the thread, which stops early. Reports damage that nobody was told of.
+  // Waits for the thread, which stops early. Reports damage that nobody was told of. In a child
+  // process there is no such thread.
   ~Snapshot_Source();
   Snapshot_Source(const Snapshot_Source&) = delete;
   Snapshot_Source& operator=(const Snapshot_Source&) = delete;
@@ -43,10 +45,11 @@ class Snapshot_Source {
   void run() noexcept;
   void note_damage(const std::string& reason, Offset offset);
 
+  const Process_Mark process_;
   const std::shared_ptr<const Snapshot_File> file_;
   std::unique_ptr<Abstract_File> journal_;  // for the thread; null: it was not changed
   std::mutex mutex_;                        // of what follows
-  std::condition_variable stopping_;
+  Condition stopping_;
   bool must_stop_ = false;
   std::string damage_;
   Offset damage_offset_ = 0;

@@ -633,8 +633,8 @@ TEST_F(Written_Snapshot, KnowsAllBytesOfItsJournal) {
   };
   File file(path(), Open_Mode::write_existing);
   Writable_Database db(file, {}, Deleted_Values::reset, indexes());
-  for (const std::size_t size : {std::size_t{10}, std::size_t{3} << 20, std::size_t{100}}) {
-    db.write(Comment{std::string(size, 'c')});
+  for (const std::size_t bytes : {std::size_t{10}, std::size_t{3} << 20, std::size_t{100}}) {
+    db.write(Comment{std::string(bytes, 'c')});
     ASSERT_TRUE(db.write_snapshot());
     EXPECT_EQ(hash_of_snapshot(), hash_journal(file, db.get_journal().get_checkpoint()).all);
   }
