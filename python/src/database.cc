@@ -328,14 +328,14 @@ void add_database(nb::module_& module) {
       .def(
           "undo",
           [](const Database_Object& self, const std::string& author, bool schema) {
-            const Shared_Session::Use use(*self.session);
+            const Shared_Session::Turn turn(*self.session);
             self.session->undo({.author = author, .may_change_schema = schema});
           },
           nb::kw_only(), "author"_a = "", "schema"_a = false, docs::Database_undo)
       .def(
           "redo",
           [](const Database_Object& self, const std::string& author, bool schema) {
-            const Shared_Session::Use use(*self.session);
+            const Shared_Session::Turn turn(*self.session);
             self.session->redo({.author = author, .may_change_schema = schema});
           },
           nb::kw_only(), "author"_a = "", "schema"_a = false, docs::Database_redo)

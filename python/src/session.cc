@@ -338,13 +338,14 @@ Offset Shared_Session::pull(double wait) {
 
 void Shared_Session::begin(const std::string& why, const std::string& author, bool is_hard) {
   const Call call(*this);
-  task_.reset();
-  transaction_ = 0;
   const auto run = [&] { session_->begin(why, author, is_hard); };
   if (session_->is_shared())
     without_interpreter(run);
   else
     run();
+  // Of the transaction before; keep_to_task() says whose this one is.
+  task_.reset();
+  transaction_ = 0;
 }
 
 void Shared_Session::commit() {

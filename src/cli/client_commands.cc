@@ -95,9 +95,9 @@ class Client_Commands {
     const Offset start = reached();
     const auto roll_back = [&] {
       lock.unlock();
-      std::cerr << (reached() > start
-                        ? "the transaction counts, although something failed behind it\n"
-                        : "the transaction was rolled back\n");
+      std::cerr << (reached() > start ? "what has a checkpoint, here or at the connection, counts; "
+                                        "the rest was rolled back\n"
+                                      : "the transaction was rolled back\n");
     };
     Command_Loop::End end;
     try {

@@ -82,7 +82,7 @@ class Changer {
       Abstract_File& file = std::as_const(database).get_journal().get_file();
       const Database& content = std::as_const(database).get_database();
       make_plan(file, content);
-      require_wanted_drops();
+      if (!command_.may_drop) require_no_drops(plan_);
       if (command_.asks && is_interactive()) ask_before_large_deletions(plan_.changes, content);
       if (!plan_.changes.empty())
         info_ = write_transaction(database, wanted_, plan_, command_.author, std::time(nullptr));
@@ -100,18 +100,6 @@ class Changer {
                          : command_.is_theirs ? Conflicts::theirs
                                               : Conflicts::refuse);
     if (!plan_.is_possible) throw_conflicts();
-  }
-
-  void require_wanted_drops() const {
-    if (command_.may_drop) return;
-    for (const Change& change : plan_.changes) {
-      const bool is_table = change.kind == Change::Kind::table_dropped;
-      if (!is_table && change.kind != Change::Kind::field_dropped) continue;
-      const std::string field = is_table ? "" : " field " + change.schema->field.name + " of";
-      throw Exception("this would drop" + field + " table " + change.table_name() + " (" +
-                      counted(change.schema->rows) +
-                      "), and nothing was written: --schema allows it");
-    }
   }
 
   static std::string counted(index_t records) {

@@ -269,12 +269,12 @@ class Write_Lock {
   Offset new_bytes_ = 0;
 };
 
-Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& database, bool is_hard) {
+Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& database) {
   try {
     Change_Sink sink(database);
     const Edit_Summary summary = edited.apply(sink);
     end_transaction(database);
-    database.checkpoint(is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft);
+    database.hard_checkpoint();
     return summary;
   } catch (...) {
     try {
@@ -300,7 +300,7 @@ void write_changes(const Edit_Options& options) {
     if (lock.has_news()) editor.throw_outdated();
     const Database& content = database.get_database();
     return try_to_apply(text, content, editor.table_of(content), [&](const Edited_Text& edited) {
-      summary = write_changes(edited, database, options.is_hard);
+      summary = write_changes(edited, database);
     });
   };
   editor.edit(apply);
@@ -331,7 +331,7 @@ int run_edit(std::vector<std::string> arguments) {
   parser.add("--text", options.text_file,
              "begin with the text of this file, which was kept, instead of the content");
   parser.add_flag("--hard_checkpoint", options.is_hard,
-                  "end with a hard checkpoint: it survives a power cut");
+                  "nothing more: it ends with a hard checkpoint anyway");
   auto words = parser.parse(std::move(arguments));
   if (!words) return 0;
   options.name = words->take_last_name();

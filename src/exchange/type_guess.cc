@@ -91,7 +91,7 @@ void Type_Guess::add_word(std::string_view word) {
   can_be_boolean_ = can_be_boolean_ && (word == "true" || word == "false");
   resembles_boolean_ = resembles_boolean_ && resembles_boolean(word);
   if (can_be_time_ && !is_time(word)) can_be_time_ = false;
-  if (resembles_float_) add_number(word);
+  if (resembles_float_ || can_be_float_) add_number(word);
 }
 
 // A number of JSON may be written in many ways; but a float has no more digits than these.

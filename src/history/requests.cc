@@ -85,6 +85,18 @@ void throw_unfinished(Offset begin) {
                   ".. takes all of it back; a time stamp or valid_data ends it");
 }
 
+void require_no_drops(const Plan& plan) {
+  for (const Change& change : plan.changes) {
+    const bool is_table = change.kind == Change::Kind::table_dropped;
+    if (!is_table && change.kind != Change::Kind::field_dropped) continue;
+    const std::string field = is_table ? "" : " field " + change.schema->field.name + " of";
+    const index_t rows = change.schema->rows;
+    throw Exception("this would drop" + field + " table " + change.table_name() + " (" +
+                    std::to_string(rows) + (rows == 1 ? " record" : " records") +
+                    "), and nothing was written: --schema allows it");
+  }
+}
+
 Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction,
                         const Change_Options& options) {
   Wanted_Changes wanted;
@@ -97,11 +109,15 @@ Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction
 Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& when,
                               const Change_Options& options, Unfinished unfinished) {
   const Recovery recovery = options.recovery;
-  const Offset checkpoint = Readonly_Journal(file, recovery).get_checkpoint();
+  Offset last_end = 0;  // of the last transaction; integrity entries may be behind it
+  for (const Transaction_Summary& summary : Reversed<Summaries>(file, reading_all(recovery))) {
+    last_end = summary.end;
+    break;
+  }
   // Comments divide a journal without ends: what is not the last part is known.
   const auto require_end = [&](const Transaction_Summary& summary) {
     if (unfinished == Unfinished::refused && !summary.is_complete && summary.has_changes() &&
-        summary.end == checkpoint)
+        summary.end == last_end)
       throw_unfinished(summary.begin);
   };
   if (when) {

@@ -70,6 +70,9 @@ Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction
 // Throws Exception, which says that the entries behind this position have no end.
 [[noreturn]] void throw_unfinished(Offset begin);
 
+// For undo without --schema. Throws Exception, which says what would be dropped.
+void require_no_drops(const Plan& plan);
+
 // "A..B": from the position, time or tag A to B; without them, from the beginning, to the end.
 struct Range_Of_Whens {
   std::string text;

@@ -24,9 +24,9 @@ static void require_records_only(const std::vector<Change>& changes) {
 Plan undo_transaction(Writable_Database& database, const Undo_Options& options) {
   std::optional<When> when;
   if (options.position != 0) when = When{std::to_string(options.position), at(options.position)};
-  const auto changes = wanted_by_undo(std::as_const(database).get_journal().get_file(), when,
-                                      change_options())
-                           .changes;
+  const auto changes =
+      wanted_by_undo(std::as_const(database).get_journal().get_file(), when, change_options())
+          .changes;
   if (!options.may_change_schema) require_records_only(changes);
   return apply_changes(database, changes, options.conflicts);
 }
@@ -50,7 +50,10 @@ class Undo_Stack {
  public:
   Undo_Stack(Writable_Database& database, const Undo_Stack_Options& options)
       : database_(database), options_(options), file_(journal_of(database)) {
-    for (const Transaction_Summary& summary : Summaries(file_)) add(summary);
+    for (const Transaction_Summary& summary : Summaries(file_)) {
+      unfinished_.reset();  // only the last one counts; integrity entries may be behind it
+      add(summary);
+    }
   }
 
   bool can_undo() const {
@@ -94,11 +97,20 @@ class Undo_Stack {
 
   void add(const Transaction_Summary& summary) {
     const Transaction_Place place{summary.begin, summary.end};
-    if (const auto position = undone_by(summary); position && follow(place, *position)) return;
+    if (const auto position = undone_by(summary)) {
+      if (follow(place, *position)) return;
+      if (options_.author.empty() || summary.author == options_.author) {
+        // The file was rewritten since: nobody knows what this has taken back.
+        steps_.clear();
+        ends_.clear();
+        undone_.clear();
+        return;
+      }
+    }
     if (summary.tables.empty()) return;
     if (!options_.author.empty() && summary.author != options_.author) return;
     // Comments divide a journal without ends: what is not the last part is known.
-    if (!summary.is_complete && summary.end == file_.get_size()) unfinished_ = summary.begin;
+    if (!summary.is_complete) unfinished_ = summary.begin;
     const bool has_schema_changes =
         std::any_of(summary.tables.begin(), summary.tables.end(),
                     [](const Table_Summary& table) { return table.schema_changes > 0; });

@@ -214,7 +214,9 @@ class Verbs {
   // ---- writing
 
   void undo(Line_Reader& in, std::ostream& out) {
-    Change_Line line(in, {"--message", "--author"});
+    Change_Line line(in, {"--message", "--author"},
+                     {"--dry-run", "--ours", "--theirs", "--schema"});
+    line.may_drop = line.words.has("--schema");
     const auto when = take_when(line.words);
     line.words.require_end();
     if (when && when->moment && when->moment->kind == Moment::Kind::time)
@@ -253,8 +255,9 @@ class Verbs {
  private:
   // What all of them have that append the opposite of something.
   struct Change_Line {
-    Change_Line(Line_Reader& in, const Verb_Line::Names& valued)
-        : words(in, {"--dry-run", "--ours", "--theirs"}, valued) {
+    Change_Line(Line_Reader& in, const Verb_Line::Names& valued,
+                const Verb_Line::Names& flags = {"--dry-run", "--ours", "--theirs"})
+        : words(in, flags, valued) {
       if (words.has("--ours") && words.has("--theirs"))
         throw in.error("--ours and --theirs exclude each other");
     }
@@ -264,6 +267,7 @@ class Verbs {
                                      : Conflicts::refuse;
     }
     Verb_Line words;
+    bool may_drop = true;
   };
 
   template <class Find>
@@ -280,6 +284,7 @@ class Verbs {
     }
     History_Text text(out, {.has_colours = loop_.display().has_colours});
     if (line.words.has("--dry-run")) return text.print_changes(plan.changes, "");
+    if (!line.may_drop) require_no_drops(plan);
     Transaction transaction;
     static_cast<Transaction_Info&>(transaction) = write(wanted, plan, line.words);
     transaction.changes = plan.changes;
@@ -370,7 +375,7 @@ constexpr Command_Help help[] = {
      "list the names of positions, or give one a name; without WHEN, the end of the journal. "
      "OPTION is --force (replace it), --delete (remove it), or --author NAME",
      "tag\ntag v1\ntag v1 137 --force\ntag --delete v1\n"},
-    {"undo", "--dry-run|--ours|--theirs|--message|--author...",
+    {"undo", "--dry-run|--ours|--theirs|--schema|--message|--author...",
      "append the opposite of a transaction; without WHEN, of the last one with changes. OPTION is "
      "--dry-run (write nothing), --ours (where there is a conflict, keep the present value), "
      "--theirs (write the old one), --message TEXT, or --author NAME",

@@ -123,7 +123,7 @@ TEST_F(Database_File, StaysLockedWhenAChildLeavesATransaction) {
   File file(name, Open_Mode::shared_write);
   struct Party : Client_Store<Writable_Database>, Client {
     explicit Party(Abstract_File& f)
-        : Client_Store<Writable_Database>(f, {}),
+        : Client_Store<Writable_Database>(f, Connection::dummy, {}),
           Client(copy_, Connection::dummy, Content_Check::none) {}
   };
   File other(name, Open_Mode::shared_write);

@@ -166,15 +166,17 @@ std::vector<Index_Definition> Session::find_indexes(Recovery recovery) const {
   std::vector<Index_Definition> indexes;
   for (const Unique_Index& wanted : options_.unique_indexes) {
     Index_Definition index{wanted.name, wanted.table_id, wanted.field_ids, true, {}};
-    if (const Table* const table = schema.find_table(wanted.table)) {
+    const Table* const table = schema.find_table(wanted.table);
+    // Where something is missing, who opens the file says what.
+    if (table == nullptr && !schema.tables().empty()) continue;
+    if (table != nullptr) {
       index.table = table->id();
       index.fields.clear();
-      for (const std::string& field : wanted.fields) {
+      for (const std::string& field : wanted.fields)
         index.fields.push_back(table->find_field(field));
-        if (index.fields.back().is_null())
-          throw Data_Error(name_ + ": there is no field " + wanted.table + "." + field +
-                           " for the unique index " + wanted.name);
-      }
+      if (std::any_of(index.fields.begin(), index.fields.end(),
+                      [](Field_Id id) { return id.is_null(); }))
+        continue;
     }
     indexes.push_back(std::move(index));
   }
@@ -185,7 +187,10 @@ std::vector<Index_Definition> Session::find_indexes(Recovery recovery) const {
 void Session::require_indexes() const {
   for (const Unique_Index& wanted : options_.unique_indexes) {
     const Table* const table = database_->find_table(wanted.table);
-    if (table == nullptr) continue;
+    if (table == nullptr ||
+        std::any_of(wanted.fields.begin(), wanted.fields.end(),
+                    [&](const std::string& field) { return table->find_field(field).is_null(); }))
+      continue;
     const Index* const index = database_->find_index(wanted.name);
     bool is_there = index != nullptr && index->definition().table == table->id();
     for (std::size_t i = 0; is_there && i < wanted.fields.size(); ++i)
