@@ -394,13 +394,14 @@ TEST_F(Log_Connection_Test, PullsTheRestOfAPushOfWhichTheFileHasAPart) {
   {
     Bare_Journal journal(file, {});
     journal.get_journal().append(Comment{"A"});
+    journal.get_journal().append(Valid_Data{});
     journal.get_journal().append(Comment{"B"});
     journal.checkpoint(Checkpoint_Level::soft);
   }
   testing::Simulated_Log log(messages_);
   Log_Connection connection(log, Logger::none(), system_, without_thread());
   Writable_Journal_Client client(file, connection, Content_Check::full);
-  EXPECT_EQ(client.pull(), 3);
+  EXPECT_EQ(client.pull(), 4);
   EXPECT_EQ(client.get_journal_checkpoint(), ann_->client->get_journal_checkpoint());
 }
 
@@ -450,7 +451,7 @@ TEST_F(Log_Connection_Test, CanOnlyPullFromAMirror) {
   Memory_File file;
   Writable_Journal_Client client(file, connection);
   EXPECT_TRUE(client.is_pullonly());
-  EXPECT_EQ(client.pull(), 3);
+  EXPECT_EQ(client.pull(), 4);
   EXPECT_THROW(client.transaction([](Writable_Journal&) {}), Exception);
 }
 
@@ -459,7 +460,7 @@ TEST_F(Log_Connection_Test, WaitsForNewBytes) {
   bob_->log.wait_for = [&](Number, System::Duration) {
     if (++waits == 1) ann_->write("A");
   };
-  EXPECT_EQ(bob_->client->pull(std::chrono::seconds(5), system_), 3);
+  EXPECT_EQ(bob_->client->pull(std::chrono::seconds(5), system_), 4);
 }
 
 }  // namespace

@@ -739,6 +739,8 @@ void Scenario::run_push() {
             journal.append(Comment{text});
             append_encoded(local.promises.file(), context, Comment{text});
           }
+          journal.append(Valid_Data{});  // else the client ends some of them
+          append_encoded(local.promises.file(), context, Valid_Data{});
           const Checkpoint_Level level = is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft;
           other.promises.file() = local.promises.file();
           other.promises.ask(level, journal.get_position(), other.disk.io_count(), false);

@@ -89,15 +89,15 @@ const Fixed& fixed() {
 
 enum Word : std::size_t {
   position = 2,
-  sample = 6,
-  sections_end = 7,
-  hash_of_hashes = 8,
-  directory_offset = 9,
-  directory_size = 10,
-  directory_hash = 11,
-  file_size = 12,
-  journal_hash = 13,
-  header_hash = 17,
+  sample = 7,
+  sections_end = 8,
+  hash_of_hashes = 9,
+  directory_offset = 10,
+  directory_size = 11,
+  directory_hash = 12,
+  file_size = 13,
+  journal_hash = 14,
+  header_hash = 18,
   word_count
 };
 

@@ -57,7 +57,7 @@ class Database : public joedb::Typed_History {
     static constexpr std::string_view initial_values{
         "",
         0};
-    return {"shop_1", entries, initial_values, {}, {}, false};
+    return {"shop_1", entries, initial_values, {}, {}, false, false};
   }
 
   // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
@@ -150,6 +150,30 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
       joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::undo_transaction(store, {position, conflicts, false});
+    });
+  }
+  // An undo stack, of all transactions or of those of one author (joedb/history/undo.h). The new
+  // transaction is complete, and has no checkpoint yet.
+  [[nodiscard]] joedb::Plan undo(const std::string& author = {},
+                                 joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::undo(store, {author, conflicts, false});
+    });
+  }
+  [[nodiscard]] joedb::Plan redo(const std::string& author = {},
+                                 joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::redo(store, {author, conflicts, false});
+    });
+  }
+  bool can_undo(const std::string& author = {}) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::can_undo(store, {author, {}, false});
+    });
+  }
+  bool can_redo(const std::string& author = {}) {
+    return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
+      return joedb::can_redo(store, {author, {}, false});
     });
   }
 
