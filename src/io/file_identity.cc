@@ -12,14 +12,19 @@ static std::uint64_t number_of(const struct statx_timestamp& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+struct File_Access {
+  static int descriptor(const File& file) { return file.descriptor(); }
+};
+
 std::optional<File_Identity> identity_of(const Abstract_File& file) {
   if (const auto* const other = dynamic_cast<const Has_Identity*>(&file)) return other->identity();
   const auto* const plain = dynamic_cast<const File*>(&file);
   struct statx status;
   constexpr unsigned wanted = STATX_INO | STATX_CTIME | STATX_BTIME;
-  if (plain == nullptr || ::statx(AT_FDCWD, plain->get_name().c_str(), 0, wanted, &status) != 0)
+  if (plain == nullptr ||
+      ::statx(File_Access::descriptor(*plain), "", AT_EMPTY_PATH, wanted, &status) != 0)
     return std::nullopt;
-  // The name was asked: it must still be that of the open file.
+  // Who opens the name must get this file.
   if (plain->is_replaced()) return std::nullopt;
   const std::uint64_t birth =
       (status.stx_mask & STATX_BTIME) != 0 ? number_of(status.stx_btime) : 0;

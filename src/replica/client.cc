@@ -28,6 +28,7 @@ class Client::Transaction {
   explicit Transaction(Client& client) : client_(client), lock_(client.local_) {
     client_.is_in_transaction_ = true;
     client_.is_explained_ = false;
+    client_.has_parts_ = false;
   }
   ~Transaction() { client_.is_in_transaction_ = false; }
   Transaction(const Transaction&) = delete;
@@ -187,6 +188,7 @@ void Client::explain(std::string_view why) {
 
 void Client::write_end() {
   using End = Transaction_Settings::End;
+  if (has_parts_ && !local_.is_unfinished()) return;
   if (settings_.has_valid_data) local_.write(Valid_Data{});
   bool has_timestamp = settings_.has_timestamp || is_explained_;
   if (!has_timestamp && settings_.end != End::none && local_.ahead_of_checkpoint() > 0 &&
@@ -202,6 +204,7 @@ void Client::end_part() {
   if (!is_in_transaction_) throw Exception("this client is not in a transaction");
   if (local_.ahead_of_checkpoint() > 0 && local_.is_unfinished()) write_end();
   is_explained_ = false;
+  has_parts_ = true;
 }
 
 void Client::checkpoint() {
@@ -311,6 +314,7 @@ Client_Lock::Client_Lock(Client& client) : client_(client) {
   is_locked_ = true;
   client_.is_in_transaction_ = true;
   client_.is_explained_ = false;
+  client_.has_parts_ = false;
   client_.note(client.get_journal_checkpoint() > old);
 }
 

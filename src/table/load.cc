@@ -48,6 +48,9 @@ static void load(Database& database, Offset size, Offset end, Replay replay) {
 template <class Journal>
 static void begin(Database& database, Journal& journal, Offset limit, Trust trust = Trust::fast) {
   if (!database.is_new() || journal.get_replay_position() != journal_start) return;
+  // A thread that verifies opens the file again.
+  if constexpr (requires { journal.has_file_alone(); })
+    if (journal.has_file_alone()) trust = Trust::verified;
   const Offset last = std::min(limit, journal.get_checkpoint());
   const auto place = restore_snapshot(database, journal.get_file(), last, trust);
   if (!place) return;

@@ -82,6 +82,7 @@ class File : public Named_File {
   void forget_name() { own_name_.clear(); }
   int directory() const { return directory_; }
   int descriptor() const { return descriptor_; }
+  friend struct File_Access;  // of io
 
   void sync_content() override;
   void datasync_content() override;

@@ -56,6 +56,10 @@ class Journal_Recovery {
   // tail lock was not released since then.
   void cut_after_failure() noexcept;
 
+  // With Recovery::hard, until the first write: no other process has the file open, and whoever
+  // opens it, also in this process, waits.
+  bool has_file_alone() const { return is_alone_; }
+
  private:
   bool is_blank(Offset file_size) const;
   void require_presence_alone();

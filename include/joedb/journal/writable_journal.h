@@ -77,6 +77,8 @@ class Writable_Journal {
   Offset get_hard_checkpoint() const { return header_.hard_checkpoint(); }
   const Checkpoints& get_checkpoints() const { return header_.checkpoints(); }
   bool is_covered() const { return header_.is_covered(); }
+  // With Recovery::hard, until the first write: whoever opens the file again waits.
+  bool has_file_alone() const { return recovery_.has_file_alone(); }
   Offset get_replay_position() const { return replay_.position(); }
   Replay_Place get_replay_place() const { return replay_.place(); }
   void resume(const Replay_Place& place) { replay_.resume(place); }

@@ -183,6 +183,7 @@ class Client {
   Transaction_Settings settings_;
   bool is_in_transaction_ = false;
   bool is_explained_ = false;
+  bool has_parts_ = false;         // that have ends of their own
   Offset common_ = journal_start;  // up to here, the copies are known to be equal
   bool is_optimistic_ = true;
   int quiet_transactions_ = 0;         // since others have written
