@@ -13,6 +13,7 @@
 #include "joedb/wal/async_writer.h"
 #include "joedb/wal/copies.h"
 #include "joedb/wal/segments.h"
+#include "lab/fiber.h"
 #include "lab/random.h"
 #include "lab/sim_file.h"
 #include "wal/recovery.h"
@@ -54,7 +55,11 @@ class World {
   // Which file each operation was of.
   const std::vector<std::size_t>& order() const { return order_; }
 
+  // Called before each call, also those that change nothing: others do something meanwhile.
+  void set_pause(std::function<void()> pause) { pause_ = std::move(pause); }
+
   std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) {
+    pause();
     std::size_t index = find(name);
     if (index == files_.size()) {
       if (mode == Open_Mode::read_existing || mode == Open_Mode::write_existing)
@@ -67,6 +72,7 @@ class World {
     return std::make_unique<Open_File>(*this, index, mode);
   }
   std::vector<std::string> list() const {
+    pause();
     std::vector<std::string> names;
     for (const auto& file : files_)
       if (file->removed > time()) names.push_back(file->name);
@@ -74,6 +80,7 @@ class World {
   }
   // It has no time of its own: it is gone with the next operation at the latest.
   void remove(const std::string& name) {
+    pause();
     const std::size_t index = find(name);
     if (index < files_.size()) files_[index]->removed = time();
   }
@@ -99,7 +106,16 @@ class World {
    public:
     Open_File(World& world, std::size_t index, Open_Mode mode)
         : Sim_File(world.files_[index]->disk, mode), world_(world), index_(index) {}
+    Offset get_size() const override {
+      world_.pause();
+      return Sim_File::get_size();
+    }
+    std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+      world_.pause();
+      return Sim_File::pread(data, size, offset);
+    }
     void pwrite(const char* data, std::size_t size, Offset offset) override {
+      world_.pause();
       const Note note{*this};
       std::set<Offset>& blocks = world_.files_[index_]->blocks;
       for (Offset block = offset / block_size;
@@ -111,20 +127,28 @@ class World {
       Sim_File::pwrite(data, size, offset);
     }
     void datasync_content() override {
+      world_.pause();
+      require_not_replaced();
       const Note note{*this};
       Sim_File::datasync_content();
     }
     void sync_directory() override {
+      world_.pause();
       const Note note{*this};
       Sim_File::sync_directory();
     }
     bool truncate(Offset size) override {
+      world_.pause();
       const Note note{*this};
       return Sim_File::truncate(size);
     }
     std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                                Open_Mode mode) const override {
       return world_.open(world_.files_[index_]->name + suffix, mode);
+    }
+    void require_not_replaced() const override {
+      if (world_.files_[index_]->removed <= world_.time())
+        throw File_Replaced(world_.files_[index_]->name, "was removed");
     }
 
    private:
@@ -143,6 +167,9 @@ class World {
     const std::size_t index_;
   };
 
+  void pause() const {
+    if (pause_) pause_();
+  }
   std::size_t find(const std::string& name) const {
     std::size_t index = files_.size();
     for (std::size_t i = 0; i < files_.size(); ++i)
@@ -155,7 +182,16 @@ class World {
   std::optional<Sim_Fault> fault_;
   std::size_t fault_index_ = 0;
   bool is_full_ = false;
+  std::function<void()> pause_;
 };
+
+// As after the death of all processes.
+Image kill_image(const World& world) {
+  Image image;
+  for (const auto& file : world.files())
+    if (file->removed > world.time()) image[file->name] = file->disk.content();
+  return image;
+}
 
 class World_Directory : public Abstract_Directory {
  public:
@@ -244,6 +280,7 @@ struct Setup {
   std::size_t needed = 2;
   std::uint64_t slowness = 0;  // seed of when copies are slow; 0: never
   std::size_t sector = 512;
+  bool has_crowd = false;  // of segments: several programs at once
 };
 
 constexpr const char* kind_names[] = {"file", "async", "copies", "segments"};
@@ -274,6 +311,7 @@ Setup choose_setup(Random& random) {
     setup.options.format = Format::cwal;
     setup.options.preallocate = 0;
   }
+  if (setup.kind == Kind::segments) setup.has_crowd = random.flip();
   return setup;
 }
 
@@ -288,6 +326,7 @@ std::string text_of(const Setup& setup) {
   if (setup.kind == Kind::segments)
     text += ", segments " + std::to_string(setup.segments.segment_size) + ", spare " +
             std::to_string(setup.segments.spare_segments);
+  if (setup.has_crowd) text += ", several programs at once";
   return text;
 }
 
@@ -407,13 +446,7 @@ class Log_Scenario {
     }
   }
 
- private:
-  using P = Promises_Of_Log;
-
-  void ask_rotation(std::uint64_t first) {
-    promises_.note(P::rotation_asked, first, world_.time());
-  }
-
+  // The same with a log that is open.
   template <class Log>
   void run(Log& log, std::size_t steps) {
     if (log.position().sequence != promises_.last() + 1)
@@ -434,6 +467,13 @@ class Log_Scenario {
       require_stopped(log, error);
       throw;
     }
+  }
+
+ private:
+  using P = Promises_Of_Log;
+
+  void ask_rotation(std::uint64_t first) {
+    promises_.note(P::rotation_asked, first, world_.time());
   }
 
   template <class Log>
@@ -557,6 +597,204 @@ class Log_Scenario {
   const std::uint64_t missing_;
 };
 
+// ---- several programs at once -------------------------------------------------------------------
+
+// Programs that write and read a log of segments at the same time, in one thread: each is suspended
+// before each of its calls, and any of them goes on. Some are killed, and begin again.
+class Crowd {
+ public:
+  // `is_whole`: no power cut has torn what is there. Otherwise readers may find damage.
+  Crowd(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random, bool is_whole)
+      : world_(world), setup_(setup), promises_(promises), random_(random), is_whole_(is_whole) {
+    world_.set_pause([this] { pause(); });
+  }
+  ~Crowd() {
+    is_over_ = true;
+    for (const auto& program : programs_)
+      while (!program->fiber->is_done()) kill(*program);
+    world_.set_pause({});
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+
+  // Throws what the programs throw, also std::runtime_error for a broken rule. `look` is called
+  // between their calls.
+  void run(const std::function<void()>& look) {
+    writing_ = 2 + random_.below(2);
+    const std::size_t count = writing_ + 1 + random_.below(2);
+    for (std::size_t i = 0; i < count; ++i) {
+      Program& program = *programs_.emplace_back(std::make_unique<Program>());
+      const bool is_writer = i < writing_;
+      program.fiber = std::make_unique<Fiber>([this, &program, is_writer] {
+        is_writer ? write_again_and_again(program) : read_again_and_again(program);
+      });
+    }
+    // Often the same one: then others stand still while a lot happens.
+    std::size_t favourite = 0;
+    std::size_t kills = random_.below(4);
+    while (std::any_of(programs_.begin(), programs_.end(), is_running)) {
+      if (random_.below(10) == 0) favourite = random_.below(count);
+      Program& program = *programs_[random_.below(8) == 0 ? random_.below(count) : favourite];
+      if (!is_running(programs_[favourite])) favourite = random_.below(count);
+      const bool dies = kills > 0 && random_.below(100) == 0;
+      if (dies) --kills;
+      if (!program.fiber->is_done()) dies ? kill(program) : resume(program);
+      if (error_) std::rethrow_exception(error_);
+      look();
+    }
+  }
+
+ private:
+  using P = Promises_Of_Log;
+  struct Program {
+    std::unique_ptr<Fiber> fiber;
+    bool is_killed = false;
+  };
+
+  static bool is_running(const std::unique_ptr<Program>& program) {
+    return !program->fiber->is_done();
+  }
+  void resume(Program& program) {
+    running_ = &program;
+    program.fiber->resume();
+  }
+  // Nothing else happens until it has noticed.
+  void kill(Program& program) {
+    program.is_killed = true;
+    resume(program);
+  }
+  void pause() {
+    Program& self = *running_;
+    if (!self.is_killed) self.fiber->suspend();
+    if (self.is_killed) throw Sim_Killed();
+  }
+
+  // One life of a program. False after an error.
+  bool live(Program& self, void (Crowd::*life)()) {
+    try {
+      (this->*life)();
+      if (self.is_killed) throw Sim_Killed();  // in a destructor
+    } catch (const Sim_Killed&) {
+      self.is_killed = false;
+    } catch (...) {
+      if (!error_) error_ = std::current_exception();
+      return false;
+    }
+    self.fiber->suspend();
+    return !is_over_;
+  }
+
+  void write_again_and_again(Program& self) {
+    for (std::size_t lives = 1 + random_.below(3); lives > 0; --lives)
+      if (!live(self, &Crowd::write)) break;
+    --writing_;
+  }
+  void read_again_and_again(Program& self) {
+    for (bool is_last = false; !is_last;) {
+      is_last = writing_ == 0;
+      if (!live(self, &Crowd::read)) break;
+    }
+  }
+
+  void write() {
+    const Program& self = *running_;
+    World_Directory directory(world_);
+    std::optional<wal::Segmented_Writer> log;
+    try {
+      log.emplace(directory, setup_.options, setup_.segments);
+    } catch (const Io_Error& error) {
+      if (error.code != EAGAIN) throw;
+      return;  // another one writes
+    }
+    const std::uint64_t last = log->position().sequence - 1;
+    const std::size_t now = world_.time();
+    const std::uint64_t least =
+        std::max({promises_.at(P::flushed, now), promises_.at(P::durable, now), shown_});
+    if (last < least)
+      throw std::runtime_error("a writer goes on behind entry " + std::to_string(last) +
+                               ", entry " + std::to_string(least) + " was acknowledged, or shown");
+    promises_ = promises_.after_crash(last);
+    Log_Scenario(world_, setup_, promises_, random_).run(*log, 1 + random_.below(16));
+    log.reset();
+    if (!self.is_killed) promises_.note(P::flushed, promises_.last(), world_.time());
+  }
+
+  // For some time, or until nobody writes any more: then all is read.
+  void read() {
+    World_Directory directory(world_);
+    wal::Segmented_Reader reader(directory);
+    std::uint64_t next = 0;   // sequence; 0: any that is not released
+    bool has_sought = false;  // the first one, while nobody writes
+    for (std::size_t looks = 1 + random_.below(20);; --looks) {
+      const bool is_last = writing_ == 0;
+      while (const auto entry = reader.next()) {
+        check(*entry, next);
+        next = entry->position.sequence + 1;
+      }
+      if (check_end(reader)) {
+        if (has_sought)
+          throw std::runtime_error("a reader is told of a release while nobody writes");
+        has_sought = is_last;
+        next = 0;
+        reader.seek_first();
+        continue;
+      }
+      if (is_last) return check_last(reader);
+      if (looks <= 1) return;
+      pause();
+    }
+  }
+
+  void check(const wal::Entry& entry, std::uint64_t next) {
+    const std::uint64_t sequence = entry.position.sequence;
+    const std::uint64_t asked = promises_.at(P::rotation_asked, world_.time());
+    const std::string* const promised = promises_.entry(sequence);
+    if (promised == nullptr || *promised != entry.text())
+      throw std::runtime_error("a reader shows an entry " + std::to_string(sequence) +
+                               " that was not appended");
+    if (next == 0 ? sequence > asked : sequence != next)
+      throw std::runtime_error("a reader shows entry " + std::to_string(sequence) +
+                               ", and not entry " + std::to_string(next == 0 ? asked : next));
+    shown_ = std::max(shown_, sequence);
+  }
+
+  // Whether the reader says that entries were released.
+  bool check_end(const wal::Segmented_Reader& reader) const {
+    using wal::Stop;
+    const Stop stop = reader.end().stop;
+    const bool is_damage = stop == Stop::missing ||
+                           (is_whole_ && (stop == Stop::checksum || stop == Stop::wrong_order));
+    const bool is_released =
+        promises_.at(P::rotation_asked, world_.time()) > reader.position().sequence;
+    if (is_damage || (stop == Stop::overwritten && !is_released))
+      throw std::runtime_error("a reader stops at entry " +
+                               std::to_string(reader.position().sequence) +
+                               ", and says: " + reader.end().text());
+    return stop == Stop::overwritten;
+  }
+
+  void check_last(const wal::Segmented_Reader& reader) const {
+    const Shown shown = testing::read(kill_image(world_), setup_);
+    if (shown.refusal.empty() && reader.position().sequence != shown.last() + 1)
+      throw std::runtime_error("a reader waits for entry " +
+                               std::to_string(reader.position().sequence) + " (" +
+                               reader.end().text() + "), and another one finds entries up to " +
+                               std::to_string(shown.last()));
+  }
+
+  World& world_;
+  const Setup& setup_;
+  Promises_Of_Log& promises_;
+  Random& random_;
+  const bool is_whole_;
+  std::vector<std::unique_ptr<Program>> programs_;
+  Program* running_ = nullptr;
+  std::size_t writing_ = 0;  // programs that have not ended
+  std::uint64_t shown_ = 0;  // the last entry
+  bool is_over_ = false;
+  std::exception_ptr error_;
+};
+
 // ---- one seed -----------------------------------------------------------------------------------
 
 class Log_Explorer {
@@ -575,6 +813,11 @@ class Log_Explorer {
       setup_ = choose_setup(random_);
       if (seed_ % 4 != 0) setup_.slowness = seed_;
       const std::uint64_t life_seed = random_.next();
+      if (setup_.has_crowd) {
+        live_together(life_seed);
+        ++counts_.seeds;
+        return std::nullopt;
+      }
       World world({});
       Promises_Of_Log promises(1, {});
       live(world, promises, life_seed);
@@ -612,11 +855,31 @@ class Log_Explorer {
     }
   }
 
-  Image kill_image(const World& world) const {
-    Image image;
-    for (const auto& file : world.files())
-      if (file->removed > world.time()) image[file->name] = file->disk.content();
-    return image;
+  // Several at a time. What was promised depends on who goes on: so crashes are tried at once.
+  void live_together(std::uint64_t seed) {
+    effort_ = {.all_subsets_up_to = 4, .random_subsets = 100, .depth = 2};
+    Random random(seed);
+    for (int i = 0; i < 50; ++i) {
+      World world({});
+      Promises_Of_Log promises(1, {});
+      Crowd(world, setup_, promises, random, true).run([&] { crash_now(world, promises, 1); });
+      where_ = "at the end";
+      judge(kill_image(world), promises, world.time(), false);
+    }
+  }
+
+  // At some moments.
+  void crash_now(const World& world, const Promises_Of_Log& promises, int depth) {
+    where_ = "after I/O " + std::to_string(world.time()) + ", depth " + std::to_string(depth);
+    if (random_.below(150) != 0) return;
+    ++counts_.cuts;
+    const std::string where = where_;
+    where_ = "killed " + where;
+    if (attacks_.has_kill) check(kill_image(world), promises, world.time(), false, depth);
+    std::vector<Sim_State> states;
+    for (const auto& file : world.files()) states.push_back(file->disk.state());
+    if (attacks_.has_power) cut_power(world, promises, states, world.time(), depth);
+    where_ = where;
   }
 
   // ---- crashes ----------------------------------------------------------------------------------
@@ -789,25 +1052,35 @@ class Log_Explorer {
     Random random(seed_ ^ counts_.recoveries);
     const std::string where = where_;
     try {
-      Log_Scenario(world, setup_, next, random).run(2 + random.below(5));
+      go_on(world, next, random, is_power, depth);
       go_on_without(world, next, random);
     } catch (const Exception& error) {
       // CWal's format cannot tell what a power cut leaves from damage; a log whose making was cut
       // off may be refused if it held nothing.
       const bool may_refuse = setup_.options.format == Format::cwal || !before.refusal.empty();
       if (!may_refuse)
-        throw std::runtime_error(std::string("a writer is refused: ") + error.what());
+        throw std::runtime_error(std::string("a program is refused: ") + error.what());
       judge(kill_image(world), promises, time, is_power);
       return;
     }
     judge(kill_image(world), next, world.time(), false);
-    if (depth < 2 && random.below(24) == 0) {
+    if (!setup_.has_crowd && depth < 2 && random.below(24) == 0) {
       const Lab_Effort effort = effort_;
       effort_ = {.all_subsets_up_to = 6, .random_subsets = 200, .depth = 2};
       explore(world, next, depth + 1);
       effort_ = effort;
     }
     where_ = where;
+  }
+
+  void go_on(World& world, Promises_Of_Log& promises, Random& random, bool is_power, int depth) {
+    if (!setup_.has_crowd)
+      return Log_Scenario(world, setup_, promises, random).run(2 + random.below(5));
+    const bool crashes = depth < 2 && random.below(24) == 0;
+    const bool is_whole = depth == 1 && !is_power;
+    Crowd(world, setup_, promises, random, is_whole).run([&] {
+      if (crashes) crash_now(world, promises, depth + 1);
+    });
   }
 
   // One copy cannot be opened by the next process, if the others may be enough, and is back then.

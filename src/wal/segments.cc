@@ -25,6 +25,20 @@ static bool is_in(const std::vector<std::string>& names, const std::string& name
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// With all files that were there when the last header was read: any of them may be recycled for
+// the next segment, and those before may be removed then.
+static Segment_List list_all(Abstract_Directory& directory) {
+  for (;;) {
+    Segment_List list = list_segments(directory);
+    list.require_headers(directory);
+    const auto is_new = [&](const std::string& name) {
+      return is_segment_name(name) && !is_in(list.names, name);
+    };
+    const std::vector<std::string> names = directory.list();
+    if (std::none_of(names.begin(), names.end(), is_new)) return list;
+  }
+}
+
 // ---- Segmented_Writer ---------------------------------------------------------------------------
 
 class Segmented_Writer::Implementation {
@@ -40,8 +54,7 @@ class Segmented_Writer::Implementation {
     if (segment_options_.segment_size <= log_start)
       throw Exception("a segment has more than " + std::to_string(log_start) + " bytes");
     while (!is_open()) {
-      const Segment_List found = list_segments(directory_);
-      found.require_headers(directory_);
+      const Segment_List found = list_all(directory_);
       if (found.segments.empty())
         create(found);
       else
@@ -97,10 +110,10 @@ class Segmented_Writer::Implementation {
   // finds no log then, begins it. Nothing happens if somebody else has just begun it.
   void create(const Segment_List& found) {
     const std::string name = segment_name(1);
-    auto file = open_first(name, is_in(found.blank, name));
+    const bool exists = is_in(found.blank, name);
+    auto file = exists ? open_listed(name) : open_unless(EEXIST, name, Open_Mode::create_new);
     if (!file) return;
-    const Segment_List now = list_segments(directory_);
-    now.require_headers(directory_);
+    const Segment_List now = list_all(directory_);
     if (!now.segments.empty() || !is_in(now.blank, name)) return;
     remove_blank(now, name);
     current_.emplace(std::move(file), options_);
@@ -108,21 +121,25 @@ class Segmented_Writer::Implementation {
     last_epoch_ = current_->epoch();
   }
 
-  // Null if somebody has just made or removed it.
-  std::unique_ptr<Abstract_File> open_first(const std::string& name, bool exists) {
+  // Null after this error.
+  std::unique_ptr<Abstract_File> open_unless(int code, const std::string& name, Open_Mode mode) {
     try {
-      return directory_.open(name, exists ? Open_Mode::write_existing : Open_Mode::create_new);
+      return directory_.open(name, mode);
     } catch (const Io_Error& error) {
-      if (error.code != (exists ? ENOENT : EEXIST)) throw;
+      if (error.code != code) throw;
       return nullptr;
     }
   }
+  // Null if somebody has removed it since it was listed.
+  std::unique_ptr<Abstract_File> open_listed(const std::string& name) {
+    return open_unless(ENOENT, name, Open_Mode::write_existing);
+  }
 
-  // No other writer has the last segment from here on.
+  // No other writer has the last segment from here on. Nothing happens if somebody has removed it.
   void open(const Segment& last) {
-    auto file = directory_.open(last.name, Open_Mode::write_existing);
-    const Segment_List found = list_segments(directory_);
-    found.require_headers(directory_);
+    auto file = open_listed(last.name);
+    if (!file) return;
+    const Segment_List found = list_all(directory_);
     if (found.segments.empty() || found.segments.back().name != last.name)
       throw_io_error("locking", directory_.get_name(), -1, EAGAIN);
     require_no_gap(found);
@@ -152,7 +169,8 @@ class Segmented_Writer::Implementation {
   void remove_blank(const Segment_List& found, const std::string& own) {
     for (const std::string& name : found.blank) {
       if (name == own) continue;
-      const auto file = directory_.open(name, Open_Mode::write_existing);
+      const auto file = open_listed(name);
+      if (!file) continue;
       if (read_header(*file) || !is_blank(*file))
         throw_io_error("locking", directory_.get_name(), -1, EAGAIN);
       directory_.remove(name);
@@ -173,17 +191,27 @@ class Segmented_Writer::Implementation {
       current_->sync();
       const std::uint64_t first = current_->position().sequence;
       const Header start{current_->log_id(), ++last_epoch_, first, oldest_};
-      const bool is_spare = !spare_.empty();
-      const std::string name = is_spare ? spare_.front() : segment_name(last_epoch_);
-      const Open_Mode mode = is_spare ? Open_Mode::write_existing : Open_Mode::create_new;
-      Writer next(directory_.open_like(segments_.back().name, name, mode), options_, start);
-      segments_.push_back({name, start});
-      if (is_spare) spare_.pop_front();
+      std::string name = segment_name(last_epoch_);
+      auto file = open_spare(name);
+      if (!file) file = directory_.open_like(segments_.back().name, name, Open_Mode::create_new);
+      Writer next(std::move(file), options_, start);
+      segments_.push_back({std::move(name), start});
       *current_ = std::move(next);
     } catch (const std::exception& error) {
       failure_ = error.what();
       throw;
     }
+  }
+
+  // Null if there is none, or another program has it: one that wanted to write, and listed the
+  // segments when that was the last one.
+  std::unique_ptr<Abstract_File> open_spare(std::string& name) {
+    if (spare_.empty()) return nullptr;
+    auto file = open_unless(EAGAIN, spare_.front(), Open_Mode::write_existing);
+    if (!file) return nullptr;
+    name = std::move(spare_.front());
+    spare_.pop_front();
+    return file;
   }
 
   // The first `count` segments.
@@ -265,8 +293,11 @@ class Segmented_Reader::Implementation {
       const bool was_complete = !later_.empty();
       if (auto entry = reader_->next()) return entry;
       end_ = reader_->end();
-      if (end_.stop == Stop::overwritten) return std::nullopt;
-      if (was_complete ? !go_on() : !find_later()) return std::nullopt;
+      if (end_.stop == Stop::overwritten) {
+        if (!go_on_elsewhere()) return std::nullopt;
+      } else if (was_complete ? !go_on() : !find_later()) {
+        return std::nullopt;
+      }
     }
     if (!is_at_gap_) end_ = no_log;
     return std::nullopt;
@@ -282,7 +313,7 @@ class Segmented_Reader::Implementation {
     reader_.reset();
     end_ = no_log;
     for (;;) {
-      const Segment_List list = list_all();
+      const Segment_List list = list_all(directory_);
       if (list.segments.empty()) return;
       const auto gap = gap_at_start(list);
       if (gap && has_changed_since(list)) continue;
@@ -297,7 +328,7 @@ class Segmented_Reader::Implementation {
   }
 
   void seek(std::uint64_t sequence) {
-    const Segment_List list = list_all();
+    const Segment_List list = list_all(directory_);
     if (go_to(list, sequence)) return;
     seek_first();
     throw Exception(directory_.get_name() + ": there is no good entry " + std::to_string(sequence));
@@ -320,20 +351,6 @@ class Segmented_Reader::Implementation {
     if (!next()) return false;
     reader_->seek(found);
     return true;
-  }
-
-  // With all files that were there when the last header was read: any of them may be recycled for
-  // the next segment.
-  Segment_List list_all() const {
-    for (;;) {
-      Segment_List list = list_segments(directory_);
-      list.require_headers(directory_);
-      const auto is_new = [&](const std::string& name) {
-        return is_segment_name(name) && !is_in(list.names, name);
-      };
-      const std::vector<std::string> names = directory_.list();
-      if (std::none_of(names.begin(), names.end(), is_new)) return list;
-    }
   }
 
   // A list is read file by file, and a writer may begin and remove segments meanwhile.
@@ -383,7 +400,7 @@ class Segmented_Reader::Implementation {
       const std::uint64_t newest = later_.back().header.epoch;
       if (later_.front().header.first_sequence == end_.position.sequence && open_next())
         return true;
-      const Segment_List list = list_all();
+      const Segment_List list = list_all(directory_);
       take_others(list);
       if (later_.empty()) return false;  // somebody has removed them
       if (later_.front().header.first_sequence == end_.position.sequence) continue;
@@ -396,6 +413,17 @@ class Segmented_Reader::Implementation {
     const bool is_behind = later_.front().header.first_sequence > end_.position.sequence;
     if (ends_well(end_.stop)) end_.stop = is_behind ? Stop::missing : Stop::wrong_order;
     is_at_gap_ = true;
+    return false;
+  }
+
+  // The segment was recycled. All its entries may have been read, and the next one be there.
+  bool go_on_elsewhere() {
+    const Segment_List list = list_all(directory_);
+    for (const Segment& segment : list.segments)
+      if (segment.header.first_sequence == end_.position.sequence && open(segment)) {
+        take_others(list);
+        return true;
+      }
     return false;
   }
 
@@ -413,7 +441,7 @@ class Segmented_Reader::Implementation {
   // Looks where invariant 4 lets the next segment appear: this takes no listing.
   bool find_later() {
     if (reader_->epoch() != current_.header.epoch) {  // it was recycled, and none was missed
-      const Segment_List list = list_all();
+      const Segment_List list = list_all(directory_);
       take_others(list);
       for (const Segment& segment : list.segments)
         if (segment.header.epoch == reader_->epoch()) current_ = segment;
@@ -431,6 +459,14 @@ class Segmented_Reader::Implementation {
         ++i;
         continue;
       }
+      if (found && found->header.epoch < current_.header.epoch) {
+        // It was recycled while the others were listed, and may be again.
+        *at = *found;
+        std::stable_sort(at, earlier_.end(), [](const Segment& a, const Segment& b) {
+          return is_later(b.header, a.header);
+        });
+        continue;
+      }
       earlier_.erase(at);
       if (found && take_later(found->name)) return true;
     }
@@ -438,7 +474,7 @@ class Segmented_Reader::Implementation {
     // recycled, the reader has said so.)
     const auto own = read_segment(directory_, current_.name);
     if (own && own->header.epoch == current_.header.epoch) return false;
-    take_others(list_all());
+    take_others(list_all(directory_));
     return !later_.empty();
   }
 

@@ -230,6 +230,46 @@ TEST_F(Wal_Segments, AreRefusedToWhoFindsThemBegunByAnother) {
   EXPECT_THAT(entries(), ElementsAre(1, 2, 3));
 }
 
+// Who looks for the last segment to write to it has it locked for a moment.
+TEST_F(Wal_Segments, GoOnWhereAnotherProgramHasTheSpareOne) {
+  open();
+  append_up_to(4);
+  log_->release(3);
+  const auto other = Directory(name_).open("00000001.wal", Open_Mode::write_existing);
+  append_up_to(10);
+  EXPECT_THAT(entries(), ElementsAre(4, 5, 6, 7, 8, 9, 10));
+}
+
+TEST_F(Wal_Segments, AreOpenedThoughTheLastOneIsReleasedMeanwhile) {
+  open();
+  append_up_to(2);
+  log_.reset();
+  Slow_Directory directory(name_, [this] {
+    open({.segment_size = log_start + 3 * 1024, .spare_segments = 0});
+    append_up_to(4);
+    log_->release(2);
+    log_.reset();
+  });
+  EXPECT_EQ(5U, Segmented_Writer(directory, {}, three_entries).append("5").sequence);
+  EXPECT_THAT(entries(), ElementsAre(3, 4, 5));
+}
+
+TEST_F(Wal_Segments, AreFollowedWhereTheOneThatWasReadIsRecycled) {
+  open();
+  append_up_to(3);
+  Segmented_Reader reader(name_);
+  while (reader.next()) {
+  }
+  append_up_to(6);
+  log_->release(3);
+  append_up_to(7);
+  for (std::uint64_t i = 4; i <= 7; ++i) {
+    const auto entry = reader.next();
+    ASSERT_TRUE(entry) << reader.end().text();
+    EXPECT_EQ(i, entry->position.sequence);
+  }
+}
+
 // A reader stands at the end. The segment is released, and some that come after it.
 TEST_F(Wal_Segments, ThatWereReleasedAreNotTakenForTheEndOfTheLog) {
   for (std::size_t spare = 0; spare <= 3; ++spare)
