@@ -63,7 +63,7 @@ class Api_Documentation(unittest.TestCase):
         self.assertIn('std::map or std::multimap', self.comment('joedb::Typed_Index'))
 
     def test_members(self):
-        self.assertIn('Locks, pulls, calls run(), writes a checkpoint, pushes, unlocks.',
+        self.assertIn('Locks, pulls, calls run(), pushes, writes a checkpoint, unlocks.',
                       self.comment('joedb::Client', 'transaction'))
         self.assertIn('Calls f(Writable_Database&) with the write lock',
                       self.comment('joedb::Typed_Client', 'transaction', 1))
