@@ -22,7 +22,7 @@ printf 'valid_data\nupdate city 0 name "Bonn"\nvalid_data\nupdate city 0 name "O
 cp city.joedb found_in.joedb; echo 'comment "in Rome"' | joedbi found_in.joedb > /dev/null
 cp city.joedb other.joedb; echo 'insert_into city 1 "Bonn"' | joedbi other.joedb > /dev/null
 cp city.joedb damaged.joedb; joedb_verify --protect damaged.joedb > /dev/null
-printf X | dd of=damaged.joedb bs=1 seek=70 conv=notrunc status=none
+printf X | dd of=damaged.joedb bs=1 seek=79 conv=notrunc status=none
 echo '"one"' | joedb wal load log > /dev/null; head -c -100 log > torn; sed 's/one/two/' log > damaged
 printf 'create_table city\nadd_field town name string\n' > bad.joedbi
 echo text > text
@@ -120,13 +120,13 @@ joedb_undo --dry-run city.joedb                     0
 joedb_undo city.joedb 1000                          1
 joedb_undo missing.joedb                            1
 joedb_undo --ours --theirs city.joedb               2
-joedb_undo conflict.joedb 74                        1
-joedb_undo --ours conflict.joedb 74                 0
+joedb_undo conflict.joedb 83                        1
+joedb_undo --ours conflict.joedb 83                 0
 joedb_revert --dry-run city.joedb ..                0
 joedb_revert city.joedb 1000..                      1
 joedb_revert city.joedb                             2
-joedb_restore --at 66 conflict.joedb city 0         0
-joedb_restore --at 66 conflict.joedb city 9         1
+joedb_restore --at 75 conflict.joedb city 0         0
+joedb_restore --at 75 conflict.joedb city 9         1
 joedb_restore conflict.joedb city 0                 2
 joedb_forget --dry-run conflict.joedb city 0        0
 joedb_forget conflict.joedb city 0                  0

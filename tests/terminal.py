@@ -350,7 +350,7 @@ def test_shows_a_history_in_the_pager_and_in_colours(tools, folder):
     with open(os.path.join(folder, 'pager'), 'w', encoding='utf-8') as pager:
         pager.write('#!/bin/sh\nsed "s/^/paged: /"\n')
     os.chmod(os.path.join(folder, 'pager'), 0o755)
-    for command, lines in ('joedb_log db.joedb', 2), ('joedb_show --all db.joedb', 2003):
+    for command, lines in ('joedb_log db.joedb', 2), ('joedb_show --all db.joedb', 2004):
         with Terminal(tools, folder, command, TERM='xterm', PAGER='./pager') as t:
             assert t.end() == 0
             assert t.shown.count('paged: ') == lines and '\x1b[32m' in t.shown, (command, t.shown[-2000:])

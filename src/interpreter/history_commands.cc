@@ -378,7 +378,8 @@ constexpr Command_Help help[] = {
     {"undo", "--dry-run|--ours|--theirs|--schema|--message|--author...",
      "append the opposite of a transaction; without WHEN, of the last one with changes. OPTION is "
      "--dry-run (write nothing), --ours (where there is a conflict, keep the present value), "
-     "--theirs (write the old one), --message TEXT, or --author NAME",
+     "--theirs (write the old one), --schema (drop tables and fields, too), --message TEXT, or "
+     "--author NAME",
      "undo\nundo 137 --dry-run\nundo --message \"too early\"\n"},
     {"revert", "new --dry-run|--ours|--theirs|--message|--author...",
      "append the opposite of all transactions behind A, up to B; OPTION is as of undo",
