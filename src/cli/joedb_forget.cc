@@ -148,7 +148,8 @@ class Forgetting {
   // processes have left. Returns whether one of them has, or may have, what is forgotten.
   bool print_other_files() const {
     bool has_any = false;
-    for (const char* const prefix : {".tail-", ".tmp-", snapshot_suffix().c_str()})
+    for (const std::string& prefix :
+         {std::string(".tail-"), std::string(".tmp-"), snapshot_suffix()})
       for (const std::string& suffix : file_.list_beside(prefix)) has_any |= print_other(suffix);
     return has_any;
   }

@@ -362,11 +362,11 @@ MUTANTS = [
     Mutant('server: does not look into its shared file before it answers', SERVER,
            '  if (!journal_.has_other_writers() || is_locked_) return', '  return'),
     Mutant('server: what others write to its file is not taken', SERVED,
-           '  else if (is_shared_)\n    client_.pull_file();\n', ''),
+           '    else if (is_shared_)\n      client_.pull_file();\n', ''),
     # Relays: servers with a connection to another one.
     Mutant('relay: its copy is written before the hub has accepted', CLIENT,
            '  try {\n    client_.push_new_entries(Connection::After_Push::keep_lock);\n  } catch (...) {\n'
-           '    client_.local_.rollback();\n    throw;\n  }\n  client_.checkpoint();\n',
+           '    client_.local_.rollback();\n    throw;\n  }\n  client_.checkpoint_pushed();\n',
            '  client_.write_end();\n  client_.checkpoint();\n'
            '  client_.push_to_connection(Connection::After_Push::keep_lock);\n'),
     Mutant('relay: news that come while it is locked are forgotten', SERVER,
@@ -385,7 +385,7 @@ MUTANTS = [
     Mutant('relay: who gets the lock does not wake those who wait', SERVER,
            '        wake();  // who locks has looked for what is new\n', ''),
     Mutant('relay: what it has pulled is not served', SERVED,
-           '    client_.pull_file();\n  update();\n', '    client_.pull_file();\n'),
+           '      client_.pull_file();\n  });\n  update();\n', '      client_.pull_file();\n  });\n'),
     Mutant('relay: serves nothing after a failure at its start', SERVED,
            '  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it\n'
            '}\n\nWritten_Journal::~', '  update();\n}\n\nWritten_Journal::~'),
