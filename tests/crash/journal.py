@@ -14,6 +14,7 @@ SCHEMA = ('create_table row\nadd_field row writer int64\n'
 ROW = re.compile(r'insert_into row (\d+)\nupdate row \1 writer (\d+)\n'
                  r'update row \1 number (\d+)\nupdate row \1 text "([a-z]*)((?:\\000)*)"\n')
 INTEGRITY = re.compile(r'^# Blob: \d+,24\n', re.M)
+END = re.compile(r'^(?:timestamp .*|valid_data)\n', re.MULTILINE)  # of a transaction
 
 
 class Failure(Exception):
@@ -55,9 +56,9 @@ def run(command, text=''):
 
 
 def entries(output):
-    """What joedb_logdump prints, without its end, an empty line, and without integrity entries."""
+    """What joedb_logdump prints, without the empty line at its end, integrity entries and ends of transactions."""
     output = output[:-1] if output.endswith('\n\n') or output == '\n' else output
-    return INTEGRITY.sub('', output) if '#' in output else output
+    return END.sub('', INTEGRITY.sub('', output) if '#' in output else output)
 
 
 class Log:
