@@ -228,9 +228,8 @@ Session::~Session() {
 
 // Without the server: what is durable there is its own business.
 void Session::close() {
-  if (file_->is_inherited()) return;
-  if (is_in_transaction()) roll_back_after_error();
-  if (!std::exchange(has_committed_, false) || has_failed_) return;
+  if (is_in_transaction() && !file_->is_inherited()) roll_back_after_error();
+  if (!std::exchange(has_committed_, false) || has_failed_ || file_->is_inherited()) return;
   const Writable_Journal& journal = std::as_const(*store_).get_journal();
   if (journal.has_failed() || journal.get_hard_checkpoint() >= journal.get_checkpoint()) return;
   // Of what others have pushed without integrity entries: one of ours would not be on the server.
