@@ -29,20 +29,10 @@ constexpr std::string_view of_tables[] = {"add_field",   "delete",    "drop",   
                                           "fields",      "get",       "ids",          "insert",
                                           "insert_many", "rename",    "rename_field", "table_name",
                                           "to_arrow",    "to_pandas", "where"};
-constexpr std::string_view of_databases[] = {"at",
-                                             "changes",
-                                             "checkpoint",
-                                             "close",
-                                             "closed",
-                                             "create_table",
-                                             "hard_checkpoint",
-                                             "in_transaction",
-                                             "is_past",
-                                             "name",
-                                             "pull",
-                                             "sql",
-                                             "tables",
-                                             "transaction"};
+constexpr std::string_view of_databases[] = {
+    "at",           "can_redo",        "can_undo",       "changes", "checkpoint", "close", "closed",
+    "create_table", "hard_checkpoint", "in_transaction", "is_past", "name",       "pull",  "redo",
+    "sql",          "tables",          "transaction",    "undo"};
 
 bool contains(Names names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
