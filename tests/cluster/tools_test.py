@@ -200,7 +200,7 @@ class Journal(Story):
         self.client('a.joedb', f'transaction\n{SCHEMA}quit\n')
         shown = self.nats('status')
         self.assertRegex(shown, r'^URL\n'
-                         r'  journal     checkpoint 57\n'
+                         r'  journal     checkpoint 66\n'
                          r'  messages    1 to 3, \d+ bytes\n'
                          r'  servers     3 replicas; leader n\d(; n\d (current|\d+ operations behind)){2}\n'
                          rf'  durability  what is acknowledged {self.promise()}.*\n'
@@ -208,14 +208,14 @@ class Journal(Story):
         status = json.loads(self.nats('status', options=['--json']))
         self.assertEqual((status['checkpoint'], status['first'], status['last'], status['missing'], status['replicas'],
                           status['durability'], status['lock'], status['archive'], status['atomic']),
-                         (57, 1, 3, 0, 3, 'power' if self.cluster.syncs else 'machine', '', '', self.cluster.syncs))
+                         (66, 1, 3, 0, 3, 'power' if self.cluster.syncs else 'machine', '', '', self.cluster.syncs))
         self.assertEqual({status['leader'], *(each['name'] for each in status['followers'])}, {'n1', 'n2', 'n3'})
         self.assertEqual(self.nats('verify', 'a.joedb'),
-                         'URL: good: 3 messages, 1 pushes, positions 41 to 57\n'
-                         'the same as the file up to position 57\n')
+                         'URL: good: 3 messages, 1 pushes, positions 41 to 66\n'
+                         'the same as the file up to position 66\n')
         self.assertEqual(json.loads(self.nats('verify', 'a.joedb', options=['--json'])),
                          {'first': 1, 'messages': 3, 'pushes': 1, 'abandoned_pieces': 0, 'damaged': 0, 'start': 41,
-                          'checkpoint': 57, 'compared': 57})
+                          'checkpoint': 66, 'compared': 66})
         again = self.nats('create', code=1)
         self.assertEqual(again, 'joedb nats: URL has a journal already\n')
         self.run_tool('joedbi', '--new', 'other.joedb', text='create_table city\nadd_field city name string\n')
@@ -475,8 +475,8 @@ class Disasters(Story):
         connected.write('transaction\n')
         connected.wait_for(r'Error: .*joedb_repair')
 
-        self.assertRegex(self.nats('repair', 'short.joedb'), r'^URL: checkpoint 73, 32 bytes were pushed\n$')
-        self.assertIn('positions 41 to 73\n', self.nats('verify', 'short.joedb'))
+        self.assertRegex(self.nats('repair', 'short.joedb'), r'^URL: checkpoint 100, 59 bytes were pushed\n$')
+        self.assertIn('positions 41 to 100\n', self.nats('verify', 'short.joedb'))
         # A copy that has more gives the rest.
         self.assertIn('(push to sync)', self.run_tool('joedb_client', '--classic', 'a.joedb', *self.monitor, self.url))
         self.client('a.joedb', 'push\n')
@@ -487,7 +487,7 @@ class Disasters(Story):
         self.assertEqual(self.names('b.joedb'), ['Ada', 'Bob', 'Cid'])
         self.assertRegex(self.nats('repair', 'a.joedb'), r'^URL: checkpoint \d+, 0 bytes were pushed\n$')
         self.assertEqual(self.nats('repair', 'a.joedb', options=['--replace']),
-                         'URL: checkpoint 80, 39 bytes were pushed\n')
+                         'URL: checkpoint 116, 75 bytes were pushed\n')
         self.assertEqual(self.names('newer.joedb'), ['Ada', 'Bob', 'Cid'])
         # It has not lost what it has.
         connected.finish()

@@ -430,11 +430,11 @@ class Consumers(unittest.TestCase):
         project.build()
         self.check_program(project.build_folder)
         header = os.path.join(project.build_folder, 'joedb_generated/hello.h')
-        self.assertIn('{}, {}, false}', read(header))
+        self.assertIn('{}, {}, false, false}', read(header))
         with open(options, 'w', encoding='utf-8') as file:
             file.write('timestamp_transactions\n')
         project.build()
-        self.assertIn('{}, {}, true}', read(header))
+        self.assertIn('{}, {}, true, false}', read(header))
 
     @unittest.skipUnless(shutil.which('dpkg-shlibdeps'), 'not Debian')
     def test_debian_package(self):
