@@ -331,8 +331,8 @@ const char* const details =
     R"(Reads all entries, builds the tables, and compares the bytes with the integrity entries that a
 writer puts before each checkpoint, if it is told to (--protect, or enable_integrity() in C++).
 Without them, only damage that cannot be decoded is found. Snapshots beside FILE are compared with
-their checksums, with the bytes of FILE, and with tables that are replayed from it. Exit code 1 if FILE or a snapshot is damaged, or if an unfinished
-transaction makes writers refuse it.
+their checksums, with the bytes of FILE, and with tables that are replayed from it. Exit code 1 if
+FILE or a snapshot is damaged, or if an unfinished transaction makes writers refuse it.
 )";
 
 }  // namespace

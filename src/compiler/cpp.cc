@@ -424,7 +424,7 @@ std::string header_text(const Model& model) {
         for_each(model.tables, with_id(id_class, shared_container)) +
             for_each(model.tables,
                      [&](const Model_Table& table) { return values_of(table, initial); })},
-       {"timestamps", model.has_timestamps ? "true" : "false"},
+       {"times", model.has_timestamps ? "true" : "false"},
        {"no_marks", model.has_no_marks ? "true" : "false"},
        {"index_types", for_each(model.indexes, types_of)},
        {"schema", entries_literal(model.schema_entries)},

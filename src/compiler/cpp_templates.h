@@ -258,7 +258,7 @@ class Database : public joedb::Typed_History {
     static constexpr std::string_view initial_values{
         {{initial_values}},
         {{initial_values_size}}};
-    return {"{{name}}", entries, initial_values, {{{single_rows}}}, {{{index_definitions}}}, {{timestamps}}, {{no_marks}}};
+    return {"{{name}}", entries, initial_values, {{{single_rows}}}, {{{index_definitions}}}, {{times}}, {{no_marks}}};
   }
 
   // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
