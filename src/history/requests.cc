@@ -109,15 +109,16 @@ Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction
 Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& when,
                               const Change_Options& options, Unfinished unfinished) {
   const Recovery recovery = options.recovery;
-  Offset last_end = 0;  // of the last transaction; integrity entries may be behind it
-  for (const Transaction_Summary& summary : Reversed<Summaries>(file, reading_all(recovery))) {
-    last_end = summary.end;
-    break;
-  }
+  // Not the checkpoint: integrity entries may follow the last transaction.
+  const auto is_last = [&](const Transaction_Summary& summary) {
+    for (const Transaction_Summary& last : Reversed<Summaries>(file, reading_all(recovery)))
+      return summary.end == last.end;
+    return false;
+  };
   // Comments divide a journal without ends: what is not the last part is known.
   const auto require_end = [&](const Transaction_Summary& summary) {
     if (unfinished == Unfinished::refused && !summary.is_complete && summary.has_changes() &&
-        summary.end == last_end)
+        is_last(summary))
       throw_unfinished(summary.begin);
   };
   if (when) {
