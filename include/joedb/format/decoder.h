@@ -350,7 +350,7 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
 // Decodes all entries that begin before `end`, in their order. Throws what decode_entry throws; the
 // entries before have been handled then. A handler may decode a batch of them itself:
 // handler.replay_batch(in, context, end) may move `in` and `context` past some of them.
-// note_end(position) is told where the end of a transaction (is_transaction_end) was handled.
+// Calls note_end(position) after each entry that ends a transaction (is_transaction_end).
 template <class Handler, class Note_End>
 void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end,
                     Note_End note_end) {

@@ -135,9 +135,9 @@ class Abstract_File {
   // Whether another file has the name of this one now: joedb_pack --in-place gives it to a new
   // file. False where this is not known.
   virtual bool is_replaced() const { return false; }
-  // Throws File_Replaced if what is written to this open file would be lost: its name leads to
-  // another file now, or to none, or the file has become shorter than what this object has written.
-  // Does nothing where this is not known. A sync includes it.
+  // Throws File_Replaced if writes to this open file would be lost: its name now means another file
+  // or none, or the file is shorter than what this object has written. Does nothing for kinds of
+  // files that cannot tell. A sync calls it.
   virtual void require_not_replaced() const {}
 
   // True in a child process that fork() has made after the file was opened, and that shares it with

@@ -31,10 +31,10 @@ struct Journal_Options {
   // instead of two. joedb 10 does not see a sealed one before its sync has returned.
   bool has_seals = true;
 
-  // Whether entries without an end, which others have left, are ended by one Valid_Data before
-  // anything else is appended: what is written now is not a part of their transaction
-  // (history/transaction.h). Without a value: yes for clients and generated code, unless the option
-  // unmarked_transactions says that bytes are those of joedb 10; no for others.
+  // Whether the first append ends a transaction that another program left without an end, with one
+  // Valid_Data, so that the new entries do not become part of it (history/transaction.h). Without a
+  // value: yes for clients and generated code, unless the option unmarked_transactions says that
+  // bytes are those of joedb 10; no for others.
   std::optional<bool> ends_transactions;
   // For copies, and files that nobody else writes.
   static Journal_Options without_marks() {

@@ -56,8 +56,8 @@ class Journal_Recovery {
   // tail lock was not released since then.
   void cut_after_failure() noexcept;
 
-  // With Recovery::hard, until the first write: no other process has the file open, and whoever
-  // opens it, also in this process, waits.
+  // True with Recovery::hard until the first write: no other process has the file open. Opening it
+  // a second time blocks then, also in this process.
   bool has_file_alone() const { return is_alone_; }
 
  private:

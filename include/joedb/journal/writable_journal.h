@@ -77,7 +77,7 @@ class Writable_Journal {
   Offset get_hard_checkpoint() const { return header_.hard_checkpoint(); }
   const Checkpoints& get_checkpoints() const { return header_.checkpoints(); }
   bool is_covered() const { return header_.is_covered(); }
-  // With Recovery::hard, until the first write: whoever opens the file again waits.
+  // True with Recovery::hard until the first write. Opening the file a second time blocks then.
   bool has_file_alone() const { return recovery_.has_file_alone(); }
   Offset get_replay_position() const { return replay_.position(); }
   Replay_Place get_replay_place() const { return replay_.place(); }
@@ -92,9 +92,9 @@ class Writable_Journal {
   // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return get_position() - get_checkpoint(); }
 
-  // Whether there are entries behind the last end of a transaction (is_transaction_end), in the
-  // file or appended: what is appended next is part of the same transaction. Comments without text
-  // and integrity entries do not count. Requires that the journal was replayed. Throws Io_Error.
+  // True if entries follow the last end of a transaction (is_transaction_end), in the file or in
+  // the buffer. The next entry then belongs to the same transaction. Comments without text and
+  // integrity entries do not count. Requires that the journal was replayed. Throws Io_Error.
   bool is_unfinished() const;
 
   // Appends any entries of format/entry.h but Blob_Data and Update_Vector: all of them or none.

@@ -26,7 +26,7 @@ class Server_File final : public Abstract_File, public Connection {
   // ---- the file. Its mode is shared_write. Locks do nothing: the lock is that of the server.
   Offset get_size() const override;
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
-  // Throws Exception for other bytes than those that the server has there.
+  // Throws Exception if the bytes differ from those of the server at this offset.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void sync() override {}
   void datasync() override {}

@@ -27,7 +27,7 @@ class Local_Copy {
   // Number of bytes that were appended since the checkpoint. 0 between transactions, unless one was
   // abandoned.
   virtual Offset ahead_of_checkpoint() const = 0;
-  // Whether what was appended is behind the last end of a transaction (Writable_Journal).
+  // True if entries follow the last end of a transaction (Writable_Journal::is_unfinished).
   virtual bool is_unfinished() const { return ahead_of_checkpoint() > 0; }
 
   // Takes the write lock, if others share the file, waiting for it, and reads what they have

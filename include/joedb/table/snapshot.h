@@ -62,9 +62,9 @@ Snapshot_Form snapshot_form(const Snapshot_File& snapshot);
 bool write_snapshot(const Database& database, const Abstract_File& journal,
                     const Replay_Place& place, bool is_kept = false);
 
-// Removes all of them, and what a killed process has left of one, for good: also a power cut does
-// not bring them back. Returns the suffixes of those that there were; one that another process is
-// writing stays. Throws Io_Error.
+// Removes all snapshots of the journal, and unfinished ones of killed processes. When it returns, a
+// power cut does not bring them back. A snapshot that another process is writing stays. Returns the
+// suffixes of the removed files. Throws Io_Error.
 std::vector<std::string> remove_snapshots(const Abstract_File& journal);
 
 }  // namespace joedb::inline v1

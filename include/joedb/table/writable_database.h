@@ -116,8 +116,8 @@ class Writable_Database {
   // Writable_Journal::require_ready: the next change is the first of its transaction, unless this
   // object has written others since the last end.
   void require_ready() { journal_.require_ready(); }
-  // Ends what was written so far for the history, so that what follows is another transaction:
-  // appends the entry, a Timestamp or a Valid_Data, if something is behind the last end.
+  // Ends the current transaction of the history: appends the entry, a Timestamp or a Valid_Data, if
+  // entries follow the last end.
   template <class Entry>
   void end_transaction(const Entry& entry) {
     static_assert(is_transaction_end<Entry>);
