@@ -48,8 +48,8 @@ Checkpoints selected(const Checkpoint_Words& c, Offset size) {
   return result;
 }
 
-// Whether the words claim bytes that the file has not: a hard checkpoint beyond its end; or, where
-// nothing is hard and the file has entries, a soft one, or no checkpoint at all.
+// Whether the words claim bytes that the file has not: a hard checkpoint beyond its end, or a soft
+// one where the file would be empty; or there is none, and the file has entries.
 bool claims_too_much(const Checkpoint_Words& c, Offset size, Offset checkpoint) {
   bool has_checkpoint = false;
   bool has_missing = false;
@@ -60,7 +60,7 @@ bool claims_too_much(const Checkpoint_Words& c, Offset size, Offset checkpoint) 
                      (c[i] <= -journal_start && c[i] >= -size);
     has_missing = has_missing || c[i] < -size;
   }
-  return checkpoint == journal_start && size > journal_start && (has_missing || !has_checkpoint);
+  return checkpoint == journal_start && (has_checkpoint ? has_missing : size > journal_start);
 }
 
 // Entries of one byte, so that every checkpoint is between two.
