@@ -19,11 +19,10 @@ constexpr Command_Help client_help[] = {
     {"transaction", "value",
      "take the locks of the file and of the connection, pull, and read commands as joedbi does, "
      "until quit or the end of the input; then push and write a checkpoint. If the push is "
-     "refused, or the checkpoint or the output cannot be written, it is rolled back. rollback ends "
-     "it without a trace. abort "
-     "ends it and leaves what it did behind the checkpoint. With a text, a comment says why, and "
-     "it "
-     "ends with a time stamp: joedb log shows both",
+     "refused, or the output or, without a connection, the checkpoint cannot be written, it is "
+     "rolled back. rollback ends it without a trace. abort ends it and leaves what it did behind "
+     "the checkpoint. With a text, a comment says why, and it ends with a time stamp: joedb log "
+     "shows both",
      "transaction\ntransaction \"the first delivery\"\n"},
     {"rollback", "",
      "forget what an aborted transaction has left. Until then there is no other transaction, and "
