@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
 #include "testing/error_of.h"
 #include "testing/journal_process.h"
@@ -262,6 +263,32 @@ TEST_F(Integrity_Test, GoodBytesThatWaitForTheirCheckpointAreATail) {
       process.journal().checkpoint(i % 3 == 0 ? Checkpoint_Level::hard : Checkpoint_Level::soft);
     }
   }
+}
+
+// A power cut may bring the tail of a dead writer back that ends with the first entry of the file,
+// and keep the word of the next writer, which is one bit from its end.
+TEST_F(Integrity_Test, WhatWasCutOffDoesNotComeBackAsAHiddenCheckpoint) {
+  Header header;
+  header.checkpoints = {44, 44, 41, 41};
+  const auto words = encode_header(header);
+  std::string content(words.begin(), words.end());
+  content +=
+      "\x0a\x01"
+      "a\x0a\x01"
+      "b";
+  const auto hash = integrity_hash(std::string_view(content).substr(header_size), 41);
+  const auto entry = encode_integrity({41, hash});
+  content.append(entry.data(), entry.size());
+  ASSERT_EQ(content.size(), 73U);
+  Sim_Disk next_disk(content);
+  Journal_Process process(next_disk, Recovery::overwrite);
+  process.append(std::string(42, 'c'));
+  process.journal().soft_checkpoint();
+  EXPECT_EQ(process.journal().get_checkpoint(), 89);
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    EXPECT_EQ(error_of([&] { words_in(next_disk.power_cut(seed)); }).find("hides the checkpoint"),
+              std::string::npos)
+        << seed;
 }
 
 TEST_F(Integrity_Test, SaysWhichBytesAreDamaged) {

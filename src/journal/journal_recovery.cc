@@ -177,13 +177,36 @@ void Journal_Recovery::keep_tail(Offset file_size) {
                   "removes them");
 }
 
+// Whether what looks like an integrity entry begins somewhere in [start, end), or that cannot be
+// read.
+static bool may_have_integrity(const Abstract_File& file, Offset start, Offset end) {
+  constexpr std::size_t prefix_size = 10;  // opcode, size and magic
+  constexpr Offset block = 1 << 16;
+  const auto entry = encode_integrity({journal_start, 0});
+  const std::string_view prefix(entry.data(), prefix_size);
+  std::string bytes;
+  try {
+    for (; start < end; start += block) {
+      const Offset block_end = std::min(end, start + block + Offset{prefix_size} - 1);
+      bytes.resize(static_cast<std::size_t>(block_end - start));
+      file.read_exactly(bytes.data(), bytes.size(), start);
+      if (bytes.find(prefix) != bytes.npos) return true;
+    }
+  } catch (const Io_Error&) {
+    return true;
+  }
+  return false;
+}
+
 // What is about to be cut off may end with an integrity entry. Should the next writer's soft
 // checkpoint reach the disk and its bytes not, these must not stand there instead, at the same
 // position. What shows zeros gets them again: a failed sync of the writer before may have lost
 // them.
 void Journal_Recovery::erase(Abstract_File& file, Offset start, Offset end) const {
   const bool is_short = end - start <= 2 * Preallocator::max_step;
-  if ((!integrity_.is_enabled() && !header_.is_covered()) || !is_short) return;
+  if (!is_short) return;
+  const bool has_integrity = integrity_.is_enabled() || header_.is_covered();
+  if (!has_integrity && !may_have_integrity(file_, start, end)) return;
   file.write_zeros(start, end);
   file.datasync();
 }

@@ -172,6 +172,9 @@ MUTANTS = [
            '  header_.set_covered(buffer_.position());\n', '  header_.set_covered(buffer_.position() + 1);\n'),
     Mutant('dropped tails keep their integrity entries', RECOVERY,
            '  erase(out_, header_.checkpoint(), file_size);\n', ''),
+    Mutant('the tail of who wrote the first integrity entry is kept', RECOVERY,
+           '  if (!has_integrity && !may_have_integrity(file_, start, end)) return;\n',
+           '  if (!has_integrity) return;\n'),
     # Mapped files.
     Mutant('a map where the disk has no room', MAPPED, '      grow_to(new_end);\n', ''),
     Mutant('a rollback leaves its bytes in the map', MAPPED,
