@@ -180,14 +180,14 @@ void Journal_Recovery::keep_tail(Offset file_size) {
 // Whether what looks like an integrity entry begins somewhere in [start, end), or that cannot be
 // read.
 static bool may_have_integrity(const Abstract_File& file, Offset start, Offset end) {
-  constexpr std::size_t prefix_size = 10;  // opcode, size and magic
   constexpr Offset block = 1 << 16;
+  constexpr Offset prefix_size = integrity_entry_size - sizeof(Integrity_Entry);  // with the magic
   const auto entry = encode_integrity({journal_start, 0});
-  const std::string_view prefix(entry.data(), prefix_size);
+  const std::string_view prefix(entry.data(), std::size_t{prefix_size});
   std::string bytes;
   try {
     for (; start < end; start += block) {
-      const Offset block_end = std::min(end, start + block + Offset{prefix_size} - 1);
+      const Offset block_end = std::min(end, start + block + prefix_size - 1);
       bytes.resize(static_cast<std::size_t>(block_end - start));
       file.read_exactly(bytes.data(), bytes.size(), start);
       if (bytes.find(prefix) != bytes.npos) return true;
@@ -198,13 +198,14 @@ static bool may_have_integrity(const Abstract_File& file, Offset start, Offset e
   return false;
 }
 
-// What is about to be cut off may end with an integrity entry. Should the next writer's soft
-// checkpoint reach the disk and its bytes not, these must not stand there instead, at the same
-// position. What shows zeros gets them again: a failed sync of the writer before may have lost
-// them.
+// Overwrites what is about to be cut off with zeros, and syncs them, if it may have an integrity
+// entry: a power cut can bring the bytes back, together with the soft checkpoint of the next writer
+// but without its entries. If that is the same position, or one bit from it, readers would believe
+// the old bytes, or take the checkpoint for a damaged one. The entry may be the first of the file,
+// so that the bytes before say nothing. Zeros are written also where the file shows zeros: after a
+// failed sync of another writer these are perhaps not on the disk.
 void Journal_Recovery::erase(Abstract_File& file, Offset start, Offset end) const {
-  const bool is_short = end - start <= 2 * Preallocator::max_step;
-  if (!is_short) return;
+  if (end - start > 2 * Preallocator::max_step) return;
   const bool has_integrity = integrity_.is_enabled() || header_.is_covered();
   if (!has_integrity && !may_have_integrity(file_, start, end)) return;
   file.write_zeros(start, end);
