@@ -313,6 +313,14 @@ class Copies::Merge {
     }
   }
 
+  // Good entries. Where a power cut has cut the file in the zeros that fill up the last one, they
+  // are written.
+  static void copy_entries(const Abstract_File& from, Abstract_File& to, Offset start, Offset end) {
+    const Offset there = std::min(end, from.get_size());
+    from.copy_to(to, start, there - start);
+    to.write_zeros(there, end);
+  }
+
   // The header comes last: before, this copy has not what the header says. The Writer syncs.
   void repair(const Copy& copy, Abstract_File& file) {
     if (copy.later.later_entries > 0)
@@ -321,10 +329,9 @@ class Copies::Merge {
                      save_later_entries(file, copy.later));
     for (const Repair& repair : repairs_)
       if (repair.to == copy.index)
-        copies_.files_[repair.from]->copy_to(file, repair.start, repair.end - repair.start);
+        copy_entries(*copies_.files_[repair.from], file, repair.start, repair.end);
     // What nothing proves to be on its disk: see Durable_Part.
-    const Offset known_end = copy.durable.end(copy.known_durable);
-    file.copy_to(file, known_end, end_.offset - known_end);
+    copy_entries(file, file, copy.durable.end(copy.known_durable), end_.offset);
     clear_tail(file, best_->header, end_, !copy.is_followed || copy.later.later_offset > 0);
     // At no time this copy is without a header: it would count as missing. That in the other slot
     // may be of a rotation that does not count.

@@ -194,6 +194,21 @@ TEST_F(Wal_Copies, AreRefusedIfSomethingCouldBeMissing) {
       error_of([&] { open(); }));
 }
 
+// A power cut may leave the bytes of the last entry, and not the zeros that fill it up.
+TEST_F(Wal_Copies, MayEndBeforeTheZerosThatFillUpTheLastEntry) {
+  open();
+  append({"one", "two"});
+  close();
+  const std::size_t end_of_two = static_cast<std::size_t>(log_start) + 32 + entry_header_size + 3;
+  for (std::size_t copy = 0; copy < 3; ++copy)
+    disks_[copy] = Sim_Disk(disks_[copy].content().substr(0, copy < 2 ? end_of_two : log_start));
+  open();
+  append({"three"});
+  close();
+  for (std::size_t copy = 0; copy < 3; ++copy)
+    EXPECT_THAT(entries_of(copy), ElementsAre("one", "two", "three"));
+}
+
 TEST_F(Wal_Copies, FillANewDisk) {
   open();
   append({"one", "two"});
