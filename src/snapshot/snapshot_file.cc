@@ -329,18 +329,12 @@ bool Snapshot_File::fits(const Abstract_File& journal) const {
   return is_of_file(journal) || fits_wholly(journal);
 }
 
-// A file with this identity that has grown was written by somebody who has appended to it: only
-// another copy that was written into the same file, and is longer, looks the same. Where it has not
-// grown, and was changed since, somebody has written the header, or another file of this length
-// into it: then all bytes are compared where that takes no time.
 bool Snapshot_File::is_of_file(const Abstract_File& journal) const {
-  constexpr Offset takes_no_time = Offset{4} << 20;
-  const bool is_short = place_.position <= takes_no_time;
+  const bool is_short = place_.position <= compared_at_opening;
   const std::optional<File_Identity> identity = identity_of(journal);
   if (!identity || marks_.identity.file == 0) return !is_short;
-  if (identity->file != marks_.identity.file) return false;
-  const bool has_grown = journal.get_size() != place_.position;
-  return has_grown || identity->change == marks_.identity.change || !is_short;
+  return identity->file == marks_.identity.file &&
+         (identity->change == marks_.identity.change || !is_short);
 }
 
 bool Snapshot_File::fits_wholly(const Abstract_File& journal, const Progress& progress) const {

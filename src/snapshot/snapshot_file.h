@@ -86,6 +86,10 @@ class Snapshot_Writer final : public Section_Writer {
   Offset section_offset_ = 0;
 };
 
+// Up to this position, comparing all bytes of a journal takes no time. The laboratory sets it to 0,
+// to see what is done with longer ones.
+inline thread_local Offset compared_at_opening = Offset{4} << 20;
+
 // Reads one. Thread-safe where the file is.
 class Snapshot_File {
  public:
@@ -101,7 +105,8 @@ class Snapshot_File {
   const Replay_Place& place() const { return place_; }
   const Journal_Marks& marks() const { return marks_; }
   // Whether it was made of this journal, as far as that can be told without reading all of it. That
-  // is only done if another file has its name since, and for short journals. Throws Io_Error.
+  // is only done if another file has its name since, or it was changed and is short: another one of
+  // the same samples that was written into the same file is found then, too. Throws Io_Error.
   bool fits(const Abstract_File& journal) const;
   // Whether it was made of the bytes that this journal has. Reads all of them before the position.
   bool fits_wholly(const Abstract_File& journal, const Progress& progress = ignore) const;
