@@ -133,8 +133,7 @@ class Snapshot_Maker {
             file_.open_beside(suffix, Open_Mode::read_existing)->get_size()};
   }
 
-  // Whether the newest one is of this position, was used, and need not be compared with all of the
-  // journal when it is opened.
+  // Whether the newest one is of this position and file, and was used.
   bool has_newest(Offset position) const {
     if (database_.snapshot_report().position != position) return false;
     for (const Snapshot_Beside& beside : snapshots_beside(file_))

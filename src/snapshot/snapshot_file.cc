@@ -326,15 +326,14 @@ bool Snapshot_File::fits(const Abstract_File& journal) const {
   if (place_.position < journal_start) return false;
   if (size != Abstract_File::unknown_size && size < place_.position) return false;
   if (sample_journal(journal, place_.position) != marks_.sample) return false;
-  return is_of_file(journal) || fits_wholly(journal);
+  const bool must_compare =
+      !is_of_file(journal) || (place_.position <= compared_at_opening && !is_unchanged(journal));
+  return !must_compare || fits_wholly(journal);
 }
 
 bool Snapshot_File::is_of_file(const Abstract_File& journal) const {
-  const bool is_short = place_.position <= compared_at_opening;
   const std::optional<File_Identity> identity = identity_of(journal);
-  if (!identity || marks_.identity.file == 0) return !is_short;
-  return identity->file == marks_.identity.file &&
-         (identity->change == marks_.identity.change || !is_short);
+  return !identity || marks_.identity.file == 0 || identity->file == marks_.identity.file;
 }
 
 bool Snapshot_File::fits_wholly(const Abstract_File& journal, const Progress& progress) const {

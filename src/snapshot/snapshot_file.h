@@ -110,9 +110,9 @@ class Snapshot_File {
   bool fits(const Abstract_File& journal) const;
   // Whether it was made of the bytes that this journal has. Reads all of them before the position.
   bool fits_wholly(const Abstract_File& journal, const Progress& progress = ignore) const;
-  // Whether fits() need not read all of them.
+  // Whether it is the file that it was made of, as far as that is known.
   bool is_of_file(const Abstract_File& journal) const;
-  // Whether it is the file that it was made of, and nobody has changed it since.
+  // The same, and nobody has changed it since.
   bool is_unchanged(const Abstract_File& journal) const;
 
   struct Group {
