@@ -218,7 +218,8 @@ class Schedule {
       before_closing = disk_->beside();
     });
     // Closing may have written another one.
-    if (before_closing && !has_failed() && (*before_closing)[newest] != disk_->beside()[newest])
+    if (before_closing && !has_failed() && !file->is_killed() &&
+        (*before_closing)[newest] != disk_->beside()[newest])
       require_durable();
   }
 
