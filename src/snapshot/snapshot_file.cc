@@ -326,9 +326,9 @@ bool Snapshot_File::fits(const Abstract_File& journal) const {
   if (place_.position < journal_start) return false;
   if (size != Abstract_File::unknown_size && size < place_.position) return false;
   if (sample_journal(journal, place_.position) != marks_.sample) return false;
-  const bool must_compare =
-      !is_of_file(journal) || (place_.position <= compared_at_opening && !is_unchanged(journal));
-  return !must_compare || fits_wholly(journal);
+  if (is_unchanged(journal)) return true;
+  const bool is_long = place_.position > compared_at_opening;
+  return (is_long && is_of_file(journal)) || fits_wholly(journal);
 }
 
 bool Snapshot_File::is_of_file(const Abstract_File& journal) const {
