@@ -177,8 +177,8 @@ void Journal_Recovery::keep_tail(Offset file_size) {
                   "removes them");
 }
 
-// Whether what looks like an integrity entry begins somewhere in [start, end), or that cannot be
-// read.
+// Whether the first bytes of an integrity entry stand anywhere in [start, end). True if that cannot
+// be read.
 static bool may_have_integrity(const Abstract_File& file, Offset start, Offset end) {
   constexpr Offset block = 1 << 16;
   constexpr Offset prefix_size = integrity_entry_size - sizeof(Integrity_Entry);  // with the magic
@@ -198,12 +198,13 @@ static bool may_have_integrity(const Abstract_File& file, Offset start, Offset e
   return false;
 }
 
-// Overwrites what is about to be cut off with zeros, and syncs them, if it may have an integrity
-// entry: a power cut can bring the bytes back, together with the soft checkpoint of the next writer
-// but without its entries. If that is the same position, or one bit from it, readers would believe
-// the old bytes, or take the checkpoint for a damaged one. The entry may be the first of the file,
-// so that the bytes before say nothing. Zeros are written also where the file shows zeros: after a
-// failed sync of another writer these are perhaps not on the disk.
+// [start, end) is about to be cut off. If it may hold an integrity entry, it is first overwritten
+// with zeros, and synced. Otherwise a power cut could restore the old bytes, while the soft
+// checkpoint of the next writer is already on the disk, and its entries are not. If the old entry
+// ends at that checkpoint, readers would accept the old bytes. If it ends one bit from there, they
+// would report a damaged checkpoint. The old entry may be the first one of the file, so it is
+// looked for even if the journal has none. The zeros are written even where the file shows zeros:
+// after a failed sync of another writer, the disk may still hold something else.
 void Journal_Recovery::erase(Abstract_File& file, Offset start, Offset end) const {
   if (end - start > 2 * Preallocator::max_step) return;
   const bool has_integrity = integrity_.is_enabled() || header_.is_covered();

@@ -95,7 +95,7 @@ class Schedule {
     program_.deleted_values = random_.flip() ? Deleted_Values::keep : Deleted_Values::reset;
     program_.indexes = Random_Changes::indexes(random_);
     disk_ = std::make_unique<Sim_Disk>();
-    // Half of the schedules show what is done with snapshots and journals that are larger.
+    // In half of the schedules, opening checks no snapshot and no journal as a whole.
     sees_damage_ = random_.flip();
     if (!sees_damage_) verified_at_opening = compared_at_opening = 0;
     is_long_ = chance(30);
@@ -119,8 +119,8 @@ class Schedule {
   }
 
   ~Schedule() {
-    verified_at_opening = usually_verified;
-    compared_at_opening = usually_compared;
+    verified_at_opening = usually_verified_;
+    compared_at_opening = usually_compared_;
   }
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
@@ -595,8 +595,8 @@ class Schedule {
     }
   }
 
-  // A journal of the same length, with the same samples, that has another letter in a text. Of a
-  // longer one, only moving it to the name is noticed.
+  // A journal of the same length, with the same samples, that has another letter in a text. Where
+  // journals are not compared as a whole, only another file is told apart, not other bytes in it.
   void become_twin(const std::string& snapshot) {
     if (!is_whole(snapshot)) return;
     const Offset position = open_file(snapshot)->place().position;
@@ -676,9 +676,9 @@ class Schedule {
     }
   }
 
-  // Other snapshots are made of the damaged one, or of the journal. Nothing else is written: who
-  // changes tables that are wrong writes what does not fit. Nobody looks into them either: a list
-  // of records may have no end.
+  // Writes other snapshots, from the damaged one or from the journal. No records are changed: in
+  // damaged tables that would append entries that do not fit the journal. The tables are not
+  // printed either: a damaged list of records may have no end.
   void derive() {
     for (std::size_t n = 1 + random_.below(3); n > 0; --n) {
       switch (random_.below(4)) {
@@ -752,8 +752,8 @@ class Schedule {
   Opening program_;
   std::unique_ptr<Sim_Disk> disk_;
   std::vector<std::string> backups_;
-  const Offset usually_verified = verified_at_opening;
-  const Offset usually_compared = compared_at_opening;
+  const Offset usually_verified_ = verified_at_opening;
+  const Offset usually_compared_ = compared_at_opening;
   bool sees_damage_;  // opening verifies snapshots, and compares journals, of this size
   bool is_long_;      // journals are longer than their samples
   bool is_nested_ = false;

@@ -86,8 +86,9 @@ class Snapshot_Writer final : public Section_Writer {
   Offset section_offset_ = 0;
 };
 
-// Up to this position, comparing all bytes of a journal takes no time. The laboratory sets it to 0,
-// to see what is done with longer ones.
+// A snapshot at this position or before: opening may compare all bytes of the journal before it.
+// Behind it, that would take too long. The laboratory sets it to 0: short journals are then opened
+// like long ones.
 inline thread_local Offset compared_at_opening = Offset{4} << 20;
 
 // Reads one. Thread-safe where the file is.
@@ -104,9 +105,10 @@ class Snapshot_File {
   const Abstract_File& file() const { return *file_; }
   const Replay_Place& place() const { return place_; }
   const Journal_Marks& marks() const { return marks_; }
-  // Whether it was made of this journal, as far as that can be told without reading all of it. That
-  // is only done if another file has its name since, or it was changed and is short: another one of
-  // the same samples that was written into the same file is found then, too. Throws Io_Error.
+  // Whether it was made of this journal. The samples must be equal. A file that nobody has changed
+  // since needs no more; nor does a long journal (compared_at_opening) in the same file. Else all
+  // bytes before the position are compared. So a long journal with equal samples that was written
+  // into the same file is not told apart. Throws Io_Error.
   bool fits(const Abstract_File& journal) const;
   // Whether it was made of the bytes that this journal has. Reads all of them before the position.
   bool fits_wholly(const Abstract_File& journal, const Progress& progress = ignore) const;

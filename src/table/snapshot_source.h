@@ -59,7 +59,7 @@ class Snapshot_Source {
 };
 
 // Snapshots with no more bytes than this are verified when they are opened. The laboratory sets it
-// to 0, to see what larger ones do.
+// to 0: small snapshots are then opened like large ones.
 inline thread_local Offset verified_at_opening = Offset{1} << 20;
 
 }  // namespace joedb::inline v1

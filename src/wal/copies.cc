@@ -313,8 +313,8 @@ class Copies::Merge {
     }
   }
 
-  // Good entries. Where a power cut has cut the file in the zeros that fill up the last one, they
-  // are written.
+  // Copies good entries, which stand in [start, end). A power cut may have cut `from` in the
+  // padding of its last entry: the missing zeros are written.
   static void copy_entries(const Abstract_File& from, Abstract_File& to, Offset start, Offset end) {
     const Offset there = std::min(end, from.get_size());
     from.copy_to(to, start, there - start);

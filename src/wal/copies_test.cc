@@ -194,8 +194,8 @@ TEST_F(Wal_Copies, AreRefusedIfSomethingCouldBeMissing) {
       error_of([&] { open(); }));
 }
 
-// A power cut may leave the bytes of the last entry, and not the zeros that fill it up.
-TEST_F(Wal_Copies, MayEndBeforeTheZerosThatFillUpTheLastEntry) {
+// A power cut may leave the bytes of the last entry without its padding.
+TEST_F(Wal_Copies, MayEndBeforeThePaddingOfTheLastEntry) {
   open();
   append({"one", "two"});
   close();
