@@ -328,14 +328,15 @@ void Writable_Journal::hard_checkpoint() {
   finish_hard_checkpoint();
 }
 
-// It may be one that another process did not live to sync: then its words are written again.
+// The last hard checkpoint may be of a process that was killed before its sync: then its words are
+// written again, and synced.
 void Writable_Journal::sync_hard_checkpoint() {
   if (checkpoints_.is_durable(get_hard_checkpoint())) return;
   const Tail_Lock tail(*this);
   checkpoints_.sync_hard();
 }
 
-// What is done under the lock of the program: all but the last sync.
+// All steps of a hard checkpoint before its last sync. The program holds its own lock meanwhile.
 void Writable_Journal::begin_hard_checkpoint() {
   prepare_checkpoint();
   require_no_blob();
@@ -346,7 +347,7 @@ void Writable_Journal::begin_hard_checkpoint() {
   syncs_.begin({get_position(), is_sealed});
 }
 
-// Under the lock of the program, by whoever comes first.
+// The steps behind the sync. The first caller does them, while the program holds its own lock.
 void Writable_Journal::finish_hard_checkpoint() {
   file_.require_own_process();  // before anybody waits for a thread of the parent
   const auto done = syncs_.finish();
@@ -392,7 +393,8 @@ void Writable_Journal::enable_integrity() {
   hard_checkpoint();
 }
 
-// A text that ends like an integrity entry must not be taken for one.
+// Before a checkpoint: an integrity entry; or, where the journal has none, an empty comment behind
+// a text that ends like one, so that readers do not take the text for an entry.
 void Writable_Journal::append_integrity() {
   if (!has_integrity()) {
     if (is_ready_ && integrity_.ends_like_entry()) append(Comment{""});
@@ -431,7 +433,7 @@ void Writable_Journal::rollback_to(const Replay_Place& savepoint) {
   require_no_blob();
   finish_hard_checkpoint();
   assert(savepoint.position <= get_position());
-  // The end of the file would be before its checkpoint.
+  // Else the file would end before its checkpoint.
   if (savepoint.position < get_checkpoint())
     throw Exception(file_.get_name() + ": what has a checkpoint cannot be rolled back");
   if (savepoint.position == get_position()) return;
