@@ -120,13 +120,13 @@ joedb_undo --dry-run city.joedb                     0
 joedb_undo city.joedb 1000                          1
 joedb_undo missing.joedb                            1
 joedb_undo --ours --theirs city.joedb               2
-joedb_undo conflict.joedb 83                        1
-joedb_undo --ours conflict.joedb 83                 0
+joedb_undo conflict.joedb 109                       1
+joedb_undo --ours conflict.joedb 109                0
 joedb_revert --dry-run city.joedb ..                0
 joedb_revert city.joedb 1000..                      1
 joedb_revert city.joedb                             2
-joedb_restore --at 75 conflict.joedb city 0         0
-joedb_restore --at 75 conflict.joedb city 9         1
+joedb_restore --at 101 conflict.joedb city 0        0
+joedb_restore --at 101 conflict.joedb city 9        1
 joedb_restore conflict.joedb city 0                 2
 joedb_forget --dry-run conflict.joedb city 0        0
 joedb_forget conflict.joedb city 0                  0

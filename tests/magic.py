@@ -18,7 +18,7 @@ def run(folder, *words, text=''):
 def check(tools, folder):
     run(folder, f'{tools}/joedbi', '--new', 'city.joedb', text='create_table city\n')
     run(folder, f'{tools}/joedb_wal', 'bench', '--keep', '--entries', '1', 'log')
-    database = 'joedb database, format 5, checkpoints 41 41 56 56'
+    database = 'joedb database, format 5, checkpoints 82 82 82 82'
     for name, text, mime in (('city.joedb', database, 'application/x-joedb'),
                              ('log', 'joedb write-ahead log, format 1', 'application/x-joedb-wal')):
         for option, expected in ('--brief', text), ('--mime-type', mime):

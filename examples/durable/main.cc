@@ -16,7 +16,7 @@ class Shop {
  public:
   explicit Shop(const char* file)
       : db_(file, joedb::Open_Mode::write_existing_or_create_new, options()) {
-    db_.enable_integrity();  // damaged bytes will be found
+    db_.enable_integrity();  // damage will be found, also before soft checkpoints
   }
 
   // May be called from any thread.

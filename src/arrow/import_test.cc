@@ -662,7 +662,7 @@ TEST_F(Arrow_Import_Test, IdsThatSkipTooManyAreFoundBeforeTheFirstIsWritten) {
 // ---- blobs --------------------------------------------------------------------------------------
 
 TEST_F(Arrow_Import_Test, ABlobThatLooksLikeAnIntegrityEntryIsAnErrorAndNothingIsWritten) {
-  const auto entry = encode_integrity({41, 0});
+  const auto entry = encode_integrity({41, 0, Integrity::sparse});
   const std::string payload(entry.begin() + 2, entry.end());
   EXPECT_EQ(failure({{{"z", "bytes"}, texts<int>({"a", payload})}}),
             "column bytes, row 1: a blob must not look like an integrity entry");

@@ -84,10 +84,15 @@ class Changer {
       make_plan(file, content);
       if (!command_.may_drop) require_no_drops(plan_);
       if (command_.asks && is_interactive()) ask_before_large_deletions(plan_.changes, content);
-      if (!plan_.changes.empty())
-        info_ = write_transaction(database, wanted_, plan_, command_.author, std::time(nullptr));
+      if (!plan_.changes.empty()) write_to(database);
       make_text();
     });
+  }
+
+  void write_to(Writable_Database& database) {
+    info_ = write_transaction(database, wanted_, plan_, command_.author, std::time(nullptr));
+    database.prepare_checkpoint(Checkpoint_Level::hard);
+    info_.end = std::as_const(database).get_journal().get_position();
   }
 
   void make_plan(Abstract_File& file, const Database& database) {

@@ -22,14 +22,16 @@ bool try_to_share(const Abstract_File& file, New_File& branch, Offset end) {
          file.equal_to(branch, std::max(end - sample, journal_start), end);
 }
 
-// The bytes up to `end`, and the header of a journal that has no checkpoint yet.
+// The bytes up to `end`, and the header of a journal that has a soft checkpoint there.
 void copy_beginning(const Abstract_File& file, New_File& branch, Offset end) {
   if (!try_to_share(file, branch, end)) {
     branch.truncate(0);
     file.copy_to(branch, 0, end);
   }
-  const std::array<char, header_size> header = encode_header({});
-  branch.pwrite(header.data(), header.size(), 0);
+  Header header;
+  if (end > journal_start) header.checkpoints.back() = -end;
+  const std::array<char, header_size> bytes = encode_header(header);
+  branch.pwrite(bytes.data(), bytes.size(), 0);
 }
 
 void write_branch(Abstract_File& file, Recovery recovery, const When& when, New_File& branch) {
@@ -38,11 +40,15 @@ void write_branch(Abstract_File& file, Recovery recovery, const When& when, New_
   original.replay(Ignore_Entries(), end);
   require_entry_end(original, end);
   copy_beginning(file, branch, end);
-  const bool has_integrity = original.is_covered();
-  Writable_Journal journal(branch, Recovery::ignore_header);
+  Journal_Options options = options_of_new_file();
+  const bool may_be_damaged =
+      recovery == Recovery::ignore_header || recovery == Recovery::ignore_signature;
+  if (may_be_damaged) options.recovery = Recovery::ignore_header;
   try {
+    Writable_Journal journal(branch, options);
     journal.replay(Ignore_Entries());
-    if (has_integrity) journal.enable_integrity();
+    // Others stay as long as they are: what is behind can still be pushed to them.
+    if (original.get_integrity() == Integrity::each_checkpoint) journal.enable_integrity();
     journal.hard_checkpoint();
   } catch (...) {
     Destructor_Logger::remove_logger();  // the file will be removed

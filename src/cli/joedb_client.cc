@@ -126,10 +126,8 @@ class Client_Tool {
     if (is_classic() || journal.has_failed() || journal.ahead_of_checkpoint() > 0 ||
         end == before || journal.get_hard_checkpoint() >= end)
       return;
-    // Of what others have pushed without integrity entries: one of ours would only be here.
-    if (&connection_ != &Connection::dummy && journal.has_integrity() && !journal.is_covered())
-      return;
     store.lock_pull();
+    store.prepare_checkpoint(Checkpoint_Level::hard);
     store.hard_checkpoint();
     store.unlock();
   }

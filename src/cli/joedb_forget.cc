@@ -116,7 +116,8 @@ class Forgetting {
   // With a checkpoint.
   void write(Writable_Journal& journal) {
     forgetter_.write(journal, command_.author, std::time(nullptr));
-    if (Integrity_Reader(file_).entry_before(checkpoint_)) journal.enable_integrity();
+    const auto last = Integrity_Reader(file_).entry_before(checkpoint_);
+    if (last && last->kind == Integrity::each_checkpoint) journal.enable_integrity();
     journal.soft_checkpoint();
     require_unique(journal.get_file());
     proof_ = forgetter_.prove(journal.get_file(), journal.get_position());
@@ -264,7 +265,7 @@ int forget_in_place(const std::string& name, const Forget_Command& command) {
     Forgetting forgetting(replaced.file(), command);
     if (!forgetting.has_anything()) return forgetting.finish_earlier();
     replaced.replace(command.backup, [&](File& made) {
-      Writable_Journal journal(made);
+      Writable_Journal journal(made, options_of_new_file());
       try {
         forgetting.write(journal);
         journal.hard_checkpoint();

@@ -91,10 +91,10 @@ void pack_to(const std::string& in, const std::string& out, bool force,
 // The whole of a file that nobody else has open, with a hard checkpoint.
 void pack_file(File& file, const Pack_Options& options, File& packed) {
   Writable_Journal source(file);  // refuses an unfinished transaction
-  Writable_Journal destination(packed);
+  Writable_Journal destination(packed, options_of_new_file());
   try {
     pack_content(file, options, destination);
-    if (source.has_integrity()) destination.enable_integrity();
+    if (source.get_integrity() == Integrity::each_checkpoint) destination.enable_integrity();
     destination.hard_checkpoint();
   } catch (...) {
     Destructor_Logger::remove_logger();  // the file will be removed

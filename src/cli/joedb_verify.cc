@@ -63,17 +63,25 @@ class Verifier {
 
   void operator()(const Integrity_Entry& entry) {
     const Offset end = journal_.get_replay_position();
-    if (!Integrity_Reader(file_, entry.start).is_good(entry, end - integrity_entry_size)) {
-      damage_ = {entry.start, end, "the bytes are not those that were written"};
-      throw Data_Error(damage_->reason);
-    }
-    if (entry.start > covered_) {
-      damage_ = {covered_, entry.start, "an integrity entry is missing"};
-      throw Data_Error(damage_->reason);
-    }
     ++entries_;
-    covered_ = end;
+    if (end <= covered_) return;  // a later one covers what this one is about
+    if (!Integrity_Reader(file_, entry.start).is_good(entry, end - integrity_entry_size))
+      damage_ = {entry.start, end, "the bytes are not those that were written"};
+    else if (entry.start > covered_)
+      damage_ = {covered_, entry.start, "an integrity entry is missing"};
+    fail_if_damaged(end);
+    covered_ = std::max(covered_, end);
     tables_.clear();
+  }
+
+  void operator()(const Blob_Data& entry) {
+    const Blob& blob = entry.blob;
+    if (blob.get_size() != integrity_payload_size) return;
+    if (!resembles_integrity_payload(file_.read_blob(blob))) return;
+    const Offset end = journal_.get_replay_position();
+    if (end <= covered_) return;
+    damage_ = {end - integrity_entry_size, end, "an integrity entry is damaged"};
+    fail_if_damaged(end);
   }
 
   template <class Entry>
@@ -83,6 +91,14 @@ class Verifier {
   }
 
  private:
+  // Unless a later entry covers it: so it is where Recovery::ignore_header has taken damage over.
+  void fail_if_damaged(Offset end) {
+    if (!damage_) return;
+    const auto good = reader_.find_good_end(end, journal_.get_checkpoint(), covered_);
+    if (!good) throw Data_Error(damage_->reason);
+    covered_ = *good;
+    damage_.reset();
+  }
   void note(Table_Id id) {
     for (const auto& table : database_.tables())
       if (table && table->id() == id) tables_.insert(table->name());
@@ -329,7 +345,7 @@ Json json_of(const std::string& name, const Verifier& verifier, const std::optio
 
 const char* const details =
     R"(Reads all entries, builds the tables, and compares the bytes with the integrity entries that a
-writer puts before each checkpoint, if it is told to (--protect, or enable_integrity() in C++).
+writer puts before hard checkpoints, or before each one (--protect, or enable_integrity() in C++).
 Without them, only damage that cannot be decoded is found. Snapshots beside FILE are compared with
 their checksums, with the bytes of FILE, and with tables that are replayed from it. Exit code 1 if
 FILE or a snapshot is damaged, or if an unfinished transaction makes writers refuse it.

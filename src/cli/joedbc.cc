@@ -27,7 +27,7 @@ static const char* const details =
   namespace a::b::c                         where the code goes; its last part names the header
                                             (default: the name of BASE)
   timestamp_transactions                    every transaction ends with a time stamp
-  unmarked_transactions                     transactions of clients end without a mark, as in joedb 10
+  unmarked_transactions                     bytes are those of joedb 10: no marks, no integrity entries
   create_unique_index NAME TABLE FIELD[,…]  an index: no two records have the same values of these
                                             fields
   create_index NAME TABLE FIELD[,…]         an index in which values may occur again

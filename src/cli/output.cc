@@ -51,6 +51,12 @@ void require_alone(File& file) {
                   "first");
 }
 
+Journal_Options options_of_new_file() {
+  Journal_Options options;
+  options.has_integrity = !is_classic();
+  return options;
+}
+
 std::unique_ptr<File> lock_to_replace(const std::string& name) {
   std::error_code ignored;
   if (!std::filesystem::exists(name, ignored)) return nullptr;

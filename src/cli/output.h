@@ -62,6 +62,9 @@ void fill_new_file(const std::string& name, Fill&& fill) {
   fill_new_file(name, New_File::Existing::refuse, fill);
 }
 
+// Of journals that tools make: with integrity entries, unless --classic is given.
+Journal_Options options_of_new_file();
+
 // The same for a journal, to which fill(journal) appends; then writes a hard checkpoint (with
 // --classic: a soft one). The file is compressed if its name ends with .zst. Throws Exception if
 // there is such a file and `force` is not set.
@@ -72,7 +75,7 @@ void write_new_file(const std::string& name, bool force, Fill&& fill) {
   const std::unique_ptr<File> replaced = is_classic() ? nullptr : lock_to_replace(name);
   const auto existing = force ? New_File::Existing::replace : New_File::Existing::refuse;
   const auto write = [&](File& file) {
-    Writable_Journal journal(file);
+    Writable_Journal journal(file, options_of_new_file());
     try {
       fill(journal);
       journal.checkpoint(is_classic() ? Checkpoint_Level::soft : Checkpoint_Level::hard);

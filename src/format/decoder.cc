@@ -70,9 +70,13 @@ void Decoder_Input::refill_or_throw(std::size_t size) {
 
 void Decoder_Input::skip(Offset size) {
   if (size < 0 || size > remaining()) throw_past_the_end(static_cast<std::uint64_t>(size));
+  // Reading a little costs less than a new window; and what was skipped cannot be verified.
+  constexpr Offset little = 1 << 16;
   const Offset in_window = end_ - current_;
   if (size <= in_window)
     current_ += size;
+  else if (size < little)
+    take(static_cast<std::size_t>(size));
   else
     reset(position() + size, limit_);
 }

@@ -1,14 +1,28 @@
 #ifndef FORMAT_HASH_H
 #define FORMAT_HASH_H
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-// XXH3, 64 bits (https://github.com/Cyan4973/xxHash). Compiled in, so that users link nothing more.
+// XXH3, 64 bits (https://github.com/Cyan4973/xxHash). Compiled in, so that users link nothing more;
+// twice on x86, for those processors that have AVX2.
 
 namespace joedb::inline v1 {
 
 std::uint64_t hash_of(std::string_view bytes, std::uint64_t seed);
+
+// The same of bytes that come in pieces.
+class Hash_Of_Pieces {
+ public:
+  void start(std::uint64_t seed);
+  void add(std::string_view bytes);
+  std::uint64_t hash() const;
+
+ private:
+  static constexpr std::size_t size = 576;
+  alignas(64) char state_[size];
+};
 
 }  // namespace joedb::inline v1
 

@@ -8,8 +8,8 @@
 
 namespace joedb::inline v1 {
 
-// Opcode, size and magic.
-static constexpr std::size_t prefix_size = 10;
+// Opcode, size, and the magic without its last byte, which is the kind.
+static constexpr std::size_t prefix_size = 9;
 static constexpr std::size_t magic_offset = 2;
 static constexpr char prefix[prefix_size] = {static_cast<char>(Opcode::blob),
                                              char{integrity_payload_size},
@@ -19,13 +19,13 @@ static constexpr char prefix[prefix_size] = {static_cast<char>(Opcode::blob),
                                              'e',
                                              'd',
                                              'b',
-                                             '\xc5',
-                                             0};
+                                             '\xc5'};
 
 std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& entry) {
   std::array<char, integrity_entry_size> bytes;
   std::memcpy(bytes.data(), prefix, prefix_size);
-  store(store(bytes.data() + prefix_size, entry.start), entry.hash);
+  bytes[prefix_size] = static_cast<char>(entry.kind);
+  store(store(bytes.data() + prefix_size + 1, entry.start), entry.hash);
   return bytes;
 }
 
@@ -37,21 +37,30 @@ std::optional<Integrity_Entry> decode_integrity(std::string_view bytes) {
 std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes) {
   constexpr std::size_t magic_size = prefix_size - magic_offset;
   if (std::memcmp(bytes.data(), prefix + magic_offset, magic_size) != 0) return std::nullopt;
-  return Integrity_Entry{load<Offset>(bytes.data() + magic_size),
-                         load<std::uint64_t>(bytes.data() + magic_size + sizeof(Offset))};
+  const auto kind = static_cast<Integrity>(bytes[magic_size]);
+  if (kind != Integrity::sparse && kind != Integrity::each_checkpoint) return std::nullopt;
+  const char* const rest = bytes.data() + magic_size + 1;
+  return Integrity_Entry{load<Offset>(rest), load<std::uint64_t>(rest + sizeof(Offset)), kind};
 }
 
 // Asked before every checkpoint; without the processor's own instruction std::popcount is a call.
+static int count_of_bits(std::uint64_t bits) {
+  bits -= (bits >> 1) & 0x5555'5555'5555'5555;
+  bits = (bits & 0x3333'3333'3333'3333) + ((bits >> 2) & 0x3333'3333'3333'3333);
+  bits = (bits + (bits >> 4)) & 0x0f0f'0f0f'0f0f'0f0f;
+  return static_cast<int>((bits * 0x0101'0101'0101'0101) >> 56);
+}
+
+static constexpr int few_bits = 8;
+
 bool resembles_integrity(std::string_view bytes) {
-  constexpr int few = 8;
-  int difference = 0;
-  const auto count = [&](std::uint64_t bits) {
-    for (; bits != 0 && difference <= few; bits &= bits - 1) ++difference;
-  };
-  static_assert(prefix_size == 10);
-  count(load<std::uint64_t>(bytes.data()) ^ load<std::uint64_t>(prefix));
-  count(std::uint64_t{load<std::uint16_t>(bytes.data() + 8)} ^ load<std::uint16_t>(prefix + 8));
-  return difference <= few;
+  return count_of_bits(load<std::uint64_t>(bytes.data()) ^ load<std::uint64_t>(prefix)) <= few_bits;
+}
+
+bool resembles_integrity_payload(std::string_view bytes) {
+  constexpr std::uint64_t last_byte = std::uint64_t{0xff} << 56;
+  const auto pattern = load<std::uint64_t>(prefix + 1) >> 8;
+  return count_of_bits((load<std::uint64_t>(bytes.data()) ^ pattern) & ~last_byte) <= few_bits;
 }
 
 std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed) {
@@ -61,6 +70,41 @@ std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed) {
     bytes.remove_prefix(block.size());
   }
   return seed;
+}
+
+struct Integrity_Hasher::State {
+  std::uint64_t seed;  // of this block
+  std::size_t in_block;
+  Hash_Of_Pieces block;  // the bytes of this block, if there are any
+};
+
+Integrity_Hasher::Integrity_Hasher() = default;
+Integrity_Hasher::~Integrity_Hasher() = default;
+
+void Integrity_Hasher::start(Offset offset) {
+  if (!state_) state_ = std::make_unique<State>();
+  state_->seed = static_cast<std::uint64_t>(offset);
+  state_->in_block = 0;
+}
+
+void Integrity_Hasher::add(std::string_view bytes) {
+  constexpr auto block_size = std::size_t{integrity_block_size};
+  State& state = *state_;
+  while (!bytes.empty()) {
+    const std::string_view piece = bytes.substr(0, block_size - state.in_block);
+    if (state.in_block == 0) state.block.start(state.seed);
+    state.block.add(piece);
+    state.in_block += piece.size();
+    if (state.in_block == block_size) {
+      state.seed = state.block.hash();
+      state.in_block = 0;
+    }
+    bytes.remove_prefix(piece.size());
+  }
+}
+
+std::uint64_t Integrity_Hasher::hash() const {
+  return state_->in_block == 0 ? state_->seed : state_->block.hash();
 }
 
 }  // namespace joedb::inline v1

@@ -36,7 +36,7 @@ Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& w
   const Offset end = moment ? find_moment(file, *moment, recovery) : 0;
   std::optional<Transaction_Summary> found;
   for (const Transaction_Summary& summary : Summaries(file, reading_all(recovery))) {
-    if (moment && summary.end > end) break;
+    if (moment && summary.entries_end > end) break;
     if (says_something(summary, summary.has_changes()) || !found) found = summary;
   }
   if (!found) throw Exception("has no transactions");
@@ -44,12 +44,12 @@ Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& w
 }
 
 static bool is_before(const Transaction_Info& info, const Moment& since) {
-  if (since.kind == Moment::Kind::position) return info.end <= since.value;
+  if (since.kind == Moment::Kind::position) return info.entries_end <= since.value;
   return !info.time || *info.time < since.value;
 }
 
 static bool is_behind(const Transaction_Info& info, const Moment& until) {
-  if (until.kind == Moment::Kind::position) return info.end > until.value;
+  if (until.kind == Moment::Kind::position) return info.entries_end > until.value;
   return info.time && *info.time > until.value;
 }
 
@@ -155,7 +155,7 @@ Range_Of_Whens parse_range(const std::string& text, std::int64_t now) {
 static Offset position_of(Abstract_File& file, const When& when, Recovery recovery) {
   const Offset position = find_position(file, when, recovery);
   const auto found = find_transaction(file, position, reading_all(recovery));
-  if (found && found->end != position)
+  if (found && position < found->entries_end)
     throw Exception("the position " + std::to_string(position) +
                     " is inside of the transaction from " + std::to_string(found->begin) + " to " +
                     std::to_string(found->end));
@@ -253,7 +253,7 @@ Transaction_Info write_transaction(Writable_Database& database, const Wanted_Cha
   write_plan(database, plan);
   if (wanted.has_valid_data) database.write(Valid_Data{});
   database.write(Timestamp{now});
-  info.end = journal.get_position();
+  info.end = info.entries_end = journal.get_position();
   info.time = now;
   info.has_own_time = info.is_complete = true;
   return info;

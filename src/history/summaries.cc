@@ -13,6 +13,8 @@ namespace joedb::inline v1 {
 // Entries on their way to summaries: a handler.
 class Summaries::Reader {
  public:
+  using Sees_Integrity_Entries = void;
+
   Reader(Abstract_File& file, Offset from, std::optional<Offset> to, const Change_Options& options)
       : options_(options), journal_(file, options.recovery) {
     to_ = to.value_or(journal_.get_checkpoint());
@@ -28,6 +30,7 @@ class Summaries::Reader {
       try {
         read_piece();
       } catch (...) {  // those before it come first
+        if (is_after_end_) finish();
         error_ = std::current_exception();
       }
     }
@@ -51,11 +54,11 @@ class Summaries::Reader {
 
   void replay_batch(Decoder_Input& in, Context& context, Offset end) {
     const Offset start = in.position();
-    if (is_after_valid_data_ || end - start < shortest_batch) return;
+    if (is_after_end_ || end - start < shortest_batch) return;
     decode_run(in, context, end, Sink{*this});
     if (in.position() == start) return;
     has_entries_ = true;
-    done_ = in.position();
+    done_ = summary_.entries_end = in.position();
   }
 
   void operator()(const Comment& e) {
@@ -69,15 +72,22 @@ class Summaries::Reader {
   }
   void operator()(const Valid_Data&) {
     begin_entry();
-    summary_.is_complete = has_seen_end_ = is_after_valid_data_ = has_entries_ = true;
+    note_end();
     end_entry();
   }
   void operator()(const Timestamp& e) {
-    summary_.is_complete = has_seen_end_ = has_entries_ = true;
+    if (is_after_end_ && summary_.has_own_time) finish();
+    note_end();
     summary_.has_own_time = true;
     summary_.time = last_time_ = e.seconds;
     end_entry();
-    finish();
+  }
+  // Stands behind a transaction, before the checkpoint that ends it.
+  void operator()(const Integrity_Entry&) {
+    if (has_entries_ || has_comments_)
+      done_ = journal_.get_replay_position();
+    else
+      done_ = summary_.begin = journal_.get_replay_position();
   }
   void operator()(const Blob_Data& e) {
     begin_entry();
@@ -197,12 +207,13 @@ class Summaries::Reader {
     if (has_entries_ || has_comments_) finish();
   }
 
-  // Ends what stands before an entry that is no time stamp.
+  // Ends what stands before an entry that is no time stamp, nor an integrity entry.
   void begin_entry() {
-    if (is_after_valid_data_) [[unlikely]]
+    if (is_after_end_) [[unlikely]]
       finish();
   }
-  void end_entry() { done_ = journal_.get_replay_position(); }
+  void end_entry() { done_ = summary_.entries_end = journal_.get_replay_position(); }
+  void note_end() { summary_.is_complete = has_seen_end_ = is_after_end_ = has_entries_ = true; }
 
   bool has_filter() const { return !options_.tables.empty(); }
   bool is_wanted(Table_Id id) const {
@@ -281,7 +292,7 @@ class Summaries::Reader {
       ready_.push_back(std::move(summary_));
     summary_ = {};
     summary_.begin = done_;
-    has_entries_ = has_comments_ = is_after_valid_data_ = false;
+    has_entries_ = has_comments_ = is_after_end_ = false;
   }
 
   const Change_Options options_;
@@ -297,7 +308,7 @@ class Summaries::Reader {
   bool has_entries_ = false;              // other than comments, in this transaction
   bool has_comments_ = false;
   Offset end_of_first_comment_ = 0;
-  bool is_after_valid_data_ = false;
+  bool is_after_end_ = false;
   bool has_seen_end_ = false;
   std::optional<std::int64_t> last_time_;
   std::deque<Transaction_Summary> ready_;

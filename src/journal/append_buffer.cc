@@ -7,6 +7,7 @@ namespace joedb::inline v1 {
 
 static constexpr std::size_t first_size = std::size_t{1} << 12;
 static constexpr std::size_t full_size = std::size_t{1} << 18;
+static constexpr Offset much = Offset{1} << 14;
 static constexpr Offset writeback_step = Offset{1} << 23;
 
 Append_Buffer::Append_Buffer(Abstract_File& file, Fail_Stop_File& out)
@@ -27,7 +28,12 @@ void Append_Buffer::append(const char* data, std::size_t size) {
     used_ += size;
   } else {
     flush();
-    write(data, size);
+    while (size > 0) {  // what is hashed is still in the processor's cache
+      const std::size_t n = hash_start_ != 0 ? std::min(size, full_size) : size;
+      write(data, n);
+      data += n;
+      size -= n;
+    }
   }
 }
 
@@ -42,6 +48,7 @@ void Append_Buffer::write(const char* data, std::size_t size) {
   const Offset end = flushed_ + static_cast<Offset>(size);
   preallocate_to(end);
   out_.pwrite(data, size, flushed_);
+  if (hash_start_ != 0) hash_written(data, end);
   flushed_ = end;
   if (flushed_ - sent_ >= writeback_step) {
     out_.start_writeback(sent_, flushed_);
@@ -53,6 +60,45 @@ void Append_Buffer::write(const char* data, std::size_t size) {
   } else {
     knows_before_ = false;
   }
+}
+
+void Append_Buffer::start_hash(Offset start) {
+  assert(start >= flushed_ && start <= position());
+  hash_start_ = hashed_ = start;
+}
+
+// [flushed_, end), which is at `data`.
+void Append_Buffer::hash_written(const char* data, Offset end) {
+  if (end - flushed_ < much) return;
+  try {
+    hash_file(flushed_);
+  } catch (const Io_Error&) {  // what was written is in the file all the same
+    hash_start_ = 0;
+    return;
+  }
+  if (hashed_ == hash_start_) hasher_.start(hash_start_);
+  hasher_.add({data + (hashed_ - flushed_), static_cast<std::size_t>(end - hashed_)});
+  hashed_ = end;
+}
+
+void Append_Buffer::hash_file(Offset end) {
+  char bytes[std::size_t{1} << 14];
+  if (hashed_ == hash_start_) hasher_.start(hash_start_);
+  while (hashed_ < end) {
+    const std::size_t size = std::min(static_cast<std::size_t>(end - hashed_), sizeof bytes);
+    file_.read_exactly(bytes, size, hashed_);
+    hasher_.add({bytes, size});
+    hashed_ += static_cast<Offset>(size);
+  }
+}
+
+std::optional<std::uint64_t> Append_Buffer::hash_since(Offset start) {
+  if (hash_start_ == 0 || hash_start_ != start) return std::nullopt;
+  hash_file(flushed_);
+  if (hashed_ == hash_start_) hasher_.start(hash_start_);
+  hasher_.add(unwritten().substr(static_cast<std::size_t>(hashed_ - flushed_)));
+  hashed_ = position();
+  return hasher_.hash();
 }
 
 // What fails here has cost nothing: a disk that is full refuses the entries, too.
@@ -70,12 +116,14 @@ void Append_Buffer::drop_from(Offset position) noexcept {
   } catch (const std::exception&) {  // what is being thrown says more
   }
   used_ = flushed_ <= position ? static_cast<std::size_t>(position - flushed_) : 0;
+  if (position < hashed_) hash_start_ = 0;
 }
 
 void Append_Buffer::restart_at(Offset position) noexcept {
   flushed_ = sent_ = position;
   used_ = 0;
   knows_before_ = false;
+  hash_start_ = 0;
 }
 
 void Append_Buffer::truncate(Offset position) {

@@ -205,28 +205,43 @@ bool Checkpoint_Reader::is_checkpoint_of_writer(Offset position) const {
   return end_of_whole_entries(position) == position;
 }
 
+static const std::string advice = "; joedb_verify says what is good";
+
+// Of bytes behind the hard checkpoint, Replay names that.
+void Checkpoint_Reader::fail_in_replay(const Corruption_Error& error, Offset end) const {
+  const Offset hard = hard_checkpoint();
+  if (error.offset >= hard) throw error;
+  throw Corruption_Error(error.what() + (end > hard ? hard_checkpoint_text(hard) : advice),
+                         error.offset, error.path);
+}
+
 void Checkpoint_Reader::fail_in_file(const Corruption_Error& error, bool names_hard) const {
   const Offset hard = hard_checkpoint();
   std::string more;
-  if (names_hard)
-    more = hard < checkpoint() ? hard_checkpoint_text(hard) : "; joedb_verify says what is good";
+  if (names_hard) more = hard < checkpoint() ? hard_checkpoint_text(hard) : advice;
   const bool is_named = !error.path.empty() && error.reason() == error.what();
   if (is_named) throw Corruption_Error(error.what() + more, error.offset, error.path);
   throw Corruption_Error::in_file(file_.get_name(), error.reason() + more, error.offset);
 }
 
-// Where integrity entries are used, a checkpoint without one is a soft one whose bytes a power cut
-// has damaged, or that of a program that does not write them.
+// Where an entry stands before each checkpoint, one without it is a soft one whose bytes a power
+// cut has damaged, or that of a program that does not write them.
 void Checkpoint_Reader::check_integrity() {
   if (!checks_integrity_) return;
   const Offset hard = hard_checkpoint();
-  Integrity_Reader reader(file_);
+  const auto entry_before = [&](Offset end) {
+    return Integrity_Reader(file_, end - integrity_entry_size).entry_before(end);
+  };
   try {
-    if (reader.check(checkpoint(), covered_)) {
-      covered_ = checkpoint();
+    const auto last = entry_before(checkpoint());
+    if (last && last->kind == Integrity::sparse) return;
+    if (Integrity_Reader(file_).check(checkpoint(), covered_)) {
+      set_covered(checkpoint(), Integrity::each_checkpoint);
       return;
     }
-    if (hard < checkpoint() && hard > journal_start && reader.entry_before(hard))
+    if (hard >= checkpoint() || hard == journal_start) return;
+    const auto before_hard = entry_before(hard);
+    if (before_hard && before_hard->kind == Integrity::each_checkpoint)
       throw Corruption_Error::in_file(
           file_.get_name(),
           "no integrity entry stands before the soft checkpoint at " +
@@ -236,6 +251,17 @@ void Checkpoint_Reader::check_integrity() {
   } catch (const Corruption_Error& error) {
     fail_in_file(error, true);
   }
+}
+
+void Checkpoint_Reader::resume(Offset position, Offset covered) {
+  resumed_at_ = position;
+  if (position <= covered_ || !checks_integrity_) return;
+  const auto entry =
+      Integrity_Reader(file_, position - integrity_entry_size).entry_before(position);
+  if (entry)
+    set_covered(position, entry->kind);
+  else
+    covered_ = std::max(covered_, std::min(covered, position));
 }
 
 // Zeros behind the last entry are none: no entry begins with one. An error in the entries is left

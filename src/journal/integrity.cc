@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "joedb/format/header.h"
+#include "joedb/journal/replay.h"
 
 namespace joedb::inline v1 {
 
@@ -51,39 +52,93 @@ bool Integrity_Reader::is_good(const Integrity_Entry& entry, Offset end) {
   return entry.start >= journal_start && entry.start <= end && hash(entry.start, end) == entry.hash;
 }
 
+namespace {
+
+struct Good_End_Found {
+  Offset end;
+};
+
+class Find_Good_End : public Ignore_Entries {
+ public:
+  using Sees_Integrity_Entries = void;
+  using Ignore_Entries::operator();
+
+  Find_Good_End(const Abstract_File& file, const Decoder_Input& in, Offset start)
+      : file_(file), in_(in), start_(start), most_to_read_(4 * in.limit()) {}
+  // Throws it.
+  void operator()(const Integrity_Entry& entry) {
+    const Offset end = in_.position();
+    if (entry.start < journal_start || entry.start > start_) return;
+    most_to_read_ -= end - entry.start;  // a hostile file could have many of them
+    if (most_to_read_ >= 0 &&
+        Integrity_Reader(file_, entry.start).is_good(entry, end - integrity_entry_size))
+      throw Good_End_Found{end};
+  }
+
+ private:
+  const Abstract_File& file_;
+  const Decoder_Input& in_;
+  const Offset start_;
+  Offset most_to_read_;
+};
+
+}  // namespace
+
+std::optional<Offset> Integrity_Reader::find_good_end(Offset begin, Offset end,
+                                                      Offset start) const {
+  File_Decoder_Input in(file_);
+  in.start(begin, end);
+  Find_Good_End find(file_, in, start);
+  Context context;
+  try {
+    decode_entries(in, context, find, end);
+  } catch (const Good_End_Found& found) {
+    return found.end;
+  } catch (const Corruption_Error&) {  // the bytes there are damaged, too
+  }
+  return std::nullopt;
+}
+
+void Integrity_Reader::fail_in_entry(Offset end) const {
+  const Offset start = end - integrity_entry_size;
+  throw Corruption_Error(file_.get_name() + " is damaged at offset " + std::to_string(start) +
+                             ", in an integrity entry",
+                         start, file_.get_name());
+}
+
+void Integrity_Reader::fail_before_entry(const Integrity_Entry& entry, Offset end) const {
+  throw Corruption_Error(file_.get_name() + " is damaged between offsets " +
+                             std::to_string(entry.start) + " and " + std::to_string(end) +
+                             ": the bytes are not those that were written",
+                         entry.start, file_.get_name());
+}
+
+void Integrity_Reader::fail_without_entry(Offset offset) const {
+  throw Corruption_Error(file_.get_name() + " is damaged before offset " + std::to_string(offset) +
+                             ": an integrity entry is missing there",
+                         offset, file_.get_name());
+}
+
 bool Integrity_Reader::check(Offset end, Offset covered) {
   const auto is_covered = [&](Offset offset) {
     return offset <= covered || offset == journal_start;
   };
   if (is_covered(end)) return end > journal_start;
   first_ = std::max(covered, end - integrity_entry_size);
-  const auto fail_in_entry = [&] {
-    const Offset start = end - integrity_entry_size;
-    throw Corruption_Error(file_.get_name() + " is damaged at offset " + std::to_string(start) +
-                               ", in an integrity entry",
-                           start, file_.get_name());
-  };
   auto entry = entry_before(end);
   if (!entry) {
-    if (is_damaged_before(end)) fail_in_entry();
+    if (is_damaged_before(end)) fail_in_entry(end);
     return false;
   }
   first_ = covered;
   while (true) {
     const Offset start = end - integrity_entry_size;
-    if (entry->start < journal_start || entry->start > start) fail_in_entry();
-    if (!is_good(*entry, start))
-      throw Corruption_Error(file_.get_name() + " is damaged between offsets " +
-                                 std::to_string(entry->start) + " and " + std::to_string(end) +
-                                 ": the bytes are not those that were written",
-                             entry->start, file_.get_name());
+    if (entry->start < journal_start || entry->start > start) fail_in_entry(end);
+    if (!is_good(*entry, start)) fail_before_entry(*entry, end);
     end = entry->start;
     if (is_covered(end)) return true;
     entry = entry_before(end);
-    if (!entry)
-      throw Corruption_Error(file_.get_name() + " is damaged before offset " + std::to_string(end) +
-                                 ": an integrity entry is missing there",
-                             end, file_.get_name());
+    if (!entry) fail_without_entry(end);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <vector>
 
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
@@ -17,6 +18,7 @@ namespace {
 using testing::error_of;
 using testing::Journal_Process;
 using testing::Sim_Disk;
+using testing::Sim_File;
 using testing::words_in;
 
 class Integrity_Test : public ::testing::Test {
@@ -39,11 +41,11 @@ class Integrity_Test : public ::testing::Test {
 };
 
 TEST_F(Integrity_Test, AnEntryHasItsForm) {
-  const auto bytes = encode_integrity({41, 0x1122334455667788});
+  const auto bytes = encode_integrity({41, 0x1122334455667788, Integrity::each_checkpoint});
   EXPECT_EQ(testing::hex({bytes.data(), bytes.size()}),
             "13 18 00 6a 6f 65 64 62 c5 00 29 00 00 00 00 00 00 00 88 77 66 55 44 33 22 11");
   EXPECT_EQ(decode_integrity({bytes.data(), bytes.size()}),
-            (Integrity_Entry{41, 0x1122334455667788}));
+            (Integrity_Entry{41, 0x1122334455667788, Integrity::each_checkpoint}));
 }
 
 TEST_F(Integrity_Test, AnEntryStandsBeforeEachCheckpoint) {
@@ -257,7 +259,7 @@ TEST_F(Integrity_Test, GoodBytesThatWaitForTheirCheckpointAreATail) {
     process.journal().enable_integrity();
     for (int i = 0; i < 300; ++i) {
       process.append(std::string(static_cast<std::size_t>(1 + i % 7), 'x'));
-      process.journal().prepare_checkpoint();
+      process.journal().prepare_checkpoint(Checkpoint_Level::soft);
       process.journal().flush();
       EXPECT_NE(found_in(new_disk.content()), "error") << i;
       process.journal().checkpoint(i % 3 == 0 ? Checkpoint_Level::hard : Checkpoint_Level::soft);
@@ -277,7 +279,7 @@ TEST_F(Integrity_Test, WhatWasCutOffDoesNotComeBackAsAHiddenCheckpoint) {
       "a\x0a\x01"
       "b";
   const auto hash = integrity_hash(std::string_view(content).substr(header_size), 41);
-  const auto entry = encode_integrity({41, hash});
+  const auto entry = encode_integrity({41, hash, Integrity::each_checkpoint});
   content.append(entry.data(), entry.size());
   ASSERT_EQ(content.size(), 73U);
   Sim_Disk next_disk(content);
@@ -362,7 +364,7 @@ TEST_F(Integrity_Test, OfLargeJournalsIsTheSame) {
 
 // Whoever may write texts must not be able to make the file unreadable.
 TEST_F(Integrity_Test, ATextThatEndsLikeAnEntryIsNotTakenForOne) {
-  const auto entry = encode_integrity({41, 0x1122334455667788});
+  const auto entry = encode_integrity({41, 0x1122334455667788, Integrity::each_checkpoint});
   const std::string form(entry.begin(), entry.end());
   std::string near = form;
   near[5] ^= 1;
@@ -391,7 +393,7 @@ TEST_F(Integrity_Test, ATextThatEndsLikeAnEntryIsNotTakenForOne) {
 }
 
 TEST_F(Integrity_Test, ATextThatWasRolledBackIsNotTakenForTheEnd) {
-  const auto entry = encode_integrity({41, 0});
+  const auto entry = encode_integrity({41, 0, Integrity::sparse});
   Journal_Process process(disk);
   process.append(std::string(entry.begin(), entry.end()));
   process.journal().flush();
@@ -414,6 +416,263 @@ TEST_F(Integrity_Test, IsForgottenByARollback) {
   process.replay();
   write(process.journal(), "b");
   EXPECT_EQ(words_in(disk.content()), "b ");
+}
+
+// ---- integrity entries of journals that nobody has asked for any
+// -----------------------------------
+
+// [start, end) of what each integrity entry covers, with a ! for those before each checkpoint.
+class Entry_Texts : public Ignore_Entries {
+ public:
+  using Sees_Integrity_Entries = void;
+  using Ignore_Entries::operator();
+
+  explicit Entry_Texts(const Readonly_Journal& journal) : journal_(journal) {}
+  void operator()(const Integrity_Entry& entry) {
+    text_ += std::to_string(entry.start) + '-' +
+             std::to_string(journal_.get_replay_position() - integrity_entry_size) +
+             (entry.kind == Integrity::sparse ? " " : "! ");
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  const Readonly_Journal& journal_;
+  std::string text_;
+};
+
+class Sparse_Integrity : public Integrity_Test {
+ protected:
+  static Journal_Options options() {
+    Journal_Options result;
+    result.has_integrity = true;
+    return result;
+  }
+  static std::string entries_of(const std::string& file) {
+    Readonly_Memory_File memory(file);
+    Readonly_Journal journal(memory);
+    Entry_Texts texts(journal);
+    journal.replay(texts);
+    return texts.text();
+  }
+};
+
+TEST_F(Sparse_Integrity, StandsBeforeHardCheckpointsOfANewJournal) {
+  Journal_Process process(disk, options());
+  write(process.journal(), "a");
+  EXPECT_EQ(disk.content().size(), 44U);
+  process.journal().hard_checkpoint();
+  EXPECT_EQ(process.journal().get_hard_checkpoint(), 44 + 26);
+  write(process.journal(), "b");
+  process.journal().hard_checkpoint();
+  process.journal().hard_checkpoint();
+  EXPECT_EQ(entries_of(disk.content()), "41-44 70-73 ");
+  EXPECT_EQ(words_in(disk.content()), "a b ");
+}
+
+TEST_F(Sparse_Integrity, IsNotMadeWithoutTheOption) {
+  {
+    Journal_Process process(disk);
+    process.append("a");
+    process.journal().hard_checkpoint();
+  }
+  EXPECT_EQ(disk.content().size(), 44U);
+}
+
+TEST_F(Sparse_Integrity, IsMadeForWhatIsThereWhenAFileIsClosed) {
+  {
+    Journal_Process process(disk, options());
+    write(process.journal(), "a");
+  }
+  EXPECT_EQ(entries_of(disk.content()), "41-44 ");
+  const std::string before = disk.content();
+  { Journal_Process process(disk, options()); }
+  EXPECT_EQ(disk.content(), before);
+}
+
+TEST_F(Sparse_Integrity, IsMadeByASoftCheckpointBehindManyBytes) {
+  Journal_Process process(disk, options());
+  const std::string large(40'000, 'x');
+  write(process.journal(), large);
+  EXPECT_EQ(entries_of(disk.content()), "");
+  write(process.journal(), large);
+  EXPECT_EQ(entries_of(disk.content()), "41-80049 ");
+  write(process.journal(), "a");
+  EXPECT_EQ(entries_of(disk.content()), "41-80049 ");
+}
+
+// Nobody waits until all of it has been read.
+TEST_F(Sparse_Integrity, IsNotMadeForALargeJournalThatHasNone) {
+  for (const std::size_t size : {std::size_t{1000}, std::size_t{70'000}}) {
+    Sim_Disk old;
+    {
+      Journal_Process process(old);
+      write(process.journal(), std::string(size, 'x'));
+    }
+    {
+      Journal_Process process(old, options());
+      write(process.journal(), "a");
+      process.journal().hard_checkpoint();
+      EXPECT_EQ(process.journal().has_integrity(), size == 1000);
+    }
+    EXPECT_EQ(entries_of(old.content()).empty(), size != 1000);
+  }
+}
+
+TEST_F(Sparse_Integrity, IsGoneOnWithByEveryWriter) {
+  {
+    Journal_Process process(disk, options());
+    write(process.journal(), "a");
+  }
+  for (const Open_Mode mode : {Open_Mode::write_existing, Open_Mode::shared_write}) {
+    Journal_Process process(disk, Recovery::none, mode);
+    process.begin();
+    write(process.journal(), "b");
+    process.journal().hard_checkpoint();
+    process.end();
+  }
+  EXPECT_EQ(entries_of(disk.content()), "41-44 70-73 99-102 ");
+}
+
+// One that makes only soft checkpoints, and is killed, does not end it for the others.
+TEST_F(Sparse_Integrity, CoversWhatOtherProcessesHaveWritten) {
+  Journal_Process ann(disk, options(), Open_Mode::shared_write);
+  Journal_Process bob(disk, options(), Open_Mode::shared_write);
+  for (Journal_Process* process : {&ann, &bob, &ann, &bob}) {
+    process->begin();
+    write(process->journal(), "a");
+    process->end();
+  }
+  EXPECT_EQ(disk.content().size(), 41U + 4 * 3);
+  ann.begin();
+  write(ann.journal(), "b");
+  ann.journal().hard_checkpoint();
+  ann.end();
+  bob.begin();
+  write(bob.journal(), "c");
+  bob.journal().hard_checkpoint();
+  bob.end();
+  EXPECT_EQ(entries_of(disk.content()), "41-56 82-85 ");
+  EXPECT_EQ(words_in(disk.content()), "a a a a b c ");
+}
+
+TEST_F(Sparse_Integrity, OfACopyIsOnlyMadeBeforeAPush) {
+  Journal_Process copy(disk, options());
+  copy.journal().set_copy();
+  write(copy.journal(), "a");
+  copy.journal().hard_checkpoint();
+  EXPECT_EQ(copy.journal().get_checkpoint(), 44);
+  copy.append("b");
+  copy.journal().prepare_checkpoint(Checkpoint_Level::hard);
+  EXPECT_EQ(copy.journal().get_position(), 47 + 26);
+  copy.journal().hard_checkpoint();
+  EXPECT_EQ(copy.journal().get_checkpoint(), 47 + 26);
+}
+
+TEST_F(Sparse_Integrity, IsTakenBackByARollbackToASavepoint) {
+  Journal_Process process(disk, options());
+  write(process.journal(), "a");
+  process.journal().hard_checkpoint();
+  process.append("b");
+  const Replay_Place savepoint = process.journal().savepoint();
+  process.append("c");
+  process.journal().prepare_checkpoint(Checkpoint_Level::hard);
+  process.journal().flush();
+  process.journal().rollback_to(savepoint);
+  process.append("d");
+  process.journal().hard_checkpoint();
+  EXPECT_EQ(entries_of(disk.content()), "41-44 70-76 ");
+  EXPECT_EQ(words_in(disk.content()), "a b d ");
+}
+
+TEST_F(Sparse_Integrity, EveryFlippedBitIsFoundOrChangesNothing) {
+  for (const bool is_shared : {false, true}) {
+    Sim_Disk new_disk;
+    {
+      Journal_Process process(
+          new_disk, options(),
+          is_shared ? Open_Mode::shared_write : Open_Mode::write_existing_or_create_new);
+      for (const char* const word : {"first", "second", "third"}) {
+        process.begin();
+        write(process.journal(), word);
+        if (is_shared) process.journal().hard_checkpoint();
+        process.end();
+      }
+    }
+    const std::string good = new_disk.content();
+    const std::string words = words_in(good);
+    for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+      std::string damaged = good;
+      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+      const std::string found = found_in(damaged);
+      EXPECT_TRUE(found == words || found == "error")
+          << "byte " << bit / 8 << " bit " << bit % 8 << ": " << found;
+    }
+  }
+}
+
+TEST_F(Sparse_Integrity, SaysWhichBytesAreDamaged) {
+  {
+    Journal_Process process(disk, options());
+    for (const char* const word : {"a", "b"}) {
+      write(process.journal(), word);
+      process.journal().hard_checkpoint();
+    }
+  }
+  std::string damaged = disk.content();
+  damaged[43] = 'x';
+  EXPECT_EQ(error_of([&] { words_in(damaged); }),
+            "memory is damaged between offsets 41 and 70: the bytes are not those that were "
+            "written; joedb_verify says what is good");
+  damaged = disk.content();
+  damaged[46] = 'x';  // the magic of the first entry
+  EXPECT_EQ(
+      error_of([&] { words_in(damaged); }),
+      "memory is damaged at offset 44, in an integrity entry; joedb_verify says what is good");
+  EXPECT_EQ(words_in(damaged, Recovery::ignore_header), "a b ");
+}
+
+// Large blobs are not read when a journal is replayed; what is around them is compared.
+TEST_F(Sparse_Integrity, StandsAroundLargeBlobs) {
+  const std::string large(300'000, 'x');
+  {
+    Journal_Process process(disk, options());
+    process.append("a");
+    process.journal().append_blob(large);
+    process.append("b");
+    process.journal().append_blob(static_cast<std::int64_t>(large.size()),
+                                  [](char* out, std::size_t size) { std::memset(out, 'y', size); });
+    process.append(std::string(300'000, 'c'));
+    process.journal().append_blob(std::string(1000, 'z'));
+    process.journal().hard_checkpoint();
+  }
+  const std::string good = disk.content();
+  const auto with_flip_in = [&](std::size_t offset) {
+    std::string damaged = good;
+    damaged[offset] = static_cast<char>(damaged[offset] ^ 1);
+    return found_in(damaged);
+  };
+  EXPECT_EQ(with_flip_in(43), "error");
+  EXPECT_EQ(with_flip_in(good.find("xxxx") + 1000), words_in(good));
+  EXPECT_EQ(with_flip_in(good.find('b')), "error");
+  EXPECT_EQ(with_flip_in(good.find("cccc") + 1000), "error");
+  EXPECT_EQ(with_flip_in(good.find("zzzz") + 1000), "error");
+}
+
+// They could make reading take the square of its time.
+TEST_F(Sparse_Integrity, ManyEntriesThatBeginAtTheStartAreReadInBoundedTime) {
+  std::string content = disk.content();
+  {
+    Journal_Process process(disk);
+    content = disk.content();
+  }
+  for (int i = 0; i < 3000; ++i) {
+    const auto bytes = std::string_view(content).substr(std::size_t{journal_start});
+    const auto entry = encode_integrity({41, integrity_hash(bytes, 41), Integrity::sparse});
+    content.append(entry.data(), entry.size());
+  }
+  const auto position = static_cast<std::int64_t>(content.size());
+  for (const std::size_t copy : {0U, 8U}) std::memcpy(&content[copy], &position, sizeof position);
+  EXPECT_EQ(words_in(content), "");
 }
 
 }  // namespace

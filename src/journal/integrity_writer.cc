@@ -6,17 +6,15 @@ namespace joedb::inline v1 {
 
 void Integrity_Writer::append_entry() {
   const Offset start = header_.covered();
-  std::uint64_t hash;
-  if (start >= buffer_.flushed()) {
-    const auto skipped = static_cast<std::size_t>(start - buffer_.flushed());
-    hash = integrity_hash(buffer_.unwritten().substr(skipped), static_cast<std::uint64_t>(start));
-  } else {
+  auto hash = buffer_.hash_since(start);
+  if (!hash) {  // others have written a part of them
     buffer_.flush();
     hash = Integrity_Reader(file_, start).hash(start, buffer_.flushed()).value();
   }
-  const auto entry = encode_integrity({start, hash});
+  const auto entry = encode_integrity({start, *hash, kind_.value()});
   buffer_.append(entry.data(), entry.size());
-  header_.set_covered(buffer_.position());
+  header_.set_covered(buffer_.position(), *kind_);
+  buffer_.start_hash(buffer_.position());
 }
 
 bool Integrity_Writer::ends_like_entry() {

@@ -60,6 +60,7 @@ void Journal_Recovery::end_presence_alone() {
 // A size that was read before the locks were held may be that of another writer's half transaction.
 void Journal_Recovery::open() {
   const Offset size = file_.get_size();
+  has_file_size_ = size != Abstract_File::unknown_size;
   if (is_blank(size)) {
     checkpoints_.create_header();
     return end_recovery();
@@ -67,7 +68,7 @@ void Journal_Recovery::open() {
   header_.open(mode_, true);
   checkpoints_.open();
   is_finished_ = false;
-  if (size == Abstract_File::unknown_size) return;
+  if (!has_file_size_) return;
   require_no_tail(size);
   if (mode_ == Recovery::none) mode_ = Recovery::keep;  // any tail comes from now on
   if (mode_ == Recovery::ignore_header) find_header_checkpoint(size);
@@ -106,7 +107,8 @@ Checkpoints Journal_Recovery::read_checkpoints(Offset file_size, Offset limit) {
 void Journal_Recovery::find_header_checkpoint(Offset file_size) {
   const Checkpoints in_header = read_checkpoints(file_size, header_.checkpoint());
   for (const Offset end : {in_header.checkpoint, in_header.hard_checkpoint})
-    if (Integrity_Reader(file_).entry_before(end)) integrity_.enable();
+    if (const auto entry = Integrity_Reader(file_).entry_before(end))
+      integrity_.enable(entry->kind);
   if (in_header.checkpoint < header_.checkpoint()) header_checkpoint_ = in_header.checkpoint;
 }
 
@@ -180,14 +182,14 @@ void Journal_Recovery::keep_tail(Offset file_size) {
 // Whether the first bytes of an integrity entry stand anywhere in [start, end). True if that cannot
 // be read.
 static bool may_have_integrity(const Abstract_File& file, Offset start, Offset end) {
+  constexpr std::size_t prefix_size = 9;  // opcode, size, and the magic without the kind
   constexpr Offset block = 1 << 16;
-  constexpr Offset prefix_size = integrity_entry_size - sizeof(Integrity_Entry);  // with the magic
-  const auto entry = encode_integrity({journal_start, 0});
-  const std::string_view prefix(entry.data(), std::size_t{prefix_size});
+  const auto entry = encode_integrity({journal_start, 0, Integrity::sparse});
+  const std::string_view prefix(entry.data(), prefix_size);
   std::string bytes;
   try {
     for (; start < end; start += block) {
-      const Offset block_end = std::min(end, start + block + prefix_size - 1);
+      const Offset block_end = std::min(end, start + block + Offset{prefix_size} - 1);
       bytes.resize(static_cast<std::size_t>(block_end - start));
       file.read_exactly(bytes.data(), bytes.size(), start);
       if (bytes.find(prefix) != bytes.npos) return true;

@@ -3,15 +3,33 @@
 #include <algorithm>
 #include <cstring>
 
+#include "joedb/journal/integrity.h"
+
 namespace joedb::inline v1 {
 
 static constexpr std::size_t block_size = std::size_t{1} << 18;
+static constexpr std::size_t piece_size = std::size_t{1} << 15;
+
+void File_Decoder_Input::start(Offset offset, Offset limit) {
+  if (offset == position())
+    hash_to(offset);
+  else
+    hash_start_ = 0;
+  reset(offset, limit);
+  if (verifier_ == nullptr || !verifier_->checks_integrity() || limit <= verifier_->covered())
+    hash_start_ = 0;
+  else if (hash_start_ == 0)
+    start_hash(offset);
+}
 
 // A wrong length can ask for more than the file has: memory is taken as the bytes arrive.
 void File_Decoder_Input::refill(std::size_t size) {
   const Offset start = position();
+  hash_to(start);
   std::size_t have = window().size();
   if (have > 0) std::memmove(buffer_.data(), window().data(), have);
+  buffer_start_ = start;
+  buffer_end_ = start + static_cast<Offset>(have);
   const auto wanted =
       std::max(size, static_cast<std::size_t>(std::min<Offset>(remaining(), block_size)));
   while (have < size) {
@@ -20,21 +38,104 @@ void File_Decoder_Input::refill(std::size_t size) {
     const std::size_t n =
         file_.pread(buffer_.data() + have, target - have, start + static_cast<Offset>(have));
     have += n;
-    set_window(buffer_.data(), have, start + static_cast<Offset>(have));
+    buffer_end_ = start + static_cast<Offset>(have);
+    set_window(buffer_.data(), have, buffer_end_);
     if (n == 0)
       fail("Trying to read past the end of file: it ends at offset " +
            std::to_string(position() + static_cast<Offset>(have)));
   }
 }
 
+// What is hashed is hashed while the processor's cache has it.
 void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
-  file_.read_exactly(out, size, offset);
+  hash_to(position());
+  const Offset end = offset + static_cast<Offset>(size);
+  while (offset < end && hash_start_ != 0 && hashed_ == offset) {
+    const std::size_t n = std::min(piece_size, static_cast<std::size_t>(end - offset));
+    file_.read_exactly(out, n, offset);
+    hash({out, n});
+    out += n;
+    offset += static_cast<Offset>(n);
+  }
+  if (offset < end) file_.read_exactly(out, static_cast<std::size_t>(end - offset), offset);
+}
+
+// ---- integrity entries --------------------------------------------------------------------------
+
+void File_Decoder_Input::start_hash(Offset offset) { hash_start_ = hashed_ = offset; }
+
+// Of bytes that were decoded, before they are gone.
+void File_Decoder_Input::hash_to(Offset end) {
+  if (hash_start_ == 0 || hashed_ >= end) return;
+  if (hashed_ < buffer_start_ || end > buffer_end_) {  // bytes were skipped
+    hash_start_ = 0;
+    return;
+  }
+  hash({buffer_.data() + (hashed_ - buffer_start_), static_cast<std::size_t>(end - hashed_)});
+}
+
+// Bytes that stand at hashed_.
+void File_Decoder_Input::hash(std::string_view bytes) {
+  if (hashed_ == hash_start_) hasher_.start(hash_start_);
+  hasher_.add(bytes);
+  hashed_ += static_cast<Offset>(bytes.size());
+}
+
+// Nothing if some of these bytes were skipped. Where they begin before those that were hashed, they
+// are read again; but a hostile file could have many entries that begin at its start.
+std::optional<std::uint64_t> File_Decoder_Input::hash_of(Offset start, Offset end) {
+  hash_to(end);
+  if (hash_start_ == 0) return std::nullopt;
+  if (hash_start_ == start) {
+    hash({});
+    return hasher_.hash();
+  }
+  read_again_ += end - start;
+  if (read_again_ > 4 * limit()) return std::nullopt;
+  return Integrity_Reader(file_, start).hash(start, end);
+}
+
+// Throws Corruption_Error if the bytes before the entry that ends here are not those it covers.
+void File_Decoder_Input::compare(std::string_view payload) {
+  const Offset end = position();
+  const Offset start = end - integrity_entry_size;
+  const Integrity_Reader reader(file_);
+  const auto entry = decode_integrity_payload(payload);
+  const bool is_damaged = entry ? entry->start < journal_start || entry->start > start
+                                : resembles_integrity_payload(payload);
+  if (is_damaged) reader.fail_in_entry(end);
+  if (!entry) return;
+  if (!verifier_->may_begin_at(entry->start)) reader.fail_without_entry(entry->start);
+  const auto hash = hash_of(entry->start, start);
+  if (hash && *hash != entry->hash) reader.fail_before_entry(*entry, end);
+  verifier_->set_covered(end, entry->kind);
+}
+
+void File_Decoder_Input::note_integrity(std::string_view payload) {
+  if (verifier_ == nullptr) return;
+  if (!verifier_->checks_integrity()) {
+    const auto entry = decode_integrity_payload(payload);
+    if (entry || resembles_integrity_payload(payload))
+      verifier_->note_unchecked_entry(entry ? entry->kind : Integrity::sparse);
+    return;
+  }
+  const Offset end = position();
+  try {
+    if (end > verifier_->covered()) compare(payload);
+  } catch (const Corruption_Error& error) {
+    const Integrity_Reader reader(file_);
+    const auto good_end = reader.find_good_end(end, limit(), verifier_->covered());
+    if (!good_end) verifier_->fail_in_replay(error, end);
+    verifier_->set_covered(*good_end);
+  }
+  if (end == verifier_->covered()) start_hash(end);
 }
 
 void Replay::resume(const Replay_Place& place) {
   context_ = place.context;
   transaction_end_ = place.transaction_end;
   is_broken_ = false;
+  header_.resume(place.position, place.covered);
   start_at(place.position);
 }
 

@@ -37,6 +37,7 @@ Writable_Journal::Writable_Journal(Abstract_File& file, const Journal_Options& o
       recovery_(file, out_, header_, checkpoints_, buffer_, integrity_,
                 options.recovery.value_or(Recovery::none)),
       ends_transactions_(options.ends_transactions.value_or(false)),
+      wants_integrity_(options.has_integrity.value_or(ends_transactions_)),
       default_level_(options.default_level) {
   const Tail_Lock tail(*this);
   const File_Lock head(file, head_lock, File_Lock::Kind::exclusive);
@@ -46,7 +47,7 @@ Writable_Journal::Writable_Journal(Abstract_File& file, const Journal_Options& o
     is_preallocation_automatic_ = !is_shared() && file.has_slow_growth();
   recovery_.open();
   buffer_.restart_at(get_checkpoint());
-  if (is_covered()) integrity_.enable();
+  if (header_.is_covered()) integrity_.enable(*header_.integrity());
   integrity_.keep();
   replay_.start_at(journal_start);
 }
@@ -79,6 +80,7 @@ Writable_Journal::~Writable_Journal() {
     Destructor_Logger::warning("Writable_Journal: ahead of checkpoint");
     if (!buffer_.is_empty()) warn([&] { flush_at_end(); });
   }
+  if (!out_.has_failed() && !is_shared()) warn([&] { cover_rest(); });
   if (out_.has_failed() && !is_shared()) recovery_.cut_after_failure();
   if (!out_.has_failed())
     warn([&] {
@@ -86,6 +88,15 @@ Writable_Journal::~Writable_Journal() {
       if (!is_shared()) fill_spare_words();
     });
   unlock();
+}
+
+// What has a soft checkpoint, and no integrity entry.
+void Writable_Journal::cover_rest() {
+  if (!has_appended_ || is_copy_ || is_in_blob_ || ahead_of_checkpoint() != 0) return;
+  if (!has_integrity() || !integrity_.has_uncovered_bytes()) return;
+  integrity_.append_entry();
+  flush();
+  checkpoints_.write_soft(get_position());
 }
 
 // With integrity entries, a bit of the header that changes must not hide the last checkpoint.
@@ -133,7 +144,7 @@ void Writable_Journal::lock_pull() {
       buffer_.restart_at(get_checkpoint());
       checkpoints_.set_written_from(get_checkpoint());
     }
-    if (is_covered()) integrity_.enable();
+    if (header_.is_covered()) integrity_.enable(*header_.integrity());
     integrity_.keep();
   } catch (...) {
     unlock();
@@ -151,7 +162,7 @@ void Writable_Journal::unlock() noexcept {
   if (out_.has_failed()) recovery_.cut_after_failure();
   file_.unlock(tail_lock.start, tail_lock.size);
   is_locked_ = false;
-  is_ready_ = false;
+  is_ready_ = has_appended_ = false;
 }
 
 // ---- appending ----------------------------------------------------------------------------------
@@ -168,6 +179,9 @@ void Writable_Journal::require_no_blob() const {
 
 bool Writable_Journal::is_unfinished() const {
   constexpr Offset empty_comment = 2;
+  const bool ends_with_integrity = header_.covered() == get_position();
+  if (ends_with_integrity && replay_.transaction_end() >= get_position() - integrity_entry_size)
+    return false;
   for (Offset at = replay_.transaction_end(); at < get_position();) {
     char bytes[integrity_entry_size];
     const Offset size = std::min(get_position() - at, integrity_entry_size);
@@ -194,9 +208,24 @@ void Writable_Journal::get_ready(bool is_for_end) {
                     (ahead_of_checkpoint() > 0 ? ", after rollback()" : ""));
   recover();
   const bool must_end = ends_transactions_ && !is_for_end && is_unfinished();
-  is_ready_ = true;
+  start_integrity();
+  is_ready_ = has_appended_ = true;
   if (out_.has_failed()) is_ready_ = false;  // in another thread, just now
   if (must_end && is_ready_) append(Valid_Data{});
+}
+
+// Where the entries of this journal go on, or it is new.
+void Writable_Journal::start_integrity() {
+  if (!has_integrity()) {
+    const auto found = header_.integrity();
+    if (found && (recovery_.has_file_size() || *found != Integrity::sparse))
+      integrity_.enable(*found);
+    else if (recovery_.has_file_size() && wants_integrity_ &&
+             get_position() - journal_start <= integrity_step)
+      integrity_.enable(Integrity::sparse);
+  }
+  integrity_.keep();
+  integrity_.begin();
 }
 
 Blob Writable_Journal::begin_blob(std::int64_t size) {
@@ -206,18 +235,28 @@ Blob Writable_Journal::begin_blob(std::int64_t size) {
 }
 
 void Writable_Journal::require_no_integrity_payload(std::string_view bytes) {
-  if (bytes.size() == std::size_t{integrity_payload_size} && decode_integrity_payload(bytes))
+  if (bytes.size() == std::size_t{integrity_payload_size} && resembles_integrity_payload(bytes))
     throw Data_Error("a blob must not look like an integrity entry");
 }
 
 Blob Writable_Journal::append_blob(std::string_view bytes) {
   require_ready();
   require_no_integrity_payload(bytes);
-  return append_whole([&] {
-    const Blob blob = begin_blob(static_cast<std::int64_t>(bytes.size()));
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  const Blob blob = append_whole([&] {
+    cover_around_blob(size);
+    const Blob result = begin_blob(size);
     buffer_.append(bytes.data(), bytes.size());
-    return blob;
+    return result;
   });
+  cover_around_blob(size);
+  return blob;
+}
+
+// Before and behind a large blob, which readers skip: then they can verify what is around it.
+void Writable_Journal::cover_around_blob(std::int64_t size) {
+  if (size >= integrity_step && has_integrity() && integrity_.has_uncovered_bytes())
+    integrity_.append_entry();
 }
 
 void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
@@ -229,16 +268,18 @@ void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   try {
     source.copy_to(out_, start, end - start);
     // What follows goes on with the integrity entries of the other journal.
-    if (end > start && Integrity_Reader(file_).check(end, header_.covered())) {
-      header_.set_covered(end);
-      integrity_.enable();
+    Integrity_Reader reader(file_, end - integrity_entry_size);
+    const auto last = end > start ? reader.entry_before(end) : std::nullopt;
+    if (end > start && reader.check(end, header_.covered())) {
+      header_.set_covered(end, last->kind);
+      integrity_.enable(last->kind);
     }
   } catch (...) {
     if (!out_.has_failed()) buffer_.truncate(start);
     throw;
   }
   buffer_.restart_at(std::max(start, end));
-  is_ready_ = false;
+  is_ready_ = has_appended_ = false;
 }
 
 std::string Writable_Journal::read_blob(Blob blob, std::int64_t max_size) {
@@ -296,10 +337,21 @@ void Writable_Journal::read(char* data, std::size_t size, Offset offset) const {
                              static_cast<std::size_t>(flushed - buffer_.flushed()));
 }
 
-void Writable_Journal::prepare_checkpoint() {
+void Writable_Journal::prepare_checkpoint(Checkpoint_Level level) {
+  require_no_blob();
   require_lock();
   recover();
-  append_integrity();
+  append_integrity(level);
+}
+
+// What others have written gets no sparse entry: the file may be a copy, of which nobody has said
+// so.
+void Writable_Journal::prepare_own_checkpoint(Checkpoint_Level level) {
+  require_no_blob();
+  require_lock();
+  recover();
+  const bool is_of_others = !has_appended_ && get_integrity() != Integrity::each_checkpoint;
+  if (!is_copy_ && !is_of_others) append_integrity(level);
 }
 
 // What this object has appended need not be replayed.
@@ -313,7 +365,7 @@ void Writable_Journal::checkpoint_written() {
 void Writable_Journal::soft_checkpoint() {
   finish_hard_checkpoint();
   if (get_checkpoint() >= get_position() && !recovery_.has_adopted_tail()) return;
-  prepare_checkpoint();
+  prepare_own_checkpoint(Checkpoint_Level::soft);
   flush();
   assert(buffer_.flushed() == get_position());  // invariant 3
   checkpoints_.write_soft(get_position());
@@ -338,7 +390,7 @@ void Writable_Journal::sync_hard_checkpoint() {
 
 // All steps of a hard checkpoint before its last sync. The program holds its own lock meanwhile.
 void Writable_Journal::begin_hard_checkpoint() {
-  prepare_checkpoint();
+  prepare_own_checkpoint(Checkpoint_Level::hard);
   require_no_blob();
   preallocate_if_frequent();
   const std::string_view entries = buffer_.flush();
@@ -361,7 +413,7 @@ void Writable_Journal::finish_hard_checkpoint() {
 void Writable_Journal::checkpoint_half_commit() {
   finish_hard_checkpoint();
   if (get_hard_checkpoint() >= get_position()) return;
-  prepare_checkpoint();
+  prepare_own_checkpoint(Checkpoint_Level::half);
   flush();
   checkpoints_.write_half(get_position());
   checkpoint_written();
@@ -384,25 +436,32 @@ void Writable_Journal::require_position(Offset position) const {
     throw Exception(file_.get_name() + ": what should become durable was rolled back");
 }
 
-void Writable_Journal::enable_integrity() {
+void Writable_Journal::enable_integrity(Integrity kind) {
+  const auto before = integrity_.kind();
   require_ready();
   finish_hard_checkpoint();
-  if (has_integrity()) return;
+  if (before == Integrity::each_checkpoint) return;
+  if (kind == Integrity::sparse && header_.integrity()) return;
+  integrity_.enable(kind);
   integrity_.append_entry();
-  integrity_.enable();
   hard_checkpoint();
 }
 
-// Before a checkpoint: an integrity entry; or, where the journal has none, an empty comment behind
-// a text that ends like one, so that readers do not take the text for an entry.
-void Writable_Journal::append_integrity() {
-  if (!has_integrity()) {
-    if (is_ready_ && integrity_.ends_like_entry()) append(Comment{""});
-    return;
+// Before a checkpoint: an integrity entry, if one is due; if none is written, an empty comment
+// behind a text that ends like one, so that readers do not take the text for an entry.
+void Writable_Journal::append_integrity(Checkpoint_Level level) {
+  if (is_copy_ && ahead_of_checkpoint() == 0) return;
+  const bool can_begin = !is_ready_ && replay_.is_complete() && ahead_of_checkpoint() == 0;
+  if (can_begin) start_integrity();
+  if (has_integrity()) {
+    if (!integrity_.has_uncovered_bytes()) return;
+    if (integrity_.is_due(level)) {
+      if (can_begin) get_ready();
+      if (has_appended_) integrity_.append_entry();
+      return;
+    }
   }
-  if (!integrity_.has_uncovered_bytes()) return;
-  if (!is_ready_ && replay_.is_complete() && ahead_of_checkpoint() == 0) get_ready();
-  if (is_ready_) integrity_.append_entry();
+  if (is_ready_ && integrity_.ends_like_entry()) append(Comment{""});
 }
 
 // ---- rollback -----------------------------------------------------------------------------------

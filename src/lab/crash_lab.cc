@@ -174,7 +174,8 @@ Reading read(std::string_view image, Recovery recovery) {
   Reading reading;
   try {
     Readonly_Memory_File file(image);
-    const Readonly_Journal journal(file, recovery);
+    Readonly_Journal journal(file, recovery);
+    journal.replay(Ignore_Entries());
     reading.checkpoint = journal.get_checkpoint();
     reading.hard_checkpoint = journal.get_hard_checkpoint();
     reading.is_open = true;
@@ -246,7 +247,8 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
     j.wrong = "Recovery::hard opens " + at(hard) + ": something hard is lost";
   } else if (promises.find(hard, true, image) == nullptr) {
     j.wrong = "Recovery::hard opens " + at(hard) +
-              (promises.has(hard, true) ? ", with bytes that are not those of the checkpoint"
+              (promises.has(hard, true) ? ", with bytes that are not those of the checkpoint" +
+                                              promises.difference(hard, image)
                                         : ", where no hard checkpoint was asked for");
   }
   if (!j.wrong.empty()) return j;

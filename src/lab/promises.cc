@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lab/hex.h"
+
 namespace joedb::testing {
 
 // ---- In_Force -----------------------------------------------------------------------------------
@@ -25,6 +27,20 @@ bool In_Force::has(Offset position, bool is_hard) const {
   return std::any_of(allowed.begin(), allowed.end(), [&](const Allowed& a) {
     return a.position == position && (!is_hard || a.is_hard);
   });
+}
+
+std::string In_Force::difference(Offset position, std::string_view image) const {
+  const auto last = std::find_if(allowed.rbegin(), allowed.rend(),
+                                 [&](const Allowed& a) { return a.position == position; });
+  if (last == allowed.rend()) return "";
+  const auto end = static_cast<std::size_t>(position);
+  const std::string_view wanted(*last->file), found = image.substr(0, end);
+  std::size_t at = header_size;
+  while (at < std::min({wanted.size(), found.size(), end}) && wanted[at] == found[at]) ++at;
+  constexpr std::size_t most = 40;
+  return ", from " + std::to_string(at) +
+         "\nwanted: " + hex(wanted.substr(std::min(at, wanted.size()), most)) +
+         "\nfound:  " + hex(found.substr(std::min(at, found.size()), most));
 }
 
 std::string In_Force::text() const {

@@ -45,6 +45,8 @@ struct In_Force {
   const Allowed* find(Offset position, bool is_hard, std::string_view image,
                       bool with_unproven = false) const;
   bool has(Offset position, bool is_hard) const;
+  // Where the last one at `position` has other bytes than `image`, as text.
+  std::string difference(Offset position, std::string_view image) const;
   // As text: "hard 57 at least, default 60 at least; soft 44 57 60, hard 57".
   std::string text() const;
 };

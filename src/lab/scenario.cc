@@ -28,11 +28,45 @@ Context context_behind(std::string_view file) {
 Offset default_checkpoint(std::string_view content) {
   try {
     Readonly_Memory_File file(content);
-    return Readonly_Journal(file).get_checkpoint();
+    Readonly_Journal journal(file);
+    journal.replay(Ignore_Entries());
+    return journal.get_checkpoint();
   } catch (const Corruption_Error&) {
     return journal_start;
   }
 }
+
+// The integrity entries in the bytes of a file.
+class Integrity_Found : public Ignore_Entries {
+ public:
+  using Sees_Integrity_Entries = void;
+  using Ignore_Entries::operator();
+
+  explicit Integrity_Found(std::string_view content)
+      : content_(content), in_(content.substr(std::size_t{journal_start}), journal_start) {
+    Context context;
+    decode_entries(in_, context, *this, in_.limit());
+  }
+  void operator()(const Integrity_Entry&) {
+    has_any_ = true;
+    end_ = in_.position();
+  }
+  void operator()(const Blob_Data& entry) {
+    const Offset at = entry.blob.get_position();
+    if (entry.blob.get_size() == integrity_payload_size)
+      has_any_ |= resembles_integrity_payload(content_.substr(static_cast<std::size_t>(at)));
+  }
+  // Also damaged ones.
+  bool has_any() const { return has_any_; }
+  // Up to where they cover the bytes.
+  Offset end() const { return end_; }
+
+ private:
+  const std::string_view content_;
+  Memory_Decoder_Input in_;
+  bool has_any_ = false;
+  Offset end_ = journal_start;
+};
 
 // ---- a process ----------------------------------------------------------------------------------
 
@@ -58,6 +92,7 @@ class Process {
       options.has_seals = has_seals_ = random_.below(3) > 0;
       if (is_alone && random_.below(2) == 0)
         options.preallocation = random_.below(4) == 0 ? 0 : 700;
+      options.has_integrity = wants_integrity_ = random_.below(3) == 0;
       store_ = std::make_unique<Store>(*file_, options);
       if (is_alone) store_->recover();
     } catch (...) {
@@ -67,6 +102,18 @@ class Process {
     take_over(recovery);
     for (std::size_t& weight : weights_) weight = random_.below(3) == 0 ? 0 : 1 + random_.below(9);
   }
+
+  // What is closed is covered to its end.
+  ~Process() {
+    const bool is_closed = store_ && !file_->is_killed() && !file_->is_shared() && !has_tail();
+    if (is_closed) take_from_journal();
+    if (is_closed && has_written_ && journal().has_integrity() && expected_end() > covered_) {
+      append_integrity();
+      promises().ask(Checkpoint_Level::soft, expected_end(), io(), !has_seals_);
+    }
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
 
   Store& store() { return *store_; }
   Sim_File& file() { return *file_; }
@@ -134,31 +181,40 @@ class Process {
   }
   // Before anything that only integrity entries can prove. What was appended before is covered.
   void enable_integrity() {
-    if (journal().has_integrity()) return;
-    append_integrity();
+    if (proves_soft_checkpoints()) return;
+    append_integrity(Integrity::each_checkpoint);
     promises().ask(Checkpoint_Level::hard, expected_end(), io(), !has_seals_);
     with_journal([](auto& j) { j.enable_integrity(); });
     give();
+  }
+  bool proves_soft_checkpoints() const {
+    return journal().has_integrity() && journal().get_integrity() == Integrity::each_checkpoint;
   }
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
   void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
   void half_checkpoint() { checkpoint(Checkpoint_Level::half); }
   void flush() { store_->flush(); }
   void rollback() {
-    store_->rollback();
-    expected().resize(static_cast<std::size_t>(journal().get_checkpoint()));
-    covered_ = std::min(covered_, journal().get_checkpoint());
+    try {
+      store_->rollback();
+    } catch (...) {
+      if (!has_tail()) forget_tail();  // tables could not be replayed
+      throw;
+    }
+    forget_tail();
     expect_no_tail();
     context_ = context_behind(expected());
   }
 
   template <class Entry>
   void write(const Entry& entry) {
+    has_written_ = true;
     store_->write(entry);
     append_encoded(expected(), context_, entry);
   }
   Blob write_blob(std::string_view bytes) {
     const Blob blob = store_->write_blob(bytes);
+    has_written_ = true;
     std::string start(entry_size_limit, '\0');
     start.resize(static_cast<std::size_t>(encode_blob(start.data(), bytes.size()) - start.data()));
     expected().append(start).append(bytes);
@@ -232,6 +288,12 @@ class Process {
   std::string& expected() { return disk_.promises.file(); }
   std::size_t io() const { return disk_.disk.io_count(); }
 
+  void forget_tail() {
+    expected().resize(static_cast<std::size_t>(journal().get_checkpoint()));
+    covered_ = ignores_header_ ? std::min(covered_, journal().get_checkpoint())
+                               : Integrity_Found(expected()).end();
+  }
+
   // What stood behind the checkpoint has been cut off, or is zeros.
   void expect_no_tail() const {
     const auto end = static_cast<std::size_t>(journal().get_checkpoint());
@@ -248,7 +310,13 @@ class Process {
         recovery == Recovery::ignore_header ? std::min(found, default_checkpoint(content)) : found;
     adopted_ = found_by_default < found ? found : journal_start;
     promises().end_epoch(io(), found, content, found_by_default);
-    if (journal().is_covered()) covered_ = found;
+    ignores_header_ = recovery == Recovery::ignore_header;
+    const Integrity_Found integrity(
+        std::string_view(content).substr(0, static_cast<std::size_t>(found)));
+    covered_ = integrity.end();
+    has_unchecked_entries_ = ignores_header_ && integrity.has_any();
+    if (ignores_header_) covered_ = journal_start;
+    has_written_ = false;
     const bool is_truncated =
         recovery == Recovery::overwrite || recovery == Recovery::hard || recovery == Recovery::keep;
     if (file_->is_shared() ? has_recovered_shared_ : is_truncated) expect_no_tail();
@@ -266,26 +334,48 @@ class Process {
 
   // A checkpoint where the next entry will stand, or behind the integrity entry before it.
   Offset ask(Checkpoint_Level level) {
+    take_from_journal();
     const Offset checkpoint = journal().get_checkpoint();
     const bool is_new = level == Checkpoint_Level::soft
                             ? expected_end() > checkpoint || checkpoint == adopted_
                             : expected_end() > journal().get_hard_checkpoint();
-    if (journal().has_integrity() && is_new && expected_end() > covered_) append_integrity();
+    if (is_new && expected_end() > covered_ && needs_integrity(level)) append_integrity();
     const Offset position = std::max(expected_end(), journal().get_position());
     promises().ask(level, position, io(), !has_seals_);
     return position;
   }
   Offset expected_end() { return static_cast<Offset>(expected().size()); }
-  void append_integrity() {
+  bool needs_integrity(Checkpoint_Level level) {
+    if (kind() == Integrity::sparse && !has_written_) return false;
+    return journal().has_integrity() &&
+           (kind() == Integrity::each_checkpoint || level != Checkpoint_Level::soft ||
+            has_unchecked_entries_ || expected_end() - covered_ >= integrity_step);
+  }
+  Integrity kind() const { return journal().get_integrity().value_or(Integrity::sparse); }
+  void append_integrity() { append_integrity(kind()); }
+  void append_integrity(Integrity kind) {
     const std::string_view covered =
         std::string_view(expected()).substr(static_cast<std::size_t>(covered_));
-    const auto entry =
-        encode_integrity({covered_, integrity_hash(covered, static_cast<std::uint64_t>(covered_))});
+    const auto entry = encode_integrity(
+        {covered_, integrity_hash(covered, static_cast<std::uint64_t>(covered_)), kind});
     expected().append(entry.data(), entry.size());
     covered_ = expected_end();
+    has_unchecked_entries_ = false;
   }
 
-  // What the commands of a script, or others, have appended is taken from the file.
+  // What the commands of a script have appended.
+  void take_from_journal() {
+    const Offset start = expected_end(), end = journal().get_position();
+    if (end <= start) return;
+    std::string bytes(static_cast<std::size_t>(end - start), '\0');
+    journal().read(bytes.data(), bytes.size(), start);
+    expected() += bytes;
+    covered_ = Integrity_Found(expected()).end();
+    context_ = context_behind(expected());
+    has_written_ = true;
+  }
+
+  // The same, and what others have appended, is taken from the file.
   void take_from_file(Offset checkpoint) {
     const auto size = static_cast<std::size_t>(checkpoint);
     if (expected().size() >= size || disk_.disk.content().size() < size) return;
@@ -439,6 +529,7 @@ class Process {
 
   template <Field_Value T>
   void write_vector(Table_Id table, Record_Id record, Field_Id field, std::span<const T> values) {
+    has_written_ = true;
     store_->template write_vector<T>(table, record, field, values);
     const auto append = [&](std::size_t limit, auto encode) {
       const std::size_t size = expected().size();
@@ -506,10 +597,14 @@ class Process {
   std::unique_ptr<Store> store_;
   Context context_;
   bool has_seals_ = true;
+  bool wants_integrity_ = false;
   bool has_recovered_shared_ = false;  // in a first transaction
-  bool is_abandoned_ = false;          // a transaction, without a rollback yet
-  Offset covered_ = journal_start;     // by integrity entries
-  Offset adopted_ = journal_start;     // a tail that was adopted, and no checkpoint has
+  bool ignores_header_ = false;        // and what integrity entries say
+  bool has_unchecked_entries_ = false;
+  bool has_written_ = false;        // since it was opened or locked
+  bool is_abandoned_ = false;       // a transaction, without a rollback yet
+  Offset covered_ = journal_start;  // by integrity entries
+  Offset adopted_ = journal_start;  // a tail that was adopted, and no checkpoint has
   std::deque<std::string> texts_;
   std::size_t weights_[action_count];
 };
@@ -742,6 +837,11 @@ void Scenario::run_push() {
           journal.append(Valid_Data{});  // else the client ends some of them
           append_encoded(local.promises.file(), context, Valid_Data{});
           const Checkpoint_Level level = is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft;
+          const Offset start = journal.get_position();
+          journal.prepare_checkpoint(level);
+          std::string integrity(static_cast<std::size_t>(journal.get_position() - start), '\0');
+          journal.read(integrity.data(), integrity.size(), start);
+          local.promises.file() += integrity;
           other.promises.file() = local.promises.file();
           other.promises.ask(level, journal.get_position(), other.disk.io_count(), false);
           if (is_hard)
@@ -796,7 +896,7 @@ void Scenario::run_pack() {
 }
 
 // Checkpoints and rollbacks pass through the process; of the other commands it learns what they
-// have written when a checkpoint is given.
+// have written when a checkpoint is asked for.
 void Scenario::run_script(const std::string& script) {
   Scenario_Disk& disk = add_disk("disk");
   try {
@@ -841,7 +941,7 @@ static Recovered recover_with(Scenario_Disk& disk, Recovery recovery, Random& ra
   }
   result.is_open = true;
   result.found = process->journal().get_checkpoint();
-  const bool has_integrity = process->journal().has_integrity();
+  const bool has_integrity = process->proves_soft_checkpoints();
   if (was_exact && !has_integrity) throw Broken_Rule("the writer has not seen integrity entries");
   disk.promises.set_integrity(has_integrity);
   for (std::size_t i = 1 + random.below(2); i > 0; --i) {

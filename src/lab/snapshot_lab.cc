@@ -201,6 +201,7 @@ class Schedule {
                                   Recovery::hard};
     Journal_Options options = modes[random_.below(std::size(modes))];
     options.has_seals = chance(70);
+    options.has_integrity = chance(50);
     if (chance(30)) options.preallocation = 700;
     return options;
   }
@@ -624,12 +625,12 @@ class Schedule {
   }
 
   void change_snapshot(const std::string& content, std::size_t what) {
-    constexpr std::size_t header = 152;  // bytes that say something
+    constexpr std::size_t header = 160;  // bytes that say something
     const auto word = [&](std::size_t i) {
       return static_cast<std::size_t>(load<std::uint64_t>(content.data() + 8 * i));
     };
     if (content.size() < header || !is_whole(content)) return;
-    const std::size_t directory = word(10);
+    const std::size_t directory = word(11);
     std::string changed = content;
     const auto flip = [&](std::size_t at) {
       changed[at] = static_cast<char>(changed[at] ^ (1 << random_.below(8)));

@@ -60,6 +60,7 @@ class Client::New_Entries final : public Source_File {
 Client::Client(Local_Copy& local, Connection& connection, Content_Check check)
     : local_(local), connection_(connection), check_(check) {
   if (!is_connected()) return;
+  local_.set_copy();
   const Offset end = std::min(local_.get_checkpoint(), connection_.get_checkpoint());
   connection_.compare(local_.file(), journal_start, end, check_);
   common_ = end;
@@ -123,7 +124,7 @@ void Client::push_to_connection(Connection::After_Push after) {
 // What has no checkpoint yet.
 void Client::push_new_entries(Connection::After_Push after) {
   write_end();
-  const Offset end = local_.prepare_checkpoint();
+  const Offset end = local_.prepare_checkpoint(level());
   connection_.push(New_Entries(local_, end), end, level(), after);
 }
 
@@ -207,7 +208,10 @@ void Client::end_part() {
   has_parts_ = true;
 }
 
+// Of bytes that were pushed, all that this appends is there already.
 void Client::checkpoint() {
+  if (settings_.is_hard && local_.ahead_of_checkpoint() > 0)
+    local_.prepare_checkpoint(Checkpoint_Level::hard);
   local_.checkpoint(Checkpoint_Level::soft);
   if (settings_.is_hard) local_.checkpoint(Checkpoint_Level::hard);
 }

@@ -18,6 +18,7 @@ Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Co
       is_connected_(&connection != &Connection::dummy),
       has_backup_file_(is_connected_ && !connection.can_wait()),
       may_block_(is_hard || is_shared_ || is_connected_) {
+  copy_.set_copy();  // clients must find what they have pushed at the end of the file
   if (!is_shared_) store_.recover();
   if (is_connected_) {
     client_.pull();
@@ -83,8 +84,6 @@ void Written_Journal::end() noexcept {
 void Written_Journal::finish() {
   end();
   const auto& journal = store_.get_journal();
-  // Of what others have pushed without integrity entries: one of ours would only be here.
-  if (is_connected_ && journal.has_integrity() && !journal.is_covered()) return;
   if (!is_shared_ && !journal.has_failed() && journal.ahead_of_checkpoint() == 0)
     store_.hard_checkpoint();
 }

@@ -232,11 +232,10 @@ void Session::close() {
   if (!std::exchange(has_committed_, false) || has_failed_ || file_->is_inherited()) return;
   const Writable_Journal& journal = std::as_const(*store_).get_journal();
   if (journal.has_failed() || journal.get_hard_checkpoint() >= journal.get_checkpoint()) return;
-  // Of what others have pushed without integrity entries: one of ours would not be on the server.
-  if (server_ && journal.has_integrity() && !journal.is_covered()) return;
   pins_->before_change();
   store_->lock_pull();
   try {
+    store_->prepare_checkpoint(Checkpoint_Level::hard);
     store_->hard_checkpoint();
   } catch (...) {
     store_->unlock();

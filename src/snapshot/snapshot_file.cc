@@ -27,6 +27,7 @@ enum Word : std::size_t {
   record_word,
   field_word,
   transaction_end_word,
+  covered_word,
   sample_word,
   sections_end_word,
   hash_of_hashes_word,
@@ -45,7 +46,7 @@ using Header_Words = std::array<std::uint64_t, word_count>;
 
 constexpr std::uint64_t magic = 0x74'6f'68'73'70'61'6e'73;  // "snapshot"
 // The layout of all that tables save; to be changed with it. Another byte order is another layout.
-constexpr std::uint64_t layout = 0x02'00'00'00'00'00'00'02;
+constexpr std::uint64_t layout = 0x03'00'00'00'00'00'00'03;
 
 std::string_view bytes_of(const std::uint64_t* words, std::size_t count) {
   return {reinterpret_cast<const char*>(words), count * sizeof *words};
@@ -248,6 +249,7 @@ void Snapshot_Writer::finish(const Replay_Place& place, const Journal_Marks& mar
   words[record_word] = static_cast<std::uint64_t>(place.context.record.value());
   words[field_word] = place.context.field.value();
   words[transaction_end_word] = static_cast<std::uint64_t>(place.transaction_end);
+  words[covered_word] = static_cast<std::uint64_t>(place.covered);
   words[sample_word] = marks.sample;
   words[journal_hash_word] = marks.hash.all;
   words[journal_blocks_word] = marks.hash.blocks;
@@ -297,8 +299,10 @@ Snapshot_File::Snapshot_File(std::unique_ptr<Abstract_File> file) : file_(std::m
       offset(position_word),
       {Table_Id(static_cast<std::uint16_t>(words[table_word])), Record_Id(offset(record_word)),
        Field_Id(static_cast<std::uint16_t>(words[field_word]))},
-      offset(transaction_end_word)};
-  require(place_.transaction_end >= journal_start && place_.transaction_end <= place_.position,
+      offset(transaction_end_word),
+      offset(covered_word)};
+  require(place_.transaction_end >= journal_start && place_.transaction_end <= place_.position &&
+              place_.covered >= 0 && place_.covered <= place_.position,
           misfit);
   marks_ = {words[sample_word],
             {words[journal_hash_word], words[journal_blocks_word]},

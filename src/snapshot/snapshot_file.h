@@ -18,7 +18,7 @@ namespace joedb::inline v1 {
 // A snapshot file has what somebody saved of a database at one position of its journal, so that it
 // can be used in place. It is good for one journal only, and for machines with this byte order.
 //
-//     0        header: 19 words of 8 bytes, the last of which is a hash of the others
+//     0        header: 20 words of 8 bytes, the last of which is a hash of the others
 //     4096     sections, each at a multiple of 4096
 //              a hash (XXH3-64) for each block of 1 MiB from 4096 to here
 //              directory: the groups, and their numbers, texts and places of sections

@@ -55,7 +55,7 @@ static void begin(Database& database, Journal& journal, Offset limit, Trust trus
   const auto place = restore_snapshot(database, journal.get_file(), last, trust);
   if (!place) return;
   journal.resume(*place);
-  if (trust == Trust::fast && journal.is_covered())
+  if (trust == Trust::fast && journal.get_integrity())
     database.snapshot_source()->verify_in_background(journal.get_file());
 }
 

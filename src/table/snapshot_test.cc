@@ -694,14 +694,14 @@ TEST_F(Written_Snapshot, DiffersFromTablesInWhatItSays) {
 
 // ---- snapshots that somebody made by hand -------------------------------------------------------
 
-constexpr std::uint64_t layout = 0x02'00'00'00'00'00'00'02;
-constexpr std::size_t header_hash_word = 18;
+constexpr std::uint64_t layout = 0x03'00'00'00'00'00'00'03;
+constexpr std::size_t header_hash_word = 19;
 
 // Makes the hashes of header and directory right again.
 void hash_again(std::string& bytes) {
   const auto word = [&](std::size_t i) { return load<std::uint64_t>(bytes.data() + 8 * i); };
-  if (word(10) > bytes.size() || word(11) > bytes.size() - word(10)) return;
-  store(bytes.data() + 8 * 12, hash_of({bytes.data() + word(10), word(11)}, layout));
+  if (word(11) > bytes.size() || word(12) > bytes.size() - word(11)) return;
+  store(bytes.data() + 8 * 13, hash_of({bytes.data() + word(11), word(12)}, layout));
   store(bytes.data() + 8 * header_hash_word, hash_of({bytes.data(), 8 * header_hash_word}, layout));
 }
 
@@ -813,7 +813,7 @@ void use(Database& db) {
 
 TEST_F(Written_Snapshot, MadeByHandReachesNothingOutsideOfIt) {
   const std::string good = bytes();
-  const auto directory = static_cast<std::size_t>(load<std::uint64_t>(good.data() + 8 * 10));
+  const auto directory = static_cast<std::size_t>(load<std::uint64_t>(good.data() + 8 * 11));
   Random random(testing::first_seed());
   int restored_count = 0;
   for (int i = 0; i < 300; ++i) {

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "joedb/io/memory_file.h"
+#include "joedb/table/load.h"
 #include "lab/database_text.h"
 #include "lab/random.h"
 #include "lab/sim_file.h"
@@ -563,6 +565,41 @@ TEST_F(Writable_Database_Test, TakesTheBytesOfACopyThatMakeSense) {
   copy.soft_checkpoint();
   source.soft_checkpoint();
   EXPECT_EQ(disk.content().substr(header_size), source_disk.content().substr(header_size));
+}
+
+// Integrity entries cover several blocks, some of them with bytes that are read around the buffer.
+TEST(Integrity_Of_Tables, FindsDamageInLargeJournals) {
+  Sim_Disk disk;
+  Journal_Options options;
+  options.has_integrity = true;
+  constexpr std::int64_t count = 200'000;
+  {
+    Sim_File file(disk, Open_Mode::write_existing_or_create_new);
+    Writable_Database database(file, options);
+    const Table_Id first{1};
+    const Field_Id field{1};
+    database.write(Create_Table{"t"});
+    database.write(Add_Field{first, "f", {Type_Code::int64, {}}});
+    database.write(Insert_Vector{first, Record_Id(0), count});
+    const std::vector<std::int64_t> values(count, 7);
+    database.write_vector<std::int64_t>(first, Record_Id(0), field, values);
+    for (int i = 0; i < 50'000; ++i)
+      database.write(Update<std::int64_t>{first, Record_Id(i), field, i});
+    database.hard_checkpoint();
+  }
+  const auto table_count = [](const std::string& content) {
+    Readonly_Memory_File file(content);
+    Readonly_Journal journal(file);
+    Database database;
+    load(database, journal);
+    return database.tables().size();
+  };
+  EXPECT_EQ(table_count(disk.content()), 1U);
+  for (const std::size_t offset : {100U, 1'000'000U, 1'700'000U}) {
+    std::string damaged = disk.content();
+    damaged[offset] = static_cast<char>(damaged[offset] ^ 16);
+    EXPECT_THROW(table_count(damaged), Corruption_Error) << offset;
+  }
 }
 
 }  // namespace

@@ -89,22 +89,22 @@ const Fixed& fixed() {
 
 enum Word : std::size_t {
   position = 2,
-  sample = 7,
-  sections_end = 8,
-  hash_of_hashes = 9,
-  directory_offset = 10,
-  directory_size = 11,
-  directory_hash = 12,
-  file_size = 13,
-  journal_hash = 14,
-  header_hash = 18,
+  sample = 8,
+  sections_end = 9,
+  hash_of_hashes = 10,
+  directory_offset = 11,
+  directory_size = 12,
+  directory_hash = 13,
+  file_size = 14,
+  journal_hash = 15,
+  header_hash = 19,
   word_count
 };
 
 // Makes hashes right, and with `is_whole` also what else the header says, so that the snapshot fits
 // the journal; the position if it is that of no entry.
 std::string mended(std::string bytes, bool is_whole) {
-  constexpr std::uint64_t layout = 0x02'00'00'00'00'00'00'02;
+  constexpr std::uint64_t layout = 0x03'00'00'00'00'00'00'03;
   if (bytes.size() < snapshot_page) return bytes;
   const auto word = [&](Word i) { return load<std::uint64_t>(bytes.data() + 8 * i); };
   const auto set = [&](Word i, std::uint64_t value) { store(bytes.data() + 8 * i, value); };

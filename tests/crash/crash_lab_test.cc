@@ -222,7 +222,7 @@ TEST_F(Crash_Lab_Test, SaysWhatIsWrongWithAnImage) {
                "a\x0a\x01"
                "c"),
        "bytes that are not"},
-      {"zeros", file_of({47, 47, 41, 41}, std::string(6, '\0')), "bytes that are not"},
+      {"zeros", file_of({47, 47, 41, 41}, std::string(6, '\0')), "Recovery::hard refuses"},
       {"too short",
        file_of({47, 47, 41, 41},
                "\x0a\x01"

@@ -108,23 +108,28 @@ std::vector<Reference> files_of_corpus() {
   return files;
 }
 
-// Files in which every single flipped bit must be found, or change nothing: those with integrity
-// entries.
+// Closed files in which every single flipped bit must be found, or change nothing: those with
+// integrity entries, before each checkpoint, or as new journals have them.
 std::vector<Reference> files_with_integrity() {
   std::vector<Reference> files;
-  for (const bool is_hard : {false, true}) {
-    Memory_File file;
-    {
-      Writable_Database database(file);
-      database.enable_integrity();
-      for (const char* const name : {"first", "second"}) {
-        database.write(Create_Table{name});
-        database.write(Comment{"a text of some length"});
-        database.checkpoint(is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft);
+  for (const bool is_hard : {false, true})
+    for (const Integrity kind : {Integrity::each_checkpoint, Integrity::sparse}) {
+      Memory_File file;
+      {
+        Journal_Options options;
+        options.has_integrity = true;
+        Writable_Database database(file, options);
+        if (kind == Integrity::each_checkpoint) database.enable_integrity();
+        for (const char* const name : {"first", "second"}) {
+          database.write(Create_Table{name});
+          database.write(Comment{"a text of some length"});
+          database.checkpoint(is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft);
+        }
       }
+      const std::string name =
+          std::string(is_hard ? "hard" : "soft") + (kind == Integrity::sparse ? "_sparse" : "");
+      files.push_back({name, {file.get_data().begin(), file.get_data().end()}});
     }
-    files.push_back({is_hard ? "hard" : "soft", {file.get_data().begin(), file.get_data().end()}});
-  }
   return files;
 }
 

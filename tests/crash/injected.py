@@ -286,6 +286,8 @@ class Run:
         later = [line for name, line in calls[failed + 1:] if name in WRITING and name != 'ftruncate']
         while later and ERASING.search(later[0]):  # what is cut off, where integrity entries are used
             del later[:2]  # with its sync
+            if later and re.search(r'\bfsync\(', later[0]):  # of the folder, with the first sync of the file
+                del later[0]
         require(not later, 'after', calls[failed][1], 'came', *later)
 
     def log(self):

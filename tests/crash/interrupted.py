@@ -31,7 +31,7 @@ class Tool:
 
     def __init__(self, command, out='out', text='', clock=0):
         self.command, self.out, self.text = command.split(), out, text
-        self.clock = clock  # so many bytes at the end of OUT are the time
+        self.clock = clock  # so many bytes at the end of OUT are the time, and an integrity entry behind it
 
     def content(self, folder):
         found = content(os.path.join(folder, self.out))
@@ -46,9 +46,9 @@ TOOLS = [
     Tool('joedb_pack --in-place --memory 1 in.joedb', out='in.joedb'),
     Tool(f'joedb_pack --keep-since {MIDDLE} in.joedb out'),
     Tool(f'joedb_pack --in-place --keep-since {MIDDLE} in.joedb', out='in.joedb'),
-    Tool('joedb_forget --output out in.joedb t name', clock=8),
-    Tool('joedb_forget in.joedb t name', out='in.joedb', clock=8),
-    Tool('joedb_forget --backup old in.joedb t name', out='in.joedb', clock=8),
+    Tool('joedb_forget --output out in.joedb t name', clock=34),
+    Tool('joedb_forget in.joedb t name', out='in.joedb', clock=34),
+    Tool('joedb_forget --backup old in.joedb t name', out='in.joedb', clock=34),
     Tool('joedb_convert in.joedb out'),
     Tool('joedb_convert --force in.joedb out'),
     Tool(f'joedb_branch in.joedb {MIDDLE} out'),

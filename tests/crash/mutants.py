@@ -105,9 +105,9 @@ MUTANTS = [
            '  write_word(next.hard_index, next.soft_index, -position);'),
     # Soft words.
     Mutant('memory claims a soft checkpoint first', JOURNAL,
-           '  prepare_checkpoint();\n  flush();\n  assert(buffer_.flushed() == get_position());  // invariant 3\n'
-           '  checkpoints_.write_soft',
-           '  prepare_checkpoint();\n'
+           '  prepare_own_checkpoint(Checkpoint_Level::soft);\n  flush();\n'
+           '  assert(buffer_.flushed() == get_position());  // invariant 3\n  checkpoints_.write_soft',
+           '  prepare_own_checkpoint(Checkpoint_Level::soft);\n'
            '  Checkpoints early = header_.checkpoints();\n  early.checkpoint = get_position();\n'
            '  header_.set(early);\n'
            '  flush();\n  checkpoints_.write_soft'),
@@ -163,13 +163,22 @@ MUTANTS = [
     Mutant('integrity entries are not compared', INTEGRITY, 'hash(entry.start, end) == entry.hash;',
            '(hash(entry.start, end) == entry.hash || entry.hash != 0);'),
     Mutant('integrity entries are not required', READER,
-           '    if (hard < checkpoint() && hard > journal_start && reader.entry_before(hard))\n',
-           '    if (hard < 0)\n'),
+           '    if (hard >= checkpoint() || hard == journal_start) return;\n', '    if (hard >= 0) return;\n'),
     Mutant('a writer does not go on with integrity entries', JOURNAL,
-           '  if (is_covered()) integrity_.enable();\n  integrity_.keep();\n  replay_',
-           '  integrity_.keep();\n  replay_'),
+           '  if (!has_integrity()) {\n    if (header_.integrity())\n', '  if (!has_integrity()) {\n    if (false)\n'),
     Mutant('an integrity entry stands behind what was asked for', 'src/journal/integrity_writer.cc',
-           '  header_.set_covered(buffer_.position());\n', '  header_.set_covered(buffer_.position() + 1);\n'),
+           '  header_.set_covered(buffer_.position(), *kind_);\n',
+           '  header_.set_covered(buffer_.position() + 1, *kind_);\n'),
+    Mutant('sparse integrity entries are left out before hard checkpoints', 'include/joedb/journal/integrity_writer.h',
+           ' || level != Checkpoint_Level::soft ||\n', ' ||\n'),
+    Mutant('sparse integrity entries are left out when a file is closed', JOURNAL,
+           '      if (!is_shared()) cover_rest();\n', ''),
+    Mutant('sparse integrity entries stand before small soft checkpoints', 'include/joedb/journal/integrity_writer.h',
+           'header_.covered() >= integrity_step;', 'header_.covered() >= 1;'),
+    Mutant('what an integrity entry covers is not taken back by a rollback', JOURNAL,
+           '  integrity_.rollback();\n  if (buffer_', '  if (buffer_'),
+    Mutant('an integrity entry has the hash of what was rolled back', BUFFER,
+           '  if (position < hashed_) hash_start_ = 0;\n', ''),
     Mutant('dropped tails keep their integrity entries', RECOVERY,
            '  erase(out_, header_.checkpoint(), file_size);\n', ''),
     Mutant('the tail of who wrote the first integrity entry is kept', RECOVERY,

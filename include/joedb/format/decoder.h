@@ -101,6 +101,10 @@ class Decoder_Input {
   // Throws a Corruption_Error with this text, the entry and its offset.
   [[noreturn]] void fail(const std::string& what) const;
 
+  // Called behind each blob that may be an integrity entry. Throws Corruption_Error if it does not
+  // fit the bytes that it covers.
+  virtual void note_integrity(std::string_view payload) { static_cast<void>(payload); }
+
  protected:
   Decoder_Input() = default;
   ~Decoder_Input() = default;
@@ -310,6 +314,7 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
       if (size == integrity_payload_size && in.remaining() >= size) [[unlikely]] {
         const std::string_view payload(in.take(static_cast<std::size_t>(size)),
                                        static_cast<std::size_t>(size));
+        in.note_integrity(payload);
         const auto entry = decode_integrity_payload(payload);
         if (!entry) return handler(Blob_Data{Blob(position, size)});
         if constexpr (requires { typename std::remove_cvref_t<Handler>::Sees_Integrity_Entries; })

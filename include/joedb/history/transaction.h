@@ -111,12 +111,14 @@ struct Schema_Change {
 // a new one, unless nothing but comments is before it since the last beginning: so a journal of
 // joedbi, where nothing ends, is divided by its comments. What is behind the last end is a
 // transaction that is not complete. So what a journal has been divided into stays when it grows,
-// but for the last one. A comment without text (writers need one before integrity entries at times)
-// says nothing, and is not seen.
+// but for the last one. Integrity entries behind the end of a transaction belong to it. A comment
+// without text (writers need one at times) says nothing, and is not seen.
 struct Transaction_Info {
   // Its entries are those in [begin, end): both are positions between two entries.
   Offset begin = 0;
   Offset end = 0;
+  // Behind its last entry that is no integrity entry.
+  Offset entries_end = 0;
   // Seconds since 1970: the first time stamp in it, else the last one before, if there is one.
   std::optional<std::int64_t> time;
   bool has_own_time = false;

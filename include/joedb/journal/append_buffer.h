@@ -3,6 +3,8 @@
 
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -61,6 +63,12 @@ class Append_Buffer {
   // Truncates the file at `position`. Throws Exception if it cannot be truncated.
   void truncate(Offset position);
 
+  // From here on, what is written to the file from `start` on is hashed on its way, if it is much;
+  // a little is read again when it is needed. Requires that `start` is in the buffer.
+  void start_hash(Offset start);
+  // integrity_hash of [start, position()); nothing if that was not started there. Throws Io_Error.
+  std::optional<std::uint64_t> hash_since(Offset start);
+
   // Fills the file with zeros ahead of the bytes, in steps (Preallocator). Throws Exception.
   void preallocate(Offset step) { preallocator_.set_step(step); }
   // 0 if nothing is preallocated, or no longer: the disk had no room for it.
@@ -79,6 +87,8 @@ class Append_Buffer {
   char* body() { return memory_.data() + before_size; }
   void make_room(std::size_t size);
   void write(const char* data, std::size_t size);
+  void hash_written(const char* data, Offset end);
+  void hash_file(Offset end);
 
   Abstract_File& file_;
   Fail_Stop_File& out_;
@@ -90,6 +100,10 @@ class Append_Buffer {
   std::size_t used_ = 0;
   Offset flushed_ = 0;
   Offset sent_ = 0;  // up to here the disk may have begun to write
+
+  Integrity_Hasher hasher_;
+  Offset hash_start_ = 0;  // 0: nothing is hashed
+  Offset hashed_ = 0;      // hasher_ has [hash_start_, hashed_)
 };
 
 }  // namespace joedb::inline v1

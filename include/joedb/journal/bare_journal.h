@@ -40,7 +40,9 @@ class Bare_Journal {
   // Writes the buffer to the file, without a checkpoint.
   void flush() { journal_.flush(); }
   // Writable_Journal::prepare_checkpoint.
-  void prepare_checkpoint() { journal_.prepare_checkpoint(); }
+  void prepare_checkpoint(Checkpoint_Level level) { journal_.prepare_checkpoint(level); }
+  // Writable_Journal::set_copy.
+  void set_copy() { journal_.set_copy(); }
   // After a soft checkpoint, what was appended survives the death of this process; after a hard
   // one, also a power cut. If one throws, the checkpoint before counts.
   void checkpoint(Checkpoint_Level level) { journal_.checkpoint(level); }

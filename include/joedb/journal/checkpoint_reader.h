@@ -1,10 +1,13 @@
 #ifndef JOEDB_JOURNAL_CHECKPOINT_READER_H
 #define JOEDB_JOURNAL_CHECKPOINT_READER_H
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "joedb/base/error.h"
+#include "joedb/format/integrity.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/checkpoints.h"
 #include "joedb/journal/recovery.h"
@@ -61,15 +64,41 @@ class Checkpoint_Reader {
     require_no_hidden_checkpoint(read_words(), file_size);
   }
 
-  // Up to where integrity entries are known to cover the bytes.
+  // Up to where integrity entries are known to cover the bytes, which were compared with them. open
+  // and pull see to it if an entry of the kind each_checkpoint stands before the checkpoint; else
+  // it is done where entries are replayed (File_Decoder_Input).
   Offset covered() const { return covered_; }
   void set_covered(Offset end) { covered_ = end; }
+  void set_covered(Offset end, Integrity kind) {
+    covered_ = end;
+    kind_ = kind;
+    has_unchecked_entries_ = false;
+  }
+  // Where nothing is compared (Recovery::ignore_header), but there are entries: one that does not
+  // fit its bytes makes readers refuse the journal, until a later one covers everything.
+  void note_unchecked_entry(Integrity kind) {
+    kind_ = kind;
+    has_unchecked_entries_ = true;
+  }
+  bool has_unchecked_entries() const { return has_unchecked_entries_; }
+  // Of the last entry; nothing: there was none.
+  std::optional<Integrity> integrity() const {
+    return covered_ > journal_start || has_unchecked_entries_ ? std::optional(kind_) : std::nullopt;
+  }
+  bool checks_integrity() const { return checks_integrity_; }
+  // Whether the bytes that an entry covers may begin there: behind another one, that is.
+  bool may_begin_at(Offset start) const { return start <= std::max(covered_, resumed_at_); }
+  // Replay starts at `position`: what is before has come from elsewhere. `covered`: up to where
+  // entries cover it; 0 if that is not known. Throws Io_Error.
+  void resume(Offset position, Offset covered);
   // Whether they cover everything before the checkpoint.
   bool is_covered() const { return covered_ == checkpoint() && covered_ > journal_start; }
 
   // Throws the error again. The text names the file; and, if names_hard, the hard checkpoint if
   // that is an earlier one, else joedb_verify.
   [[noreturn]] void fail_in_file(const Corruption_Error& error, bool names_hard) const;
+  // The same for what an integrity entry that ends at `end` says about bytes that are replayed.
+  [[noreturn]] void fail_in_replay(const Corruption_Error& error, Offset end) const;
 
  private:
   Checkpoint_Words stable(Checkpoint_Words words) const;
@@ -90,6 +119,9 @@ class Checkpoint_Reader {
   bool had_seal_ = false;
   bool checks_integrity_;
   Offset covered_ = journal_start;
+  Integrity kind_ = Integrity::sparse;
+  bool has_unchecked_entries_ = false;
+  Offset resumed_at_ = journal_start;
 };
 
 }  // namespace joedb::inline v1

@@ -31,6 +31,18 @@ class Integrity_Reader {
   // is known to be covered. Throws Corruption_Error, with the offset of the damaged bytes.
   bool check(Offset end, Offset covered);
 
+  // Of the entries between two offsets, both of them between two entries, the end of the first good
+  // one that covers bytes from `start` or earlier; nothing if there is none, or an entry that
+  // cannot be decoded comes first. So damage stays known that Recovery::ignore_header has taken
+  // over: what is written next covers everything.
+  std::optional<Offset> find_good_end(Offset begin, Offset end, Offset start) const;
+
+  // Corruption_Error: the entry that ends at `end` is damaged; what such an entry covers is; there
+  // is none that ends at `offset`.
+  [[noreturn]] void fail_in_entry(Offset end) const;
+  [[noreturn]] void fail_before_entry(const Integrity_Entry& entry, Offset end) const;
+  [[noreturn]] void fail_without_entry(Offset offset) const;
+
  private:
   std::string_view bytes(Offset start, Offset end);
 

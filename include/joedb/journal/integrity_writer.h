@@ -1,8 +1,11 @@
 #ifndef JOEDB_JOURNAL_INTEGRITY_WRITER_H
 #define JOEDB_JOURNAL_INTEGRITY_WRITER_H
 
+#include <optional>
+
 #include "joedb/journal/append_buffer.h"
 #include "joedb/journal/checkpoint_reader.h"
+#include "joedb/journal/checkpoints.h"
 
 namespace joedb::inline v1 {
 
@@ -16,13 +19,25 @@ class Integrity_Writer {
   Integrity_Writer(const Abstract_File& file, Append_Buffer& buffer, Checkpoint_Reader& header)
       : file_(file), buffer_(buffer), header_(header) {}
 
-  // Whether an entry stands before each checkpoint.
-  bool is_enabled() const { return is_enabled_; }
-  void enable() { is_enabled_ = true; }
+  // Before which checkpoints an entry stands; nothing: before none.
+  std::optional<Integrity> kind() const { return kind_; }
+  bool is_enabled() const { return kind_.has_value(); }
+  void enable(Integrity kind) { kind_ = kind; }
+
+  // Before something is appended.
+  void begin() {
+    if (is_enabled() && !has_uncovered_bytes()) buffer_.start_hash(buffer_.position());
+  }
 
   // Whether bytes were appended that no entry covers.
   bool has_uncovered_bytes() const { return buffer_.position() != header_.covered(); }
-  // Appends an entry that covers them. Throws Io_Error.
+  // Whether this checkpoint needs an entry. Requires that there are such bytes.
+  bool is_due(Checkpoint_Level level) const {
+    return kind_ == Integrity::each_checkpoint || level != Checkpoint_Level::soft ||
+           header_.has_unchecked_entries() ||
+           buffer_.position() - header_.covered() >= integrity_step;
+  }
+  // Appends an entry that covers them. Requires is_enabled(). Throws Io_Error.
   void append_entry();
 
   // Whether the last bytes, of a text, would be taken for an entry. Throws Io_Error.
@@ -36,7 +51,7 @@ class Integrity_Writer {
   const Abstract_File& file_;
   Append_Buffer& buffer_;
   Checkpoint_Reader& header_;
-  bool is_enabled_ = false;
+  std::optional<Integrity> kind_;
   Offset covered_at_checkpoint_ = journal_start;
 };
 

@@ -36,7 +36,14 @@ struct Journal_Options {
   // value: yes for clients and generated code, unless the option unmarked_transactions says that
   // bytes are those of joedb 10; no for others.
   std::optional<bool> ends_transactions;
-  // For copies, and files that nobody else writes.
+
+  // Whether a new journal gets integrity entries (format/integrity.h, Integrity::sparse), so that
+  // damaged bytes are found when they are read. New is one that has none and at most integrity_step
+  // bytes when something is appended. One that has some goes on with them in any case. Without a
+  // value: as ends_transactions.
+  std::optional<bool> has_integrity;
+
+  // For copies, and files that nobody else writes: neither of these.
   static Journal_Options without_marks() {
     Journal_Options options;
     options.ends_transactions = false;

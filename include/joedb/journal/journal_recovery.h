@@ -29,6 +29,8 @@ class Journal_Recovery {
   // lock, too. Throws what Checkpoint_Reader::open throws, and Unfinished_Transaction if there is a
   // tail and the mode does not say what to do with it.
   void open();
+  // Whether open() has found how long the file is: else what is written can perhaps not be read.
+  bool has_file_size() const { return has_file_size_; }
 
   // Whether there is nothing left to do for finish().
   bool is_finished() const { return is_finished_; }
@@ -83,6 +85,7 @@ class Journal_Recovery {
   Recovery mode_;
   bool is_alone_ = false;  // Recovery::hard: no other process has the file open
   bool is_finished_ = true;
+  bool has_file_size_ = true;
   std::optional<Offset> header_checkpoint_;  // what the header says, after a tail was adopted
   std::string saved_tail_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "joedb/journal/checkpoint_reader.h"
 #include "joedb/journal/replay.h"
@@ -11,10 +12,11 @@ namespace joedb::inline v1 {
 
 // Reads a journal: what is before the checkpoint, entry by entry.
 //
-// If an integrity entry (format/integrity.h) stands before the checkpoint, the bytes are compared
-// with what it says, all of them when the journal is opened, and new ones when they are pulled; so
-// is it required before a soft checkpoint if there is one before the last hard checkpoint. With
-// Recovery::ignore_header nothing is compared.
+// The bytes are compared with the integrity entries among them (format/integrity.h) when they are
+// replayed; all but large blobs, which are not read then. If the one before the checkpoint is of
+// the kind each_checkpoint, everything is compared when the journal is opened, and new bytes when
+// they are pulled; and a soft checkpoint is not believed without an entry if there is one before
+// the last hard checkpoint. With Recovery::ignore_header nothing is compared.
 //
 // Not thread-safe. Other processes may write the file meanwhile.
 class Readonly_Journal {
@@ -28,7 +30,9 @@ class Readonly_Journal {
   Abstract_File& get_file() const { return file_; }
   Offset get_checkpoint() const { return header_.checkpoint(); }
   Offset get_hard_checkpoint() const { return header_.hard_checkpoint(); }
-  // Whether integrity entries cover everything before the checkpoint.
+  // Of the last integrity entry that was found so far; nothing: there was none.
+  std::optional<Integrity> get_integrity() const { return header_.integrity(); }
+  // Whether such entries cover everything before the checkpoint, as far as that is known.
   bool is_covered() const { return header_.is_covered(); }
   const Checkpoints& get_checkpoints() const { return header_.checkpoints(); }
 

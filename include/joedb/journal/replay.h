@@ -1,26 +1,54 @@
 #ifndef JOEDB_JOURNAL_REPLAY_H
 #define JOEDB_JOURNAL_REPLAY_H
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "joedb/format/decoder.h"
+#include "joedb/format/integrity.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/checkpoint_reader.h"
 
 namespace joedb::inline v1 {
 
 // The bytes of a file, read in blocks as they are decoded. `file` must outlive it.
+//
+// If it has a verifier, the bytes are compared with the integrity entries among them that the
+// header does not know yet (Checkpoint_Reader::covered), all but those that were skipped: blobs
+// that are larger than a block, and vectors that nobody wanted.
 class File_Decoder_Input final : public Decoder_Input {
  public:
-  explicit File_Decoder_Input(const Abstract_File& file) : file_(file) {}
-  void start(Offset offset, Offset limit) { reset(offset, limit); }
+  explicit File_Decoder_Input(const Abstract_File& file, Checkpoint_Reader* verifier = nullptr)
+      : file_(file), verifier_(verifier) {}
+  void start(Offset offset, Offset limit);
 
  private:
   void refill(std::size_t size) override;
   void read_at(char* out, std::size_t size, Offset offset) override;
+  void note_integrity(std::string_view payload) override;
+
+  void compare(std::string_view payload);
+  void start_hash(Offset offset);
+  void hash_to(Offset end);
+  void hash(std::string_view bytes);
+  std::optional<std::uint64_t> hash_of(Offset start, Offset end);
 
   const Abstract_File& file_;
   std::vector<char> buffer_;
+  // What buffer_ has of the file.
+  Offset buffer_start_ = 0;
+  Offset buffer_end_ = 0;
+
+  Checkpoint_Reader* verifier_;
+  Integrity_Hasher hasher_;
+  // What hasher_ has: [hash_start_, hashed_); hash_start_ is 0 if that is not wanted, or if some
+  // bytes were skipped.
+  Offset hash_start_ = 0;
+  Offset hashed_ = 0;
+  Offset read_again_ = 0;  // number of bytes that were read a second time
 };
 
 // Up to where a journal was replayed, between two entries, and what the next one refers to.
@@ -29,6 +57,8 @@ struct Replay_Place {
   Context context = {};
   // Where the last transaction that has an end ends; journal_start if there is none.
   Offset transaction_end = journal_start;
+  // Up to where integrity entries cover the bytes; 0 if that is not known.
+  Offset covered = 0;
 };
 
 // Decodes the entries of a journal in their order, and remembers up to where.
@@ -37,8 +67,10 @@ struct Replay_Place {
 class Replay {
  public:
   // Both must outlive this object.
-  Replay(const Abstract_File& file, const Checkpoint_Reader& header)
-      : header_(header), input_(file) {}
+  Replay(const Abstract_File& file, Checkpoint_Reader& header)
+      : header_(header), input_(file, &header) {}
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
 
   // Up to where entries have been replayed.
   Offset position() const { return input_.position(); }
@@ -61,7 +93,9 @@ class Replay {
 
   // The next run starts at this entry, where the context is that of the last one.
   void start_at(Offset position) { input_.start(position, header_.checkpoint()); }
-  Replay_Place place() const { return {position(), context_, transaction_end_}; }
+  Replay_Place place() const {
+    return {position(), context_, transaction_end_, std::min(header_.covered(), position())};
+  }
   // The next run starts there: what is before has come from elsewhere.
   void resume(const Replay_Place& place);
   // The next run starts at the first entry.
@@ -73,7 +107,7 @@ class Replay {
                          false);
   }
 
-  const Checkpoint_Reader& header_;
+  Checkpoint_Reader& header_;
   File_Decoder_Input input_;
   Context context_;
   Offset transaction_end_ = journal_start;

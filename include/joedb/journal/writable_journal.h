@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,6 +77,12 @@ class Writable_Journal {
   Offset get_checkpoint() const { return header_.checkpoint(); }
   Offset get_hard_checkpoint() const { return header_.hard_checkpoint(); }
   const Checkpoints& get_checkpoints() const { return header_.checkpoints(); }
+  // Of the integrity entries that this object appends, or of the last one that was found so far;
+  // nothing: there was none.
+  std::optional<Integrity> get_integrity() const {
+    return has_integrity() ? integrity_.kind() : header_.integrity();
+  }
+  // Whether such entries cover everything before the checkpoint, as far as that is known.
   bool is_covered() const { return header_.is_covered(); }
   // True with Recovery::hard until the first write. Opening the file a second time blocks then.
   bool has_file_alone() const { return recovery_.has_file_alone(); }
@@ -152,9 +159,9 @@ class Writable_Journal {
     replay_.run(handler, buffer_.flushed(), buffer_.flushed());
   }
 
-  // Appends what the next checkpoint would append. If nothing else is appended, that is at
-  // get_position() then.
-  void prepare_checkpoint();
+  // Appends what the next checkpoint of this level would append, also where only others have
+  // appended something. If nothing else is appended, that is at get_position() then.
+  void prepare_checkpoint(Checkpoint_Level level);
   // Reads into data[0, size) what is at `offset`, also what has been appended and is not in the
   // file. Throws Exception if [offset, offset + size) is not before get_position(), Io_Error.
   void read(char* data, std::size_t size, Offset offset) const;
@@ -193,14 +200,19 @@ class Writable_Journal {
   // For a single thread.
   void wait(Offset position);
 
-  // From here on an integrity entry (format/integrity.h) is written before each checkpoint, and at
-  // once a first one, for everything so far, with a hard checkpoint. So is it, without this call,
-  // in every journal where such an entry stands before the checkpoint when it is opened or locked.
-  // What is copied from another journal (copy_from) gets none. Then damaged bytes are detected when
-  // the journal is opened: after a power cut that a soft checkpoint has survived in part, and where
-  // bits have changed on the disk. All writers of a shared file should write them.
-  void enable_integrity();
+  // From here on an integrity entry (format/integrity.h) is written before each checkpoint, or
+  // those that Integrity::sparse says; at once a first one, for everything so far, with a hard
+  // checkpoint. So is it, without this call, in every journal that has such entries. What is copied
+  // from another journal (copy_from) gets none. Those before each checkpoint also detect what a
+  // power cut has damaged that a soft checkpoint has survived. All writers of a shared file should
+  // write them. Does nothing if they are written already.
+  void enable_integrity(Integrity kind = Integrity::each_checkpoint);
+  // Whether this object writes them: from the first append on.
   bool has_integrity() const { return integrity_.is_enabled(); }
+  // This is a copy of a journal that others also write, elsewhere: what they have not is never
+  // appended. A checkpoint then appends no integrity entry; only prepare_checkpoint does, before
+  // what was appended is pushed.
+  void set_copy() { is_copy_ = true; }
 
   // The older names. half_commit is a hard checkpoint without its last sync: the entries are on
   // disk, but if the power fails before the system has written both copies, the checkpoint before
@@ -225,7 +237,7 @@ class Writable_Journal {
   // A place behind the checkpoint, or there, that rollback_to() goes back to. It is valid until the
   // next checkpoint, or until something before it is rolled back.
   Replay_Place savepoint() const {
-    return {get_position(), replay_.place().context, replay_.transaction_end()};
+    return {get_position(), replay_.place().context, replay_.transaction_end(), 0};
   }
   // Drops everything behind the savepoint, in memory and in the file. The journal goes on there:
   // the caller has taken back what these entries have done to tables. Throws Exception while a blob
@@ -291,10 +303,14 @@ class Writable_Journal {
   static void require_no_integrity_payload(std::string_view bytes);
   void get_ready(bool is_for_end = false);
   Blob begin_blob(std::int64_t size);
+  void cover_around_blob(std::int64_t size);
   // Calls f, which appends one entry in pieces; if it throws, they are forgotten.
   template <class F>
   auto append_whole(F f);
-  void append_integrity();
+  void start_integrity();
+  void append_integrity(Checkpoint_Level level);
+  void prepare_own_checkpoint(Checkpoint_Level level);
+  void cover_rest();
   void checkpoint_written();
   void preallocate(Offset step);
   void preallocate_if_frequent();
@@ -315,9 +331,12 @@ class Writable_Journal {
   Integrity_Writer integrity_;
   Journal_Recovery recovery_;
   std::atomic<bool> is_ready_ = false;  // replayed, and locked
+  bool has_appended_ = false;           // or was about to; since it was locked
   bool is_locked_ = false;              // shared files only
   bool is_in_blob_ = false;
   const bool ends_transactions_;
+  const bool wants_integrity_;
+  bool is_copy_ = false;
   bool is_preallocation_automatic_ = false;
   int hard_checkpoints_ = 0;  // while it is automatic
   const Checkpoint_Level default_level_;
@@ -359,6 +378,7 @@ auto Writable_Journal::append_whole(F f) {
   } catch (...) {
     replay_.context() = context;
     buffer_.drop_from(start);
+    if (header_.covered() > start) integrity_.rollback();
     throw;
   }
 }
@@ -385,8 +405,8 @@ Blob Writable_Journal::append_blob(std::int64_t size, Read&& read) {
     throw Exception("a blob cannot have " + std::to_string(size) + " bytes");
   require_ready();
   flush();  // earlier blobs are in the file, and need no flush when they are read
-  const Blob_Guard guard(*this);
-  return append_whole([&] {
+  const auto append = [&] {
+    cover_around_blob(size);
     const Blob blob = begin_blob(size);
     for (std::int64_t done = 0; done < size;) {
       const auto n = static_cast<std::size_t>(std::min(piece, size - done));
@@ -397,7 +417,13 @@ Blob Writable_Journal::append_blob(std::int64_t size, Read&& read) {
       done += static_cast<std::int64_t>(n);
     }
     return blob;
-  });
+  };
+  const Blob blob = [&] {
+    const Blob_Guard guard(*this);
+    return append_whole(append);
+  }();
+  cover_around_blob(size);
+  return blob;
 }
 
 template <Field_Value T, class Get>

@@ -45,8 +45,8 @@ class Local_Copy {
   virtual void write(const Valid_Data& entry) = 0;
   virtual void write(const Timestamp& entry) = 0;
   virtual void write(const Comment& entry) = 0;
-  // Appends what the next checkpoint would append, and returns where that will be.
-  virtual Offset prepare_checkpoint() = 0;
+  // Appends what the next checkpoint of this level would append, and returns where that will be.
+  virtual Offset prepare_checkpoint(Checkpoint_Level level) = 0;
   // Reads into data[0, size) what is at `offset`, also where it is not in the file yet.
   virtual void read(char* data, std::size_t size, Offset offset) const = 0;
   // Writes a checkpoint behind all entries. If it throws, the checkpoint before counts.
@@ -55,6 +55,9 @@ class Local_Copy {
   // Drops what is behind the checkpoint, in memory and in the file. Does not need the lock. A
   // read-only copy has nothing to drop.
   virtual void rollback() = 0;
+
+  // What others write is written elsewhere, too (Writable_Journal::set_copy).
+  virtual void set_copy() {}
 
   // Called between transactions, without the lock, when something was committed, pulled or rolled
   // back: observers of tables are told. Throws what their functions throw.
@@ -81,8 +84,8 @@ class Writable_Copy final : public Local_Copy {
   void write(const Valid_Data& entry) override { store_.write(entry); }
   void write(const Timestamp& entry) override { store_.write(entry); }
   void write(const Comment& entry) override { store_.write(entry); }
-  Offset prepare_checkpoint() override {
-    store_.prepare_checkpoint();
+  Offset prepare_checkpoint(Checkpoint_Level level) override {
+    store_.prepare_checkpoint(level);
     return store_.get_journal().get_position();
   }
   void read(char* data, std::size_t size, Offset offset) const override {
@@ -90,6 +93,7 @@ class Writable_Copy final : public Local_Copy {
   }
   void checkpoint(Checkpoint_Level level) override { store_.checkpoint(level); }
   void rollback() override { store_.rollback(); }
+  void set_copy() override { store_.set_copy(); }
   void notify_observers() override {
     if constexpr (requires { store_.notify_observers(); }) store_.notify_observers();
   }
@@ -121,7 +125,7 @@ class Readonly_Copy final : public Local_Copy {
   void write(const Valid_Data&) override { refuse(); }
   void write(const Timestamp&) override { refuse(); }
   void write(const Comment&) override { refuse(); }
-  Offset prepare_checkpoint() override { refuse(); }
+  Offset prepare_checkpoint(Checkpoint_Level) override { refuse(); }
   void read(char* data, std::size_t size, Offset offset) const override {
     file().read_exactly(data, size, offset);
   }

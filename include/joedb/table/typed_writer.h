@@ -221,11 +221,13 @@ class Typed_Writer : public Reader {
 
   // For clients, which push before they write a checkpoint. Appends what the next checkpoint would
   // append, and throws what it would throw.
-  void prepare_checkpoint() {
+  void prepare_checkpoint(Checkpoint_Level level) {
     stamp();
-    store_.prepare_checkpoint();
+    store_.prepare_checkpoint(level);
     stamped_ = get_journal().get_position();
   }
+  // For clients with a connection (Writable_Journal::set_copy).
+  void set_copy() { store_.set_copy(); }
 
   // Number of bytes written since the checkpoint.
   Offset ahead_of_checkpoint() const { return store_.ahead_of_checkpoint(); }

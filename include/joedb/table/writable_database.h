@@ -142,10 +142,12 @@ class Writable_Database {
   // Writes the buffer to the file, without a checkpoint.
   void flush() { journal_.flush(); }
   // Writable_Journal::prepare_checkpoint. Throws what checkpoint() throws.
-  void prepare_checkpoint() {
+  void prepare_checkpoint(Checkpoint_Level level) {
     require_checkpoint();
-    journal_.prepare_checkpoint();
+    journal_.prepare_checkpoint(level);
   }
+  // Writable_Journal::set_copy.
+  void set_copy() { journal_.set_copy(); }
   // Throws Data_Error if the tables could not be read back (Database::require_readable_from), and
   // Exception if only rollback() is left: nothing has been written then. Otherwise throws what
   // Writable_Journal::checkpoint throws; the checkpoint before counts then.
