@@ -94,6 +94,8 @@ class Verifier {
   // Unless a later entry covers it: so it is where Recovery::ignore_header has taken damage over.
   void fail_if_damaged(Offset end) {
     if (!damage_) return;
+    read_again_ += journal_.get_checkpoint() - end;  // a hostile file could have many of them
+    if (read_again_ > 4 * journal_.get_checkpoint()) throw Data_Error(damage_->reason);
     const auto good = reader_.find_good_end(end, journal_.get_checkpoint(), covered_);
     if (!good) throw Data_Error(damage_->reason);
     covered_ = *good;
@@ -141,6 +143,7 @@ class Verifier {
   Memory_Limit memory_;
   Database database_;
   Offset covered_ = journal_start;
+  Offset read_again_ = 0;
   std::int64_t entries_ = 0;
   std::set<std::string> tables_;
   std::optional<Damage> damage_;

@@ -52,6 +52,8 @@ static int count_of_bits(std::uint64_t bits) {
 }
 
 static constexpr int few_bits = 8;
+// Of any blob of this size: with more, one of 100 million hashes would be taken for an entry.
+static constexpr int few_bits_of_payload = 2;
 
 bool resembles_integrity(std::string_view bytes) {
   return count_of_bits(load<std::uint64_t>(bytes.data()) ^ load<std::uint64_t>(prefix)) <= few_bits;
@@ -60,7 +62,8 @@ bool resembles_integrity(std::string_view bytes) {
 bool resembles_integrity_payload(std::string_view bytes) {
   constexpr std::uint64_t last_byte = std::uint64_t{0xff} << 56;
   const auto pattern = load<std::uint64_t>(prefix + 1) >> 8;
-  return count_of_bits((load<std::uint64_t>(bytes.data()) ^ pattern) & ~last_byte) <= few_bits;
+  return count_of_bits((load<std::uint64_t>(bytes.data()) ^ pattern) & ~last_byte) <=
+         few_bits_of_payload;
 }
 
 std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed) {

@@ -624,11 +624,33 @@ TEST_F(Sparse_Integrity, SaysWhichBytesAreDamaged) {
             "memory is damaged between offsets 41 and 70: the bytes are not those that were "
             "written; joedb_verify says what is good");
   damaged = disk.content();
-  damaged[46] = 'x';  // the magic of the first entry
+  damaged[46] = static_cast<char>(damaged[46] ^ 1);  // the magic of the first entry
   EXPECT_EQ(
       error_of([&] { words_in(damaged); }),
       "memory is damaged at offset 44, in an integrity entry; joedb_verify says what is good");
   EXPECT_EQ(words_in(damaged, Recovery::ignore_header), "a b ");
+}
+
+// Readers take a journal in blocks, and an entry may stand in two of them.
+TEST_F(Sparse_Integrity, MayStandAtTheEndOfABlock) {
+  constexpr Offset block = Offset{1} << 18;
+  for (Offset before = 0; before <= integrity_entry_size + 4; ++before) {
+    Sim_Disk new_disk;
+    {
+      Journal_Process process(new_disk, options());
+      const auto size_of = [&] { return process.journal().get_position() - journal_start; };
+      while (size_of() + 1003 < block - 1100) process.append(std::string(1000, 'a'));
+      process.append(std::string(static_cast<std::size_t>(block - before - size_of() - 3), 'b'));
+      ASSERT_EQ(size_of(), block - before);
+      process.journal().hard_checkpoint();
+      process.append("c");
+      process.journal().hard_checkpoint();
+    }
+    EXPECT_NE(found_in(new_disk.content()), "error") << before;
+    std::string damaged = new_disk.content();
+    damaged[1'000] = 'x';
+    EXPECT_EQ(found_in(damaged), "error") << before;
+  }
 }
 
 // Large blobs are not read when a journal is replayed; what is around them is compared.

@@ -22,24 +22,32 @@ void File_Decoder_Input::start(Offset offset, Offset limit) {
     start_hash(offset);
 }
 
-// A wrong length can ask for more than the file has: memory is taken as the bytes arrive.
+// A wrong length can ask for more than the file has: memory is taken as the bytes arrive. Some
+// bytes before the position stay, and are not hashed yet: they may be the beginning of an integrity
+// entry, which does not cover itself.
 void File_Decoder_Input::refill(std::size_t size) {
   const Offset start = position();
-  hash_to(start);
+  Offset kept = 0;
+  if (hash_start_ != 0 && start >= buffer_start_ && start <= buffer_end_)
+    kept = std::clamp<Offset>(start - std::max(buffer_start_, hashed_), 0, integrity_entry_size);
+  hash_to(start - kept);
   std::size_t have = window().size();
-  if (have > 0) std::memmove(buffer_.data(), window().data(), have);
-  buffer_start_ = start;
+  const auto before = static_cast<std::size_t>(kept);
+  if (before + have > 0)
+    std::memmove(buffer_.data(), buffer_.data() + (start - kept - buffer_start_), before + have);
+  buffer_start_ = start - kept;
   buffer_end_ = start + static_cast<Offset>(have);
   const auto wanted =
       std::max(size, static_cast<std::size_t>(std::min<Offset>(remaining(), block_size)));
   while (have < size) {
     const std::size_t target = std::min(wanted, std::max(block_size, 2 * have));
-    if (buffer_.size() < target) buffer_.resize(target);
+    if (buffer_.size() < before + target) buffer_.resize(before + target);
+    char* const body = buffer_.data() + before;
     const std::size_t n =
-        file_.pread(buffer_.data() + have, target - have, start + static_cast<Offset>(have));
+        file_.pread(body + have, target - have, start + static_cast<Offset>(have));
     have += n;
     buffer_end_ = start + static_cast<Offset>(have);
-    set_window(buffer_.data(), have, buffer_end_);
+    set_window(body, have, buffer_end_);
     if (n == 0)
       fail("Trying to read past the end of file: it ends at offset " +
            std::to_string(position() + static_cast<Offset>(have)));
@@ -86,7 +94,7 @@ void File_Decoder_Input::hash(std::string_view bytes) {
 std::optional<std::uint64_t> File_Decoder_Input::hash_of(Offset start, Offset end) {
   hash_to(end);
   if (hash_start_ == 0) return std::nullopt;
-  if (hash_start_ == start) {
+  if (hash_start_ == start && hashed_ <= end) {
     hash({});
     return hasher_.hash();
   }
@@ -114,9 +122,8 @@ void File_Decoder_Input::compare(std::string_view payload) {
 void File_Decoder_Input::note_integrity(std::string_view payload) {
   if (verifier_ == nullptr) return;
   if (!verifier_->checks_integrity()) {
-    const auto entry = decode_integrity_payload(payload);
-    if (entry || resembles_integrity_payload(payload))
-      verifier_->note_unchecked_entry(entry ? entry->kind : Integrity::sparse);
+    // The kind each_checkpoint begins with a hard checkpoint, or a soft one would not be proved.
+    if (resembles_integrity_payload(payload)) verifier_->note_unchecked_entry(Integrity::sparse);
     return;
   }
   const Offset end = position();
@@ -124,6 +131,8 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
     if (end > verifier_->covered()) compare(payload);
   } catch (const Corruption_Error& error) {
     const Integrity_Reader reader(file_);
+    read_again_ += limit() - end;
+    if (read_again_ > 4 * limit()) verifier_->fail_in_replay(error, end);
     const auto good_end = reader.find_good_end(end, limit(), verifier_->covered());
     if (!good_end) verifier_->fail_in_replay(error, end);
     verifier_->set_covered(*good_end);

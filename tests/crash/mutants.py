@@ -165,7 +165,7 @@ MUTANTS = [
     Mutant('integrity entries are not required', READER,
            '    if (hard >= checkpoint() || hard == journal_start) return;\n', '    if (hard >= 0) return;\n'),
     Mutant('a writer does not go on with integrity entries', JOURNAL,
-           '  if (!has_integrity()) {\n    if (header_.integrity())\n', '  if (!has_integrity()) {\n    if (false)\n'),
+           '    if (found && (recovery_.has_file_size()', '    if (false && (recovery_.has_file_size()'),
     Mutant('an integrity entry stands behind what was asked for', 'src/journal/integrity_writer.cc',
            '  header_.set_covered(buffer_.position(), *kind_);\n',
            '  header_.set_covered(buffer_.position() + 1, *kind_);\n'),
