@@ -52,6 +52,9 @@ void pack_content(Abstract_File& file, const Pack_Options& options, Writable_Jou
   const Recovery recovery = options.reading.get_recovery();
   Readonly_Journal journal(file, recovery);
   const Offset end = options.reading.end_of(journal);
+  // The integrity entry for the last bytes may stand behind the end: no damage is packed as the
+  // truth.
+  if (end < journal.get_checkpoint()) Readonly_Journal(file, recovery).replay(Ignore_Entries());
   if (options.since) {
     const Moment since = resolve(file, parse_when(*options.since, "--keep-since"), recovery);
     return pack_since(file,
