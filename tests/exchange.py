@@ -7,6 +7,7 @@ Without them, made-up rows are used. Python's own csv and json read what is expo
 interrupted, and one of more rows than fit in the memory that it may take for them.
 """
 import csv
+import fcntl
 import glob
 import io
 import json
@@ -14,9 +15,11 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 TOOLS = os.path.abspath(sys.argv[1])
@@ -127,6 +130,11 @@ def check_iso_codes(folder):
                [{name: value for name, value in row.items() if value} for row in rows], table
 
 
+def is_sleeping(pid):
+    with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
+        return file.read().rpartition(')')[2].split()[0] == 'S'
+
+
 def check_interruption(folder):
     """SIGINT in an import: the database is as before, also for the next writer."""
     db = f'{folder}/interrupted.joedb'
@@ -135,9 +143,13 @@ def check_interruption(folder):
     process = subprocess.Popen([f'{TOOLS}/joedb', 'import', 'csv', '--table', 't', '-', db], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdin.write(b'a\n' + b'7\n' * 1_000_000)
-    process.stdin.flush()  # the pipe is small: nearly all was read
+    process.stdin.flush()
+    while struct.unpack('i', fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)))[0] > 0 or \
+            not is_sleeping(process.pid):
+        time.sleep(0.01)  # until it waits for more rows
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=60)
+    process.wait(timeout=60)  # the pipe is still open
+    error = process.stderr.read()
     assert process.returncode == -signal.SIGINT, (process.returncode, error)
     assert b'interrupted: nothing was imported' in error, error
     assert run('joedb_logdump', db) == before

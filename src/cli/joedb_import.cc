@@ -98,30 +98,34 @@ void finish_settings(Import_Options& import, const std::string& in) {
 
 // ---- work ---------------------------------------------------------------------------------------
 
+void require_no_interrupt(const Stop_Signal& stop) { stop.require_none("nothing was imported"); }
+
 // After each row.
 class Watch {
  public:
-  // `what`: "importing"
-  Watch(const Row_Source& source, const std::string& what)
-      : source_(source), progress_(what + " " + source.input().name(), 0, source.input().size()) {}
+  // `what`: "importing". Both must outlive it.
+  Watch(const Row_Source& source, const Stop_Signal& stop, const std::string& what)
+      : source_(source),
+        stop_(stop),
+        progress_(what + " " + source.input().name(), 0, source.input().size()) {}
 
   void operator()() {
     constexpr int step = 1024;
     if (++rows_ % step != 0) return;
-    stop_.require_none("nothing was imported");
+    require_no_interrupt(stop_);
     if (source_.input().size() > 0) progress_.update(source_.input().position());
   }
 
  private:
   const Row_Source& source_;
-  Stop_Signal stop_;
+  const Stop_Signal& stop_;
   Progress progress_;
   std::int64_t rows_ = 0;
 };
 
-Import_Plan make_plan(Row_Source& source, const Database& database,
-                      const Import_Settings& settings) {
-  Watch watch(source, "looking at");
+Import_Plan make_plan(Row_Source& source, const Database& database, const Import_Settings& settings,
+                      const Stop_Signal& stop) {
+  Watch watch(source, stop, "looking at");
   return plan_import(source, database, settings, [&] { watch(); });
 }
 
@@ -139,10 +143,11 @@ void read_content(const File_Argument& argument, Recovery recovery, Database& da
   load(database, journal);
 }
 
-void preview(Row_Source& source, const File_Argument& file, const Import_Options& import) {
+void preview(Row_Source& source, const File_Argument& file, const Import_Options& import,
+             const Stop_Signal& stop) {
   Database database;
   read_content(file, import.transaction.recovery, database);
-  const Import_Plan plan = make_plan(source, database, import.settings);
+  const Import_Plan plan = make_plan(source, database, import.settings, stop);
   std::cout << source.input().name() << ": " << plan.rows_seen
             << (plan.rows_seen == 1 ? " row" : " rows")
             << (plan.has_seen_all ? "\n" : " were looked at; there may be more\n") << plan.text()
@@ -162,12 +167,13 @@ std::string missing_notes(const Import_Counts& counts, const Import_Plan& plan,
   return notes;
 }
 
-void import_from(Row_Source& source, const File_Argument& file, const Import_Options& import) {
+void import_from(Row_Source& source, const File_Argument& file, const Import_Options& import,
+                 const Stop_Signal& stop) {
   Import_Counts counts;
   std::string notes;
   change_file(file, import.transaction, [&](Writable_Database& database) {
-    const Import_Plan plan = make_plan(source, database.get_database(), import.settings);
-    Watch watch(source, "importing");
+    const Import_Plan plan = make_plan(source, database.get_database(), import.settings, stop);
+    Watch watch(source, stop, "importing");
     counts = import_rows(source, database, plan, [&] { watch(); });
     notes = missing_notes(counts, plan, database.get_database());
   });
@@ -184,9 +190,14 @@ int run(Options& options, Import_Options& import, std::vector<std::string> argum
   const auto [in, file] = take_import_words(*words, usage);
   finish_settings(import, in);
 
+  const Stop_Signal stop;
   Input input(in, static_cast<std::size_t>(import.max_row));
+  input.set_interrupt_check([&] { require_no_interrupt(stop); });
   const auto source = make_source(input);
-  import.settings.has_preview ? preview(*source, file, import) : import_from(*source, file, import);
+  if (import.settings.has_preview)
+    preview(*source, file, import, stop);
+  else
+    import_from(*source, file, import, stop);
   finish_standard_output();
   return 0;
 }

@@ -43,8 +43,14 @@ std::size_t Input::read(char* data, std::size_t size) {
     return n;
   }
   if (!file_) return 0;
-  const std::size_t n = std::fread(data, 1, size, file_.get());
-  if (n < size && std::ferror(file_.get()) != 0) throw_io_error("reading", name_, -1, errno);
+  std::size_t n = 0;
+  while (true) {
+    n += std::fread(data + n, 1, size - n, file_.get());
+    if (n == size || std::ferror(file_.get()) == 0) break;
+    if (errno != EINTR) throw_io_error("reading", name_, -1, errno);
+    std::clearerr(file_.get());
+    check_interrupt_();
+  }
   if (remembers_) remembered_.append(data, n);
   return n;
 }

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "joedb/base/ids.h"
 
@@ -39,6 +41,10 @@ class Input {
   Offset position() const { return read_ - static_cast<Offset>(end_ - next_); }
   Offset size() const { return size_; }
 
+  // Called when a signal has interrupted a read. What it throws ends the read; otherwise reading
+  // continues.
+  void set_interrupt_check(std::function<void()> check) { check_interrupt_ = std::move(check); }
+
   // From the beginning again. Standard input and pipes: only once, for which all that was read is
   // kept in memory.
   void rewind();
@@ -58,6 +64,7 @@ class Input {
   std::size_t read(char* data, std::size_t size);
 
   std::string name_;
+  std::function<void()> check_interrupt_ = [] {};
   const std::size_t max_row_;
   bool checks_text_ = false;                // of a file
   std::unique_ptr<std::FILE, Close> file_;  // null: there is only what is remembered
