@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -608,6 +609,30 @@ TEST_F(Sparse_Integrity, EveryFlippedBitIsFoundOrChangesNothing) {
           << "byte " << bit / 8 << " bit " << bit % 8 << ": " << found;
     }
   }
+}
+
+// With one flipped bit, 32 more bytes are taken for the first text: the second one and the entry.
+TEST_F(Sparse_Integrity, AFlippedLengthDoesNotHideTheLastEntry) {
+  {
+    Journal_Process process(disk, options());
+    write(process.journal(), "zero");
+    process.journal().hard_checkpoint();
+    process.append(std::string(64, 'a'));
+    process.append("wxyz");
+    process.journal().hard_checkpoint();
+  }
+  const std::size_t text = disk.content().size() - 26 - 6 - 64;
+  std::vector<std::string> errors;
+  for (std::size_t bit = 8 * (text - 2); bit < 8 * text; ++bit) {
+    std::string damaged = disk.content();
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+    errors.push_back(error_of([&] { words_in(damaged); }));
+  }
+  EXPECT_EQ(std::count(errors.begin(), errors.end(),
+                       "memory is damaged between offsets 73 and 172: the bytes are not those that "
+                       "were written"),
+            1);
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), "no error"), 0);
 }
 
 TEST_F(Sparse_Integrity, SaysWhichBytesAreDamaged) {

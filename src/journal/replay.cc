@@ -1,6 +1,7 @@
 #include "joedb/journal/replay.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "joedb/journal/integrity.h"
@@ -138,6 +139,24 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
     verifier_->set_covered(*good_end);
   }
   if (end == verifier_->covered()) start_hash(end);
+}
+
+// A text can end like an entry, but hardly like one that begins where the last one ended: for that,
+// its writer would have to append no empty comment behind it (Integrity_Writer::ends_like_entry).
+void File_Decoder_Input::require_last_entry() {
+  const Offset end = position();
+  if (verifier_ == nullptr || !verifier_->checks_integrity() || end != verifier_->checkpoint() ||
+      end < verifier_->covered() + integrity_entry_size)
+    return;
+  const Offset start = end - integrity_entry_size;
+  std::array<char, integrity_entry_size> bytes;
+  if (start >= buffer_start_ && end <= buffer_end_)
+    std::memcpy(bytes.data(), buffer_.data() + (start - buffer_start_), bytes.size());
+  else
+    file_.read_exactly(bytes.data(), bytes.size(), start);
+  const auto entry = decode_integrity({bytes.data(), bytes.size()});
+  if (entry && entry->start == verifier_->covered())
+    Integrity_Reader(file_).fail_before_entry(*entry, end);
 }
 
 void Replay::resume(const Replay_Place& place) {

@@ -25,6 +25,10 @@ class File_Decoder_Input final : public Decoder_Input {
       : file_(file), verifier_(verifier) {}
   void start(Offset offset, Offset limit);
 
+  // When all entries before the checkpoint were decoded: throws Corruption_Error if the last bytes
+  // are an integrity entry that was not among them, because a damaged length led past it.
+  void require_last_entry();
+
  private:
   void refill(std::size_t size) override;
   void read_at(char* out, std::size_t size, Offset offset) override;
@@ -122,6 +126,7 @@ void Replay::run(Handler& handler, Offset limit, Offset end) {
   try {
     decode_entries(input_, context_, handler, end,
                    [this](Offset position) { transaction_end_ = position; });
+    input_.require_last_entry();
   } catch (const Data_Error& error) {
     fail(error.what());
   } catch (const Corruption_Error& error) {
