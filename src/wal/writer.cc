@@ -185,6 +185,7 @@ class Writer::Implementation {
     found_ = examine(file);
     require_log(file, found_);
     if (found_.is_damaged()) refuse(file);
+    if (format() == Format::cwal) require_no_preallocation();
     if (const auto header = read_header(file)) {
       header_ = header->header;
       slot_ = header->slot;
@@ -213,6 +214,12 @@ class Writer::Implementation {
     previous_ = found_.last_crc;
   }
 
+  void require_no_preallocation() const {
+    if (options_.preallocate > 0)
+      throw Exception(
+          "a log in the format of CWal cannot be preallocated: zeros are entries there");
+  }
+
   [[noreturn]] void refuse(const Abstract_File& file) const {
     const std::string& name = file.get_name();
     throw Corruption_Error(
@@ -237,9 +244,7 @@ class Writer::Implementation {
   void create(const Header& header) {
     found_.format = options_.format;
     if (format() == Format::cwal) {
-      if (options_.preallocate > 0)
-        throw Exception(
-            "a log in the format of CWal cannot be preallocated: zeros are entries there");
+      require_no_preallocation();
       file_.truncate(0);
       is_header_durable_ = true;
       return;

@@ -187,6 +187,12 @@ TEST_F(Wal_Writer, RefusesWhatMakesNoSense) {
             error_of([&] { open({.preallocate = -1}); }));
   EXPECT_EQ("a log in the format of CWal cannot be preallocated: zeros are entries there",
             error_of([&] { open({.preallocate = 1, .format = Format::cwal}); }));
+  open({.format = Format::cwal});
+  append({"one"});
+  EXPECT_EQ("a log in the format of CWal cannot be preallocated: zeros are entries there",
+            error_of([&] { open({.preallocate = 1}); }));
+  EXPECT_THAT(entries(), ElementsAre("one"));
+  file_.truncate(0);
   const std::string garbage(10000, 'x');
   file_.pwrite(garbage.data(), garbage.size(), 0);
   EXPECT_EQ(
