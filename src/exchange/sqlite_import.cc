@@ -147,7 +147,8 @@ class Table_Import {
     std::vector<Cell> cells(1 + deferred_.size());
     locate_errors([&] {
       Row_Importer importer(database_, std::move(target));
-      Sqlite_Rows rows(file_, plan_.source, budget_);
+      Sqlite_Budget second_pass(file_);
+      Sqlite_Rows rows(file_, plan_.source, second_pass);
       for (std::size_t row = 0; rows.next(); ++row) {
         cells[0] = Cell::of(std::int64_t{records_.at(row).value()});
         for (std::size_t i = 0; i < deferred_.size(); ++i) cells[1 + i] = rows.cell(deferred_[i]);

@@ -148,6 +148,25 @@ TEST_F(Sqlite_Import_Test, TextsInUtf16AreRead) {
 
 // ---- names --------------------------------------------------------------------------------------
 
+// SQLite takes the value from the schema: the file is smaller than its values.
+TEST_F(Sqlite_Import_Test, AColumnMayHaveBeenAddedWithADefaultValue) {
+  sql("CREATE TABLE t(a INTEGER); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+      "WHERE i < 1000) INSERT INTO t SELECT i FROM n;"
+      "ALTER TABLE t ADD COLUMN note TEXT DEFAULT '" +
+      std::string(500, 'x') + "'");
+  EXPECT_THAT(import(), ElementsAre("t 1000 0 0 0"));
+}
+
+// References to records that come later are read in a second pass.
+TEST_F(Sqlite_Import_Test, TextsInUtf16MayBeReadTwice) {
+  sql("PRAGMA encoding = 'UTF-16';"
+      "CREATE TABLE person(name TEXT PRIMARY KEY, boss TEXT REFERENCES person(name), note TEXT);"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+      "INSERT INTO person SELECT 'p' || i, 'p' || (301 - i), replace(hex(zeroblob(6500)), '00', "
+      "char(28450)) FROM n");
+  EXPECT_THAT(import(), ElementsAre("person 300 0 0 0"));
+}
+
 TEST_F(Sqlite_Import_Test, NamesBecomeIdentifiers) {
   sql("CREATE TABLE \"my \"\"table\"\"\"(\"full name\" TEXT, \"a__b\", \"select\");"
       "INSERT INTO \"my \"\"table\"\"\" VALUES('x', 1, 2)");

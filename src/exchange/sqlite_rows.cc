@@ -42,6 +42,12 @@ std::string Sqlite_Rows::place_text(const Sqlite_Table& table, std::int64_t plac
   return (table.rowid.empty() ? "row " : "rowid ") + std::to_string(place);
 }
 
+// ALTER TABLE … ADD COLUMN … DEFAULT … writes no rows: SQLite takes the value from the schema.
+bool Sqlite_Rows::is_stored(int column) const {
+  const auto i = static_cast<std::size_t>(column - first_);
+  return i >= table_.columns.size() || !table_.columns[i].has_default;
+}
+
 bool Sqlite_Rows::next() {
   if (!statement_.step()) return false;
   if (first_ == 0) {
@@ -57,7 +63,8 @@ bool Sqlite_Rows::next() {
   std::size_t bytes = 0;
   for (int i = first_; i < statement_.column_count(); ++i) {
     const int type = statement_.type(i);
-    if (type == SQLITE_TEXT || type == SQLITE_BLOB) bytes += statement_.bytes(i).size();
+    if ((type == SQLITE_TEXT || type == SQLITE_BLOB) && is_stored(i))
+      bytes += statement_.bytes(i).size();
   }
   budget_.add(bytes);
   return true;

@@ -56,6 +56,9 @@ class Sqlite_Rows {
   Cell cell(std::size_t column) const;
 
  private:
+  // False if the value may not be in the row.
+  bool is_stored(int column) const;
+
   const Sqlite_Table& table_;
   Sqlite_Budget& budget_;
   const std::string& file_name_;

@@ -94,7 +94,7 @@ class Schema_Reader {
     std::vector<std::string_view> rowids;
     if (has_rowid) rowids = {"rowid", "_rowid_", "oid"};
     Sqlite_Statement rows =
-        file_.prepare("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1)");
+        file_.prepare("SELECT name, type, pk, hidden, dflt_value FROM pragma_table_xinfo(?1)");
     rows.bind_text(1, table.name);
     while (rows.step()) {
       std::erase_if(rowids, [&](auto rowid) { return is_same_name(rowid, rows.bytes(0)); });
@@ -102,7 +102,7 @@ class Schema_Reader {
         skip("generated column", table.name + '.' + std::string(rows.bytes(0)));
       else
         table.columns.push_back({std::string(rows.bytes(0)), std::string(rows.bytes(1)),
-                                 static_cast<int>(rows.integer(2))});
+                                 static_cast<int>(rows.integer(2)), rows.type(4) != SQLITE_NULL});
     }
     if (!rowids.empty()) table.rowid = rowids.front();
   }

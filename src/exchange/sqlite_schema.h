@@ -18,6 +18,7 @@ struct Sqlite_Column {
   std::string name;
   std::string declared_type;
   int key_place = 0;  // in the primary key, from 1; 0: it is not part of it
+  bool has_default = false;
 };
 
 struct Sqlite_Foreign_Key {
