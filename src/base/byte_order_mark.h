@@ -5,10 +5,10 @@
 
 namespace joedb::inline v1 {
 
-// What programs of Windows write at the beginning of a text in UTF-8.
+// The mark that Windows programs write at the beginning of a UTF-8 text.
 inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
-// A text without the mark that it may begin with.
+// Returns the text without a leading byte order mark.
 constexpr std::string_view without_mark(std::string_view text) {
   return text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text;
 }

@@ -38,7 +38,7 @@ static void append_json_escape(std::string& out, char c) {
 
 bool append_json_text(std::string& out, std::string_view text) {
   while (true) {
-    // What needs no escape is copied as a whole.
+    // Text that needs no escape is copied as a whole.
     std::size_t size = 0;
     for (std::size_t sequence = 1; sequence > 0; size += sequence) {
       size += plain_size<'"', '\\'>(text.substr(size));

@@ -7,10 +7,12 @@
 
 namespace joedb::inline v1 {
 
-// Length of the well-formed UTF-8 sequence that `text` begins with, if it is not ASCII; else 0.
+// Returns the length of the well-formed UTF-8 sequence at the start of `text`, or 0 if there is
+// none or it is ASCII.
 std::size_t utf8_sequence_size(std::string_view text);
 
-// Appends what can stand in a JSON string. False if `text` is not UTF-8; then it ends there.
+// Appends `text`, escaped for a JSON string. If `text` is not UTF-8, appends the part before the
+// invalid byte, and returns false.
 bool append_json_text(std::string& out, std::string_view text);
 
 }  // namespace joedb::inline v1

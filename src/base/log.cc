@@ -30,7 +30,7 @@ Logger* destructor_logger = &standard_error_logger;
 
 }  // namespace
 
-// Names come from others: they must not look like lines of their own.
+// Quoted, because texts from others could otherwise forge lines of the log.
 static void append_quoted(std::string& line, std::string_view text) {
   line += '"';
   append_json_text(line, text);
@@ -59,7 +59,7 @@ void Destructor_Logger::warning(std::string_view text) noexcept {
   if (destructor_logger == nullptr) return;
   try {
     destructor_logger->log(text);
-  } catch (...) {  // a destructor has nobody left to tell
+  } catch (...) {  // there is nowhere left to report to
   }
 }
 

@@ -9,13 +9,13 @@
 
 namespace joedb::inline v1 {
 
-// Whether the eight bytes of a word are printable ASCII, and none of the `Special` ones. (It may
-// say no though they are, if one of the others is not.)
+// True if all eight bytes of a word are printable ASCII, and none of the `Special` ones.
 template <char... Special>
 bool is_plain(std::uint64_t word) {
   constexpr std::uint64_t ones = 0x0101010101010101;
   constexpr std::uint64_t high_bits = 0x80 * ones;
-  // The high bit of each byte that is below `limit`; and perhaps of those behind it.
+  // Returns a word with the high bit of each byte below `limit`. By the borrow of the subtraction,
+  // later bytes may have it, too, but only if some byte really is below the limit.
   const auto below = [word](std::uint64_t limit, std::uint64_t flipped) {
     const std::uint64_t bytes = word ^ (flipped * ones);
     return (bytes - limit * ones) & ~bytes & high_bits;
@@ -24,8 +24,8 @@ bool is_plain(std::uint64_t word) {
           (below(1, static_cast<unsigned char>(Special)) | ...)) == 0;
 }
 
-// How many bytes at the start of a text are printable ASCII and none of the `Special` ones. Eight
-// at a time: most texts have no others.
+// Returns the number of bytes at the start of a text that are printable ASCII and none of the
+// `Special` ones. Checks eight at a time: most texts have no other bytes.
 template <char... Special>
 std::size_t plain_size(std::string_view text) {
   constexpr std::size_t step = sizeof(std::uint64_t);
@@ -34,7 +34,7 @@ std::size_t plain_size(std::string_view text) {
   std::size_t i = 0;
   while (i + step <= size && is_plain<Special...>(load<std::uint64_t>(data + i))) i += step;
   if (size >= step) {
-    // The last eight: some of them once more.
+    // The last eight bytes overlap those already checked.
     if (i + step > size && is_plain<Special...>(load<std::uint64_t>(data + size - step)))
       return size;
   } else if (size >= step / 2) {

@@ -9,8 +9,9 @@
 
 namespace joedb::inline v1 {
 
-// The pauses before something is tried again: from 0.1 s up to 10 s, each about twice as long as
-// the one before. Random, so that not all clients of a server come at the same moment.
+// Pauses between retries (exponential backoff): from 0.1 s up to 10 s, each about twice as long as
+// the one before. They are randomized so that the clients of a server do not all retry at the same
+// moment.
 class Retry_Pause {
  public:
   explicit Retry_Pause(System& system) : system_(system) {}
@@ -26,7 +27,7 @@ class Retry_Pause {
   System::Duration pause_ = std::chrono::milliseconds(100);
 };
 
-// "trying again in 73 ms"
+// Returns "trying again in 73 ms".
 inline std::string trying_again(System::Duration pause) {
   return "trying again in " +
          std::to_string(std::chrono::ceil<std::chrono::milliseconds>(pause).count()) + " ms";

@@ -6,8 +6,8 @@
 
 namespace joedb::inline v1 {
 
-// The name of a file as it stands in a command that is shown, to be pasted into a shell: what means
-// something there is escaped, and -- stands before what would look like an option.
+// Quotes a file name for a command that a user can paste into a shell: special characters are
+// escaped, and "-- " precedes a name that would look like an option.
 std::string shell_word(std::string_view name);
 
 }  // namespace joedb::inline v1

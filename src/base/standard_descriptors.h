@@ -1,15 +1,15 @@
 #ifndef BASE_STANDARD_DESCRIPTORS_H
 #define BASE_STANDARD_DESCRIPTORS_H
 
-// Descriptors 0, 1 and 2 are standard input, output and error, also of a process that was started
-// without them: the next file that is opened gets the number, and what the program prints is
-// written to that file. So no file or socket of ours may have one of these numbers.
+// Descriptors 0, 1 and 2 are standard input, output and error, even in a process that was started
+// without them: the next file to be opened would get the number, and output of the program would be
+// written to that file. So no file or socket of this library may have one of these numbers.
 
 namespace joedb::inline v1 {
 
-// Gives those of the three numbers that are free to /dev/null, so that no file that is opened later
-// gets them. Reading and writing fail there (EBADF), as they did before. Call this before code of
-// others opens files or sockets.
+// Opens /dev/null under each of the three numbers that is free, so that no later file gets it.
+// Reads and writes there fail with EBADF, as before. Call this before third-party code opens files
+// or sockets.
 void occupy_standard_descriptors() noexcept;
 
 }  // namespace joedb::inline v1

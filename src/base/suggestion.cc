@@ -4,8 +4,8 @@
 
 namespace joedb::inline v1 {
 
-// How many letters must be inserted, removed, replaced, or swapped with the next one. In options,
-// - and _ are the same.
+// Returns the edit distance: the number of letters to insert, remove, replace, or swap with the
+// next one. - and _ are equal, as in options.
 static std::size_t distance(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) {
     return x == y || (x == '_' && y == '-') || (x == '-' && y == '_');
@@ -30,7 +30,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
   constexpr std::size_t longest = 64;
   if (word.size() > longest) return "";
   std::string best;
-  // In a short word, at most half of the letters are wrong.
+  // In a short word, at most half of the letters may be wrong.
   const std::size_t n = word.size();
   std::size_t least = std::min(std::max<std::size_t>(2, n / 3), n / 2) + 1;
   for (const std::string& candidate : known) {

@@ -7,9 +7,9 @@
 
 namespace joedb::inline v1 {
 
-// The word of `known` that was probably meant, or nothing.
+// Returns the word of `known` that was probably meant, or "" if none is close.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known);
-// ". Did you mean X?", or nothing: what ends an error about a name.
+// Returns ". Did you mean X?", to be appended to an error about a name, or "" if no word is close.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace joedb::inline v1

@@ -6,7 +6,7 @@
 namespace joedb::inline v1 {
 
 System& System::real() {
-  static System* const system = new System;  // threads may outlive the statics
+  static System* const system = new System;  // never destroyed: threads may outlive static objects
   return *system;
 }
 

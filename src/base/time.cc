@@ -7,7 +7,7 @@
 namespace joedb::inline v1 {
 
 std::string time_text(std::int64_t seconds) {
-  // Beyond these the calendar of <chrono> ends (years -32767 to 32767).
+  // The calendar of <chrono> ends beyond these limits (years -32767 to 32767).
   constexpr std::int64_t limit = 900'000'000'000;
   if (seconds < -limit || seconds > limit) return std::to_string(seconds) + " seconds since 1970";
   using namespace std::chrono;
@@ -29,7 +29,7 @@ std::optional<std::int64_t> parse_time(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error == std::errc() && end == text.data() + text.size()) return seconds;
 
-  // "%n" gives the length of what was read.
+  // "%n" stores the number of characters read.
   const std::string copy(text);
   int year = 0, length = 0;
   unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0;
@@ -48,7 +48,7 @@ std::optional<std::int64_t> parse_time(std::string_view text) {
          second;
 }
 
-// ---- as people say it ---------------------------------------------------------------------------
+// ---- informal times -----------------------------------------------------------------------------
 
 static constexpr std::int64_t seconds_of_day = 24 * 60 * 60;
 
@@ -67,7 +67,7 @@ static std::int64_t months_before(std::int64_t now, std::int64_t count) {
   return sys_seconds(sys_days(result)).time_since_epoch().count() + now - day;
 }
 
-// Requires a time and a number inside of the calendar.
+// Requires `now` and `count` to be within the range of the calendar.
 static std::optional<std::int64_t> before(std::int64_t now, std::int64_t count,
                                           std::string_view unit) {
   if (unit.ends_with('s')) unit.remove_suffix(1);

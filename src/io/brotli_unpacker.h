@@ -5,7 +5,7 @@
 
 namespace joedb::inline v1 {
 
-// An archive of brotli. It has no checksum. Built where libbrotli is.
+// Returns an unpacker of Brotli archives, which have no checksum. Built only if libbrotli is found.
 std::unique_ptr<Unpacker> new_brotli_unpacker();
 
 }  // namespace joedb::inline v1

@@ -22,6 +22,7 @@ int open_descriptor(int directory, const char* path, int flags, unsigned permiss
   do descriptor = ::openat(directory, path, flags | O_CLOEXEC, permissions);
   while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0 || descriptor >= first_usable) return descriptor;
+  // Another thread may have closed a standard descriptor after occupy_standard_descriptors().
   const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, first_usable);
   const int error = errno;
   ::close(descriptor);
@@ -58,9 +59,11 @@ void copy_permissions(int from, int to, const std::string& name, Ownership owner
     mode &= 0777;
     if (!has_group) mode &= ~mode_t{070} | (mode & 07) << 3;
   }
+  // After fchown, which may clear the set-user-ID and set-group-ID bits.
   if (::fchmod(to, mode) != 0) throw_io_error("setting the permissions of", name, -1, errno);
   constexpr auto access_list = "system.posix_acl_access";
-  const std::string path = "/proc/self/fd/" + std::to_string(from);  // for O_PATH
+  // Through /proc, because fgetxattr refuses O_PATH descriptors.
+  const std::string path = "/proc/self/fd/" + std::to_string(from);
   std::array<char, 65536> list;
   const ssize_t size = ::getxattr(path.c_str(), access_list, list.data(), list.size());
   if (size > 0 && ::fsetxattr(to, access_list, list.data(), static_cast<size_t>(size), 0) != 0 &&

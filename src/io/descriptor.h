@@ -10,10 +10,10 @@
 namespace joedb::inline v1 {
 
 // Opens `path`, relative to an open directory or to AT_FDCWD, with O_CLOEXEC. Returns a descriptor
-// above 2, or -1 and errno. A call that a signal interrupts is repeated.
+// above 2, or returns -1 and sets errno. A call that a signal interrupts is retried.
 int open_descriptor(int directory, const char* path, int flags, unsigned permissions = 0) noexcept;
 
-// Closes a descriptor.
+// Owns a descriptor, and closes it.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -28,16 +28,17 @@ class Descriptor {
   int number_;
 };
 
-// Gives a new file the owner, permissions and access list of another one (of which any descriptor
-// will do, also O_PATH). Until then only the user should be able to read it. `name` is for errors.
-// Throws Io_Error.
+// Copies the owner, permissions and access list of the file `from` to the new file `to`. `from` may
+// be any descriptor, even of O_PATH. Until then only the user should be able to read the new file.
+// `name` is for errors. Throws Io_Error.
 enum class Ownership {
-  required,       // throws Exception if this user may not give the file to that owner and group
-  where_possible  // a group that cannot be given gets what all others may do
+  required,       // throws Exception if this user may not set that owner and group
+  where_possible  // if the group cannot be set, it gets the permissions of others
 };
 void copy_permissions(int from, int to, const std::string& name, Ownership ownership);
 
-// The names in an open directory, in any order. `name` is for the error. Throws Io_Error.
+// Returns the names in an open directory, in any order, without "." and "..". `name` is for errors.
+// Throws Io_Error.
 std::vector<std::string> list_directory(int directory, const std::string& name);
 
 }  // namespace joedb::inline v1

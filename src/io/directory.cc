@@ -15,7 +15,7 @@ namespace joedb::inline v1 {
 
 namespace fs = std::filesystem;
 
-// Null, and errno, if it cannot be opened.
+// Returns null and sets errno if the directory cannot be opened.
 static std::shared_ptr<const Descriptor> open_directory(const std::string& path) {
   const int number = open_descriptor(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
   return number < 0 ? nullptr : std::make_shared<const Descriptor>(number);

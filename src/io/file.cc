@@ -29,7 +29,7 @@ std::string Abstract_File::read_blob(Blob blob, std::int64_t max_size) const {
     throw Corruption_Error(
         "Trying to read past the end of file: " + name_ + ": negative blob position or size",
         blob.get_position(), name_);
-  // Take memory as the bytes arrive, so that a wrong size costs an error, not the machine.
+  // Allocate memory as the bytes arrive, so that a wrong size costs an error, not the machine.
   std::string result;
   const auto wanted = static_cast<std::size_t>(size);
   while (result.size() < wanted) {
@@ -80,7 +80,7 @@ void Abstract_File::rename_beside(const std::string&, const std::string&) const 
 void Abstract_File::remove_beside(const std::string&) const {}
 std::vector<std::string> Abstract_File::list_beside(const std::string&) const { return {}; }
 
-// Words of a file are little-endian, as those of the machine (base/bytes.h).
+// Words in a file are little-endian, like the machine (base/bytes.h).
 void Abstract_File::store_words(std::span<const std::int64_t> words, Offset offset) {
   pwrite(reinterpret_cast<const char*>(words.data()), words.size_bytes(), offset);
 }

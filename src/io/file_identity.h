@@ -8,21 +8,22 @@
 
 namespace joedb::inline v1 {
 
-// Which file this is, and when it was last changed: cheap to read, and different after another file
-// was moved or copied to its name.
+// Identifies a file and its last change. Cheap to read; it differs after another file was moved or
+// copied to the name.
 struct File_Identity {
-  std::uint64_t file = 0;    // of its inode number and its time of birth
-  std::uint64_t change = 0;  // the time of its last change
+  std::uint64_t file = 0;    // combines the inode number and the birth time
+  std::uint64_t change = 0;  // time of the last change (ctime)
 };
 
-// Kinds of files that are not a File, and can say it.
+// Base of file classes other than File that have an identity.
 class Has_Identity {
  public:
   virtual ~Has_Identity() = default;
   virtual std::optional<File_Identity> identity() const = 0;
 };
 
-// Nothing where it is not known: the kind of file cannot say it, or another file has its name.
+// Returns nullopt if the identity is unknown: the kind of file has none, or another file has its
+// name now.
 std::optional<File_Identity> identity_of(const Abstract_File& file);
 
 }  // namespace joedb::inline v1

@@ -6,7 +6,7 @@
 
 namespace joedb::inline v1 {
 
-// Notices that others write to a file.
+// Detects that others write to a file (inotify).
 class File_Watch {
  public:
   // Throws Io_Error.
@@ -15,8 +15,9 @@ class File_Watch {
   File_Watch(const File_Watch&) = delete;
   File_Watch& operator=(const File_Watch&) = delete;
 
-  // Returns when the file has been written since the last call, when the time is over, or when a
-  // signal comes. Writes through memory maps, and of other machines, are not noticed.
+  // Returns when the file has been written to since the last call, when `duration` is over, or when
+  // a signal arrives. Does not detect writes through memory maps or from other machines. Throws
+  // Io_Error.
   void wait(std::chrono::milliseconds duration);
 
  private:

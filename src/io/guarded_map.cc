@@ -38,14 +38,14 @@ Guarded_Map* Guarded_Map::add(char* start, std::size_t size, int protection) {
 }
 
 void Guarded_Map::release() {
-  start_ = nullptr;  // before somebody else gets the addresses
+  start_ = nullptr;  // first: the addresses may be reused once the caller unmaps them
   size_ = 0;
   was_cut_ = false;
   is_used_ = false;
 }
 
-// Puts pages of zeros from the address to the end of the map: what it shows of the file before
-// stays.
+// Maps zero pages from the page of `address` to the end of the map; the pages before it keep
+// showing the file.
 bool Guarded_Map::cover(char* address) {
   char* const begin = start_;
   if (begin == nullptr || address < begin || address >= begin + size_) return false;
@@ -61,10 +61,10 @@ bool Guarded_Map::cover(char* address) {
 void Guarded_Map::install_handler() {
   page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   struct sigaction action {};
-  // mmap is a system call and nothing else on Linux, so that a handler may call it.
+  // A signal handler may call mmap: on Linux it is a plain system call.
   action.sa_sigaction = [](int signal, siginfo_t* info, void* context) {
     const int error = errno;
-    const bool is_access = info->si_code > 0;  // nobody has sent it
+    const bool is_access = info->si_code > 0;  // raised by a memory access, not sent by a process
     for (Guarded_Map* map = all; is_access && map != nullptr; map = map->next_)
       if (map->cover(static_cast<char*>(info->si_addr))) {
         errno = error;
@@ -75,7 +75,8 @@ void Guarded_Map::install_handler() {
     else if (earlier_action.sa_handler != SIG_DFL && earlier_action.sa_handler != SIG_IGN)
       earlier_action.sa_handler(signal);
     else
-      ::sigaction(signal, &earlier_action, nullptr);  // it comes again, and does what it did before
+      // The access faults again, and then has the previous action.
+      ::sigaction(signal, &earlier_action, nullptr);
   };
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
   sigemptyset(&action.sa_mask);

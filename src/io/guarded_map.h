@@ -7,26 +7,26 @@
 
 namespace joedb::inline v1 {
 
-// A map of a file, in which the process survives that somebody cuts the file. Bytes that are read
-// there would kill it (SIGBUS). The first object installs a handler of this signal for the whole
-// process, which puts zeros in place of what is missing, and notes that. The handler that was there
-// before gets all other signals.
+// A map of a file that survives the truncation of the file. Reading a truncated page would kill the
+// process (SIGBUS). The first object installs a process-wide handler for this signal, which maps
+// zeros in place of the missing pages and sets was_cut(). All other SIGBUS signals go to the
+// previous handler.
 //
-// Objects are never freed, only used again, for the handler goes through all of them. Different
-// ones may be used by different threads.
+// Objects are never freed, only reused, because the signal handler iterates over all of them.
+// Different objects may be used by different threads.
 class Guarded_Map {
  public:
-  // Guards [start, start + size), which the caller has mapped, with the same protection. The caller
-  // unmaps it after release(). Throws Exception without a handler, std::bad_alloc.
+  // Guards [start, start + size), which the caller has mapped with `protection`. The caller unmaps
+  // it after release(). Throws Exception if the handler cannot be installed, std::bad_alloc.
   static Guarded_Map* add(char* start, std::size_t size, int protection);
   void release();
 
   std::size_t size() const { return size_; }
-  // It has another size now.
+  // Call this when the size of the map has changed.
   void resize(std::size_t size) { size_ = size; }
-  // Whether it was cut where it had been read.
+  // True if a page was read that the file no longer has, or that could not be read.
   bool was_cut() const { return was_cut_; }
-  // How often any map of this process was cut, or found to be damaged.
+  // Number of times that a map of this process was cut, or was reported by note_damage().
   static std::uint64_t cut_count() { return cuts; }
   static void note_damage() { ++cuts; }
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::array fatal_signals{SIGINT, SIGTERM, SIGHUP};
 
-// The file that a signal removes, and its folder: empty if there is none. Only changed while the
+// The file that a signal removes, and its directory: empty if there is none. Only changed while the
 // signals are blocked.
 char signal_path[PATH_MAX];
 char signal_folder[PATH_MAX];
@@ -37,12 +37,12 @@ void restore_actions() {
     ::sigaction(fatal_signals[i], &old_actions[i], nullptr);
 }
 
-// Calls only what a signal handler may call.
+// Calls only async-signal-safe functions.
 void remove_and_raise(int signal) {
   ::unlink(signal_path);
   if (signal_folder[0] != 0) ::rmdir(signal_folder);
   restore_actions();
-  ::raise(signal);  // comes when this handler returns
+  ::raise(signal);  // delivered when this handler returns
 }
 
 class Blocked_Signals {
@@ -82,11 +82,12 @@ void keep_at_signal(const std::string& path) {
 
 // ---- names --------------------------------------------------------------------------------------
 
-// Fails with EEXIST if there is a file of the new name.
+// Fails with EEXIST if a file of the new name exists.
 int rename_to_new(const char* from, const char* to) {
   if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
-  // This file system cannot: two steps, between which somebody else might make the file.
+  // This file system has no RENAME_NOREPLACE. Two steps are a race: somebody else may create the
+  // file between them.
   if (::access(to, F_OK) == 0) return errno = EEXIST, -1;
   return ::rename(from, to);
 }
@@ -131,7 +132,8 @@ static const std::string& require_new(const std::string& name, New_File::Existin
   return name;
 }
 
-// Of the file that is replaced: any that can be found, for its permissions.
+// Opens the file that is replaced, for its permissions. O_PATH works even for files that this user
+// cannot read.
 static Descriptor find(const std::string& name, New_File::Existing existing) {
   const bool is_replaced = existing == New_File::Existing::replace;
   return Descriptor(is_replaced ? open_descriptor(AT_FDCWD, name.c_str(), O_PATH) : -1);
@@ -167,6 +169,7 @@ std::string make_temporary_folder() {
   return path;
 }
 
+// The content is synced before the rename: a power cut must not leave the name with a part of it.
 void New_File::publish() {
   sync();
   rename_to(get_name(), existing_ == Existing::replace);
@@ -181,7 +184,7 @@ Temporary_Text::Temporary_Text(const std::string& suffix, std::string_view text)
   const std::string name = "joedb-" + std::to_string(::getpid()) + '-' + std::to_string(random());
   path_ = std::make_unique<Temporary_Path>(
       (std::filesystem::temp_directory_path() / (name + suffix)).string());
-  // Not a File: nobody waits for its locks.
+  // Not a File, which would take locks.
   const int file = open_descriptor(AT_FDCWD, path().c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (file < 0) throw_io_error("opening", path(), -1, errno);
   while (!text.empty()) {

@@ -9,21 +9,22 @@
 
 namespace joedb::inline v1 {
 
-// The path of a file that must not stay: the destructor removes it, and so do SIGINT, SIGTERM and
-// SIGHUP before they do what they did before.
+// The path of a temporary file, which the destructor removes. SIGINT, SIGTERM and SIGHUP also
+// remove it, before their previous action.
 class Temporary_Path {
  public:
-  // Removes what an earlier process has left there. `folder`: a directory that is removed, too,
-  // once it is empty.
+  // Removes a file that an earlier process has left at `path`. `folder`: a directory that is
+  // removed, too, if it is empty then.
   explicit Temporary_Path(std::string path, std::string folder = "");
   ~Temporary_Path();
   Temporary_Path(const Temporary_Path&) = delete;
   Temporary_Path& operator=(const Temporary_Path&) = delete;
 
   const std::string& path() const { return path_; }
-  // Renames the file. Throws Io_Error.
+  // Renames the file, which is then kept. Throws Io_Error, also (EEXIST) if a file of this name
+  // exists and `may_replace` is false.
   void rename_to(const std::string& name, bool may_replace);
-  // It stays.
+  // Makes the file permanent.
   void keep();
 
  private:
@@ -34,30 +35,32 @@ class Temporary_Path {
 
 class Descriptor;
 
-// A file that appears under its name when it is complete, and not before. Until then it is
-// NAME.tmp-PID. Only SIGKILL and a power cut leave that behind.
+// A file that appears under its name only when it is complete. Until then its name is NAME.tmp-PID;
+// power cuts and fatal signals other than those above (SIGKILL, for example) leave that file
+// behind.
 //
-// One thread at a time may make such files.
+// Only one thread at a time may create such files.
 class New_File : private Temporary_Path, public File {
  public:
-  using Temporary_Path::path;  // where it is until publish()
+  using Temporary_Path::path;  // path of the file until publish()
   enum class Existing { refuse, replace };
 
-  // With the permissions of the file that has the name, and its owner where that is possible.
-  // Throws Io_Error, also (EEXIST) if there is a file of this name that must not be replaced.
+  // If a file of this name exists, copies its permissions, and its owner if the system allows it.
+  // Throws Io_Error, also (EEXIST) if that file must not be replaced.
   New_File(const std::string& name, Existing existing);
-  // For the place of a file that is open, with its owner, permissions and access list; until then
-  // nobody else can read it. Throws Exception if it may not have that owner.
+  // Makes a replacement of an open file, with its owner, permissions and access list; until these
+  // are set, nobody else can read the new file. Throws Exception if this user may not set that
+  // owner, Io_Error.
   explicit New_File(const File& replaced);
 
-  // Takes the permissions of `model`, and its owner where that is possible: for what was a part of
-  // that file. Does nothing if `model` has no name here. Call it before anything is written. Throws
-  // Io_Error.
+  // Copies the permissions of `model`, and its owner if the system allows it, for bytes that were a
+  // part of that file. Does nothing if `model` has no name in the file system. Call it before
+  // anything is written. Throws Io_Error.
   void take_permissions(const Abstract_File& model);
 
-  // Syncs the file, gives it its name, and syncs the directory. Throws Io_Error: then the name has
-  // what it had before, or, where the directory could not be synced, the new file, which a power
-  // cut may take back.
+  // Syncs the file, renames it to its name, and syncs the directory. Throws Io_Error: then the name
+  // still refers to the old file, or, if only the sync of the directory failed, to the new file,
+  // which a power cut may undo.
   void publish();
 
  private:
@@ -66,24 +69,26 @@ class New_File : private Temporary_Path, public File {
   const Existing existing_;
 };
 
-// A text for another program to work on, which this user alone can read. It does not stay, unless
-// keep() is called.
+// A temporary text file for another program to edit, readable only by this user. It is removed
+// unless keep() is called.
 class Temporary_Text {
  public:
-  // In the folder for temporary files; its name ends with `suffix`. Throws Io_Error.
+  // Creates the file in the directory for temporary files; its name ends with `suffix`. Throws
+  // Io_Error.
   Temporary_Text(const std::string& suffix, std::string_view text);
 
   const std::string& path() const { return path_->path(); }
-  // What is there now. Throws Io_Error.
+  // Returns the current content. Throws Io_Error.
   std::string read() const;
-  // From now on it stays, until it is removed.
+  // Keeps the file until remove() is called.
   void keep() { path_->keep(); }
   void remove();
 
  private:
   std::unique_ptr<Temporary_Path> path_;
 };
-// A new directory, among those for temporary files, that only this user can read. Throws Io_Error.
+// Creates a directory in the directory for temporary files, accessible only to this user. Throws
+// Io_Error.
 std::string make_temporary_folder();
 
 }  // namespace joedb::inline v1

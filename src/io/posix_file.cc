@@ -22,7 +22,7 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// Calls f until a signal does not interrupt it.
+// Repeats f while a signal interrupts it.
 template <class F>
 auto retry(F f) {
   decltype(f()) result;
@@ -49,13 +49,12 @@ std::size_t read_all(int descriptor, const std::string& name, char* data, std::s
   return done;
 }
 
-// What is mapped for words.
+// Number of bytes that are mapped for words.
 constexpr std::size_t word_page = 4096;
 
-// File systems where a store to a mapped page that is in the file can only fail as a write does: at
-// the next sync. XFS_SUPER_MAGIC is not in every magic.h.
-//
-// Returns the size of the file; 0 if it cannot be mapped.
+// Returns the size of the file, or 0 if it must not be mapped. Allowed are file systems where a
+// store to a mapped page inside the file fails only as a write does: at the next sync.
+// XFS_SUPER_MAGIC is not in every magic.h.
 Offset size_to_map(int descriptor) {
   struct stat file;
   struct statfs status;
@@ -67,12 +66,12 @@ Offset size_to_map(int descriptor) {
   return is_local ? file.st_size : 0;
 }
 
-// Whose a name is: that of an open file, of another one, or of none; unknown if that cannot be
-// told.
+// The owner of a name: this file, another file, or none; unknown if that cannot be determined.
 enum class Name { own, others, nobodys, unknown };
 
-// The number and size of a file. Not its times: Linux gives the next write after a look at them a
-// new time, which makes the next sync slower (by half, on ext4). Returns 0, or an errno value.
+// Reads the type, inode number and size of a file. Does not read its times: after they are queried,
+// Linux gives the next write a new time, which makes the next sync slower (by half, on ext4).
+// Returns 0, or an errno value.
 int read_status(int directory, const char* name, int flags, struct statx& status) {
   const unsigned wanted = STATX_TYPE | STATX_INO | STATX_SIZE;
   return ::statx(directory, name, flags, wanted, &status) == 0 ? 0 : errno;
@@ -105,7 +104,7 @@ File::File(const std::string& name, Open_Mode mode) : File(name, mode, AT_FDCWD,
 File::File(const std::string& name, Open_Mode mode, int directory, const std::string& path,
            unsigned permissions, int model)
     : Named_File(name, mode) {
-  // Numbers of files that are never the same twice must not keep anybody out.
+  // A file system whose inode numbers change at each look must not make opening impossible.
   constexpr int most_attempts = 20;
   try {
     open_directory_of(directory, path);
@@ -129,7 +128,7 @@ File::File(const std::string& name, Open_Mode mode, int directory, const std::st
   if (can_sync_directory_) set_new_name();
 }
 
-// A file that is not shared is changed by this object only.
+// A file that is not shared is changed only by this object.
 void File::watch() {
   const struct statx status = status_of(descriptor_, get_name());
   is_watched_ = !is_readonly() && !is_shared() && S_ISREG(status.stx_mode);
@@ -142,15 +141,15 @@ void File::close() noexcept {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// Now, because a relative name may mean another directory later; and because an error of a sync
-// that another process makes meanwhile is then told to us, too. A directory that may not be read
-// cannot be synced by us.
+// Opened now, because a relative path may mean another directory later, and because an error of a
+// sync by another process is then reported to this descriptor, too. A directory without read
+// permission cannot be synced by this process.
 void File::open_directory_of(int directory, const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string parent =
       slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
   own_name_ = slash == std::string::npos ? path : path.substr(slash + 1);
-  if (own_name_.empty() && !path.empty()) own_name_ = ".";  // NAME/ is a directory
+  if (own_name_.empty() && !path.empty()) own_name_ = ".";  // "NAME/" names a directory
   if (!is_readonly())
     directory_ = open_descriptor(directory, parent.c_str(), O_RDONLY | O_DIRECTORY);
   can_sync_directory_ = directory_ >= 0;
@@ -158,7 +157,7 @@ void File::open_directory_of(int directory, const std::string& path) {
   if (directory_ < 0) throw_io_error("opening", get_name(), -1, errno);
 }
 
-// Whether the file is new.
+// Returns true if the file is new.
 bool File::open(unsigned permissions) {
   const char* const name = own_name_.c_str();
   constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
@@ -166,7 +165,7 @@ bool File::open(unsigned permissions) {
   switch (get_mode()) {
     case Open_Mode::read_existing:
       descriptor_ =
-          open_descriptor(directory_, name, O_RDONLY | O_NONBLOCK);  // no pipe is waited for
+          open_descriptor(directory_, name, O_RDONLY | O_NONBLOCK);  // does not block on a pipe
       break;
     case Open_Mode::write_existing:
       descriptor_ = open_descriptor(directory_, name, O_RDWR);
@@ -196,12 +195,12 @@ void File::lock_at_opening() {
     lock(F_OFD_SETLKW, F_WRLCK, tail_lock.start, tail_lock.size);
   else if (!is_readonly() && !is_shared())
     lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
-  // A reader needs no lock where there are none.
+  // A reader can do without locks on a file system that has none.
   if (!try_lock(F_OFD_SETLKW, F_RDLCK, presence_lock) && !is_readonly())
     throw_io_error("locking", get_name(), -1, errno);
 }
 
-// What is written to a file that was replaced while this waited for a lock would be lost.
+// Bytes written to a file that was replaced during the wait for a lock would be lost.
 bool File::has_name() const {
   const Name name = look_up(directory_, own_name_, status_of(descriptor_, get_name()));
   return name == Name::own || name == Name::unknown;
@@ -213,8 +212,9 @@ bool File::is_replaced() const {
 
 // ---- changes by others --------------------------------------------------------------------------
 
-// Zeros are not remembered: where the file was cut and has grown again, there are zeros. The first
-// bytes of the file hold words that others, and maps, may change.
+// Records the last 8 bytes of a write. Zeros are not recorded: after a truncation and growth by
+// others, the file has zeros there, too. The first 64 bytes of the file are skipped: they hold
+// words that others, and maps, may change.
 void File::note_written(const char* data, std::size_t size, Offset offset) {
   constexpr Offset words_size = 64;
   if (!is_watched_ || size == 0) return;
@@ -228,7 +228,7 @@ void File::note_written(const char* data, std::size_t size, Offset offset) {
   if (written.bytes != std::array<char, 8>{}) recent_ = written;
 }
 
-// Before [start, end) is changed.
+// Called before [start, end) is changed.
 void File::forget_written(Offset start, Offset end) {
   if (!is_watched_) return;
   const Mutex_Lock lock(written_mutex_);
@@ -238,7 +238,8 @@ void File::forget_written(Offset start, Offset end) {
       written->offset = -1;
 }
 
-// Another thread may be writing: what it changes while this looks does not count.
+// Another thread may be writing: a difference counts only if the recorded state (cuts_, synced_)
+// has not changed since it was copied.
 void File::require_not_replaced() const {
   Offset end;
   unsigned cuts;
@@ -268,7 +269,7 @@ void File::require_not_replaced() const {
 
 // ---- the file -----------------------------------------------------------------------------------
 
-// Closing releases the locks, unless a child process has the file, too.
+// Unlocks explicitly: closing releases the locks only if no child process has inherited the file.
 File::~File() {
   unmap();
   unmap_words();
@@ -278,7 +279,7 @@ File::~File() {
 
 Offset File::get_size() const { return size_in(status_of(descriptor_, get_name())); }
 
-// Not the name in the directory, which is another one until a New_File is published.
+// Derived from get_name(), not from own_name_, which differs until a New_File is published.
 std::string File::beside(const std::string& suffix) const {
   return get_name().substr(get_name().rfind('/') + 1) + suffix;
 }
@@ -290,8 +291,8 @@ std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open
 
 namespace {
 
-// After a change of names, until a power cut does not take it back. A directory that may not be
-// read cannot be synced by us.
+// Makes a change of names durable. A directory without read permission cannot be synced by this
+// process.
 void sync_names(const Descriptor& directory, const std::string& file) {
   if (directory.is_open() && ::fsync(directory.number()) != 0)
     throw_io_error("syncing the directory of", file, -1, errno);
@@ -301,7 +302,8 @@ void sync_names(const Descriptor& directory, const std::string& file) {
 
 void File::rename_beside(const std::string& from, const std::string& to) const {
   require_own_process();
-  // Before: an error of a sync that another process makes meanwhile is then told to us, too.
+  // Opened before the change, so that an error of a concurrent sync by another process is reported
+  // here, too.
   const Descriptor directory(open_descriptor(directory_, ".", O_RDONLY | O_DIRECTORY));
   if (::renameat(directory_, beside(from).c_str(), directory_, beside(to).c_str()) != 0)
     throw_io_error("renaming", get_name() + from, -1, errno);
@@ -310,7 +312,8 @@ void File::rename_beside(const std::string& from, const std::string& to) const {
 
 void File::remove_beside(const std::string& suffix) const {
   require_own_process();
-  // Before: an error of a sync that another process makes meanwhile is then told to us, too.
+  // Opened before the change, so that an error of a concurrent sync by another process is reported
+  // here, too.
   const Descriptor directory(open_descriptor(directory_, ".", O_RDONLY | O_DIRECTORY));
   if (::unlinkat(directory_, beside(suffix).c_str(), 0) != 0) {
     if (errno == ENOENT) return;
@@ -345,7 +348,7 @@ bool File::map_shared(char* address, std::size_t size, Offset offset) {
   return map_at(address, size, MAP_SHARED, descriptor_, offset);
 }
 
-// The size of a block device is not in its status.
+// The status of a block device does not contain its size.
 Offset File::find_end() const {
   const Offset end = ::lseek(descriptor_, 0, SEEK_END);
   if (end < 0) throw_io_error("reading the size of", get_name(), -1, errno);
@@ -356,7 +359,7 @@ std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
   return read_all(descriptor_, get_name(), data, size, offset);
 }
 
-// Where the file system cannot say so, nothing is in its cache.
+// If the file system does not support RWF_NOWAIT, this is false: nothing counts as cached.
 bool File::pread_cached(char* data, std::size_t size, Offset offset) const {
   const iovec part{data, size};
   return ::preadv2(descriptor_, &part, 1, offset, RWF_NOWAIT) == static_cast<ssize_t>(size);
@@ -399,7 +402,7 @@ void File::map_words(Offset end) {
   if (page == MAP_FAILED) return;
   words_ = static_cast<std::int64_t*>(page);
   words_end_ = std::min(size, static_cast<Offset>(word_page));
-  ::mlock(page, word_page);  // it need not be read again, then; a limit may forbid it
+  ::mlock(page, word_page);  // keeps the page in memory; may fail because of a limit
 }
 
 void File::unmap_words() {
@@ -408,8 +411,8 @@ void File::unmap_words() {
   words_end_ = 0;
 }
 
-// Where words are not mapped, they are written with the head locked: network file systems send
-// what was written before they grant a lock, so nobody sees a word before what it refers to.
+// Words that are not mapped are written with the head locked: network file systems send earlier
+// writes before they grant a lock, so no reader sees a word before the data it refers to.
 void File::store_words(std::span<const std::int64_t> words, Offset offset) {
   const Offset end = offset + static_cast<Offset>(words.size_bytes());
   const bool can_be_mapped = end <= static_cast<Offset>(word_page);
@@ -451,8 +454,9 @@ void File::start_writeback(Offset start, Offset end) noexcept {
   ::sync_file_range(descriptor_, start, end - start, SYNC_FILE_RANGE_WRITE);
 }
 
-// A sync is not tried again: after a failure the kernel may have dropped the dirty pages, and the
-// next call would succeed without having written them.
+// A sync is never retried: after a failure the kernel may have dropped the dirty pages, and a
+// second call would succeed without having written them.
+// require_not_replaced comes after the sync, to detect a replacement during the sync.
 void File::sync_by(int (*call)(int)) {
   require_own_process();
   Written recent;
@@ -463,7 +467,7 @@ void File::sync_by(int (*call)(int)) {
   if (call(descriptor_) != 0) throw_io_error("syncing", get_name(), -1, errno);
   require_not_replaced();
   const Mutex_Lock lock(written_mutex_);
-  if (recent == recent_) synced_ = recent;  // otherwise it may have been overwritten
+  if (recent == recent_) synced_ = recent;  // otherwise a concurrent write may have overwritten it
 }
 
 void File::sync_content() { sync_by(::fsync); }
@@ -482,13 +486,15 @@ bool File::truncate(Offset size) {
   require_own_process();
   if (is_watched_) {
     const Mutex_Lock lock(written_mutex_);
+    // Recorded before the file changes: a concurrent sync must not take this truncation for another
+    // program's.
     ++cuts_;
     end_ = std::min(end_, size);
   }
   forget_written(size, std::numeric_limits<Offset>::max());
   if (size < words_end_) {
     words_end_ = size;
-    may_map_words_ = true;  // once the file has grown
+    may_map_words_ = true;  // when the file has grown again
   }
   if (retry([&] { return ::ftruncate(descriptor_, size); }) != 0)
     throw_io_error("truncating", get_name(), size, errno);
@@ -531,7 +537,7 @@ void File::shared_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_RDLCK, 
 void File::exclusive_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_WRLCK, start, size); }
 
 void File::unlock(Offset start, Offset size) noexcept {
-  // Where this fails, closing the file will release the lock.
+  // If this fails, closing the file releases the lock.
   if (!is_inherited()) try_lock(F_OFD_SETLK, F_UNLCK, {start, size});
 }
 

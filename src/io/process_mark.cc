@@ -17,7 +17,8 @@ constinit std::atomic<unsigned> Process_Mark::forks = 0;
 
 void Process_Mark::refuse(std::string_view name) { throw Inherited_Object(name); }
 
-// Not a static object: that would be destroyed at the end. In a child there is one thread.
+// Allocated and never destroyed: a static object would be destroyed at exit. No mutex: a child of
+// fork() has one thread.
 void keep_until_exit(std::shared_ptr<void> object) {
   static auto* const kept = new std::vector<std::shared_ptr<void>>;
   kept->push_back(std::move(object));

@@ -6,8 +6,8 @@
 
 namespace joedb::inline v1 {
 
-// proc(5), /proc/PID/statm: in pages, all, resident, resident of files. Kernels that count in
-// several processors may be off by some hundred kB.
+// proc(5), /proc/PID/statm: numbers of pages: total size, resident, resident file pages. Kernels
+// with per-CPU counters may be off by some hundred kB.
 std::size_t private_memory() {
   std::ifstream statm("/proc/self/statm");
   std::size_t size = 0, resident = 0, of_files = 0;

@@ -5,7 +5,7 @@
 
 namespace joedb::inline v1 {
 
-// "process 1234 on HOST": who has a lock, for people who wait for it.
+// Returns "process 1234 on HOST", which names the holder of a lock to people who wait for it.
 std::string process_name();
 
 }  // namespace joedb::inline v1

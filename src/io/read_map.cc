@@ -33,7 +33,7 @@ Read_Map::~Read_Map() {
   ::close(descriptor_);
 }
 
-// A map reaches far beyond the end of the file, so that it need not be made again soon.
+// Maps far past the end of the file, so that growth rarely needs a new map.
 Offset Read_Map::refresh() {
   struct stat status;
   if (::fstat(descriptor_, &status) != 0) throw_io_error("reading the size of", name_, -1, errno);

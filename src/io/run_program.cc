@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array passed_signals{SIGINT, SIGTERM, SIGHUP};
 
-volatile sig_atomic_t child = 0;  // only changed while the signals are blocked
+volatile sig_atomic_t child = 0;  // changed only while the signals are blocked
 
 void pass_on(int signal) {
   const int error = errno;
@@ -27,7 +27,7 @@ void pass_on(int signal) {
   errno = error;
 }
 
-// The signals are blocked at the beginning, until unblock().
+// Forwards signals to the child. They are blocked from the constructor until unblock().
 class Passed_Signals {
  public:
   Passed_Signals() {
@@ -41,7 +41,7 @@ class Passed_Signals {
       action.sa_handler = pass_on;
       ::sigaction(passed_signals[i], &action, nullptr);
     }
-    // Where it is ignored, nobody can wait for the end of a program.
+    // If SIGCHLD is ignored, the exit status of a child cannot be waited for.
     struct sigaction usual {};
     usual.sa_handler = SIG_DFL;
     ::sigaction(SIGCHLD, &usual, &child_action_);
@@ -68,7 +68,7 @@ class Passed_Signals {
   struct sigaction child_action_ {};
 };
 
-// Starts it with the signal mask that this process had.
+// Starts the program with the original signal mask of this process.
 int spawn(pid_t& process, const std::vector<std::string>& words, const sigset_t& mask) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -92,7 +92,8 @@ Program_End run_program(const std::vector<std::string>& words) {
     throw_io_error("starting", words[0], -1, error);
   child = process;
   signals.unblock();
-  // It keeps its number until waitpid has returned: no other process gets a signal.
+  // The child stays a zombie until waitpid returns, so its pid is not reused and no other process
+  // can get a signal.
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT) != 0 &&
          errno == EINTR) {
@@ -110,7 +111,7 @@ void end_by_signal(int signal) {
   ::signal(signal, SIG_DFL);
   ::raise(signal);
   constexpr int shell_signal = 128;
-  std::_Exit(shell_signal + signal);  // it is blocked, or does not end a process
+  std::_Exit(shell_signal + signal);  // the signal is blocked, or does not end a process
 }
 
 }  // namespace joedb::inline v1

@@ -6,20 +6,20 @@
 
 namespace joedb::inline v1 {
 
-// How a program has ended.
+// How a program ended.
 struct Program_End {
-  int code = 0;    // its exit code, if there was no signal
-  int signal = 0;  // the signal that has ended it, or 0
+  int code = 0;    // exit code, if no signal ended it
+  int signal = 0;  // signal that ended it, or 0
 };
 
-// Starts a program, which is looked for in PATH if its name has no '/', and waits for its end. The
-// words are its name and its arguments, as they are: no shell sees them. It inherits standard
-// input and output, the environment, and which signals are ignored. SIGINT, SIGTERM and SIGHUP that
-// come meanwhile are passed on to it, and do not end this process. One thread at a time may do
-// this. Throws Io_Error if it cannot be started: ENOENT, EACCES.
+// Runs a program and waits for its end. `words` are its name and its arguments, passed as they are,
+// without a shell; the name is looked up in PATH if it has no '/'. The program inherits standard
+// input and output, the environment, and the set of ignored signals. SIGINT, SIGTERM and SIGHUP
+// that arrive meanwhile are forwarded to it and do not end this process. Only one thread at a time
+// may call this. Throws Io_Error if the program cannot be started: ENOENT, EACCES.
 Program_End run_program(const std::vector<std::string>& words);
 
-// Ends this process by a signal, as a program that was started.
+// Ends this process by `signal`, as a program that it ran was ended.
 [[noreturn]] void end_by_signal(int signal);
 
 }  // namespace joedb::inline v1

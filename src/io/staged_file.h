@@ -11,14 +11,14 @@
 
 namespace joedb::inline v1 {
 
-// Bytes that come from elsewhere, until all of them have come: as a file that has nothing but
-// [start, end). Few are kept in memory, more in a file.
+// Collects bytes that arrive in pieces, such as from a connection, and makes them readable as a
+// file that contains only [start, end). A few bytes are kept in memory, more in a file.
 class Staged_File final : public Source_File {
  public:
   using Make_File = std::function<std::unique_ptr<Abstract_File>()>;
 
-  // make_file() gives a new file, when there are more than `most_in_memory` bytes. What it throws
-  // passes through append.
+  // When there are more than `most_in_memory` bytes, make_file() is called for a new file. Its
+  // exceptions pass through append.
   Staged_File(const std::string& name, Offset start, std::size_t most_in_memory,
               Make_File make_file)
       : Source_File(name),
@@ -27,13 +27,13 @@ class Staged_File final : public Source_File {
         make_file_(std::move(make_file)),
         end_(start) {}
 
-  // Throws Io_Error; the object cannot be used any more then.
+  // Throws Io_Error; the object is unusable then.
   void append(std::string_view bytes);
-  // Whether so many bytes more need no file.
+  // True if `size` more bytes fit without a file.
   bool fits_into_memory(std::size_t size) const {
     return !file_ && memory_.size() + size <= most_in_memory_;
   }
-  // Drops the bytes from `end` on, which must not be before start().
+  // Discards the bytes from `end` on. Requires end >= start().
   void drop_after(Offset end);
   Offset start() const { return start_; }
   Offset end() const { return end_; }

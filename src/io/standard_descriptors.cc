@@ -7,14 +7,15 @@
 
 namespace joedb::inline v1 {
 
-// Another thread may take a number, or give one back, between these calls: then open_descriptor
-// moves the file.
+// Race: another thread may take or release a number between these calls; open_descriptor then moves
+// the file to another number.
 void occupy_standard_descriptors() noexcept {
   const int error = errno;
   for (int number = 0; number <= STDERR_FILENO; ++number) {
     if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
     const int mode = number == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-    const int opened = ::open("/dev/null", mode | O_NOCTTY);  // programs that we start get it, too
+    // Without O_CLOEXEC: programs that this one starts inherit it.
+    const int opened = ::open("/dev/null", mode | O_NOCTTY);
     if (opened > STDERR_FILENO) ::close(opened);
   }
   errno = error;

@@ -9,7 +9,7 @@
 
 namespace joedb::inline v1 {
 
-// A new file in $TMPDIR, or /var/tmp, that only this user can open.
+// A new file in $TMPDIR, or /var/tmp, that only this user can open. The destructor removes it.
 class Unique_Path {
  public:
   // Throws Io_Error.
@@ -25,8 +25,8 @@ class Unique_Path {
   std::string path_;
 };
 
-// A file for what may be too large for memory. It has no name in its directory any more, so that it
-// is gone with the process, however that ends.
+// A temporary file for data that may not fit into memory. It is removed from its directory at once,
+// so it disappears with the process, however that ends.
 class Temporary_File final : private Unique_Path, public File {
  public:
   // `name` is for messages. Throws Io_Error.
@@ -35,7 +35,7 @@ class Temporary_File final : private Unique_Path, public File {
     remove();
     forget_name();
   }
-  bool has_slow_growth() const override { return false; }  // nobody needs it after a crash
+  bool has_slow_growth() const override { return false; }  // never needed after a crash
   std::unique_ptr<Abstract_File> open_beside(const std::string&, Open_Mode) const override {
     return nullptr;
   }

@@ -30,7 +30,7 @@ void Unpacked_File::fail(const std::string& what) const {
       get_name(), "damaged archive: " + what + " at offset " + std::to_string(offset), offset);
 }
 
-// False at the end of the archive.
+// Returns false at the end of the archive.
 bool Unpacked_File::refill() const {
   input_.resize(input_size);
   input_begin_ = 0;
@@ -40,7 +40,7 @@ bool Unpacked_File::refill() const {
   return !input_.empty();
 }
 
-// Adds bytes to the window. False at the end, where an archive may end.
+// Adds bytes to the window. Returns false at the end of the file, if an archive may end there.
 bool Unpacked_File::advance() const {
   constexpr std::size_t step_size = std::size_t{1} << 17;
   if (window_.size() + step_size > 2 * window_size) {
@@ -78,7 +78,8 @@ void Unpacked_File::require_allowed_size() const {
                   ". If you trust it: --max_size BYTES");
 }
 
-// Every reader begins there, and looks at the end next.
+// Returns the size of the head, which is kept: every reader begins there, and looks at the end
+// next.
 std::ptrdiff_t Unpacked_File::head_end() const {
   constexpr std::size_t head_size = std::size_t{1} << 16;
   return static_cast<std::ptrdiff_t>(std::min(window_.size(), head_size));

@@ -13,42 +13,43 @@
 
 namespace joedb::inline v1 {
 
-// A way to compress. Unpacks from the beginning to the end.
+// A decompressor, which unpacks an archive sequentially.
 class Unpacker {
  public:
   virtual ~Unpacker() = default;
 
   struct Step {
-    std::size_t taken;  // bytes of `packed`
-    std::size_t given;  // bytes in `out`
+    std::size_t taken;  // number of bytes consumed from `packed`
+    std::size_t given;  // number of bytes written to `out`
   };
-  // Unpacks what it can. Throws Exception for bytes that are no archive.
+  // Unpacks as many bytes as possible. Throws Exception if the bytes are not a valid archive.
   virtual Step step(std::string_view packed, std::span<char> out) = 0;
-  // Whether an archive may end here.
+  // True if an archive may end here.
   virtual bool is_at_end() const = 0;
-  // The next step is the first one again.
+  // Restarts at the beginning: the next step is the first one of an archive.
   virtual void restart() = 0;
 };
 
-// What is in a compressed file, to be read.
+// The content of a compressed file, as a read-only file. Not thread-safe: pread is const, but
+// changes the window.
 //
-// The constructor unpacks everything once, so that nothing is shown of an archive that was cut or
-// has changed (as far as it can tell). Then the bytes are unpacked again as they are asked for,
-// from the beginning to the end; a few megabytes of memory are used. If they are asked for in
-// another order, they are put in a temporary file.
+// The constructor unpacks everything once, so that no part of a truncated or damaged archive is
+// shown (as far as that can be detected). Then bytes are unpacked again on demand, sequentially,
+// with a few megabytes of memory. If they are read in another order, they are unpacked to a
+// temporary file.
 class Unpacked_File final : public Source_File {
  public:
   struct Settings {
-    // No more is unpacked. 0: 1 GiB, or 1000 times the size of the archive if that is more. A few
-    // bytes can stand for terabytes.
+    // Limit on the unpacked bytes. 0: 1 GiB, or 1000 times the size of the archive if that is more.
+    // A few bytes can unpack to terabytes.
     Offset max_size = 0;
-    // Puts the bytes in a temporary file from the beginning: the archive is only read once.
+    // Unpacks to a temporary file at once, so that the archive is read only once.
     bool reads_once = false;
-    // Hears how far the archive has been read.
+    // Called with the offset up to which the archive has been read.
     std::function<void(Offset)> report = [](Offset) {};
   };
-  // Throws Corruption_Error, with a position in the archive; Exception for one that is too large;
-  // Io_Error.
+  // Throws Corruption_Error, with an offset in the archive; Exception if the content is larger than
+  // max_size; Io_Error.
   Unpacked_File(std::unique_ptr<Abstract_File> packed, std::unique_ptr<Unpacker> unpacker,
                 Settings settings);
 
@@ -56,9 +57,9 @@ class Unpacked_File final : public Source_File {
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
 
  private:
-  // How often the archive is unpacked again before this goes to a temporary file.
+  // Number of times the archive is unpacked again before the content goes to a temporary file.
   static constexpr int most_restarts = 3;
-  // At least so many bytes before the last one can be read without unpacking again.
+  // Number of bytes before the last one that can always be read without unpacking again.
   static constexpr std::size_t window_size = std::size_t{1} << 20;
   static constexpr std::size_t input_size = std::size_t{1} << 17;
 
@@ -79,12 +80,12 @@ class Unpacked_File final : public Source_File {
   Offset max_size_ = 0;
   Offset size_ = 0;
 
-  // Reading changes these.
+  // State that reading changes.
   mutable std::vector<char> head_;
   mutable std::vector<char> input_;
   mutable std::size_t input_begin_ = 0;
-  mutable Offset packed_offset_ = 0;  // behind input_
-  mutable std::vector<char> window_;  // the last bytes
+  mutable Offset packed_offset_ = 0;  // offset of the first byte after input_
+  mutable std::vector<char> window_;  // the bytes unpacked last
   mutable Offset window_start_ = 0;
   mutable int restarts_ = 0;
   mutable std::unique_ptr<Temporary_File> temporary_;

@@ -14,7 +14,7 @@
 
 namespace joedb::inline v1 {
 
-// From this size on a block is a mapping of its own.
+// Blocks of at least this size are a mapping of their own.
 static constexpr std::size_t mapping_threshold = std::size_t{1} << 18;
 static constexpr std::size_t huge_page_size = std::size_t{1} << 21;
 
@@ -55,8 +55,8 @@ void Zeroed_Memory::grow(std::size_t size, bool will_be_filled) {
   if (will_be_filled) expect(size);
 }
 
-// Advice only: without huge pages everything works, with more page faults. It is given for the
-// whole block, because a block of two kinds cannot grow.
+// Advice only: without huge pages there are just more page faults. It is given for the whole block,
+// because a mapping with two kinds of pages cannot be grown by mremap.
 void Zeroed_Memory::expect(std::size_t size) {
   if (reserved_ > 0) return;
   if (size_ >= huge_page_size && size >= size_ / 2) ::madvise(data_, size_, MADV_HUGEPAGE);
@@ -65,7 +65,8 @@ void Zeroed_Memory::expect(std::size_t size) {
 // ---- reserved addresses -------------------------------------------------------------------------
 
 static constexpr std::size_t page_size = 4096;
-static constexpr std::size_t least_map = std::size_t{1} << 16;  // smaller parts of files are read
+// Smaller parts of files are read, not mapped.
+static constexpr std::size_t least_map = std::size_t{1} << 16;
 static constexpr std::size_t largest = std::size_t{1} << 46;
 
 static std::size_t rounded(std::size_t size, std::size_t unit) {
@@ -113,7 +114,7 @@ void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::si
         guard_ = Guarded_Map::add(data_, mapped, PROT_READ | PROT_WRITE);
         size_ = size;
         usable_ = mapped;
-        // Reading ahead costs up to some milliseconds for each page that is touched.
+        // Read-ahead costs up to some milliseconds for each page that is touched.
         ::madvise(data_, mapped, MADV_RANDOM);
         return;
       }
@@ -126,10 +127,11 @@ void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::si
   }
 }
 
-// What a file has behind its part, in the last page, is not ours, and must become zeros.
+// In the last page, the bytes of the file past its part do not belong to the block, and must become
+// zeros.
 void Zeroed_Memory::grow_in_place(std::size_t size) {
   if (size > usable_) {
-    // Not page by page: each piece costs two system calls.
+    // Not page by page: each call costs two system calls.
     const std::size_t wanted =
         std::min(reserved_,
                  size < huge_page_size ? rounded(size, least_map) : rounded(size, huge_page_size));
@@ -145,7 +147,7 @@ void Zeroed_Memory::grow_in_place(std::size_t size) {
 void Zeroed_Memory::spill(File& file, std::size_t used) {
   const std::size_t whole = used / page_size * page_size;
   if (whole < spilled_ + least_map) return;
-  // A write that has failed may have left a part of a page.
+  // A failed write may have left a partial page.
   const auto end =
       static_cast<Offset>(rounded(static_cast<std::size_t>(file.get_size()), page_size));
   file.pwrite(data_ + spilled_, whole - spilled_, end);
@@ -161,7 +163,7 @@ void Zeroed_Memory::spill(File& file, std::size_t used) {
   if (block.guard_ == nullptr)
     block.guard_ = Guarded_Map::add(block.data_, spilled_, PROT_READ | PROT_WRITE);
   if (!file.map_shared(block.data_ + spilled_, whole - spilled_, end)) throw std::bad_alloc();
-  // The last page of a map that the block begins with stays where it is.
+  // The last page of the map at the beginning of the block is not moved, and remains guarded.
   block.guard_->resize(std::max(block.guard_->size(), whole));
   block.spilled_ = whole;
   if (has_to_move) swap(moved);

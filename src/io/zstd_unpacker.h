@@ -3,15 +3,16 @@
 
 #include "io/unpacked_file.h"
 
-// Built where libzstd is.
+// Built only if libzstd is found.
 
 namespace joedb::inline v1 {
 
-// One archive of zstd, or several behind each other. It compares the bytes with checksums if the
-// archive has them, as those of the program zstd have.
+// Returns an unpacker of one or more concatenated zstd archives. It verifies checksums if the
+// archive has them, as those of the zstd program do.
 std::unique_ptr<Unpacker> new_zstd_unpacker();
 
-// Writes an archive of what is in `file`, with a checksum. `report` hears how much is done.
+// Writes the content of `file` to `archive`, with a checksum. `report` is called with the number of
+// bytes done. Throws Exception, Io_Error, std::bad_alloc.
 void write_zstd(const Abstract_File& file, Abstract_File& archive,
                 const std::function<void(Offset)>& report);
 

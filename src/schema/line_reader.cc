@@ -37,7 +37,7 @@ Data_Error Line_Reader::error_at(const char* place, std::string_view what) const
   return Data_Error("column " + std::to_string(column) + ": " + std::string(what));
 }
 
-// A word of the line, in a message.
+// Formats a word of the line for a message.
 static std::string shown_word(const char* begin, const char* end) {
   constexpr std::ptrdiff_t longest = 40;
   if (begin == end) return "the end of the line";
@@ -51,13 +51,13 @@ Data_Error Line_Reader::unexpected(std::string_view expected) const {
   return error(std::string(expected) + " expected, got " + shown_word(start_, end_));
 }
 
-// Goes to the next word; there must be one.
+// Moves to the next word. Throws if there is none.
 void Line_Reader::begin_strictly(std::string_view what) {
   start_ = current_ = next_word();
   if (current_ == end_) throw unexpected(what);
 }
 
-// What `read` takes must be the whole word.
+// Throws unless `read` consumes the whole word.
 template <class Read>
 auto Line_Reader::read_strictly(std::string_view what, Read read) {
   begin_strictly(what);
@@ -76,7 +76,7 @@ void Line_Reader::require_end() {
   if (start_ != end_) throw unexpected("end of line");
 }
 
-// Skips white space. False if there is nothing to read then.
+// Skips white space. Returns false, and fails, if there is nothing to read.
 bool Line_Reader::begin_read() {
   if (has_failed_ || is_at_end_) {
     has_failed_ = true;
@@ -114,6 +114,7 @@ std::string_view Line_Reader::read_word(std::string_view what) {
 
 std::int64_t Line_Reader::take_integer(std::int64_t fallback, Range range) {
   if (!begin_read()) return fallback;
+  // from_chars does not accept a plus sign.
   const bool has_plus = *current_ == '+';
   const char* const begin = current_ + (has_plus ? 1 : 0);
   const bool is_negative = *current_ == '-';
@@ -145,7 +146,7 @@ std::int64_t Line_Reader::read_integer_or(std::int64_t fallback, std::string_vie
   return is_classic_ || has_more() ? read_integer(what, fallback, range) : fallback;
 }
 
-// nan, inf and infinity, with or without a sign, when nothing follows.
+// Reads nan, inf or infinity, with or without a sign, if it is the whole word.
 template <class T>
 bool Line_Reader::take_special(T& value) {
   const char* begin = current_;
@@ -165,8 +166,8 @@ bool Line_Reader::take_special(T& value) {
   return true;
 }
 
-// A stream first takes all characters that can belong to a number, then converts them: "1e" is no
-// number at all, while of "1.5abc" the first three characters are one.
+// A C++ stream first collects all characters that can belong to a number, then converts them: "1e"
+// is not a number at all, but in "1.5abc" the first three characters are one.
 template <class T>
 T Line_Reader::take_float() {
   if (!begin_read()) return 0;
@@ -191,7 +192,7 @@ T Line_Reader::take_float() {
   }
   const auto [converted, error] = std::from_chars(begin, next, value);
   if (error == std::errc::result_out_of_range) {
-    // Too large, or too close to zero: strtod tells which.
+    // Either too large or too close to zero: strtod distinguishes the two.
     const double wide = std::strtod(std::string(begin, next).c_str(), nullptr);
     constexpr T largest = std::numeric_limits<T>::max();
     is_out_of_range_ = has_failed_ = std::abs(wide) > largest;
@@ -228,7 +229,7 @@ static int hexadecimal_digit(char c) {
 }
 static int octal_digit(char c) { return c >= '0' && c <= '7' ? c - '0' : -1; }
 
-// The byte that an escape stands for; current_ is at its backslash.
+// Returns the byte that an escape encodes; current_ is at its backslash.
 char Line_Reader::take_escaped() {
   const char* const escape = current_++;
   const auto fail = [&] {
@@ -258,8 +259,8 @@ std::string_view Line_Reader::read_text() {
   begin_strictly("string");
   const bool is_quoted = *current_ == '"';
   if (is_quoted) ++current_;
-  const char* piece = current_;  // what follows the last escape
-  std::string* text = nullptr;   // what stands before it
+  const char* piece = current_;  // the text after the last escape
+  std::string* text = nullptr;   // the text before `piece`, if it has escapes
   const auto is_plain = [&](char c) {
     return c != '\\' && c != '"' && (is_quoted || !is_space(c));
   };
@@ -285,14 +286,14 @@ std::string_view Line_Reader::read_text() {
 
 // ---- strings, classic
 
-// The next byte, or -1 at the end of the line, which makes the reader fail.
+// Returns the next byte, or -1 at the end of the line, which makes the reader fail.
 int Line_Reader::take() {
   if (has_more() && current_ != end_) return static_cast<unsigned char>(*current_++);
   is_at_end_ = has_failed_ = true;
   return -1;
 }
 
-// What stands for one byte behind a backslash.
+// Returns the byte that is encoded by the characters after a backslash.
 unsigned char Line_Reader::take_classic_escaped() {
   const auto hexadecimal = [&] {
     const int c = take();
@@ -367,7 +368,8 @@ std::string_view Line_Reader::read_value<std::string_view>() {
 
 template <>
 std::int8_t Line_Reader::read_value<std::int8_t>() {
-  if (is_classic_) return static_cast<std::int8_t>(read_fixed<std::int32_t>({}));  // 200 is -56
+  // 200 wraps to -56
+  if (is_classic_) return static_cast<std::int8_t>(read_fixed<std::int32_t>({}));
   return read_fixed<std::int8_t>("int8");
 }
 

@@ -13,21 +13,22 @@
 
 namespace joedb::inline v1 {
 
-// How a line is read.
+// How strictly to read a line.
 enum class Reading {
-  // Every word is read completely, or Data_Error is thrown: "column 16: int32 expected, got `x`".
+  // Each word must be valid as a whole, otherwise Data_Error is thrown: "column 16: int32 expected,
+  // got `x`".
   strict,
-  // As joedb 10 does, like a C++ stream: what cannot be read gives zero or the nearest value, and
-  // makes the reader fail; a reader that has failed reads nothing more. Reaching the end of the
-  // line is no failure, but the next read is.
+  // As joedb 10 does, like a C++ stream: an invalid value reads as zero or the nearest value, and
+  // makes the reader fail; a failed reader reads nothing more. Reaching the end of the line is not
+  // a failure, but the next read is.
   classic,
 };
 
-// Reads words and values from a line, from left to right. Columns count characters (of UTF-8), from
-// 1.
+// Reads words and values from a line, from left to right. Columns are counted in characters (of
+// UTF-8), from 1.
 class Line_Reader {
  public:
-  // `line` must outlive the reader and the texts that it returns.
+  // `line` must outlive the reader and the texts it returns.
   explicit Line_Reader(std::string_view line, Reading reading = Reading::strict)
       : line_(line.data()),
         current_(line.data()),
@@ -36,23 +37,26 @@ class Line_Reader {
         is_classic_(reading == Reading::classic) {}
 
   bool is_classic() const { return is_classic_; }
-  // Something could not be read. Only if classic; a strict reader throws.
+  // True if a read has failed. Classic only: a strict reader throws.
   bool has_failed() const { return has_failed_; }
-  // Strict: another word follows. Classic: the last read neither failed nor touched the end.
+  // Strict: true if another word follows. Classic: true if the last read neither failed nor reached
+  // the end of the line.
   bool has_more() const;
 
-  // Up to the next white space. `what` is expected there; classic: empty if nothing is left.
+  // Reads a word, up to the next white space. `what` names the expected item in errors. If no word
+  // is left: strict throws Data_Error, classic returns an empty text.
   std::string_view read_word(std::string_view what);
-  // The word that would be read next. Empty if there is none.
+  // Returns the next word without reading it. Empty if there is none.
   std::string_view peek_word() const;
 
-  // The rest of the line, without white space around it. Empty if there is nothing. Not classic.
+  // Reads the rest of the line, without white space around it, which may be empty. Not for classic
+  // readers.
   std::string_view read_rest();
 
-  // A value, as append_value writes it. A string is in double quotes, or a word without quotes. In
-  // both forms \ is followed by three octal digits, by x and two hexadecimal digits, or by another
-  // character that is neither a letter nor a digit and stands for itself. A returned text is valid
-  // as long as the reader and its line.
+  // Reads a value in the format of append_value. A string is in double quotes, or a word without
+  // quotes. In both forms, \ is followed by three octal digits, by x and two hexadecimal digits, or
+  // by another character, neither a letter nor a digit, that is taken literally. A returned text is
+  // valid during the lifetime of the reader and its line.
   //
   // Classic: an unquoted string at the end of the line is read, but makes the reader fail; any
   // character may follow \.
@@ -63,12 +67,14 @@ class Line_Reader {
     std::int64_t min = std::numeric_limits<std::int64_t>::min();
     std::int64_t max = std::numeric_limits<std::int64_t>::max();
   };
-  // An integer. `what` is expected there; classic: `fallback` if there is none, and any range.
+  // Reads an integer. `what` names the expected item in errors. Classic: returns `fallback` if the
+  // line has no more words, and accepts any range.
   std::int64_t read_integer(std::string_view what, std::int64_t fallback, Range range);
   std::int64_t read_integer(std::string_view what, std::int64_t fallback) {
     return read_integer(what, fallback, Range());
   }
-  // The same, but it may be missing: then `fallback`.
+  // Like read_integer, but returns `fallback` if no word is left. Classic: the same as
+  // read_integer.
   std::int64_t read_integer_or(std::int64_t fallback, std::string_view what, Range range);
   std::int64_t read_integer_or(std::int64_t fallback, std::string_view what) {
     return read_integer_or(fallback, what, Range());
@@ -77,9 +83,9 @@ class Line_Reader {
   // Throws Data_Error if another word follows. Classic: does nothing.
   void require_end();
 
-  // An error about what was read last: "column 5: WHAT". Classic: "WHAT".
+  // Returns an error about the item read last: "column 5: WHAT". Classic: "WHAT".
   Data_Error error(std::string_view what) const { return error_at(start_, what); }
-  // The same: "column 5: EXPECTED expected, got `…`".
+  // Returns the error "column 5: EXPECTED expected, got `…`". Classic: without the column.
   Data_Error unexpected(std::string_view expected) const;
 
  private:
@@ -111,12 +117,12 @@ class Line_Reader {
   const char* line_;
   const char* current_;
   const char* end_;
-  const char* start_;  // of what was read last
+  const char* start_;  // start of the item read last
   const bool is_classic_;
   bool has_failed_ = false;
   bool is_at_end_ = false;
   bool is_out_of_range_ = false;
-  std::forward_list<std::string> texts_;  // those with escapes
+  std::forward_list<std::string> texts_;  // texts that had escapes
 };
 
 template <>

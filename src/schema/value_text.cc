@@ -47,7 +47,7 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (std::size_t i = 0;;) {
     const std::size_t start = i;
-    // What needs no escape is copied as a whole.
+    // Text that needs no escape is copied as a whole.
     for (std::size_t sequence = 1; sequence > 0; i += sequence) {
       i += plain_size<'"', '\\', '?'>(text.substr(i));
       sequence = i < text.size() ? utf8_sequence_size(text.substr(i)) : 0;

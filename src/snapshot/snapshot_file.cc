@@ -45,7 +45,8 @@ enum Word : std::size_t {
 using Header_Words = std::array<std::uint64_t, word_count>;
 
 constexpr std::uint64_t magic = 0x74'6f'68'73'70'61'6e'73;  // "snapshot"
-// The layout of all that tables save; to be changed with it. Another byte order is another layout.
+// The layout of everything that tables save; change it with them. Another byte order counts as
+// another layout.
 constexpr std::uint64_t layout = 0x03'00'00'00'00'00'00'03;
 
 std::string_view bytes_of(const std::uint64_t* words, std::size_t count) {
@@ -60,7 +61,7 @@ std::uint64_t header_hash(const Header_Words& words) {
 
 enum class Tag : char { group = 'g', number = 'n', text = 't', section = 's' };
 
-// Goes through the items of a directory, or of one of its groups.
+// Iterates over the items of a directory, or of one of its groups.
 class Items {
  public:
   explicit Items(std::string_view bytes) : bytes_(bytes) {}
@@ -123,7 +124,7 @@ std::uint64_t sample_journal(const Abstract_File& journal, Offset position) {
   std::uint64_t hash = static_cast<std::uint64_t>(position);
   std::array<char, piece_size> bytes;
   for (Offset i = 0; i < pieces; ++i) {
-    // Not (last - journal_start) * i, which may be too large a number.
+    // Not (last - journal_start) * i, which may overflow.
     const Offset start = journal_start + (last - journal_start) / (pieces - 1) * i;
     const auto n = static_cast<std::size_t>(size);
     journal.read_exactly(bytes.data(), n, i == pieces - 1 ? last : start);
@@ -173,7 +174,7 @@ void Snapshot_Writer::begin_group(std::string_view name) {
   directory_ += static_cast<char>(Tag::group);
   add_word(name.size());
   directory_ += name;
-  add_word(0);  // its size, when it is known
+  add_word(0);  // placeholder for the size
   group_start_ = directory_.size();
 }
 
@@ -199,7 +200,7 @@ void Snapshot_Writer::begin_section() {
   directory_ += static_cast<char>(Tag::section);
   add_word(static_cast<std::uint64_t>(section_offset_));
   section_start_ = directory_.size();
-  add_word(0);  // its size, when it is known
+  add_word(0);  // placeholder for the size
 }
 
 void Snapshot_Writer::end_section() {
@@ -221,7 +222,7 @@ void Snapshot_Writer::append(const void* bytes, std::size_t size) {
   }
 }
 
-// The disk begins at once: a sync at the end would have all of it to do.
+// Writeback starts early; otherwise the final sync would have to write everything.
 void Snapshot_Writer::write_block() {
   if (block_size_ == 0) return;
   hashes_.push_back(hash_of({block_.data(), block_size_}, static_cast<std::uint64_t>(written_)));

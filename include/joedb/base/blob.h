@@ -5,13 +5,14 @@
 
 namespace joedb::inline v1 {
 
-// Where the bytes of a blob are in the journal file: offset of the first byte, and number of bytes.
-// It does not have the bytes, and is not checked against a file: Writable_Journal::append_blob
-// makes valid ones, Abstract_File::read_blob and Blob_Reader read them.
+// The place of a blob in the journal file: the offset of its first byte, and the number of its
+// bytes. It does not contain the bytes, and is not checked against a file:
+// Writable_Journal::append_blob makes valid blobs, Abstract_File::read_blob and Blob_Reader read
+// them.
 //
-// A blob with position 0 is null, like a default-constructed one, because the header of the file is
-// there. A blob of no bytes has a position, too. Two blobs are equal if both numbers are; the order
-// is that of the positions.
+// A blob with position 0, such as a default-constructed one, is null: no blob can be there, because
+// the header of the file is. An empty blob has a position, too. Two blobs are equal if both numbers
+// are equal; they are ordered by position.
 class Blob {
  public:
   constexpr Blob() = default;

@@ -20,7 +20,8 @@ T load(const char* from) {
   return value;
 }
 
-// Writes the sizeof(T) bytes of `value` at `to`, which need not be aligned. Returns their end.
+// Writes the sizeof(T) bytes of `value` to `to`, which need not be aligned. Returns the end of
+// these bytes.
 template <class T>
 char* store(char* to, T value) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -10,9 +10,9 @@
 
 namespace joedb::inline v1 {
 
-// The base of all exceptions of this library. What is true after a failure is said at the function
-// that throws. Exceptions of the standard library (std::bad_alloc, for example), and of functions
-// and classes that the program passes, are not of this type.
+// The base of all exceptions of this library. Each function that throws documents the state after
+// the failure. Exceptions of the standard library (such as std::bad_alloc), and of functions and
+// classes that the program passes to the library, do not derive from it.
 class Exception : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -28,8 +28,8 @@ class Io_Error : public Exception {
   const int code;
 };
 
-// The disk, or a quota, is full. What was written before is still there. A journal is not written
-// any more after this, as after any failed write: free some space, and open the file again.
+// The disk, or a quota, is full. Bytes written earlier are still there. As after any failed write,
+// a journal accepts no more writes: free some space, and open the file again.
 class Disk_Full : public Io_Error {
  public:
   using Io_Error::Io_Error;
@@ -39,8 +39,8 @@ class Disk_Full : public Io_Error {
 [[noreturn]] void throw_io_error(std::string_view action, std::string_view file, Offset at,
                                  int errno_value);
 
-// A file is not written to any more, because an earlier write or sync has failed. It must be closed
-// and opened again; until then it can be read. `failure` is the text of that first error.
+// Writing to a file is disabled, because an earlier write or sync has failed. The file can still be
+// read; to write, close it and open it again. `failure` is the text of the first error.
 class Write_Disabled : public Exception {
  public:
   Write_Disabled(std::string_view file, std::string_view first_failure);
@@ -48,9 +48,9 @@ class Write_Disabled : public Exception {
   const std::string failure;
 };
 
-// The name of an open file leads to another file now, or to none, or the file has lost bytes:
-// another program has replaced, removed, truncated or restored it. What is written to the open file
-// would be lost. Close it, and open it again. `reason` says what has happened, as "was removed".
+// The name of an open file now refers to another file or to none, or the file has lost bytes:
+// another program has replaced, removed, truncated or restored it. Writes to the open file would be
+// lost. Close it, and open it again. `reason` is the cause, such as "was removed".
 class File_Replaced : public Exception {
  public:
   File_Replaced(std::string_view file, std::string_view what_happened);
@@ -58,16 +58,16 @@ class File_Replaced : public Exception {
   const std::string reason;
 };
 
-// A child process uses an object that its parent made before fork(). Nothing was done. The child
-// makes an object of its own instead.
+// A child process has used an object that its parent made before fork(). The call had no effect.
+// The child must make an object of its own.
 class Inherited_Object : public Exception {
  public:
   explicit Inherited_Object(std::string_view object);
-  const std::string name;  // of the file or connection
+  const std::string name;  // name of the file or connection
 };
 
-// The bytes of a file are not what they should be. `offset` is where the trouble is; `path` is
-// empty where no file was read, or more than one.
+// The bytes of a file are invalid. `offset` is the position of the damage; `path` is empty if no
+// file was read, or more than one.
 class Corruption_Error : public Exception {
  public:
   // `what` names the file.
@@ -76,7 +76,7 @@ class Corruption_Error : public Exception {
   // The text is "FILE: REASON".
   static Corruption_Error in_file(std::string_view file, std::string_view reason, Offset at);
 
-  // The text, without the name of the file in front of it.
+  // Returns the text without the leading name of the file.
   std::string reason() const { return std::string(what()).substr(reason_start_); }
   const std::string path;
   const Offset offset;
@@ -85,39 +85,39 @@ class Corruption_Error : public Exception {
   std::size_t reason_start_ = 0;
 };
 
-// A file that is opened for writing has bytes behind its checkpoint: a process was killed, or
-// ended, in a transaction. Nothing has been changed. Journal_Options::recovery says what to do with
-// them.
+// A file that is opened for writing has bytes past its checkpoint: a process was killed, or ended,
+// during a transaction. The file has not been changed. Journal_Options::recovery selects how to
+// treat these bytes.
 class Unfinished_Transaction : public Exception {
  public:
   Unfinished_Transaction(std::string_view file, Offset checkpoint_position, Offset file_size);
   const std::string path;
   const Offset checkpoint;
-  const Offset size;  // of the file
+  const Offset size;  // size of the file
 };
 
-// An operation that does not fit the content of the database: an unknown table, a record in use.
-// It has changed nothing. If an entry of a journal does not fit, replaying throws Corruption_Error
-// instead.
+// An operation is invalid for the content of the database: an unknown table, for example, or a
+// record in use. It has changed nothing. For an invalid journal entry, replaying throws
+// Corruption_Error instead.
 class Data_Error : public Exception {
  public:
   using Exception::Exception;
 };
 
-// A row would have a key that another row of a unique index has already. Loading a journal throws
-// this, too, after its last entry: then the tables have been changed (table/load.h).
+// A row would have the same key as another row in a unique index. Loading a journal also throws
+// this, after its last entry; the tables have been changed then (table/load.h).
 class Unique_Violation : public Data_Error {
  public:
   Unique_Violation(const std::string& what, std::string_view index_name, Record_Id new_record,
                    Record_Id old_record)
       : Data_Error(what), index(index_name), record(new_record), other(old_record) {}
   const std::string index;
-  const Record_Id record;  // that would have the key
-  const Record_Id other;   // that has it
+  const Record_Id record;  // the row that would have the key
+  const Record_Id other;   // the row that has the key
 };
 
-// The schema of a file is neither that of the program nor an older one. Both are given as commands
-// of joedbi, one on a line.
+// The schema of a file is neither that of the program nor an older version of it. Both are stored
+// as joedbi commands, one per line.
 class Schema_Mismatch : public Exception {
  public:
   Schema_Mismatch(const std::string& what, std::string file_schema, std::string program_schema)
@@ -126,29 +126,29 @@ class Schema_Mismatch : public Exception {
   const std::string in_program;
 };
 
-// A read-only database whose file has an older schema than the program. Opening the file for
-// writing upgrades it.
+// A database was opened read-only, and its file has an older schema than the program. Opening the
+// file for writing upgrades it.
 class Out_Of_Date : public Exception {
  public:
   using Exception::Exception;
 };
 
-// The connection to another machine or process is lost, or was never made. It may work again after
-// a reconnection; what was asked for may have been done or not.
+// The connection to another machine or process is lost, or could not be made. A reconnection may
+// help. The last request may or may not have been executed.
 class Connection_Lost : public Exception {
  public:
   using Exception::Exception;
 };
 
-// The other side of a connection refuses, or does not speak the protocol: a reconnection does not
-// help.
+// The other side of a connection refuses a request, or does not speak the protocol. A reconnection
+// does not help.
 class Disconnection : public Exception {
  public:
   using Exception::Exception;
 };
 
 // Two journals that should have the same bytes in [start, end) differ there: they are not copies of
-// each other, or have diverged. `path` is the local one. Neither has been changed.
+// each other, or have diverged. `path` is the local journal. Neither has been changed.
 class Content_Mismatch : public Disconnection {
  public:
   Content_Mismatch(std::string_view file, Offset start_of_bytes, Offset end_of_bytes);
@@ -157,9 +157,9 @@ class Content_Mismatch : public Disconnection {
   const Offset end;
 };
 
-// A push does not begin where the other copy ends: somebody else has pushed since it was last
-// pulled, or the lock was lost. Nothing of it was appended. The copies parted at `position`, or
-// behind it.
+// A push does not start at the end of the other copy: somebody else has pushed since the last pull,
+// or the lock was lost. No part of the push was appended. The copies diverge at or after
+// `position`.
 class Conflict : public Disconnection {
  public:
   explicit Conflict(Offset pushed_from);

@@ -7,14 +7,14 @@
 
 namespace joedb::inline v1 {
 
-// The number of a record in its table, and a number of records.
+// A record number in a table, or a count of records.
 using index_t = std::ptrdiff_t;
 
-// A position in a journal file, in bytes from its start; also a number of bytes.
+// A position in a journal file, in bytes from its start; or a number of bytes.
 using Offset = std::int64_t;
 
-// The id of a table, or of a field in its table: 1 … 65535, in the order of creation. 0, the value
-// of a default-constructed id, means none. Ids are never reused after a drop.
+// The id of a table, or of a field within its table: 1 … 65535, in order of creation. 0, the value
+// of a default-constructed id, is null. Ids are never reused after a drop.
 template <class Tag>
 class Small_Id {
  public:
@@ -31,13 +31,13 @@ class Small_Id {
 using Table_Id = Small_Id<struct Table_Tag>;
 using Field_Id = Small_Id<struct Field_Tag>;
 
-// Row number in a table, counted from 0; a default-constructed one is null and has the value -1.
+// A row number in a table, counted from 0. A default-constructed id is null and has the value -1.
 //
-// Any value is possible; ids of records are 0 or more. Only -1 is null: other negative values, such
-// as the end of a list of records, are not. Null is less than any record.
+// Ids of records are 0 or more, but any value can be stored. Only -1 is null; other negative
+// values, such as the end of a list of records, are not. Null is less than any record.
 //
-// It is stored as value + 1, as in the file, so that null is all zeros: a column of references that
-// was just allocated needs no initialisation.
+// The id is stored as value + 1, as in the file, so that null is all zero bytes: a newly allocated
+// column of references needs no initialisation.
 class Record_Id {
  public:
   constexpr Record_Id() = default;
@@ -47,7 +47,7 @@ class Record_Id {
   constexpr index_t get_id() const { return value(); }
   constexpr bool is_null() const { return plus_one_ == 0; }
   constexpr bool is_not_null() const { return plus_one_ != 0; }
-  // Record number n of a vector that starts here.
+  // Returns the id of record number n in a vector that starts at this record.
   constexpr Record_Id operator+(index_t n) const { return Record_Id(value() + n); }
 
   friend constexpr bool operator==(Record_Id, Record_Id) = default;

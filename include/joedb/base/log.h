@@ -8,38 +8,38 @@
 
 namespace joedb::inline v1 {
 
-// What belongs to an event: such as the number of a session.
+// A named value of an event, such as the number of a session.
 struct Log_Field {
   std::string_view name;
   std::variant<std::int64_t, std::string_view> value;
 };
 
-// Receives text line by line. Derive from this for a kind of your own; base/loggers.h has the usual
-// ones. A logger that several threads use must be thread-safe itself.
+// Receives text line by line. Derive from this to implement a kind of logger; base/loggers.h has
+// the usual ones. A logger that is used by several threads must be thread-safe.
 class Logger {
  public:
-  // One line, without an end of line. It is valid during the call.
+  // Logs one line, which has no end-of-line character and is valid only during the call.
   virtual void log(std::string_view line) = 0;
-  // Something that has happened, with its data, for those who search a log or count in it. By
-  // default: one line, "EVENT NAME=VALUE ...", with texts in quotation marks.
+  // Logs an event with its data, so that a log can be searched and counted. The default
+  // implementation logs one line, "EVENT NAME=VALUE ...", with texts in quotation marks.
   virtual void event(std::string_view event, std::span<const Log_Field> fields);
   virtual ~Logger() = default;
 
-  // Drops what it is given.
+  // Returns a logger that discards everything.
   static Logger& none();
 };
 
-// Where destructors report what they cannot throw, such as a file that cannot be written, or
-// changes without a checkpoint. There is one for the process. By default: standard error, with time
-// and tag, as "YYYY-MM-DD HH:MM:SS GMT joedb destructor warning: TEXT".
+// Receives errors that destructors cannot throw, such as a failed write, or changes without a
+// checkpoint. There is one per process. Default: standard error, with time and tag, as "YYYY-MM-DD
+// HH:MM:SS GMT joedb destructor warning: TEXT".
 class Destructor_Logger {
  public:
-  // The logger must outlive its use. Neither this nor remove_logger may be called while another
-  // thread destroys a database.
+  // The logger must outlive its use. Neither this function nor remove_logger may be called while
+  // another thread destroys a database.
   static void set_logger(Logger* logger) noexcept;
-  // Drops all warnings from here on.
+  // Discards all warnings from now on.
   static void remove_logger() noexcept;
-  // Passes the text to the logger, in the calling thread. What the logger throws is ignored.
+  // Passes the text to the logger, in the calling thread. Ignores exceptions of the logger.
   static void warning(std::string_view text) noexcept;
 };
 

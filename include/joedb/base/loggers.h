@@ -9,12 +9,12 @@
 #include "joedb/base/log.h"
 
 // Kinds of loggers. A line is "YYYY-MM-DD HH:MM:SS GMT TAG: TEXT", without "TAG: " if the tag is
-// empty; the time is that of the call. Not thread-safe.
+// empty; the time is that of the call. They are not thread-safe.
 
 namespace joedb::inline v1 {
 
-// Writes to a stream, which must outlive the logger, and flushes it after each line. A failure is
-// in the state of the stream.
+// Writes to a stream, which must outlive the logger, and flushes it after each line. An error only
+// sets the state of the stream.
 class Stream_Logger : public Logger {
  public:
   explicit Stream_Logger(std::ostream& out, std::string tag = "")
@@ -32,8 +32,8 @@ class CLog_Logger : public Stream_Logger {
   explicit CLog_Logger(std::string tag = "");
 };
 
-// Appends to a text file, which is created if there is none. A line that cannot be written is lost,
-// and so are all later ones.
+// Appends to a text file, which is created if it does not exist. If a line cannot be written, it
+// and all later lines are lost.
 class File_Logger : public Logger {
  public:
   // Throws Io_Error if the file cannot be opened.
@@ -45,19 +45,19 @@ class File_Logger : public Logger {
   Stream_Logger logger_;
 };
 
-// Keeps the lines, each with an end of line, and without times.
+// Collects the lines in memory, each with an end of line, without times.
 class String_Logger : public Logger {
  public:
   void log(std::string_view line) override { text_.append(line) += '\n'; }
-  // All lines so far.
+  // Returns all lines so far.
   const std::string& get_text() const { return text_; }
 
  private:
   std::string text_;
 };
 
-// Passes each line on to other loggers, in the order in which they were added. They must outlive
-// it. If one throws, the later ones do not get the line.
+// Forwards each line to other loggers, in the order in which they were added. They must outlive
+// this object. If one throws, the loggers after it do not get the line.
 class Multi_Logger : public Logger {
  public:
   void add_logger(Logger& logger) { loggers_.push_back(&logger); }

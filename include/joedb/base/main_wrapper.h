@@ -8,8 +8,8 @@
 
 namespace joedb::inline v1 {
 
-// The words of a command line; [0] is the name of the program. It refers to the array of main, and
-// does not copy it. Indexes are not checked: 0 … size() - 1.
+// The words of a command line; [0] is the name of the program. Refers to the array of main without
+// copying it. Indexes are not checked: 0 … size() - 1.
 class Arguments {
  public:
   Arguments(int argc, const char* const* argv) : words_(argv), size_(argc) {}
@@ -26,7 +26,7 @@ class Arguments {
 
 // A body for main: calls function(Arguments&), and returns its result, an int, or 0 if it returns
 // void. A std::exception is written to standard error as "Exception caught: WHAT", and 1 is
-// returned; an exception of another type passes through.
+// returned. Exceptions of other types pass through.
 template <class Function>
 int main_wrapper(Function function, int argc, char** argv) {
   try {

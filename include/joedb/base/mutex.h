@@ -8,8 +8,8 @@
 #include "joedb/base/process_mark.h"
 #include "joedb/base/system.h"
 
-// A mutex that clang's thread-safety analysis (-Wthread-safety) knows: members that are declared
-// JOEDB_GUARDED_BY a mutex are used only while it is locked, or the build fails. Other compilers
+// A mutex for clang's thread-safety analysis (-Wthread-safety): with clang, the build fails if a
+// member declared JOEDB_GUARDED_BY a mutex is used while the mutex is not locked. Other compilers
 // ignore the attributes.
 //
 // Source: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html; LevelDB's port::Mutex.
@@ -28,19 +28,19 @@
 
 namespace joedb::inline v1 {
 
-// A std::mutex: not recursive. Unlock it in the thread that has locked it.
+// A std::mutex: not recursive. It must be unlocked by the thread that locked it.
 class JOEDB_CAPABILITY("mutex") Mutex {
  public:
   void lock() JOEDB_ACQUIRE() { mutex_.lock(); }
   void unlock() JOEDB_RELEASE() { mutex_.unlock(); }
 
-  // Unlocks the mutex while it waits. Returns after a notification, or without one: call it in a
-  // loop that checks the condition. The mutex is locked again when these return or throw.
+  // Waits for a notification; the mutex is unlocked meanwhile, and locked again when this returns
+  // or throws. Wakeups can be spurious: call it in a loop that checks the condition.
   void wait(std::condition_variable& condition) JOEDB_REQUIRES(this) {
     Adopted adopted(mutex_);
     condition.wait(adopted.lock);
   }
-  // The same, until `end` at most.
+  // Like wait, but returns at time `end` at the latest.
   void wait_until(std::condition_variable& condition, System::Time end, System& system)
       JOEDB_REQUIRES(this) {
     Adopted adopted(mutex_);
@@ -48,7 +48,7 @@ class JOEDB_CAPABILITY("mutex") Mutex {
   }
 
  private:
-  // The mutex is locked before and afterwards, also if a wait throws.
+  // Keeps the mutex locked, even if a wait throws.
   struct Adopted {
     explicit Adopted(std::mutex& mutex) : lock(mutex, std::adopt_lock) {}
     ~Adopted() { lock.release(); }
@@ -61,8 +61,8 @@ class JOEDB_CAPABILITY("mutex") Mutex {
 };
 
 // A std::condition_variable that can be destroyed in a child process (base/process_mark.h). The
-// destructor of a std::condition_variable waits for the threads that wait for it, and those of the
-// parent never come.
+// destructor of a std::condition_variable blocks until all waiting threads have left, but the
+// threads of the parent do not exist in the child.
 class Condition {
  public:
   Condition() { new (&value_) std::condition_variable; }
@@ -81,7 +81,7 @@ class Condition {
   const Process_Mark process_;
 };
 
-// Locks a mutex while it lives.
+// Locks a mutex for its lifetime.
 class JOEDB_SCOPED_CAPABILITY Mutex_Lock {
  public:
   explicit Mutex_Lock(Mutex& mutex) JOEDB_ACQUIRE(mutex) : mutex_(mutex) { mutex.lock(); }
@@ -93,11 +93,11 @@ class JOEDB_SCOPED_CAPABILITY Mutex_Lock {
   Mutex& mutex_;
 };
 
-// Unlocks a mutex that is locked, while it lives.
+// Unlocks a locked mutex for its lifetime.
 class JOEDB_SCOPED_CAPABILITY Mutex_Unlock {
  public:
   explicit Mutex_Unlock(Mutex& mutex) JOEDB_RELEASE(mutex) : mutex_(mutex) { mutex.unlock(); }
-  ~Mutex_Unlock() JOEDB_RELEASE() { mutex_.lock(); }  // of this object: that locks
+  ~Mutex_Unlock() JOEDB_RELEASE() { mutex_.lock(); }  // releases this object, not the mutex
   Mutex_Unlock(const Mutex_Unlock&) = delete;
   Mutex_Unlock& operator=(const Mutex_Unlock&) = delete;
 

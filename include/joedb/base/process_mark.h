@@ -9,11 +9,11 @@
 
 namespace joedb::inline v1 {
 
-// Remembers in which process an object was made. fork() copies the object to a child process. The
-// copy shares files, their locks and sockets with the parent, and the threads of the parent do not
+// Records the process in which an object was made. fork() copies the object to a child process. The
+// copy shares files, their locks and sockets with the parent, but the threads of the parent do not
 // run in the child. So the copy must not write, unlock or join anything.
 //
-// Thread-safe. A child made by vfork() or clone() without fork() is not noticed.
+// Thread-safe. Does not detect a child that was made by vfork() or by clone() without fork().
 class Process_Mark {
  public:
   Process_Mark() noexcept : made_after_(forks.load(std::memory_order_relaxed)) {}
@@ -22,7 +22,7 @@ class Process_Mark {
   bool is_inherited() const noexcept {
     return made_after_ != forks.load(std::memory_order_relaxed);
   }
-  // Throws Inherited_Object if so. `name` is the name of the file or connection.
+  // Throws Inherited_Object if is_inherited(). `name` is the name of the file or connection.
   void require_own(std::string_view name) const {
     if (is_inherited()) [[unlikely]]
       refuse(name);
@@ -31,19 +31,19 @@ class Process_Mark {
  private:
   [[noreturn]] static void refuse(std::string_view name);
 
-  // The number of forks between the first process of the program and this one.
+  // Number of forks between the first process of the program and this one.
   static std::atomic<unsigned> forks;
   static const int is_counting;
 
   unsigned made_after_;
 };
 
-// Keeps an object of the parent that a child must not destroy, such as a thread or what it uses,
-// until the process ends.
+// Keeps an object of the parent alive until the process ends. For objects that a child must not
+// destroy, such as a thread and the objects it uses.
 void keep_until_exit(std::shared_ptr<void> object);
 
-// Owns an object that has threads or connections. In a child process it throws Inherited_Object
-// when it is used, and does not destroy the object.
+// Owns an object that has threads or connections. In a child process, using the object throws
+// Inherited_Object, and the object is never destroyed.
 template <class T>
 class Process_Owned {
  public:

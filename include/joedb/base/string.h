@@ -17,7 +17,7 @@ concept File_Path = std::constructible_from<T, std::string> && requires(const T&
 };
 
 // A std::string_view that converts to std::string: `std::string s = text;` makes a copy. The
-// characters must outlive it. No zero byte need follow them.
+// characters must outlive it, and need not be followed by a zero byte.
 class Text_View : public std::string_view {
  public:
   constexpr Text_View() = default;
@@ -30,13 +30,13 @@ class Text_View : public std::string_view {
     return Path(str());
   }
 
-  // Characters [start, start + count), or to the end. A view of the same characters. Throws
+  // Returns a view of the characters [start, start + count), or to the end. Throws
   // std::out_of_range if start > size().
   constexpr Text_View substr(std::size_t start = 0, std::size_t count = npos) const {
     return Text_View(std::string_view::substr(start, count));
   }
 
-  // As with std::string: the result is a copy.
+  // As with std::string, the result is a copy.
   friend std::string operator+(std::string a, Text_View b) { return std::move(a.append(b)); }
   friend std::string operator+(Text_View a, const std::string& b) { return a.str().append(b); }
   friend std::string operator+(Text_View a, const char* b) { return a.str().append(b); }
@@ -46,10 +46,9 @@ class Text_View : public std::string_view {
   friend std::string operator+(Text_View a, Text_View b) { return a.str().append(b); }
 };
 
-// A string in a column: a view whose end is followed by a zero byte. It is valid until the database
-// is changed, in any table; then it may show other bytes, or memory that was freed. To keep the
-// text, copy it: `std::string name = db.get_name(id);`, or `const std::string& name =
-// db.get_name(id);`.
+// A string in a column: a view followed by a zero byte. It is valid until any table of the database
+// changes; after that it may show other bytes, or freed memory. To keep the text, copy it:
+// `std::string name = db.get_name(id);`, or `const std::string& name = db.get_name(id);`.
 class String : public Text_View {
  public:
   constexpr String() : Text_View("") {}
@@ -59,7 +58,7 @@ class String : public Text_View {
   constexpr String(const char* text) : Text_View(std::string_view(text)) {}
   String(std::nullptr_t) = delete;
 
-  // A text that has a zero byte in it seems to end there.
+  // If the text contains a zero byte, the C string ends there.
   constexpr const char* c_str() const { return data(); }
 };
 

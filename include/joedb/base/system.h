@@ -8,10 +8,10 @@
 
 namespace joedb::inline v1 {
 
-// The source of time and randomness for all code that waits, or needs a number that cannot be
-// guessed. A test derives a class with its own time.
+// The source of time and randomness for all code that waits, or needs an unpredictable number.
+// Tests derive a class with simulated time.
 //
-// Thread-safe. A derived class must be, too, if several threads use it.
+// Thread-safe. A derived class must be thread-safe, too, if several threads use it.
 class System {
  public:
   using Duration = std::chrono::steady_clock::duration;
@@ -22,23 +22,23 @@ class System {
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
-  // The clock and the random numbers of the machine: std::chrono::steady_clock, std::random_device.
-  // The object is never destroyed.
+  // Returns the system that uses the machine's clock and random numbers: std::chrono::steady_clock,
+  // std::random_device. The object is never destroyed.
   static System& real();
 
-  // Never goes backwards. It has no relation to the calendar.
+  // Returns a monotonic time, unrelated to the calendar.
   virtual Time now();
-  // `start + duration`, or the last moment there is.
+  // Returns `start + duration`, or Time::max() if that would overflow.
   static constexpr Time after(Time start, Duration duration) {
     return duration < Time::max() - start ? start + duration : Time::max();
   }
-  // Blocks the thread for at least this duration; not at all if it is 0 or negative.
+  // Blocks the thread for at least `duration`; returns at once if it is 0 or negative.
   virtual void sleep(Duration duration);
-  // Waits for a notification, at most until `end`; may return earlier, without one. `lock` must be
-  // locked, is unlocked meanwhile, and is locked again afterwards.
+  // Waits for a notification, until `end` at most; may return earlier without a notification.
+  // `lock` must be locked; it is unlocked meanwhile, and locked again afterwards.
   virtual void wait_until(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
                           Time end);
-  // 64 random bits. Throws std::exception if there are none.
+  // Returns 64 random bits. Throws std::exception if no source of randomness is available.
   virtual std::uint64_t random();
 };
 

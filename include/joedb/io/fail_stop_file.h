@@ -11,21 +11,22 @@
 
 namespace joedb::inline v1 {
 
-// Passes calls to another file until a write, a sync or a truncation throws. From then on each of
-// these throws Write_Disabled, with the text of that first failure, and the other file is not
-// called: after a failed sync, a second and successful one would prove nothing about the first.
-// Reads, sizes and locks continue to work. There is no way back; open the file again.
+// Forwards calls to another file until a write, a sync or a truncation throws. After that, each of
+// these operations throws Write_Disabled, with the text of the first failure, without calling the
+// other file: after a failed sync, a successful second sync proves nothing about the bytes of the
+// first. Reads, sizes and locks continue to work. The failed state is permanent; open the file
+// again.
 //
-// has_slow_growth() is false and open_beside() returns null, whatever the other file says.
+// has_slow_growth() returns false and open_beside() returns null, whatever the other file returns.
 //
 // One thread may be in sync or datasync while another one calls the other functions. has_failed and
-// require_no_failure may be called by any thread.
+// require_no_failure are thread-safe.
 //
 // Idea: redb's CheckedBackend, SQLite's pager in its error state.
 class Fail_Stop_File : public Abstract_File {
  public:
   // `file` must outlive this object. on_failure is called once, at the first failure, in the thread
-  // that failed, perhaps one that is in a sync. It must not throw, nor call this object.
+  // that failed, which may be a thread that syncs. It must neither throw nor call this object.
   explicit Fail_Stop_File(
       Abstract_File& file, std::function<void()> on_failure = [] {})
       : Abstract_File(file.get_name(), file.get_mode()),
@@ -33,15 +34,15 @@ class Fail_Stop_File : public Abstract_File {
         on_failure_(std::move(on_failure)) {}
 
   bool has_failed() const { return has_failed_; }
-  // Throws Write_Disabled if there was a failure.
+  // Throws Write_Disabled if has_failed().
   void require_no_failure() const;
 
   Offset get_size() const override { return file_.get_size(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     return file_.pread(data, size, offset);
   }
-  // What these throw is thrown by the other file, the first time. A false from truncate is not a
-  // failure. start_writeback is passed on also after one.
+  // The first failure passes through unchanged. A truncate that returns false is not a failure.
+  // start_writeback is forwarded even after a failure.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void store_words(std::span<const std::int64_t> words, Offset offset) override;
   void load_words(std::span<std::int64_t> words, Offset offset) const override {
@@ -72,7 +73,7 @@ class Fail_Stop_File : public Abstract_File {
   const std::function<void()> on_failure_;
   std::atomic<bool> has_failed_ = false;
   mutable Mutex mutex_;
-  std::string failure_ JOEDB_GUARDED_BY(mutex_);  // what the first one said
+  std::string failure_ JOEDB_GUARDED_BY(mutex_);  // text of the first failure
 };
 
 }  // namespace joedb::inline v1

@@ -6,7 +6,7 @@
 
 namespace joedb::inline v1 {
 
-// A Memory_File that one thread may write while others read: that of a server. Not get_data().
+// A Memory_File that one thread may write while others read, for servers. get_data() is not locked.
 class Locked_Memory_File final : public Memory_File {
  public:
   using Memory_File::Memory_File;

@@ -11,30 +11,30 @@
 
 namespace joedb::inline v1 {
 
-// A file whose end is mapped to memory, for a writer that is alone: bytes that are appended are
-// copied to the map, without a system call. So a soft checkpoint costs some nanoseconds, and
-// survives a killed process like any other; syncs are those of the file.
+// A file whose end is mapped to memory, for an exclusive writer: appended bytes are copied to the
+// map, without a system call. A soft checkpoint costs some nanoseconds, and survives a killed
+// process like any other; syncs are those of the file.
 //
 //   joedb::Mapped_File file("cities.joedb");
 //   my::Writable_Database db(file);
 //
-// The file is preallocated, by `step` bytes of zeros at a time, because a store to a page that the
-// disk has no room for would kill the process. The object hides these zeros, and truncates them
-// when it is destroyed. After a crash they stay; the next writer truncates them.
+// The file is preallocated with zeros, in steps of `step` bytes, because a store to a page for
+// which the disk has no room would kill the process. The object hides these zeros, and truncates
+// them when it is destroyed. After a crash they remain; the next writer truncates them.
 //
 // A file is mapped only on file systems where that is safe: ext4, XFS, overlayfs and tmpfs, so not
-// on a network. Elsewhere, and from the first time that preallocating fails on, the object works as
-// a plain File that is not preallocated. Then a write throws what that of File throws.
+// on a network. On other file systems, and after the first failure to preallocate, the object works
+// like a plain File without preallocation, and its writes throw the same errors as those of File.
 //
 // Thread safety is that of File.
 //
-// Base is File, or a test's replacement, which has map_page, map, unmap and store.
+// Base is File, or a test double that has map_page, map, unmap and store.
 template <class Base>
 class Mapped : public Base {
  public:
   // `base` are the arguments of the constructor of Base: for File a name and a mode. `step` is 1 to
-  // 2^30 bytes. Throws what that constructor throws, Exception for another step, and for the modes
-  // in which the writer is not alone (read_existing, shared_write).
+  // 2^30 bytes. Throws the errors of that constructor, and Exception for a step out of range or a
+  // mode that is not exclusive (read_existing, shared_write).
   template <class... Arguments>
   explicit Mapped(Offset step, Arguments&&... base)
       : Base(std::forward<Arguments>(base)...), step_(step), size_(Base::get_size()) {
@@ -46,19 +46,19 @@ class Mapped : public Base {
     allocated_ = size_;
   }
 
-  // If the zeros cannot be truncated, a warning goes to Destructor_Logger.
+  // If the zeros cannot be truncated, logs a warning to Destructor_Logger.
   ~Mapped() override {
     if (this->is_inherited()) return;
     try {
       cut_to(size_);
-    } catch (const std::exception& error) {  // zeros stay behind, as after a crash
+    } catch (const std::exception& error) {  // the zeros remain, as after a crash
       Destructor_Logger::warning(error.what());
     }
   }
 
-  // Without the preallocated zeros.
+  // Excludes the preallocated zeros.
   Offset get_size() const override { return size_; }
-  bool has_slow_growth() const override { return false; }  // it is preallocated already
+  bool has_slow_growth() const override { return false; }  // it is already preallocated
 
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     const Offset rest = std::max<Offset>(size_ - offset, 0);
@@ -78,7 +78,7 @@ class Mapped : public Base {
     size_ = std::max(size_, end);
   }
 
-  // Bytes in the map are overwritten with zeros, so that the map can stay.
+  // Bytes in the map are overwritten with zeros, so that the map can be kept.
   bool truncate(Offset size) override {
     this->require_own_process();
     if (size >= map_start_ && size < size_ && size_ <= map_end_) {
@@ -94,8 +94,9 @@ class Mapped : public Base {
  private:
   static constexpr Offset max_step = Offset{1} << 30;
 
-  // Makes the map hold [offset, end), which is behind the end of the file. False if there is no
-  // room on the disk, or this cannot be mapped: then a write says what is wrong, if anything is.
+  // Maps [offset, end), which is past the end of the file. Returns false if the disk is full or the
+  // file cannot be mapped; the caller then writes without the map, and that write reports the
+  // error, if any.
   bool map_from(Offset offset, Offset end) {
     unmap();
     if (!is_mappable_) return false;
@@ -111,12 +112,12 @@ class Mapped : public Base {
       cut_to(size_);
       return false;
     }
-    map_start_ = offset;  // the words of the header have stores of their own
+    map_start_ = offset;  // excludes the header, whose words store_words stores
     map_end_ = new_end;
     return true;
   }
 
-  // With zeros, for room that is only reserved costs more at the next sync.
+  // Writes the zeros: if blocks were only reserved, the next sync would cost more.
   void grow_to(Offset end) {
     const std::vector<char> zeros(std::size_t{1} << 18);
     while (allocated_ < end) {
@@ -138,15 +139,15 @@ class Mapped : public Base {
   }
 
   const Offset step_;
-  Offset size_;           // without the zeros ahead
-  Offset allocated_ = 0;  // with them
+  Offset size_;           // without the preallocated zeros
+  Offset allocated_ = 0;  // with the preallocated zeros
   Offset map_start_ = 0;
   Offset map_end_ = 0;
   bool is_mappable_ = true;
 };
 
-// A mapped file of the operating system. Opened like a File (posix_file.h), but by a writer that is
-// alone. `step` bytes are preallocated and mapped at a time.
+// A mapped file of the operating system. It is opened like a File (posix_file.h), in an exclusive
+// mode. `step` is the number of bytes to preallocate and map at a time.
 class Mapped_File : public Mapped<File> {
  public:
   // 16 MiB.

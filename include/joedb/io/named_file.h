@@ -6,11 +6,11 @@
 
 namespace joedb::inline v1 {
 
-// A file that has a name in a directory. The first sync also syncs the directory: without that, a
-// power cut may lose the name of a new file, and so all its content.
+// A file that has a name in a directory. The first sync also syncs the directory: otherwise a power
+// cut could lose the name of a new file, and so all its content.
 //
-// Every object that can write does so once, even if it has not created the file: the process that
-// created it may have ended before its first sync.
+// Every writable object does this once, even if it has not created the file: the process that
+// created the file may have ended before its first sync.
 class Named_File : public Abstract_File {
  public:
   using Abstract_File::Abstract_File;
@@ -27,13 +27,14 @@ class Named_File : public Abstract_File {
   bool is_inherited() const override { return process_.is_inherited(); }
 
  protected:
-  // For derived classes: what sync and datasync do without the directory, and the directory alone.
-  // They throw Io_Error; a directory that could not be synced is tried again in the next sync.
+  // For derived classes: sync_content and datasync_content are sync and datasync without the
+  // directory; sync_directory syncs only the directory. They throw Io_Error. If the directory could
+  // not be synced, the next sync tries again.
   virtual void sync_content() = 0;
   virtual void datasync_content() = 0;
   virtual void sync_directory() = 0;
 
-  // The next sync includes the directory: the file is perhaps new, or has a new name.
+  // Makes the next sync include the directory, because the file may be new or have a new name.
   void set_new_name() { has_new_name_ = true; }
   void sync_name() {
     if (!has_new_name_) return;

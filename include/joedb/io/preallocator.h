@@ -5,34 +5,35 @@
 
 namespace joedb::inline v1 {
 
-// Makes a file longer than its content, in steps, with zeros: a sync of what is written there has
-// no new size to write. The zeros are written, because a file system that has only reserved room
-// still changes its metadata at the first write to each block.
+// Extends a file past its content with zeros, in steps, so that a sync of content written there
+// need not write a new size. The zeros are really written, because a file system that has only
+// reserved the blocks still changes metadata at the first write to each of them.
 //
 // Idea: RocksDB's preallocation, etcd's log segments.
 class Preallocator {
  public:
   static constexpr Offset max_step = Offset{1} << 30;
 
-  // Both must outlive this object. The zeros go to `file`: a disk that has no room for them is no
-  // failure. `guard` is the file through which the content is written. Nothing is preallocated
+  // Both files must outlive this object. Zeros are written to `file`, so that a full disk does not
+  // count as a failure of `guard`, through which the content is written. Nothing is preallocated
   // before set_step.
   Preallocator(Abstract_File& file, const Fail_Stop_File& guard) : file_(file), guard_(guard) {}
 
-  // Throws Exception if the step is negative or above max_step bytes.
+  // Sets the number of bytes to preallocate at a time; 0: none. Throws Exception if it is negative
+  // or greater than max_step.
   void set_step(Offset step);
   Offset step() const { return step_; }
   void stop() { step_ = 0; }
 
-  // Where the file ends with its zeros, or an offset before that.
+  // A lower bound of the file size, preallocated zeros included.
   Offset end() const { return end_; }
-  // After the file was truncated, or its content has grown.
+  // Call this after the file was truncated, or its content has grown.
   void set_end(Offset end) { end_ = end; }
 
-  // Before content is written up to `content_end`: if the file ends before that, it becomes zeros
-  // from `start` to the next multiple of the step. False: the disk has no room for that. Nothing is
-  // preallocated from then on; some of the zeros may be in the file, and content may still have
-  // room. Throws Exception if `guard` has failed.
+  // Call this before writing content up to `content_end`. If the file ends before that, fills it
+  // with zeros from `start` to the next multiple of the step after `content_end`. Returns false if
+  // the zeros cannot be written; preallocation then stops, some of the zeros may be in the file,
+  // and there may still be room for the content. Throws Write_Disabled if `guard` has failed.
   [[nodiscard]] bool reserve(Offset start, Offset content_end);
 
  private:

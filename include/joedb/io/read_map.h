@@ -11,13 +11,14 @@ namespace joedb::inline v1 {
 
 class Guarded_Map;
 
-// A file mapped to memory, to be read without copying, while others may write to it, append to it,
-// or cut it.
+// A file mapped to memory, for reading without copying while other processes write to it, append to
+// it, or truncate it.
 //
-// Bytes that are read where somebody has cut the file would kill the process (SIGBUS). The first
-// object installs a handler of this signal for the whole process, for addresses in such maps only:
-// then there are zeros, and require_intact throws. The handler that was there before gets all other
-// signals. Install handlers of your own before.
+// Reading a mapped page past a truncation would kill the process (SIGBUS). The first object
+// installs a process-wide handler for this signal, which acts only on addresses in such maps: it
+// replaces the missing pages by zeros, and require_intact throws. All other SIGBUS signals go to
+// the previous handler. Install your own handlers first. If the handler cannot be installed, the
+// constructor throws Exception.
 //
 // Different objects may be used by different threads.
 class Read_Map {
@@ -28,15 +29,15 @@ class Read_Map {
   Read_Map(const Read_Map&) = delete;
   Read_Map& operator=(const Read_Map&) = delete;
 
-  // The bytes [offset, offset + size), fewer only at the end of the file as it was at the last
-  // refresh. They stay where they are as long as this object lives.
+  // Returns the bytes [offset, offset + size), or fewer at the end of the file as of the last
+  // refresh. They stay valid, at the same address, for the lifetime of this object.
   std::string_view view(Offset offset, std::size_t size) const;
 
-  // Looks how long the file is now. Returns it.
+  // Updates size() from the file, and returns it. Throws Io_Error.
   Offset refresh();
   Offset size() const { return size_; }
 
-  // Throws Io_Error if the file was cut where it had been read.
+  // Throws Io_Error if a read through the map has met a truncation or a read error.
   void require_intact() const;
 
  private:
@@ -48,7 +49,7 @@ class Read_Map {
   const std::string name_;
   int descriptor_ = -1;
   Offset size_ = 0;
-  std::vector<Range> ranges_;  // the last one shows the whole file
+  std::vector<Range> ranges_;  // the last one maps the whole file; views may refer to older ones
 };
 
 }  // namespace joedb::inline v1

@@ -7,8 +7,8 @@
 
 namespace joedb::inline v1 {
 
-// Bytes that can be read like those of a file, and come from elsewhere: derive, and define get_size
-// and pread. What writes throws Exception; locks do nothing.
+// A read-only file whose bytes come from elsewhere: derive from it, and define get_size and pread.
+// Writes and syncs throw Exception; locks do nothing.
 class Source_File : public Abstract_File {
  public:
   explicit Source_File(std::string name)

@@ -7,26 +7,26 @@
 
 namespace joedb::inline v1 {
 
-// A file that is a stream buffer of C++, such as a std::stringbuf or std::filebuf. Its name in
-// messages is "stream".
+// A file in a C++ stream buffer, such as a std::stringbuf or std::filebuf. Its name in messages is
+// "stream".
 //
-// Locks do nothing. A sync calls pubsync(), which hands the bytes to the operating system: a hard
-// checkpoint survives a killed process, not a power cut. The file cannot be truncated, so that a
-// writer cannot roll back entries that were flushed.
+// Locks do nothing. A sync calls pubsync(), which passes the bytes to the operating system: a hard
+// checkpoint survives a killed process, but not a power cut. The file cannot be truncated, so a
+// writer cannot roll back flushed entries.
 //
-// One thread at a time may use it, syncs included, because there is one position for reading and
-// writing. So it is not for group commit.
+// Only one thread at a time may use it, even for syncs, because reading and writing share one
+// position. Group commit is therefore not supported.
 class Stream_File : public Abstract_File {
  public:
-  // The stream buffer must outlive the file, and be able to seek. A std::stringbuf must be open for
+  // The stream buffer must outlive the file, and be seekable. A std::stringbuf must be open for
   // reading and writing (std::ios::in | std::ios::out), even if `mode` is read_existing; a
-  // std::filebuf must be binary where that makes a difference.
+  // std::filebuf must be in binary mode on systems where that matters.
   Stream_File(std::streambuf& buffer, Open_Mode mode)
       : Abstract_File("stream", mode), buffer_(buffer) {}
 
-  // Throws Io_Error (EIO) if the buffer cannot seek. So do the functions that follow.
+  // This and the following functions throw Io_Error (EIO) if the buffer cannot seek.
   Offset get_size() const override;
-  // A read error of the buffer is not distinguished from the end of the file.
+  // A read error of the buffer is indistinguishable from the end of the file.
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void sync() override;

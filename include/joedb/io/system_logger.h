@@ -7,20 +7,20 @@
 
 namespace joedb::inline v1 {
 
-// Writes to the log of the system (syslog), each line as a message of facility LOG_USER and
-// priority LOG_INFO, without a time of its own. Errors are not reported.
+// Writes each line to the system log (syslog) as a message of facility LOG_USER and priority
+// LOG_INFO, without a timestamp of its own. Errors are not reported.
 //
-// One object at a time: openlog() and closelog() are for the process. log() may be called by
-// several threads.
+// Only one object may exist at a time: openlog() and closelog() are process-wide. log() is
+// thread-safe.
 class System_Logger : public Logger {
  public:
-  // The tag begins each message; an empty one means the name of the program.
+  // Each message begins with the tag; an empty tag means the name of the program.
   explicit System_Logger(std::string tag = "");
   ~System_Logger() override;
   void log(std::string_view line) override;
 
  private:
-  const std::string tag_;  // the system keeps its address
+  const std::string tag_;  // openlog() keeps a pointer to it
 };
 
 }  // namespace joedb::inline v1

@@ -7,15 +7,14 @@
 
 namespace joedb::inline v1 {
 
-// Lets a Writable_Database open a file that can only be read: bytes that are written are discarded.
-// So a program can read a file with an older schema, upgraded in memory, and the file does not
-// change:
+// Lets a Writable_Database open a read-only file: written bytes are discarded. A program can thus
+// read a file with an older schema, which is upgraded in memory, while the file does not change:
 //
 //     joedb::Upgradable_File<joedb::Readonly_Memory_File> file(data);
 //     city::Writable_Database db(file);
 //
-// Bytes that are written cannot be read back. So new blobs cannot be read, and a rollback to a
-// checkpoint that was written through this object fails.
+// Written bytes cannot be read back. So new blobs cannot be read, and rolling back to a checkpoint
+// that was written through this object fails.
 template <class Parent>
 class Upgradable_File : public Parent {
  public:
@@ -25,7 +24,7 @@ class Upgradable_File : public Parent {
     this->set_mode(Open_Mode::write_existing);
   }
 
-  // The file does not grow with what is written.
+  // unknown_size, because the file does not grow when bytes are written.
   Offset get_size() const override { return Abstract_File::unknown_size; }
   void pwrite(const char*, std::size_t, Offset) override {}
   void store_words(std::span<const std::int64_t>, Offset) override {}

@@ -12,14 +12,14 @@ class Abstract_File;
 class File;
 class Guarded_Map;
 
-// A block of memory that grows and whose new bytes are zero.
+// A growable block of memory whose new bytes are zero. Not thread-safe.
 //
 // Large blocks are private anonymous mappings: they grow by moving page tables instead of copying
-// bytes (mremap), and cost nothing until touched. Those that will be filled ask for huge pages.
+// bytes (mremap), and cost nothing until touched. A block that will be filled requests huge pages.
 //
-// A block can begin with a part of a file, which is mapped privately: it is read when it is
-// touched, and a page that is changed becomes a copy. What grows behind it is anonymous memory, in
-// address space that was reserved for it.
+// The first bytes of a block can be a private map of a part of a file: pages are read when they are
+// touched, and copied when they are changed. Growth past that part is anonymous memory, in address
+// space that was reserved for it.
 class Zeroed_Memory {
  public:
   Zeroed_Memory() = default;
@@ -35,51 +35,57 @@ class Zeroed_Memory {
   char* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  // Makes the block `size` bytes long; a smaller size than now does nothing. The content may move.
-  // Throws std::bad_alloc, and then nothing has changed. `will_be_filled`: most of the block is
-  // about to be written.
+  // Grows the block to `size` bytes; does nothing if it is not smaller than that. The content may
+  // move. Throws std::bad_alloc, and then nothing has changed. `will_be_filled`: most of the block
+  // is about to be written.
   void grow(std::size_t size, bool will_be_filled = false);
 
-  // Makes an empty block begin with [offset, offset + size) of `file`, where `offset` is a multiple
-  // of 4096: mapped, if the file can be mapped (Abstract_File::map_privately) and this is large
-  // enough, else read. A mapped block reserves 16 times its size, and not less than `reserved`. The
-  // bytes of the file must not change from then on; it may be closed. Changes of the block do not
-  // reach it. Throws Corruption_Error if the file ends before, Io_Error, std::bad_alloc, and then
-  // the block is empty.
+  // Fills an empty block with [offset, offset + size) of `file`; `offset` is a multiple of 4096.
+  // The part is mapped if it has at least 64 KiB and the file can be mapped
+  // (Abstract_File::map_privately); otherwise it is read. A mapped block reserves address space for
+  // 16 times its size (twice its size if RLIMIT_AS is set), at least `reserved`, or just its size
+  // if there is not that much. The bytes of the file must not change from then on; the file may be
+  // closed. Changes of the block do not reach it. Throws Corruption_Error if the file ends before
+  // offset + size, Io_Error, std::bad_alloc, and then the block is empty.
   void begin_with(const Abstract_File& file, Offset offset, std::size_t size,
                   std::size_t reserved = 0);
-  // Whether it begins with a map.
+  // True if a part of the block is a map of a file.
   bool is_mapped() const { return guard_ != nullptr; }
 
-  // Moves the first `used` bytes, but for those in the last page, to the end of `file`, and maps
-  // them from there: later changes reach the file, too, and the system can take the pages when it
-  // needs memory. Later calls move only what is behind. What is less than 64 KiB stays. The file is
-  // of this process alone; processes that it forks share the block. The content may move, and what
-  // is behind the used bytes need not be zeros before. Throws Io_Error, std::bad_alloc, and then
-  // nothing has changed.
+  // Appends the first `used` bytes, rounded down to whole pages, to `file`, and maps them from
+  // there (shared): later changes also reach the file, and the system can reclaim the pages when it
+  // needs memory. A later call moves only the bytes after those moved before, and does nothing if
+  // they are less than 64 KiB. `file` must belong to this process alone; forked processes share the
+  // block. The content may move; bytes past `used` may be nonzero before the call, and are not
+  // preserved. Throws Io_Error, std::bad_alloc, and then nothing has changed.
   void spill(File& file, std::size_t used);
 
-  // Reserves address space for an empty block: it grows to so many bytes without moving. False if
-  // there is not so much, and then nothing has changed.
+  // Reserves address space for an empty block, so that it can grow to `size` bytes without moving.
+  // Returns false, without a change, if there is not that much.
   bool reserve(std::size_t size);
-  // What to reserve for a block that must not move, and begins with `least` bytes: 64 GiB, or twice
-  // `least` where the addresses of the process are limited (RLIMIT_AS).
+  // Returns a size to reserve for a block that must not move and has at least `least` bytes: 64 GiB
+  // or 2 * `least`, whichever is greater; 2 * `least` if the address space of the process is
+  // limited (RLIMIT_AS).
   static std::size_t generous(std::size_t least);
-  // How far it can grow without moving; 0 if every growth may move it.
+  // Number of bytes up to which the block grows without moving; 0 if every growth may move it.
   std::size_t reserved() const { return reserved_; }
 
-  // The mapped part is about to be read from its beginning to its end: without this, only pages
-  // that are touched are read from the disk. Advice only.
+  // Advises the system that the mapped part is about to be read sequentially. Without this, only
+  // pages that are touched are read from the disk. Never fails.
   void expect_scan() const noexcept;
-  // Whether somebody has cut the mapped file where it was read: there are zeros since.
+  // True if the mapped file was truncated (or became unreadable) under the mapping; the lost range
+  // reads as zeros.
   bool was_cut() const;
-  // How often that has happened to any map of the process.
+  // Number of times that this has happened to any map of the process, or that a map was found to be
+  // damaged.
   static std::uint64_t cut_count();
-  // The content of this block was copied from the other one, with the zeros.
+  // Call this after copying the content of `other`, including its lost ranges, to this block:
+  // copies was_cut().
   void take_cut_of(const Zeroed_Memory& other) { was_cut_ = was_cut_ || other.was_cut(); }
 
-  // Says that `size` bytes of the block are about to be written. If that is at least half of it,
-  // and the block has 2 MiB, huge pages are asked for. Never fails.
+  // Announces that `size` bytes of the block are about to be written. Requests huge pages if that
+  // is at least half of the block, and the block has at least 2 MiB and no reserved address space.
+  // Never fails.
   void expect(std::size_t size);
 
  private:
@@ -89,11 +95,11 @@ class Zeroed_Memory {
 
   char* data_ = nullptr;
   std::size_t size_ = 0;
-  std::size_t reserved_ = 0;  // address space from data_ on; 0 where none was reserved
-  std::size_t usable_ = 0;    // of this, what can be written
-  std::size_t spilled_ = 0;   // of the beginning
+  std::size_t reserved_ = 0;  // bytes of address space from data_ on; 0: none was reserved
+  std::size_t usable_ = 0;    // writable bytes of the reserved space
+  std::size_t spilled_ = 0;   // bytes at the beginning that were spilled
   Guarded_Map* guard_ = nullptr;
-  bool was_cut_ = false;  // before it moved
+  bool was_cut_ = false;  // true if it was cut before it moved
 };
 
 }  // namespace joedb::inline v1

@@ -14,8 +14,8 @@ namespace joedb::inline v1 {
 
 // The types of fields, by their codes in the file. Other codes are invalid.
 enum class Type_Code : std::uint8_t {
-  none = 0,  // no field has this type; used for a dropped one
-  // At most 4294967295 bytes, which may have any values, zeros included.
+  none = 0,  // not the type of a field; marks a dropped field
+  // At most 4294967295 bytes, of any values, zeros included.
   string = 1,
   int32 = 2,
   int64 = 3,
@@ -27,7 +27,7 @@ enum class Type_Code : std::uint8_t {
   float64 = 7,
   int8 = 8,
   int16 = 9,
-  // Position and size of bytes in the journal file.
+  // The position and size of bytes in the journal file.
   blob = 10,
 };
 inline constexpr int type_count = 10;
@@ -39,9 +39,9 @@ struct Type {
   friend bool operator==(const Type&, const Type&) = default;
 };
 
-// The type of a field whose values are T, as journal entries have them, or none if T is no such
-// type: code_of<std::int32_t> == Type_Code::int32. Strings are std::string_views, references
-// Record_Ids.
+// The code of the field type whose values, as stored in journal entries, have type T; none if T is
+// not such a type: code_of<std::int32_t> == Type_Code::int32. Strings are std::string_views,
+// references are Record_Ids.
 template <class T>
 inline constexpr Type_Code code_of = Type_Code::none;
 template <>
@@ -70,14 +70,14 @@ template <class T>
 concept Field_Value = code_of<T>
 != Type_Code::none;
 
-// Values that have the same bytes in the file as in memory, sizeof(T) of them: numbers (little-
-// endian) and booleans (one byte, 0 or 1). The others have a compact form of variable length.
+// True if values of type T have the same sizeof(T) bytes in the file and in memory: numbers
+// (little-endian) and booleans (one byte, 0 or 1). The other types have a compact form of variable
+// length.
 template <class T>
 inline constexpr bool has_fixed_size = std::is_arithmetic_v<T>;
 
-// Calls f(std::type_identity<T>()) with the value type of `code`, and returns its result, whose
-// type must be the same for all T. Aborts the program for none, and for a code that is no
-// enumerator.
+// Calls f(std::type_identity<T>()) with the value type T of `code`, and returns its result, whose
+// type must be the same for all T. Aborts the program if `code` is none or not an enumerator.
 template <class F>
 decltype(auto) visit_type(Type_Code code, F&& f) {
   switch (code) {
@@ -107,16 +107,16 @@ decltype(auto) visit_type(Type_Code code, F&& f) {
   std::abort();
 }
 
-// As users write them: "string", "int32", …; "references" for a reference, which is followed by a
-// table; "none". The text is constant. Requires an enumerator.
+// Returns the name of a type in the user's syntax: "string", "int32", …; "references" for a
+// reference, which is followed by a table; "none". The text is static. Requires an enumerator.
 std::string_view type_name(Type_Code code);
 
-// The inverse, for the ten types; none for any other name, "none" included.
+// Returns the type of a name, the inverse of type_name for the ten types; none for any other name,
+// including "none".
 Type_Code type_named(std::string_view name);
 
-// Whether the name can be that of a table or field: one or more ASCII letters, digits and
-// underscores, without two underscores in a row, and without a digit at the start. There is no
-// limit of its length.
+// True if `name` is valid for a table or field: one or more ASCII letters, digits and underscores,
+// without two underscores in a row, and without a digit at the start. Its length is not limited.
 bool is_identifier(std::string_view name);
 
 }  // namespace joedb::inline v1
