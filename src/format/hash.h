@@ -6,13 +6,13 @@
 #include <string_view>
 
 // XXH3, 64 bits (https://github.com/Cyan4973/xxHash). Compiled in, so that users link nothing more;
-// twice on x86, for those processors that have AVX2.
+// on x86 a second time, for processors with AVX2.
 
 namespace joedb::inline v1 {
 
 std::uint64_t hash_of(std::string_view bytes, std::uint64_t seed);
 
-// The same of bytes that come in pieces.
+// Computes the same hash of bytes that come in pieces.
 class Hash_Of_Pieces {
  public:
   void start(std::uint64_t seed);

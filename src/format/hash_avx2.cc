@@ -1,5 +1,6 @@
-// Compiled with -mavx2 on x86 (src/CMakeLists.txt): nothing else may be in here, and no function of
-// a header that is not inlined.
+// Compiled with -mavx2 on x86 (src/CMakeLists.txt). Nothing else may be in this file, and no
+// function of a header that is not inlined: the linker could use its AVX2 version on every
+// processor.
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_INLINE_ALL
 #include "format/hash_avx2.h"

@@ -43,7 +43,8 @@ std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes) 
   return Integrity_Entry{load<Offset>(rest), load<std::uint64_t>(rest + sizeof(Offset)), kind};
 }
 
-// Asked before every checkpoint; without the processor's own instruction std::popcount is a call.
+// Called before every checkpoint. Without the processor's own instruction, std::popcount is a
+// function call.
 static int count_of_bits(std::uint64_t bits) {
   bits -= (bits >> 1) & 0x5555'5555'5555'5555;
   bits = (bits & 0x3333'3333'3333'3333) + ((bits >> 2) & 0x3333'3333'3333'3333);
@@ -52,7 +53,7 @@ static int count_of_bits(std::uint64_t bits) {
 }
 
 static constexpr int few_bits = 8;
-// Of any blob of this size: with more, one of 100 million hashes would be taken for an entry.
+// For any blob of this size: with more bits, one of 100 million hashes would be taken for an entry.
 static constexpr int few_bits_of_payload = 2;
 
 bool resembles_integrity(std::string_view bytes) {
@@ -76,9 +77,9 @@ std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed) {
 }
 
 struct Integrity_Hasher::State {
-  std::uint64_t seed;  // of this block
+  std::uint64_t seed;  // seed of the current block
   std::size_t in_block;
-  Hash_Of_Pieces block;  // the bytes of this block, if there are any
+  Hash_Of_Pieces block;  // hash of its bytes, if it has any
 };
 
 Integrity_Hasher::Integrity_Hasher() = default;

@@ -10,19 +10,19 @@
 
 namespace joedb::inline v1 {
 
-// Bytes of a journal that are all in memory, read without a check for each of them: the same
-// functions as Decoder_Input has, for decode_place and decode_value.
+// Reads bytes of a journal that are all in memory, without checking each of them. Has the functions
+// of Decoder_Input that decode_place and decode_value need.
 class Run_Cursor {
  public:
   explicit Run_Cursor(std::string_view window)
       : current_(window.data()), end_(window.data() + window.size()) {}
 
   const char* position() const { return current_; }
-  // Whether an entry may be read from here: its bytes are there, apart from those of a text.
+  // True if an entry can be read from here: its bytes are in memory, apart from those of a text.
   bool has_entry() const { return end_ - current_ >= longest_entry; }
   void begin_entry() { is_unusual_ = false; }
-  // Whether what was read of this entry needs a Decoder_Input: an id of two bytes, or a text that
-  // does not end here. The value is then wrong.
+  // True if this entry must be read by a Decoder_Input: it has an id of two bytes, or a text that
+  // does not end in these bytes. The value that was read is wrong then.
   bool is_unusual() const { return is_unusual_; }
 
   const char* take(std::size_t size) {
@@ -57,22 +57,22 @@ class Run_Cursor {
   bool is_unusual_ = false;
 };
 
-// Decodes inserted rows and values for as long as nothing is unusual about them, from the bytes
-// before `end` that are in memory, and moves `in` and `context` past them. Most journals are little
-// else. `sink` has four functions:
+// Decodes inserted rows and values until an entry is unusual, from the bytes before `end` that are
+// in memory, and moves `in` and `context` past them. Most journals are little else. `sink` has four
+// functions:
 //
 //   T* table(Table_Id);
 //   bool insert(T&, Record_Id);
 //   C* column(T&, Record_Id, Field_Id, Type_Code);  // where values of this type can be set
 //   template <Field_Value V> bool set(C&, Record_Id, V value);
 //
-// They return null or false, and change nothing, where an entry must be left to decode_entry, which
-// also knows what is wrong with it.
+// They return null or false, and change nothing, if an entry must be left to decode_entry, which
+// also finds the errors in it.
 //
 // Everything is inlined into one loop, with the cursor and the context in registers. With a
 // Decoder_Input, opening a journal takes 1.8 times as long; with a Context, which gcc 12 keeps in
-// memory, twice. What is unusual is said of one entry only, so that the compiler forgets about it
-// where nothing can be; with a flag for the whole run, 1.05 times.
+// memory, twice as long. is_unusual() is about one entry only, so that the compiler can drop it for
+// entries that are never unusual; with a flag for the whole run, opening takes 1.05 times as long.
 template <class Sink>
 [[gnu::always_inline]] inline void decode_run(Decoder_Input& in, Context& context, Offset end,
                                               Sink sink) {

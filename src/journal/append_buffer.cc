@@ -13,7 +13,8 @@ static constexpr Offset writeback_step = Offset{1} << 23;
 Append_Buffer::Append_Buffer(Abstract_File& file, Fail_Stop_File& out)
     : file_(file), out_(out), preallocator_(file, out), memory_(before_size + first_size) {}
 
-// Between entries the buffer holds whole entries, so that is what a flush writes.
+// An entry that fits in the buffer is reserved at once, before it is encoded. So this flush never
+// splits such an entry.
 void Append_Buffer::make_room(std::size_t size) {
   flush();
   const std::size_t old = memory_.size() - before_size;
@@ -28,7 +29,8 @@ void Append_Buffer::append(const char* data, std::size_t size) {
     used_ += size;
   } else {
     flush();
-    while (size > 0) {  // what is hashed is still in the processor's cache
+    // In pieces if the bytes are hashed, so that each piece is still in the CPU cache.
+    while (size > 0) {
       const std::size_t n = hash_start_ != 0 ? std::min(size, full_size) : size;
       write(data, n);
       data += n;
@@ -50,6 +52,7 @@ void Append_Buffer::write(const char* data, std::size_t size) {
   out_.pwrite(data, size, flushed_);
   if (hash_start_ != 0) hash_written(data, end);
   flushed_ = end;
+  // The disk may begin now, so that the next sync has less to do.
   if (flushed_ - sent_ >= writeback_step) {
     out_.start_writeback(sent_, flushed_);
     sent_ = flushed_;
@@ -67,12 +70,12 @@ void Append_Buffer::start_hash(Offset start) {
   hash_start_ = hashed_ = start;
 }
 
-// [flushed_, end), which is at `data`.
+// Hashes the bytes [flushed_, end), which are at `data`, unless they are few.
 void Append_Buffer::hash_written(const char* data, Offset end) {
   if (end - flushed_ < much) return;
   try {
     hash_file(flushed_);
-  } catch (const Io_Error&) {  // what was written is in the file all the same
+  } catch (const Io_Error&) {  // the bytes have been written; hash_since() returns nullopt
     hash_start_ = 0;
     return;
   }
@@ -101,7 +104,8 @@ std::optional<std::uint64_t> Append_Buffer::hash_since(Offset start) {
   return hasher_.hash();
 }
 
-// What fails here has cost nothing: a disk that is full refuses the entries, too.
+// If the disk has no room for the zeros, those already written are removed again. If that fails,
+// nothing is lost: a full disk refuses the entries, too.
 void Append_Buffer::preallocate_to(Offset end) {
   if (!preallocator_.reserve(end, end)) truncate(flushed_);
 }
@@ -113,7 +117,7 @@ void Append_Buffer::drop_from(Offset position) noexcept {
       preallocator_.set_end(0);
       restart_at(position);
     }
-  } catch (const std::exception&) {  // what is being thrown says more
+  } catch (const std::exception&) {  // the exception of the caller says more
   }
   used_ = flushed_ <= position ? static_cast<std::size_t>(position - flushed_) : 0;
   if (position < hashed_) hash_start_ = 0;

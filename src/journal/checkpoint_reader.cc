@@ -20,7 +20,7 @@ void Checkpoint_Reader::open(Recovery recovery, bool is_writer) {
   file_.read_exactly(bytes.data(), bytes.size(), 0);
   Header header = decode_header(bytes);
   if (!is_writer) header.checkpoints = stable(header.checkpoints);
-  // Only now: what the words claim was there before them.
+  // Read after the words: the bytes that a word claims were in the file before it (invariant 3).
   const Offset file_size = file_.get_size();
   const bool ignores_signature = recovery == Recovery::ignore_signature && !is_writer;
   const bool ignores_header = recovery == Recovery::ignore_header || ignores_signature;
@@ -29,7 +29,7 @@ void Checkpoint_Reader::open(Recovery recovery, bool is_writer) {
     throw Corruption_Error(file_.get_name() + ": missing joedb signature", signature_offset,
                            file_.get_name());
 
-  // A reader may ignore the version; what a writer adds must be readable.
+  // A reader may ignore the version. A writer may not, because others must read what it adds.
   if (header.version != format_version && (!ignores_header || is_writer))
     throw Corruption_Error(
         file_.get_name() + ": unsupported file format version " + std::to_string(header.version),
@@ -52,7 +52,9 @@ static std::string hard_checkpoint_text(Offset hard) {
                                : ", before the first entry");
 }
 
-// Only the place of a hard checkpoint that may still be needed is taken from the header.
+// Recovery::ignore_header: the checkpoint is the end of the file's entries. Only the hard
+// checkpoint and its slot are taken from the header, because a writer must not overwrite a slot
+// that may still be needed.
 void Checkpoint_Reader::take_whole_file(const Checkpoint_Words& words, Offset file_size) {
   bool has_hard_slot = false;
   for (int slot = 0; slot < 2; ++slot) {
@@ -64,7 +66,7 @@ void Checkpoint_Reader::take_whole_file(const Checkpoint_Words& words, Offset fi
     checkpoints_.hard_index = slot;
     has_hard_slot = true;
   }
-  if (!has_hard_slot) {  // the slot of a soft checkpoint must not be taken for that of a hard one
+  if (!has_hard_slot) {  // the slot of a soft checkpoint must not be used as that of a hard one
     Checkpoints in_header;
     in_header.read(words, file_size);
     checkpoints_.hard_index = in_header.hard_index;
@@ -74,7 +76,7 @@ void Checkpoint_Reader::take_whole_file(const Checkpoint_Words& words, Offset fi
   checks_integrity_ = false;
 }
 
-// A hard checkpoint, or a soft one within the file.
+// True if the words hold a hard checkpoint, or a soft one within the file.
 static bool has_checkpoint_within(const Checkpoint_Words& words, Offset file_size) {
   for (std::size_t i = 0; i < words.size(); ++i)
     if ((words[i] == words[i ^ 1] && words[i] >= journal_start) ||
@@ -83,15 +85,16 @@ static bool has_checkpoint_within(const Checkpoint_Words& words, Offset file_siz
   return false;
 }
 
-// The soft checkpoint of a word that claims more than the file has; 0 if there is none.
+// Returns the soft checkpoint of a word that claims more bytes than the file has; 0 if there is
+// none.
 static Offset missing_soft_checkpoint(const Checkpoint_Words& words, Offset file_size) {
   for (const std::int64_t word : words)
     if (word < -file_size && word > std::numeric_limits<std::int64_t>::min()) return -word;
   return 0;
 }
 
-// What can be read is offered by name: the hard checkpoint, and a copy of all entries that are
-// whole.
+// The text names what can still be read: the file up to the hard checkpoint, and a copy of all
+// whole entries.
 void Checkpoint_Reader::fail_as_damaged(const std::string& what, Offset file_size) const {
   std::string text =
       file_.get_name() + " is damaged: " + what + hard_checkpoint_text(hard_checkpoint());
@@ -105,10 +108,10 @@ void Checkpoint_Reader::fail_as_damaged(const std::string& what, Offset file_siz
   throw Corruption_Error(text, file_size, file_.get_name());
 }
 
-// A hard checkpoint is written when its bytes are on disk: where the file ends before one, the file
-// was truncated. A soft one may survive a power cut that its bytes did not survive, so that it does
-// not count; but a file that has, or had, entries is not shown as an empty one, unless
-// Recovery::hard asks for just that.
+// A hard checkpoint is written when its bytes are on disk: if the file ends before one, it was
+// truncated. A soft one may survive a power cut that its bytes did not survive, and then does not
+// count. But a file that has, or had, entries is not shown as an empty one, unless Recovery::hard
+// asks for exactly that.
 void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Offset found,
                                               Offset file_size, Recovery recovery) const {
   const bool has_checkpoint = has_checkpoint_within(words, file_size);
@@ -130,15 +133,15 @@ void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Off
       file_size);
 }
 
-// ---- a checkpoint that is hidden ----------------------------------------------------------------
+// ---- hidden checkpoints -------------------------------------------------------------------------
 
-// A bit that changed made one of these words of the other.
+// True if the words differ in exactly one bit.
 static bool is_one_bit_from(std::int64_t a, std::int64_t b) {
   return std::has_single_bit(static_cast<std::uint64_t>(a ^ b));
 }
 
-// The end of the bytes behind the checkpoint: without zeros that a preallocating writer may have
-// left, but for those with which a last hash may end.
+// Returns the end of the bytes after the checkpoint, without zeros that a preallocating writer may
+// have left. A hash at the end may itself end with zeros: the caller allows for that.
 static Offset end_of_tail(const Abstract_File& file, Offset start, Offset file_size) {
   constexpr Offset block = 1 << 16;
   start = std::max(start, file_size - 2 * Preallocator::max_step);
@@ -154,11 +157,11 @@ static Offset end_of_tail(const Abstract_File& file, Offset start, Offset file_s
   return file_size;
 }
 
-// Writers append an integrity entry, then write a word. What they leave if they are killed between
-// these two are words that they had written before: positions at which an integrity entry ends, or
-// an entry at least. So a word that is none of these, and is one bit from the position of the good
-// bytes behind the checkpoint, has changed on the disk. Whoever takes these bytes for an unfinished
-// transaction would remove what was acknowledged.
+// A writer appends an integrity entry, then writes a word. If it is killed in between, the header
+// holds words that it had written before: positions at which an integrity entry, or at least an
+// entry, ends. So a word that is none of these, and is one bit from the position at the end of good
+// bytes after the checkpoint, has changed on the disk. Code that took these bytes for an unfinished
+// transaction would remove acknowledged entries.
 void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& words,
                                                      Offset file_size) const {
   const Offset start = checkpoint();
@@ -169,7 +172,7 @@ void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& wor
   while (end > first && !reader.entry_before(end)) --end;
   const auto hides_end = [&](std::size_t i) {
     const std::int64_t word = words[i];
-    if (word == words[i ^ 1]) return false;  // the same bit of both has hardly changed
+    if (word == words[i ^ 1]) return false;  // the same bit of both is unlikely to flip
     if (i % 2 == 1 && words[i - 1] == end && is_one_bit_from_seal(word, end)) return true;
     return (is_one_bit_from(word, end) || is_one_bit_from(word, -end)) &&
            !is_checkpoint_of_writer(word < 0 ? -word : word);
@@ -188,8 +191,8 @@ void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& wor
                       file_size);
 }
 
-// Of a bit that changed in the size, only the hard checkpoint before tells how many bytes it
-// covers.
+// If a bit of the seal's size has flipped, only the previous hard checkpoint tells how many bytes
+// it covers. So both sizes are tried.
 bool Checkpoint_Reader::is_one_bit_from_seal(std::int64_t word, Offset position) const {
   const Offset sizes[] = {(word >> 40) & (seal_limit - 1), position - hard_checkpoint()};
   return std::any_of(std::begin(sizes), std::end(sizes), [&](Offset size) {
@@ -198,7 +201,7 @@ bool Checkpoint_Reader::is_one_bit_from_seal(std::int64_t word, Offset position)
   });
 }
 
-// Whether a checkpoint may have been written for this position.
+// True if a writer may have written a checkpoint at this position.
 bool Checkpoint_Reader::is_checkpoint_of_writer(Offset position) const {
   if (position > file_.get_size() || position <= journal_start) return position == journal_start;
   if (Integrity_Reader(file_, position - integrity_entry_size).entry_before(position)) return true;
@@ -207,7 +210,7 @@ bool Checkpoint_Reader::is_checkpoint_of_writer(Offset position) const {
 
 static const std::string advice = "; joedb_verify says what is good";
 
-// Of bytes behind the hard checkpoint, Replay names that.
+// For bytes after the hard checkpoint, Replay adds that checkpoint to the text.
 void Checkpoint_Reader::fail_in_replay(const Corruption_Error& error, Offset end) const {
   const Offset hard = hard_checkpoint();
   if (error.offset >= hard) throw error;
@@ -224,8 +227,8 @@ void Checkpoint_Reader::fail_in_file(const Corruption_Error& error, bool names_h
   throw Corruption_Error::in_file(file_.get_name(), error.reason() + more, error.offset);
 }
 
-// Where an entry stands before each checkpoint, one without it is a soft one whose bytes a power
-// cut has damaged, or that of a program that does not write them.
+// If writers put an entry before each checkpoint, a soft checkpoint without one belongs to bytes
+// that a power cut has damaged, or to a program that does not write integrity entries.
 void Checkpoint_Reader::check_integrity() {
   if (!checks_integrity_) return;
   const Offset hard = hard_checkpoint();
@@ -264,8 +267,8 @@ void Checkpoint_Reader::resume(Offset position, Offset covered) {
     covered_ = std::max(covered_, std::min(covered, position));
 }
 
-// Zeros behind the last entry are none: no entry begins with one. An error in the entries is left
-// to those who replay them.
+// Zeros after the last entry are not entries: no entry begins with a zero. Errors in the entries
+// are left to the replay.
 Offset Checkpoint_Reader::end_of_entries(Offset file_size) const {
   if (file_size <= journal_start || !file_.is_zero(file_size - 1, file_size)) return file_size;
   const Offset end = end_of_whole_entries(file_size);
@@ -291,7 +294,7 @@ Checkpoint_Words Checkpoint_Reader::read_words() const {
   return words;
 }
 
-// Seals that say nothing new are not looked at.
+// Seals of positions before the known hard checkpoint are not checked.
 Checkpoint_Words Checkpoint_Reader::without_seals(Checkpoint_Words words, Offset file_size) {
   had_seal_ = false;
   for (std::size_t slot = 0; slot < 4; slot += 2) {
@@ -313,10 +316,11 @@ std::int64_t Checkpoint_Reader::seal_of(Offset start, Offset position) const {
   return make_seal(body, position);
 }
 
-// A writer may store words while they are read: a mixture of old and new ones can say less than
-// was acknowledged. The same words never come back, so what was read twice stood there at once.
+// A writer may store words while they are read, and a mixture of old and new ones can claim less
+// than was acknowledged. The same words never come back, so if two reads return the same, they were
+// in the file at one instant.
 Checkpoint_Words Checkpoint_Reader::stable(Checkpoint_Words words) const {
-  constexpr int most_tries = 100;  // somebody may write checkpoints without a pause
+  constexpr int most_tries = 100;  // a writer may write checkpoints without a pause
   for (int i = 0; i < most_tries; ++i) {
     const Checkpoint_Words again = read_words();
     if (again == words) break;

@@ -9,41 +9,42 @@
 
 #include "joedb/format/seal.h"
 
-// The header has two slots of two words. What is always true, at every instant between two writes:
+// The header has two slots of two words. These invariants hold at every instant between two writes:
 //
 // 1. One slot holds the last acknowledged hard checkpoint, twice or with a seal that fits, and all
-//    bytes before it are on disk. The other slot is not written to before this one is on disk, too.
+//    bytes before it are on disk. The other slot is not written to until this one is on disk, too.
 // 2. The last acknowledged checkpoint, soft or hard, can be read from the header: a soft word is
-//    replaced only after a newer checkpoint stands in another word. So a process may be killed
-//    anywhere and loses nothing that was checkpointed.
+//    replaced only after another word holds a newer checkpoint. So a process may be killed at any
+//    point and loses nothing that was checkpointed.
 // 3. A word never claims a byte that was not written to the file before it.
-// 4. No soft word points beyond the end of the file when the file grows. Such a word is left by a
-//    power cut, if the system wrote the header before it, and not the entries. It would claim the
-//    other bytes that are written there later.
+// 4. No soft word points beyond the end of the file when the file grows. A power cut leaves such a
+//    word if the system wrote the header before it, but not the entries. The word would claim the
+//    different bytes that are written there later.
 // 5. Memory claims a checkpoint only after the file has it.
 //
-// Whoever writes words has locked the tail of the file. Readers need no lock against that: what the
-// words say is true at every instant, readers read them before the size of the file, and the words
-// never go back.
+// A process that writes words holds the tail lock. Readers need no lock against it: the words are
+// true at every instant, readers read them before the size of the file, and the words never return
+// to an earlier state.
 //
-// A sealed hard checkpoint at X (format/seal.h): entries and (X, seal) are written, then synced
-// once, in any order. What is true then:
+// A sealed hard checkpoint at X (format/seal.h): the entries and (X, seal) are written, then synced
+// once, in any order. Then:
 //
 // 6. The seal covers the bytes from a hard checkpoint that is known to be on disk to X. So if it
-//    fits, everything before X is what was written, whatever the sync had done when the power
+//    fits, everything before X is as it was written, whatever the sync had done when the power
 //    failed; and if the sync had returned, it fits.
-// 7. Nothing else of the header changes until the sync has returned: neither the slot with the hard
-//    checkpoint before (1), nor the words of this slot. Whoever would write one waits for the sync
-//    (Sync_Group::finish). If the power fails earlier, either the seal fits, or the slot before
-//    counts.
-// 8. The seal is replaced by X only after a sync of both: that of this process, or that of the next
-//    writer, who finds it (replace_seal). So two equal copies mean the same for programs that do
-//    not know seals.
-// 9. A seal that does not fit is invalidated like a soft word beyond the end (4), for its word is
-//    larger than any file: the bytes that will stand there cannot make it fit.
+// 7. Nothing else in the header changes until the sync has returned: neither the slot with the
+//    previous hard checkpoint (1), nor the words of this slot. Code that would write one waits for
+//    the sync (Sync_Group::finish). If the power fails earlier, either the seal fits, or the
+//    previous slot counts.
+// 8. The seal is replaced by X only after a sync of both, by this process or by the next writer,
+//    which finds the seal (replace_seal). So two equal copies mean the same to programs that do not
+//    know seals.
+// 9. A seal that does not fit is invalidated like a soft word beyond the end (4), because its word
+//    is larger than any file. So bytes that are written there later cannot make it fit.
 //
-// A hard checkpoint that was read from the file may be one that a process wrote and did not live to
-// sync, or half a commit. So nobody relies on it before a sync by this process (sync_hard).
+// A hard checkpoint that was read from the file may have been written by a process that died before
+// its sync, or be a half checkpoint. So it is relied on only after a sync by this process
+// (sync_hard).
 
 namespace joedb::inline v1 {
 
@@ -66,24 +67,24 @@ Offset Checkpoint_Writer::update() {
   const Checkpoint_Words words = header_.read_words();
   const Offset size = header_.update(words);
   is_filled_ = is_filled_ && header_.hard_checkpoint() == hard;
-  // Of two slots that say the same, the one that is on disk stays in force.
+  // If both slots hold the same position, the slot that is known to be on disk stays current.
   const auto first = 2 * static_cast<std::size_t>(hard_index);
   if (is_filled_ && words[first] == hard && words[first + 1] == hard) {
     Checkpoints checkpoints = header_.checkpoints();
     checkpoints.hard_index = hard_index;
     header_.set(checkpoints);
   }
-  // The same position in the other slot may not be on disk there.
+  // The slot has changed: the new one may not be on disk, even if it holds the same position.
   if (header_.checkpoints().hard_index != hard_index)
     synced_hard_checkpoint_ = own_hard_checkpoint_ = journal_start;
   find_durable_end(words);
   return size;
 }
 
-// A position stands twice in its slot only after a sync of the entries before it (8). Where a seal
-// proves it, the other slot tells: it is not written to before that hard checkpoint is on disk (1).
-// So if it holds something else than the hard checkpoint before, the newest one is on disk;
-// otherwise only that one is known to be.
+// A position is twice in its slot only after a sync of the entries before it (8). If a seal proves
+// it, the other slot tells more: that slot is not written to until the sealed checkpoint is on disk
+// (1). So if it holds anything but the previous hard checkpoint, the sealed one is on disk;
+// otherwise only the previous one is known to be.
 void Checkpoint_Writer::find_durable_end(const Checkpoint_Words& words) {
   const Offset hard = header_.hard_checkpoint();
   const auto is_twice = [&](int slot) {
@@ -103,8 +104,8 @@ void Checkpoint_Writer::write_word(int slot, int copy, std::int64_t word) {
   out_.store_words(std::span(&word, 1), checkpoint_word_offset(slot, copy));
 }
 
-// The last soft checkpoint may be in this slot; it is the smaller of the two words, for it is
-// negative. Its copy is written second (invariant 2).
+// The last soft checkpoint may be in this slot. Its word is the smaller of the two, because it is
+// negative. That copy is overwritten second (invariant 2).
 void Checkpoint_Writer::write_slot(std::int64_t copy_0, std::int64_t copy_1) {
   const Checkpoint_Words words = header_.read_words();
   const int slot = header_.checkpoints().next_slot();
@@ -133,7 +134,7 @@ void Checkpoint_Writer::write_soft(Offset position) {
   header_.set(next);
 }
 
-// A seal covers only what stands behind the hard checkpoint before, so that one must be on disk.
+// A seal covers only the bytes after the previous hard checkpoint, so that one must be on disk.
 bool Checkpoint_Writer::begin_hard(Offset position, std::string_view entries) {
   const Offset before = header_.hard_checkpoint();
   assert(position > before && position >= header_.checkpoint());
@@ -149,8 +150,8 @@ bool Checkpoint_Writer::begin_hard(Offset position, std::string_view entries) {
   return true;
 }
 
-// Entries first, then the claim, made twice; a sync between the two. The sync also completes a half
-// commit before this one, which thus costs one sync each.
+// The entries first, a sync, then the position twice. The sync also completes a half checkpoint
+// before this one, so that half checkpoints cost one sync each.
 void Checkpoint_Writer::write_unsealed(Offset position) {
   rewrite_hard_slot();
   rewrite_unproven_entries(position);
@@ -160,8 +161,8 @@ void Checkpoint_Writer::write_unsealed(Offset position) {
   write_slot(position, position);
 }
 
-// It is durable, and a soft checkpoint that stood in this slot is gone: whatever happens now, this
-// one is there.
+// The checkpoint is durable, and a soft checkpoint in its slot has been overwritten, so memory can
+// claim it whatever happens next.
 void Checkpoint_Writer::finish_hard(Offset position) {
   assert(position > header_.hard_checkpoint());
   synced_hard_checkpoint_ = durable_end_ = position;
@@ -188,7 +189,7 @@ void Checkpoint_Writer::claim_hard(Offset position) {
   is_filled_ = false;
 }
 
-// Invariant 1.
+// Called before the other slot is written to (invariant 1).
 void Checkpoint_Writer::sync_hard() {
   if (is_hard_durable()) return;
   rewrite_hard_slot();
@@ -205,9 +206,9 @@ void Checkpoint_Writer::sync() {
 
 // ---- after a failed sync of another process -----------------------------------------------------
 
-// The system may show bytes that a failed sync of another process has lost. It takes their pages
-// for clean, so that no later sync would write them. The same bytes, written again, are written by
-// the next sync, or that fails.
+// Writes [start, end) again. The system may show bytes that a failed sync of another process has
+// lost: it takes their pages for clean, so no later sync would write them. Once the same bytes have
+// been written again, the next sync writes them, or fails.
 void Checkpoint_Writer::rewrite(Offset start, Offset end) {
   constexpr Offset most = Offset{1} << 18;
   std::vector<char> bytes(static_cast<std::size_t>(std::clamp<Offset>(end - start, 0, most)));
@@ -219,7 +220,7 @@ void Checkpoint_Writer::rewrite(Offset start, Offset end) {
   }
 }
 
-// Before a sync on which a hard checkpoint at `end`, or behind it, relies.
+// Called before a sync that a hard checkpoint at or after `end` relies on.
 void Checkpoint_Writer::rewrite_unproven_entries(Offset end) {
   constexpr auto words_end = static_cast<Offset>(checkpoint_words_size);
   if (!is_header_proven()) rewrite_words();
@@ -243,8 +244,8 @@ void Checkpoint_Writer::rewrite_words() {
 
 // ---- recovery -----------------------------------------------------------------------------------
 
-// Programs that do not know seals must see the position before this file grows; and it must be on
-// disk before it stands without its proof (invariant 8).
+// Programs that do not know seals must see the position before this file grows, and the checkpoint
+// must be on disk before it loses its seal (invariant 8).
 void Checkpoint_Writer::replace_seal() {
   const Offset hard = header_.hard_checkpoint();
   const Checkpoint_Words words = header_.read_words();
@@ -256,15 +257,15 @@ void Checkpoint_Writer::replace_seal() {
   }
 }
 
-// The journal has entries, and its header no checkpoint (Recovery::ignore_header). It must not look
-// like an empty database before its next checkpoint, which is the first of the header.
+// True if the journal has entries, but its header has no checkpoint (Recovery::ignore_header). Such
+// a file must not look like an empty database before its next checkpoint, the first of the header.
 bool Checkpoint_Writer::is_header_behind(const Checkpoint_Words& words) const {
   Checkpoints in_header;
   in_header.read(words, header_.checkpoint());
   return in_header.checkpoint == journal_start && header_.checkpoint() > journal_start;
 }
 
-// Invariant 1, where a power cut has left a header without a hard checkpoint.
+// Restores invariant 1 after a power cut that has left a header without a hard checkpoint.
 void Checkpoint_Writer::create_hard_slot() {
   if (header_.hard_checkpoint() > journal_start) return;
   const Checkpoint_Words words = header_.read_words();
@@ -276,9 +277,9 @@ void Checkpoint_Writer::create_hard_slot() {
   out_.datasync();
 }
 
-// Invariants 4 and 9. A word of 41 says no more than that the file has a header, 0 says nothing.
-// The sync keeps the order of this write and of those that make the file grow. The soft word that
-// counts is the smallest, and is invalidated last: an older one must not count meanwhile.
+// Invariants 4 and 9. A word of 41 says only that the file has a header, 0 says nothing. The sync
+// orders this write before those that make the file grow. The soft word that counts is the
+// smallest, and is invalidated last, so that no older one counts meanwhile.
 void Checkpoint_Writer::invalidate_words_beyond(Offset file_size) {
   const Checkpoint_Words words = header_.read_words();
   std::array<std::size_t, 4> order{0, 1, 2, 3};
@@ -294,8 +295,9 @@ void Checkpoint_Writer::invalidate_words_beyond(Offset file_size) {
   if (found) out_.datasync();
 }
 
-// A bit of the last checkpoint's only word may change on the disk while nobody writes, and the one
-// before it would count. So the words that are left say the same. Nothing depends on them.
+// A bit of the last checkpoint's only word may flip on the disk while no process writes, and then
+// the previous checkpoint would count. So the spare words repeat the last checkpoint. Nothing
+// depends on them.
 void Checkpoint_Writer::fill_spare_words() {
   const Offset position = header_.checkpoint();
   if (position == journal_start) return;

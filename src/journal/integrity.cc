@@ -7,7 +7,8 @@
 
 namespace joedb::inline v1 {
 
-// Fewer where the file ends. Reads ahead, which here is towards the beginning.
+// Returns the bytes [start, end), fewer if the file ends before `end`. Reads ahead toward the
+// beginning of the file, the direction in which entries are visited.
 std::string_view Integrity_Reader::bytes(Offset start, Offset end) {
   const Offset buffer_end = buffer_start_ + static_cast<Offset>(buffer_.size());
   if (start < buffer_start_ || end > buffer_end) {
@@ -65,7 +66,7 @@ class Find_Good_End : public Ignore_Entries {
 
   Find_Good_End(const Abstract_File& file, const Decoder_Input& in, Offset start)
       : file_(file), in_(in), start_(start), most_to_read_(4 * in.limit()) {}
-  // Throws it.
+  // Throws Good_End_Found if this is such an entry.
   void operator()(const Integrity_Entry& entry) {
     const Offset end = in_.position();
     if (entry.start < journal_start || entry.start > start_) return;

@@ -7,7 +7,7 @@ namespace joedb::inline v1 {
 void Integrity_Writer::append_entry() {
   const Offset start = header_.covered();
   auto hash = buffer_.hash_since(start);
-  if (!hash) {  // others have written a part of them
+  if (!hash) {  // others have written some of these bytes, for example
     buffer_.flush();
     hash = Integrity_Reader(file_, start).hash(start, buffer_.flushed()).value();
   }

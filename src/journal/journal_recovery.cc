@@ -37,7 +37,7 @@ Journal_Recovery::~Journal_Recovery() {
   }
 }
 
-// Others may have been told of a soft checkpoint that would be lost.
+// Other processes may have read a soft checkpoint that Recovery::hard would remove.
 void Journal_Recovery::require_presence_alone() {
   if (file_.is_shared())
     throw Exception(file_.get_name() +
@@ -57,7 +57,8 @@ void Journal_Recovery::end_presence_alone() {
 
 // ---- opening ------------------------------------------------------------------------------------
 
-// A size that was read before the locks were held may be that of another writer's half transaction.
+// The size is read while the locks are held. Read earlier, it may include an unfinished transaction
+// of another writer.
 void Journal_Recovery::open() {
   const Offset size = file_.get_size();
   has_file_size_ = size != Abstract_File::unknown_size;
@@ -70,12 +71,13 @@ void Journal_Recovery::open() {
   is_finished_ = false;
   if (!has_file_size_) return;
   require_no_tail(size);
-  if (mode_ == Recovery::none) mode_ = Recovery::keep;  // any tail comes from now on
+  // There is no tail now: a later one is left by others.
+  if (mode_ == Recovery::none) mode_ = Recovery::keep;
   if (mode_ == Recovery::ignore_header) find_header_checkpoint(size);
 }
 
-// A new file or device; or a file that was created just before a power cut, or by a process that
-// was killed then, so that it has zeros, or a piece of a header.
+// True for a new file or device, and for a file created just before a power cut, or by a process
+// that was killed then: such a file has zeros, or a part of a header.
 bool Journal_Recovery::is_blank(Offset file_size) const {
   if (file_size == 0 || file_size > journal_start) return file_size == 0;
   std::array<char, header_size> bytes;
@@ -87,7 +89,7 @@ bool Journal_Recovery::is_blank(Offset file_size) const {
   return size < header_size && std::string_view(header.data(), header.size()).starts_with(content);
 }
 
-// Whether the end of the file is zeros that a preallocating writer may have left.
+// True if the file ends with zeros from `start` on that a preallocating writer may have left.
 bool Journal_Recovery::is_preallocated(Offset start, Offset file_size) const {
   return file_size - start <= 2 * Preallocator::max_step && file_.is_zero(start, file_size);
 }
@@ -121,6 +123,7 @@ void Journal_Recovery::reopen(Offset size) {
 
 void Journal_Recovery::finish() {
   out_.require_no_failure();
+  // No word may change before the last hard checkpoint is on disk (invariant 1).
   checkpoints_.sync_hard();
   if (header_.had_seal()) checkpoints_.replace_seal();
   const Offset checkpoint = header_.checkpoint();
@@ -138,7 +141,7 @@ void Journal_Recovery::finish() {
   end_recovery();
 }
 
-// From here on, only others can leave something behind the checkpoint.
+// From here on, only other processes can leave a tail.
 void Journal_Recovery::end_recovery() {
   end_presence_alone();
   mode_ = Recovery::keep;
@@ -154,7 +157,7 @@ void Journal_Recovery::keep_tail(Offset file_size) {
     std::unique_ptr<Abstract_File> tail;
     const std::string name = number == 1 ? suffix : suffix + "-" + std::to_string(number);
     try {
-      // Never a file that is there, which may be a link to another one.
+      // Never an existing file: it may be a link to another one.
       tail = file_.open_beside(name, Open_Mode::create_new);
     } catch (const Io_Error& error) {
       if (error.code != EEXIST) throw;
@@ -164,7 +167,7 @@ void Journal_Recovery::keep_tail(Offset file_size) {
     try {
       file_.copy_end_to(*tail, start);
       tail->sync();
-    } catch (...) {  // a full disk: each attempt would leave another file
+    } catch (...) {  // on a full disk, each attempt would leave another file
       try {
         file_.remove_beside(name);
       } catch (const std::exception&) {
@@ -179,8 +182,8 @@ void Journal_Recovery::keep_tail(Offset file_size) {
                   "removes them");
 }
 
-// Whether the first bytes of an integrity entry stand anywhere in [start, end). True if that cannot
-// be read.
+// True if the first bytes of an integrity entry are anywhere in [start, end), or if that cannot be
+// read.
 static bool may_have_integrity(const Abstract_File& file, Offset start, Offset end) {
   constexpr std::size_t prefix_size = 9;  // opcode, size, and the magic without the kind
   constexpr Offset block = 1 << 16;
@@ -200,11 +203,11 @@ static bool may_have_integrity(const Abstract_File& file, Offset start, Offset e
   return false;
 }
 
-// [start, end) is about to be cut off. If it may hold an integrity entry, it is first overwritten
-// with zeros, and synced. Otherwise a power cut could restore the old bytes, while the soft
-// checkpoint of the next writer is already on the disk, and its entries are not. If the old entry
-// ends at that checkpoint, readers would accept the old bytes. If it ends one bit from there, they
-// would report a damaged checkpoint. The old entry may be the first one of the file, so it is
+// Called before [start, end) is truncated. If it may hold an integrity entry, it is first
+// overwritten with zeros, and synced. Otherwise a power cut could restore the old bytes, while the
+// soft checkpoint of the next writer is already on the disk, and its entries are not. If the old
+// entry ends at that checkpoint, readers would accept the old bytes. If it ends one bit from there,
+// they would report a damaged checkpoint. The old entry may be the first one of the file, so it is
 // looked for even if the journal has none. The zeros are written even where the file shows zeros:
 // after a failed sync of another writer, the disk may still hold something else.
 void Journal_Recovery::erase(Abstract_File& file, Offset start, Offset end) const {
@@ -220,7 +223,7 @@ void Journal_Recovery::drop_tail(Offset file_size) {
   buffer_.truncate(header_.checkpoint());
 }
 
-// ---- what others do meanwhile -------------------------------------------------------------------
+// ---- changes by other processes -----------------------------------------------------------------
 
 bool Journal_Recovery::has_tail_been_overtaken() {
   const Offset old = header_.checkpoint();
@@ -239,9 +242,10 @@ void Journal_Recovery::require_adopted_tail() {
         ": another process has written since the tail was adopted: open the file again");
 }
 
-// After a failed write or sync, the program knows that its transaction has failed: a piece of it
-// that stayed in the file would only make the next writer refuse the file. What a checkpoint of the
-// header claims stays; the journal does not believe it, for its sync may be what failed.
+// After a failed write or sync, the program knows that its transaction has failed: a part of it
+// that stayed in the file would only make the next writer refuse the file. Bytes that a checkpoint
+// of the header claims stay. This journal does not trust that checkpoint, because its sync may be
+// the one that failed.
 void Journal_Recovery::cut_after_failure() noexcept {
   if (!is_finished_) return;
   try {

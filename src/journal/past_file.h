@@ -11,14 +11,13 @@
 
 namespace joedb::inline v1 {
 
-// A journal as it was when it had so many bytes, to be read: it ends there, and its header says
-// that there is a hard checkpoint. Nothing is copied. Snapshots beside the file are found.
+// A journal as it was when it had `end` bytes, for reading: the file ends there, and its header has
+// a hard checkpoint there. Nothing is copied. Snapshots beside the file are found.
 class Past_File : public Abstract_File, public Has_Identity {
  public:
-  // `end` is between two entries, and not behind the end of the file: it may be behind the
-  // checkpoint.
+  // `end` is between two entries, and at most the size of the file; it may be past the checkpoint.
   Past_File(std::shared_ptr<Abstract_File> file, Offset end);
-  // `file` must outlive it.
+  // `file` must outlive this object.
   Past_File(Abstract_File& file, Offset end)
       : Past_File(std::shared_ptr<Abstract_File>(std::shared_ptr<void>(), &file), end) {}
 
@@ -30,12 +29,12 @@ class Past_File : public Abstract_File, public Has_Identity {
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void sync() override {}
   void datasync() override {}
-  // What is before a checkpoint does not change.
+  // No locks are needed: bytes before a checkpoint do not change.
   void shared_lock(Offset, Offset) override {}
   void exclusive_lock(Offset, Offset) override {}
   void unlock(Offset, Offset) noexcept override {}
-  // Others that exist, to be read. Not the file itself again: that is in the present, and a tool
-  // that writes would write to it.
+  // Opens existing files beside this one, for reading. Does not open the file itself again: that
+  // would show the present state, and a tool that writes would write to it.
   std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
                                              Open_Mode mode) const override {
     if (suffix.empty() || mode != Open_Mode::read_existing) return nullptr;

@@ -17,6 +17,7 @@ Offset Readonly_Journal::pull() {
     const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
     size = header_.pull();
   }
+  // New entries may be in another file that has the name now.
   if (size == 0) file_.require_not_replaced();
   return size;
 }

@@ -23,9 +23,9 @@ void File_Decoder_Input::start(Offset offset, Offset limit) {
     start_hash(offset);
 }
 
-// A wrong length can ask for more than the file has: memory is taken as the bytes arrive. Some
-// bytes before the position stay, and are not hashed yet: they may be the beginning of an integrity
-// entry, which does not cover itself.
+// A damaged length can ask for more bytes than the file has, so memory grows only as bytes arrive.
+// Some bytes before the position stay, and are not hashed yet: they may be the beginning of an
+// integrity entry, which does not cover itself.
 void File_Decoder_Input::refill(std::size_t size) {
   const Offset start = position();
   Offset kept = 0;
@@ -55,7 +55,7 @@ void File_Decoder_Input::refill(std::size_t size) {
   }
 }
 
-// What is hashed is hashed while the processor's cache has it.
+// Bytes that are hashed are read in pieces, so that each piece is still in the CPU cache.
 void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
   hash_to(position());
   const Offset end = offset + static_cast<Offset>(size);
@@ -73,7 +73,7 @@ void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
 
 void File_Decoder_Input::start_hash(Offset offset) { hash_start_ = hashed_ = offset; }
 
-// Of bytes that were decoded, before they are gone.
+// Hashes the decoded bytes up to `end` before they leave the buffer.
 void File_Decoder_Input::hash_to(Offset end) {
   if (hash_start_ == 0 || hashed_ >= end) return;
   if (hashed_ < buffer_start_ || end > buffer_end_) {  // bytes were skipped
@@ -83,15 +83,16 @@ void File_Decoder_Input::hash_to(Offset end) {
   hash({buffer_.data() + (hashed_ - buffer_start_), static_cast<std::size_t>(end - hashed_)});
 }
 
-// Bytes that stand at hashed_.
+// Adds the bytes, which are at offset hashed_, to the hash.
 void File_Decoder_Input::hash(std::string_view bytes) {
   if (hashed_ == hash_start_) hasher_.start(hash_start_);
   hasher_.add(bytes);
   hashed_ += static_cast<Offset>(bytes.size());
 }
 
-// Nothing if some of these bytes were skipped. Where they begin before those that were hashed, they
-// are read again; but a hostile file could have many entries that begin at its start.
+// Returns the hash of [start, end), or nullopt if some of these bytes were skipped. If the range
+// begins before the hashed bytes, it is read again, but only up to a limit: a hostile file could
+// have many entries that cover bytes from its start.
 std::optional<std::uint64_t> File_Decoder_Input::hash_of(Offset start, Offset end) {
   hash_to(end);
   if (hash_start_ == 0) return std::nullopt;
@@ -104,7 +105,8 @@ std::optional<std::uint64_t> File_Decoder_Input::hash_of(Offset start, Offset en
   return Integrity_Reader(file_, start).hash(start, end);
 }
 
-// Throws Corruption_Error if the bytes before the entry that ends here are not those it covers.
+// Throws Corruption_Error if the integrity entry that ends here does not fit the bytes that it
+// covers.
 void File_Decoder_Input::compare(std::string_view payload) {
   const Offset end = position();
   const Offset start = end - integrity_entry_size;
@@ -123,7 +125,8 @@ void File_Decoder_Input::compare(std::string_view payload) {
 void File_Decoder_Input::note_integrity(std::string_view payload) {
   if (verifier_ == nullptr) return;
   if (!verifier_->checks_integrity()) {
-    // The kind each_checkpoint begins with a hard checkpoint, or a soft one would not be proved.
+    // Noted as sparse, whatever its kind: each_checkpoint proves soft checkpoints only if it begins
+    // with a hard one.
     if (resembles_integrity_payload(payload)) verifier_->note_unchecked_entry(Integrity::sparse);
     return;
   }
@@ -132,6 +135,8 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
     if (end > verifier_->covered()) compare(payload);
   } catch (const Corruption_Error& error) {
     const Integrity_Reader reader(file_);
+    // If a later good entry covers these bytes, Recovery::ignore_header has adopted the damage, and
+    // it is no error.
     read_again_ += limit() - end;
     if (read_again_ > 4 * limit()) verifier_->fail_in_replay(error, end);
     const auto good_end = reader.find_good_end(end, limit(), verifier_->covered());
@@ -141,8 +146,9 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
   if (end == verifier_->covered()) start_hash(end);
 }
 
-// A text can end like an entry, but hardly like one that begins where the last one ended: for that,
-// its writer would have to append no empty comment behind it (Integrity_Writer::ends_like_entry).
+// A text can end like an integrity entry, but is very unlikely to end like one whose range begins
+// where the previous one ended: a writer appends an empty comment after such a text
+// (Integrity_Writer::ends_like_entry).
 void File_Decoder_Input::require_last_entry() {
   const Offset end = position();
   if (verifier_ == nullptr || !verifier_->checks_integrity() || end != verifier_->checkpoint() ||

@@ -10,7 +10,7 @@
 
 namespace joedb::inline v1 {
 
-// The tail lock of a shared file, for a change outside of a transaction.
+// Holds the tail lock of a shared file during a change outside a transaction.
 class Writable_Journal::Tail_Lock {
  public:
   explicit Tail_Lock(const Writable_Journal& journal) {
@@ -70,10 +70,10 @@ Writable_Journal::~Writable_Journal() {
   warn([&] { finish_hard_checkpoint(); });
   try {
     require_not_replaced_at_end();
-  } catch (const File_Replaced& error) {  // nothing may be written there, and nothing cut off
+  } catch (const File_Replaced& error) {  // the file may be neither written nor truncated
     Destructor_Logger::warning(error.what());
     return;
-  } catch (const std::exception& error) {  // it is not known
+  } catch (const std::exception& error) {  // whether it was replaced is unknown
     Destructor_Logger::warning(error.what());
   }
   if (ahead_of_checkpoint() > 0 && !out_.has_failed()) {
@@ -90,7 +90,7 @@ Writable_Journal::~Writable_Journal() {
   unlock();
 }
 
-// What has a soft checkpoint, and no integrity entry.
+// Covers bytes that have a soft checkpoint, but no integrity entry.
 void Writable_Journal::cover_rest() {
   if (!has_appended_ || is_copy_ || is_in_blob_ || ahead_of_checkpoint() != 0) return;
   if (!has_integrity() || !integrity_.has_uncovered_bytes()) return;
@@ -99,13 +99,14 @@ void Writable_Journal::cover_rest() {
   checkpoints_.write_soft(get_position());
 }
 
-// With integrity entries, a bit of the header that changes must not hide the last checkpoint.
+// In a journal with integrity entries, a flipped bit of the header must not hide the last
+// checkpoint.
 void Writable_Journal::fill_spare_words() {
   if (has_integrity() && recovery_.is_finished() && ahead_of_checkpoint() <= 0)
     checkpoints_.fill_spare_words();
 }
 
-// Only where something would be written.
+// Checks only if the destructor would write something.
 void Writable_Journal::require_not_replaced_at_end() const {
   const bool has_more = ahead_of_checkpoint() > 0 || buffer_.has_zeros_ahead() || has_integrity();
   if (has_more && !is_shared()) file_.require_not_replaced();
@@ -157,7 +158,7 @@ void Writable_Journal::unlock() noexcept {
   try {
     finish_hard_checkpoint();
     if (std::exchange(has_new_checkpoint_, false) && !out_.has_failed()) fill_spare_words();
-  } catch (const std::exception&) {  // out_ remembers
+  } catch (const std::exception&) {  // out_ remembers the failure
   }
   if (out_.has_failed()) recovery_.cut_after_failure();
   file_.unlock(tail_lock.start, tail_lock.size);
@@ -196,10 +197,10 @@ bool Writable_Journal::is_unfinished() const {
   return false;
 }
 
-// `is_for_end`: an end of a transaction is about to be appended.
+// `is_for_end`: the caller is about to append an end of a transaction.
 void Writable_Journal::get_ready(bool is_for_end) {
   file_.require_own_process();
-  if (is_ready_) return;  // in a child process, for a file in its memory
+  if (is_ready_) return;  // a child process, with a file in its own memory
   require_no_blob();
   require_lock();
   out_.require_no_failure();
@@ -210,11 +211,11 @@ void Writable_Journal::get_ready(bool is_for_end) {
   const bool must_end = ends_transactions_ && !is_for_end && is_unfinished();
   start_integrity();
   is_ready_ = has_appended_ = true;
-  if (out_.has_failed()) is_ready_ = false;  // in another thread, just now
+  if (out_.has_failed()) is_ready_ = false;  // a sync in another thread has just failed
   if (must_end && is_ready_) append(Valid_Data{});
 }
 
-// Where the entries of this journal go on, or it is new.
+// Enables integrity entries if the journal has some already, or is new.
 void Writable_Journal::start_integrity() {
   if (!has_integrity()) {
     const auto found = header_.integrity();
@@ -253,7 +254,8 @@ Blob Writable_Journal::append_blob(std::string_view bytes) {
   return blob;
 }
 
-// Before and behind a large blob, which readers skip: then they can verify what is around it.
+// Called before and after a large blob. Readers skip the blob; with an entry on each side of it,
+// they can still verify the bytes around it.
 void Writable_Journal::cover_around_blob(std::int64_t size) {
   if (size >= integrity_step && has_integrity() && integrity_.has_uncovered_bytes())
     integrity_.append_entry();
@@ -267,7 +269,7 @@ void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   buffer_.preallocate_to(end);
   try {
     source.copy_to(out_, start, end - start);
-    // What follows goes on with the integrity entries of the other journal.
+    // Later entries continue with the kind of integrity entries that the other journal has.
     Integrity_Reader reader(file_, end - integrity_entry_size);
     const auto last = end > start ? reader.entry_before(end) : std::nullopt;
     if (end > start && reader.check(end, header_.covered())) {
@@ -300,8 +302,8 @@ void Writable_Journal::preallocate(Offset step) {
   buffer_.preallocate(step);
 }
 
-// A few hard checkpoints are not worth the zeros. Where the disk has no room for them, the buffer
-// has stopped.
+// A few hard checkpoints are not worth the zeros. If the disk has no room for them, the buffer has
+// stopped preallocating: its step is 0.
 void Writable_Journal::preallocate_if_frequent() {
   constexpr int frequent = 4;
   constexpr Offset page = 4096;
@@ -344,8 +346,8 @@ void Writable_Journal::prepare_checkpoint(Checkpoint_Level level) {
   append_integrity(level);
 }
 
-// What others have written gets no sparse entry: the file may be a copy, of which nobody has said
-// so.
+// Bytes that only others have written get no sparse entry: the file may be a copy for which nobody
+// has called set_copy().
 void Writable_Journal::prepare_own_checkpoint(Checkpoint_Level level) {
   require_no_blob();
   require_lock();
@@ -354,7 +356,7 @@ void Writable_Journal::prepare_own_checkpoint(Checkpoint_Level level) {
   if (!is_copy_ && !is_of_others) append_integrity(level);
 }
 
-// What this object has appended need not be replayed.
+// Entries that this object has appended need not be replayed.
 void Writable_Journal::checkpoint_written() {
   recovery_.forget_adopted_tail();
   has_new_checkpoint_ = true;
@@ -380,15 +382,16 @@ void Writable_Journal::hard_checkpoint() {
   finish_hard_checkpoint();
 }
 
-// The last hard checkpoint may be of a process that was killed before its sync: then its words are
-// written again, and synced.
+// The process that wrote the last hard checkpoint may have been killed before its sync. Its words
+// are then written again, and synced.
 void Writable_Journal::sync_hard_checkpoint() {
   if (checkpoints_.is_durable(get_hard_checkpoint())) return;
   const Tail_Lock tail(*this);
   checkpoints_.sync_hard();
 }
 
-// All steps of a hard checkpoint before its last sync. The program holds its own lock meanwhile.
+// Does all steps of a hard checkpoint before its last sync. The program holds its own lock
+// meanwhile.
 void Writable_Journal::begin_hard_checkpoint() {
   prepare_own_checkpoint(Checkpoint_Level::hard);
   require_no_blob();
@@ -399,12 +402,13 @@ void Writable_Journal::begin_hard_checkpoint() {
   syncs_.begin({get_position(), is_sealed});
 }
 
-// The steps behind the sync. The first caller does them, while the program holds its own lock.
+// Does the steps after the sync, in the first thread that calls this. The program holds its own
+// lock meanwhile.
 void Writable_Journal::finish_hard_checkpoint() {
-  file_.require_own_process();  // before anybody waits for a thread of the parent
+  file_.require_own_process();  // a child must not wait for a thread of its parent
   const auto done = syncs_.finish();
   if (!done) return;
-  assert(!is_shared() || is_locked_);  // unlock waits for the sync
+  assert(!is_shared() || is_locked_);  // unlock() waits for the sync
   checkpoints_.finish_hard(done->position);
   checkpoint_written();
   if (done->is_sealed) checkpoints_.replace_own_seal();
@@ -447,8 +451,9 @@ void Writable_Journal::enable_integrity(Integrity kind) {
   hard_checkpoint();
 }
 
-// Before a checkpoint: an integrity entry, if one is due; if none is written, an empty comment
-// behind a text that ends like one, so that readers do not take the text for an entry.
+// Called before a checkpoint. Appends an integrity entry if one is due. If not, appends an empty
+// comment after a text that ends like an integrity entry, so that readers do not take the text for
+// one.
 void Writable_Journal::append_integrity(Checkpoint_Level level) {
   if (is_copy_ && ahead_of_checkpoint() == 0) return;
   const bool can_begin = !is_ready_ && replay_.is_complete() && ahead_of_checkpoint() == 0;
@@ -492,7 +497,7 @@ void Writable_Journal::rollback_to(const Replay_Place& savepoint) {
   require_no_blob();
   finish_hard_checkpoint();
   assert(savepoint.position <= get_position());
-  // Else the file would end before its checkpoint.
+  // Otherwise the file would end before its checkpoint.
   if (savepoint.position < get_checkpoint())
     throw Exception(file_.get_name() + ": what has a checkpoint cannot be rolled back");
   if (savepoint.position == get_position()) return;
@@ -501,9 +506,9 @@ void Writable_Journal::rollback_to(const Replay_Place& savepoint) {
   out_.require_no_failure();
   replay_.context() = savepoint.context;
   replay_.set_transaction_end(savepoint.transaction_end);
-  // An integrity entry may have been appended for a push that has failed.
+  // An integrity entry may have been appended for a push that failed.
   if (header_.covered() > savepoint.position) integrity_.rollback();
-  // The next entry may be the first one of a transaction again.
+  // The next entry may again be the first of a transaction, which get_ready() prepares.
   if (savepoint.position == get_checkpoint()) is_ready_ = false;
 }
 

@@ -36,13 +36,13 @@ constexpr char* write_compact(char* out, std::uint64_t value) {
   return out + size;
 }
 
-// Number of bytes of the number that starts with this byte: 1 … 8. Longer forms than the shortest
+// Number of bytes of the number that starts with this byte: 1 … 8. Forms longer than the shortest
 // are read, too.
 constexpr std::size_t compact_size_from_first_byte(char first) {
   return (static_cast<unsigned char>(first) >> 5) + std::size_t{1};
 }
 
-// The value of the `size` bytes at `in`, of which the first gives `size`.
+// Returns the value of the `size` bytes at `in`. `size` must be compact_size_from_first_byte(*in).
 constexpr std::uint64_t read_compact(const char* in, std::size_t size) {
   std::uint64_t value = static_cast<unsigned char>(*in) & 0x1fu;
   for (std::size_t i = 1; i < size; ++i) value = value << 8 | static_cast<unsigned char>(in[i]);

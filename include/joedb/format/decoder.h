@@ -10,22 +10,22 @@
 #include "joedb/format/entry.h"
 #include "joedb/format/integrity.h"
 
-// Bytes to entries, strictly: whatever the bytes are, each step gives one entry or throws a
-// Corruption_Error that names the entry and its offset. Lengths are checked against the end of the
-// journal before anything is read or allocated. Whether an entry fits the tables is left to the
-// handler. An input that reads a file throws Io_Error, too.
+// Decodes bytes into entries, strictly: whatever the bytes are, each step decodes one entry or
+// throws a Corruption_Error that names the entry and its offset. Lengths are checked against the
+// end of the journal before anything is read or allocated. The handler checks whether an entry fits
+// the tables. An input that reads a file throws Io_Error, too.
 //
 // Most users call Readonly_Journal::replay instead, or decode_entries on bytes in memory.
 
 namespace joedb::inline v1 {
 
-// A window on the bytes of a journal that moves forward. All functions that take, read or skip
-// throw Corruption_Error where the journal ends too early; after that the input is not usable.
+// A window on the bytes of a journal that moves forward. Functions that take, read or skip throw
+// Corruption_Error if the journal ends too early; after that the input is not usable.
 //
 // Not thread-safe.
 class Decoder_Input {
  public:
-  // The offset of the next byte in the file.
+  // Offset of the next byte in the file.
   Offset position() const { return end_offset_ - (end_ - current_); }
 
   // No byte at or after this offset may be read.
@@ -41,20 +41,20 @@ class Decoder_Input {
     return result;
   }
 
-  // The bytes from position() to `end` that are in memory: as many as there are without reading.
+  // Returns the bytes from position() to `end` that are already in memory.
   std::string_view window(Offset end) const {
     return window().substr(0, static_cast<std::size_t>(std::max<Offset>(end - position(), 0)));
   }
-  // Moves to an address in the window; not checked.
+  // Moves to an address in the window, which is not checked.
   void move_to(const char* address) { current_ = address; }
 
-  // Moves past `size` bytes, which are in the journal but need not be in memory.
+  // Moves past `size` bytes of the journal, which need not be in memory.
   void skip(Offset size);
 
-  // Copies `size` bytes to `out`; does not need them in the window.
+  // Copies `size` bytes to `out`. They need not be in the window.
   void read(char* out, std::size_t size);
 
-  // A compact number (format/compact.h): 0 … 2^61 - 1.
+  // Takes a compact number (format/compact.h): 0 … 2^61 - 1.
   std::uint64_t take_compact() {
     const char first = *take(1);
     const std::size_t size = compact_size_from_first_byte(first);
@@ -63,7 +63,7 @@ class Decoder_Input {
     return read_compact(take(size), size);
   }
 
-  // Valid until the next call.
+  // Takes a string, which is valid until the next call.
   std::string_view take_string() {
     const std::uint64_t size = take_compact();
     if (size > static_cast<std::uint64_t>(remaining())) [[unlikely]]
@@ -71,7 +71,7 @@ class Decoder_Input {
     return {take(size), size};
   }
 
-  // The id of a table or field: 0 … 65535. Throws Corruption_Error for a larger number.
+  // Takes the id of a table or field: 0 … 65535. Throws Corruption_Error for a larger number.
   std::uint16_t take_small_id() {
     if (current_ != end_) [[likely]] {
       const auto first = static_cast<unsigned char>(*current_);
@@ -83,10 +83,10 @@ class Decoder_Input {
     return take_large_id();
   }
 
-  // The null id, or 0 … 2^61 - 2.
+  // Takes a record id: the null id, or 0 … 2^61 - 2.
   Record_Id take_record() { return Record_Id(static_cast<index_t>(take_compact()) - 1); }
 
-  // An entry begins here; errors name it.
+  // Takes the opcode of an entry; errors name this entry from here on.
   void begin_entry() {
     entry_offset_ = position();
     opcode_ = 0;
@@ -95,14 +95,14 @@ class Decoder_Input {
   std::uint8_t opcode() const { return opcode_; }
   Offset entry_offset() const { return entry_offset_; }
 
-  // " (update int32 entry at offset 1234)"
+  // Returns " (update int32 entry at offset 1234)", for example.
   std::string entry_description() const;
 
   // Throws a Corruption_Error with this text, the entry and its offset.
   [[noreturn]] void fail(const std::string& what) const;
 
-  // Called behind each blob that may be an integrity entry. Throws Corruption_Error if it does not
-  // fit the bytes that it covers.
+  // Called after each blob that may be an integrity entry. An override throws Corruption_Error if
+  // the entry does not fit the bytes that it covers.
   virtual void note_integrity(std::string_view payload) { static_cast<void>(payload); }
 
  protected:
@@ -122,10 +122,10 @@ class Decoder_Input {
   }
   std::string_view window() const { return {current_, static_cast<std::size_t>(end_ - current_)}; }
 
-  // Called with size <= remaining(): makes the window hold at least `size` bytes from position()
-  // on.
+  // Called with `size` at most remaining(): makes the window hold at least `size` bytes from
+  // position() on.
   virtual void refill(std::size_t size) = 0;
-  // Reads `size` bytes that stand at `offset`, all before the limit, outside the window.
+  // Reads `size` bytes at `offset`, outside the window. They are all before the limit.
   virtual void read_at(char* out, std::size_t size, Offset offset) = 0;
 
  private:
@@ -135,13 +135,13 @@ class Decoder_Input {
 
   const char* current_ = nullptr;
   const char* end_ = nullptr;
-  Offset end_offset_ = 0;  // of end_
+  Offset end_offset_ = 0;  // offset of end_ in the file
   Offset limit_ = 0;
   Offset entry_offset_ = 0;
   std::uint8_t opcode_ = 0;
 };
 
-// Bytes that are all in memory, and start at `offset` in the file. They must outlive the input.
+// Bytes that are all in memory and start at `offset` in the file. They must outlive the input.
 class Memory_Decoder_Input final : public Decoder_Input {
  public:
   explicit Memory_Decoder_Input(std::string_view bytes, Offset offset = 0) {
@@ -155,7 +155,7 @@ class Memory_Decoder_Input final : public Decoder_Input {
   void read_at(char*, std::size_t, Offset) override {}
 };
 
-// The next value, from a Decoder_Input, or from bytes that are read without checks
+// Decodes the next value, from a Decoder_Input, or from bytes that are read without checks
 // (src/format/run_decoder.h). A string is valid until the next call.
 template <Field_Value T, class Input>
 T decode_value(Input& in) {
@@ -177,25 +177,25 @@ T decode_value(Input& in) {
 template <Field_Value T>
 class Vector_Values {
  public:
-  // Throws Corruption_Error if `size` values cannot be in the rest of the journal.
+  // Throws Corruption_Error if the rest of the journal cannot hold `size` values.
   Vector_Values(Decoder_Input& in, std::int64_t size) : in_(in), remaining_(size) {
-    // Every value takes at least one byte, a number as many as it has.
+    // Every value takes at least one byte, and a number takes its full size.
     const std::int64_t least = has_fixed_size<T> ? static_cast<std::int64_t>(sizeof(T)) : 1;
     if (size < 0 || size > in.remaining() / least)
       in.fail("update_vector too big: " + std::to_string(size) + " values do not fit in the " +
               std::to_string(in.remaining()) + " bytes before the checkpoint");
   }
 
-  // Number of values that are still to be read.
+  // Number of values that have not been read.
   std::int64_t remaining() const { return remaining_; }
 
-  // The next value. Requires remaining() > 0. A string is valid until the next call.
+  // Returns the next value. Requires remaining() > 0. A string is valid until the next call.
   T next() {
     --remaining_;
     return decode_value<T>(in_);
   }
 
-  // All remaining values at once, to memory that has room for remaining() of them.
+  // Copies all remaining values to `out`, which must have room for remaining() of them.
   void read_all(T* out) requires has_fixed_size<T> {
     if constexpr (std::is_same_v<T, bool>) {
       while (remaining_ > 0) *out++ = next();
@@ -219,7 +219,7 @@ class Vector_Values {
   std::int64_t remaining_;
 };
 
-// Apart from the others, which are many and small.
+// Not inlined: the other updates are many and small.
 template <Field_Value T, class Handler>
 [[gnu::noinline]] void decode_update_vector(Decoder_Input& in, const Context& context,
                                             Handler& handler) {
@@ -229,8 +229,9 @@ template <Field_Value T, class Handler>
   values.skip_rest();
 }
 
-// Which value an update sets: from the context of the entries before to that of this one. (Not a
-// Context: gcc 12 would not keep it in registers.)
+// Decodes which value an update sets: changes table, record and field from those of the previous
+// entry to those of this one. (They are not a Context, because gcc 12 would not keep it in
+// registers.)
 template <class Input>
 void decode_place(Input& in, Update_Form form, Table_Id& table, Record_Id& record,
                   Field_Id& field) {
@@ -262,10 +263,10 @@ void decode_update(Decoder_Input& in, Context& context, Update_Form form, Handle
 // Throws Corruption_Error for an unknown type code.
 Type decode_type(Decoder_Input& in);
 
-// Decodes one entry and calls handler(entry) with one of the structs of entry.h: a handler is an
+// Decodes one entry and calls handler(entry) with one of the structs of entry.h. A handler is an
 // overload set for all of them. An integrity entry is skipped, unless the handler has a member type
 // Sees_Integrity_Entries. Throws Corruption_Error for an invalid entry, and what the handler
-// throws; `in` may be inside of an entry then.
+// throws; `in` may be inside an entry then.
 template <class Handler>
 void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
   in.begin_entry();
@@ -352,10 +353,10 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
   in.fail("Unexpected operation: get_position() = " + std::to_string(in.position()));
 }
 
-// Decodes all entries that begin before `end`, in their order. Throws what decode_entry throws; the
-// entries before have been handled then. A handler may decode a batch of them itself:
-// handler.replay_batch(in, context, end) may move `in` and `context` past some of them.
-// Calls note_end(position) after each entry that ends a transaction (is_transaction_end).
+// Decodes all entries that begin before `end`, in order. Throws what decode_entry throws; earlier
+// entries have been handled then. A handler may decode batches of entries itself:
+// handler.replay_batch(in, context, end) may move `in` and `context` past some of them. Calls
+// note_end(position) after each entry that ends a transaction (is_transaction_end).
 template <class Handler, class Note_End>
 void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end,
                     Note_End note_end) {
@@ -374,7 +375,7 @@ void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offs
 }
 
 // Decodes bytes that start at `offset` in the file, from an empty context: they must be the first
-// entries of a journal, or have no short forms. Returns the context behind the last entry.
+// entries of a journal, or have no short forms. Returns the context after the last entry.
 template <class Handler>
 Context decode_entries(std::string_view bytes, Handler&& handler, Offset offset = 0) {
   Memory_Decoder_Input in(bytes, offset);

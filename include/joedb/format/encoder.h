@@ -9,17 +9,17 @@
 #include "joedb/format/compact.h"
 #include "joedb/format/entry.h"
 
-// Entries to bytes: pure functions that write to memory of the caller, return the end of the bytes
-// they wrote, and choose the same short forms as joedb 10 does, which depend on the context. They
-// do not check the entry, and throw nothing. The memory at `out` must have the size that the
-// functions …_limit give, which is an upper bound of what is written. Thread-safe for different
+// Encodes entries as bytes. These are pure functions: they write to memory of the caller, return
+// the end of the bytes written, and choose the same short forms as joedb 10, which depend on the
+// context. They do not check the entry, and throw nothing. The memory at `out` must have the size
+// that the functions …_limit return, an upper bound of the bytes written. Thread-safe for different
 // arguments.
 
 namespace joedb::inline v1 {
 
 // ---- values -------------------------------------------------------------------------------------
 
-// Room for one encoded value, in bytes.
+// Upper bound of the size of an encoded value, in bytes.
 template <Field_Value T>
 constexpr std::size_t value_size_limit(const T& value) {
   if constexpr (has_fixed_size<T>)
@@ -30,15 +30,16 @@ constexpr std::size_t value_size_limit(const T& value) {
     return 2 * max_compact_size;
 }
 
-// The number of bytes, as a compact number, and the bytes.
+// Writes the number of bytes, as a compact number, then the bytes.
 inline char* encode_string(char* out, std::string_view text) {
   out = write_compact(out, text.size());
   if (!text.empty()) std::memcpy(out, text.data(), text.size());
   return out + text.size();
 }
 
-// A compact number. A negative one, or one above max_compact (2^61 - 1), cannot be encoded: 0 is
-// written instead, as in joedb 10. So a reference to an impossible record is written as null.
+// Writes a compact number. A negative number, or one above max_compact (2^61 - 1), cannot be
+// encoded: 0 is written instead, as in joedb 10. So a reference to an impossible record is written
+// as null.
 inline char* encode_number(char* out, std::uint64_t number) {
   return write_compact(out, number <= max_compact ? number : 0);
 }
@@ -46,13 +47,13 @@ inline char* encode_number(char* out, std::int64_t number) {
   return encode_number(out, static_cast<std::uint64_t>(number));
 }
 
-// The id plus one; 0 is null.
+// Writes the id plus one; 0 is null.
 inline char* encode_record(char* out, Record_Id record) {
   return encode_number(out, static_cast<std::uint64_t>(record.value()) + 1);
 }
 
-// Numbers and booleans as in memory, strings and references as above, a blob as two compact
-// numbers.
+// Writes numbers and booleans as they are in memory, strings and references as above, a blob as two
+// compact numbers.
 template <Field_Value T>
 char* encode_value(char* out, const T& value) {
   if constexpr (has_fixed_size<T>) {
@@ -80,10 +81,10 @@ inline char* encode_cell(char* out, Opcode opcode, Table_Id table, Record_Id rec
 
 // ---- entries ------------------------------------------------------------------------------------
 
-// Room for any entry without the bytes of its strings.
+// Upper bound of the size of any entry without the bytes of its strings.
 inline constexpr std::size_t entry_size_limit = 1 + 5 * max_compact_size;
 
-// Room for one entry, in bytes.
+// Upper bound of the size of an encoded entry, in bytes.
 inline std::size_t encoded_size_limit(const auto& entry) {
   if constexpr (requires { entry.name; })
     return entry_size_limit + entry.name.size();
@@ -95,8 +96,8 @@ inline std::size_t encoded_size_limit(const auto& entry) {
     return entry_size_limit;
 }
 
-// Each writes one entry, whole, and brings `context` up to date if the entry changes it. It must be
-// that of the entry before in the same journal.
+// Each writes one whole entry, and updates `context` if the entry changes it. `context` must be the
+// one after the previous entry of the same journal.
 inline char* encode(char* out, Context&, const Create_Table& e) {
   return encode_string(encode_opcode(out, Opcode::create_table), e.name);
 }
@@ -184,15 +185,16 @@ char* encode(char* out, Context& context, const Update<T>& e) {
     out = write_compact(start(Update_Form::full), e.table.value());
     out = write_compact(encode_record(out, e.record), e.field.value());
   }
-  // One by one: gcc would put the three together on the stack, and wait for them to be stored.
+  // Assigned one by one: otherwise gcc puts the three together on the stack, and waits for them to
+  // be stored.
   context.table = e.table;
   context.record = e.record;
   context.field = e.field;
   return encode_value(out, e.value);
 }
 
-// The start of an update of `size` values, in at most entry_size_limit bytes. The caller appends
-// the values, each by encode_value.
+// Writes the start of an update of `size` values, at most entry_size_limit bytes. The caller
+// appends the values, each by encode_value.
 template <Field_Value T>
 char* encode_update_vector(char* out, Context& context, Table_Id table, Record_Id record,
                            Field_Id field, std::int64_t size) {
@@ -202,12 +204,12 @@ char* encode_update_vector(char* out, Context& context, Table_Id table, Record_I
   return encode_number(write_compact(out, field.value()), size);
 }
 
-// The start of a blob, in at most entry_size_limit bytes. The caller appends its `size` bytes.
+// Writes the start of a blob, at most entry_size_limit bytes. The caller appends its `size` bytes.
 inline char* encode_blob(char* out, std::size_t size) {
   return write_compact(encode_opcode(out, Opcode::blob), size);
 }
 
-// All entries but Blob_Data and Update_Vector, whose bytes are not in the struct.
+// All entries except Blob_Data and Update_Vector, whose bytes are not in the struct.
 template <class Entry>
 concept Encodable = requires(char* out, Context& context, const Entry& entry) {
   { encode(out, context, entry) } -> std::same_as<char*>;
@@ -215,7 +217,7 @@ concept Encodable = requires(char* out, Context& context, const Entry& entry) {
 
 // ---- whole entries in a string ------------------------------------------------------------------
 
-// Appends the entry. Throws std::bad_alloc; neither argument has changed then.
+// Appends the entry. Throws std::bad_alloc; neither `out` nor `context` has changed then.
 template <Encodable Entry>
 void append_encoded(std::string& out, Context& context, const Entry& entry) {
   const std::size_t start = out.size();

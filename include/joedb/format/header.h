@@ -41,7 +41,7 @@ std::array<char, header_size> encode_header(const Header& header);
 Header decode_header(const std::array<char, header_size>& bytes);
 Checkpoint_Words decode_checkpoints(const std::array<char, checkpoint_words_size>& bytes);
 
-// The position of a word in the file.
+// Returns the offset of a word in the file.
 constexpr Offset checkpoint_word_offset(int slot, int copy) { return 8 * (2 * slot + copy); }
 
 }  // namespace joedb::inline v1

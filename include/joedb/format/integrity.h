@@ -20,8 +20,8 @@
 //         18     8  their hash (integrity_hash)
 //
 // A journal is covered up to the end of such an entry if the bytes before its start are covered, or
-// there are none. (The magic begins with a zero because no entry does; 26 is no multiple of the
-// size of any number, so that a damaged length hardly leads from one entry into the middle of
+// if there are none. (The magic begins with a zero because no entry does. 26 is not a multiple of
+// the size of any number, so a damaged length is unlikely to lead from one entry into the middle of
 // this one and out at its end.)
 
 namespace joedb::inline v1 {
@@ -29,16 +29,18 @@ namespace joedb::inline v1 {
 inline constexpr Offset integrity_entry_size = 26;
 inline constexpr Offset integrity_payload_size = 24;  // without opcode and size
 
-// Before which checkpoints a writer puts an integrity entry.
+// The checkpoints before which a writer puts an integrity entry.
 enum class Integrity : std::uint8_t {
-  // Hard ones, and soft ones where integrity_step bytes or more have none. A soft checkpoint
-  // without one counts.
+  // Hard ones, and soft ones after integrity_step or more uncovered bytes. A soft checkpoint
+  // without an entry counts.
   sparse = 0x55,
-  // All. A soft checkpoint without one is not believed, if there is one before the last hard one.
+  // All of them. A soft checkpoint without an entry is an error if an entry precedes the last hard
+  // checkpoint.
   each_checkpoint = 0,
 };
 
-// Where so many bytes have no integrity entry, the next checkpoint gets one, even if it is soft.
+// Number of uncovered bytes after which the next checkpoint gets an integrity entry, even if it is
+// soft.
 inline constexpr Offset integrity_step = Offset{1} << 16;
 
 struct Integrity_Entry {
@@ -49,21 +51,22 @@ struct Integrity_Entry {
 };
 
 std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& entry);
-// Nothing if these integrity_entry_size bytes are something else.
+// Return nullopt if these integrity_entry_size (integrity_payload_size) bytes are not such an
+// entry.
 std::optional<Integrity_Entry> decode_integrity(std::string_view bytes);
 std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes);
-// Whether these integrity_entry_size (integrity_payload_size) bytes are such an entry, or only a
-// few bits from being one.
+// True if these integrity_entry_size (integrity_payload_size) bytes are such an entry, or differ
+// from one in only a few bits of its constant part.
 bool resembles_integrity(std::string_view bytes);
 bool resembles_integrity_payload(std::string_view bytes);
 
-// XXH3-64 of blocks of integrity_block_size bytes, the last one shorter: the first is seeded with
-// its offset, each other one with the hash of the one before. So the hash of long ranges can be
-// made block by block.
+// XXH3-64 of blocks of integrity_block_size bytes, the last one possibly shorter. The first block
+// is seeded with its offset, each later one with the hash of the block before it, so a long range
+// can be hashed block by block.
 inline constexpr Offset integrity_block_size = Offset{1} << 18;
 std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed);
 
-// The same of bytes that come in pieces.
+// Computes the same hash of bytes that come in pieces.
 class Integrity_Hasher {
  public:
   Integrity_Hasher();
@@ -71,16 +74,16 @@ class Integrity_Hasher {
   Integrity_Hasher(const Integrity_Hasher&) = delete;
   Integrity_Hasher& operator=(const Integrity_Hasher&) = delete;
 
-  // The next byte is that at this offset of the file, and the first one.
+  // Starts a hash. The first byte to be added is at `offset` in the file.
   void start(Offset offset);
   // Requires start().
   void add(std::string_view bytes);
-  // Of the bytes that were added since start().
+  // Returns the hash of the bytes added since start().
   std::uint64_t hash() const;
 
  private:
   struct State;
-  std::unique_ptr<State> state_;  // none before start()
+  std::unique_ptr<State> state_;  // null before start()
 };
 
 }  // namespace joedb::inline v1

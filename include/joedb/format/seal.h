@@ -6,13 +6,13 @@
 
 #include "joedb/base/ids.h"
 
-// A seal in the second copy of a slot proves the position X in the first: the bytes before X
-// were written together with it. So one sync makes them and X durable, and whoever reads the slot
-// can tell whether that sync was completed.
+// A seal is a checksum in the second copy of a slot. It proves that the bytes before the position X
+// in the first copy were written together with X. So one sync makes these bytes and X durable, and
+// a reader of the slot can tell whether that sync was completed.
 //
 //     bit 63     0
 //     bit 62     1: larger than any file, so that no reader of version 5 takes it for a position
-//     bits 40…61 L: how many bytes before X it covers, 1 … seal_limit - 1
+//     bits 40…61 L: number of bytes before X that it covers, 1 … seal_limit - 1
 //     bits 0…39  the low bits of XXH3-64 of these bytes, seeded with X
 //
 // A slot with a position X and a seal that fits counts as a slot with X twice.
@@ -21,10 +21,10 @@ namespace joedb::inline v1 {
 
 inline constexpr Offset seal_limit = Offset{1} << 22;
 
-// The seal for `position`; `body` is what stands before it, 1 … seal_limit - 1 bytes.
+// Returns the seal for `position`. `body` is the 1 … seal_limit - 1 bytes before it.
 std::int64_t make_seal(std::string_view body, Offset position);
 
-// How many bytes the word covers; 0 if it is no seal.
+// Returns the number of bytes that a seal covers; 0 if the word is not a seal.
 constexpr Offset sealed_size(std::int64_t word) {
   return word >> 62 == 1 ? (word >> 40) & (seal_limit - 1) : 0;
 }

@@ -14,18 +14,18 @@
 
 namespace joedb::inline v1 {
 
-// Bytes on their way to the end of a file. They are collected in memory, and written when the
-// buffer is full, or flushed. Two offsets count: position(), where the next byte will stand, and
-// flushed(), up to where the bytes are in the file.
+// Collects bytes for the end of a file in memory, and writes them when the buffer is full or
+// flushed. Two offsets matter: position(), the offset of the next byte, and flushed(), the end of
+// the bytes that are in the file.
 //
-// What writes throws Io_Error; the bytes of the buffer are still in it then, and `out` has failed,
-// so that nothing more is written. It does not know what an entry is, nor a checkpoint.
+// Functions that write throw Io_Error. The bytes then stay in the buffer, and `out` has failed, so
+// that nothing more is written. The buffer knows nothing of entries and checkpoints.
 //
 // Not thread-safe.
 class Append_Buffer {
  public:
-  // What is appended is written to `out`, zeros ahead of it to `file`, which is the same file and
-  // is also read. Both must outlive this object.
+  // Appended bytes are written to `out`. `file` is the same file: it is read, and preallocated
+  // zeros are written to it. Both must outlive this object.
   Append_Buffer(Abstract_File& file, Fail_Stop_File& out);
   Append_Buffer(const Append_Buffer&) = delete;
   Append_Buffer& operator=(const Append_Buffer&) = delete;
@@ -36,49 +36,55 @@ class Append_Buffer {
   // The bytes [flushed(), position()).
   std::string_view unwritten() const { return {body(), used_}; }
 
-  // Memory for `size` more bytes, which count from use_to() on. If there is no room for them, the
+  // Returns memory for `size` more bytes, which count after use_to(). If there is no room, the
   // buffer is flushed, and may be enlarged.
   char* reserve(std::size_t size) {
     if (memory_.size() - before_size - used_ < size) [[unlikely]]
       make_room(size);
     return body() + used_;
   }
-  // Bytes count up to `end`, which is in the memory that reserve() has returned.
+  // Advances position() to `end`, which must be in the memory that reserve() has returned.
   void use_to(const char* end) {
     assert(end >= body() + used_ && end <= memory_.data() + memory_.size());
     used_ = static_cast<std::size_t>(end - body());
   }
-  // Appends a copy. Large ones are written at once, behind what is in the buffer.
+  // Appends a copy of the bytes. 256 KiB or more bypass the buffer: it is flushed, and they are
+  // written at once.
   void append(const char* data, std::size_t size);
 
-  // Writes the buffer to the file. Returns what was written: valid until the next reserve().
+  // Writes the buffer to the file. Returns the bytes written, valid until the next reserve() or
+  // append().
   std::string_view flush();
 
-  // Forgets what was appended from `position` on, and truncates the file there if that was written.
-  // If the truncation fails, the bytes stay in the file, and `out` has failed.
+  // Drops the bytes from `position` on, and truncates the file there if some of them were written.
+  // If the truncation fails, they stay in the file, and `out` has failed.
   void drop_from(Offset position) noexcept;
-  // Forgets the whole buffer. The next byte will stand at `position`; what stands before it in the
-  // file may be new.
+  // Drops the whole buffer. The next byte goes to `position`; the bytes before it in the file need
+  // not have been written through this object.
   void restart_at(Offset position) noexcept;
-  // Truncates the file at `position`. Throws Exception if it cannot be truncated.
+  // Truncates the file at `position`, unless the file has no size (a device). Throws Exception if
+  // it cannot be truncated.
   void truncate(Offset position);
 
-  // From here on, what is written to the file from `start` on is hashed on its way, if it is much;
-  // a little is read again when it is needed. Requires that `start` is in the buffer.
+  // Starts a hash at `start`. Writes of 16 KiB or more are hashed on their way to the file; smaller
+  // ones are read back when the hash is needed. Requires flushed() <= start <= position().
   void start_hash(Offset start);
-  // integrity_hash of [start, position()); nothing if that was not started there. Throws Io_Error.
+  // Returns integrity_hash of [start, position()), or nullopt if no hash was started at `start`.
+  // Throws Io_Error.
   std::optional<std::uint64_t> hash_since(Offset start);
 
-  // Fills the file with zeros ahead of the bytes, in steps (Preallocator). Throws Exception.
+  // Preallocates the file in steps of `step` bytes, filled with zeros (Preallocator). Throws
+  // Exception if the step is out of range.
   void preallocate(Offset step) { preallocator_.set_step(step); }
-  // 0 if nothing is preallocated, or no longer: the disk had no room for it.
+  // 0 if the file is not preallocated, or no longer, because the disk had no room for the zeros.
   Offset preallocation_step() const { return preallocator_.step(); }
-  // Whether the file has zeros behind the bytes.
+  // True if preallocated zeros follow the bytes in the file.
   bool has_zeros_ahead() const { return preallocator_.end() > flushed_; }
-  // Before somebody else writes to the file, up to `end`.
+  // Called before bytes up to `end` are written to the file without this buffer: preallocates for
+  // them.
   void preallocate_to(Offset end);
 
-  // The last bytes before position(), as many as an integrity entry has. Requires that there are so
+  // Returns the last integrity_entry_size bytes before position(). Requires that the file has that
   // many. Reads them from the file if they were not appended through this object. Throws Io_Error.
   std::string_view last_bytes();
 
@@ -93,17 +99,18 @@ class Append_Buffer {
   Abstract_File& file_;
   Fail_Stop_File& out_;
   Preallocator preallocator_;
-  // The last bytes before flushed_, if knows_before_; then those that are not written yet.
+  // memory_ begins with the last before_size bytes before flushed_, valid if knows_before_. The
+  // unwritten bytes follow.
   static constexpr std::size_t before_size = integrity_entry_size;
   std::vector<char> memory_;
   bool knows_before_ = false;
   std::size_t used_ = 0;
   Offset flushed_ = 0;
-  Offset sent_ = 0;  // up to here the disk may have begun to write
+  Offset sent_ = 0;  // end of the bytes that the disk may have begun to write
 
   Integrity_Hasher hasher_;
-  Offset hash_start_ = 0;  // 0: nothing is hashed
-  Offset hashed_ = 0;      // hasher_ has [hash_start_, hashed_)
+  Offset hash_start_ = 0;  // 0: no hash was started
+  Offset hashed_ = 0;      // hasher_ covers [hash_start_, hashed_)
 };
 
 }  // namespace joedb::inline v1

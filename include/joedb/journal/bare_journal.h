@@ -5,35 +5,35 @@
 
 namespace joedb::inline v1 {
 
-// A journal that is written without tables in memory: for comments, blobs, and bytes of another
+// A journal that is written without tables in memory, for comments, blobs, and bytes of another
 // copy. Its functions are those of Writable_Database, but entries are not checked against tables:
-// an entry that does not fit makes the journal unreadable for all that have tables.
+// an entry that does not fit makes the journal unreadable for every program that has tables.
 //
-// Every function that writes throws Io_Error if the file cannot be written, Write_Disabled after
-// such a failure, and Exception if a shared file is not locked. An entry is appended whole or not
-// at all. Not thread-safe.
+// Functions that write throw Io_Error if the file cannot be written, Write_Disabled after such a
+// failure, and Exception if a shared file is not locked. An entry is appended whole or not at all.
+// Not thread-safe.
 class Bare_Journal {
  public:
-  // `file` must outlive this object. Reads all entries. If the file is not shared, does at once
-  // what the recovery mode says with the bytes behind the checkpoint. Throws what Writable_Journal
-  // and its replay throw; a file whose entries cannot be read has not changed then.
+  // Reads all entries, then calls recover() unless the file is shared. `file` must outlive this
+  // object. Throws what Writable_Journal and its replay throw; a file whose entries cannot be read
+  // has not changed then.
   explicit Bare_Journal(Abstract_File& file, const Journal_Options& options = {})
       : journal_(file, options) {
     replay();
     if (!journal_.is_shared()) recover();
   }
-  // Writable_Journal::recover. The constructor has called it, unless the file is shared.
+  // Writable_Journal::recover. The constructor has already called it, unless the file is shared.
   void recover() { journal_.recover(); }
 
   const Writable_Journal& get_journal() const { return journal_; }
   Writable_Journal& get_journal() { return journal_; }
 
-  // Any entry of format/entry.h but Blob_Data and Update_Vector.
+  // Appends any entry of format/entry.h except Blob_Data and Update_Vector.
   template <class Entry>
   void write(const Entry& entry) {
     journal_.append(entry);
   }
-  // Appends the bytes, and returns where they are.
+  // Appends the bytes and returns their position and size.
   Blob write_blob(std::string_view bytes) { return journal_.append_blob(bytes); }
   std::string read_blob(Blob blob) { return journal_.read_blob(blob); }
 
@@ -43,28 +43,28 @@ class Bare_Journal {
   void prepare_checkpoint(Checkpoint_Level level) { journal_.prepare_checkpoint(level); }
   // Writable_Journal::set_copy.
   void set_copy() { journal_.set_copy(); }
-  // After a soft checkpoint, what was appended survives the death of this process; after a hard
-  // one, also a power cut. If one throws, the checkpoint before counts.
+  // After a soft checkpoint, the appended entries survive a killed process; after a hard one, also
+  // a power cut. If one throws, the previous checkpoint still counts.
   void checkpoint(Checkpoint_Level level) { journal_.checkpoint(level); }
   void soft_checkpoint() { journal_.soft_checkpoint(); }
   void hard_checkpoint() { journal_.hard_checkpoint(); }
   // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
-  // Drops what is behind the checkpoint, in the file and in memory, and reads the journal again.
+  // Drops everything after the checkpoint, in the file and in memory, and reads the journal again.
   void rollback() {
     journal_.rollback();
     replay();
   }
 
-  // Shared files: takes the write lock, waiting for it, and reads what others have written. Returns
-  // the number of bytes. If it throws, the lock is not held.
+  // Shared files: waits for the write lock, takes it, and reads the entries that others have
+  // written. Returns their number of bytes. If it throws, the lock is not held.
   Offset lock_pull() {
     return journal_.lock_pull([this] { replay(); });
   }
   void unlock() noexcept { journal_.unlock(); }
-  // Appends [checkpoint, end) of another journal that begins like this one, with a soft checkpoint.
-  // Requires that nothing is behind the checkpoint. If the bytes are not whole valid entries,
-  // throws Corruption_Error, and nothing has changed.
+  // Appends [checkpoint, end) of another journal that begins with the same bytes as this one, and
+  // makes a soft checkpoint. Requires that no bytes follow the checkpoint. If the bytes are not
+  // whole valid entries, throws Corruption_Error, and nothing has changed.
   void copy_from(const Abstract_File& source, Offset end) {
     journal_.copy_from(source, end);
     try {
@@ -77,7 +77,7 @@ class Bare_Journal {
   }
 
  private:
-  // The short forms of later entries depend on those before.
+  // Called before anything is appended: short forms depend on the entries before them.
   void replay() { journal_.replay(Ignore_Entries()); }
 
   Writable_Journal journal_;

@@ -14,9 +14,9 @@
 
 namespace joedb::inline v1 {
 
-// Reads the header of a journal: which checkpoint counts, after seals (format/seal.h) and integrity
-// entries (format/integrity.h) were compared with the bytes that they cover. Readers and writers of
-// a journal have one.
+// Reads the header of a journal and chooses the checkpoint that counts, after comparing seals
+// (format/seal.h) and integrity entries (format/integrity.h) with the bytes that they cover. Each
+// reader and each writer of a journal has one.
 //
 // Not thread-safe. Other processes may write the file meanwhile.
 class Checkpoint_Reader {
@@ -27,17 +27,17 @@ class Checkpoint_Reader {
   Checkpoint_Reader(const Checkpoint_Reader&) = delete;
   Checkpoint_Reader& operator=(const Checkpoint_Reader&) = delete;
 
-  // Reads and checks the header. Requires a lock on the head. Throws Corruption_Error, with the
-  // position, where the header is not that of a joedb file of version 5 or claims more than the
-  // file has.
+  // Reads and checks the header. Requires the head lock. Throws Corruption_Error, with the offset,
+  // if the header is not that of a joedb file of version 5, if it claims more bytes than the file
+  // has, or if an integrity entry does not fit its bytes.
   void open(Recovery recovery, bool is_writer);
 
-  // For readers, which need a lock on the head: looks for newer checkpoints. Returns the number of
-  // bytes that the checkpoint has advanced. If it throws, the checkpoint before counts.
+  // For readers, which hold the head lock: looks for a newer checkpoint. Returns the number of
+  // bytes by which the checkpoint has advanced. If it throws, the previous checkpoint still counts.
   Offset pull();
 
   // For writers, which hold the tail lock: takes the checkpoints from words that were just read,
-  // and then reads the size of the file, which it returns. If it throws, the checkpoint before
+  // then reads the size of the file and returns it. If it throws, the previous checkpoint still
   // counts.
   Offset update(const Checkpoint_Words& words);
 
@@ -45,28 +45,28 @@ class Checkpoint_Reader {
   Offset checkpoint() const { return checkpoints_.checkpoint; }
   Offset hard_checkpoint() const { return checkpoints_.hard_checkpoint; }
 
-  // For the writer of the header: what it has just written.
+  // Called by the writer of the header: sets the checkpoints that it has just written.
   void set(const Checkpoints& checkpoints) { checkpoints_ = checkpoints; }
 
-  // As they stand in the file.
+  // Returns the words as they are in the file.
   Checkpoint_Words read_words() const;
-  // Where a seal fits, the position that it proves stands in its place. `file_size` may be
+  // Replaces each seal that fits its bytes by the position that it proves. `file_size` may be
   // unknown_size.
   Checkpoint_Words without_seals(Checkpoint_Words words, Offset file_size);
-  // Whether the last words that were read had such a seal.
+  // True if the last call of without_seals() has replaced a seal.
   bool had_seal() const { return had_seal_; }
-  // The seal for `position` over the bytes of the file from `start` to there.
+  // Returns the seal for `position` that covers the bytes [start, position) of the file.
   std::int64_t seal_of(Offset start, Offset position) const;
 
-  // For writers, which hold the tail lock: throws Corruption_Error if the bytes behind the
-  // checkpoint, up to `file_size`, had a checkpoint that a flipped bit of the header hides.
+  // For writers, which hold the tail lock: throws Corruption_Error if there was a checkpoint after
+  // the current one, up to `file_size`, which a flipped bit of the header hides.
   void require_no_hidden_checkpoint(Offset file_size) const {
     require_no_hidden_checkpoint(read_words(), file_size);
   }
 
-  // Up to where integrity entries are known to cover the bytes, which were compared with them. open
-  // and pull see to it if an entry of the kind each_checkpoint stands before the checkpoint; else
-  // it is done where entries are replayed (File_Decoder_Input).
+  // End of the bytes that integrity entries are known to cover, after a comparison. open() and
+  // pull() compare if an entry of the kind each_checkpoint precedes the checkpoint; otherwise
+  // replay does (File_Decoder_Input).
   Offset covered() const { return covered_; }
   void set_covered(Offset end) { covered_ = end; }
   void set_covered(Offset end, Integrity kind) {
@@ -74,36 +74,39 @@ class Checkpoint_Reader {
     kind_ = kind;
     has_unchecked_entries_ = false;
   }
-  // Where nothing is compared (Recovery::ignore_header), but there are entries: one that does not
-  // fit its bytes makes readers refuse the journal, until a later one covers everything.
+  // Notes an integrity entry that is not compared with its bytes (Recovery::ignore_header). If it
+  // does not fit them, readers refuse the journal until a later entry covers everything.
   void note_unchecked_entry(Integrity kind) {
     kind_ = kind;
     has_unchecked_entries_ = true;
   }
   bool has_unchecked_entries() const { return has_unchecked_entries_; }
-  // Of the last entry; nothing: there was none.
+  // Kind of the last integrity entry; nullopt if there is none.
   std::optional<Integrity> integrity() const {
     return covered_ > journal_start || has_unchecked_entries_ ? std::optional(kind_) : std::nullopt;
   }
   bool checks_integrity() const { return checks_integrity_; }
-  // Whether the bytes that an entry covers may begin there: behind another one, that is.
+  // True if an integrity entry may cover the bytes from `start` on: the bytes before `start` are
+  // covered already, or replay was resumed at or after it.
   bool may_begin_at(Offset start) const { return start <= std::max(covered_, resumed_at_); }
-  // Replay starts at `position`: what is before has come from elsewhere. `covered`: up to where
-  // entries cover it; 0 if that is not known. Throws Io_Error.
+  // Called when replay starts at `position`, with the state before it taken from elsewhere, such as
+  // a snapshot. `covered` is the end of the bytes that integrity entries cover; 0 if unknown.
+  // Throws Io_Error.
   void resume(Offset position, Offset covered);
-  // Whether they cover everything before the checkpoint.
+  // True if integrity entries cover everything before the checkpoint.
   bool is_covered() const { return covered_ == checkpoint() && covered_ > journal_start; }
 
-  // Throws the error again. The text names the file; and, if names_hard, the hard checkpoint if
-  // that is an earlier one, else joedb_verify.
+  // Throws the error again, with a text that names the file. If `names_hard`, the text also names
+  // the hard checkpoint if that is before the checkpoint, and joedb_verify otherwise.
   [[noreturn]] void fail_in_file(const Corruption_Error& error, bool names_hard) const;
-  // The same for what an integrity entry that ends at `end` says about bytes that are replayed.
+  // The same for an error that replay has found by comparing the integrity entry that ends at
+  // `end`.
   [[noreturn]] void fail_in_replay(const Corruption_Error& error, Offset end) const;
 
  private:
   Checkpoint_Words stable(Checkpoint_Words words) const;
   [[noreturn]] void fail_as_damaged(const std::string& what, Offset file_size) const;
-  // `found` is the checkpoint that these words give.
+  // `found` is the checkpoint that was chosen from `words`.
   void require_claimed_bytes(const Checkpoint_Words& words, Offset found, Offset file_size,
                              Recovery recovery) const;
   void require_no_hidden_checkpoint(const Checkpoint_Words& words, Offset file_size) const;

@@ -9,19 +9,19 @@
 
 namespace joedb::inline v1 {
 
-// Writes the checkpoint words of a journal's header. No other code writes them. What is always true
-// of them is listed in checkpoint_writer.cc: invariants 1 to 9.
+// Writes the checkpoint words of a journal's header. No other code writes them. Their invariants, 1
+// to 9, are listed in checkpoint_writer.cc.
 //
-// All functions require the tail lock of the file, and that the entries which a checkpoint claims
-// have been written to the file. Where one throws, the checkpoint before counts, in the file and in
+// All functions require the tail lock of the file, and that the entries before a checkpoint have
+// been written to the file. If one throws, the previous checkpoint still counts, in the file and in
 // memory.
 //
-// Not thread-safe. The last sync of a hard checkpoint is left to the caller (Sync_Group), who may
-// let other threads append meanwhile.
+// Not thread-safe. The caller does the last sync of a hard checkpoint (Sync_Group), and may let
+// other threads append meanwhile.
 class Checkpoint_Writer {
  public:
-  // `out` is the file that `header` reads. Both must outlive this object. `has_seals`:
-  // Journal_Options.
+  // `out` is the file that `header` reads. Both must outlive this object. `has_seals` is
+  // Journal_Options::has_seals.
   Checkpoint_Writer(Fail_Stop_File& out, Checkpoint_Reader& header, bool has_seals = true)
       : out_(out), header_(header), has_seals_(has_seals) {}
   Checkpoint_Writer(const Checkpoint_Writer&) = delete;
@@ -29,56 +29,59 @@ class Checkpoint_Writer {
 
   // ---- opening
 
-  // A new file gets a header without a checkpoint.
+  // Writes the header of a new file, without a checkpoint.
   void create_header();
-  // The header was read from the file.
+  // Called after Checkpoint_Reader::open has read the header of an existing file.
   void open();
-  // Others may have written the file: reads its words again. Returns the size of the file.
+  // Reads the words again, which other processes may have changed. Returns the size of the file.
   Offset update();
-  // What stands in the file from there on was written through `out`.
+  // Notes that all bytes of the file from `position` on were written through `out`.
   void set_written_from(Offset position) { written_from_ = position; }
 
   // ---- checkpoints
 
-  // Entries up to `position`, which is not before the last checkpoint, survive a killed process.
+  // Writes a soft checkpoint: the entries before `position` survive a killed process. `position`
+  // must not be before the last checkpoint.
   void write_soft(Offset position);
 
-  // Writes a hard checkpoint but for its last sync. `entries` are the last bytes before `position`,
-  // as many as are at hand. Returns whether it is sealed.
+  // Writes a hard checkpoint except for its last sync. `position` must be past the last hard
+  // checkpoint. `entries` are the last bytes before it, as many as are in memory. Returns true if
+  // the checkpoint is sealed.
   bool begin_hard(Offset position, std::string_view entries);
-  // After that sync: the checkpoint counts.
+  // Called after that sync: the checkpoint counts in memory from here on.
   void finish_hard(Offset position);
-  // If it is sealed, after finish_hard: the position takes the place of the seal. If that fails,
-  // which `out` remembers, the next writer does it (replace_seal).
+  // Called after finish_hard() if the checkpoint is sealed: replaces the seal by the position. If
+  // that fails, `out` remembers it, and the next writer does it (replace_seal).
   void replace_own_seal() noexcept;
 
-  // A hard checkpoint without its last sync: if the power fails before the system has written both
-  // words, the checkpoint before it counts.
+  // Writes a hard checkpoint without its last sync: if the power fails before the system has
+  // written both words, the previous checkpoint counts.
   void write_half(Offset position);
 
-  // Makes the last hard checkpoint durable, if another process has written it, or half a commit.
+  // Makes the last hard checkpoint durable if another process has written it, or if it is a half
+  // checkpoint.
   void sync_hard();
   // Syncs the file, and with it the last hard checkpoint.
   void sync();
-  // Whether a hard checkpoint at or behind `position` is durable.
+  // True if a hard checkpoint at or after `position` is durable.
   bool is_durable(Offset position) const {
     return header_.hard_checkpoint() >= position && is_hard_durable();
   }
 
   // ---- recovery
 
-  // Replaces the seal of a process that did not live to do it.
+  // Replaces the seal left by a writer that died first.
   void replace_seal();
-  // Gives a header without a hard checkpoint one at the first entry.
+  // Writes a hard checkpoint at the first entry if the header has none.
   void create_hard_slot();
   // Invalidates the words that claim more than `file_size` bytes.
   void invalidate_words_beyond(Offset file_size);
-  // Writes the last checkpoint to the words that are left, at closing and unlocking.
+  // Writes the last checkpoint to the spare words, too, before the file is closed or unlocked.
   void fill_spare_words();
 
  private:
   bool is_hard_durable() const { return synced_hard_checkpoint_ == header_.hard_checkpoint(); }
-  // The header is on disk, or was written by this object.
+  // True if the header is on disk, or was written by this object.
   bool is_header_proven() const { return durable_end_ > 0 || written_from_ == 0; }
   bool is_header_behind(const Checkpoint_Words& words) const;
   void write_word(int slot, int copy, std::int64_t word);
@@ -95,10 +98,10 @@ class Checkpoint_Writer {
   Checkpoint_Reader& header_;
   const bool has_seals_;
   bool is_filled_ = false;  // this object has written the last hard checkpoint to both slots
-  Offset synced_hard_checkpoint_ = journal_start;  // this one is known to be on disk
-  Offset own_hard_checkpoint_ = journal_start;     // the last one that this object wrote
-  // The bytes of the file before durable_end_ are known to be on disk. Those from written_from_ on
-  // were written by this object. Those in between may never reach the disk, even if a sync succeeds
+  Offset synced_hard_checkpoint_ = journal_start;  // the last one known to be on disk
+  Offset own_hard_checkpoint_ = journal_start;     // the last one that this object has written
+  // Bytes of the file before durable_end_ are known to be on disk. Bytes from written_from_ on were
+  // written by this object. Bytes in between may never reach the disk, even if a sync succeeds
   // (rewrite_unproven_entries).
   Offset durable_end_ = 0;
   Offset written_from_ = 0;

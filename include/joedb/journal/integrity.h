@@ -9,36 +9,39 @@
 
 namespace joedb::inline v1 {
 
-// Looks for integrity entries (format/integrity.h) in a file, and at what they say. It needs no
-// decoding: it goes from the end of one entry to its start, where the entry before it ends.
+// Finds integrity entries (format/integrity.h) in a file and compares them with their bytes. It
+// needs no decoding, except in find_good_end: it steps from the end of an entry to the start of the
+// bytes that it covers, where the previous entry ends.
 class Integrity_Reader {
  public:
-  // `file` must outlive the reader. What stands before `first` is not read ahead.
+  // `file` must outlive the reader. Bytes before `first` are not read ahead.
   explicit Integrity_Reader(const Abstract_File& file, Offset first = 0)
       : file_(file), first_(first) {}
 
-  // The entry that ends at this offset, if one does.
+  // Returns the integrity entry that ends at `end`, or nullopt.
   std::optional<Integrity_Entry> entry_before(Offset end);
-  // Whether what stands there was one, and is damaged.
+  // True if a damaged integrity entry ends at `end`.
   bool is_damaged_before(Offset end);
 
-  // integrity_hash of the bytes [start, end); nothing if the file ends before.
+  // Returns integrity_hash of the bytes [start, end), or nullopt if the file ends before `end`.
   std::optional<std::uint64_t> hash(Offset start, Offset end);
-  // Whether the bytes [entry.start, end) are those that the entry saw.
+  // True if the bytes [entry.start, end) have the hash of the entry.
   bool is_good(const Integrity_Entry& entry, Offset end);
 
-  // Whether an entry ends at `end`. If so, checks it and those before it, down to `covered`, which
-  // is known to be covered. Throws Corruption_Error, with the offset of the damaged bytes.
+  // Returns true if an integrity entry ends at `end`. Compares it and the entries before it, down
+  // to `covered`, before which the bytes are known to be covered. Throws Corruption_Error, with the
+  // offset of the damaged bytes.
   bool check(Offset end, Offset covered);
 
-  // Of the entries between two offsets, both of them between two entries, the end of the first good
-  // one that covers bytes from `start` or earlier; nothing if there is none, or an entry that
-  // cannot be decoded comes first. So damage stays known that Recovery::ignore_header has taken
-  // over: what is written next covers everything.
+  // Decodes the entries in [begin, end) and returns the end of the first good integrity entry that
+  // covers bytes from `start` or earlier. Both offsets are between two entries. Returns nullopt if
+  // there is no such entry, or if one that cannot be decoded comes first. This serves journals
+  // whose damage Recovery::ignore_header has adopted: the next integrity entry written there covers
+  // everything.
   std::optional<Offset> find_good_end(Offset begin, Offset end, Offset start) const;
 
-  // Corruption_Error: the entry that ends at `end` is damaged; what such an entry covers is; there
-  // is none that ends at `offset`.
+  // These throw Corruption_Error: the entry that ends at `end` is damaged; the bytes that the entry
+  // covers are damaged; no entry ends at `offset`.
   [[noreturn]] void fail_in_entry(Offset end) const;
   [[noreturn]] void fail_before_entry(const Integrity_Entry& entry, Offset end) const;
   [[noreturn]] void fail_without_entry(Offset offset) const;
@@ -48,7 +51,7 @@ class Integrity_Reader {
 
   const Abstract_File& file_;
   Offset first_;
-  std::string buffer_;  // what stands at buffer_start_
+  std::string buffer_;  // bytes of the file from buffer_start_ on
   Offset buffer_start_ = 0;
 };
 

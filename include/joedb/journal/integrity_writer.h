@@ -9,41 +9,43 @@
 
 namespace joedb::inline v1 {
 
-// Appends the integrity entries of a journal (format/integrity.h), which cover what was appended
-// since the last one.
+// Appends the integrity entries of a journal (format/integrity.h). Each covers the bytes appended
+// since the previous one.
 //
 // Not thread-safe.
 class Integrity_Writer {
  public:
-  // `header` knows up to where bytes are covered. All must outlive this object.
+  // `header` keeps the end of the covered bytes. All arguments must outlive this object.
   Integrity_Writer(const Abstract_File& file, Append_Buffer& buffer, Checkpoint_Reader& header)
       : file_(file), buffer_(buffer), header_(header) {}
 
-  // Before which checkpoints an entry stands; nothing: before none.
+  // The kind of entries that are written; nullopt if none are.
   std::optional<Integrity> kind() const { return kind_; }
   bool is_enabled() const { return kind_.has_value(); }
   void enable(Integrity kind) { kind_ = kind; }
 
-  // Before something is appended.
+  // Called before the first append: starts the hash of the next entry if all bytes so far are
+  // covered.
   void begin() {
     if (is_enabled() && !has_uncovered_bytes()) buffer_.start_hash(buffer_.position());
   }
 
-  // Whether bytes were appended that no entry covers.
+  // True if bytes were appended that no entry covers.
   bool has_uncovered_bytes() const { return buffer_.position() != header_.covered(); }
-  // Whether this checkpoint needs an entry. Requires that there are such bytes.
+  // True if this checkpoint needs an entry. Requires has_uncovered_bytes().
   bool is_due(Checkpoint_Level level) const {
     return kind_ == Integrity::each_checkpoint || level != Checkpoint_Level::soft ||
            header_.has_unchecked_entries() ||
            buffer_.position() - header_.covered() >= integrity_step;
   }
-  // Appends an entry that covers them. Requires is_enabled(). Throws Io_Error.
+  // Appends an entry that covers these bytes. Requires is_enabled(). Throws Io_Error.
   void append_entry();
 
-  // Whether the last bytes, of a text, would be taken for an entry. Throws Io_Error.
+  // True if readers would take the last bytes, which belong to a text, for an integrity entry.
+  // Throws Io_Error.
   bool ends_like_entry();
 
-  // After a checkpoint: a rollback goes back to here.
+  // keep() is called after a checkpoint; rollback() returns to the state of the last keep().
   void keep() { covered_at_checkpoint_ = header_.covered(); }
   void rollback() { header_.set_covered(covered_at_checkpoint_); }
 

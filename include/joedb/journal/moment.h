@@ -8,25 +8,26 @@
 namespace joedb::inline v1 {
 
 // A moment in the history of a journal: the entries before it make one past state. Made by at() or
-// at_time(), for a Readonly_Database, for example.
+// at_time(), for example to open a Readonly_Database.
 struct Moment {
   enum class Kind { position, time };
   Kind kind;
   std::int64_t value;
 };
 
-// When the journal had this many bytes; as checkpoints are, between two entries.
+// The moment when the journal had `checkpoint` bytes. Like every checkpoint, it must be between two
+// entries.
 inline Moment at(Offset checkpoint) { return {Moment::Kind::position, checkpoint}; }
 
-// Seconds since 1970: when the last time stamp was written that is not after this.
+// The moment of the last time stamp at or before `seconds` (since 1970, UTC).
 inline Moment at_time(std::int64_t seconds) { return {Moment::Kind::time, seconds}; }
 
-// The position of a moment, for Readonly_Journal::replay. Reads the journal, from its start, for a
-// time. Throws Exception if the journal has no time stamp so early, or none at all, or ends before
-// the position. Where it ends depends on `recovery`.
+// Returns the position of a moment, for Readonly_Journal::replay. For a time, reads the journal
+// from its start. Throws Exception if the journal ends before the position, or has no time stamp at
+// or before the time. `recovery` determines where the journal ends.
 Offset find_moment(Abstract_File& file, Moment moment, Recovery recovery = Recovery::none);
 
-// Throws Exception unless a replay up to `position` has ended there: then it is inside of an entry.
+// Throws Exception if `position` is inside an entry. Requires that `journal` was replayed up to it.
 void require_entry_end(const Readonly_Journal& journal, Offset position);
 
 }  // namespace joedb::inline v1

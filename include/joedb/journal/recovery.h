@@ -5,16 +5,20 @@ namespace joedb::inline v1 {
 
 // Which part of a file is read, and what a writer does with the rest.
 enum class Recovery {
-  none,           // up to the checkpoint; a writer refuses a file that goes on behind it
-  ignore_header,  // everything up to the end of the file, or to zeros that a preallocating writer
-                  // left
-  overwrite,      // up to the checkpoint; a writer truncates the file there
-  hard,           // up to the hard checkpoint; a writer truncates the file there. It needs the
-                  // file alone: nobody else may have it open
-  keep,           // up to the checkpoint; a writer saves what stands behind it in a new file,
-                  // FILE.tail-POSITION, and truncates the file
-  ignore_signature,  // like ignore_header, and the file need not begin like a joedb file; for
-                     // readers only
+  // Reads up to the checkpoint. A writer refuses a file with bytes after it.
+  none,
+  // Reads everything up to the end of the file, or to zeros left by a preallocating writer.
+  ignore_header,
+  // Reads up to the checkpoint. A writer truncates the file there.
+  overwrite,
+  // Reads up to the hard checkpoint. A writer truncates the file there; it requires that no other
+  // process has the file open.
+  hard,
+  // Reads up to the checkpoint. A writer saves the bytes after it in a new file,
+  // FILE.tail-POSITION, and truncates the file.
+  keep,
+  // For readers only: like ignore_header, and the signature need not be that of a joedb file.
+  ignore_signature,
 };
 
 }  // namespace joedb::inline v1

@@ -14,19 +14,19 @@
 
 namespace joedb::inline v1 {
 
-// The bytes of a file, read in blocks as they are decoded. `file` must outlive it.
+// Reads the bytes of a file in blocks as they are decoded. `file` must outlive it.
 //
-// If it has a verifier, the bytes are compared with the integrity entries among them that the
-// header does not know yet (Checkpoint_Reader::covered), all but those that were skipped: blobs
-// that are larger than a block, and vectors that nobody wanted.
+// With a verifier, it compares the bytes with the integrity entries among them that are not covered
+// yet (Checkpoint_Reader::covered). Bytes that were skipped are not compared: blobs of 64 KiB or
+// more, and vectors of that size that no handler reads, unless they are in memory already.
 class File_Decoder_Input final : public Decoder_Input {
  public:
   explicit File_Decoder_Input(const Abstract_File& file, Checkpoint_Reader* verifier = nullptr)
       : file_(file), verifier_(verifier) {}
   void start(Offset offset, Offset limit);
 
-  // When all entries before the checkpoint were decoded: throws Corruption_Error if the last bytes
-  // are an integrity entry that was not among them, because a damaged length led past it.
+  // Called when all entries before the checkpoint were decoded. Throws Corruption_Error if the last
+  // bytes are an integrity entry that was not among them, because a damaged length led past it.
   void require_last_entry();
 
  private:
@@ -42,30 +42,31 @@ class File_Decoder_Input final : public Decoder_Input {
 
   const Abstract_File& file_;
   std::vector<char> buffer_;
-  // What buffer_ has of the file.
+  // buffer_ holds the bytes [buffer_start_, buffer_end_) of the file.
   Offset buffer_start_ = 0;
   Offset buffer_end_ = 0;
 
   Checkpoint_Reader* verifier_;
   Integrity_Hasher hasher_;
-  // What hasher_ has: [hash_start_, hashed_); hash_start_ is 0 if that is not wanted, or if some
-  // bytes were skipped.
+  // hasher_ covers [hash_start_, hashed_). hash_start_ is 0 if no hash is wanted, or if some bytes
+  // were skipped.
   Offset hash_start_ = 0;
   Offset hashed_ = 0;
-  Offset read_again_ = 0;  // number of bytes that were read a second time
+  Offset read_again_ = 0;  // number of bytes read a second time
 };
 
-// Up to where a journal was replayed, between two entries, and what the next one refers to.
+// A position between two entries up to which a journal was replayed, and the context of the next
+// entry.
 struct Replay_Place {
   Offset position = journal_start;
   Context context = {};
-  // Where the last transaction that has an end ends; journal_start if there is none.
+  // End of the last transaction that has an end; journal_start if there is none.
   Offset transaction_end = journal_start;
-  // Up to where integrity entries cover the bytes; 0 if that is not known.
+  // End of the bytes that integrity entries cover; 0 if unknown.
   Offset covered = 0;
 };
 
-// Decodes the entries of a journal in their order, and remembers up to where.
+// Decodes the entries of a journal in order, and remembers its position.
 //
 // Not thread-safe.
 class Replay {
@@ -76,33 +77,35 @@ class Replay {
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
-  // Up to where entries have been replayed.
+  // End of the entries that were replayed.
   Offset position() const { return input_.position(); }
-  // Whether they have been replayed up to the checkpoint.
+  // True if all entries before the checkpoint were replayed.
   bool is_complete() const { return !is_broken_ && position() == header_.checkpoint(); }
 
-  // What short forms refer to, behind the last entry that was replayed or appended.
+  // The context of short forms, after the last entry that was replayed or appended.
   Context& context() { return context_; }
 
-  // Behind the last Timestamp or Valid_Data that was replayed or appended; journal_start: none was.
+  // End of the last Timestamp or Valid_Data that was replayed or appended; journal_start if there
+  // is none.
   Offset transaction_end() const { return transaction_end_; }
   void set_transaction_end(Offset position) { transaction_end_ = position; }
 
-  // Calls handler(entry) for each entry that starts before `end`. None may go beyond `limit`.
-  // Throws Corruption_Error for an invalid entry, or where the handler throws Data_Error, and what
-  // else the handler throws. The entries before have been handled then, and every later run throws
+  // Calls handler(entry) for each entry that starts before `end`. No entry may extend past `limit`.
+  // Throws Corruption_Error if an entry is invalid, or if the handler throws Data_Error; passes on
+  // other exceptions of the handler. Earlier entries have been handled then, and later runs throw
   // Exception until rewind().
   template <class Handler>
   void run(Handler& handler, Offset limit, Offset end);
 
-  // The next run starts at this entry, where the context is that of the last one.
+  // Makes the next run start at `position`, where the present context must apply.
   void start_at(Offset position) { input_.start(position, header_.checkpoint()); }
   Replay_Place place() const {
     return {position(), context_, transaction_end_, std::min(header_.covered(), position())};
   }
-  // The next run starts there: what is before has come from elsewhere.
+  // Makes the next run start at `place`, when the state before it comes from elsewhere, such as a
+  // snapshot.
   void resume(const Replay_Place& place);
-  // The next run starts at the first entry.
+  // Makes the next run start at the first entry.
   void rewind() { resume({}); }
 
  private:

@@ -29,62 +29,65 @@ namespace joedb::inline v1 {
 // append → Append_Buffer → (full, or flush) file → Checkpoint_Writer → Sync_Group.
 //
 // An entry is appended whole or not at all: it is encoded in memory before any of it counts.
-// Entries too large for the buffer (vectors, blobs) go to the file in pieces; only a failing write
-// can cut one. Entries are not checked against tables: Writable_Database does that.
+// Entries too large for the buffer (vectors, blobs) go to the file in pieces; only a failed write
+// can leave one incomplete. Entries are not checked against tables: Writable_Database does that.
 //
 // Functions that write throw Io_Error if the file cannot be written, Disk_Full if there is no room.
-// After a failed write or sync nothing more is written through this object: every function that
-// writes throws Write_Disabled, the checkpoint does not advance, and reading continues. They throw
-// Exception if the journal has not been replayed, if a shared file is not locked (lock_pull), and
-// while a blob is appended in pieces. In a child process they throw Inherited_Object (io/file.h),
-// and the destructor does nothing.
+// After a failed write or sync this object writes nothing more: every function that writes throws
+// Write_Disabled, and the checkpoint does not advance. Reading still works. Functions that write
+// throw Exception if the journal has not been replayed, if a shared file is not locked (lock_pull),
+// and while a blob is appended in pieces. In a child process they throw Inherited_Object
+// (io/file.h), and the destructor does nothing.
 //
-// lock_pull and hard checkpoints throw File_Replaced if another program has removed, replaced, cut
-// or restored the file.
+// lock_pull and hard checkpoints throw File_Replaced if another program has removed, replaced,
+// truncated or restored the file.
 //
 // Not thread-safe, except as wait() says.
 class Writable_Journal {
  public:
   // Opens the journal of `file`, which must outlive this object; an empty file gets a header.
-  // Throws what Readonly_Journal throws; Unfinished_Transaction if the file goes on behind its
-  // checkpoint, unless options.recovery says what to do then; Exception for Recovery::hard, if
-  // others have the file open, and for a preallocation that is not possible. Nothing but that
-  // header is written before recover(). The journal must be replayed up to its checkpoint before
-  // anything is appended.
+  // Throws what Readonly_Journal throws; Unfinished_Transaction if bytes follow the checkpoint and
+  // options.recovery does not say what to do with them; Exception for Recovery::hard if others have
+  // the file open, and for a preallocation that is not possible. Writes nothing but that header
+  // before recover(). The journal must be replayed up to its checkpoint before anything is
+  // appended.
   explicit Writable_Journal(Abstract_File& file, const Journal_Options& options = {});
 
-  // Writes the buffer to the file, behind the checkpoint, after a warning to Destructor_Logger. No
-  // checkpoint is written. Errors go to Destructor_Logger, too. Truncates preallocated zeros.
+  // Entries without a checkpoint are written to the file, still without one, after a warning to
+  // Destructor_Logger. If all have one, and integrity entries are in use and the file is not
+  // shared, an integrity entry for the rest is appended, with a soft checkpoint. Truncates
+  // preallocated zeros. Errors go to Destructor_Logger, too.
   ~Writable_Journal();
 
   Writable_Journal(const Writable_Journal&) = delete;
   Writable_Journal& operator=(const Writable_Journal&) = delete;
 
-  // Does what `recovery` says with the bytes behind the checkpoint, and invalidates header words
-  // that claim bytes which the file does not have. Each function that writes to the file calls this
-  // first; so a file that cannot be read does not change. Call it for a file that is only opened to
-  // be recovered, after everything that may fail. Requires the lock of a shared file. Throws
-  // Io_Error; the last checkpoint counts then.
+  // Handles the bytes after the checkpoint as options.recovery says, and invalidates header words
+  // that claim bytes that the file does not have. Each function that writes to the file calls this
+  // first, so a file that cannot be read does not change. If a file is opened only to be recovered,
+  // call it after everything else that may fail. Requires the lock of a shared file. Throws
+  // Io_Error; the last checkpoint still counts then.
   void recover();
-  // The name of the file in which the bytes behind the checkpoint were saved (Recovery::keep);
-  // empty if there is none.
+  // Name of the file in which the bytes after the checkpoint were saved (Recovery::keep); empty if
+  // there is none.
   const std::string& get_saved_tail() const { return recovery_.saved_tail(); }
 
   Abstract_File& get_file() const { return file_; }
   bool is_shared() const { return file_.is_shared(); }
 
-  // See Readonly_Journal. Writers find what others have written by lock_pull.
+  // See Readonly_Journal. lock_pull() reads the checkpoints that others have written.
   Offset get_checkpoint() const { return header_.checkpoint(); }
   Offset get_hard_checkpoint() const { return header_.hard_checkpoint(); }
   const Checkpoints& get_checkpoints() const { return header_.checkpoints(); }
-  // Of the integrity entries that this object appends, or of the last one that was found so far;
-  // nothing: there was none.
+  // Kind of the integrity entries that this object appends, or of the last one found so far;
+  // nullopt if there is none.
   std::optional<Integrity> get_integrity() const {
     return has_integrity() ? integrity_.kind() : header_.integrity();
   }
-  // Whether such entries cover everything before the checkpoint, as far as that is known.
+  // True if integrity entries are known to cover everything before the checkpoint.
   bool is_covered() const { return header_.is_covered(); }
-  // True with Recovery::hard until the first write. Opening the file a second time blocks then.
+  // True with Recovery::hard until the first write. Until then, opening the file a second time
+  // blocks.
   bool has_file_alone() const { return recovery_.has_file_alone(); }
   Offset get_replay_position() const { return replay_.position(); }
   Replay_Place get_replay_place() const { return replay_.place(); }
@@ -94,18 +97,18 @@ class Writable_Journal {
     replay_.run(handler, get_checkpoint(), std::min(until, get_checkpoint()));
   }
 
-  // The offset of the next entry in the file.
+  // Offset of the next entry in the file.
   Offset get_position() const { return buffer_.position(); }
   // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return get_position() - get_checkpoint(); }
 
   // True if entries follow the last end of a transaction (is_transaction_end), in the file or in
-  // the buffer. The next entry then belongs to the same transaction. Comments without text and
-  // integrity entries do not count. Requires that the journal was replayed. Throws Io_Error.
+  // the buffer. The next entry then belongs to the same transaction. Empty comments and integrity
+  // entries do not count. Requires that the journal was replayed. Throws Io_Error.
   bool is_unfinished() const;
 
-  // Appends any entries of format/entry.h but Blob_Data and Update_Vector: all of them or none.
-  // Where others have left entries without an end, a Valid_Data comes before the first entry
+  // Appends any entries of format/entry.h except Blob_Data and Update_Vector, all of them or none.
+  // If others have left a transaction without an end, a Valid_Data precedes the first entry
   // (Journal_Options::ends_transactions).
   template <Encodable... Entries>
   void append(const Entries&... entries) {
@@ -117,13 +120,13 @@ class Writable_Journal {
     if constexpr ((is_transaction_end<Entries> || ...)) replay_.set_transaction_end(get_position());
   }
 
-  // Throws what append would throw before it does anything: the journal has not been replayed, is
-  // shared and not locked, or has failed. Appends the Valid_Data that append would begin with.
+  // Throws what append() would throw before it does anything: the journal has not been replayed, is
+  // shared and not locked, or has failed. Appends the Valid_Data that append() would begin with.
   void require_ready() {
     if (!is_ready_ || process_.is_inherited()) get_ready();
   }
 
-  // Whether a write or a sync has failed: nothing more is written then. Any thread may call this.
+  // True if a write or a sync has failed; nothing more is written then. Any thread may call this.
   bool has_failed() const { return out_.has_failed(); }
 
   // Appends an update of records [record, record + values.size()).
@@ -131,133 +134,138 @@ class Writable_Journal {
   requires has_fixed_size<T>
   void append_vector(Table_Id table, Record_Id record, Field_Id field, std::span<const T> values);
 
-  // The same; get(i) gives value i. If it throws, nothing has been appended.
+  // The same for `size` values; get(i) returns value i. If it throws, nothing has been appended.
   template <Field_Value T, class Get>
   void append_vector(Table_Id table, Record_Id record, Field_Id field, std::int64_t size, Get get);
 
-  // Appends the bytes, and returns their position. Throws Data_Error for 24 bytes that look like an
-  // integrity entry (format/integrity.h).
+  // Appends the bytes and returns their position and size. Throws Data_Error for 24 bytes that
+  // resemble an integrity entry (format/integrity.h).
   Blob append_blob(std::string_view bytes);
-  // The same in pieces: read(data, n), with n of at most 65536, must fill [data, data + n), until
-  // there are `size` bytes in all. Throws Exception unless `size` is in 0 … 2^61 - 1. If read()
-  // throws, nothing has been appended. It may read this journal, also its blobs; functions that
-  // write throw.
+  // The same in pieces: read(data, n), with n at most 65536, must fill [data, data + n), and is
+  // called until there are `size` bytes. Throws Exception unless `size` is in 0 … 2^61 - 1. If
+  // read() throws, nothing has been appended. It may read this journal, also its blobs; functions
+  // that write throw.
   template <class Read>
   Blob append_blob(std::int64_t size, Read&& read);
-  // The first max_size bytes of a blob (-1: all). Flushes the buffer if the blob is in it. Throws
-  // Corruption_Error if the journal ends before the blob.
+  // Returns the first max_size bytes of a blob (-1: all). Flushes the buffer if the blob is in it.
+  // Throws Corruption_Error if the file ends before the blob does.
   std::string read_blob(Blob blob, std::int64_t max_size = -1);
 
-  // Appends [get_position(), end) of another journal that begins like this one. This one need not
-  // have been replayed. If it throws, nothing has been appended; so it does, Corruption_Error,
-  // where integrity entries say that the bytes are damaged. They are not decoded: call
-  // replay_copied, and rollback() if that throws.
+  // Appends [get_position(), end) of another journal that begins with the same bytes as this one.
+  // This one need not have been replayed. Throws Corruption_Error if integrity entries show that
+  // the bytes are damaged. If it throws, nothing has been appended. The bytes are not decoded: call
+  // replay_copied(), and rollback() if that throws.
   void copy_from(const Abstract_File& source, Offset end);
-  // Replays what copy_from has appended, to validate it before a checkpoint claims it.
+  // Replays the bytes that copy_from() has appended, to validate them before a checkpoint claims
+  // them.
   template <class Handler>
   void replay_copied(Handler&& handler) {
     replay_.run(handler, buffer_.flushed(), buffer_.flushed());
   }
 
-  // Appends what the next checkpoint of this level would append, also where only others have
-  // appended something. If nothing else is appended, that is at get_position() then.
+  // Appends the integrity entry or empty comment that the next checkpoint of this level would
+  // append, also if only others have appended something. If nothing else is appended, that
+  // checkpoint will be at get_position().
   void prepare_checkpoint(Checkpoint_Level level);
-  // Reads into data[0, size) what is at `offset`, also what has been appended and is not in the
-  // file. Throws Exception if [offset, offset + size) is not before get_position(), Io_Error.
+  // Reads the bytes [offset, offset + size) into `data`, also bytes that were appended and are not
+  // in the file yet. Throws Exception if offset is negative or the range extends past
+  // get_position(), and Io_Error.
   void read(char* data, std::size_t size, Offset offset) const;
 
   // Writes the buffer to the file. Readers see the entries after a checkpoint. If it throws, the
-  // buffer stays.
+  // buffer keeps them.
   void flush();
 
-  // After a soft checkpoint, what was appended survives the death of this process; after a hard
-  // one, also a power cut. A soft one does nothing where there is nothing new; a hard one may have
-  // to sync a soft one, or that of another process. If one throws, the checkpoint before it counts.
+  // After a soft checkpoint, the appended entries survive a killed process; after a hard one, also
+  // a power cut. If nothing is new, a soft one does nothing; a hard one still syncs entries that
+  // have only a soft checkpoint, and a hard checkpoint that another process may not have synced. If
+  // one throws, the previous checkpoint still counts.
   void soft_checkpoint();
   void hard_checkpoint();
-  // Syncs the last hard checkpoint if it is not known to be on the disk: one that another process
-  // has left, or half a commit. Requires the lock of a shared file. Throws Io_Error.
+  // Syncs the last hard checkpoint if it is not known to be on disk: one that another process has
+  // left, or a half checkpoint. Takes the lock of a shared file if it is not held. Throws Io_Error.
   void sync_hard_checkpoint();
 
   // Group commit: several threads, or several clients of one thread, share a sync. A thread that
-  // wants a hard checkpoint takes a position, and waits for it when there is nothing else to do.
+  // wants a hard checkpoint takes a position, and waits for it when it has nothing else to do.
   //
-  //     std::unique_lock lock(mutex);       // of the program, around all it does with the journal
+  //     std::unique_lock lock(mutex);       // the program's, held during all uses of the journal
   //     journal.append(…);
   //     const joedb::Offset position = journal.hard_checkpoint_async();
-  //     journal.wait(position, lock);       // others work while the disk does
+  //     journal.wait(position, lock);       // other threads may append meanwhile
   //
-  // hard_checkpoint_async only returns the position of what was appended. wait returns when it is
-  // durable: the first waiting thread makes a hard checkpoint of all that was appended by then, and
-  // releases `lock` during the sync. `lock` is locked again when wait returns or throws. Meanwhile
-  // others may append, flush and wait, in their turns under the same lock; functions that write a
-  // checkpoint or drop something wait for the end of the sync. Throws if the sync fails, or
-  // Exception if the position was rolled back. Shared files: the transaction must not end before
-  // wait returns.
+  // hard_checkpoint_async() only returns the position after the appended entries. wait() returns
+  // when it is durable: the first waiting thread makes a hard checkpoint of everything appended so
+  // far, and releases `lock` during the sync. `lock` is locked again when wait() returns or throws.
+  // Meanwhile other threads may append, flush and wait, one at a time under the same lock;
+  // functions that write a checkpoint or drop entries wait for the end of the sync. Throws if the
+  // sync fails, and Exception if the position was rolled back. Shared files: the transaction must
+  // not end before wait() returns.
   Offset hard_checkpoint_async() const { return get_position(); }
   template <class Lock>
   void wait(Offset position, Lock& lock);
-  // For a single thread.
+  // The same for a single thread, without a lock.
   void wait(Offset position);
 
-  // From here on an integrity entry (format/integrity.h) is written before each checkpoint, or
-  // those that Integrity::sparse says; at once a first one, for everything so far, with a hard
-  // checkpoint. So is it, without this call, in every journal that has such entries. What is copied
-  // from another journal (copy_from) gets none. Those before each checkpoint also detect what a
-  // power cut has damaged that a soft checkpoint has survived. All writers of a shared file should
-  // write them. Does nothing if they are written already.
+  // Writes integrity entries (format/integrity.h) from here on, before the checkpoints that `kind`
+  // names. The first one, for everything so far, is written at once, with a hard checkpoint. A
+  // journal that already has such entries gets more without this call. Bytes that are copied from
+  // another journal (copy_from) get none. Entries before each checkpoint also detect bytes that a
+  // power cut has damaged although their soft checkpoint survived it. All writers of a shared file
+  // should write them. Does nothing if they are written already.
   void enable_integrity(Integrity kind = Integrity::each_checkpoint);
-  // Whether this object writes them: from the first append on.
+  // True if this object writes integrity entries; known from the first append on.
   bool has_integrity() const { return integrity_.is_enabled(); }
-  // This is a copy of a journal that others also write, elsewhere: what they have not is never
-  // appended. A checkpoint then appends no integrity entry; only prepare_checkpoint does, before
-  // what was appended is pushed.
+  // Declares this journal to be a copy of one that others also write, elsewhere. Bytes that the
+  // others do not have are never appended: a checkpoint then appends no integrity entry. Only
+  // prepare_checkpoint() does, before appended entries are pushed.
   void set_copy() { is_copy_ = true; }
 
-  // The older names. half_commit is a hard checkpoint without its last sync: the entries are on
-  // disk, but if the power fails before the system has written both copies, the checkpoint before
-  // it counts.
+  // The older names. checkpoint_half_commit() is a hard checkpoint without its last sync: the
+  // entries are on disk, but if the power fails before the system has written both copies of the
+  // position, the previous checkpoint counts.
   void checkpoint_full_commit() { hard_checkpoint(); }
   void checkpoint_half_commit();
   void checkpoint_no_commit() { soft_checkpoint(); }
   void checkpoint() { checkpoint(default_level_); }
   void checkpoint(Checkpoint_Level level);
   Checkpoint_Level get_default_level() const { return default_level_; }
-  // Only a flush and a sync, no checkpoint.
+  // Flushes and syncs, without a checkpoint.
   void commit();
 
-  // From here on, nothing can be appended before the journal is replayed again from its start.
+  // From here on, nothing can be appended until the journal is replayed again from its start.
   void require_replay();
 
-  // Drops everything behind the checkpoint, in memory and in the file. If there was anything, the
-  // journal must be replayed from its start again before anything is appended. Throws Exception if
-  // the file cannot be truncated, Write_Disabled after a failure; what was flushed stays then.
+  // Drops everything after the checkpoint, in memory and in the file. If anything was dropped, the
+  // journal must be replayed from its start before anything is appended. Throws Exception if the
+  // file cannot be truncated, Write_Disabled after a failure; flushed bytes then stay in the file.
   void rollback();
 
-  // A place behind the checkpoint, or there, that rollback_to() goes back to. It is valid until the
-  // next checkpoint, or until something before it is rolled back.
+  // Returns a place at or after the checkpoint that rollback_to() can return to. It is valid until
+  // the next checkpoint, or until bytes before it are rolled back.
   Replay_Place savepoint() const {
     return {get_position(), replay_.place().context, replay_.transaction_end(), 0};
   }
-  // Drops everything behind the savepoint, in memory and in the file. The journal goes on there:
-  // the caller has taken back what these entries have done to tables. Throws Exception while a blob
-  // is appended in pieces, and Write_Disabled after a failure, also if the file cannot be
-  // truncated; what was flushed stays then.
+  // Drops everything after the savepoint, in memory and in the file; the next entry is appended
+  // there. The caller must already have undone the effect of the dropped entries on tables. Throws
+  // Exception while a blob is appended in pieces or if a checkpoint follows the savepoint, and
+  // Write_Disabled after a failure, also if the file cannot be truncated; flushed bytes then stay
+  // in the file.
   void rollback_to(const Replay_Place& savepoint);
 
-  // The next replay starts at the first entry again. Throws Exception if anything is behind the
+  // Makes the next replay start at the first entry. Throws Exception if entries follow the
   // checkpoint.
   void rewind();
 
-  // Shared files: takes the write lock, waiting for it, and reads the checkpoints. What a dead
-  // writer left behind the checkpoint is saved in a file beside this one, and removed, before
+  // Shared files: waits for the write lock, takes it, and reads the checkpoints. Bytes that a dead
+  // writer has left after the checkpoint are saved in a file beside this one and removed before
   // anything is written (recover()). The new entries must be replayed before anything is appended.
-  // Files that are not shared are locked as long as they are open: nothing happens. Throws
-  // Exception if anything is behind the checkpoint, Corruption_Error if the header is damaged,
-  // Io_Error; the lock is not held then.
+  // Files that are not shared are locked while they are open: nothing is read. Throws Exception if
+  // entries follow the checkpoint, Corruption_Error if the header is damaged, Io_Error; the lock is
+  // not held then.
   void lock_pull();
-  // The same, then replay(), which replays them. If it throws, the lock is not held. Returns the
-  // number of bytes that are new.
+  // The same, then calls replay(), which must replay the new entries. If it throws, the lock is not
+  // held. Returns the number of new bytes.
   template <class Replay>
   Offset lock_pull(Replay&& replay) {
     const Offset old = get_checkpoint();
@@ -271,13 +279,14 @@ class Writable_Journal {
     }
     return get_checkpoint() - old;
   }
-  // Waits for a sync that goes on, and releases the write lock. After a failed write, removes what
-  // it has left behind the checkpoint; with integrity entries, writes the last checkpoint to the
-  // spare words of the header. Does nothing if the lock is not held.
+  // Waits for a running sync, and releases the write lock. After a failed write, first removes the
+  // bytes that it has left after the checkpoint; with integrity entries, writes the last checkpoint
+  // to the spare words of the header. Does nothing if the lock is not held.
   void unlock() noexcept;
 
  private:
-  // While a blob is appended in pieces, its bytes are in the buffer.
+  // Blocks all other writes while a blob is appended in pieces, and its first bytes are in the
+  // buffer.
   class Blob_Guard {
    public:
     explicit Blob_Guard(Writable_Journal& journal) : journal_(journal) {
@@ -304,7 +313,7 @@ class Writable_Journal {
   void get_ready(bool is_for_end = false);
   Blob begin_blob(std::int64_t size);
   void cover_around_blob(std::int64_t size);
-  // Calls f, which appends one entry in pieces; if it throws, they are forgotten.
+  // Calls f(), which appends one entry in pieces. If it throws, the pieces are dropped.
   template <class F>
   auto append_whole(F f);
   void start_integrity();
@@ -330,15 +339,15 @@ class Writable_Journal {
   Sync_Group syncs_;
   Integrity_Writer integrity_;
   Journal_Recovery recovery_;
-  std::atomic<bool> is_ready_ = false;  // replayed, and locked
-  bool has_appended_ = false;           // or was about to; since it was locked
+  std::atomic<bool> is_ready_ = false;  // replayed and locked
+  bool has_appended_ = false;           // something, or was about to, since the file was locked
   bool is_locked_ = false;              // shared files only
   bool is_in_blob_ = false;
   const bool ends_transactions_;
   const bool wants_integrity_;
   bool is_copy_ = false;
   bool is_preallocation_automatic_ = false;
-  int hard_checkpoints_ = 0;  // while it is automatic
+  int hard_checkpoints_ = 0;  // their number, while preallocation is automatic
   const Checkpoint_Level default_level_;
   bool has_new_checkpoint_ = false;  // since the file was locked
 };
@@ -348,7 +357,7 @@ void Writable_Journal::wait(Offset position, Lock& lock) {
   for (bool has_let_others_in = false; !checkpoints_.is_durable(position);) {
     require_position(position);
     const bool is_first = !syncs_.is_pending();
-    // Those who were woken by the last sync have more to write.
+    // Yields once: threads woken by the last sync may append first, and share the next sync.
     if (is_first && !has_let_others_in) {
       has_let_others_in = true;
       lock.unlock();
@@ -404,7 +413,8 @@ Blob Writable_Journal::append_blob(std::int64_t size, Read&& read) {
   if (size < 0 || size > static_cast<std::int64_t>(max_compact))
     throw Exception("a blob cannot have " + std::to_string(size) + " bytes");
   require_ready();
-  flush();  // earlier blobs are in the file, and need no flush when they are read
+  // Puts earlier blobs in the file: read() may read them, but cannot flush meanwhile.
+  flush();
   const auto append = [&] {
     cover_around_blob(size);
     const Blob blob = begin_blob(size);
