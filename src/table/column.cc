@@ -10,16 +10,16 @@ namespace joedb::inline v1 {
 
 static constexpr std::size_t tolerated_garbage = std::size_t{1} << 16;
 static constexpr std::size_t first_block = 1024;
-// From this size on, a block of texts has addresses to grow to.
+// From this size on, a block of texts reserves address space to grow.
 static constexpr std::size_t large_block = std::size_t{1} << 16;
 
-// Addresses for an empty block that begins with so many bytes.
+// Reserves address space for an empty block that begins with `needed` bytes.
 static void reserve_to_grow(Zeroed_Memory& block, std::size_t needed, std::size_t wanted) {
   if (needed > large_block && !block.reserve(Zeroed_Memory::generous(wanted)))
     block.reserve(2 * wanted);
 }
 
-// Makes room for `size` bytes behind the texts.
+// Makes room for `size` bytes after the texts.
 void Column<std::string_view>::make_room(std::size_t size) {
   const std::size_t needed = used_ + size;
   if (needed <= texts_.size()) return;
@@ -41,7 +41,7 @@ std::size_t Column<std::string_view>::allocate(std::size_t size) {
   return offset;
 }
 
-// One of the two texts is long. A text that fits where the old one was is written there.
+// The old or the new text is long. A text that fits in the place of the old one is written there.
 void Column<std::string_view>::set_far(String_Handle& h, std::string_view value) {
   const std::size_t old_space = space_of(h);
   const bool was_mapped = old_space > 0 && h.offset() < mapped_;
@@ -53,6 +53,7 @@ void Column<std::string_view>::set_far(String_Handle& h, std::string_view value)
     const bool fits = old_space >= space;
     const std::size_t offset = fits ? h.offset() : allocate(space);
     char* const text = texts_.data() + offset;
+    // memmove, because `value` may be a text of this column in the same place.
     std::memmove(text, value.data(), value.size());
     text[value.size()] = 0;
     h.size = static_cast<std::uint32_t>(value.size());
@@ -61,12 +62,12 @@ void Column<std::string_view>::set_far(String_Handle& h, std::string_view value)
   }
   if (was_mapped) return;
   garbage_ += new_garbage;
-  // A collection looks at every handle: there must be enough to gain.
+  // A collection visits every handle, so there must be enough to gain.
   const std::size_t tolerated = std::max(tolerated_garbage, capacity_ * sizeof(String_Handle));
   if (garbage_ > tolerated && garbage_ > (used_ - mapped_) / 2) collect_garbage();
 }
 
-// Without memory the garbage stays.
+// If memory is exhausted, the garbage stays.
 void Column<std::string_view>::collect_garbage() noexcept {
   const std::size_t most = used_ - mapped_;
   const auto is_movable = [&](const String_Handle& h) {
@@ -106,7 +107,7 @@ Column_Memory Column<std::string_view>::copy(std::size_t rows) const {
   return result;
 }
 
-// Nothing of the new block is a map.
+// mapped_ becomes 0, because the new block is a copy, not a map.
 Column_Memory Column<std::string_view>::replace(Column_Memory memory) noexcept {
   Column_Memory result{std::move(memory_), std::move(texts_)};
   memory_ = std::move(memory.values);
@@ -120,7 +121,8 @@ Column_Memory Column<std::string_view>::replace(Column_Memory memory) noexcept {
 
 static constexpr std::size_t page_size = 4096;
 
-// The texts in the order of their rows, without garbage. Their block ends with a page.
+// Writes the handles, and then the texts in the order of their rows, without garbage. Zeros fill
+// the last page of the texts.
 void Column<std::string_view>::save(Section_Writer& out, std::size_t rows) const {
   out.begin_section();
   std::size_t size = 0;
@@ -154,7 +156,7 @@ void Column<std::string_view>::restore(Section_Reader& in, std::size_t rows) {
   Zeroed_Memory texts;
   if (used > 0) {
     in.section(texts, used, Zeroed_Memory::generous(2 * used));
-    texts.grow(used + 1);  // a zero behind whatever the last text is
+    texts.grow(used + 1);  // a zero byte after the last text, also in a damaged snapshot
   }
   memory_ = std::move(memory);
   texts_ = std::move(texts);

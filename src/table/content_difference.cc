@@ -14,7 +14,7 @@ bool is_equal(const T& a, const T& b) {
     return a == b;
 }
 
-// The order of records, and which ids are in use.
+// Compares the order of records, and the set of ids in use.
 std::string difference(const Record_Ids& a, const Record_Ids& b) {
   if (a.size() != b.size() || a.used_count() != b.used_count()) return ", number of records";
   if (a.next_free() != b.next_free()) return ", next free id";

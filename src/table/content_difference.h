@@ -7,9 +7,10 @@
 
 namespace joedb::inline v1 {
 
-// Where two databases differ first, as text like "table city, record 3, field name"; empty if they
-// do not: schema, records in their order, the bits of their values, the ids that new records will
-// get, indexes and time stamps. Neither is believed: it ends whatever their lists say.
+// Returns the first difference of two databases as text like "table city, record 3, field name";
+// empty if there is none. Compares schema, records in their order, the bits of their values, the
+// ids that new records will get, indexes and time stamps. Trusts neither database: terminates even
+// if their lists are damaged.
 std::string content_difference(const Database& a, const Database& b);
 
 }  // namespace joedb::inline v1

@@ -14,7 +14,7 @@
 
 namespace joedb::inline v1 {
 
-// Small enough for memory and time, large enough for any honest use.
+// Small enough for memory and time, large enough for any legitimate use.
 static constexpr index_t rows_for_free = index_t{1} << 24;
 
 index_t Database::free_rows_of_journal(Offset size) {
@@ -90,7 +90,8 @@ void Database::set_observer(Change_Observer* observer) {
 
 // ---- checks -------------------------------------------------------------------------------------
 
-// A name of a damaged or hostile file, which may be about to be shown on a terminal.
+// Returns `name` as it can be shown on a terminal: quoted if it has control characters, because it
+// may come from a damaged or hostile file.
 static std::string visible(std::string_view name) {
   const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
   if (std::none_of(name.begin(), name.end(), is_control)) return std::string(name);
@@ -277,7 +278,8 @@ static std::unique_ptr<Section_Reader> open_group(const Snapshot_File& snapshot,
 
 namespace {
 
-// Rows come from sections alone.
+// Applies the schema entries of a snapshot. Other entries are rejected, because the rows of a
+// snapshot come only from its sections.
 struct Schema_Only {
   template <class Entry>
   void operator()(const Entry& entry) const {
@@ -319,7 +321,7 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
               "ones, as they do in joedb 10 and with --classic",
         0);
   const auto in = open_group(snapshot, "database");
-  in->number();  // these two are for suits()
+  in->number();  // the first two numbers are for suits()
   in->number();
   const index_t rows_beyond_limit = in->number();
   if (rows_beyond_limit < 0 || rows_beyond_limit > free_rows_of_journal(snapshot.place().position))
@@ -336,7 +338,8 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
   }
   if (schema != schema_entries_)
     throw Corruption_Error("its tables are not those of the schema", 0);
-  // The next insertion into a table may have a text of it as a value: also after a failure.
+  // Runs also after a failure: the next insertion into a table may take a text of that table as its
+  // value, and must not move the column.
   struct Make_Room {
     ~Make_Room() {
       for (const auto& table : tables)
@@ -344,8 +347,8 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
     }
     const std::vector<std::unique_ptr<Table>>& tables;
   } const at_the_end{tables_};
-  // Other rows have an entry of their own, of a byte at least. Without fields, no section says how
-  // many there are.
+  // Every other row has an entry of its own, of at least one byte. For a table without fields, no
+  // section bounds the number of rows.
   constexpr index_t largest = index_t{1} << 61;
   index_t left =
       std::min(snapshot.place().position, largest) + std::min(rows_beyond_limit, largest);
@@ -368,7 +371,8 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
   snapshot_source_ = std::make_shared<Snapshot_Source>(std::move(file));
 }
 
-// An index is written anew: a sorted run in the place of another one and a tree.
+// Moves tables to spill_file_, and writes each index to a new file, as one sorted run that replaces
+// the old run and tree.
 void Database::spill() {
   require_intact();
   if (!spill_file_) spill_file_ = std::make_shared<Temporary_File>("a temporary file");
@@ -381,7 +385,7 @@ void Database::spill() {
     out.begin_group("index");
     index->save(out);
     out.finish({}, {});
-    require_intact();  // what was read for it
+    require_intact();  // the tables that save() has read
     const Snapshot_File saved(std::move(file));
     index->restore(*open_group(saved, "index"));
   }
@@ -400,7 +404,7 @@ void Database::look_for_damage() const {
 
 namespace {
 
-// What of a run needs no preparation: other entries are left to decode_entry.
+// Applies those entries of a run that need no preparation; decode_entry handles the others.
 template <class Find_Table>
 class Run_Sink {
  public:

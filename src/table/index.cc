@@ -20,12 +20,12 @@
 // Invariants:
 //
 // 1. The state of a record says where it is: nowhere, waiting for insert_waiting() or insert(), in
-//    the run, or in the tree. It is in one of them at most.
-// 2. The tree and the entries of the run that have not left are sorted by key and then id, as the
-//    columns have the keys now. The columns of entries that have left are never read.
-// 3. A place has the position in the run of its record of the tree: what has not left before it is
-//    smaller, what has not left from there on is larger. So going through both searches the run
-//    once for each record of the tree, and compares nothing for those of the run.
+//    the run, or in the tree. It is in at most one of them.
+// 2. The tree and the live entries of the run are sorted by key and then id, with the current keys
+//    in the columns. The columns of entries that were erased from the run are never read.
+// 3. A Place holds the position in the run of its tree record: live entries before that position
+//    are smaller than the tree record, live entries from there on are larger. So a scan of the
+//    index searches the run once for each tree record, and compares nothing for entries of the run.
 
 namespace joedb::inline v1 {
 
@@ -35,7 +35,7 @@ static std::uint64_t in_order(std::int64_t value) {
   return static_cast<std::uint64_t>(value) ^ (std::uint64_t{1} << 63);
 }
 
-// As IEEE 754 numbers are made, their bits have the order of their values, but for the sign.
+// Except for the sign, the bits of IEEE 754 numbers have the order of their values.
 static std::uint64_t in_order(double value) {
   if (std::isnan(value)) return std::numeric_limits<std::uint64_t>::max();
   const auto bits = std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value);
@@ -79,11 +79,12 @@ template Key_Part key_part(Blob);
 // ---- the tree -----------------------------------------------------------------------------------
 
 struct Index::Entry {
-  std::uint64_t number;  // of the first part of its key
+  std::uint64_t number;  // Key_Part::number of the first part of the key
   index_t id;
 };
 
-// Of the records whose keys begin with `key`: behind those with ids up to this one.
+// A position in the order of the index: after all records with keys that begin with `key` and with
+// ids up to `id`.
 struct Index::Bound {
   Key key;
   index_t id;
@@ -93,7 +94,7 @@ static constexpr index_t every_record = std::numeric_limits<index_t>::max();
 
 namespace {
 
-// Memory for the nodes of a tree. What an insertion may need is taken before it.
+// Memory for the nodes of a tree, allocated before an insertion, so that the insertion cannot fail.
 class Node_Pool {
  public:
   Node_Pool() = default;
@@ -104,7 +105,7 @@ class Node_Pool {
   Node_Pool(const Node_Pool&) = delete;
   Node_Pool& operator=(const Node_Pool&) = delete;
 
-  // For one insertion: a leaf, and an inner node for each level of the largest tree.
+  // Allocates for one insertion: a leaf, and an inner node for each level of the largest tree.
   void reserve() {
     while (classes_[0].count < 2) put(classes_[0], ::operator new(sizes[0]));
     while (classes_[1].count < 18) put(classes_[1], ::operator new(sizes[1]));
@@ -170,7 +171,7 @@ struct Index::Tree {
     }
     bool operator()(const Bound& a, const Entry& b) const { return !(*this)(b, a); }
     const Index* index;
-    bool is_exact;  // Entry::number is the whole key
+    bool is_exact;  // true if Entry::number is the whole key
   };
   using Set = absl::btree_set<Entry, Less, Pool_Allocator<Entry>>;
 
@@ -179,21 +180,22 @@ struct Index::Tree {
   Node_Pool pool;
   Set set;
   Set::const_iterator end() const { return set.end(); }
-  // Where prepare() has found that a record would go. Good until the index changes.
+  // The place that prepare() has found for a record. Valid until the index changes.
   struct Prepared_Place {
     index_t id = no_record;
     std::uint64_t changes = 0;
     Set::const_iterator iterator;
     std::size_t position = 0;
   } prepared;
-  std::vector<Key_Part> new_key;  // of prepare(): so it needs no memory each time
+  std::vector<Key_Part> new_key;  // reused by prepare(), to avoid an allocation for each call
 };
 
-// The first records of tree and run that are not before a place.
+// The first record of the tree and the first live entry of the run that are not before a place.
 struct Index::Place {
   Tree::Set::const_iterator tree;
   std::size_t run;
-  std::size_t tree_position;  // of the first in the run that is larger than that of the tree
+  // Position of the first live entry of the run that is larger than the tree record (invariant 3).
+  std::size_t tree_position;
 };
 
 Index::Index(Index_Definition definition, const Table& table)
@@ -262,7 +264,7 @@ int Index::compare(index_t id, Key key) const {
   return 0;
 }
 
-// The key that a record has.
+// The key of a record, from the columns.
 class Index::Record_Key {
  public:
   Record_Key(const Index& index, index_t id) {
@@ -285,12 +287,12 @@ class Index::Record_Key {
 // ---- searching ----------------------------------------------------------------------------------
 
 struct Index::Found {
-  std::size_t position;  // of an entry that has not left, or the end
-  bool is_equal;         // it has the key
+  std::size_t position;  // of a live entry, or the end
+  bool is_equal;         // the entry has the key
 };
 
-// The first record of the run behind a bound. Among records with the same slice it compares keys;
-// if no other key has the slice, only ids.
+// Returns the first live entry of the run after a bound. Among entries with the same slice,
+// compares keys; if no other key has the slice, only ids.
 Index::Found Index::search_run(const Bound& bound) const {
   const Index_Run& run = *run_;
   if (bound.key.empty())
@@ -341,7 +343,7 @@ Index::Place Index::place_at(Iterator tree, std::size_t run) const {
   return {tree, run, tree == tree_->end() ? run_->size() : position_of(tree->id)};
 }
 
-// Of the first entry of the run that is larger than a record of the tree.
+// Returns the position of the first live entry of the run that is larger than a record of the tree.
 std::size_t Index::position_of(index_t id) const {
   return run_->size() == 0 ? 0 : search_run(Bound{Record_Key(*this, id).key(), id}).position;
 }
@@ -360,7 +362,7 @@ Record_Id Index::find(Key key) const {
   }
   if (tree_->set.empty()) return result;
   const auto found = std::as_const(tree_->set).lower_bound(Bound{key, no_record});
-  // Most keys differ in their number, and then their texts need not be read.
+  // Most keys differ in their number; their texts need not be read.
   if (found == tree_->end() || found->number != key[0].number || compare(found->id, key) != 0)
     return result;
   return result.is_null() || found->id < result.value() ? Record_Id(found->id) : result;
@@ -376,7 +378,7 @@ index_t Index::record_at(const Place& place) const {
   return is_in_tree(place) ? place.tree->id : run_->id(place.run);
 }
 
-// Requires that it is not at the end.
+// Requires that the place is not the end.
 void Index::move_on(Place& place) const {
   if (is_in_tree(place))
     place = place_at(std::next(place.tree), place.run);
@@ -384,7 +386,7 @@ void Index::move_on(Place& place) const {
     place.run = run_->next_live(place.run + 1);
 }
 
-// False at the beginning.
+// Returns false at the beginning.
 bool Index::move_back(Place& place) const {
   const std::size_t previous = run_->previous_live(place.run);
   if (place.tree != tree_->set.begin()) {
@@ -414,7 +416,8 @@ Index::Cursor Index::cursor(const Place& place) const {
   return cursor;
 }
 
-// The place of its record, or where that would be.
+// Returns the place of the cursor's record, or, if the record is not in the index, the place it
+// would have.
 Index::Place Index::place(const Cursor& cursor) const {
   if (cursor.changes_ == changes_) {
     Place place;
@@ -437,7 +440,7 @@ Index::Cursor Index::begin() const {
   return cursor(place_at(std::as_const(tree_->set).begin(), run_->next_live(0)));
 }
 
-// Without a place: loops compare each cursor with it.
+// Finds no place, because loops compare each cursor with end().
 Index::Cursor Index::end() const {
   Cursor cursor;
   cursor.index_ = this;
@@ -475,7 +478,8 @@ void Index::Cursor::next() {
   const Index_Run& run = *index_->run_;
   Place place = index_->place(*this);
   if (changes_ == index_->changes_) {
-    if (place.tree == index_->tree_->end()) [[likely]] {  // what is left is in the run
+    // Only entries of the run remain.
+    if (place.tree == index_->tree_->end()) [[likely]] {
       position_ = run.next_live(position_ + 1);
       record_ = position_ < run.size() ? Record_Id(run.id(position_)) : Record_Id();
       return;
@@ -483,7 +487,7 @@ void Index::Cursor::next() {
     index_->move_on(place);
   } else {
     const bool is_end = place.tree == index_->tree_->end() && place.run == run.size();
-    // Unless the record has left, and this is the next one.
+    // If the record was erased, `place` is already the next record.
     if (!is_end && Record_Id(index_->record_at(place)) == record_) index_->move_on(place);
   }
   *this = index_->cursor(place);
@@ -513,7 +517,7 @@ bool Index::triggers(Field_Id field) const {
 void Index::set_state(index_t id, State next) {
   const State old = state(id);
   waiting_count_ += static_cast<std::size_t>(next == State::waiting);
-  // A snapshot may have said another number.
+  // A damaged snapshot may have a wrong number.
   waiting_count_ -= static_cast<std::size_t>(old == State::waiting && waiting_count_ > 0);
   states_.data()[id] = static_cast<char>(next);
 }
@@ -557,7 +561,7 @@ void Index::require_unique(index_t id, std::span<const New_Value> values) const 
   tree_->prepared = {id, changes_, place, in_run.position};
 }
 
-// The values are those of the record that has them already.
+// The message has the values of `other`, the record that already has the key.
 void Index::throw_violation(index_t id, index_t other) const {
   std::string text = definition_.schema_name.empty() ? "" : definition_.schema_name + ": ";
   text += definition_.name + " unique index failure: (";
@@ -586,7 +590,8 @@ void Index::take_out(index_t id) {
 
 void Index::put_in(index_t id) {
   if (is_deferred_) {
-    if (waiting_.size() > size() / 4 + 64) {  // a record that changes often is there often
+    // A record that changes often is in the list several times.
+    if (waiting_.size() > size() / 4 + 64) {
       waiting_.clear();
       has_unlisted_ = true;
     }
@@ -659,13 +664,14 @@ void Index::insert_waiting() {
       for (const index_t id : waiting_)
         if (state(id) == State::waiting) put_in(id);
   } catch (...) {
-    has_unlisted_ = true;  // prepare() tries again: all that is written is in the index
+    // prepare() retries, so that later changes find all records in the index.
+    has_unlisted_ = true;
     throw;
   }
   waiting_.clear();
 }
 
-// In the order of keys: then places that are near are found one after the other.
+// Inserts in key order, so that successive insertions are at nearby places.
 void Index::insert_unlisted() {
   std::vector<index_t> ids;
   for (index_t id = 0; id < table_.records().size(); ++id)
@@ -679,9 +685,9 @@ void Index::insert_unlisted() {
 
 bool Index::has_wide_ids() const { return table_.records().size() > index_t{1} << 31; }
 
-// By keys and then ids. The ids are in ascending order. Where many keys are equal in their first
-// part or in the beginning of a text, comparing through columns would take long: so it sorts by the
-// next eight bytes, and goes on with those that are equal in these.
+// Sorts by keys and then ids. Requires ids in ascending order. If many keys are equal in their
+// first part or in the beginning of a text, comparing through columns is slow. So this sorts by the
+// next eight bytes, and recurses into groups that are equal in them.
 template <class Id>
 void Index::sort_equal(std::span<Id> ids, int depth) const {
   const auto is_less = [&](Id a, Id b) {
@@ -727,7 +733,8 @@ void Index::sort_equal(std::span<Id> ids, int depth) const {
   }
 }
 
-// Of all records that wait or are in the index, which is as before if this throws.
+// Builds a run of all records that wait or are in the index. If this throws, the index is
+// unchanged.
 template <class Id>
 void Index::build() {
   const index_t size = table_.records().size();
@@ -766,7 +773,8 @@ void Index::build() {
   has_unlisted_ = false;
 }
 
-// Sorts records with equal slices, and throws if a unique index has a key twice.
+// Sorts records with equal slices. Throws Unique_Violation if a unique index would hold a key
+// twice.
 template <class Id>
 void Index::finish_sorting(std::span<const std::uint64_t> keys, std::span<Id> ids) const {
   const bool is_exact = tree_->set.key_comp().is_exact;
@@ -782,7 +790,7 @@ void Index::finish_sorting(std::span<const std::uint64_t> keys, std::span<Id> id
   }
 }
 
-// For a number of records that wait or are in the index: from a sample of them.
+// Makes a coder for the `count` records that wait or are in the index, from a sample of them.
 Key_Coder Index::make_coder(std::size_t count) const {
   constexpr std::size_t sample_size = 1 << 14;
   const std::size_t step = count / sample_size + 1;
@@ -808,7 +816,8 @@ void Index::for_each_place(F f) const {
   for (; place.tree != end.tree || place.run != end.run; move_on(place)) f(place);
 }
 
-// The slices of the run are good for the new one, too, unless most records were not in its sample.
+// The new run keeps the coder and slices of the old one, unless most records are in the tree, and
+// so were not in its sample.
 void Index::save(Section_Writer& out) const {
   const index_t rows = table_.records().size();
   out.number(static_cast<std::int64_t>(waiting_count_));

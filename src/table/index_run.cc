@@ -13,7 +13,8 @@ namespace joedb::inline v1 {
 
 // ---- slices -------------------------------------------------------------------------------------
 
-// Without the ends of a large sample, so that a few odd keys do not matter.
+// Sorts the sample, and returns its smallest and largest key. In a large sample, ignores 1/256 of
+// the keys at each end, so that a few outliers do not matter.
 template <class T>
 static std::pair<T, T> ends_of(std::vector<T>& sample) {
   std::sort(sample.begin(), sample.end());
@@ -40,7 +41,8 @@ Key_Coder Key_Coder::of_texts(std::vector<std::string_view> sample) {
   return coder;
 }
 
-// In the middle of the range if there is room: larger numbers may come.
+// Centers the sample in the range of slices if there is room, because larger numbers may be
+// inserted later.
 Key_Coder Key_Coder::of_numbers(std::vector<std::uint64_t> sample) {
   Key_Coder coder;
   if (sample.empty()) return coder;
@@ -213,8 +215,8 @@ struct Keyed_Ids {
 constexpr int digit_bits = 8;
 constexpr std::size_t digits = 1 << digit_bits;
 
-// In the order of the digit at `shift`; those with the same one keep their order. Returns where the
-// next digit begins for each.
+// Sorts by the digit at `shift`; the sort is stable. Returns, for each digit, where the keys with
+// the next digit begin.
 template <class Id>
 std::array<std::size_t, digits> distribute(const Keyed_Ids<Id>& from, const Keyed_Ids<Id>& to,
                                            std::size_t size, int shift) {
@@ -231,8 +233,8 @@ std::array<std::size_t, digits> distribute(const Keyed_Ids<Id>& from, const Keye
   return places;
 }
 
-// Radix sort: what is larger than the cache of a processor by its most significant digit, each of
-// the parts by its least significant ones first.
+// Radix sort: parts larger than the cache of a processor are sorted by their most significant digit
+// first, the resulting smaller parts by their least significant digits first.
 template <class Id>
 void sort_part(const Keyed_Ids<Id>& part, const Keyed_Ids<Id>& other, std::size_t size) {
   constexpr std::size_t few = 32, cached = std::size_t{1} << 16;

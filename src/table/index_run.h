@@ -20,17 +20,18 @@ namespace joedb::inline v1 {
 
 // ---- slices -------------------------------------------------------------------------------------
 
-// Makes slices of keys: numbers of 4 or 8 bytes that say most about where a key is among those of a
-// run. They are made for the keys of a sample, and distinguish these well.
+// Encodes keys as slices: numbers of 4 or 8 bytes that approximate the place of a key in a run. A
+// coder is made for the keys of a sample, and distinguishes these well.
 //
-// Any key has a slice, and slices are in the order of the keys: of two keys with different slices,
-// the one with the smaller slice is smaller. Keys with equal slices must be compared.
+// Every key has a slice, and slices have the order of the keys: of two keys with different slices,
+// the key with the smaller slice is smaller. Keys with equal slices must be compared.
 //
-// * Texts: what stands behind the common prefix, as digits of a number whose base is the number of
-//   different bytes in the sample. So 4 bytes hold 6 letters or 9 decimal digits. A text without
+// * Texts: the bytes after the common prefix, as digits of a number whose base is about the number
+//   of different bytes in the sample. So 4 bytes hold 6 letters or 9 decimal digits. A text without
 //   the prefix has the smallest slice of all, or the largest.
-// * Numbers, slices of 4 bytes: their distance from a number below the sample, without bits that
-//   would not fit. The smallest and the largest slice belong to all numbers out of range.
+// * Numbers, slices of 8 bytes: the numbers themselves.
+// * Numbers, slices of 4 bytes: the distance from a number below the sample, without the low bits
+//   that do not fit. The smallest and the largest slice are shared by all numbers out of range.
 class Key_Coder {
  public:
   struct Slice {
@@ -38,19 +39,19 @@ class Key_Coder {
     bool is_exact;  // no other key has this slice
   };
 
-  // Distinguishes nothing.
+  // A default coder distinguishes no keys.
   Key_Coder() = default;
   static Key_Coder of_texts(std::vector<std::string_view> sample);
   static Key_Coder of_numbers(std::vector<std::uint64_t> sample);
 
-  bool is_wide() const { return is_wide_; }  // slices of 8 bytes
+  bool is_wide() const { return is_wide_; }  // true if slices have 8 bytes
   Key_Coder with_width(bool is_wide) const;
 
-  // Of a key of the kind that the sample had.
+  // Returns the slice of a key, which must be of the same kind as the sample.
   Slice encode(const Key_Part& key) const {
     return is_text_ ? encode_text(key.text) : encode_number(key.number);
   }
-  // Of a slice of 8 bytes, the one of 4 bytes of the same key. Requires !is_wide().
+  // Returns the slice of 4 bytes of the key that has this slice of 8 bytes. Requires !is_wide().
   std::uint64_t narrow(std::uint64_t wide) const;
 
   void save(Section_Writer& out) const;
@@ -82,21 +83,24 @@ class Key_Coder {
   // texts
   std::string prefix_;
   Bytes used_ = {};
-  // Of each byte: 1 … radix_ - 1 in their order, 0 for the end of the text. With `unknown`: a byte
-  // that the sample had not, behind all texts that go on with this digit.
+  // The digit of each byte: 1 … radix_ - 1, in the order of the bytes; digit 0 is the end of the
+  // text. The flag `unknown` marks a byte that is not in the sample: a text with it sorts after all
+  // texts that have this digit in its place.
   std::array<std::uint16_t, 256> digits_of_ = {};
-  bool has_end_ = true;  // false if there is no digit left for the end: it is that of the zero byte
+  // False if the sample has all 256 bytes: the end then shares digit 0 with the zero byte.
+  bool has_end_ = true;
   std::uint64_t radix_ = 2;
   std::size_t digit_count_ = 0;
   std::array<std::uint64_t, largest_digits + 1> powers_ = {};  // of radix_
-  std::uint64_t narrow_unit_ = 1;                              // slices of 8 bytes in one of 4
+  std::uint64_t narrow_unit_ = 1;  // number of 8-byte slices for each 4-byte slice
 };
 
-// Chooses the width of slices for sorted keys. Those of 8 bytes must distinguish much better.
+// Chooses the width of slices for sorted keys. 8 bytes are chosen only if they give more different
+// slices than 4 bytes, by more than a quarter of the number of keys.
 class Width_Choice {
  public:
   explicit Width_Choice(const Key_Coder& narrow) : coder_(narrow) {}
-  // Of the next key, its slice of 8 bytes.
+  // Adds the 8-byte slice of the next key.
   void add(std::uint64_t wide) {
     const std::uint64_t narrow = coder_.narrow(wide);
     wide_count_ += size_ == 0 || wide != last_wide_ ? 1 : 0;
@@ -115,16 +119,17 @@ class Width_Choice {
 
 // ---- the run ------------------------------------------------------------------------------------
 
-// Which of many are not set, of bits that start clear. Each level above has a bit for each word of
-// the one below, set if all bits of the word are.
+// A set of bits that finds clear bits fast. All bits start clear. Each level above the lowest has a
+// bit for each word of the level below, set if all bits of that word are set.
 class Bit_Tree {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
 
-  // Empty before. Throws std::bad_alloc.
+  // Makes room for `bits` bits. Requires an empty tree. Throws std::bad_alloc.
   void grow(std::size_t bits);
   void set(std::size_t bit);
-  // The first clear one from this on, the last one up to this; `none` if there is none.
+  // Return the first clear bit from `bit` on, or the last one up to `bit`; `none` if there is none.
+  // next_clear may return a bit past the end.
   std::size_t next_clear(std::size_t bit) const;
   std::size_t previous_clear(std::size_t bit) const;
 
@@ -138,35 +143,35 @@ class Bit_Tree {
   std::vector<Zeroed_Memory> levels_;
 };
 
-// The sorted records of an index, which do not change but for marks of those that have left it:
-// three arrays, in place also when they come from a snapshot.
+// The sorted records of an index. They do not change, except that erased records are marked. Three
+// arrays, which are used in place also when they come from a snapshot:
 //
-//     ids      4 bytes a record, the top bit of which is the mark (8 bytes, with 2^31 records)
+//     ids      4 bytes a record, the top bit of which is the mark (8 bytes, with more than 2^31
+//              records)
 //     slices   4 or 8 bytes a record: Key_Coder
 //     levels   an implicit search tree of 16 slices a node: the first slices of each 16 slices, of
 //              each 16 of these, and so on (S+ tree:
 //              en.algorithmica.org/hpc/data-structures/s-tree)
 //
-// A mark must be looked at before the columns of the record are: these may have a new key.
-// What comes from a snapshot can be any bytes. Then an entry with an id that is not in use has
-// left, and wrong order makes wrong results of searches, but nothing outside of the arrays is
-// touched.
+// Check the mark of an entry before you read the columns of its record, which may have a new key. A
+// snapshot may have any bytes: an entry with an id that is not in use then counts as erased, and
+// wrong order makes searches return wrong results, but no memory outside the arrays is accessed.
 class Index_Run {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
 
   Index_Run() = default;
 
-  // Sorts ids by their keys, which are slices of 8 bytes; equal ones stay as they are. Both take as
-  // much memory again while it lasts.
+  // Sorts ids by their keys, which are slices of 8 bytes. The sort is stable. While it runs, it
+  // needs as much memory again for both arrays.
   template <class Id>
   static void sort(Zeroed_Memory& keys, Zeroed_Memory& ids, std::size_t size);
-  // Of sorted records. `coder` makes the narrow slices; keys are kept where they distinguish much
-  // better. Throws std::bad_alloc.
+  // Makes a run of sorted records. `coder` makes the 4-byte slices; the 8-byte keys are kept if
+  // they distinguish much better (Width_Choice). Throws std::bad_alloc.
   Index_Run(Key_Coder coder, Zeroed_Memory keys, Zeroed_Memory ids, std::size_t size,
             bool has_wide_ids);
 
-  std::size_t size() const { return size_; }  // with those that have left
+  std::size_t size() const { return size_; }  // includes erased entries
   std::size_t live_count() const { return live_count_; }
   const Key_Coder& coder() const { return coder_; }
 
@@ -181,44 +186,44 @@ class Index_Run {
     return coder_.is_wide() ? array<std::uint64_t>(slices_)[i] : array<std::uint32_t>(slices_)[i];
   }
 
-  // The first entry from i on that has not left, or size().
+  // Returns the first live entry from i on, or size().
   std::size_t next_live(std::size_t i) const {
     return i >= size_ || is_live(i) ? i : find_next_live(i);
   }
-  // The last entry before i that has not left, or `none`.
+  // Returns the last live entry before i, or `none`.
   std::size_t previous_live(std::size_t i) const;
 
-  // The first entry whose slice is not less.
+  // Returns the first entry with a slice that is not less.
   std::size_t lower_bound(std::uint64_t slice) const {
     return coder_.is_wide() ? lower_bound_of(slice)
                             : lower_bound_of(static_cast<std::uint32_t>(slice));
   }
-  // The end of those with the slice that entry i has.
+  // Returns the end of the entries that have the same slice as entry i.
   std::size_t end_of_equal(std::size_t i) const;
 
-  // Whether a key with this slice belongs before entry i, and no entry has the slice there.
+  // True if a key with this slice belongs just before entry i, and neither neighbour has the slice.
   bool is_between(std::size_t i, std::uint64_t value) const {
     return (i == 0 || slice(i - 1) < value) && (i == size_ || value < slice(i));
   }
 
-  // The entry leaves.
+  // Marks the entry as erased.
   void mark(std::size_t i);
 
   // ---- snapshots
 
-  // Writes a run, of which slices come one by one: `for_each_id` calls what it is given with each
-  // id, `for_each_slice` with each slice, `size` times, in order.
+  // Writes a run whose ids and slices come one by one: `for_each_id` calls its argument with each
+  // id, and `for_each_slice` with each slice, `size` times, in order.
   template <class For_Each_Id, class For_Each_Slice>
   static void save(Section_Writer& out, const Key_Coder& coder, std::size_t size, bool has_wide_ids,
                    For_Each_Id for_each_id, For_Each_Slice for_each_slice);
-  // Throws Corruption_Error, Io_Error, std::bad_alloc.
+  // Throws Corruption_Error, Io_Error or std::bad_alloc. `records` must outlive the run.
   static Index_Run restore(Section_Reader& in, bool is_text, const Record_Ids& records);
   bool is_mapped() const { return ids_.is_mapped(); }
   bool was_cut() const { return ids_.was_cut() || slices_.was_cut() || levels_.was_cut(); }
 
  private:
   static constexpr std::size_t node_size = 16;
-  static constexpr std::size_t block_size = 64;  // entries of one bit of marked_blocks_
+  static constexpr std::size_t block_size = 64;  // entries for each bit of marked_blocks_
   static constexpr std::uint32_t narrow_mark = std::uint32_t{1} << 31;
   static constexpr std::uint64_t wide_mark = std::uint64_t{1} << 63;
 
@@ -245,8 +250,9 @@ class Index_Run {
   std::size_t lower_bound_of(Slice slice) const;
 
   struct Level {
-    std::size_t start;  // in levels_, in slices
-    std::size_t size;   // slices, one for each node of the level below, and then the largest ones
+    std::size_t start;  // offset in levels_, in slices
+    // Number of slices, one for each node of the level below. The largest slice pads the last node.
+    std::size_t size;
   };
   static std::vector<Level> levels_of(std::size_t size);
   static std::size_t slice_count(const std::vector<Level>& levels) {
@@ -264,15 +270,15 @@ class Index_Run {
   Zeroed_Memory ids_;
   Zeroed_Memory slices_;
   Zeroed_Memory levels_;
-  std::vector<Level> level_list_;  // from the lowest
+  std::vector<Level> level_list_;  // the lowest level first
   Bit_Tree marked_blocks_;
-  const Record_Ids* records_ = nullptr;  // if the ids come from a snapshot
+  const Record_Ids* records_ = nullptr;  // not null if the ids come from a snapshot
 };
 
 // ---- searching ----------------------------------------------------------------------------------
 
-// In each node, the last slice that is less leads to where the first one that is not less is, or it
-// begins the next node.
+// Descends in each node at the last slice that is less: the first slice that is not less is in that
+// child, or begins the next node.
 template <class Slice>
 std::size_t Index_Run::lower_bound_of(Slice slice) const {
   if (size_ == 0) return 0;
@@ -291,7 +297,7 @@ std::size_t Index_Run::lower_bound_of(Slice slice) const {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// Appends values to a section in larger pieces.
+// Appends values to a section in pieces of up to 64 KiB.
 class Piece_Writer {
  public:
   explicit Piece_Writer(Section_Writer& out) : out_(out) { out.begin_section(); }
@@ -346,7 +352,7 @@ void Index_Run::save(Section_Writer& out, const Key_Coder& coder, std::size_t si
                   : save_slices(std::type_identity<std::uint32_t>());
 }
 
-// The lowest level is there.
+// Fills the levels above the lowest, which must be filled, and pads all of them.
 template <class Slice>
 void Index_Run::fill_levels(Slice* slices, const std::vector<Level>& levels) {
   for (std::size_t k = 0; k < levels.size(); ++k) {

@@ -6,7 +6,7 @@
 
 namespace joedb::inline v1 {
 
-// For a database with an observer.
+// The handler for a database with an observer.
 class Observed_Replay {
  public:
   explicit Observed_Replay(Database& database) : database_(database) {}
@@ -21,7 +21,8 @@ class Observed_Replay {
   Database& database_;
 };
 
-// replay(handler) gives the handler all entries up to one of the two positions, `end`.
+// Calls replay(handler), which passes all entries up to `end` to the handler. `size` is the number
+// of journal bytes for the record limit; `end` also ends the batch of the observer.
 template <class Replay>
 static void load(Database& database, Offset size, Offset end, Replay replay) {
   database.limit_to_journal_of(size);
@@ -36,19 +37,19 @@ static void load(Database& database, Offset size, Offset end, Replay replay) {
   } catch (...) {
     try {
       database.remove_limits();
-    } catch (const std::exception&) {  // what is being thrown came first
+    } catch (const std::exception&) {  // the first error is rethrown
     }
     throw;
   }
   database.remove_limits();
 }
 
-// A new database begins with a snapshot, if there is one. One that is behind the checkpoint is of
-// no use, although it may fit: a power cut can take a checkpoint back, and leave its entries.
+// Restores a new database from a snapshot, if there is one. A snapshot beyond the checkpoint is not
+// used, even if it matches: a power cut can revert a checkpoint and leave its entries.
 template <class Journal>
 static void begin(Database& database, Journal& journal, Offset limit, Trust trust = Trust::fast) {
   if (!database.is_new() || journal.get_replay_position() != journal_start) return;
-  // A thread that verifies opens the file again.
+  // A verifying thread would open the file a second time, which blocks; so verify it now.
   if constexpr (requires { journal.has_file_alone(); })
     if (journal.has_file_alone()) trust = Trust::verified;
   const Offset last = std::min(limit, journal.get_checkpoint());
@@ -65,7 +66,7 @@ static void replay_up_to(Database& database, Journal& journal, Offset end) {
        [&](auto& handler) { journal.replay(handler, end); });
 }
 
-// Whether a snapshot is to blame for entries that did not fit the tables.
+// Returns true if a damaged snapshot explains that entries did not fit the tables.
 static bool is_damaged(const Database& database) {
   const auto& source = database.snapshot_source();
   if (!source) return false;

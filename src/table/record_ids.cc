@@ -47,7 +47,7 @@ void Record_Ids::set_link(index_t id, bool is_used, index_t next, index_t previo
   set_previous(id, previous);
 }
 
-// Takes an id out of the list that it is in, of which these are the ends.
+// Removes an id from its list, which has the ends `first` and `last`.
 void Record_Ids::unlink(index_t id, index_t& first, index_t& last) {
   const index_t next = next_in_list(id), previous = previous_in_list(id);
   if (previous != no_id)
@@ -79,7 +79,7 @@ void Record_Ids::make_lists() {
   set_next(last_used_, no_id);
 }
 
-// The ids from size() up to this one become free; the last of them is the next to be used.
+// Frees the ids from size() to id - 1; the last of them is the next to be used.
 void Record_Ids::skip_to(index_t id) {
   if (id <= size_) return;
   set_next(size_, first_free_);
@@ -175,7 +175,7 @@ void Record_Ids::require_neighbour(index_t id, std::uint64_t erasures) const {
   if (are_remembered(id, erasures))
     for (std::uint64_t i = erasures; i < erasures_; ++i) {
       const Erased& erased = erased_[i % erased_size];
-      if (erased.id == id && !erased.is_undone) return;  // it goes back from there
+      if (erased.id == id && !erased.is_undone) return;  // the step starts from this erasure
       if (erased.next == id) was_erased = !erased.is_undone;
     }
   if (was_erased)
@@ -197,7 +197,7 @@ bool Record_Ids::was_erased_since(index_t id, std::uint64_t erasures) const {
 
 // ---- undoing ------------------------------------------------------------------------------------
 
-// Into a list again, between the neighbours that it had there.
+// Inserts an id in a list again, between its former neighbours.
 void Record_Ids::link(index_t id, bool is_used, const Before& neighbours, index_t& first,
                       index_t& last) {
   set_link(id, is_used, neighbours.next, neighbours.previous);
@@ -225,7 +225,7 @@ void Record_Ids::undo_insert(index_t id, const Before& before) {
   remember_erased({id, previous(id), next(id), false});
   unlink(id, first_used_, last_used_);
   if (id < before.size) return link(id, false, before, first_free_, last_free_);
-  // Ids that were skipped go, too. Links behind the end are those of free ids.
+  // Skipped ids are removed, too. Links past the end must describe free ids.
   first_free_ = before.next;
   if (first_free_ != no_id)
     set_previous(first_free_, no_id);

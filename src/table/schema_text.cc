@@ -10,7 +10,7 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// Names what an entry is about: `database` is as it was before.
+// Writes an entry as a command, with names. `database` has the schema before the entry.
 class Line_Writer {
  public:
   explicit Line_Writer(const Database& database) : database_(database) {}

@@ -9,12 +9,12 @@
 
 namespace joedb::inline v1 {
 
-// The commands of joedbi that make a schema, one for each of its entries
+// Returns the joedbi commands that make a schema, one for each of its entries
 // (Database::schema_entries).
 std::vector<std::string> schema_lines(std::string_view entries);
 
-// Where two schemas that are not equal begin to differ: "change 3 is A in the file, B in the
-// program", where `first` is "in the file", and `second` "in the program".
+// Describes the first difference of two schemas that are not equal: "change 3 is A in the file, B
+// in the program", where `first` is "in the file" and `second` is "in the program".
 std::string schema_difference(std::string_view first_entries, std::string_view first,
                               std::string_view second_entries, std::string_view second);
 

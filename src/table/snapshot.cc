@@ -10,7 +10,7 @@
 namespace joedb::inline v1 {
 
 static constexpr const char* suffix = ".snapshot";
-// While it is being written.
+// The suffix of a snapshot that is being written.
 static constexpr const char* unfinished = ".snapshot.tmp";
 
 std::string snapshot_suffix(Offset position) {
@@ -29,7 +29,7 @@ std::vector<Offset> kept_snapshots(const Abstract_File& journal) {
   return positions;
 }
 
-// Null if there is no such file.
+// Returns null if there is no such file.
 static std::unique_ptr<Abstract_File> open_snapshot(const Abstract_File& journal, Offset position) {
   try {
     auto file = journal.open_beside(snapshot_suffix(position), Open_Mode::read_existing);
@@ -42,8 +42,8 @@ static std::unique_ptr<Abstract_File> open_snapshot(const Abstract_File& journal
 
 static bool is_index(const Snapshot_File::Group& group) { return group.name.starts_with("index "); }
 
-// The database, made anew, from one snapshot; what keeps it from being used is thrown. False if
-// there is no such file, or it is of a later state.
+// Replaces `database` by a new one with the content of one snapshot. Returns false if there is no
+// such file, or if it is beyond `limit`. Throws if the snapshot cannot be used.
 static bool restore_one(Database& database, const Abstract_File& journal, Offset position,
                         Offset limit, Trust trust, bool& is_other_journal, Snapshot_Report& report,
                         Replay_Place& place) {
@@ -51,7 +51,7 @@ static bool restore_one(Database& database, const Abstract_File& journal, Offset
   if (!file) return false;
   auto opened = std::make_shared<const Snapshot_File>(std::move(file));
   const Snapshot_File& snapshot = *opened;
-  // If the newest one is not of this journal, samples say too little of older ones.
+  // If the newest snapshot belongs to another journal, samples are not enough to trust older ones.
   if (!snapshot.fits(journal) || (is_other_journal && !snapshot.fits_wholly(journal))) {
     is_other_journal = true;
     throw Corruption_Error("it belongs to another journal", 0);
@@ -61,7 +61,8 @@ static bool restore_one(Database& database, const Abstract_File& journal, Offset
     snapshot.verify();
   Database restored = database.make_new();
   const bool is_newest = position == 0;
-  // One of a tool with --classic is in the way of everybody else.
+  // A tool with --classic must not replace a snapshot that others can use: they could not use the
+  // new one.
   const bool is_classic = restored.deleted_values() == Deleted_Values::keep;
   if (is_newest) report.is_for_others = is_classic && !restored.suits(snapshot);
   restored.restore(std::move(opened));
@@ -97,7 +98,7 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
     }
   };
   attempt(0);
-  // What is shorter is replayed faster than a directory is listed.
+  // A shorter journal is replayed faster than a directory is listed.
   constexpr Offset worth_listing = 1 << 16;
   if (!is_restored && limit >= worth_listing) {
     std::vector<Offset> kept;
@@ -109,7 +110,7 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
       if (kept.back() <= limit) attempt(kept.back());
   }
   database.set_snapshot_report(std::move(report));
-  // Not one variable for both: gcc 12 -O3 loses its "no value" where an exception was caught.
+  // Not one variable for both: gcc 12 -O3 loses its "no value" if an exception was caught.
   if (!is_restored) return std::nullopt;
   return place;
 }
@@ -137,22 +138,24 @@ Snapshot_Form snapshot_form(const Snapshot_File& snapshot) {
   return form;
 }
 
-// A new file, which is never one that has this name already: that may be a link to another file.
-// What a killed process has left is removed. Null if another process has it, or there is no place.
+// Creates a new file. Never opens an existing one, which may be a link to another file, but removes
+// the file that a killed process has left. Returns null if another process is writing one, or if
+// there is no place for it.
 static std::unique_ptr<Abstract_File> create_unfinished(const Abstract_File& journal) {
   const auto create = [&] { return journal.open_beside(unfinished, Open_Mode::create_new); };
   try {
     return create();
   } catch (const Io_Error& error) {
-    if (error.code == EAGAIN) return nullptr;  // another process took it for what was left
+    // Another process has locked the new file, because it takes the file for a leftover.
+    if (error.code == EAGAIN) return nullptr;
     if (error.code != EEXIST) throw;
   }
-  std::unique_ptr<Abstract_File> left;  // its lock: nobody else removes it
+  std::unique_ptr<Abstract_File> left;  // its lock keeps others from removing it
   try {
     left = journal.open_beside(unfinished, Open_Mode::write_existing);
   } catch (const Io_Error& error) {
     if (error.code == EAGAIN) return nullptr;
-    if (error.code == EACCES || error.code == EPERM) throw;  // perhaps another user is writing it
+    if (error.code == EACCES || error.code == EPERM) throw;  // another user may be writing it
   }
   journal.remove_beside(unfinished);
   try {
@@ -163,7 +166,8 @@ static std::unique_ptr<Abstract_File> create_unfinished(const Abstract_File& jou
   }
 }
 
-// What was derived of a snapshot is of the journal bytes that this has seen, and those behind.
+// Returns the marks of the journal. Content that came from a snapshot belongs to the journal bytes
+// that this snapshot was made of, and to the bytes after them: so hashing continues from its hash.
 static Journal_Marks marks_of(const Database& database, const Abstract_File& journal,
                               Offset position) {
   Journal_Marks marks;
@@ -183,12 +187,13 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
   const std::unique_ptr<Abstract_File> file = create_unfinished(journal);
   if (!file) return false;
   try {
-    // A flipped bit of it would be right by the hashes of the new one.
+    // The hashes of the new snapshot would hide a flipped bit of the old one.
     if (const auto& source = database.snapshot_source()) source->verify();
     Snapshot_Writer out(*file);
     database.save(out);
     out.finish(place, marks_of(database, journal, place.position));
     file->sync();
+    // Checks again, because save() has read the mapped tables since the first check.
     database.require_intact();
   } catch (...) {
     try {
@@ -201,14 +206,14 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
   return true;
 }
 
-// Whether it was there, and is gone.
+// Returns true if the file was removed.
 static bool remove_snapshot(const Abstract_File& journal, const std::string& name) {
   std::unique_ptr<Abstract_File> lock;
   try {
     if (name == unfinished) lock = journal.open_beside(unfinished, Open_Mode::write_existing);
   } catch (const Io_Error& error) {
     if (error.code == EAGAIN) return false;  // another process is writing it
-    // Else it is a link to nothing, or no file: it can be removed.
+    // Otherwise it is a dangling link, or not a regular file: it can be removed.
   }
   journal.remove_beside(name);
   return true;

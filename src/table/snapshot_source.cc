@@ -65,7 +65,7 @@ void Snapshot_Source::verify_in_background(const Abstract_File& journal) {
     if (!file_->is_unchanged(journal)) journal_ = journal.open_beside("", Open_Mode::read_existing);
     if (!journal_ && file_->size_of_sections() <= verified_at_opening) return;
     thread_ = std::thread([this] { run(); });
-  } catch (const Io_Error&) {           // the journal has lost its name
+  } catch (const Io_Error&) {           // the journal file was removed or renamed
   } catch (const std::system_error&) {  // too many threads
   }
 }

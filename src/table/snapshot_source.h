@@ -13,31 +13,31 @@
 
 namespace joedb::inline v1 {
 
-// The snapshot that the values of a database have come from. Opening does not read all of it, so a
-// flipped bit of the file may be in the tables: it is verified before a new snapshot is made of
-// them, and in the background.
+// The snapshot that the values of a database came from. Opening does not read all of it, so the
+// tables may have a flipped bit of the file. Therefore it is verified before a new snapshot is made
+// of them, and in the background.
 //
-// One thread at a time calls its functions.
+// Not thread-safe: one thread at a time calls its functions.
 class Snapshot_Source {
  public:
   explicit Snapshot_Source(std::shared_ptr<const Snapshot_File> file);
-  // Waits for the thread, which stops early. Reports damage that nobody was told of. In a child
-  // process there is no such thread.
+  // Stops the thread and waits for it. Logs damage that was not yet thrown by require_good(). Does
+  // neither in a forked child process, which does not have the thread.
   ~Snapshot_Source();
   Snapshot_Source(const Snapshot_Source&) = delete;
   Snapshot_Source& operator=(const Snapshot_Source&) = delete;
 
   const Snapshot_File& file() const { return *file_; }
 
-  // Reads all of it. Throws Corruption_Error if it is damaged, also later, by require_good();
-  // Io_Error.
+  // Reads the whole snapshot. Throws Corruption_Error if it is damaged, and so does every later
+  // require_good(); Io_Error.
   void verify();
-  // Starts a thread that does so, and compares the journal if that was changed since. Processes
-  // that end soon do not pay for it. Nothing happens where the files are no File, or there is no
-  // thread.
+  // Starts a thread that verifies the snapshot, and compares the journal if it has changed since
+  // the snapshot was made. The thread waits a moment first, so that short-lived processes do not
+  // pay for it. No-op if the snapshot is not in a File, or if no thread can be started.
   void verify_in_background(const Abstract_File& journal);
-  // Throws Corruption_Error if one of them has found damage. Each finding also counts as a cut
-  // (Zeroed_Memory::cut_count), so that Database::require_intact looks.
+  // Throws Corruption_Error if verify() or the thread found damage. Each finding also counts as a
+  // cut (Zeroed_Memory::cut_count), so that Database::require_intact checks for it.
   void require_good();
   bool is_damaged() const { return is_damaged_; }
 
@@ -47,8 +47,8 @@ class Snapshot_Source {
 
   const Process_Mark process_;
   const std::shared_ptr<const Snapshot_File> file_;
-  std::unique_ptr<Abstract_File> journal_;  // for the thread; null: it was not changed
-  std::mutex mutex_;                        // of what follows
+  std::unique_ptr<Abstract_File> journal_;  // for the thread; null if the journal has not changed
+  std::mutex mutex_;                        // guards must_stop_, damage_, damage_offset_, was_told_
   Condition stopping_;
   bool must_stop_ = false;
   std::string damage_;
@@ -58,8 +58,8 @@ class Snapshot_Source {
   std::thread thread_;
 };
 
-// Snapshots with no more bytes than this are verified when they are opened. The laboratory sets it
-// to 0: small snapshots are then opened like large ones.
+// Snapshots with at most this many bytes are verified when they are opened. The crash laboratory
+// sets it to 0, so that small snapshots are opened like large ones.
 inline thread_local Offset verified_at_opening = Offset{1} << 20;
 
 }  // namespace joedb::inline v1

@@ -112,7 +112,7 @@ const Index* Table::find_index(Field_Id field) const {
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-// Columns that have grown before one that cannot are merely larger than needed.
+// If one column cannot grow, the columns that were grown before it are merely larger than needed.
 void Table::reserve(index_t rows, bool will_be_filled) {
   if (rows > largest_capacity) throw Data_Error("too many records: " + std::to_string(rows));
   if (growth_locks_ > 0)
@@ -131,7 +131,7 @@ void Table::reserve(index_t rows, bool will_be_filled) {
 void Table::try_to_reserve(index_t rows) noexcept {
   try {
     reserve(rows, true);
-  } catch (const std::exception&) {  // the one who needs the memory will hear of it
+  } catch (const std::exception&) {  // the insertion that needs the memory throws
   }
 }
 
@@ -162,7 +162,7 @@ void Table::prepare_insert_vector(Record_Id record, index_t size, const Budget& 
     throw Data_Error("insert_vector: some of " + range_text(id, size) + " are already in use");
   if (!records_.is_dense() || id != records_.size())
     records_.reserve_lists(std::max(records_.size(), id + size));
-  // A writer will fill what it makes; whether a journal does is not known yet.
+  // A writer will fill the vector; whether a journal does is not known yet.
   const bool will_be_filled = budget.vector > budget.skip;
   if (static_cast<std::size_t>(id + size) > capacity_) reserve(id + size, will_be_filled);
 }
@@ -181,7 +181,8 @@ void Table::erase_vector(Record_Id record, index_t size) {
   }
 }
 
-// Not on deletion: an update of a vector may write to records that are not in use.
+// Values are not reset on deletion, because an update of a vector may write to records that are not
+// in use.
 void Table::start_again(Record_Id record, index_t size) {
   has_reused_ids_ = true;
   if (deleted_values_ == Deleted_Values::keep) return;
@@ -229,7 +230,8 @@ void Table::restore(Section_Reader& in) {
   Record_Ids records;
   records.restore(in);
   const auto rows = static_cast<std::size_t>(records.size());
-  // One that cannot be restored has more room than the table says.
+  // Set first, so that it holds after a failure, too: restored columns have room for `rows` rows,
+  // the others for at least as many.
   capacity_ = rows;
   for (const Field& field : fields_)
     if (field.column) field.column->restore(in, rows);

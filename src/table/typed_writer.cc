@@ -40,8 +40,8 @@ void require_single_rows(const Database& database, const Program_Schema& program
   }
 }
 
-// Adds what the schema of a file has not. write(entry) applies an entry, and logs it where there is
-// a journal.
+// Adds the tables and fields that a file lacks. write(entry) applies an entry, and logs it if there
+// is a journal.
 template <class Write>
 class Upgrade {
  public:
@@ -70,7 +70,7 @@ class Upgrade {
   }
 
  private:
-  // Gives the value of an update to all records, if the field is new.
+  // Sets the value of an update in all records, if the field is new.
   struct Initial_Values : Ignore_Entries {
     explicit Initial_Values(Upgrade& u) : upgrade(u) {}
     using Ignore_Entries::operator();
@@ -107,7 +107,7 @@ void read_file(Database& database, Abstract_File& file, std::optional<Moment> mo
     load(database, file, *moment);
     if (require_compatible(database, program) == Schema_Relation::file_is_older)
       Upgrade(database, program, [&](const auto& entry) { database(entry); }).run();
-    // The moment may be between a table and its row.
+    // The moment may be between the creation of a table and its single row.
     for (const Table_Id id : program.single_rows)
       if (database.table(id).records().used_count() == 0) database(Insert{id, Record_Id(0)});
   } else {

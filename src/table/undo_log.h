@@ -10,25 +10,25 @@
 
 namespace joedb::inline v1 {
 
-// Changes of records that can be taken back: all since a savepoint, in time proportional to their
-// number, where Writable_Database::rollback() replays the journal from its start. Addresses of
-// tables and columns stay.
+// A log of changes of records that can be undone: all changes since a savepoint, in time
+// proportional to their number. By contrast, Writable_Database::rollback() replays the journal from
+// its start. Addresses of tables and columns stay valid.
 //
-// Between the first change and clear(), records must be changed through this object only, and the
-// schema not at all. The functions that change throw what Writable_Database::write throws; nothing
-// has changed then, unless is_broken().
+// Between the first change and clear(), records must be changed only through this object, and the
+// schema must not be changed. The functions that change records throw what Writable_Database::write
+// throws; nothing has changed then, unless is_broken().
 //
-// Rows that are appended to a table one behind the other take no memory here; every other change
-// takes about 100 bytes, and the old texts.
+// Consecutive rows that are appended to a table take no memory here; every other change takes about
+// 100 bytes, and the old texts.
 //
 // Not thread-safe.
 class Undo_Log {
  public:
-  // The database must outlive it.
+  // The database must outlive this object.
   explicit Undo_Log(Writable_Database& database) : database_(database) {}
 
-  // A new record; then set_values(), which may call set_new_value for fields of it, and nothing
-  // else of this object. If that throws, the record is taken back.
+  // Inserts a record, then calls set_values(), which may call set_new_value for fields of the
+  // record, and no other function of this object. If set_values() throws, the insertion is undone.
   template <class F>
   void insert(Table& table, Record_Id record, F set_values) {
     const Replay_Place start = database_.journal_.savepoint();
@@ -40,7 +40,7 @@ class Undo_Log {
     } catch (...) {
       try {
         undo_all([&] { undo(step); }, start);
-      } catch (const std::exception&) {  // is_broken(); the other exception says more
+      } catch (const std::exception&) {  // is_broken() now; the first exception is rethrown
       }
       throw;
     }
@@ -62,40 +62,41 @@ class Undo_Log {
 
   void erase(Table& table, Record_Id record);
 
-  // Something that rollback_to() goes back to, until clear(), or a rollback to one before it.
+  // A point that rollback_to() returns to. Valid until clear(), or a rollback to an earlier
+  // savepoint.
   struct Savepoint {
     Replay_Place journal;
     std::size_t steps = 0;
   };
   Savepoint savepoint();
-  // Takes back what was changed since, in the tables and in the journal. Throws Io_Error,
-  // Write_Disabled, std::bad_alloc: is_broken() then.
+  // Undoes the changes since the savepoint, in the tables and in the journal. Throws Io_Error,
+  // Write_Disabled or std::bad_alloc: is_broken() is true then.
   void rollback_to(const Savepoint& savepoint);
-  // After a checkpoint: nothing before it can be taken back.
+  // Call it after a checkpoint: the changes before it can no longer be undone.
   void clear();
 
-  // Whether tables and journal differ, because something could not be taken back: only closing the
-  // database helps.
+  // True if tables and journal differ because a change could not be undone: only closing the
+  // database is possible.
   bool is_broken() const { return is_broken_; }
-  // Whether it is the tables that could not be put back. If only the journal could not, the tables
-  // are those of the savepoint, and can be taken back to one before it.
+  // True if the tables could not be restored. If only the journal could not, the tables have the
+  // state of the savepoint, and can be rolled back to an earlier one.
   bool are_tables_wrong() const { return are_tables_wrong_; }
 
  private:
   using Old_Value = std::variant<std::string, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
                                  bool, float, double, Record_Id, Blob>;
-  struct Appended {  // rows at the end of a table, which had no others behind
+  struct Appended {  // consecutive rows at the end of a table
     index_t count;
   };
   struct Inserted {
-    std::vector<Old_Value> values;  // of the record that had this id, for each live field
+    std::vector<Old_Value> values;  // values of the former record with this id, for each live field
   };
   struct Erased {};
   struct Step {
     Table* table;
-    index_t record;            // the first one
-    Field_Id field;            // of an update
-    std::uint64_t index_bits;  // Table::index_bits, of an update or erasure
+    index_t record;            // the first record
+    Field_Id field;            // only for an update
+    std::uint64_t index_bits;  // Table::index_bits, for an update or erasure
     Record_Ids::Before before;
     std::variant<Old_Value, Appended, Inserted, Erased> change;
   };
@@ -106,7 +107,7 @@ class Undo_Log {
     return value;
   }
 
-  // Place for another step.
+  // Reserves memory for another step.
   void reserve_one() {
     if (steps_.size() == steps_.capacity()) steps_.reserve(2 * steps_.size() + 16);
   }
@@ -135,6 +136,7 @@ class Undo_Log {
 
 template <class F>
 void Undo_Log::undo_all(F undo_steps, const Replay_Place& start) {
+  // Set first, so that they remain true if an exception is thrown.
   is_broken_ = are_tables_wrong_ = true;
   undo_steps();
   are_tables_wrong_ = false;

@@ -10,11 +10,11 @@
 
 namespace joedb::inline v1 {
 
-// A reader of its own: it starts from the last snapshot, and writes the next one.
+// A thread with a reader of its own, which starts from the last snapshot and writes the next one.
 class Writable_Database::Background_Snapshot {
  public:
-  // `hard`: a hard checkpoint that is known to be on the disk. A reader may find a later one, whose
-  // seal fits, and which the writer is about to sync, or could not.
+  // `hard`: a hard checkpoint that is known to be on the disk. The reader may find a later one in
+  // the header, with a matching seal, that the writer has yet to sync or failed to sync.
   Background_Snapshot(std::unique_ptr<Abstract_File> file, bool is_shared, Database database,
                       Offset hard)
       : file_(std::move(file)),
@@ -29,7 +29,8 @@ class Writable_Database::Background_Snapshot {
   Background_Snapshot& operator=(const Background_Snapshot&) = delete;
 
   bool is_running() const { return !is_finished_; }
-  // Where the snapshot is; 0 if none was written.
+  // Waits for the thread, and rethrows its error. Returns the position of the snapshot; 0 if none
+  // was written.
   Offset wait() {
     if (thread_.joinable()) thread_.join();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -73,6 +74,7 @@ void Writable_Database::build() {
   journal_.rewind();
   Change_Observer* const observer = database_.observer();
   try {
+    // Loads without the observer up to the last position that it knows, and with it from there on.
     if (observer != nullptr) {
       const Offset checkpoint = journal_.get_checkpoint();
       while (!observed_.empty() && observed_.back() > checkpoint) observed_.pop_back();
@@ -113,7 +115,7 @@ Database Writable_Database::release() {
   must_build_ = true;
   try {
     journal_.rollback();
-  } catch (const std::exception&) {  // what is left there has no checkpoint
+  } catch (const std::exception&) {  // the entries left in the file are after the checkpoint
   }
   return std::move(database_);
 }
@@ -138,7 +140,7 @@ Writable_Database::~Writable_Database() {
   }
 }
 
-// A damaged one is replaced by one that is made of the journal alone.
+// If the snapshot that the tables came from is damaged, the new one is made from the journal alone.
 void Writable_Database::replace_snapshot() {
   try {
     joedb::write_snapshot(database_, journal_.get_file(), journal_.get_replay_place());
@@ -164,7 +166,7 @@ bool Writable_Database::write_snapshot() {
   try {
     map_snapshot(database_, journal_.get_file(), place.position);
     spilled_ = place.position;
-  } catch (const std::exception& error) {  // what is not mapped stays in memory
+  } catch (const std::exception& error) {  // the tables stay in memory
     report.remark = error.what();
     database_.set_snapshot_report(report);
   }
@@ -187,7 +189,7 @@ void Writable_Database::write_snapshot_in_background() {
   journal_.get_file().require_own_process();
   if (background_ && background_->is_running()) return;
   finish_background();
-  if (!journal_.is_shared()) {  // the thread syncs that of another process itself
+  if (!journal_.is_shared()) {  // the thread itself syncs a checkpoint of another process
     journal_.recover();
     journal_.sync_hard_checkpoint();
   }

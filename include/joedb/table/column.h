@@ -14,7 +14,7 @@
 
 namespace joedb::inline v1 {
 
-// The memory of a column: the values, and the texts of a column of strings.
+// The memory of a column: its values, and the texts of a column of strings.
 struct Column_Memory {
   Zeroed_Memory values;
   Zeroed_Memory texts;
@@ -23,13 +23,13 @@ struct Column_Memory {
 // The values of one field of a table: one contiguous array, with the value of record id at index
 // id, also for records that are not in use.
 //
-// A column has room for `capacity` rows; the table makes its columns grow together. Room that was
-// never stored to holds the default value of the type, which is all zero bytes: 0, false, the empty
-// string, the null reference, the null blob.
+// A column has room for `capacity` rows; the table grows its columns together. Room that was never
+// written holds the default value of the type, which is all zero bytes: 0, false, the empty string,
+// the null reference, the null blob.
 //
-// Indexes are not checked: they must be less than the capacity. A change of a value here is neither
-// logged nor seen by indexes; changes go through Writable_Database or generated code. Not
-// thread-safe; several threads may read while none writes.
+// Indexes into the array are not checked: they must be less than the capacity. A change of a value
+// here is not logged and does not update indexes; changes go through Writable_Database or generated
+// code. Not thread-safe; several threads may read while none writes.
 class Column_Base {
  public:
   explicit Column_Base(Type type) : type_(type) {}
@@ -37,19 +37,20 @@ class Column_Base {
   Column_Base(const Column_Base&) = delete;
   Column_Base& operator=(const Column_Base&) = delete;
 
-  // The type of the field, and for a reference the table it refers to.
+  // The type of the field, and for a reference, the table it refers to.
   const Type& type() const { return type_; }
 
-  // Whether the field is part of the key of an index.
+  // True if the field is part of the key of an index.
   bool is_indexed() const { return is_indexed_; }
   void set_indexed() { is_indexed_ = is_followed_ = true; }
-  // Whether it is indexed, or its table is observed: a change of a value is more than that.
+  // True if the field is indexed or its table is observed: a change then takes more than setting
+  // the value.
   bool is_followed() const { return is_followed_; }
   void set_observed(bool value) { is_followed_ = value || is_indexed_; }
 
-  // Makes room for `capacity` rows, not fewer than now. Addresses of values change. Throws
-  // std::bad_alloc, and then nothing has changed. `will_be_filled`: most of the rows are about to
-  // be set, so that huge pages are worth it.
+  // Makes room for `capacity` rows, which must not be fewer than now. Addresses of values change.
+  // Throws std::bad_alloc, and then nothing has changed. `will_be_filled`: most of the rows are
+  // about to be set, so that huge pages are worth it.
   virtual void grow(std::size_t capacity, bool will_be_filled) = 0;
 
   // Sets the default value.
@@ -57,11 +58,11 @@ class Column_Base {
 
   // ---- snapshots (snapshot/sections.h)
 
-  // The values of rows 0 … rows - 1.
+  // Saves the values of rows 0 … rows - 1.
   virtual void save(Section_Writer& out, std::size_t rows) const = 0;
-  // For a new column, or one that has the same values: it has room for these rows then. Throws
-  // Corruption_Error, and has not changed then. Values are not read: where they are wrong, a text
-  // is empty, and nothing outside of the column is touched.
+  // For a new column, or one with the same values. Afterwards it has room for these rows. Throws
+  // Corruption_Error, and has not changed then. Does not read the values: in a damaged snapshot, a
+  // text with an invalid place is empty, and no memory outside the column is accessed.
   virtual void restore(Section_Reader& in, std::size_t rows) = 0;
   // Moves the values of rows 0 … rows - 1 to a temporary file (Zeroed_Memory::spill).
   virtual void spill(File& file, std::size_t rows) = 0;
@@ -71,17 +72,17 @@ class Column_Base {
 
   // ---- values that stay as they are while the column changes (arrow/pins.h)
 
-  // Gives its memory away, and goes on with a copy of rows 0 … rows - 1, and default values behind
-  // them: what was read from addresses in the column before stays there, as long as the result
-  // lives. Throws std::bad_alloc, and then nothing has changed.
+  // Hands over its memory, and continues with a copy of rows 0 … rows - 1, followed by default
+  // values. Addresses that were taken before stay readable, and their values do not change, as long
+  // as the result exists. Throws std::bad_alloc, and then nothing has changed.
   [[nodiscard]] Column_Memory detach(std::size_t rows) { return replace(copy(rows)); }
-  // Gives its memory away: afterwards only the destructor can be called.
+  // Hands over its memory; afterwards only the destructor may be called.
   [[nodiscard]] Column_Memory release() noexcept { return replace({}); }
 
  private:
-  // A copy of the memory, with these rows. Throws std::bad_alloc.
+  // Returns a copy of the memory with these rows. Throws std::bad_alloc.
   virtual Column_Memory copy(std::size_t rows) const = 0;
-  // Returns the memory that it had.
+  // Replaces the memory, and returns the old one.
   virtual Column_Memory replace(Column_Memory memory) noexcept = 0;
 
   const Type type_;
@@ -95,10 +96,10 @@ class Column final : public Column_Base {
  public:
   using Column_Base::Column_Base;
 
-  // Takes the memory for one value, so that the next set cannot fail: only strings need any.
+  // Allocates memory for one value, so that the next set cannot fail. Only strings need any.
   void prepare(T) {}
 
-  // A snapshot can have bytes that no bool has.
+  // Compares with 0, because a snapshot may have bytes that are not a valid bool.
   T get(index_t id) const {
     if constexpr (std::is_same_v<T, bool>)
       return memory_.data()[id] != 0;
@@ -106,14 +107,14 @@ class Column final : public Column_Base {
       return data()[id];
   }
   void set(index_t id, T value) { data()[id] = value; }
-  // The values, as many as the capacity. Valid until the column grows.
+  // The values of all rows up to the capacity. Valid until the column grows.
   T* data() { return reinterpret_cast<T*>(memory_.data()); }
   const T* data() const { return reinterpret_cast<const T*>(memory_.data()); }
 
   void grow(std::size_t capacity, bool will_be_filled) override {
     memory_.grow(capacity * sizeof(T), will_be_filled);
   }
-  // So many rows are about to be set.
+  // Announces that `rows` rows are about to be set.
   void expect(std::size_t rows) { memory_.expect(rows * sizeof(T)); }
   void reset(index_t id) override { set(id, T()); }
 
@@ -147,13 +148,14 @@ class Column final : public Column_Base {
   Zeroed_Memory memory_;
 };
 
-// Where the text of a row is: in these 16 bytes if it has at most 11, else in the texts of the
+// The place of the text of a row: in these 16 bytes if it has at most 11, else in the texts of the
 // column. A zero byte follows the text in both cases.
 struct alignas(8) String_Handle {
   static constexpr std::size_t max_inline_size = 11;
 
   std::uint32_t size;
-  char bytes[max_inline_size + 1];  // the text and a zero byte, or (at 4) where both are
+  // The text and a zero byte; or, at bytes + 4, the offset of both in the texts of the column.
+  char bytes[max_inline_size + 1];
 
   bool is_inline() const { return size <= max_inline_size; }
   std::uint64_t offset() const { return load<std::uint64_t>(bytes + 4); }
@@ -161,44 +163,46 @@ struct alignas(8) String_Handle {
 };
 static_assert(sizeof(String_Handle) == 16);
 
-// A column of strings. Texts of more than 11 bytes stand one behind the other in a block of memory,
-// to which new ones are appended. Where the block was before it moved can be read until the column
-// grows, for a new value may be a text of this column. When half of its bytes are garbage (from
-// replaced texts), and these are more than 64 KiB and the size of the handles, texts are moved
-// together.
+// A column of strings. Texts of more than 11 bytes are stored one after the other in a block of
+// memory, to which new texts are appended. When the block moves, its old memory stays readable
+// until the column grows, because a new value may be a text of this column. The block is compacted
+// when more than half of its bytes are garbage (from replaced texts), and the garbage exceeds both
+// 64 KiB and the size of the handles.
 template <>
 class Column<std::string_view> final : public Column_Base {
  public:
   using Column_Base::Column_Base;
 
-  // Of one text, in bytes.
+  // The maximum size of a text, in bytes.
   static constexpr std::size_t max_size = 0xffffffff;
 
   // Valid until any value of this column is set, or the column grows.
   String get(index_t id) const {
     const String_Handle& h = handles()[id];
     if (h.is_inline()) return {h.bytes, h.size};
-    const std::uint64_t offset = h.offset();  // that of a snapshot can be anything
+    // In a damaged snapshot, an offset may have any value.
+    const std::uint64_t offset = h.offset();
     if (offset >= used_ || h.size >= used_ - offset) [[unlikely]]
       return {};
     return {texts_.data() + offset, h.size};
   }
 
-  // For readers of many texts: the handles of all rows, and the block that offsets count in. An
-  // offset can be anything, as get() knows. Valid as long as the result of get().
+  // For readers of many texts: the handles of all rows, and the block that offsets refer to. In a
+  // damaged snapshot, an offset may have any value: check it, as get() does. Valid as long as the
+  // result of get().
   const String_Handle* handles() const {
     return reinterpret_cast<const String_Handle*>(memory_.data());
   }
   std::string_view texts() const { return {texts_.data(), used_}; }
 
-  // Takes the memory for one value, so that the next set cannot fail. Throws std::bad_alloc.
+  // Allocates memory for one value, so that the next set cannot fail. Throws std::bad_alloc.
   void prepare(std::string_view value) {
     const std::size_t size = value.size();
     if (size > String_Handle::max_inline_size && size >= texts_.size() - used_) make_room(size + 1);
   }
 
   // `value` may be a text of this column. Requires value.size() <= max_size. Throws std::bad_alloc
-  // unless prepared, and then nothing has changed.
+  // unless prepare() was called, and then nothing has changed.
   void set(index_t id, std::string_view value) {
     String_Handle& h = handles()[id];
     if (value.size() <= String_Handle::max_inline_size && h.is_inline()) [[likely]]
@@ -212,7 +216,7 @@ class Column<std::string_view> final : public Column_Base {
     capacity_ = capacity;
     earlier_texts_.clear();
   }
-  // So many rows are about to be set.
+  // Announces that `rows` rows are about to be set.
   void expect(std::size_t rows) { memory_.expect(rows * sizeof(String_Handle)); }
   void reset(index_t id) override { set(id, {}); }
 
@@ -234,8 +238,8 @@ class Column<std::string_view> final : public Column_Base {
   Column_Memory replace(Column_Memory memory) noexcept override;
   String_Handle* handles() { return reinterpret_cast<String_Handle*>(memory_.data()); }
 
-  // The handle is put together in registers. Written in pieces to memory and copied from there as a
-  // whole, each copy would wait until its pieces have been stored.
+  // Builds the handle in registers. If it were written to memory in pieces and copied from there as
+  // a whole, each copy would wait for the stores (store-forwarding stall).
   static void set_inline(String_Handle& h, std::string_view value) {
     const char* const text = value.data();
     const std::size_t size = value.size();
@@ -257,7 +261,8 @@ class Column<std::string_view> final : public Column_Base {
     store(out, size | start << 32);
     store(out + 8, start >> 32 | rest << 32);
   }
-  // The bytes of the block that a handle has, with the zero behind the text.
+  // Returns the number of bytes of the block that a handle uses, including the zero byte after the
+  // text; 0 if the text is inline or its place is invalid.
   std::size_t space_of(const String_Handle& h) const {
     return h.is_inline() || h.offset() >= used_ || h.size >= used_ - h.offset() ? 0 : h.size + 1u;
   }
@@ -269,10 +274,12 @@ class Column<std::string_view> final : public Column_Base {
   Zeroed_Memory memory_;
   std::size_t capacity_ = 0;
   Zeroed_Memory texts_;
-  std::size_t used_ = 0;     // bytes of texts_
-  std::size_t mapped_ = 0;   // of these, the first ones, of a snapshot: they are never moved
-  std::size_t garbage_ = 0;  // of the others, bytes that no handle needs any more
-  std::vector<Zeroed_Memory> earlier_texts_;  // where the block was
+  std::size_t used_ = 0;  // bytes of texts_ in use
+  // The first bytes of texts_, which come from a snapshot; they are never moved.
+  std::size_t mapped_ = 0;
+  // Bytes after mapped_ that no handle uses any more.
+  std::size_t garbage_ = 0;
+  std::vector<Zeroed_Memory> earlier_texts_;  // previous blocks, still readable
 };
 
 }  // namespace joedb::inline v1

@@ -19,18 +19,19 @@ class Snapshot_File;
 class Snapshot_Source;
 class Snapshot_Writer;
 
-// What opening a database has found beside its journal.
+// The result of looking for a snapshot when a database was opened.
 struct Snapshot_Report {
-  // Up to where the content has come from a snapshot; 0: there was none that could be used.
+  // Offset up to which the content came from a snapshot; 0 if no snapshot was used.
   Offset position = 0;
-  // Why snapshots were not used; empty if nothing was wrong with them.
+  // Why snapshots were rejected; empty if none was.
   std::string remark;
-  // Whether one that this database writes in place of it would be of no use to others: it has
-  // indexes that this one has not, or ids were used again, and this one is a tool with --classic.
+  // True if this database must not replace the snapshot, because a new one would be useless to
+  // others: the snapshot has indexes that this database lacks, or ids were reused and this database
+  // belongs to a tool with --classic.
   bool is_for_others = false;
 };
 
-// What Database::schema_entries has.
+// True for the entries that Database::schema_entries keeps.
 template <class Entry>
 inline constexpr bool is_schema_entry =
     std::is_same_v<Entry, Create_Table> || std::is_same_v<Entry, Drop_Table> ||
@@ -41,16 +42,16 @@ inline constexpr bool is_schema_entry =
 // The content of a database in memory: the schema at run time, and a table engine for each table.
 //
 // It is a handler: a journal is replayed into it. Every entry has two steps. prepare(entry) checks
-// the entry and takes the memory it needs: it throws Data_Error for an entry that does not fit the
-// content, Exception or std::bad_alloc without memory, and the content has not changed then.
-// apply(entry) requires that prepare(entry) has returned, with no change in between. It cannot
-// fail, except that an entry of the schema may lack memory. Calling the database does both.
+// the entry and allocates the memory it needs. It throws Data_Error if the entry does not fit the
+// content, and Exception or std::bad_alloc if memory is exhausted; the content has not changed
+// then. apply(entry) requires that prepare(entry) has returned, with no change in between. It
+// cannot fail, except that a schema entry may run out of memory. Calling the database with an entry
+// does both.
 //
 // The database has no journal. A program that writes uses Writable_Database, or generated code,
 // which log each entry between the two steps.
 //
-// Not thread-safe. Functions that are const may be called by several threads while none changes
-// the database.
+// Not thread-safe. Several threads may call const functions while none changes the database.
 class Database {
  public:
   explicit Database(Deleted_Values deleted_values = Deleted_Values::reset)
@@ -58,7 +59,7 @@ class Database {
 
   // ---- the schema
 
-  // The table with this id, counted from 1. Null if there is none, or it was dropped.
+  // Returns the table with this id, counted from 1; null if it does not exist or was dropped.
   const Table* find_table(Table_Id table) const {
     const std::size_t index = table.value() - std::size_t{1};
     return index < tables_.size() ? tables_[index].get() : nullptr;
@@ -66,37 +67,40 @@ class Database {
   Table* find_table(Table_Id table) {
     return const_cast<Table*>(static_cast<const Database*>(this)->find_table(table));
   }
-  // The table with this name, as it was last renamed. Null if there is none.
+  // Returns the table with this name, which is the current one after renames; null if there is
+  // none.
   const Table* find_table(std::string_view name) const;
 
-  // Tables by id: table 1 is the first. A dropped one leaves a null pointer. Tables stay where they
-  // are in memory until they are dropped.
+  // Tables by id; table 1 is the first. A dropped table leaves a null pointer. The address of a
+  // table does not change until the table is dropped.
   const std::vector<std::unique_ptr<Table>>& tables() const { return tables_; }
 
-  // The schema entries (is_schema_entry) so far, in their order, encoded as in a file. Two
-  // databases with the same bytes here have the same tables and fields, with the same ids.
+  // The schema entries (is_schema_entry) so far, in order, encoded as in a file. Two databases with
+  // the same bytes here have the same tables and fields, with the same ids.
   const std::string& schema_entries() const { return schema_entries_; }
 
   Deleted_Values deleted_values() const { return deleted_values_; }
 
   // ---- indexes
 
-  // Call it before anything is replayed. The index is made when its table is created. It belongs
-  // to the table, which cannot be dropped from then on, nor can the fields of the index.
+  // Adds an index. Call it before anything is replayed. The index is created together with its
+  // table. From then on, neither the table nor a field of the index can be dropped.
   void add_index(Index_Definition definition);
-  // The indexes whose tables exist, in the order in which they were made. Pointers are valid as
-  // long as the database.
+  // The indexes whose tables exist, in the order of their creation. Pointers are valid for the
+  // lifetime of the database.
   const std::vector<Index*>& indexes() const { return indexes_; }
-  // By the name of its definition. Null if there is none, or its table does not exist yet.
+  // Returns the index with this name in its definition; null if there is none, or if its table does
+  // not exist yet.
   const Index* find_index(std::string_view name) const;
 
   // ---- observers
 
-  // Null: none, which costs nothing. The observer must outlive the database, or be removed. Call it
-  // again when the observer observes other tables.
+  // Sets the observer; null removes it. Without an observer, changes cost nothing extra. The
+  // observer must outlive the database or be removed. Call this again when the set of observed
+  // tables changes.
   void set_observer(Change_Observer* observer);
   Change_Observer* observer() const { return observer_; }
-  // Tells the observer of an entry that is about to be applied. Requires that there is one.
+  // Notifies the observer of an entry that is about to be applied. Requires an observer.
   template <class Entry>
   void note(const Entry& entry) {
     if constexpr (is_schema_entry<Entry>)
@@ -107,37 +111,37 @@ class Database {
 
   // ---- limits
 
-  // The record limit: how many rows a journal of `size` bytes may have that no entry of their own
-  // makes. These are skipped ids and the records of vectors, all together, deleted ones included.
-  // It is as many rows as bytes, but at least 16,777,216.
+  // Returns the record limit of a journal of `size` bytes: how many rows may exist without an entry
+  // of their own. These are skipped ids and the records of vectors, in total, including deleted
+  // ones. The limit is one row for each byte, but at least 16,777,216.
   static index_t free_rows_of_journal(Offset size);
-  // Call it before a journal of this many bytes is replayed: insertions beyond its record limit
-  // throw Data_Error. Indexes are not updated until remove_limits().
+  // Call it before a journal of this many bytes is replayed. Insertions beyond its record limit
+  // throw Data_Error, and indexes are not updated, until remove_limits().
   void limit_to_journal_of(Offset size);
-  // Call it after replaying. From here on a vector may have any length, up to the memory, for its
-  // values follow; the limit for skipped ids stays. Brings all indexes up to date. Throws
-  // Unique_Violation if a unique one would hold a key twice, the first of several errors; the
-  // tables and the other indexes are complete then, and records that are not in an index are tried
-  // again (Index::insert_waiting).
+  // Call it after replaying. From then on, memory alone limits the length of a vector, because its
+  // values will be written; the limit for skipped ids remains. Brings all indexes up to date.
+  // Throws Unique_Violation, the first of possibly several, if a unique index would hold a key
+  // twice. The tables and the other indexes are complete then, and the insertion of the missing
+  // records is retried later (Index::insert_waiting).
   void remove_limits();
 
-  // From now on, tables and fields that are dropped stay in memory, so that their addresses stay
-  // valid, until the database is destroyed.
+  // From now on, keeps dropped tables and fields in memory until the database is destroyed, so that
+  // their addresses stay valid.
   void keep_dropped() { keeps_dropped_ = true; }
-  // Throws Data_Error if a journal that ends at `position` could not be read back: the tables have
-  // more rows without entries of their own than the record limit allows.
+  // Throws Data_Error if a journal that ends at `position` could not be read back, because the
+  // tables have more rows without entries of their own than the record limit allows.
   void require_readable_from(Offset position) const;
-  // Call it when the journal has grown to `position`: the record limit may grow with it. It never
-  // becomes smaller.
+  // Call it when the journal has grown to `position`: the record limit may grow with it. The limit
+  // never shrinks.
   void note_journal_size(Offset position) {
     free_rows_ = std::max(free_rows_, free_rows_of_journal(position));
   }
-  // How many more ids an insertion may skip, and how many records a vector may have.
+  // Returns how many more ids an insertion may skip, and how many records a vector may have.
   Table::Budget budget() const {
     const index_t left = std::max<index_t>(free_rows_ - rows_beyond_limit_, 0);
     return {left, may_write_ ? no_limit : left};
   }
-  // Record `id` is about to be inserted in a table of this size.
+  // Counts the ids that are skipped when record `id` is inserted in a table of this size.
   void note_insert(index_t id, index_t size) {
     if (id > size) [[unlikely]]
       rows_beyond_limit_ += id - size;
@@ -145,39 +149,40 @@ class Database {
 
   // ---- snapshots (table/snapshot.h)
 
-  // A new database that will have the same indexes, and treats ids that are used again alike.
+  // Returns an empty database with the same index definitions, Deleted_Values and keep_dropped().
   Database make_new() const;
-  // Whether nothing was replayed yet.
+  // True if no schema entry and no time stamp was replayed yet.
   bool is_new() const { return schema_entries_.empty() && !timestamps_; }
   void save(Snapshot_Writer& out) const;
-  // The first items of the group of an index.
+  // Reads the definition, with which the group of an index begins.
   static Index_Definition read_definition(Section_Reader& in);
-  // Throws Corruption_Error, Io_Error.
+  // Throws Corruption_Error or Io_Error.
   static Deleted_Values read_deleted_values(const Snapshot_File& snapshot);
-  // Whether it treats ids that are used again as this database does, or there are none. Throws
-  // Corruption_Error, Io_Error.
+  // True if the snapshot has the same Deleted_Values as this database, or no id was reused. Throws
+  // Corruption_Error or Io_Error.
   bool suits(const Snapshot_File& snapshot) const;
-  // For a new database, or one with the same content, whose addresses of tables and columns stay,
-  // and whose values are in the file then. Throws Corruption_Error, with a text that says what does
-  // not fit, and Io_Error; a new database is of no use then.
+  // Takes the content from a snapshot. The database must be new, or already have the same content.
+  // In the second case, tables and columns keep their addresses, and their values are then in the
+  // file. Throws Corruption_Error, with a message that names the mismatch, or Io_Error; a new
+  // database is unusable then.
   void restore(std::shared_ptr<const Snapshot_File> snapshot);
-  // The snapshot that values have come from; null if all of them have come from entries.
+  // The snapshot that values came from; null if all values came from entries.
   const std::shared_ptr<Snapshot_Source>& snapshot_source() const { return snapshot_source_; }
-  // Gives memory back: moves tables and indexes to a file without a name in $TMPDIR, or /var/tmp.
-  // From then on, processes that this one forks share them. What is true of addresses after
-  // restore() is true then. Throws Io_Error, std::bad_alloc; the content is the same then.
+  // Frees memory: moves tables and indexes to an unnamed file in $TMPDIR or /var/tmp. From then on,
+  // forked child processes share them. Invalidates the same addresses as restore(). Throws Io_Error
+  // or std::bad_alloc; the content is unchanged then.
   void spill();
-  // Throws Io_Error if somebody has cut the file that tables are mapped from, Corruption_Error if
-  // its verification in the background (table/snapshot.h) has found damage: values may be wrong.
+  // Throws Io_Error if the file that tables are mapped from was truncated, and Corruption_Error if
+  // its verification in the background (table/snapshot.h) found damage: values may be wrong.
   void require_intact() const {
     if (Zeroed_Memory::cut_count() != known_cuts_) [[unlikely]]
       look_for_damage();
   }
-  // What was found beside the journal.
+  // The snapshots that were found next to the journal.
   const Snapshot_Report& snapshot_report() const { return snapshot_report_; }
   void set_snapshot_report(Snapshot_Report report) { snapshot_report_ = std::move(report); }
 
-  // Seconds since 1970, of the first and the last time stamp so far; nothing if there was none.
+  // The first and the last time stamp so far, in seconds since 1970; nullopt if there is none.
   struct Timestamps {
     std::int64_t first;
     std::int64_t last;
@@ -186,13 +191,13 @@ class Database {
 
   // ---- entries
 
-  // Throws what prepare(entry) throws, and has changed nothing then.
+  // Throws what prepare(entry) throws, and nothing has changed then; or what apply(entry) throws.
   template <class Entry>
   void operator()(const Entry& entry) {
     prepare(entry);
     apply(entry);
   }
-  // The same; looks up the column once.
+  // The same, with a single look-up of the column.
   template <Field_Value T>
   void operator()(const Update<T>& e) {
     Table& t = table(e.table);
@@ -202,14 +207,14 @@ class Database {
   }
 
   // Called by decode_entries: replays rows at the end of dense tables, and values in columns that
-  // are in no index. It stops before the first other entry, before an invalid one, and at `end`. A
-  // derived class with its own operator() for Insert or Update must hide this function, too.
+  // belong to no index. Stops before the first other or invalid entry, and at `end`. A derived
+  // class with its own operator() for Insert or Update must hide this function, too.
   void replay_batch(Decoder_Input& in, Context& context, Offset end);
 
-  // What each of these throws, as a Data_Error: a table, field or record that does not exist; a
-  // field of another type; a name that is in use or not an identifier (schema/type.h); a 65536th
-  // table or field; dropping what an index needs; an id that is in use, negative, or beyond the
-  // record limit; a string of more than 4294967295 bytes; a key that a unique index has already
+  // Each of these throws Data_Error for a table, field or record that does not exist; a field of
+  // another type; a name that is in use or not an identifier (schema/type.h); a 65536th table or
+  // field; dropping a table or field that an index needs; an id that is in use, negative, or beyond
+  // the record limit; a string of more than 4294967295 bytes; a key that a unique index already has
   // (Unique_Violation).
   void prepare(const Create_Table& e) const;
   void prepare(const Drop_Table& e) const;
@@ -240,7 +245,7 @@ class Database {
   void prepare(const Valid_Data&) const {}
   void prepare(const Blob_Data&) const {}
 
-  // A new table or field gets the next id; ids of dropped ones are not used again.
+  // A new table or field gets the next id; ids of dropped ones are not reused.
   void apply(const Create_Table& e);
   void apply(const Drop_Table& e);
   void apply(const Rename_Table& e);
@@ -261,9 +266,9 @@ class Database {
     Table& t = table(e.table);
     t.set(t.template column<T>(e.field), e.field, e.record, e.value);
   }
-  // Reads e.values to their end. The decoder may throw Corruption_Error before that, and the values
-  // read so far stay. Throws Unique_Violation if a unique index would hold a key twice; the column
-  // has its old values then.
+  // Reads e.values to the end. If the decoder throws Corruption_Error before that, the values read
+  // so far stay. Throws Unique_Violation if a unique index would hold a key twice; the column has
+  // its old values then.
   template <Field_Value T>
   void apply(const Update_Vector<T>& e) {
     Table& t = table(e.table);
@@ -289,13 +294,13 @@ class Database {
   void apply(const Valid_Data&) {}
   void apply(const Blob_Data&) {}
 
-  // Takes back the last insertion in this table (table/undo_log.h).
+  // Undoes the last insertion in this table (table/undo_log.h).
   void undo_insert(Table& table, Record_Id record, const Record_Ids::Before& before) {
     if (record.value() > before.size) rows_beyond_limit_ -= record.value() - before.size;
     table.undo_insert(record, before);
   }
 
-  // The same as find_table, but throws Data_Error if there is no such table.
+  // Like find_table, but throws Data_Error if there is no such table.
   const Table& table(Table_Id id) const {
     const Table* const found = find_table(id);
     if (found == nullptr) [[unlikely]]
@@ -306,7 +311,8 @@ class Database {
     return const_cast<Table&>(static_cast<const Database*>(this)->table(id));
   }
 
-  // Throws Data_Error unless position and size are in 0 … 2^61 - 1. Does not look at the file.
+  // Throws Data_Error unless position and size are in 0 … 2^61 - 1. Does not check that the file
+  // has these bytes.
   static void require_valid(Blob blob) {
     constexpr auto limit = static_cast<std::int64_t>(max_compact);
     if (blob.get_position() < 0 || blob.get_position() > limit || blob.get_size() < 0 ||
@@ -314,7 +320,7 @@ class Database {
       throw Data_Error("a blob with a negative or impossible position or size");
   }
 
-  // Throws Data_Error if a text is too long for a column (4 GiB).
+  // Throws Data_Error if a text is too long for a column (more than 4294967295 bytes).
   static void require_size(std::string_view text) {
     if (text.size() > Column<std::string_view>::max_size) [[unlikely]]
       throw Data_Error("a string can have at most 4294967295 bytes");

@@ -21,19 +21,19 @@ class Table;
 
 // ---- keys ---------------------------------------------------------------------------------------
 
-// A value as indexes compare it. Numbers, booleans, references (null first) and blobs (by their
-// position) are one number in the same order; NaN is larger than all numbers, and 0 equals -0. A
-// text is ordered by its bytes; `number` has the first eight.
+// A value in the form that indexes compare. Numbers, booleans, references (null first) and blobs
+// (by their position) are one number with the same order; NaN is larger than all numbers, and 0
+// equals -0. Texts are ordered by their bytes; `number` holds the first eight.
 struct Key_Part {
   std::uint64_t number = 0;
   std::string_view text = {};
 };
 
-// The text of the result is the argument, not a copy.
+// The text of the result refers to the argument; it is not copied.
 template <Field_Value T>
 Key_Part key_part(T value);
 
-// The values of the first fields of an index, or of all of them, in the order of its definition.
+// The values of all fields of an index, or of the first ones, in the order of its definition.
 using Key = std::span<const Key_Part>;
 
 // A new value for a field.
@@ -49,28 +49,29 @@ struct Index_Definition {
   Table_Id table;
   std::vector<Field_Id> fields;  // at least one
   bool is_unique = false;
-  std::string schema_name = {};  // begins messages, if not empty
+  std::string schema_name = {};  // prefix of messages, if not empty
 };
 
-// The records of a table in the order of the values of some fields; records with equal values in
-// the order of their ids.
+// The records of a table in the order of the values of some fields; records with equal values are
+// ordered by id.
 //
-// A record is inserted when a field that triggers it is updated, and stays until it is deleted: so
-// records that have no values yet are not in it, and two of them are no violation of a unique
-// index. In a unique index only the field with the highest id triggers, else every field does. Once
-// a record is inserted, every update of a key moves it at once.
+// A record is inserted when a field that triggers insertion is updated, and stays until it is
+// deleted. So records without values are not in the index, and two of them do not violate a unique
+// index. In a unique index, only the field with the highest id triggers insertion; in other
+// indexes, every field does. Once a record is inserted, every update of a key field moves it at
+// once.
 //
-// It is a run and a tree. The run is a sorted array of record ids, with 4 or 8 bytes of each key:
-// it is made when a journal has been loaded, or comes from a snapshot, and takes 9 to 14 bytes a
-// record. Records that are inserted later are in a B-tree, those that have left the run are marked
-// there. Both compare through the columns where they have too little of a key. So Table erases a
-// record before its values change, and inserts it again afterwards.
+// An index consists of a run and a tree. The run is a sorted array of record ids, with 4 or 8 bytes
+// of each key. It is built after a journal is loaded, or comes from a snapshot, and takes 9 to 14
+// bytes a record. Records that are inserted later are in a B-tree; records erased from the run are
+// marked there. Run and tree compare through the columns when the stored part of a key is not
+// enough. So Table erases a record before its values change, and inserts it again afterwards.
 class Index {
  public:
-  // The table must outlive the index. It need not have all the fields yet: until it has them, the
-  // index is empty, and only notes which records are to be inserted.
+  // The table must outlive the index. It may lack fields of the index: until it has all of them,
+  // the index is empty, and only notes which records are to be inserted.
   Index(Index_Definition definition, const Table& table);
-  // Call it when fields were added to the table.
+  // Call it after fields were added to the table.
   void find_columns();
   bool is_complete() const { return !columns_.empty(); }
   ~Index();
@@ -84,12 +85,12 @@ class Index {
 
   // ---- reading
 
-  // A place in the index: a record, or the end.
+  // A position in the index: a record, or the end.
   //
-  // When the index changes, a cursor continues from where its record is now; if the record was
+  // When the index changes, a cursor continues from the new place of its record; if the record was
   // deleted, from the values that it had. So a loop that gives records larger keys visits them
-  // again. If the id of a deleted record is in use again, its values are not known any more: next()
-  // and previous() throw Exception then. The index must outlive the cursor.
+  // again. If the id of the deleted record was reused, its values are lost: next() and previous()
+  // then throw Exception. The index must outlive the cursor.
   class Cursor {
    public:
     Cursor() = default;
@@ -99,66 +100,69 @@ class Index {
     void next();
     // Stays at the beginning.
     void previous();
-    // The same; false if there is no record before its own.
+    // Like previous(), but returns false if there is no previous record.
     bool move_back();
     friend bool operator==(const Cursor& a, const Cursor& b) { return a.record_ == b.record_; }
 
    private:
     friend class Index;
     const Index* index_ = nullptr;
-    std::uint64_t changes_ = 0;            // of the index, when `place_` was found
-    std::uint64_t erasures_ = 0;           // of the table, then
-    alignas(8) std::byte place_[16] = {};  // in the tree: its first record that is not before
-    std::size_t position_ = 0;             // the same, in the run
-    std::size_t tree_position_ = 0;        // in the run, behind the first
+    std::uint64_t changes_ = 0;   // Index::changes_ when `place_` was found
+    std::uint64_t erasures_ = 0;  // Record_Ids::erasures() at that time
+    // The three members of Index::Place. `place_` is its iterator of the tree.
+    alignas(8) std::byte place_[16] = {};
+    std::size_t position_ = 0;       // Place::run
+    std::size_t tree_position_ = 0;  // Place::tree_position
     Record_Id record_;
   };
 
   Cursor begin() const;
   Cursor end() const;
-  // The first record whose key is not less than `key` (lower_bound), or greater (upper_bound). If
-  // `key` has fewer values than the index has fields, only these are compared. All searches take
+  // Return the first record with a key not less than `key` (lower_bound), or greater (upper_bound).
+  // If `key` has fewer values than the index has fields, only these are compared. All searches take
   // logarithmic time.
   Cursor lower_bound(Key key) const;
   Cursor upper_bound(Key key) const;
-  // At a record; the end if it is not in the index. Requires that the table has its id.
+  // Returns a cursor at a record, or at the end if the record is not in the index. Requires that
+  // the table has the id.
   Cursor at(Record_Id record) const;
-  // The next record behind `cursor` that has this key, in the order of ids; the end if there is
-  // none. The key has a value for each field. The record of the cursor had the key when the cursor
-  // was made, and need not have it any more.
+  // Returns the next record after `cursor` that has this key, in the order of ids; the end if there
+  // is none. The key has a value for each field. The record of the cursor had the key when the
+  // cursor was made; it may have another key by now.
   Cursor next_with(Key key, const Cursor& cursor) const;
-  // The first record with this key, or null.
+  // Returns the first record with this key, or null.
   Record_Id find(Key key) const;
 
   // ---- changing
 
   bool has_field(Field_Id field) const;
 
-  // Throws Data_Error if a unique index would hold a key twice when `record` gets these values.
-  // Then takes the memory that insert() needs.
+  // Throws Unique_Violation if a unique index would hold a key twice when `record` gets these
+  // values. Otherwise allocates the memory that insert() needs.
   void prepare(Record_Id record, std::span<const New_Value> values);
 
-  // Takes memory to note something about records with ids less than `size`.
+  // Allocates memory for the states of records with ids less than `size`.
   void reserve(index_t size);
 
-  // Before values of the record change: out of the index.
+  // Erases the record from the index. Call it before values of the record change.
   void erase(Record_Id record) {
     if (is_present(state(record.value()))) take_out(record.value());
   }
-  // After `field` of the record has changed: into the index, if it was there or the field triggers
-  // it. Cannot fail after prepare() or require_unique_vector(), but for memory in the second case.
+  // Inserts the record, if it was in the index before erase(), or if `field` triggers insertion.
+  // Call it after `field` has changed. Cannot fail after prepare(); after require_unique_vector(),
+  // only for lack of memory.
   void insert(Record_Id record, Field_Id field) {
     const State old = state(record.value());
     if (old == State::waiting || (old == State::absent && triggers(field))) put_in(record.value());
   }
-  // For an update of `field` of used ones among these records, between erase() and insert(): throws
-  // Data_Error if a unique index would hold a key twice.
+  // For an update of `field` in records [first, first + size), except unused ones, between erase()
+  // and insert(): throws Unique_Violation if a unique index would hold a key twice.
   void require_unique_vector(index_t first, index_t size, Field_Id field) const;
-  // After erase(), when the old values are there again. Without memory the record stays outside
-  // until the next prepare() or insert_waiting().
+  // Inserts the record again after erase(), when it has its old values again. If memory is
+  // exhausted, the record stays outside until the next prepare() or insert_waiting().
   void insert_again(Record_Id record) noexcept;
 
-  // The record is deleted.
+  // Erases a record that is deleted.
   void forget(Record_Id record) {
     erase(record);
     if (state(record.value()) != State::absent) set_state(record.value(), State::absent);
@@ -166,27 +170,27 @@ class Index {
 
   // ---- snapshots (snapshot/sections.h)
 
-  // Writes run and tree as one run. It reads the keys of records that are in the tree, and all keys
-  // if these are many. Requires that the index is not deferred.
+  // Writes run and tree as one run. Reads the keys of records in the tree, and all keys if the tree
+  // has many. Requires that the index is not deferred.
   void save(Section_Writer& out) const;
-  // For an index without records, or with the same ones, of a table that has its records. Takes no
-  // time for each record. Throws Corruption_Error, Io_Error, std::bad_alloc, and then nothing has
-  // changed. The bytes of sections are not read: where they are wrong, so are results of searches,
-  // but records are in use and nothing outside of the index is touched.
+  // For an index without records, or with the same ones, of a table that has its records. Takes
+  // constant time. Throws Corruption_Error, Io_Error or std::bad_alloc, and then nothing has
+  // changed. Does not read the bytes of sections: if they are damaged, searches return wrong
+  // results, but only records in use, and no memory outside the index is accessed.
   void restore(Section_Reader& in);
-  // Whether all but a little of it is in a file.
+  // True if nearly all of the index is in a file.
   bool is_on_disk() const;
-  // Whether somebody has cut the file of the snapshot (Zeroed_Memory).
+  // True if the file of the snapshot was truncated under its mapping (Zeroed_Memory).
   bool was_cut() const;
 
   // ---- loading
 
-  // From here on, insert() only notes the record, and keys may be there twice…
+  // From now on, insert() only notes the record, and a key may occur twice…
   void defer() { is_deferred_ = true; }
   bool is_deferred() const { return is_deferred_; }
-  // … until all of them are inserted here, in one go; if they are many, a new run is made. Throws
-  // Data_Error at the first violation of a unique index; what is not inserted then will be tried
-  // again the next time, and by prepare().
+  // … until this inserts all of these records at once; if there are many, it builds a new run.
+  // Throws Unique_Violation at the first violation of a unique index; the next call, and prepare(),
+  // retry the records that were not inserted.
   void insert_waiting();
 
  private:
@@ -203,7 +207,7 @@ class Index {
     const Column_Base* column;
   };
 
-  // A snapshot can have any bytes.
+  // Checks the byte, because a snapshot may have any bytes.
   State state(index_t id) const {
     if (static_cast<std::size_t>(id) >= states_.size()) return State::absent;
     const auto byte = static_cast<std::uint8_t>(states_.data()[id]);
@@ -249,8 +253,8 @@ class Index {
   std::vector<Key_Column> columns_;
   Field_Id highest_field_;
   bool is_deferred_ = true;
-  bool was_cut_ = false;       // of a run that was replaced
-  bool has_unlisted_ = false;  // records that wait, but may not be in `waiting_`
+  bool was_cut_ = false;       // true if a replaced run was cut
+  bool has_unlisted_ = false;  // true if records wait that may not be in `waiting_`
   std::uint64_t changes_ = 0;
   Zeroed_Memory states_;  // one byte for each record
   std::vector<index_t> waiting_;

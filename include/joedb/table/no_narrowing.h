@@ -8,12 +8,12 @@
 
 #include "joedb/base/error.h"
 
-// What generated functions take for a field of numbers or booleans: no value is changed by a
-// conversion.
+// The parameter type of generated functions for fields of numbers or booleans: no conversion
+// changes a value.
 
 namespace joedb::inline v1 {
 
-// Throws Data_Error.
+// Throws Data_Error: the value does not fit into a field of type int64.
 [[noreturn]] void throw_above_int64(std::uint64_t value);
 
 // Integers, floating-point numbers, booleans, and enumerations that convert to integers.
@@ -22,17 +22,17 @@ concept Convertible_Number = (std::is_arithmetic_v<T> || std::is_enum_v<T>)&&req
   +value;
 };
 
-// Whether all values of one type are values of another one.
+// True if all values of one type are values of the other type.
 template <class From, class To>
 constexpr bool has_all_values_of() {
   using F = std::numeric_limits<From>;
   using T = std::numeric_limits<To>;
-  if constexpr (F::is_integer)  // also to floating-point numbers: those with as many digits
+  if constexpr (F::is_integer)  // also to a floating-point type with enough digits
     return F::digits <= T::digits && (!F::is_signed || T::is_signed);
   else
     return !T::is_integer && F::digits <= T::digits && F::max_exponent <= T::max_exponent;
 }
-// An enumeration has the values of its underlying type, and of the type that it is promoted to.
+// An enumeration has the values of its underlying type, and of the type to which it is promoted.
 template <class From, class To>
 constexpr bool always_fits() {
   if constexpr (std::is_enum_v<From>)
@@ -42,8 +42,8 @@ constexpr bool always_fits() {
     return has_all_values_of<From, To>();
 }
 
-// Whether a value stays the same, or, for a floating-point number in a field of such numbers, is in
-// the range: 0.1 fits into a float.
+// True if the conversion does not change the value, or, from one floating-point type to another, if
+// the value is in range: 0.1 fits into a float.
 template <class To, class From>
 constexpr bool fits(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To>) {
@@ -57,11 +57,11 @@ constexpr bool fits(From value) {
   }
 }
 
-// From a type all of whose values are values of T.
+// A type with only values that are values of T.
 template <class From, class T>
 concept Widening = Convertible_Number<From> && always_fits<From, T>();
 
-// A 64-bit unsigned integer, a size for example, for a signed one.
+// A 64-bit unsigned integer, for example a size, for a signed one.
 template <class From, class T>
 concept Large_Size =
     std::is_unsigned_v<From> && sizeof(From) == sizeof(T) && std::is_same_v<T, std::int64_t>;
@@ -69,23 +69,24 @@ concept Large_Size =
 template <class From, class T>
 concept Maybe_Narrowing = Convertible_Number<From> && !Widening<From, T> && !Large_Size<From, T>;
 
-// An object with a conversion, an element of std::vector<bool> for example, under the rules of
-// braces.
+// An object with a conversion, for example an element of std::vector<bool>, under the rules of
+// brace initialization.
 template <class From, class T>
 concept Converting_Object = std::is_class_v<std::remove_cvref_t<From>> &&
     std::is_convertible_v<From, T> && requires(From from) {
   T{std::forward<From>(from)};
 };
 
-// A value of type T that was not changed on the way. It is made of
+// A value of type T that no conversion has changed. It is constructed from
 //
-//   * values of types all of whose values are values of T: an int for an int64_t, a double, an int;
+//   * values of a type with only values of T: an int for an int64_t or a double, an int8_t for an
+//     int;
 //   * values known at compile time that are values of T: db.set_age(person, 5) for an int8_t;
-//   * 64-bit unsigned integers for an int64_t, sizes for example. One that does not fit is an
-//     exception at run time: Data_Error.
+//   * 64-bit unsigned integers for an int64_t, for example sizes. A value that does not fit is an
+//     error at run time: Data_Error.
 //
-// Anything else is an error of the compiler: an int that is not known at compile time for an
-// int8_t, a double for an int. A static_cast says that it is meant.
+// Anything else is a compile-time error: an int that is not known at compile time for an int8_t, a
+// double for an int. Use a static_cast if the conversion is intended.
 template <class T>
 class No_Narrowing {
  public:
@@ -99,7 +100,7 @@ class No_Narrowing {
     if (value_ < 0) throw_above_int64(value);
   }
 
-  // The compiler says that `value` is no constant: use a static_cast if it fits.
+  // If the compiler reports that `value` is not a constant, use a static_cast if the value fits.
   template <Maybe_Narrowing<T> From>
   consteval No_Narrowing(const From& value) : value_(static_cast<T>(value)) {
     if (!fits<T>(value)) the_value_does_not_fit();
@@ -111,7 +112,7 @@ class No_Narrowing {
   constexpr operator T() const { return value_; }
 
  private:
-  // Not constexpr: that is the error of the compiler.
+  // Not constexpr, so that calling it is the compile-time error.
   static void the_value_does_not_fit() {}
 
   T value_{};

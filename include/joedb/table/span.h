@@ -43,19 +43,19 @@ class String_Reference {
   String_Reference(const String_Reference&) = default;
 
   // Copies `text`, which may be a text of this column. Throws Data_Error if it has more than
-  // 4294967295 bytes, std::bad_alloc without memory; the old text stays then.
+  // 4294967295 bytes, and std::bad_alloc if memory is exhausted; the old text remains then.
   const String_Reference& operator=(std::string_view text) const {
     if (text.size() > Column<std::string_view>::max_size)
       throw Data_Error("a string can have at most 4294967295 bytes");
     column_.set(id_, text);
     return *this;
   }
-  // Copies the text of `other`; does not make this refer to another record.
+  // Copies the text of `other`; this object still refers to its own record.
   const String_Reference& operator=(const String_Reference& other) const {
     return *this = other.get();
   }
 
-  // Valid until the next assignment to a string of this column. A std::string is a copy.
+  // Valid until the next assignment to a string of this column; a std::string is a copy.
   String get() const { return column_.get(id_); }
   operator String() const { return get(); }
   operator std::string() const { return get(); }
@@ -66,8 +66,8 @@ class String_Reference {
   index_t id_;
 };
 
-// The same for strings: name[i] = "text". Elements are String_References. There is no data(), for
-// the texts are not contiguous. Iterators refer to the Span, which must outlive them.
+// The same for strings: name[i] = "text". Elements are String_References. There is no data(),
+// because texts are not contiguous. Iterators refer to the Span, which must outlive them.
 template <>
 class Span<std::string> {
  public:

@@ -17,30 +17,28 @@
 
 namespace joedb::inline v1 {
 
-// A field of a table. A dropped one keeps its place and its last name.
+// A field of a table. A dropped field keeps its place and its last name.
 struct Field {
   std::string name;
   std::unique_ptr<Column_Base> column;  // null once the field is dropped
 };
 
-// What values a new record has whose id was in use before. `reset`: default values, like every
-// other new record. `keep`: those of the deleted record, as in the tools of joedb 10; only for
-// tools with
-// --classic.
+// The initial values of a new record that reuses an id. `reset`: default values, as in every other
+// new record. `keep`: the values of the deleted record, as in the tools of joedb 10; only for tools
+// with --classic.
 enum class Deleted_Values { reset, keep };
 
-// One table: its fields, which rows exist, and a column for each field.
+// A table: its fields, its record ids, and a column for each field.
 //
-// A change has two steps. prepare_… checks that it is possible and takes the memory it needs:
-// it throws Data_Error if the change is not possible, Exception or std::bad_alloc without memory,
-// and nothing that can be seen has changed then. The change itself, which must follow with no other
-// change in between, cannot fail. The entry is logged between the two steps.
+// A change has two steps. prepare_… checks that the change is possible and allocates the memory it
+// needs. It throws Data_Error if the change is not possible, and Exception or std::bad_alloc if
+// memory is exhausted; no visible state has changed then. The change itself, which must follow with
+// no other change in between, cannot fail. The entry is logged between the two steps.
 //
-// Users read tables: the functions that change one neither check their arguments nor log. Changes
-// go through Writable_Database or generated code.
+// Users only read tables: the functions that change a table neither check their arguments nor log.
+// Changes go through Writable_Database or generated code.
 //
-// Not thread-safe. Functions that are const may be called by several threads while none changes
-// the table.
+// Not thread-safe. Several threads may call const functions while none changes the table.
 class Table {
  public:
   Table(Table_Id id, std::string name, Deleted_Values deleted_values)
@@ -50,30 +48,30 @@ class Table {
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  // Fields by id: field 1 is the first. Dropped ones keep their place.
+  // Fields by id; field 1 is the first. Dropped fields keep their place.
   const std::vector<Field>& fields() const { return fields_; }
-  // Null if there is no such field, or it was dropped.
+  // Null if the field does not exist or was dropped.
   const Field* find_field(Field_Id field) const;
-  // The null id if there is no such field. Takes time logarithmic in the number of fields.
+  // Returns the null id if there is no such field. Takes time logarithmic in the number of fields.
   Field_Id find_field(std::string_view name) const;
 
-  // Requires that Database::prepare has checked names and fields. prepare_add_field makes a column
-  // with room for all rows; throws Exception without memory. add_field adds it as the last field,
-  // and returns the new id.
+  // These functions require that Database::prepare has checked names and fields. prepare_add_field
+  // makes a column with room for all rows; it throws Exception if memory is exhausted. add_field
+  // adds that column as the last field, and returns the new id.
   void prepare_add_field(Type type);
   Field_Id add_field(std::string name);
-  // Returns the column, which the caller keeps as long as its address is in use.
+  // Returns the column. The caller must keep it while its address is in use.
   std::unique_ptr<Column_Base> drop_field(Field_Id field);
   void rename_field(Field_Id field, std::string name);
 
-  // Which records are in use, and their order.
+  // The ids of the records in use, and their order.
   const Record_Ids& records() const { return records_; }
   bool is_used(Record_Id record) const { return records_.is_used(record.value()); }
 
-  // The column of a field of this type. Throws Data_Error if there is no such field, or it has
-  // another type. The address stays valid until the field is dropped.
+  // Returns the column of a field of this type. Throws Data_Error if there is no such field, or if
+  // it has another type. The address is valid until the field is dropped.
   Column_Base& find_column(Field_Id field, Type_Code type);
-  // The same, for the type whose values are T (code_of in schema/type.h).
+  // The same, for the type with values of C++ type T (code_of in schema/type.h).
   template <Field_Value T>
   Column<T>& column(Field_Id field) {
     const std::size_t index = field.value() - std::size_t{1};
@@ -84,7 +82,7 @@ class Table {
     }
     throw_bad_field(field, code_of<T>);
   }
-  // The same, but null instead of an error, and null for a field that is part of an index.
+  // The same, but returns null instead of throwing, and also for a field that is part of an index.
   Column_Base* find_plain_column(Field_Id field, Type_Code type) const {
     const std::size_t index = field.value() - std::size_t{1};
     if (index >= field_count_) return nullptr;
@@ -99,27 +97,28 @@ class Table {
 
   // ---- indexes
 
-  // Fields of the definition may be added to the table later. Records that exist already are
-  // inserted when they are updated.
+  // Fields of the definition may be added to the table later. Existing records are inserted in the
+  // index when they are updated.
   Index& add_index(Index_Definition definition);
   const std::vector<std::unique_ptr<Index>>& indexes() const { return indexes_; }
-  // An index that the field is part of; null if there is none.
+  // Returns an index that the field is part of; null if there is none.
   const Index* find_index(Field_Id field) const;
 
-  // For a record that is about to get these values. Throws Unique_Violation if a unique index would
-  // hold a key twice, Exception while there is a Growth_Lock. Takes the memory that the indexes
-  // need.
+  // Prepares the indexes for a record that is about to get these values: allocates the memory they
+  // need. Throws Unique_Violation if a unique index would hold a key twice, and Exception while
+  // there is a Growth_Lock.
   void prepare_keys(Record_Id record, std::span<const New_Value> values);
 
-  // Sets a value in the column, which is that of `field`, and moves the record in the indexes.
-  // Requires that the record is in use, and column.prepare and prepare_keys.
+  // Sets a value in `column`, the column of `field`, and moves the record in the indexes. Requires
+  // that the record is in use, and that column.prepare and prepare_keys were called.
   template <Field_Value T>
   void set(Column<T>& column, Field_Id field, Record_Id record, T value) {
     if (column.is_indexed()) [[unlikely]]
       return set_indexed(column, field, record, value);
     column.set(record.value(), value);
   }
-  // After a new value in a record that is in none of the indexes with this field.
+  // Inserts the record, which has a new value in `field`, in the indexes with this field. Requires
+  // that it is in none of them.
   void insert_into_indexes(Record_Id record, Field_Id field) {
     for (const auto& index : indexes_)
       if (index->has_field(field)) index->insert(record, field);
@@ -129,20 +128,21 @@ class Table {
 
   bool is_observed() const { return is_observed_; }
   void set_observed(bool value);
-  // Whether it has indexes, or is observed: then a new row is more than its values.
+  // True if the table has indexes or is observed: inserting a row then takes more than setting its
+  // values.
   bool is_followed() const { return is_followed_; }
 
   // ---- rows
 
-  // How many rows may be made that have no entry of their own: ids that one insertion skips, and
-  // records of one vector. So a few bytes of a hostile journal cannot take all memory.
+  // Limits on rows without an entry of their own, so that a few bytes of a hostile journal cannot
+  // exhaust memory: how many ids one insertion may skip, and how many records one vector may have.
   struct Budget {
     index_t skip;
     index_t vector;
   };
 
   // Throws Data_Error if the id is negative, in use, or skips more than budget.skip ids; Exception
-  // without memory, or if the table must grow while there is a Growth_Lock.
+  // if memory is exhausted, or if the table must grow while there is a Growth_Lock.
   void prepare_insert(Record_Id record, const Budget& budget) {
     const index_t id = record.value();
     if (records_.is_dense() && id == records_.size()) [[likely]] {
@@ -152,22 +152,22 @@ class Table {
       prepare_unusual_insert(id, budget);
     }
   }
-  // Whether the record is the next row of a dense table, and needs no memory: prepare_insert would
-  // do nothing.
+  // True if the record is the next row of a dense table and needs no memory: prepare_insert would
+  // be a no-op.
   bool has_room_for(Record_Id record) const {
     const index_t id = record.value();
     return records_.is_dense() && id == records_.size() && static_cast<std::size_t>(id) < capacity_;
   }
-  // `has_values`: all values of the record are about to be set. Otherwise an id that was in use
-  // before gets the values that Deleted_Values says; other ids have default values.
+  // `has_values`: all values of the record are about to be set. Otherwise a reused id gets the
+  // values that Deleted_Values says; other ids have default values.
   void insert(Record_Id record, bool has_values = false) {
     if (record.value() < records_.size() && !has_values) [[unlikely]]
       start_again(record, 1);
     records_.insert(record.value());
   }
 
-  // The same for records [record, record + size). Throws Data_Error, too, if one of them is in use,
-  // or `size` is negative or above budget.vector.
+  // The same for records [record, record + size). Also throws Data_Error if one of them is in use,
+  // or if `size` is negative or above budget.vector.
   void prepare_insert_vector(Record_Id record, index_t size, const Budget& budget);
   void insert_vector(Record_Id record, index_t size) {
     if (record.value() < records_.size()) start_again(record, size);
@@ -179,29 +179,30 @@ class Table {
     if (!is_used(record)) [[unlikely]]
       throw_not_used(record);
   }
-  // Throws Data_Error if the record is not in use, std::bad_alloc.
+  // Throws Data_Error if the record is not in use, or std::bad_alloc.
   void prepare_delete(Record_Id record) {
     require_used(record);
     records_.reserve_lists(records_.size());
   }
   // Throws Data_Error unless all of [record, record + size) are in use.
   void prepare_delete_vector(Record_Id record, index_t size);
-  // Deletes from the last to the first, so that new rows take these ids in ascending order. Values
-  // stay until an id is used again.
+  // Deletes from the last to the first, so that new rows reuse the ids in ascending order. Values
+  // stay until an id is reused.
   void erase_vector(Record_Id record, index_t size);
 
-  // ---- undoing (table/undo_log.h): what is done last is undone first
+  // ---- undoing (table/undo_log.h): the reverse order of the changes
 
-  // In which indexes a record is: a bit for each, the highest one for all from 63 on.
+  // Returns a bit for each index, set if the index has the record. The highest bit covers all
+  // indexes from number 63 on.
   std::uint64_t index_bits(Record_Id record) const;
-  // After a value of the record was put back: the record into these indexes again, and out of the
-  // others. Throws std::bad_alloc.
+  // Call it after a value of the record was restored: inserts the record in these indexes again,
+  // and not in the others. Throws std::bad_alloc.
   void undo_keys(Record_Id record, std::uint64_t index_bits);
-  // Out of the indexes, before a value of the record is put back.
+  // Erases the record from the indexes. Call it before a value of the record is restored.
   void erase_keys(Record_Id record) {
     for (const auto& index : indexes_) index->forget(record);
   }
-  // Values are not put back.
+  // Does not restore values.
   void undo_insert(Record_Id record, const Record_Ids::Before& before) {
     erase_keys(record);
     records_.undo_insert(record.value(), before);
@@ -218,15 +219,15 @@ class Table {
   // range need not be in use.
   void prepare_update_vector(Record_Id record, index_t size) const;
 
-  // Makes room for the next row: its insertion needs no memory then, and may take texts of this
-  // table as values. Columns move only here and in prepare_…. Without memory nothing happens.
+  // Makes room for the next row: its insertion then needs no memory, and may take texts of this
+  // table as values. Columns move only here and in prepare_…. Does nothing if memory is exhausted.
   void make_room_for_one() noexcept {
     if (static_cast<std::size_t>(records_.size()) >= capacity_) [[unlikely]]
       try_to_reserve(records_.size() + 1);
   }
 
-  // While it lives, columns do not move: insertions that need memory throw Exception, and so do
-  // updates of a field that is part of an index. It must not outlive the table.
+  // While this lock exists, columns do not move. Insertions that need memory throw Exception, and
+  // so do updates of a field that is part of an index. It must not outlive the table.
   class Growth_Lock {
    public:
     explicit Growth_Lock(Table& table) : table_(table) { ++table_.growth_locks_; }
@@ -245,19 +246,20 @@ class Table {
 
   void save(Section_Writer& out) const;
   // For a new table with these fields, or one with the same content. Throws Corruption_Error,
-  // Io_Error, std::bad_alloc; a table with the same content still has it then.
+  // Io_Error or std::bad_alloc; a table with the same content still has it then.
   void restore(Section_Reader& in);
-  // Moves them to a temporary file. Throws Io_Error, std::bad_alloc; the content is the same then.
+  // Moves records and columns to a temporary file. Throws Io_Error or std::bad_alloc; the content
+  // is unchanged then.
   void spill(File& file);
-  // Whether somebody has cut the file of the snapshot.
+  // True if the file of the snapshot was truncated under its mapping.
   bool was_cut() const;
-  // All records are about to be read, in their order. Advice only, which counts once; any thread
-  // may give it.
+  // Advises that all records are about to be read, in order. Only the first call after restore()
+  // has an effect. Any thread may call it.
   void expect_scan() const noexcept {
     if (is_read_randomly_.load(std::memory_order_relaxed)) [[unlikely]]
       begin_scan();
   }
-  // Whether an id was used again: then Deleted_Values makes a difference.
+  // True if an id was reused: only then does Deleted_Values make a difference.
   bool has_reused_ids() const { return has_reused_ids_; }
 
  private:
@@ -269,7 +271,7 @@ class Table {
     insert_into_indexes(record, field);
   }
 
-  // These ids are about to be used again.
+  // Resets the values of ids that are about to be reused, as Deleted_Values says.
   void start_again(Record_Id record, index_t size);
   void begin_scan() const noexcept;
   void reserve(index_t rows, bool will_be_filled);
@@ -282,28 +284,29 @@ class Table {
   std::string name_;
   Deleted_Values deleted_values_;
   std::vector<Field> fields_;
-  std::size_t field_count_ = 0;  // fields_.size(), which is a division, for each replayed value
+  // Copy of fields_.size(), which takes a division: too slow for each replayed value.
+  std::size_t field_count_ = 0;
   std::map<std::string, Field_Id, std::less<>> field_ids_;
   std::unique_ptr<Column_Base> next_column_;
   std::vector<std::unique_ptr<Index>> indexes_;
   Record_Ids records_;
-  std::size_t capacity_ = 0;  // rows that every column has room for
+  std::size_t capacity_ = 0;  // number of rows that every column has room for
   int growth_locks_ = 0;
   bool is_observed_ = false;
   bool is_followed_ = false;
   bool has_reused_ids_ = false;
-  mutable std::atomic<bool> is_read_randomly_ = false;  // from a snapshot
+  mutable std::atomic<bool> is_read_randomly_ = false;  // from restore() to expect_scan()
 };
 
 // An update in place of one column for records [first, first + size), some of which may not be in
-// use: make the object, write the values to the column, call finish(). From the constructor to
+// use: construct the object, write the values to the column, call finish(). From the constructor to
 // finish() the records are in no index that has the field. Without finish(), the destructor inserts
-// them again with the values that the column has.
+// them again, with the current values of the column.
 template <Field_Value T>
 class Column_Update {
  public:
-  // All must outlive this object. Throws what Table::prepare_update_vector throws, Exception while
-  // there is a Growth_Lock and the field is part of an index, std::bad_alloc.
+  // The table and the column must outlive this object. Throws what Table::prepare_update_vector
+  // throws; Exception if there is a Growth_Lock and the field is part of an index; std::bad_alloc.
   Column_Update(Table& table, Column<T>& column, Field_Id field, Record_Id first, index_t size)
       : table_(table), column_(column), field_(field), first_(first.value()), size_(size) {
     table.prepare_update_vector(first, size);
@@ -323,7 +326,7 @@ class Column_Update {
   Column_Update& operator=(const Column_Update&) = delete;
 
   // Inserts the records in the indexes. Throws Unique_Violation if a unique index would hold a key
-  // twice. The column has its old values again then, and is_undone() is true.
+  // twice; the column has its old values again then, and is_undone() is true.
   void finish() {
     if (column_.is_indexed()) {
       try {

@@ -20,20 +20,19 @@
 #include "joedb/table/no_narrowing.h"
 #include "joedb/table/span.h"
 
-// The base of the code that joedbc generates: everything of a typed database that is the same for
-// every schema. Users see the generated functions; this header says how they behave.
+// The base of the code that joedbc generates: the parts of a typed database that are the same for
+// every schema. Users see the generated functions; this header documents their behaviour.
 //
-// Not thread-safe. Functions that are const may be called by several threads while none changes
-// the database.
+// Not thread-safe. Several threads may call const functions while none changes the database.
 
 namespace joedb::inline v1 {
 
 // ---- ids and values -----------------------------------------------------------------------------
 
 // A record of the table that Id belongs to: its row number, counted from 0. A default-constructed
-// one is null and has the number -1. It says nothing about whether the record is in use. Ids of
-// deleted records are used again for new ones.
-// struct id_of_city : joedb::Typed_Id<id_of_city> { using Typed_Id::Typed_Id; };
+// id is null and has the number -1. An id does not imply that the record is in use. Ids of deleted
+// records are reused for new ones.
+//   struct id_of_city : joedb::Typed_Id<id_of_city> { using Typed_Id::Typed_Id; };
 template <class Id>
 class Typed_Id {
  public:
@@ -46,7 +45,7 @@ class Typed_Id {
   constexpr index_t get_id() const { return record_.value(); }
   constexpr Record_Id get_record_id() const { return record_; }
 
-  // Record number i of a vector that starts here. Not checked.
+  // Returns the id of record i of a vector that starts here. Not checked.
   constexpr Id operator[](std::size_t i) const { return Id(get_id() + static_cast<index_t>(i)); }
 
   friend constexpr bool operator==(Typed_Id, Typed_Id) = default;
@@ -59,8 +58,8 @@ class Typed_Id {
 template <class T>
 concept Reference_Value = std::derived_from<T, Typed_Id<T>>;
 
-// How a field of C++ type T is stored in its column, what its getter returns, and what its setter
-// takes.
+// How a field of C++ type T is stored in its column, returned by its getter, and passed to its
+// setter.
 template <class T>
 struct Field_Traits {
   using Stored = T;
@@ -98,16 +97,17 @@ typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter valu
 
 // ---- tables -------------------------------------------------------------------------------------
 
-// The records of a table that are in use, in the order of their insertion:
+// The records of a table that are in use, in insertion order:
 //
 //     for (const id_of_city city : db.get_city_table()) …
 //
-// It refers to the table: changes are seen at once, and it is valid as long as the addresses of
-// tables (not after a rollback). Iterators stay valid while records are inserted and deleted. One
-// whose own record is deleted goes on with the one behind it, so that a loop may delete the records
-// it visits, and insert others, which come last. The same is true of reverse iterators. A step
-// throws Exception if more than 128 records were deleted since the one before, and its own may be
-// one of them; a step back also if the record before its own was deleted.
+// A container refers to the table: changes are visible at once, and it is valid as long as the
+// addresses of tables (not after a rollback). Iterators stay valid while records are inserted and
+// deleted. If the record of an iterator is deleted, the iterator continues with the next one, so
+// that a loop may delete the records it visits, and insert others, which come last. The same holds
+// for reverse iterators. A step throws Exception if more than 128 records were deleted since the
+// previous step, and the iterator's record may be one of them; a step back, also if the record
+// before the iterator's was deleted.
 template <class Id>
 class Container {
  public:
@@ -136,7 +136,7 @@ class Container {
       ++*this;
       return old;
     }
-    // From the end to the last record.
+    // From the end, moves to the last record.
     iterator& operator--() {
       records_->require_previous(id_, erasures_);
       id_ = id_ == Record_Ids::no_id ? records_->last() : records_->previous(id_, erasures_);
@@ -152,11 +152,12 @@ class Container {
 
    private:
     const Record_Ids* records_ = nullptr;
-    std::uint64_t erasures_ = 0;  // of the table, when it came to this record
+    std::uint64_t erasures_ = 0;  // Record_Ids::erasures() on arrival at this record
     index_t id_ = Record_Ids::no_id;
   };
 
-  // The last record first. It stands at the record that it visits, so that this may be deleted.
+  // Visits the last record first. It refers to the record that it visits, so that this record may
+  // be deleted.
   class reverse_iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
@@ -197,13 +198,14 @@ class Container {
   // Number of records in use. Takes constant time.
   std::size_t get_size() const { return static_cast<std::size_t>(records_->used_count()); }
   bool is_empty() const { return records_->used_count() == 0; }
-  // The first and the last record in the order of insertion; get_end() if the table is empty.
+  // The first and the last record in insertion order; get_end() if the table is empty.
   Id first() const { return Id(records_->first()); }
   Id last() const { return Id(records_->last()); }
-  // What stands for "no record" in this list. It is not a null id: compare with get_end().
+  // The value that means "no record" in this list. It is not a null id: compare with get_end().
   static constexpr Id get_end() { return Id(Record_Ids::no_id); }
 
-  // The id with number i, whether or not it is in use, and whether its record is.
+  // get_at returns the id with number i, whether or not it is in use; is_valid_at is true if it is
+  // in use.
   static constexpr Id get_at(std::size_t i) { return Id(static_cast<index_t>(i)); }
   bool is_valid_at(std::size_t i) const { return records_->is_used(static_cast<index_t>(i)); }
 
@@ -211,8 +213,8 @@ class Container {
   const Record_Ids* records_;
 };
 
-// The part of a table that does not depend on its types: generated functions pass it on, so that
-// there are fewer templates to instantiate. Before bind(), none of its functions may be called.
+// The part of a table that does not depend on its types. Generated functions pass it on, so that
+// fewer templates are instantiated. None of its functions may be called before bind().
 class Any_Typed_Table {
  public:
   Table& table() { return *table_; }
@@ -242,9 +244,9 @@ class Typed_Table : public Any_Typed_Table {
     table_->make_room_for_one();
   }
 
-  // Whether the record is in use. False for null, and for any id that the table does not have.
+  // True if the record is in use. False for null, and for any id that the table does not have.
   bool is_used(Id record) const { return records().is_used(record.get_id()); }
-  // The neighbours in the order of insertion; Container::get_end() at the ends. Throw Data_Error if
+  // The neighbours in insertion order; Container::get_end() at the ends. Throw Data_Error if
   // `record` is not in use.
   Id next(Id record) const {
     require_used(record.get_record_id());
@@ -275,8 +277,8 @@ class Typed_Field {
     column_ = static_cast<Column<Stored>*>(&table.find_column(id, code_of<Stored>));
   }
   Column<Stored>& column() { return *column_; }
-  // The value of a record, which is not checked: it must be in use. A String is valid until the
-  // database is changed.
+  // Returns the value of a record, which must be in use: this is not checked. A String is valid
+  // until the database is changed.
   Getter get(index_t record) const { return Getter(column_->get(record)); }
   static Key_Part key_part(Setter value) { return joedb::key_part(to_stored<T>(value)); }
 
@@ -296,8 +298,8 @@ class Typed_Field {
 
 // ---- indexes ------------------------------------------------------------------------------------
 
-// The records with one key, in the order of their ids. It has a copy of the key. The iteration may
-// change or delete the records it visits: it continues with the next record that has the key then.
+// The records with one key, in the order of their ids. Holds a copy of the key. A loop may change
+// or delete the records it visits: it continues with the next record that has the key at that time.
 // Valid as long as the addresses of tables (not after a rollback).
 template <class Id, std::size_t field_count>
 class Index_Range {
@@ -351,7 +353,7 @@ class Index_Range {
   }
   iterator end() const { return {*this, index_->end()}; }
   bool empty() const { return index_->find(key_).is_null(); }
-  // Counts: takes time linear in the result.
+  // Takes time linear in the result, because it counts.
   std::size_t size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
 
  private:
@@ -360,17 +362,17 @@ class Index_Range {
   std::shared_ptr<const std::string> text_;
 };
 
-// The records of a table in the order of some fields, as a std::map or std::multimap shows them:
+// The records of a table in the order of some fields, in the form of a std::map or std::multimap:
 // for (const auto& [name, city] : db.get_index_of_city_by_name()) … With several fields, keys are
 // tuples.
 //
-// Iterators stay valid when the index changes: they continue from the place of their record, or,
-// after it was deleted, from the key that it had. So a loop that gives records larger keys visits
-// them again. A step throws Exception if another record has the id of the deleted one by then.
-// Iterators refer to this object, and are not valid after a rollback.
+// Iterators stay valid when the index changes: they continue from the current place of their
+// record, or, if it was deleted, from the key that it had. So a loop that gives records larger keys
+// visits them again. A step throws Exception if the record was deleted and its id has been reused.
+// Iterators refer to this object, and are invalid after a rollback.
 //
 // A record is in the index from the first update of its key fields until it is deleted; in a unique
-// index, from the first update of the field that was added last (table/index.h).
+// index, from the first update of the key field that was added last (table/index.h).
 template <class Id, class... Fields>
 class Typed_Index {
   static constexpr bool has_one_field = sizeof...(Fields) == 1;
@@ -388,7 +390,7 @@ class Typed_Index {
   using mapped_type = Id;
   using value_type = std::pair<key_type, Id>;
   using Range = Index_Range<Id, sizeof...(Fields)>;
-  // The type of a key that is looked for: strings are std::string_views.
+  // The type of a search key: strings are std::string_views.
   using Wanted = typename Key_Of<typename Fields::Setter...>::type;
 
   class iterator {
@@ -396,8 +398,8 @@ class Typed_Index {
     using iterator_category = std::bidirectional_iterator_tag;
     using value_type = Typed_Index::value_type;
     using difference_type = std::ptrdiff_t;
-    // A copy of key and id: a change of it does not change the database. Constant, so that
-    // `for (auto& entry : index)` compiles, as with a std::map.
+    // A copy of key and id: changing it does not change the database. Constant, so that `for (auto&
+    // entry : index)` compiles, as with a std::map.
     using reference = const value_type;
     struct pointer {
       value_type value;
@@ -437,8 +439,8 @@ class Typed_Index {
   };
   using const_iterator = iterator;
 
-  // The largest key first. Unlike a std::reverse_iterator, it stands at the record that it visits,
-  // so that this may be deleted.
+  // Visits the largest key first. Unlike a std::reverse_iterator, it refers to the record that it
+  // visits, so that this record may be deleted.
   class reverse_iterator {
    public:
     using iterator_category = std::bidirectional_iterator_tag;
@@ -469,7 +471,7 @@ class Typed_Index {
       --*this;
       return old;
     }
-    // The place behind, as that of a std::reverse_iterator.
+    // The place after the record, like the base of a std::reverse_iterator.
     iterator base() const {
       if (at_ == at_.index_->end()) return at_.index_->begin();
       iterator next = at_;
@@ -484,7 +486,7 @@ class Typed_Index {
   };
   using const_reverse_iterator = reverse_iterator;
 
-  // Number of records in the index: those that have been given a key.
+  // Number of records in the index: records without a key are not counted.
   std::size_t size() const { return index_->size(); }
   bool empty() const { return size() == 0; }
   iterator begin() const { return {*this, index_->begin()}; }
@@ -492,7 +494,7 @@ class Typed_Index {
   reverse_iterator rbegin() const { return reverse_iterator(before(end())); }
   reverse_iterator rend() const { return reverse_iterator(end()); }
 
-  // The record with the smallest id that has this key, or end(). Takes logarithmic time.
+  // Returns the record with the smallest id that has this key, or end(). Takes logarithmic time.
   iterator find(const Wanted& key) const {
     const Record_Id found = index_->find(parts(key));
     return found.is_null() ? end() : iterator(*this, index_->at(found));
@@ -500,7 +502,7 @@ class Typed_Index {
   bool contains(const Wanted& key) const { return index_->find(parts(key)).is_not_null(); }
   // Number of records with this key. Takes time linear in the result.
   std::size_t count(const Wanted& key) const { return range(key).size(); }
-  // The first record whose key is not less than `key` (lower_bound), or greater (upper_bound).
+  // Return the first record with a key not less than `key` (lower_bound), or greater (upper_bound).
   iterator lower_bound(const Wanted& key) const { return {*this, index_->lower_bound(parts(key))}; }
   iterator upper_bound(const Wanted& key) const { return {*this, index_->upper_bound(parts(key))}; }
   std::pair<iterator, iterator> equal_range(const Wanted& key) const {
@@ -509,7 +511,7 @@ class Typed_Index {
 
   // ---- for generated code
 
-  // The values of a key as the index compares them. Texts are those of the key.
+  // Returns the values of a key in the form that the index compares. Texts are not copied.
   static std::array<Key_Part, sizeof...(Fields)> parts(const Wanted& key) {
     if constexpr (has_one_field)
       return {Fields::key_part(key)...};
@@ -525,10 +527,10 @@ class Typed_Index {
     Table& table = database.table(index_->definition().table);
     std::apply([&](auto&... field) { (field.bind(table), ...); }, fields_);
   }
-  // The record with the smallest id that has this key; null if there is none.
+  // Returns the record with the smallest id that has this key; null if there is none.
   Id first(const Wanted& key) const { return Id(index_->find(parts(key))); }
   Range range(const Wanted& key) const { return {*index_, parts(key)}; }
-  // Neighbours in the order of keys; null at the ends, and for a record that is not in the index.
+  // Neighbours in key order; null at the ends, and for a record that is not in the index.
   Id next(Id id) const { return neighbour(id, &Index::Cursor::next); }
   Id previous(Id id) const {
     return index_->begin().record() == id.get_record_id() ? Id()
@@ -536,7 +538,7 @@ class Typed_Index {
   }
 
  private:
-  // The end, before the beginning.
+  // Returns the record before `i`; end() at the beginning.
   iterator before(iterator i) const { return i.cursor_.move_back() ? i : end(); }
   Id neighbour(Id id, void (Index::Cursor::*move)()) const {
     if (!index_->contains(id.get_record_id())) return Id();
@@ -554,15 +556,15 @@ class Typed_Index {
 
 // ---- the database -------------------------------------------------------------------------------
 
-// The schema of a program, as joedbc writes it. The strings are literals of the generated code.
+// The schema of a program, as generated by joedbc. The strings are literals of the generated code.
 struct Program_Schema {
-  std::string_view name;              // the namespace; begins messages
-  std::string_view entries;           // of the journal, encoded
-  std::string_view initial_values;    // updates of records 0, encoded: values for new fields
+  std::string_view name;              // the namespace; prefix of messages
+  std::string_view entries;           // schema entries of the journal, encoded
+  std::string_view initial_values;    // updates of record 0, encoded: values for new fields
   std::vector<Table_Id> single_rows;  // tables that must have exactly record 0
   std::vector<Index_Definition> indexes;
   bool has_timestamps = false;  // checkpoints write time stamps
-  bool has_no_marks = false;    // transactions end as in joedb 10: without any entry
+  bool has_no_marks = false;    // transactions end as in joedb 10, without an entry
 };
 
 // Base of the generated class Database: the tables, read only. The generated Readonly_Database and
@@ -573,8 +575,8 @@ class Typed_Database {
   Typed_Database(const Typed_Database&) = delete;
   Typed_Database& operator=(const Typed_Database&) = delete;
 
-  // The content with its schema at run time, as tools see it. Valid as long as this object; its
-  // tables move when a transaction or a rollback builds them again.
+  // The content with its schema at run time, as tools see it. Valid for the lifetime of this
+  // object; addresses of its tables change when a transaction or a rollback rebuilds them.
   const Database& get_untyped() const { return *engine_; }
 
  protected:
@@ -584,25 +586,25 @@ class Typed_Database {
     engine_ = &engine;
     if (observer_) engine.set_observer(observer_.get());
   }
-  // For histories: where the database comes from. It must outlive this object.
+  // For histories: sets the file of the database. It must outlive this object.
   void set_file(Abstract_File& file) { file_ = &file; }
-  // Throws Exception for what was read once.
+  // Throws Exception if the database was read once (Typed_Reader).
   Abstract_File& file() const {
     if (file_ == nullptr)
       throw Exception("a database that was read once does not know its file any more");
     return *file_;
   }
 
-  // Who is told of changes: null if there is nobody.
+  // The observer of changes; null if there is none.
   std::shared_ptr<Change_Observer>& observer() const { return observer_; }
   Database& engine() const { return *engine_; }
-  // Calls the functions of observers for what is before the checkpoint.
+  // Calls the functions of observers for the changes before the checkpoint.
   void notify_observers(Offset checkpoint) const {
     if (const auto observer = observer_) observer->notify(checkpoint);
   }
 
-  // All records of the table, in the order that is_before(a, b) gives; equal ones in the order of
-  // their insertion.
+  // Returns all records of the table, sorted by is_before(a, b); equal records stay in insertion
+  // order.
   template <class Table_Type, class Compare>
   static std::vector<typename Table_Type::Id> sorted(const Table_Type& table, Compare is_before) {
     const auto records = table.records_in_order();

@@ -16,25 +16,30 @@ namespace joedb::inline v1 {
 
 // ---- opening ------------------------------------------------------------------------------------
 
-// How the schema of a file relates to that of the program. Both are the encoded schema entries. A
-// file is older if its entries are the first ones of the program.
+// The relation of the schema of a file to the schema of the program. compare_schemas takes both as
+// encoded schema entries. A file is older if its entries are a proper prefix of the program's
+// entries.
 enum class Schema_Relation { equal, file_is_older, incompatible };
 Schema_Relation compare_schemas(std::string_view file, std::string_view program);
 
-// Throws Out_Of_Date if the schema of the file is older than that of the program, Schema_Mismatch
-// if it is incompatible, Exception if a table that must have exactly one row does not.
+// Throws Out_Of_Date if the schema of the file is older than the schema of the program,
+// Schema_Mismatch if it is incompatible, and Exception if a table that must have exactly one row
+// does not.
 void require_same_schema(const Database& database, const Program_Schema& program);
 
 // Reads a file once. A past state gets the schema of the program: tables and fields that were added
-// since then exist, with their initial values. Throws what load and require_same_schema throw.
+// later exist, with their initial values. Throws what load and require_same_schema throw.
 void read_file(Database& database, Abstract_File& file, std::optional<Moment> moment,
                const Program_Schema& program);
 
-// Brings the schema of the database up to that of the program, and writes a soft checkpoint if
-// there was something to do. In between, when all tables and fields exist, calls bind(), and then,
-// in the order of the schema, run_custom(name) for each new `custom NAME`. Throws Schema_Mismatch
-// if the schemas are incompatible, Exception if a table that must have exactly one row does not,
-// and what bind and run_custom throw: the upgrade is rolled back then, in memory and in the file.
+// Upgrades the schema of the database to the schema of the program. When all tables and fields
+// exist, calls bind(), and then, in the order of the schema, run_custom(name) for each new `custom
+// NAME`. Then writes a soft checkpoint. If the schemas are equal, only calls bind() and
+// Writable_Database::recover(), without a checkpoint.
+//
+// Throws Schema_Mismatch if the schemas are incompatible, Exception if a table that must have
+// exactly one row does not, and what bind and run_custom throw: the upgrade is rolled back then, in
+// memory and in the file.
 void upgrade_schema(Writable_Database& database, const Program_Schema& program,
                     const std::function<void()>& bind,
                     const std::function<void(std::string_view)>& run_custom);
@@ -42,13 +47,13 @@ void upgrade_schema(Writable_Database& database, const Program_Schema& program,
 // ---- reading ------------------------------------------------------------------------------------
 
 // Base of the generated Readonly_Database. The constructor reads the file once: its last state, or
-// a past one. Later changes of the file are not seen, and the file is not used afterwards.
+// a past state. Later changes of the file are not visible, and the file is not used afterwards.
 //
 //     Readonly_Database db("city.joedb", joedb::at_time(last_monday));
 //
-// The constructors throw Io_Error; Corruption_Error if the file is no journal or is damaged;
-// Out_Of_Date for the last state of a file with an older schema, Schema_Mismatch for another one;
-// Exception if the file has no such moment.
+// The constructors throw Io_Error; Corruption_Error if the file is not a journal or is damaged; for
+// the last state of a file, Out_Of_Date if its schema is older and Schema_Mismatch if it is
+// incompatible; Exception if the file has no such moment.
 template <class Reader>
 class Typed_Reader : public Reader {
  public:
@@ -87,28 +92,27 @@ class Typed_Reader : public Reader {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// Throws Data_Error, which says that an id or a size is not less than set_max_record_id allows.
+// Throws Data_Error: an id or a size is not below the limit of set_max_record_id.
 [[noreturn]] void throw_above_limit(const char* entry, index_t value, index_t limit);
 
-// For clients: the schema is brought up to date when the client says so.
+// Tag for clients, which upgrade the schema later, by an explicit call.
 struct Upgraded_Later {};
 
 // Base of the generated Writable_Database: the tables and their journal.
 //
-// Every change is checked, logged, applied, in this order: a function that throws has changed
+// Every change is checked, logged and applied, in this order. A function that throws has changed
 // neither tables nor journal, unless it says otherwise. A change throws
 //
-//   Data_Error        for what does not fit the tables: a record that is not in use, for example;
-//   Unique_Violation  a kind of Data_Error, for a key that a unique index has already;
+//   Data_Error        if it does not fit the tables: for example, a record that is not in use;
+//   Unique_Violation  a kind of Data_Error, for a key that a unique index already has;
 //   Io_Error          if the file cannot be written: Disk_Full if the disk is full;
 //   Write_Disabled    for all writing after such a failure, until the file is opened again;
-//   Exception         in a shared file outside of a transaction.
+//   Exception         in a shared file outside a transaction.
 //
 // Nothing is checkpointed automatically, except a schema upgrade. Changes since the last checkpoint
 // do not count when the file is opened again; the destructor reports them to Destructor_Logger.
 //
-// Not thread-safe. Functions that are const may be called by several threads while none changes
-// the database.
+// Not thread-safe. Several threads may call const functions while none changes the database.
 template <class Reader>
 class Typed_Writer : public Reader {
  public:
@@ -116,41 +120,43 @@ class Typed_Writer : public Reader {
 
   // Appends an entry that does not change the tables.
   void write_comment(std::string_view text) { store_.write(Comment{text}); }
-  // Seconds since 1970, UTC; without an argument: now. at_time() finds past states by these.
+  // Appends a time stamp, in seconds since 1970, UTC; without an argument: now. at_time() finds
+  // past states by time stamps.
   void write_timestamp() { write_timestamp(std::time(nullptr)); }
   void write_timestamp(std::int64_t seconds) {
     store_.write(Timestamp{seconds});
     stamped_ = get_journal().get_position();
   }
-  // A mark with a meaning that the program gives it.
+  // Appends a mark. The program defines its meaning.
   void write_valid_data() { store_.write(Valid_Data{}); }
 
-  // Appends bytes to the journal, which are not kept in memory, and returns where they are. Store
-  // the result in a field of type blob. Throws Data_Error for 24 bytes that look like an integrity
+  // Appends bytes to the journal, which are not kept in memory, and returns their place. Store the
+  // result in a field of type blob. Throws Data_Error for 24 bytes that look like an integrity
   // entry (format/integrity.h).
   Blob write_blob(std::string_view bytes) { return store_.write_blob(bytes); }
-  // The same in pieces: read(char* data, std::size_t n) is called with n of at most 65536, and must
-  // fill [data, data + n), until there are `size` bytes in all. It must not write to the database.
-  // If it throws, nothing has been appended.
+  // The same in pieces: calls read(char* data, std::size_t n), with n at most 65536, which must
+  // fill [data, data + n), until there are `size` bytes in total. read must not write to the
+  // database. If it throws, nothing has been appended.
   template <class Read>
   Blob write_blob(std::int64_t size, Read&& read) {
     return store_.write_blob(size, read);
   }
-  // The first max_size bytes of the blob (-1: all). Blob_Reader reads large ones in pieces. Throws
-  // Corruption_Error if the file ends before the blob, Io_Error.
+  // Returns the first max_size bytes of the blob (-1: all). Blob_Reader reads large blobs in
+  // pieces. Throws Corruption_Error if the file ends before the blob does, or Io_Error.
   std::string read_blob(Blob blob, std::int64_t max_size = -1) {
     return store_.read_blob(blob, max_size);
   }
 
-  // Writes the buffer to the file, without a checkpoint: readers do not see it.
+  // Writes the buffer to the file, without a checkpoint: readers do not see its entries.
   void flush() { store_.flush(); }
 
   // After a soft checkpoint, everything so far survives the death of this process; after a hard
-  // one, also a power cut. If one throws Io_Error, the checkpoint before it still counts, and
+  // one, also a power cut. If a checkpoint throws Io_Error, the previous one remains valid, and
   // nothing more can be written until the file is opened again. Throws Data_Error, with nothing
-  // written, if the tables have too many records without values for the journal to be read back. In
-  // the function of a schema upgrade it throws Exception. With the option timestamp_transactions, a
-  // checkpoint of new entries appends a time stamp, unless the last entry is one.
+  // written, if the tables have too many records without values for the journal to be read back.
+  // Throws Exception inside the function of a schema upgrade. With the option
+  // timestamp_transactions, a checkpoint of new entries appends a time stamp, unless the last entry
+  // is one.
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
   void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
   void checkpoint(Checkpoint_Level level) {
@@ -165,8 +171,8 @@ class Typed_Writer : public Reader {
   //     const joedb::Offset position = db.hard_checkpoint_async();
   //     db.wait(position, lock);       // others may write while the disk works
   //
-  // Without a lock, wait(position) is for one thread. `lock` must be locked, and is again when wait
-  // returns or throws. See Writable_Journal for shared files and errors.
+  // wait(position) without a lock is for a single thread. `lock` must be locked, and is locked
+  // again when wait returns or throws. See Writable_Journal for shared files and errors.
   Offset hard_checkpoint_async() {
     stamp();
     return store_.hard_checkpoint_async();
@@ -177,50 +183,50 @@ class Typed_Writer : public Reader {
     notify_observers();
   }
 
-  // From here on, damaged bytes of the file are detected when it is opened. Writes a hard
+  // From now on, damaged bytes of the file are detected when it is opened. Writes a hard
   // checkpoint. See Writable_Journal.
   void enable_integrity() {
     store_.enable_integrity();
     notify_observers();
   }
 
-  // A snapshot beside the file makes opening a matter of a millisecond, whatever the size
+  // A snapshot next to the file makes opening a matter of a millisecond, whatever its size
   // (docs/snapshots.md). write_snapshot() writes a hard checkpoint and a snapshot of it, and then
-  // maps the tables from it, which gives memory back: strings and iterators that were taken before
-  // are not valid afterwards. Returns false if another process is writing one, or the file has no
-  // place for one. Once a file has one, the destructor replaces it when it has become old. See
-  // Writable_Database for errors.
+  // maps the tables from it, which frees memory and invalidates strings and iterators. Returns
+  // false if another process is writing a snapshot, or if the file has no place for one. Once a
+  // file has a snapshot, the destructor replaces it when it is old. See Writable_Database for
+  // errors.
   bool write_snapshot() {
     stamp();
     const bool has_one = store_.write_snapshot();
     notify_observers();
     return has_one;
   }
-  // For loads that are larger than memory: call it again and again meanwhile. When this process has
-  // more than `bytes` of memory of its own, the tables are moved to a file without a name in
-  // $TMPDIR, or /var/tmp, and mapped from there: strings and iterators are not valid afterwards.
-  // Returns whether that was done. Throws Io_Error.
+  // For loads that are larger than memory: call this repeatedly while loading. If this process has
+  // more than `bytes` of private memory, moves the tables to an unnamed file in $TMPDIR or
+  // /var/tmp, maps them from there, and returns true; strings and iterators are invalid then.
+  // Throws Io_Error.
   bool limit_memory(std::size_t bytes) { return store_.limit_memory(bytes); }
-  // In a thread, which reads the file on its own: the caller goes on at once.
+  // Writes a snapshot in a thread, which reads the file on its own, and returns at once.
   void write_snapshot_in_background() { store_.write_snapshot_in_background(); }
-  // Returns when it is complete, and throws what has gone wrong. If there is nothing behind the
-  // checkpoint, the tables are mapped from it then: containers, iterators, indexes and strings that
-  // were taken before are not valid afterwards.
+  // Waits for that thread, and rethrows its error. If nothing follows the checkpoint, the tables
+  // are then mapped from the snapshot, which invalidates containers, iterators, indexes and
+  // strings.
   void wait_for_snapshot() {
     store_.wait_for_snapshot();
     bind_if_possible();
   }
 
-  // The older names (Writable_Journal says what each does).
+  // The older names; Writable_Journal describes them.
   void checkpoint_full_commit() { checkpoint(Checkpoint_Level::hard); }
   void checkpoint_half_commit() { checkpoint(Checkpoint_Level::half); }
   void checkpoint_no_commit() { checkpoint(Checkpoint_Level::soft); }
   void checkpoint() { checkpoint(store_.get_journal().get_default_level()); }
-  // Flush and sync, without a checkpoint.
+  // Flushes and syncs the file, without a checkpoint.
   void commit() { store_.commit(); }
 
-  // For clients, which push before they write a checkpoint. Appends what the next checkpoint would
-  // append, and throws what it would throw.
+  // For clients, which push before they write a checkpoint. Appends the entries that the next
+  // checkpoint would append, and throws what it would throw.
   void prepare_checkpoint(Checkpoint_Level level) {
     stamp();
     store_.prepare_checkpoint(level);
@@ -232,25 +238,24 @@ class Typed_Writer : public Reader {
   // Number of bytes written since the checkpoint.
   Offset ahead_of_checkpoint() const { return store_.ahead_of_checkpoint(); }
 
-  // Drops everything since the checkpoint, in memory and in the file. Takes as long as opening, or
-  // no time if there is nothing to drop. Containers, iterators, indexes and strings that were taken
-  // before are not valid afterwards. Throws Exception in a function of update_vector_of_FIELD. If
-  // reading the journal fails, the old tables stay, and nothing can be written before a rollback
-  // succeeds.
+  // Drops everything since the checkpoint, in memory and in the file. Takes as long as opening the
+  // file, or no time if there is nothing to drop. Invalidates containers, iterators, indexes and
+  // strings. Throws Exception inside a function of update_vector_of_FIELD. If reading the journal
+  // fails, the old tables remain, and nothing can be written before a rollback succeeds.
   void rollback() {
     rollback_unobserved();
     notify_observers();
   }
 
-  // From now on, inserting a record whose id is `limit` or more, or a vector of `limit` records or
-  // more, throws Data_Error. 0: no limit.
+  // From now on, inserting a record with an id of `limit` or more, or a vector of `limit` records
+  // or more, throws Data_Error. 0: no limit.
   void set_max_record_id(index_t limit) { max_record_id_ = limit > 0 ? limit : no_limit; }
 
-  // For positions and checkpoints.
+  // The journal, for its positions and checkpoints.
   const Writable_Journal& get_journal() const { return store_.get_journal(); }
 
  protected:
-  // `file` must outlive the database. Reads the whole journal, and throws what Writable_Journal and
+  // Reads the whole journal. `file` must outlive the database. Throws what Writable_Journal and
   // load throw. The schema of the file is not compared before upgrade().
   Typed_Writer(Abstract_File& file, const Journal_Options& options)
       : store_(file, options_of_program(options), Deleted_Values::reset,
@@ -259,7 +264,8 @@ class Typed_Writer : public Reader {
     has_timestamps_ = Reader::program_schema().has_timestamps;
   }
 
-  // For generated code: upgrade_schema, with the write lock of a shared file.
+  // For generated code: calls upgrade_schema; lock_and_upgrade() does so under the write lock of a
+  // shared file.
   template <class Run_Custom>
   void upgrade(Run_Custom run_custom) {
     upgrade_schema(
@@ -271,15 +277,16 @@ class Typed_Writer : public Reader {
     upgrade(run_custom);
   }
 
-  // For programs that cannot upgrade the file: throws what require_same_schema throws.
+  // For programs that cannot upgrade the file. Throws what require_same_schema throws.
   void require_current_schema() {
     require_same_schema(store_.get_database(), Reader::program_schema());
     bind_all();
   }
 
-  // Calls the functions of observers (history/typed_history.h) for what was committed or pulled.
+  // Calls the functions of observers (history/typed_history.h) for the changes that were committed
+  // or pulled.
   void notify_observers() { Reader::notify_observers(get_journal().get_checkpoint()); }
-  // These leave that to the caller.
+  // These do not notify observers: the caller does.
   void checkpoint_unobserved(Checkpoint_Level level) {
     stamp();
     store_.checkpoint(level);
@@ -290,8 +297,8 @@ class Typed_Writer : public Reader {
     bind_if_possible();
   }
 
-  // f(store) changes tables as it likes: they have room for the next row then, as all functions
-  // here leave them.
+  // Calls f(store), which may change tables directly, and then binds again: every table then has
+  // room for the next row, as after all functions here.
   template <class F>
   auto change_untyped(F f) {
     try {
@@ -325,7 +332,7 @@ class Typed_Writer : public Reader {
 
   // ---- tables
 
-  // A field and the value it gets. A string must stay valid until the record is inserted.
+  // A field and its new value. A string must stay valid until the record is inserted.
   template <class Field>
   struct Assignment {
     Field& field;
@@ -336,7 +343,7 @@ class Typed_Writer : public Reader {
     return {field, to_stored<typename Field::Value>(value)};
   }
 
-  // Throws Data_Error if the record is not in use, Unique_Violation.
+  // Throws Data_Error if the record is not in use, or Unique_Violation.
   template <class Field>
   void update(Any_Typed_Table& table, Field& field, Record_Id record,
               typename Field::Setter value) {
@@ -346,8 +353,8 @@ class Typed_Writer : public Reader {
                                                  to_stored<typename Field::Value>(value)});
   }
 
-  // A new row, with the id that was freed or skipped last, else the next one. With values: one for
-  // each field, in their order.
+  // Inserts a row, with the id that was freed or skipped last, else the next new id. `values` is
+  // empty, or has a value for each field, in field order.
   template <class Table_Type, class... Fields>
   [[gnu::always_inline]] typename Table_Type::Id add_row(Table_Type& table,
                                                          const Assignment<Fields>&... values) {
@@ -367,8 +374,8 @@ class Typed_Writer : public Reader {
                                                                     Fields::id, values.value}...);
   }
 
-  // `size` new rows with consecutive ids, behind all others. Returns the first. Values are default
-  // values.
+  // Inserts `size` rows of default values, with consecutive new ids after all others. Returns the
+  // first id.
   template <class Table_Type>
   typename Table_Type::Id add_vector(Table_Type& table, std::size_t size) {
     if (static_cast<index_t>(size) >= max_record_id_)
@@ -381,8 +388,8 @@ class Typed_Writer : public Reader {
   }
 
   // Calls function(Span), which changes the values of records [first, first + size) in place, then
-  // logs all of them as one entry. If the function throws, what it has written is logged, too
-  // (joedb::Writable_Database::update_vector).
+  // logs all of them as one entry. If the function throws, the values that it has written are
+  // logged, too (joedb::Writable_Database::update_vector).
   template <class Field, class Function>
   void update_vector(Any_Typed_Table& table, Field& field, Record_Id first, std::size_t size,
                      Function&& function) {
@@ -406,8 +413,8 @@ class Typed_Writer : public Reader {
         Delete_Vector{Table_Type::id, id.get_record_id(), static_cast<std::int64_t>(size)});
   }
 
-  // Deletes all records of the table, the last one first, with one entry each. If that throws, the
-  // deletions before count.
+  // Deletes all records of the table, from the last to the first, with one entry each. If that
+  // throws, the deletions so far count.
   template <class Table_Type>
   void erase_all(Table_Type& table) {
     while (!table.records_in_order().is_empty()) erase(table, table.records_in_order().last());
@@ -422,7 +429,7 @@ class Typed_Writer : public Reader {
 
   template <class T, class Function>
   static void call_with_span(Span<T> span, Function& function) {
-    if constexpr (!std::is_same_v<T, bool>)  // a generic function is not tried with other types
+    if constexpr (!std::is_same_v<T, bool>)  // is_invocable would instantiate a generic function
       function(span);
     else if constexpr (std::is_invocable_v<Function&, Span<bool>>)
       function(span);
@@ -430,7 +437,8 @@ class Typed_Writer : public Reader {
       call_with_chars(span, function);
   }
 
-  // joedb 10 stores booleans as char. Only 0 and 1 may stay.
+  // joedb 10 stores booleans as char, and so do functions that take a Span<char>. Afterwards all
+  // bytes are normalised to 0 or 1, also if the function throws.
   template <class Function>
   static void call_with_chars(Span<bool> span, Function& function) {
     const Span<char> chars(reinterpret_cast<char*>(span.data()), span.size());
@@ -451,18 +459,20 @@ class Typed_Writer : public Reader {
     return options;
   }
 
-  // Before a checkpoint, with the option timestamp_transactions.
+  // Appends a time stamp before a checkpoint of new entries, with the option
+  // timestamp_transactions.
   void stamp() {
     if (has_timestamps_ && ahead_of_checkpoint() > 0 && get_journal().get_position() != stamped_)
       write_timestamp();
   }
 
   void bind_all() {
+    // Bound fields hold addresses of columns, which must stay valid if a field is dropped.
     store_.get_database().keep_dropped();
     this->bind(store_.get_database());
     is_bound_ = true;
   }
-  // Before the first upgrade() there may be nothing to bind to.
+  // Before the first upgrade(), the tables may not exist.
   void bind_if_possible() {
     if (is_bound_) bind_all();
   }
@@ -477,11 +487,11 @@ class Typed_Writer : public Reader {
   joedb::Writable_Database store_;
   bool is_bound_ = false;
   bool has_timestamps_ = false;
-  Offset stamped_ = 0;  // the position behind the last time stamp of this object
+  Offset stamped_ = 0;  // end of the last time stamp or prepared checkpoint
   index_t max_record_id_ = no_limit;
 };
 
-// Holds a file, so that it is made before the database that uses it.
+// Holds a file as a base class, so that it is constructed before the database that uses it.
 template <class File_Type>
 struct File_Holder {
   template <class... Arguments>
@@ -490,8 +500,8 @@ struct File_Holder {
 };
 
 // Base of the generated File_Database: a Writable_Database in a file of the system. The constructor
-// throws Io_Error if the file cannot be opened or another writer has it, what Writable_Journal and
-// load throw, and what upgrade_schema throws.
+// throws Io_Error if the file cannot be opened or another writer has it open, and what
+// Writable_Journal, load and upgrade_schema throw.
 template <class Writer>
 class Typed_File_Writer : private File_Holder<File>, public Writer {
  public:
@@ -509,9 +519,9 @@ class Typed_File_Writer : private File_Holder<File>, public Writer {
 template <class Writer>
 class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
  public:
-  // Nobody else writes the file: there is nothing to end before the first change.
+  // No one else writes the file: no transaction of another writer needs an end.
   Typed_Memory_Writer() : Writer(file, Journal_Options::without_marks()) {}
-  // Nothing is lost without a checkpoint that would not be lost with one: no warning.
+  // Writes a checkpoint to suppress the destructor's warning: the content is lost in any case.
   ~Typed_Memory_Writer() {
     try {
       this->checkpoint_unobserved(Checkpoint_Level::soft);
@@ -521,10 +531,10 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
   // The bytes of the journal; complete after flush() or a checkpoint.
   const std::vector<char>& get_data() const { return file.get_data(); }
 
-  // Appends the bytes that a copy of this database, with the same get_data() before, has behind
-  // them, and writes a soft checkpoint. If they are not whole valid entries, or change the schema,
-  // throws Corruption_Error or Exception, and nothing has changed. Requires that nothing was
-  // written since the last checkpoint.
+  // Appends `bytes`, the bytes that a copy of this database has after the bytes of get_data(), and
+  // writes a soft checkpoint. If they are not whole valid entries, or change the schema, throws
+  // Corruption_Error or Exception, and nothing has changed. Requires that nothing was written since
+  // the last checkpoint.
   void append_from_copy(std::string_view bytes) {
     const Readonly_Memory_File source(bytes, static_cast<Offset>(get_data().size()));
     this->copy_from(source, source.get_size());
