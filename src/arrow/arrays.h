@@ -13,8 +13,8 @@
 
 namespace joedb::inline v1 {
 
-// Memory for a buffer: its address and its end are multiples of 64, as Arrow recommends. Its bytes
-// have no values yet.
+// Memory for a buffer. Its address and its end are multiples of 64, as Arrow recommends. Its bytes
+// are uninitialized.
 class Arrow_Buffer {
  public:
   Arrow_Buffer() = default;
@@ -38,10 +38,11 @@ class Arrow_Buffer {
   std::unique_ptr<char, Free> data_;
 };
 
-// An array that owns what it refers to. Children can be moved out, and then live longer.
+// Builds an array that owns all memory it refers to. A consumer may move children out of the array;
+// they live on then.
 class Arrow_Array_Builder {
  public:
-  // Refers to memory that `owner`, or add_memory, keeps.
+  // Adds a buffer in memory that is kept alive by add_owner or add_memory.
   void add_buffer(const void* buffer) { buffers_.push_back(buffer); }
   void add_buffer(Arrow_Buffer buffer) {
     add_buffer(buffer.data());
@@ -49,9 +50,9 @@ class Arrow_Array_Builder {
   }
   void add_memory(Arrow_Buffer buffer) { memory_.push_back(std::move(buffer)); }
   void add_owner(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
-  // Throws std::bad_alloc; the child is released then.
+  // Takes ownership of the child. Releases it and throws std::bad_alloc if there is no memory.
   void add_child(ArrowArray child);
-  // `out` need not be released. Throws std::bad_alloc.
+  // Returns the array; the caller must release it. Throws std::bad_alloc.
   ArrowArray finish(index_t length, index_t null_count);
 
   Arrow_Array_Builder() = default;
@@ -69,7 +70,7 @@ class Arrow_Array_Builder {
   std::vector<ArrowArray*> child_pointers_;
 };
 
-// A type as the interface describes it.
+// An Arrow type, as the C data interface describes it.
 struct Arrow_Type {
   std::string format;
   std::string name;

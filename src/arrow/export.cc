@@ -13,7 +13,7 @@
 namespace joedb::inline v1 {
 namespace {
 
-// ---- what is exported ---------------------------------------------------------------------------
+// ---- exported tables ----------------------------------------------------------------------------
 
 struct Exported_Field {
   std::string name;
@@ -27,7 +27,7 @@ struct Run {
   index_t size;
 };
 
-// A table at the time of its export.
+// A table as it was when it was exported.
 struct Exported_Table {
   std::string name;
   std::vector<Exported_Field> fields;
@@ -95,13 +95,14 @@ Arrow_Type arrow_type(const Database& database, const Field& field, const Arrow_
 
 // ---- batches ------------------------------------------------------------------------------------
 
-// The records of one item of the stream.
+// The records of one item of the stream. Columns of numbers are not copied if there is only one
+// run.
 struct Batch {
   std::vector<Run> runs;
   index_t rows = 0;
 
   bool is_whole() const { return runs.size() == 1; }
-  // f(row, id) for each record.
+  // Calls f(row, id) for each record.
   template <class F>
   void for_each(F f) const {
     index_t row = 0;
@@ -110,7 +111,7 @@ struct Batch {
   }
 };
 
-// Which records have a value; none are null until set_null is called.
+// The validity bitmap of a batch. No record is null until set_null is called.
 class Validity {
  public:
   explicit Validity(index_t rows) : rows_(rows) {}
@@ -125,7 +126,7 @@ class Validity {
     ++null_count_;
   }
   index_t null_count() const { return null_count_; }
-  // The bitmap, or a null pointer.
+  // Adds the bitmap to the array, or a null pointer if no record is null.
   void add_to(Arrow_Array_Builder& array) && {
     if (null_count_ == 0)
       array.add_buffer(nullptr);
@@ -203,7 +204,7 @@ class Batch_Writer {
     return finish({}, std::move(out));
   }
 
-  // A column can come from a snapshot, with any bytes.
+  // A column from a snapshot may contain bytes other than 0 and 1.
   ArrowArray values(std::type_identity<bool>) {
     const char* const column = field_->pin->values();
     const std::size_t size = size_of(batch_.rows, 1) / 8 + 1;
@@ -215,7 +216,7 @@ class Batch_Writer {
         const char* const in = column + run.first + i;
         constexpr std::uint64_t ones = 0x0101010101010101;
         if (row % 8 == 0 && i + 8 <= run.size && (load<std::uint64_t>(in) & ~ones) == 0) {
-          // The product has byte k of the word in bit k of its highest byte.
+          // The product moves byte k of the word to bit k of its highest byte.
           const std::uint64_t bits = load<std::uint64_t>(in) * 0x0102040810204080;
           out.data()[row / 8] = static_cast<char>(bits >> 56);
           row += 8;
@@ -252,12 +253,12 @@ class Batch_Writer {
     return texts.substr(offset, handle.size);
   }
 
-  // What the handles say of the texts of the batch.
+  // Sizes and range of the texts of the batch, according to their handles.
   struct Texts {
-    std::size_t size = 0;         // in bytes
-    const char* begin = nullptr;  // of those in the block
+    std::size_t size = 0;         // total, in bytes
+    const char* begin = nullptr;  // range of the texts in the block
     const char* end = nullptr;
-    bool is_ascii = false;  // false where that would take long to find out
+    bool is_ascii = false;  // false also if checking would take long
   };
   Texts look_at_texts() const {
     constexpr std::uint64_t high_bits = 0x8080808080808080;
@@ -285,7 +286,7 @@ class Batch_Writer {
     return result;
   }
 
-  // The rows whose text is not UTF-8, and what it becomes.
+  // Rows whose text is not UTF-8, with the replacement, in ascending order.
   using Replaced = std::vector<std::pair<index_t, std::string>>;
   Replaced check_texts(const Texts& texts) const {
     Replaced result;
@@ -301,7 +302,7 @@ class Batch_Writer {
     });
     return result;
   }
-  // f(row, text, is_replaced) for each record.
+  // Calls f(row, text, is_replaced) for each record.
   template <class F>
   void for_each_text(const Replaced& replaced, F f) const {
     auto next = replaced.begin();
@@ -311,7 +312,8 @@ class Batch_Writer {
     });
   }
 
-  // Copies in blocks of a fixed size where what is behind the text can be read and overwritten.
+  // Copies a block of fixed size, which is faster, if the bytes after the text can be read and
+  // overwritten.
   static constexpr std::size_t max_block = 32;
   void copy(char* out, std::string_view t) const {
     const std::string_view texts = field_->pin->texts();
@@ -346,8 +348,8 @@ class Batch_Writer {
     return array.finish(batch_.rows, 0);
   }
 
-  // An element of a view array: its size, and the text, if that has at most 12 bytes; else the
-  // first 4 of these, and the part and the offset where it is.
+  // An element of a view array: 4 bytes of size, then the text if it has at most 12 bytes; else its
+  // first 4 bytes, and the part and the offset where it is.
   struct View {
     static constexpr std::size_t max_inline_size = 12;
     std::uint64_t start;
@@ -355,8 +357,9 @@ class Batch_Writer {
   };
   static_assert(sizeof(View) == 16);
 
-  // Where texts of more than 12 bytes are: parts of the block that the column has, which overlap,
-  // for an offset has 31 bits; then texts of their own.
+  // Texts of more than 12 bytes are in parts. The first parts are overlapping ranges of the block
+  // of the column, because an offset has 31 bits. After them come parts for single texts: replaced
+  // ones, and those that no range holds whole.
   ArrowArray views(const Texts& texts, const Replaced& replaced) {
     constexpr std::size_t chunk = std::size_t{1} << 30;
     constexpr std::size_t longest = std::numeric_limits<std::int32_t>::max();
@@ -540,13 +543,13 @@ class Table_Stream {
     return code;
   }
 
-  // Where the next batch begins: a run, and how many of its records are done.
+  // Start of the next batch: a run, and the number of its records that are done.
   struct Place {
     std::size_t run = 0;
     index_t done = 0;
   };
 
-  // Without records at the end.
+  // Returns the next batch; it has no records at the end.
   Batch next_batch() {
     Batch batch;
     while (place_.run < table_.runs.size() && batch.rows < table_.options.max_rows) {

@@ -17,7 +17,7 @@
 namespace joedb::inline v1 {
 namespace {
 
-// ---- what belongs to others ---------------------------------------------------------------------
+// ---- structs of the producer --------------------------------------------------------------------
 
 template <class T>
 struct Released {
@@ -40,11 +40,11 @@ class Source_Stream {
   Source_Stream& operator=(const Source_Stream&) = delete;
 
   Released<ArrowSchema> schema() { return get<ArrowSchema>(stream_->get_schema); }
-  // Released at the end.
+  // Returns the next item; a released array at the end.
   Released<ArrowArray> next() { return get<ArrowArray>(stream_->get_next); }
 
  private:
-  // What a function that fails has left is nobody's.
+  // If a function fails, its output is ignored: it must not be released.
   template <class T>
   Released<T> get(int (*function)(ArrowArrayStream*, T*)) {
     Released<T> result;
@@ -66,7 +66,8 @@ class Source_Stream {
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-// False if the value is not one of To. Floating-point values are rounded if `round`.
+// Converts a number. Returns false if To cannot hold it. Floating-point results are rounded if
+// `round`.
 template <class To, class From>
 bool convert_number(From value, To& out, bool round) {
   if constexpr (std::is_same_v<To, From>) {
@@ -109,11 +110,11 @@ std::string text_of(T value) {
   return text;
 }
 
-// ---- one column, and the field that it goes to --------------------------------------------------
+// ---- one column and its field -------------------------------------------------------------------
 
 struct Target {
   const Arrow_Column_Type* source = nullptr;
-  std::size_t child = 0;  // of the items
+  std::size_t child = 0;  // index of the column in the items
   Field_Id field;
   std::string name;
   Type_Code type = Type_Code::none;
@@ -133,7 +134,8 @@ bool is_number(Type_Code type) {
   }
 }
 
-// What no value can change. Texts are bytes for a field: it can have any.
+// Throws Data_Error if the type of the column does not fit the field, whatever its values. Fields
+// hold any bytes as a text, so texts and bytes are not distinguished.
 void require_compatible(const Target& target, const Arrow_Import_Options& options) {
   const Arrow_Kind kind = target.source->kind;
   const bool is_integer = is_arrow_integer(kind) || kind == Arrow_Kind::boolean;
@@ -155,10 +157,10 @@ void require_compatible(const Target& target, const Arrow_Import_Options& option
                      std::string(type_name(target.type)));
 }
 
-// The rows of one column in one batch, as values of its field.
+// The rows of one column in one batch, converted to values of its field.
 class Converter {
  public:
-  // `first_row`: of the batch, in the stream.
+  // `first_row`: number of the first row of the batch in the stream.
   Converter(const Target& target, const Arrow_Import_Options& options, const ArrowArray& item,
             std::int64_t first_row)
       : target_(target),
@@ -166,7 +168,7 @@ class Converter {
         first_row_(first_row),
         rows_(*target.source, *item.children[target.child], item.offset, item.length) {}
 
-  // The values in the array, if they are those of the field.
+  // Returns the values in the array if they need no conversion, else null.
   template <class T>
   const T* find_in_place() const {
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
@@ -181,7 +183,7 @@ class Converter {
     }
   }
 
-  // Whether all texts are values of a string field, for what the buffers say.
+  // True if the buffers show that a string field can hold all texts.
   bool has_only_valid_texts() const {
     return is_arrow_text(target_.source->kind) && !rows_.may_have_nulls() &&
            rows_.values().max_text_size() <=
@@ -194,8 +196,8 @@ class Converter {
   };
   Range all() const { return {0, rows_.size()}; }
 
-  // Calls f(row, value) for each row of the range; T is the type of values of the field, or
-  // std::string_view for the bytes of a blob. Null blobs have no data. Throws Data_Error.
+  // Calls f(row, value) for each row of the range. T is the type of values of the field, or
+  // std::string_view for the bytes of a blob; null blobs have a null data(). Throws Data_Error.
   template <class T, class F>
   void for_each(Range range, F f) const {
     const Arrow_Kind kind = target_.source->kind;
@@ -217,7 +219,7 @@ class Converter {
     }
   }
 
-  // For messages.
+  // Text for messages.
   std::string place(std::int64_t row) const {
     return "column " + target_.name + ", row " + std::to_string(first_row_ + row);
   }
@@ -260,7 +262,7 @@ class Converter {
         return read([&](std::int64_t place) { return values.view(place); });
     }
   }
-  // read(row, value), with the value of the array.
+  // Calls read(row, value) with each value of the array.
   template <class T, class F, class Read>
   void numbers(Range range, F f, Read read) const {
     const Arrow_Values& values = rows_.values();
@@ -334,7 +336,7 @@ class Converter {
 
 // ---- keys of unique indexes ---------------------------------------------------------------------
 
-// Texts are those of the batches.
+// The new keys of one unique index. Their texts refer to the batches.
 class New_Keys {
  public:
   New_Keys(const Table& table, const Index& index) : table_(table), index_(index) {
@@ -344,7 +346,7 @@ class New_Keys {
                      []<class T>(std::type_identity<T>) { return key_part<T>(T()); }));
   }
 
-  // The values of one batch for one field of the index.
+  // Adds the value of one row for one field of the index. Rows without a value have the default.
   void add(std::size_t part, std::int64_t row, Key_Part value) {
     while (parts_.size() <= static_cast<std::size_t>(row) * default_.size())
       parts_.insert(parts_.end(), default_.begin(), default_.end());
@@ -417,10 +419,10 @@ class Importer {
     Item(Released<ArrowArray> item, index_t row) : array(std::move(item)), first_row(row) {}
     Released<ArrowArray> array;
     index_t first_row;
-    std::vector<Converter> columns = {};  // of the targets
+    std::vector<Converter> columns = {};  // one for each target
   };
 
-  // The types of columns that are skipped can be anything.
+  // Finds the field of each column. Skipped columns may have any type.
   void find_targets(const ArrowSchema& schema) {
     require_struct(schema);
     columns_ = static_cast<std::size_t>(schema.n_children);
@@ -442,7 +444,8 @@ class Importer {
     }
     if (options_.use_ids && ids_target_.source == nullptr)
       throw Data_Error("there is no column __id");
-    // In a unique index only its last field inserts a record.
+    // Fields are written in this order, because the last field of a unique index inserts a record
+    // in it.
     const auto id = [](const Target& target) { return target.field; };
     std::ranges::stable_sort(targets_, {}, id);
     for (std::size_t i = 1; i < targets_.size(); ++i)
@@ -457,7 +460,7 @@ class Importer {
       throw Data_Error("column __id: ids are integers");
   }
 
-  // All batches, checked.
+  // Reads and checks all batches.
   void read(Source_Stream& stream) {
     while (true) {
       Released<ArrowArray> array = stream.next();
@@ -473,7 +476,7 @@ class Importer {
     }
   }
 
-  // No id can be null.
+  // With default options, a null id is an error.
   void read_ids(const Item& item) {
     const Arrow_Import_Options options;
     const Converter converter(ids_target_, options, item.array.value, item.first_row);
@@ -506,7 +509,7 @@ class Importer {
     }
   }
 
-  // Whether each value can be written.
+  // Throws Data_Error if a value cannot be written. Collects the keys of unique indexes.
   void check(const Target& target, const Converter& converter) {
     const bool has_keys = has_unique_index(target.field);
     visit_type(target.type, [&]<class T>(std::type_identity<T>) {
@@ -522,7 +525,8 @@ class Importer {
       });
     });
   }
-  // Where a new blob will be is not known yet: where no other one is.
+  // Checks new blobs. Their positions are not known yet; as keys they get numbers that no other
+  // blob has.
   void check_blobs(const Target& target, const Converter& converter) {
     const bool has_keys = has_unique_index(target.field);
     converter.for_each<std::string_view>(converter.all(), [&](std::int64_t row,
@@ -538,7 +542,7 @@ class Importer {
 
   // ---- unique indexes
 
-  // A record is inserted by the last field of the index.
+  // True if the import writes the last field of a unique index, which inserts records in it.
   bool is_filled(const Index& index) const {
     const std::vector<Field_Id>& fields = index.definition().fields;
     if (!index.definition().is_unique || !index.is_complete()) return false;
@@ -565,7 +569,7 @@ class Importer {
 
   // ---- ids
 
-  // Throws Data_Error if the insertions would.
+  // Throws Data_Error if insertions with these ids would.
   void require_ids() {
     std::vector<index_t> sorted(ids_.begin(), ids_.end());
     std::sort(sorted.begin(), sorted.end());
@@ -575,7 +579,7 @@ class Importer {
     if (sorted.front() < 0) fail(sorted.front(), " cannot exist");
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
       fail(*twice, " comes twice");
-    // The rows of a vector count against what may be skipped, as in Database::apply.
+    // As in Database::apply, the rows of a vector count against the limit of skipped ids.
     index_t left = database_.get_database().budget().skip;
     index_t next = table_.records().size();
     for_each_run(sorted, [&](std::size_t begin, std::size_t size) {
@@ -601,11 +605,11 @@ class Importer {
       for (std::size_t i = 0; i < targets_.size(); ++i)
         write(targets_[i], item.columns[i], item.first_row, first);
       item.columns.clear();
-      Released<ArrowArray>(std::move(item.array));  // its memory may be needed for the next one
+      Released<ArrowArray>(std::move(item.array));  // frees memory for the next item
     }
   }
 
-  // f(row, size) for each run of rows whose ids are consecutive.
+  // Calls f(row, size) for each run of rows with consecutive ids.
   template <class F>
   static void for_each_run(std::span<const index_t> ids, F f) {
     for (std::size_t begin = 0; begin < ids.size();) {
@@ -616,7 +620,7 @@ class Importer {
     }
   }
 
-  // In ascending order, so that no id is skipped that comes later.
+  // Inserts in ascending order, so that no id is skipped that comes later.
   void insert_ids() {
     std::vector<index_t> sorted(ids_.begin(), ids_.end());
     std::sort(sorted.begin(), sorted.end());
@@ -629,10 +633,11 @@ class Importer {
     });
   }
 
-  // Values that must be converted are written in pieces, which stay in the cache.
+  // Number of rows per piece. Values that need conversion are written in pieces, which stay in the
+  // cache.
   static constexpr std::int64_t piece = std::int64_t{1} << 14;
 
-  // `first_row`: of the item. `first`: the id of the first row of all.
+  // `first_row`: number of the first row of the item. `first`: id of the first row of the import.
   void write(const Target& target, const Converter& converter, index_t first_row, Record_Id first) {
     const std::int64_t rows = converter.all().end;
     visit_type(target.type, [&]<class T>(std::type_identity<T>) {
@@ -678,13 +683,13 @@ class Importer {
   Writable_Database& database_;
   Table& table_;
   const Arrow_Import_Options options_;
-  std::size_t columns_ = 0;  // of the schema
+  std::size_t columns_ = 0;  // number of columns in the schema
   std::deque<Arrow_Column_Type> types_;
   std::vector<Target> targets_;  // in the order of their fields
-  Target ids_target_;            // with use_ids
+  Target ids_target_;            // the column `__id`, with use_ids
   std::vector<Item> items_;
   index_t rows_ = 0;
-  std::vector<index_t> ids_;  // of the rows, with use_ids
+  std::vector<index_t> ids_;  // ids of the rows, with use_ids
   std::map<const Index*, New_Keys> keys_;
 };
 
@@ -723,7 +728,7 @@ Type_Code usual_type(const Arrow_Column_Type& column) {
   return Type_Code::none;
 }
 
-// `table`: the id that the new table will have.
+// `table`: id of the table that will be created.
 Type type_for(const Database& database, const std::string& name, Table_Id table,
               const Arrow_Column_Type& column) {
   constexpr std::string_view references = "references ";

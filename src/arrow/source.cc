@@ -10,7 +10,8 @@ namespace joedb::inline v1 {
 
 static std::string checked(const char* text) { return text == nullptr ? "" : text; }
 
-// Numbers are those of the machine. The size of the whole is not in the interface.
+// Returns the value of a key in the metadata; empty if there is none. Numbers have the byte order
+// of the machine. The total size is not in the interface, so it cannot be checked.
 static std::string metadata_value(const char* metadata, std::string_view wanted) {
   if (metadata == nullptr) return {};
   const auto read_size = [&metadata] {
@@ -157,7 +158,7 @@ template <class Offset_Type>
 void Arrow_Values::check_offsets() {
   if (size_ == 0) return;
   texts_ = static_cast<const char*>(array_.buffers[2]);
-  // Two that are not negative have a difference without overflow.
+  // The difference of two offsets that are not negative cannot overflow.
   std::make_unsigned_t<Offset_Type> negative = 0, decreasing = 0;
   auto last = get<Offset_Type>(0);
   const Offset_Type begin = last;

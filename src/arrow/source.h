@@ -14,7 +14,7 @@
 
 namespace joedb::inline v1 {
 
-// What columns of other programs can be, as far as there are fields for it.
+// The kinds of columns of other programs that fields can hold.
 enum class Arrow_Kind {
   null,  // every value is null
   boolean,
@@ -38,26 +38,27 @@ enum class Arrow_Kind {
 // The type of a column.
 struct Arrow_Column_Type {
   std::string name;
-  Arrow_Kind kind = Arrow_Kind::null;  // of the values, where there is a dictionary
-  bool is_bytes = false;               // a text of any bytes
+  Arrow_Kind kind = Arrow_Kind::null;  // kind of the values, also with a dictionary
+  bool is_bytes = false;               // texts of any bytes
   bool has_dictionary = false;
-  Arrow_Kind index = Arrow_Kind::int32;  // into the dictionary
-  std::string joedb_type;                // of the metadata; may be empty
+  Arrow_Kind index = Arrow_Kind::int32;  // kind of the indexes into the dictionary
+  std::string joedb_type;                // `joedb.type` of the metadata; may be empty
 
-  // Throws Data_Error for a type that no field has, and for a schema that contradicts itself.
+  // Throws Data_Error for a type that no field can hold, and for a schema that contradicts itself.
   explicit Arrow_Column_Type(const ArrowSchema& schema);
 };
 
-// Throws Data_Error unless it is a struct with all its children. Their types may be anything.
+// Throws Data_Error unless the schema is a struct with all its children. Their types are not
+// checked.
 void require_struct(const ArrowSchema& schema);
-// The name of a column.
+// Returns the name of a column; empty if it has none.
 std::string arrow_name(const ArrowSchema& column);
 
-// No array has more elements.
+// Largest length, and largest offset, of an array; larger ones are refused.
 inline constexpr std::int64_t max_arrow_length = std::int64_t{1} << 48;
 
-// Calls f(std::type_identity<T>()) with the type of an integer or of a number; the values of
-// float16 are std::uint16_t for integers. Requires such a kind.
+// Calls f(std::type_identity<T>()) with the C++ type of an integer kind. Precondition:
+// is_arrow_integer(kind).
 template <class F>
 decltype(auto) visit_arrow_integer(Arrow_Kind kind, F&& f) {
   switch (kind) {
@@ -86,12 +87,12 @@ inline bool is_arrow_text(Arrow_Kind kind) {
   return kind >= Arrow_Kind::text && kind <= Arrow_Kind::text_view;
 }
 
-// A part of an array, checked: what offsets and views refer to is inside of the buffers, as far as
-// the interface tells their sizes. The array must outlive it.
+// A checked part of an array: offsets and views point into the buffers, as far as the interface
+// tells their sizes. The array and `name` must outlive this object.
 class Arrow_Values {
  public:
-  // Elements [first, first + size) of the array, not counting its own offset. Throws Data_Error,
-  // with `name` in the text.
+  // Refers to elements [first, first + size) of the array, not counting the offset of the array
+  // itself. Throws Data_Error, with `name` in the text.
   Arrow_Values(const std::string& name, Arrow_Kind kind, const ArrowArray& array,
                std::int64_t first, std::int64_t size);
 
@@ -101,7 +102,7 @@ class Arrow_Values {
     if (validity_ == nullptr) return kind_ == Arrow_Kind::null;
     return !bit(validity_, first_ + i);
   }
-  // Of numbers: the values, which may be at any address; null if there are none.
+  // The values of a kind of numbers, which may be unaligned; null if there are none.
   template <class T>
   const char* data() const {
     return size_ == 0 ? nullptr : values_ + first_ * std::int64_t{sizeof(T)};
@@ -111,13 +112,13 @@ class Arrow_Values {
     return load<T>(values_ + (first_ + i) * std::int64_t{sizeof(T)});
   }
   bool boolean(std::int64_t i) const { return bit(values_, first_ + i); }
-  // Any integer kind; what uint64 has above int64 is negative.
+  // The value of any integer kind. Values of uint64 beyond the range of int64 become negative.
   std::int64_t integer(std::int64_t i) const {
     return visit_arrow_integer(kind_, [&]<class T>(std::type_identity<T>) {
       return static_cast<std::int64_t>(get<T>(i));
     });
   }
-  // Of a text with offsets of this type; never without data.
+  // A text of a kind with offsets of this type. data() of the result is never null.
   template <class Offset_Type>
   std::string_view text(std::int64_t i) const {
     const auto begin = get<Offset_Type>(i);
@@ -125,9 +126,9 @@ class Arrow_Values {
     if (begin == end) return "";
     return {texts_ + begin, static_cast<std::size_t>(end - begin)};
   }
-  // Of a text_view.
+  // A text of the kind text_view.
   std::string_view view(std::int64_t i) const;
-  // No text has more bytes.
+  // Upper bound of the size of a text with offsets, in bytes; 0 for other kinds.
   std::int64_t max_text_size() const { return max_text_size_; }
 
  private:
@@ -143,7 +144,7 @@ class Arrow_Values {
   const std::string& name_;
   const Arrow_Kind kind_;
   const ArrowArray& array_;
-  std::int64_t first_;  // with the offset of the array
+  std::int64_t first_;  // includes the offset of the array
   const std::int64_t size_;
   const char* validity_ = nullptr;
   const char* values_ = nullptr;
@@ -151,7 +152,7 @@ class Arrow_Values {
   std::int64_t max_text_size_ = 0;
 };
 
-// The rows of one column in one batch, through its dictionary, if it has one.
+// The rows of one column in one batch. Values are looked up in the dictionary, if there is one.
 class Arrow_Rows {
  public:
   Arrow_Rows(const Arrow_Column_Type& type, const ArrowArray& array, std::int64_t first,
@@ -163,24 +164,24 @@ class Arrow_Rows {
   bool may_have_nulls() const {
     return codes_.may_have_nulls() || (values_ && values_->may_have_nulls());
   }
-  // Where the value of a row is in values(); -1 for null.
+  // Index of the value of a row in values(); -1 for null.
   std::int64_t place(std::int64_t row) const {
     if (codes_.is_null(row)) return -1;
     if (!values_) return row;
     const std::int64_t code = codes_.integer(row);
     return values_->is_null(code) ? -1 : code;
   }
-  // Of a blob_place.
+  // Positions and sizes of the kind blob_place.
   const Arrow_Values& positions() const { return *children_[0]; }
   const Arrow_Values& sizes() const { return *children_[1]; }
 
  private:
-  Arrow_Values codes_;  // or the values
+  Arrow_Values codes_;  // indexes into values_ or, without a dictionary, the values
   std::unique_ptr<Arrow_Values> values_;
   std::unique_ptr<Arrow_Values> children_[2];
 };
 
-// The value of a half-float.
+// Returns the value of a half-float.
 float float_of_half(std::uint16_t half);
 
 }  // namespace joedb::inline v1

@@ -5,7 +5,7 @@
 
 namespace joedb::inline v1 {
 
-// The number of bytes at the start of a text that are UTF-8.
+// Returns the number of bytes at the start of a text that are UTF-8.
 static std::size_t utf8_size(std::string_view text) {
   constexpr std::uint64_t high_bits = 0x8080808080808080;
   constexpr std::size_t step = sizeof(std::uint64_t);

@@ -22,9 +22,9 @@ using namespace templates;
 // ---- types --------------------------------------------------------------------------------------
 
 struct Cpp_Type {
-  std::string field;   // in Typed_Field, and in values_of_TABLE
-  std::string getter;  // what a getter returns
-  std::string setter;  // what a setter takes
+  std::string field;   // used in Typed_Field and values_of_TABLE
+  std::string getter;  // returned by getters
+  std::string setter;  // taken by setters
 };
 
 Cpp_Type cpp_type(const Model_Field& field) {
@@ -76,13 +76,13 @@ std::string float_literal(double value) {
   return text;
 }
 
-// The smallest one is not a literal in C++, but the negation of one that is too large.
+// The smallest integer has no literal in C++: its text would negate a number that is too large.
 std::string integer_literal(std::int64_t value) {
   return value == std::numeric_limits<std::int64_t>::min() ? "(-9223372036854775807 - 1)"
                                                            : std::to_string(value);
 }
 
-// A literal alone would end at a zero byte.
+// A literal alone would end at the first zero byte.
 std::string string_literal(std::string_view value) {
   const std::string literal = cpp_literal(value);
   return value.find('\0') == value.npos
@@ -90,7 +90,7 @@ std::string string_literal(std::string_view value) {
              : "std::string_view(" + literal + ", " + std::to_string(value.size()) + ")";
 }
 
-// The initial value of a field, as C++.
+// Collects the initial values of fields, as C++ literals.
 struct Initial_Literals : Ignore_Entries {
   using Ignore_Entries::operator();
   template <Field_Value T>
@@ -106,7 +106,7 @@ struct Initial_Literals : Ignore_Entries {
       append_value(text, update.value);
     values[{update.table, update.field}] = text;
   }
-  // Empty if there is none.
+  // Returns the literal of a field; empty if it has no initial value.
   std::string find(const Model_Table& table, const Model_Field& field) const {
     const auto found = values.find({table.id, field.id});
     return found == values.end() ? "" : found->second;
@@ -136,7 +136,7 @@ std::string for_each(const Range& range, Part part) {
   return text;
 }
 
-// Calls part(table, field) for each field.
+// Returns the concatenated results of part(table, field) for each field.
 template <class Part>
 std::string for_each_field(const Model_Table& table, Part part) {
   return for_each(table.fields, [&](const Model_Field& field) { return part(table, field); });
@@ -149,7 +149,7 @@ bool has_field(const Model& model, std::string_view name) {
   });
 }
 
-// Whether get_field() and set_field(value) can only mean this one.
+// True if get_field() and set_field(value) can only mean this field.
 bool is_single_value(const Model& model, const Model_Table& table, const Model_Field& field) {
   const auto hides = [&](const auto& other) {
     return field.name == other.name + "_table" || field.name == "index_of_" + other.name;
@@ -193,7 +193,7 @@ std::string structure(const Model_Table& table) {
                              {"names", names}});
 }
 
-// One line if it is short enough, else a line for each.
+// Joins the parameters in one line if it is short enough, else one line for each.
 std::string parameter_list(const std::vector<std::string>& parameters, std::size_t indent) {
   const bool is_short = indent + join(parameters, ", ").size() + 3 <= 100;
   return join(parameters, is_short ? ", " : ",\n" + std::string(indent, ' '));
@@ -209,14 +209,14 @@ std::string default_value(const Model_Table& table, const Model_Field& field,
   return literal;
 }
 
-// The members of values_of_TABLE, in the order of the fields.
+// Returns the names of the members of values_of_TABLE, in the order of the fields.
 std::vector<std::string> member_names(const Model_Table& table) {
   std::vector<std::string> names;
   for (const Model_Field& field : table.fields) names.push_back(cpp_parameter(field.name, names));
   return names;
 }
 
-// In a joedb::Values.
+// Returns an expression that reads the field from a joedb::Values.
 std::string value_in_values(const Model_Field& field) {
   if (field.type == Type_Code::reference)
     return cpp_type(field).field + "(values.get<joedb::Record_Id>(i))";
@@ -332,12 +332,13 @@ std::string definition_of(const Model& model, const Model_Index& index) {
 
 // ---- the header ---------------------------------------------------------------------------------
 
-// A getter must not hide a function of a base class, nor be hidden by one.
+// Returns `lines`, using declarations, if a table has this field: its getter must not hide a
+// function of a base class, nor be hidden by one.
 std::string using_if_field(const Model& model, std::string_view field, std::string_view lines) {
   return has_field(model, field) ? std::string(lines) : std::string();
 }
 
-// One entry a line.
+// Returns the entries as a C++ string literal, one entry per line.
 std::string entries_literal(const std::string& entries) {
   std::string text;
   Memory_Decoder_Input input(entries);
@@ -382,7 +383,7 @@ std::string guard(const Model& model) {
   return text;
 }
 
-// For a message schema, in the folder rpc/ of the main one.
+// For a message schema, which is in the folder rpc/ of the main schema: includes the main header.
 std::string main_include(const Model& model) {
   if (model.main_name_space.empty()) return "";
   return "#include \"../../" + model.main_name_space.back() + ".h\"\n";

@@ -9,12 +9,12 @@
 namespace joedb::compiler {
 
 struct Generated_File {
-  std::string path;  // relative, with '/'
+  std::string path;  // relative, with '/' as separator
   std::string content;
 };
 
-// The C++ back end: NAME.h with everything, where NAME is the last part of the namespace, and small
-// headers NAME/….h, which only include it, under the names that joedb 10 gives them.
+// The C++ back end. Generates NAME.h with all code, where NAME is the last part of the namespace,
+// and small headers NAME/….h with the names that joedb 10 uses, which only include it.
 std::vector<Generated_File> generate_cpp(const Model& model);
 
 }  // namespace joedb::compiler

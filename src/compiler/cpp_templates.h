@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-// The text of the generated files, with {{names}} that fill() replaces.
+// Templates of the generated files. fill() replaces their {{names}}.
 
 namespace joedb::compiler::templates {
 
@@ -172,10 +172,11 @@ inline constexpr std::string_view new_with_values =
   }
 )";
 
-// The values by name. The struct of arguments lives as long as the call, so that it can refer to
-// strings; nobody else can name it. values_of_TABLE can be kept, and gives way: braces are no value
-// for its template. For one field the arguments are a template, too, which gives way to the other
-// function: so new_item({"text"}) is not ambiguous.
+// The values by name. A struct of arguments lives as long as the call, so it can refer to strings;
+// nothing else can name its type. values_of_TABLE can be stored, and has lower priority in overload
+// resolution: braces do not match its template parameter. With one field the function for arguments
+// is a template, too, and has lower priority than the function with a parameter for the field: so
+// new_item({"text"}) is not ambiguous.
 inline constexpr std::string_view new_with_struct =
     R"( private:
   struct arguments_of_{{table}} {

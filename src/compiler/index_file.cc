@@ -12,7 +12,7 @@ namespace joedb {
 
 namespace {
 
-// Follows the schema only.
+// Replays only the entries of the schema.
 struct Schema_Reader {
   Database& database;
   template <class Entry>

@@ -10,8 +10,8 @@
 
 namespace joedb {
 
-// The indexes of a .joedbc file, for the schema that `file` has now. Without an options file: none.
-// Throws compiler::Schema_Errors, Io_Error, Corruption_Error.
+// Returns the indexes of a .joedbc file, for the current schema of `file`; none if `options_file`
+// is empty. Throws compiler::Schema_Errors, Io_Error, Corruption_Error.
 std::vector<Index_Definition> read_indexes(const std::string& options_file, Abstract_File& file,
                                            Recovery recovery = Recovery::none);
 

@@ -7,7 +7,7 @@
 #include "compiler/options.h"
 #include "joedb/table/database.h"
 
-// What the back ends see: a schema in which every name is resolved and every default filled in.
+// The input of the back ends: a schema with all names resolved and all defaults filled in.
 
 namespace joedb::compiler {
 
@@ -15,7 +15,7 @@ struct Model_Field {
   Field_Id id;
   std::string name;
   Type_Code type;
-  std::string referenced_table;  // name; for references only
+  std::string referenced_table;  // name; empty unless the type is a reference
 };
 
 struct Model_Table {
@@ -23,7 +23,7 @@ struct Model_Table {
   std::string name;
   std::vector<Model_Field> fields;
   bool has_single_row = false;
-  bool has_id_of_main = false;  // the main schema has a table of this name
+  bool has_id_of_main = false;  // the main schema has a table with this name
 };
 
 struct Model_Index {
@@ -34,20 +34,21 @@ struct Model_Index {
 };
 
 struct Model {
-  std::string source;                   // name of the schema file, for the reader
-  std::vector<std::string> name_space;  // its parts; at least one
+  std::string source;                   // name of the schema file, for comments and messages
+  std::vector<std::string> name_space;  // parts of the namespace; at least one
   std::vector<Model_Table> tables;      // in the order of their ids
-  std::vector<Model_Index> indexes;     // point to them
+  std::vector<Model_Index> indexes;     // they point to tables and fields
   std::vector<std::string> customs;     // names of functions, each once
   std::string schema_entries;           // encoded as in a file
   std::string initial_values;           // updates of records 0, encoded (Program_Schema)
   bool has_timestamps = false;
   bool has_no_marks = false;
-  std::vector<std::string> main_name_space;  // of a message schema
+  std::vector<std::string> main_name_space;  // of the main schema; empty unless for messages
 };
 
-// Throws Schema_Errors where the schema cannot be compiled. A message schema (docs/rpc.md) has a
-// main one, whose types of ids it uses for tables of the same name.
+// Makes the model of a schema. Throws Schema_Errors if the schema cannot be compiled. `main`: the
+// main schema of a message schema (docs/rpc.md), else null; tables of the same name share its types
+// of ids.
 Model make_model(const Database& schema, const Options& options, std::string source,
                  const Model* main = nullptr);
 

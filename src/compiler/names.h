@@ -7,14 +7,15 @@
 
 namespace joedb::compiler {
 
-// Words that cannot be names in C++.
+// True for words that cannot be names in C++ or in generated code: keywords, and joedb, std, linux,
+// unix and errno.
 bool is_cpp_keyword(std::string_view word);
 
-// Words that cannot be names in Python.
+// True for words that cannot be names in Python.
 bool is_python_keyword(std::string_view word);
 
-// The name of a parameter for a field: the field's name, changed a little where it would be a
-// keyword, hide what generated code uses, or be one of `taken`.
+// Returns the name of a parameter for a field: the name of the field, changed if it is a keyword,
+// hides a name that generated code uses, or is one of `taken`.
 std::string cpp_parameter(std::string_view field, const std::vector<std::string>& taken);
 
 }  // namespace joedb::compiler

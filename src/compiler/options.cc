@@ -20,7 +20,7 @@ static std::string join(const std::vector<Diagnostic>& diagnostics) {
   return result;
 }
 
-// File by file in the order of the first finding, there from line to line.
+// Sorts by file, in the order of the first error of each, then by line.
 static std::vector<Diagnostic> in_order(std::vector<Diagnostic> found) {
   const auto rank = [all = found](const std::string& file) {
     return std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.file == file; }) -
@@ -53,7 +53,7 @@ int column_of(std::string_view line, std::string_view part) {
          }));
 }
 
-// The parts of a::b::c, or nothing if they are not all names.
+// Returns the parts of a::b::c; none if one of them is not a name.
 static std::vector<std::string> split_name_space(std::string_view text) {
   std::vector<std::string> parts;
   for (;;) {
@@ -66,7 +66,7 @@ static std::vector<std::string> split_name_space(std::string_view text) {
   }
 }
 
-// The parts of a,b,c, or nothing if one is empty.
+// Returns the parts of a,b,c; none if one of them is empty.
 static std::vector<std::string> split_fields(std::string_view text) {
   std::vector<std::string> fields;
   for (;;) {
@@ -101,7 +101,7 @@ Options parse_options(std::string_view text, const std::string& file,
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.empty() || words[0].starts_with('#')) continue;
     const std::string command(words[0]);
-    // About the word at this place, or the first one if the line is too short.
+    // Adds an error about the word at `place`, or the first one if the line is too short.
     const auto error = [&](std::string message, std::size_t place) {
       const std::string_view word = words[place < words.size() ? place : 0];
       errors.push_back({file, number, std::move(message), column_of(line, word)});

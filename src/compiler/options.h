@@ -10,17 +10,17 @@
 
 namespace joedb::compiler {
 
-// Something wrong in the input. `line` counts from 1; 0 where it concerns no line.
+// An error or warning about the input. `line` counts from 1; 0 if it is not about a line.
 struct Diagnostic {
   std::string file;
   int line = 0;
   std::string text;
   int column = 0;  // in characters, from 1; 0: unknown
-  // Where there is no line: what it is about, {table}, {table, field}, or the name of a custom.
+  // Subject of a diagnostic without a line: {table}, {table, field}, or the name of a custom.
   std::vector<std::string> names = {};
 };
 
-// All that was found in one go, one "FILE:LINE: TEXT" each.
+// All errors of one run; the text has one line "FILE:LINE: TEXT" for each.
 class Schema_Errors : public Exception {
  public:
   explicit Schema_Errors(std::vector<Diagnostic> found);
@@ -42,7 +42,7 @@ struct Index_Option {
 // set_single_row TABLE true
 struct Single_Row_Option {
   int line = 0;
-  int column = 0;  // of the table
+  int column = 0;  // column of the table name
   std::string table;
 };
 
@@ -50,7 +50,7 @@ struct Single_Row_Option {
 struct Options {
   std::string file;
   std::vector<std::string> name_space;
-  int name_space_line = 0;  // 0: it is the default
+  int name_space_line = 0;  // 0: the default namespace
   std::vector<Index_Option> indexes;
   std::vector<Single_Row_Option> single_rows;
   bool has_timestamps = false;  // timestamp_transactions
@@ -58,15 +58,16 @@ struct Options {
   std::vector<Diagnostic> warnings;
 };
 
-// Throws Schema_Errors. `file` is its name, for messages, and for the namespace if there is no line
-// that says it: then it is the last part, behind those of `parent`.
+// Parses a .joedbc file. Throws Schema_Errors. `file` is its name, for messages. If no line sets
+// the namespace, it is `parent` followed by the name of the file without its extension.
 Options parse_options(std::string_view text, const std::string& file,
                       const std::vector<std::string>& parent = {});
 
-// The column at which a part of a line begins, in characters.
+// Returns the column at which `part`, a part of `line`, begins, in characters from 1.
 int column_of(std::string_view line, std::string_view part);
 
-// The indexes for a database with this schema. Adds to `errors` what does not fit it.
+// Returns the indexes for a database with this schema. Adds an error to `errors` for each that does
+// not fit it; the result is valid only if none was added.
 std::vector<Index_Definition> resolve_indexes(const Options& options, const Database& schema,
                                               std::vector<Diagnostic>& errors);
 

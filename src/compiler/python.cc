@@ -22,7 +22,8 @@ using namespace python_templates;
 
 using Names = std::span<const std::string_view>;
 
-// What the classes of the package joedb have themselves. (tests/python_types.py compares.)
+// Attributes that the classes of the package joedb already have. tests/python_types.py compares
+// both.
 constexpr std::string_view of_records[] = {"as_dict", "delete", "exists", "history",
                                            "id",      "table",  "update"};
 constexpr std::string_view of_tables[] = {"add_field",   "delete",    "drop",         "drop_field",
@@ -50,7 +51,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-// In the package joedb, bytes that are not UTF-8 are lone surrogates.
+// Bytes that are not UTF-8 become lone surrogates, as in the package joedb.
 std::string python_literal(std::string_view text) {
   constexpr char digits[] = "0123456789abcdef";
   const bool is_text = is_utf8(text);
@@ -71,7 +72,7 @@ std::string python_literal(std::string_view text) {
   return result + '"';
 }
 
-// The values of the rows that new files have: of tables with a single row.
+// Collects the values of the rows that new files have: those of tables with a single row.
 struct Row_Literals : Ignore_Entries {
   using Ignore_Entries::operator();
   template <Field_Value T>
@@ -100,7 +101,7 @@ struct Row_Literals : Ignore_Entries {
 
 // ---- names --------------------------------------------------------------------------------------
 
-// city_of_birth: CityOfBirth
+// Returns the name of the class for a table: CityOfBirth for city_of_birth.
 std::string class_name(std::string_view table) {
   std::string result;
   bool is_first = true;
@@ -156,7 +157,7 @@ class Python_Writer {
 
   const std::string& class_of(const std::string& table) const { return classes_.at(table); }
 
-  // In a class, a field of this name hides the type.
+  // Returns the name of a builtin type. In a class, a field of the same name would hide it.
   std::string builtin(const char* name) {
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) return name;
     has_hidden_builtins_ = true;
@@ -211,7 +212,7 @@ class Python_Writer {
 
   // ---- parts ----
 
-  // Why a field or a table is no attribute; empty if it is one.
+  // Returns the reason why a field or table cannot be an attribute; empty if it can.
   static std::string left_out(const std::string& name, Names used) {
     if (is_python_keyword(name)) return "is a keyword";
     if (contains(used, name)) return "has another meaning";
@@ -223,7 +224,7 @@ class Python_Writer {
     return "        # " + name + " " + why + ": [\"" + name + "\"]\n";
   }
 
-  // Functions of all types that an item can have.
+  // Returns one function, or the overloads of a function, for all types of an item.
   std::string items(const std::string& function, const std::vector<std::string>& all) {
     std::string text;
     for (const std::string& one : all)
@@ -234,7 +235,8 @@ class Python_Writer {
 
   using Type_Of = std::function<std::string(const Model_Field&)>;
 
-  // The names of fields by their type, in the order of the first ones: Literal["a", "b"].
+  // Returns types, and the names of the fields of each as Literal["a", "b"], in the order of their
+  // first fields.
   static std::vector<std::pair<std::string, std::string>> literals(const Model_Table& table,
                                                                    const Type_Of& type_of) {
     std::vector<std::pair<std::string, std::string>> result;
@@ -249,7 +251,7 @@ class Python_Writer {
     return result;
   }
 
-  // The parameters of a function that takes values of fields.
+  // Returns the parameters of a function that takes values of fields.
   std::string parameters(const Model_Table& table, bool has_blobs) {
     std::vector<std::string> all{"self"};
     bool has_others = false;
@@ -350,7 +352,7 @@ class Python_Writer {
     return text + left + "\n" + items("__getitem__", readers) + std::string(database_end);
   }
 
-  // ---- what there is at run time ----
+  // ---- values at run time ----
 
   std::string schema() const {
     std::string text;
@@ -402,7 +404,7 @@ class Python_Writer {
   }
 
   const Model& model_;
-  std::vector<std::string> names_;  // of tables and fields
+  std::vector<std::string> names_;  // names of tables and fields
   std::map<std::string, std::string> classes_;
   bool has_hidden_builtins_ = false;
 };

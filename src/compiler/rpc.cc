@@ -19,7 +19,7 @@ using namespace templates;
 constexpr std::array<std::string_view, 4> generated_names{"Client", "Procedures", "Service",
                                                           "Signatures"};
 
-// A method, and the schema that its parameter means.
+// A method of the service, and the schema of its parameter.
 struct Procedure {
   Service_Method method;
   const Model* schema;
@@ -31,7 +31,8 @@ std::vector<std::string> rpc_name_space(const Model& main) {
   return names;
 }
 
-// As C++ looks a name up in the namespace of the service: there, then in the ones around it.
+// Finds the schema of a method like C++ name look-up in the namespace of the service: there, then
+// in the enclosing ones.
 const Model* find_schema(const Service_Method& method, const Model& main,
                          const std::vector<Model>& messages) {
   std::vector<std::string> around;
@@ -47,7 +48,7 @@ const Model* find_schema(const Service_Method& method, const Model& main,
   }
 }
 
-// Empty if the procedure is good.
+// Returns the error in a procedure; empty if there is none.
 std::string problem_of(const Procedure& procedure, const Model& main) {
   const std::string& name = procedure.method.name;
   const std::string schema = join(procedure.method.schema, "::");
@@ -79,7 +80,7 @@ std::vector<Procedure> resolve(std::vector<Service_Method> methods, const std::s
   return procedures;
 }
 
-// fill() for each procedure, with `between` between them.
+// Fills `line` for each procedure, and joins the results with `between`.
 std::string for_each_procedure(const std::vector<Procedure>& procedures, std::string_view text,
                                std::string_view between = "") {
   std::vector<std::string> parts;

@@ -9,14 +9,16 @@
 
 namespace joedb::compiler {
 
-// A schema of messages: BASE.rpc/NAME.joedbi. (The name is the last part of its namespace.)
+// Checks a message schema, BASE.rpc/NAME.joedbi. `name`: NAME; the last part of the namespace must
+// be equal.
 //
-// Throws Schema_Errors for what no message can be, or what would replace other generated files.
+// Throws Schema_Errors if messages cannot have this schema, or if its files would replace other
+// generated files.
 void require_message_schema(const Model& model, const Options& options, const std::string& name);
 
-// Remote procedure calls for the service in `text`, the content of `file`: Service.h (a copy),
-// Procedures.h, Signatures.h and Client.h, in the folder NAME/rpc/. Throws Schema_Errors where a
-// procedure has no message schema.
+// Generates remote procedure calls for the service in `text`, the content of `file`: Service.h (a
+// copy), Procedures.h, Signatures.h and Client.h, in the folder NAME/rpc/. Throws Schema_Errors if
+// a procedure has no message schema.
 std::vector<Generated_File> generate_rpc(const Model& main, const std::vector<Model>& messages,
                                          std::string_view text, const std::string& file);
 

@@ -13,16 +13,16 @@ namespace joedb::compiler {
 struct Service_Method {
   int line = 0;
   std::string name;
-  std::vector<std::string> schema;  // as written: the parts before Writable_Database
-  bool is_global = false;           // it begins with ::
+  std::vector<std::string> schema;  // as written: the names before Writable_Database
+  bool is_global = false;           // the schema begins with ::
 };
 
-// The procedures of Service.h, in their order. Other methods are ignored: those that are not
-// public, return something, or have other parameters. The text is taken apart into tokens, not
-// preprocessed: macros are not expanded, and both branches of an #if count.
+// Returns the procedures of Service.h, in their order. Ignores methods that are not public, return
+// something, or have other parameters. The text is split into tokens, not preprocessed: macros are
+// not expanded, and both branches of an #if count.
 //
-// Throws Schema_Errors unless there is a class or struct Service in the namespace `name_space`
-// with at least one procedure. `file` is for messages.
+// Throws Schema_Errors unless there is a class or struct Service in the namespace `name_space` with
+// at least one procedure. `file` is the name of the file, for messages.
 std::vector<Service_Method> find_procedures(std::string_view text, const std::string& file,
                                             const std::vector<std::string>& name_space);
 

@@ -20,7 +20,7 @@
 
 namespace joedb::inline v1::wal {
 
-// A log of either kind.
+// A log in one file or in segments.
 class Async_Writer::Log {
  public:
   virtual ~Log() = default;
@@ -87,7 +87,8 @@ class Async_Writer::Implementation {
     return waiter.position;
   }
 
-  // Whatever is to be done with the log behind what was appended before.
+  // Runs `task` in the writing thread when all earlier entries are durable, and waits until it is
+  // done.
   void run_in_order(std::function<void(Log&)> task) {
     require_other_thread();
     std::promise<Position> promise;
@@ -106,7 +107,7 @@ class Async_Writer::Implementation {
 
   void close() {
     require_other_thread();
-    const Mutex_Lock closing(closing_);  // a second caller waits, too
+    const Mutex_Lock closing(closing_);  // a second caller waits for the first
     {
       const Mutex_Lock lock(mutex_);
       is_closed_ = true;
@@ -127,7 +128,7 @@ class Async_Writer::Implementation {
   }
 
  private:
-  // Who waits for an entry: it is gone as soon as is_told is true.
+  // A thread that waits for an entry. It may destroy this object as soon as is_told is true.
   struct Waiter {
     Position position;
     std::exception_ptr error;
@@ -137,7 +138,7 @@ class Async_Writer::Implementation {
     std::string bytes;
     std::variant<std::promise<Position>, Callback, Waiter*> listener;
     Position position = {};
-    std::function<void(Log&)> task = {};  // instead of an entry
+    std::function<void(Log&)> task = {};  // not null: run it instead of appending `bytes`
   };
   using Clock = std::chrono::steady_clock;
 
@@ -148,8 +149,9 @@ class Async_Writer::Implementation {
 
   void push(Item item) {
     const Mutex_Lock lock(mutex_);
-    // Who appends in a callback cannot wait for the thread that runs it, and must not throw: it is
-    // called back, also with a failure, or while the log is being closed.
+    // append_async in a callback runs in the writing thread, so it must neither wait for that
+    // thread nor throw. It queues its entry even after a failure or while the log is being closed;
+    // the callback of that entry reports the result.
     if (std::this_thread::get_id() != writing_thread_) {
       while (!has_room(item.bytes.size()) && !failure_ && !is_closed_) mutex_.wait(room_);
       if (failure_) std::rethrow_exception(failure_);
@@ -180,8 +182,8 @@ class Async_Writer::Implementation {
     for (;;) {
       while (waiting_.empty() && !is_closed_) mutex_.wait(come_);
       if (waiting_.empty()) return;
-      // Those who were told just now are about to append again: half of the time of a sync may save
-      // a whole one.
+      // Threads whose entries just became durable are about to append again: waiting half the time
+      // of a sync may save a whole one.
       const auto end = Clock::now() + pause;
       while (waiting_.size() < expected_ && !is_closed_ && Clock::now() < end)
         mutex_.wait_until(come_, end, System::real());
@@ -197,12 +199,12 @@ class Async_Writer::Implementation {
         pause = std::min<Clock::duration>(sync_time_ / 2, std::chrono::milliseconds(1));
         if (failure) {
           const Mutex_Lock failing(mutex_);
-          failure_ = failure;  // before anybody is told: what is appended from here on is refused
+          failure_ = failure;  // set before any waiter is notified, so later appends fail
         }
         for (Item& item : items) tell(item, failure);
         ++round_;
         round_.notify_all();
-        items.clear();  // what a callback holds may end here, and append
+        items.clear();  // without the mutex: destroying a callback may append
       }
       told_ += count;
       done_.notify_all();
@@ -210,7 +212,7 @@ class Async_Writer::Implementation {
     }
   }
 
-  // What went wrong; null if nothing did.
+  // Writes and syncs the items. Returns the error, or null.
   std::exception_ptr write(std::vector<Item>& items) {
     try {
       for (Item& item : items) {
@@ -255,20 +257,20 @@ class Async_Writer::Implementation {
   }
 
   const Async_Options options_;
-  std::atomic<unsigned> round_ = 0;  // of telling: waking all that wait at once is cheaper
-  const std::unique_ptr<Log> log_;   // of the thread
+  std::atomic<unsigned> round_ = 0;  // completed batches; one notification wakes all waiters
+  const std::unique_ptr<Log> log_;   // used by the writing thread while it runs
   const Format format_;
 
-  Clock::duration sync_time_{};  // of the thread: how long the last one took
+  Clock::duration sync_time_{};  // duration of the last sync; used by the writing thread only
 
   Mutex closing_;
   mutable Mutex mutex_;
-  std::condition_variable come_;  // something waits, or the log is closed
-  std::condition_variable room_;  // there is room for more
-  std::condition_variable done_;  // somebody was told
+  std::condition_variable come_;  // an item was queued, or the log is being closed
+  std::condition_variable room_;  // the queue has room, or the log has failed
+  std::condition_variable done_;  // a batch was completed
   std::vector<Item> waiting_ JOEDB_GUARDED_BY(mutex_);
   std::size_t waiting_bytes_ JOEDB_GUARDED_BY(mutex_) = 0;
-  // As many as were written together the last time.
+  // Number of items in the last batch.
   std::size_t expected_ JOEDB_GUARDED_BY(mutex_) = 1;
   std::uint64_t pushed_ JOEDB_GUARDED_BY(mutex_) = 0;
   std::uint64_t told_ JOEDB_GUARDED_BY(mutex_) = 0;

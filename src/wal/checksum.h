@@ -6,7 +6,7 @@
 
 namespace joedb::inline v1::wal {
 
-// CRC-32C (Castagnoli; RFC 3720, B.4). crc32c(b, crc32c(a)) is that of a and then b.
+// CRC-32C (Castagnoli; RFC 3720, B.4). crc32c(b, crc32c(a)) is the CRC of a followed by b.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0);
 
 // CRC-32 (IEEE 802.3, as in zlib).

@@ -31,7 +31,8 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
 
 // ---- Merge --------------------------------------------------------------------------------------
 
-// Finds the log that the copies hold together, and makes each of them hold it.
+// Reconstructs the log from all copies and, unless they are read-only, repairs each copy so that it
+// holds this log.
 class Copies::Merge {
  public:
   explicit Merge(Copies& copies) : copies_(copies) {}
@@ -57,15 +58,16 @@ class Copies::Merge {
     const Abstract_File& file;
     File_Source source;
     std::optional<Found_Header> header = {};
-    bool is_damaged = false;   // it has a header, but none that is good
-    bool is_followed = false;  // its entries are of the last epoch, and agree with those taken
-    // As far as its own entries say. A copy gets an entry that says so only after its sync; or it
-    // was late, and as many others as are needed were synced: see Copy_Queues.
+    bool is_damaged = false;   // it has a header, but no good one
+    bool is_followed = false;  // its entries are of the epoch of best_ and agree so far
+    // Sequence of the last entry that is durable according to its own entries. A copy gets an entry
+    // that says so only after its own sync or, if it lags, after the syncs of enough other copies:
+    // see Copy_Queues.
     std::uint64_t known_durable = 0;
     Durable_Part durable{log_start};
-    Report later = {};  // what is behind the end
+    Report later = {};  // its entries after the end of the log
   };
-  // Bytes that one copy gets from another.
+  // A range of bytes that one copy gets from another.
   struct Repair {
     std::size_t to, from;
     Offset start, end;
@@ -109,8 +111,9 @@ class Copies::Merge {
     return a.header.epoch == b.header.epoch && a.header.first_sequence == b.header.first_sequence;
   }
 
-  // The last rotation counts, unless copies have gone on without it: those that missed it because
-  // it was never acknowledged. Then the header that as many copies have as are needed counts.
+  // Chooses the header with the last rotation, unless some copies have continued without that
+  // rotation, which they missed because it was never acknowledged. Then chooses the header that
+  // `needed_` copies have.
   void choose_history() {
     const Found_Header last = *best_;
     for (Copy& copy : all_) {
@@ -153,8 +156,8 @@ class Copies::Merge {
     copies_.is_new_ = !copies_.is_readonly();
   }
 
-  // The good entry that is next in this copy: its header and bytes. Nothing also if it cannot be
-  // read.
+  // Returns the next entry in this copy, header and bytes. Returns nullopt if it is not good or
+  // cannot be read.
   std::optional<std::string_view> next_of(Copy& copy, Entry_Header& header) {
     try {
       const auto entry = read_good_entry(copy.source, end_.offset, epoch_, header);
@@ -190,7 +193,7 @@ class Copies::Merge {
     }
   }
 
-  // The next entry; sets good_, source_ and previous_.
+  // Returns the next entry, or nullopt at the end. Sets good_, source_ and previous_.
   std::optional<std::string_view> choose() {
     struct Candidate {
       std::string_view entry;
@@ -249,9 +252,9 @@ class Copies::Merge {
     repairs_.push_back(repair);
   }
 
-  // A durable entry stands in as many copies as are needed, so in one of those that are there if
-  // fewer than that are missing. A copy without a header is missing; but a log that was never more
-  // than a header may have been made just now.
+  // A durable entry is in at least `needed_` copies, so it is in an available copy if fewer than
+  // that are missing. A copy without a header counts as missing, unless the log is only a header,
+  // and may just have been created.
   void require_evidence() const {
     std::size_t count = 0;
     for (const Copy& copy : all_) count += copy.header.has_value();
@@ -266,7 +269,8 @@ class Copies::Merge {
                     " are needed to be sure that no entry is missing");
   }
 
-  // What is behind the end must be what a power cut has left.
+  // Checks that the bytes after the end are the result of a power cut, not damage of durable
+  // entries.
   void look_behind_the_end() {
     for (Copy& copy : all_) {
       if (!copy.is_followed) continue;
@@ -290,8 +294,8 @@ class Copies::Merge {
   }
 
   void repair() {
-    // Where there are no entries, what is removed may be entries of the epoch before, which then is
-    // still in force on the disk.
+    // If there are no entries, the removed bytes may be entries of the previous epoch, which is
+    // still in force on the disk until this header is durable.
     for_each([&](const Copy& copy, Abstract_File& file) {
       if (!has_header(copy)) return;
       write_header(file, best_->header, best_->slot);
@@ -313,15 +317,16 @@ class Copies::Merge {
     }
   }
 
-  // Copies good entries, which stand in [start, end). A power cut may have cut `from` in the
-  // padding of its last entry: the missing zeros are written.
+  // Copies good entries in [start, end). A power cut may have truncated `from` in the padding of
+  // its last entry: the missing zeros are written.
   static void copy_entries(const Abstract_File& from, Abstract_File& to, Offset start, Offset end) {
     const Offset there = std::min(end, from.get_size());
     from.copy_to(to, start, there - start);
     to.write_zeros(there, end);
   }
 
-  // The header comes last: before, this copy has not what the header says. The Writer syncs.
+  // The header is written last: until then, this copy lacks the entries that the header covers.
+  // Afterwards the Writer syncs all copies.
   void repair(const Copy& copy, Abstract_File& file) {
     if (copy.later.later_entries > 0)
       copies_.report(counted(copy.later.later_entries, "good entry", "good entries") +
@@ -330,11 +335,11 @@ class Copies::Merge {
     for (const Repair& repair : repairs_)
       if (repair.to == copy.index)
         copy_entries(*copies_.files_[repair.from], file, repair.start, repair.end);
-    // What nothing proves to be on its disk: see Durable_Part.
+    // Rewrites the entries that are not known to be on its disk: see Durable_Part.
     copy_entries(file, file, copy.durable.end(copy.known_durable), end_.offset);
     clear_tail(file, best_->header, end_, !copy.is_followed || copy.later.later_offset > 0);
-    // At no time this copy is without a header: it would count as missing. That in the other slot
-    // may be of a rotation that does not count.
+    // A copy with a header always keeps a good one: without one it would count as missing. The
+    // header in the other slot may be of a rotation that does not count.
     if (!has_header(copy)) {
       if (copy.header && copy.header->slot == best_->slot) {
         file.datasync();
@@ -356,14 +361,14 @@ class Copies::Merge {
   const std::string& name(std::size_t copy) const { return copies_.status_[copy].name; }
 
   Copies& copies_;
-  std::deque<Copy> all_;  // that can be read
+  std::deque<Copy> all_;  // the readable copies
   std::optional<Found_Header> best_;
-  std::size_t reference_ = 0;  // has it
-  Position end_;               // of the entries so far
+  std::size_t reference_ = 0;  // a copy that has this header
+  Position end_;               // end of the entries so far
   std::uint32_t epoch_ = 0;
   std::uint32_t previous_ = 0;
-  std::vector<std::size_t> good_;  // copies that have the entry
-  std::size_t source_ = 0;         // one of them
+  std::vector<std::size_t> good_;  // the copies that have the last entry
+  std::size_t source_ = 0;         // the one of them from which it is read
   std::vector<Repair> repairs_;
 };
 
@@ -417,7 +422,7 @@ std::unique_ptr<Copies> Copies::open(const std::vector<std::string>& names, Open
     try {
       files.push_back(std::make_unique<File>(name, mode));
     } catch (const Io_Error& error) {
-      if (error.code == EAGAIN) throw;  // somebody else writes to it
+      if (error.code == EAGAIN) throw;  // another writer has it
       if (options.on_report) options.on_report(error.what());
       files.push_back(nullptr);
     }
@@ -461,14 +466,14 @@ void Copies::report(const std::string& text) const {
   if (options_.on_report) options_.on_report(text);
 }
 
-// Before anything is written.
+// Drops a copy while the constructor runs, before there are queues.
 void Copies::drop(std::size_t copy, const std::string& failure) {
   status_[copy].is_used = false;
   status_[copy].failure = failure;
   report(status_[copy].name + " is not used any more: " + failure);
 }
 
-// How many copies must do something before it is done.
+// Number of copies that must perform an operation before it is done.
 std::size_t Copies::least() const { return is_new_ ? files_.size() : needed_; }
 
 void Copies::require_enough() const {
@@ -492,8 +497,8 @@ Offset Copies::get_size() const {
   return size;
 }
 
-// A log that is written is read only while it is opened. All copies that are used are the same
-// then.
+// A writer reads only while it opens the log. All copies in use are equal then, once their queues
+// are empty.
 std::size_t Copies::pread(char* data, std::size_t size, Offset offset) const {
   if (!is_readonly()) {
     require_own_process();

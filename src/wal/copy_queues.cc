@@ -15,10 +15,10 @@ namespace joedb::inline v1::wal {
 struct Copy_Queues::Operation {
   std::shared_ptr<const std::string> bytes;  // null: zeros, or a sync
   Offset offset = 0;
-  Offset zeros_end = 0;                                // 0: these are no zeros
-  std::shared_ptr<std::optional<Io_Error>> no_room{};  // for zeros
+  Offset zeros_end = 0;                                // end of the zeros; 0: writes no zeros
+  std::shared_ptr<std::optional<Io_Error>> no_room{};  // error of a copy without room for zeros
   std::uint64_t number = 0;                            // operations are counted from 1
-  std::uint64_t sync_number = 0;                       // so are syncs
+  std::uint64_t sync_number = 0;                       // syncs are counted from 1
 
   bool is_sync() const { return !bytes && zeros_end == 0; }
   bool is_header() const { return !is_sync() && offset < log_start; }
@@ -30,22 +30,22 @@ struct Copy_Queues::Copy {
   bool is_used = false;
   std::string failure;
   std::deque<Operation> queue;
-  std::size_t waiting_bytes = 0;  // with those of the operation that is performed
-  bool is_busy = false;           // an operation is performed
-  bool has_new_header = false;    // that is not durable
-  std::uint64_t written = 0;      // the number of the last operation
-  std::uint64_t synced = 0;       // and of the last that a sync has covered
-  std::uint64_t syncs = 0;        // the number of that sync
-  bool is_waited_for = false;     // which was reported
+  std::size_t waiting_bytes = 0;  // in the queue and in the operation in progress
+  bool is_busy = false;           // an operation is in progress
+  bool has_new_header = false;    // a header was written and is not durable yet
+  std::uint64_t written = 0;      // number of the last operation performed
+  std::uint64_t synced = 0;       // number of the last operation that is durable
+  std::uint64_t syncs = 0;        // sync_number of the last sync performed
+  bool is_waited_for = false;     // the report that the log waits for it was made
   System::Time last_progress{};
-  std::condition_variable work;  // there is an operation, or the thread shall end
+  std::condition_variable work;  // there is an operation, or the thread must end
 
   bool is_idle() const { return queue.empty() && !is_busy; }
   bool has_done(const Operation& operation) const {
     return (operation.is_sync() ? synced : written) >= operation.number;
   }
 
-  // Of the sync that was taken from the queue: invariant 2.
+  // True if the sync just taken from the queue may be skipped: invariant 2.
   bool can_skip_sync() const {
     if (has_new_header) return false;
     for (const Operation& operation : queue) {
@@ -91,7 +91,7 @@ struct Copy_Queues::State {
     done.notify_all();
   }
 
-  // The first operation that waits. The mutex is free meanwhile.
+  // Performs the first operation in the queue. Releases the mutex meanwhile.
   void perform_one(Copy& copy) JOEDB_REQUIRES(mutex) {
     const Operation operation = std::move(copy.queue.front());
     copy.queue.pop_front();
@@ -144,7 +144,7 @@ struct Copy_Queues::State {
     if (copy.queue.empty()) copy.is_waited_for = false;
   }
 
-  // Without threads.
+  // Performs all queued operations in the calling thread, for Copy_Queues without threads.
   void perform_all(Copy& copy) JOEDB_REQUIRES(mutex) {
     while (!copy.queue.empty()) perform_one(copy);
   }
@@ -157,7 +157,7 @@ struct Copy_Queues::State {
       if (count_done(operation) < needed) perform_all(copy);
   }
 
-  // Waits until no copy has more than max_lag_bytes waiting.
+  // Waits until each copy in use can queue `size` more bytes within max_lag_bytes.
   void make_room(std::size_t size) JOEDB_REQUIRES(mutex) {
     const auto start = options.system->now();
     for (;;) {
@@ -176,7 +176,7 @@ struct Copy_Queues::State {
     }
   }
 
-  // Waits for a change. If there was none for too long, the copy is dropped.
+  // Waits for progress of any copy. Drops `copy` if it has made none for too long.
   void wait_for(Copy& copy, System::Time start, bool may_drop) JOEDB_REQUIRES(mutex) {
     if (!may_drop) return mutex.wait(done);
     const auto end = System::after(std::max(start, copy.last_progress), options.patience);
@@ -195,7 +195,7 @@ struct Copy_Queues::State {
 
   const Options options;
   mutable Mutex mutex;
-  std::condition_variable done;  // an operation was performed, or a copy dropped
+  std::condition_variable done;  // an operation was performed, or a copy was dropped
   std::deque<Copy> copies JOEDB_GUARDED_BY(mutex);
   std::uint64_t operations JOEDB_GUARDED_BY(mutex) = 0;
   std::uint64_t syncs JOEDB_GUARDED_BY(mutex) = 0;
@@ -293,7 +293,7 @@ void Copy_Queues::close() {
   }
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     Copy& copy = s.copies[i];
-    if (copy.is_busy) {  // it was given up, and its thread closes the file when the call returns
+    if (copy.is_busy) {  // dropped: its thread closes the file when its system call returns
       threads_[i].detach();
       continue;
     }
@@ -301,7 +301,7 @@ void Copy_Queues::close() {
       const Mutex_Unlock unlocked(s.mutex);
       threads_[i].join();
     }
-    copy.file.reset();  // a thread that is left behind does not keep it open
+    copy.file.reset();  // a detached thread keeps the State alive, but not this file
   }
 }
 

@@ -15,20 +15,21 @@
 
 namespace joedb::inline v1::wal {
 
-// The copies of a log that are written. Each has a queue of operations and a thread that performs
-// them, so that nobody waits for the slowest copy.
+// The copies of a log that is written. Each has a queue of operations and a thread that performs
+// them, so that writes need not wait for the slowest copy.
 //
 // Invariants:
 //
-// 1. A copy performs its operations in the order in which they came. So each copy by itself holds
-//    what a single log would hold, now or at an earlier time.
-// 2. A sync may be left out if another one waits behind it: the copy is late, and that one covers
-//    both. But a header is durable before anything is written behind it, and what was written
-//    before a header is durable before the header is written: these syncs are never left out. An
-//    entry may say that one before it is durable: in a late copy that may be so only in the others.
-// 3. A copy that fails is not used any more: its queue is discarded.
+// 1. A copy performs its operations in the order of the calls. So each copy by itself holds the
+//    content that a single log would hold, now or at an earlier time.
+// 2. A sync may be skipped if another one is queued behind it: the copy lags, and the later sync
+//    covers both. But a header is durable before anything is written after it, and everything
+//    written before a header is durable before the header is written: these syncs are never
+//    skipped. An entry may say that an earlier one is durable; while a copy lags, this may be true
+//    only in the other copies.
+// 3. A copy that fails is dropped: its queue is discarded, and it is no longer written.
 //
-// All functions may be called by all threads.
+// Thread-safe.
 class Copy_Queues {
  public:
   struct Options {
@@ -36,33 +37,34 @@ class Copy_Queues {
     std::size_t max_lag_bytes = 0;
     std::chrono::milliseconds patience{};
     std::function<bool(std::size_t copy)> is_slow;
-    std::size_t least = 1;  // copies that are never given up for being slow
+    std::size_t least = 1;  // a write drops no slow copy if fewer would be left
     System* system = &System::real();
   };
 
-  // A file that is null is not used.
+  // A null file is a copy that is not used. Starts one thread per copy, unless has_threads is
+  // false.
   Copy_Queues(std::vector<std::shared_ptr<Abstract_File>> files, Options options);
-  // close()
+  // Calls close().
   ~Copy_Queues();
   Copy_Queues(const Copy_Queues&) = delete;
   Copy_Queues& operator=(const Copy_Queues&) = delete;
 
-  // These return when `needed` copies have performed the operation, or when fewer are used.
+  // These return when `needed` copies have performed the operation, or when fewer copies are left.
   void write(const char* data, std::size_t size, Offset offset, std::size_t needed);
   void sync(std::size_t needed);
-  // Throws Io_Error if one of them has no room for zeros. That one is used nevertheless: there may
-  // be room for entries.
+  // Throws Io_Error if a copy is known to have no room for the zeros. That copy stays in use, for
+  // there may be room for entries.
   void write_zeros(Offset start, Offset end, std::size_t needed);
 
-  // Waits until all copies that are used have performed everything. Their files may be used
-  // directly then, until the next operation.
+  // Waits until all copies in use have performed all operations. Until the next operation, their
+  // files may then be used directly.
   void drain();
 
-  // Waits for all copies; but gives up those that do not come on. Nothing may be written
-  // afterwards.
+  // Waits for all copies, but drops those that make no progress for `patience`. No operation may
+  // follow. Closing again is a no-op.
   void close();
 
-  // This copy is not used any more.
+  // Stops using this copy, and discards its queue.
   void drop(std::size_t copy, const std::string& failure);
 
   struct Status {
@@ -74,13 +76,13 @@ class Copy_Queues {
   Status status(std::size_t copy) const;
   std::size_t used() const;
 
-  // What has happened since the last call.
+  // Returns the events since the last call.
   std::vector<std::string> take_reports();
 
  private:
   struct Operation;
   struct Copy;
-  struct State;  // shared with threads that are left behind in a call of the system
+  struct State;  // shared with detached threads that are still in a system call
   static void run_thread(const std::shared_ptr<State>& state, std::size_t copy);
   void run(Operation operation, std::size_t needed);
 

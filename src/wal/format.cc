@@ -53,7 +53,7 @@ std::optional<Header> decode_header(std::string_view bytes) {
   const Header_Bytes expected = encode_header(header);
   if (bytes.substr(0, header_bytes) != std::string_view(expected.data(), expected.size()))
     return std::nullopt;
-  // No log gets so far; those who count on from here need not look for an overflow.
+  // No log grows this large; callers that add to these numbers need not check for overflow.
   constexpr std::uint64_t most = std::uint64_t{1} << 63;
   if (header.epoch > most || header.first_sequence > most || header.first_sequence == 0)
     return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<Header> decode_header(std::string_view bytes) {
 
 namespace {
 
-// All copies of both slots, and what is between them.
+// Returns all bytes before log_start, with both copies of both slots; fewer if the file is shorter.
 std::string read_slots(const Abstract_File& file) {
   std::string bytes(static_cast<std::size_t>(log_start), '\0');
   bytes.resize(file.pread(bytes.data(), bytes.size(), 0));
@@ -74,7 +74,7 @@ std::string_view copy_of(std::string_view slots, int slot, int copy) {
   return start < slots.size() ? slots.substr(start, header_bytes) : std::string_view();
 }
 
-// A header of a version that this program does not know, but whose checksum is right.
+// Returns true for a header of a later format version whose checksum is right.
 bool is_of_later_version(std::string_view bytes) {
   if (bytes.size() < header_bytes || !bytes.starts_with(magic)) return false;
   constexpr std::size_t size = header_bytes - 16;
@@ -92,7 +92,7 @@ namespace {
 
 struct Headers {
   std::optional<Found_Header> best;
-  bool may_be_begun = false;  // nothing in the file says that it is something else
+  bool may_be_begun = false;  // the file is a log without a header yet, or empty
 };
 
 Headers read_headers(const Abstract_File& file) {
@@ -114,8 +114,8 @@ Headers read_headers(const Abstract_File& file) {
 
 }  // namespace
 
-// Entries are written only after a header is durable: where there are some, and a writer has just
-// begun, the second look finds the header.
+// Entries are written only after the header is durable. If there are entries but no header, a
+// writer may just have created the log; then the second read finds the header.
 std::optional<Found_Header> read_header(const Abstract_File& file) {
   Headers found = read_headers(file);
   const auto has_entries = [&] {

@@ -8,20 +8,21 @@
 #include "joedb/io/file.h"
 #include "joedb/wal/log.h"
 
-// The bytes of a log, as docs/wal_format.md says. Pure functions, but for read_header.
+// The bytes of a log, as described in docs/wal_format.md. Pure functions, except those that take a
+// file.
 
 namespace joedb::inline v1::wal {
 
 // ---- header -------------------------------------------------------------------------------------
 
-// A file has two slots for a header, so that a new one does not touch what is in force; the later
-// valid one counts. A slot has two copies. Each copy has a page of its own: losing one loses
-// nothing.
+// A file has two slots for a header, so that a new header does not touch the one in force; the
+// later valid one counts. A slot holds two copies. Each copy has a page of its own: losing one page
+// loses nothing.
 struct Header {
-  std::uint64_t log_id = 0;          // random: entries of another log are never taken for ours
-  std::uint64_t epoch = 0;           // how often the file was reset
-  std::uint64_t first_sequence = 1;  // of the first entry of this epoch
-  std::uint64_t oldest = 1;          // entries before this one are not needed any more
+  std::uint64_t log_id = 0;          // random, so that entries of other logs are detected
+  std::uint64_t epoch = 0;           // number of resets, from 1
+  std::uint64_t first_sequence = 1;  // sequence of the first entry of this epoch
+  std::uint64_t oldest = 1;          // sequence of the first needed entry
   friend bool operator==(const Header&, const Header&) = default;
 };
 
@@ -29,51 +30,53 @@ inline constexpr std::string_view magic = "joedbwal";
 inline constexpr std::uint32_t version = 1;
 inline constexpr std::size_t header_bytes = 64;
 inline constexpr Offset slot_size = 4096;
-inline constexpr Offset copy_offset = 2 * slot_size;  // from the first copy of a slot to the second
+inline constexpr Offset copy_offset = 2 * slot_size;  // distance of the two copies of a slot
 inline constexpr Offset log_start = 4 * slot_size;
 
 using Header_Bytes = std::array<char, header_bytes>;
 Header_Bytes encode_header(const Header& header);
 std::optional<Header> decode_header(std::string_view bytes);
 
-// By epoch, then by what is the oldest entry.
+// True if `a` is later than `b`: by epoch, then by `oldest`.
 bool is_later(const Header& a, const Header& b);
 
 struct Found_Header {
   Header header;
   int slot = 0;
 };
-// Nothing if this is no log of format `checked`, or not yet. Throws Corruption_Error if it is one,
-// but no header is good, or of a version to come.
+// Returns the header in force. Returns nullopt if the file is not a log of format `checked`, or not
+// one yet. Throws Corruption_Error if it is one, but has no good header, or a header of a later
+// version.
 std::optional<Found_Header> read_header(const Abstract_File& file);
-// Where there is no header: whether the file is new, or a power cut has left it without one before
-// there were entries. Otherwise it is of format `cwal`.
+// For a file without a good header: true if it is new, or if a power cut has left it without a
+// header before there were entries. Otherwise it is of format `cwal`.
 bool is_blank(const Abstract_File& file);
-// Whether it has the first bytes of a log of format `checked`.
+// Returns true if the file begins with the magic of format `checked`.
 bool begins_as_log(const Abstract_File& file);
 void write_header(Abstract_File& file, const Header& header, int slot);
-// Writes zeros over what a power cut has left in a slot of a header that is not whole: a part of
-// the next one could complete it. False if there was nothing.
+// Overwrites with zeros the copies of a header in this slot that a power cut has torn: a torn write
+// of the next header could complete one. Returns false if there were none.
 bool clear_torn_header(Abstract_File& file, int slot);
 
 // ---- entries of format `checked` ----------------------------------------------------------------
 
-// Stands before the bytes of each entry; they are filled up with zeros to a multiple of 8.
+// Precedes the bytes of each entry; these are padded with zeros to a multiple of 8.
 struct Entry_Header {
-  std::uint32_t crc = 0;       // of what follows, to the end of the bytes; begins with epoch_crc
-  std::uint32_t previous = 0;  // crc of the entry before; of the first of an epoch: epoch_crc
+  std::uint32_t crc = 0;       // continues epoch_crc over the bytes from `previous` to the padding
+  std::uint32_t previous = 0;  // crc of the entry before; epoch_crc for the first of an epoch
   std::uint32_t length = 0;
-  std::uint32_t unsynced = 0;  // how many entries before this one were perhaps not durable yet
+  std::uint32_t unsynced = 0;  // number of entries before this one that may not be durable yet
   std::uint64_t sequence = 0;  // never 0: zeros are no entry
 };
 inline constexpr std::size_t entry_header_size = 24;
 static_assert(sizeof(Entry_Header) == entry_header_size);
 inline constexpr std::uint32_t nothing_durable = 0xffffffff;
 
-// A length with this bit is of a marker, which is no entry: 8 random bytes, before the first entry
-// that a writer appends to a log that it found. It has the sequence of that entry. What the writer
-// before it has left behind the end follows other checksums, so that it is never taken for a
-// successor of new entries.
+// Length bit of a marker, which is not an entry: 8 random bytes before the first entry that a
+// writer appends to an existing log. It has the sequence of that entry. Stale bytes past the end,
+// from an earlier writer, follow other checksums, so they are never taken for successors of new
+// entries. A marker after the last entry is a mark: its `unsynced` records how many entries were
+// not durable when the log was closed.
 inline constexpr std::uint32_t marker_bit = 0x80000000;
 inline constexpr std::size_t marker_size = sizeof(std::uint64_t);
 inline bool is_marker(const Entry_Header& header) { return (header.length & marker_bit) != 0; }
@@ -85,18 +88,19 @@ inline std::size_t padded_size(std::size_t length) {
 
 std::uint32_t epoch_crc(const Header& header);
 
-// `entry`: header and bytes, without what fills it up. What stands in its crc does not count.
+// CRC of an entry, given with header and bytes but without padding. The value of its `crc` is
+// ignored.
 std::uint32_t entry_crc(std::string_view entry, std::uint32_t epoch);
 
-// The last entry that was durable when this one was written, as far as is known.
+// Sequence of the last entry that was known to be durable when this one was written; 0 if none.
 std::uint64_t durable_before(const Entry_Header& entry);
 
-// Throws Exception if no entry can have so many bytes.
+// Throws Exception if no entry of this format can have this size.
 void require_entry_size(std::size_t bytes, Format format);
 
 // ---- entries of format `cwal` -------------------------------------------------------------------
 
-inline constexpr std::size_t cwal_overhead = 12;  // length before the bytes, CRC behind them
+inline constexpr std::size_t cwal_overhead = 12;  // length before the bytes, CRC after them
 
 }  // namespace joedb::inline v1::wal
 

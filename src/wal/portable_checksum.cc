@@ -13,7 +13,8 @@ namespace joedb::inline v1::wal::portable {
 namespace {
 
 // Slicing-by-8: M. E. Kounavis, F. L. Berry, "A Systematic Approach to Building High Performance
-// Software-Based CRC Generators", 2005. Table k has the CRC of each byte with k zeros behind it.
+// Software-Based CRC Generators", 2005. Table k holds the CRC of each byte followed by k zero
+// bytes.
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
 constexpr Tables make_tables(std::uint32_t reflected_polynomial) {

@@ -16,10 +16,10 @@ struct Reader::State {
   std::unique_ptr<Source> source;
   bool has_begun = false;
   Header header;
-  std::uint32_t epoch = 0;                // its CRC
-  std::optional<std::uint32_t> previous;  // the CRC of the last entry; after a seek: any
+  std::uint32_t epoch = 0;                // epoch_crc of the header
+  std::optional<std::uint32_t> previous;  // CRC of the last entry; empty after a seek: any matches
   std::uint64_t known_durable = 0;
-  Offset not_zero = 0;  // of format `cwal`: from there on, a search was made
+  Offset not_zero = 0;  // format `cwal`: the bytes before this offset are zeros; 0: not searched
 };
 
 Reader::Reader(std::unique_ptr<Source> source) : state_(std::make_unique<State>()) {
@@ -45,7 +45,7 @@ std::uint64_t Reader::epoch() const { return state_->header.epoch; }
 std::uint64_t Reader::known_durable() const { return state_->known_durable; }
 std::uint32_t Reader::last_crc() const { return state_->previous.value_or(0); }
 
-// False if the file is not a log yet.
+// Reads the header. Returns false if the file is not a log yet.
 bool Reader::begin() {
   State& s = *state_;
   if (s.has_begun) return true;
@@ -73,7 +73,7 @@ void Reader::seek_first() {
   if (!begin()) next_ = {1, 0};
 }
 
-// False if entries are missing.
+// Continues with a new epoch, if there is one. Returns false if unread entries were overwritten.
 bool Reader::follow_rotation() {
   State& s = *state_;
   if (format_ != Format::checked) return true;
@@ -99,11 +99,11 @@ std::optional<Entry> Reader::next() {
   if (s.has_begun)
     if (auto entry = take()) return entry;
   if (!begin()) return stop(Stop::clean);
-  // There may be more in the file by now.
+  // The file may have grown meanwhile.
   s.source->refresh();
   s.not_zero = 0;
   if (!follow_rotation()) return stop(Stop::overwritten);
-  if (s.source->size() < next_.offset)  // of CWal: that is how it is reset
+  if (s.source->size() < next_.offset)  // in format `cwal`, a reset truncates the file
     return stop(format_ == Format::checked ? Stop::torn : Stop::overwritten);
   return take();
 }
@@ -112,7 +112,7 @@ void Reader::require_not_replaced() const {
   const Abstract_File& file = state_->source->file();
   file.require_not_replaced();
   if (format_ == Format::cwal || !state_->has_begun)
-    return;  // a log of CWal is cut when it is reset
+    return;  // in format `cwal`, a reset truncates the file
   const Offset size = file.get_size();
   if (size != Abstract_File::unknown_size && size < next_.offset)
     throw File_Replaced(file.get_name(), "was truncated by another program, to " +
@@ -139,6 +139,8 @@ std::optional<Entry> Reader::take_checked() {
       return stop(header.sequence == next_.sequence ? Stop::torn : Stop::checksum);
     bytes = s.source->view(next_.offset, size);
     if (bytes.size() < size) return stop(Stop::torn);
+    // The order matters: lost bytes of a truncated map read as zeros, which require_intact detects
+    // afterwards.
     const bool is_good = entry_crc(bytes, s.epoch) == header.crc;
     s.source->require_intact();
     if (!is_good) return stop(Stop::checksum);
@@ -154,7 +156,7 @@ std::optional<Entry> Reader::take_checked() {
   }
 }
 
-// The next byte that is not zero, or the end.
+// Searches from next_ for the next byte that is not zero, or the end of the file.
 void Reader::find_not_zero() {
   State& s = *state_;
   for (s.not_zero = next_.offset; s.not_zero < s.source->size();) {
@@ -165,8 +167,8 @@ void Reader::find_not_zero() {
   }
 }
 
-// Zeros are empty entries in this format; those up to the end of the file are taken for no entries,
-// for a power cut may leave them.
+// Zeros are empty entries in this format. But zeros up to the end of the file are the end of the
+// log, for a power cut may leave them.
 std::optional<Entry> Reader::take_cwal() {
   State& s = *state_;
   constexpr std::size_t length_size = sizeof(std::uint64_t);
@@ -200,7 +202,7 @@ void Reader::seek(Position position) {
   State& s = *state_;
   if (position == next_) return;
   s.source->refresh();
-  // The log may have begun, or been reset, since it was looked at.
+  // The log may have been created or reset since its header was read.
   const auto found = read_header(s.source->file());
   if (found && found->header != s.header) s.has_begun = false;
   const bool is_log = begin();

@@ -43,8 +43,8 @@ std::optional<std::string_view> read_good_entry(Source& source, Offset offset, s
   return bytes;
 }
 
-// How many bytes from there on are zeros, in which no entry begins: those of its header are not all
-// zeros. A multiple of 8.
+// Returns the number of zero bytes from `offset` on in which no entry begins: its header is never
+// all zeros. A multiple of 8.
 static Offset zeros_without_entries(Source& source, Offset offset) {
   constexpr std::size_t most = std::size_t{1} << 18;
   const std::size_t zeros = count_zeros(source.view(offset, most));
@@ -59,7 +59,7 @@ void find_later_entries(const Abstract_File& file, const Header& header, Positio
   const std::uint32_t epoch = epoch_crc(header);
   const Offset last = source.size() - static_cast<Offset>(entry_header_size);
   const auto most = static_cast<std::uint64_t>(std::max<Offset>(last - end.offset, 0)) / 8 + 1;
-  // Where everything looks like an entry, but is none, somebody has made it so.
+  // Limits the work for a file made to look like entries everywhere.
   std::uint64_t budget = 64 * (most + (std::uint64_t{1} << 20));
   for (Offset offset = end.offset; offset <= last;) {
     const std::string_view bytes = source.view(offset, entry_header_size);
@@ -82,7 +82,7 @@ void find_later_entries(const Abstract_File& file, const Header& header, Positio
   }
 }
 
-// ---- what is durable ----------------------------------------------------------------------------
+// ---- the durable part ---------------------------------------------------------------------------
 
 void Durable_Part::add(Position entry, Offset next, std::uint64_t known_durable) {
   if (entry.offset >= starts_.back().offset + step) starts_.push_back(entry);
@@ -90,8 +90,8 @@ void Durable_Part::add(Position entry, Offset next, std::uint64_t known_durable)
   while (starts_.size() > 1 && starts_[1].sequence <= known_durable) starts_.pop_front();
 }
 
-// A mark between a durable entry and the next one is perhaps not durable: the part ends with an
-// entry that is.
+// A mark between a durable entry and the next one may not be durable. So the part ends at the start
+// of a durable entry, or at the end of the last entry.
 Offset Durable_Part::end(std::uint64_t known_durable) const {
   if (known_durable >= next_.sequence) return next_.offset;
   const auto after = std::upper_bound(
@@ -110,7 +110,7 @@ void add_later(Report& report, const Later_Entry& entry) {
 
 static void find_later(const Abstract_File& file, Report& report) {
   if (report.format == Format::cwal) {
-    // Where only the bytes of an entry are wrong, the next one is good.
+    // If only the bytes of an entry are damaged, its length is right, and the next entry is good.
     if (report.end.stop != Stop::checksum) return;
     std::array<char, 8> bytes;
     file.read_exactly(bytes.data(), bytes.size(), report.end.position.offset);
@@ -169,13 +169,13 @@ void require_log(const Abstract_File& file, const Report& report) {
                            0, file.get_name());
 }
 
-// ---- what is behind the end ---------------------------------------------------------------------
+// ---- bytes after the end ------------------------------------------------------------------------
 
 void clear_tail(Abstract_File& file, const Header& header, Position end, bool may_have_later) {
   constexpr auto size = static_cast<Offset>(entry_header_size);
   const Offset file_size = file.get_size();
   bool is_clear = false;
-  if (file_size < end.offset)  // it was cut in its header
+  if (file_size < end.offset)  // truncated in its header or in padding
     file.write_zeros(file_size, end.offset);
   else if (!file.is_zero(end.offset, std::min(end.offset + size, file_size)))
     file.write_zeros(end.offset, end.offset + size);
@@ -192,7 +192,7 @@ void clear_tail(Abstract_File& file, const Header& header, Position end, bool ma
 namespace {
 
 // A part of a log that is saved in a file: a log with the same header, whose first entry is missing
-// or damaged. In format `cwal`: only entries that are good.
+// or damaged. In format `cwal`: the good entries only.
 struct Saved_Part {
   const Abstract_File& log;
   Offset start, end;
@@ -228,8 +228,8 @@ struct Saved_Part {
     return is_same;
   }
 
-  // The header comes last: without it, the file is not complete. What is there already may be in
-  // memory only, so it is written again.
+  // The header is written last: a file without it is incomplete. The file may exist already and be
+  // in memory only, so everything is written.
   void write_to(Abstract_File& file) const {
     if (header) {
       file.pwrite(magic.data(), magic.size(), 0);
@@ -245,20 +245,21 @@ struct Saved_Part {
   }
 };
 
-// Empty, or what a crash has left of a saved part.
+// Returns true if the file is empty, or an incomplete saved part left by a crash.
 bool is_free(const Abstract_File& file) {
   if (file.get_size() == 0) return true;
   try {
     return !read_header(file) && is_blank(file);
-  } catch (const Corruption_Error&) {  // a part without a header
+  } catch (const Corruption_Error&) {  // entries without a header
     return is_blank(file);
   }
 }
 
 }  // namespace
 
-// A new file for it, in place of what a killed process has left of the same. Never one that is
-// there, which may be a link to another file. Null if the name is taken.
+// Creates a new file for the part, in place of an incomplete or identical one from an earlier
+// attempt. Never writes to an existing file, which may be a link to another file. Returns null if
+// the name is taken.
 static std::unique_ptr<Abstract_File> create_saved(const Abstract_File& file,
                                                    const std::string& suffix,
                                                    const Saved_Part& part) {
@@ -278,7 +279,7 @@ static std::unique_ptr<Abstract_File> create_saved(const Abstract_File& file,
 }
 
 std::string save_later_entries(const Abstract_File& file, const Report& report) {
-  // Where the file was cut, the zeros that fill up the last entry may be missing.
+  // If the file was truncated, the padding of its last entry may be missing.
   Saved_Part part{file, report.later_offset, std::min(report.later_end, file.get_size()), {}};
   if (report.format == Format::checked) {
     part.start = report.end.position.offset;
@@ -304,10 +305,10 @@ Report recover(Abstract_File& file, Tail tail) {
   const Offset end = report.end.position.offset;
   if (tail == Tail::keep || end == report.file_size) return report;
   require_log(file, report);
-  if (end == 0) return report;  // a new file
+  if (end == 0) return report;  // a new file: nothing to remove
   if (report.later_entries > 0) report.saved = save_later_entries(file, report);
   if (end > report.file_size)
-    file.write_zeros(report.file_size, end);  // it was cut in its header
+    file.write_zeros(report.file_size, end);  // truncated in its header or in padding
   else if (tail == Tail::zero || !file.truncate(end))
     file.write_zeros(end, report.file_size);
   file.datasync();

@@ -10,9 +10,9 @@ namespace joedb::inline v1::wal {
 namespace {
 
 constexpr std::string_view suffix = ".wal";
-constexpr std::size_t number_size = 8;  // of digits, at least
+constexpr std::size_t number_size = 8;  // minimum number of digits
 
-// "entry 4", "entries 4 to 6"
+// Returns "entry 4" or "entries 4 to 6", for [first, end).
 std::string entries_text(std::uint64_t first, std::uint64_t end) {
   if (end == first + 1) return "entry " + std::to_string(first);
   return "entries " + std::to_string(first) + " to " + std::to_string(end - 1);
@@ -24,7 +24,8 @@ std::string advice(const Abstract_Directory& directory) {
          directory.get_name() + " says what else can be done";
 }
 
-// Which log most segments belong to is unknown: they must all belong to one.
+// Throws Corruption_Error unless all segments belong to one log: nothing tells which log is the
+// right one.
 void require_one_log(const Abstract_Directory& directory, const std::vector<Segment>& segments) {
   for (const Segment& segment : segments)
     if (segment.header.log_id != segments.back().header.log_id)
@@ -67,7 +68,7 @@ Segment_List list_segments(Abstract_Directory& directory) {
       if (list.damaged.empty()) list.damage = error.what();
       list.damaged.push_back(name);
     } catch (const Io_Error& error) {
-      if (error.code != ENOENT) throw;  // it has just been removed
+      if (error.code != ENOENT) throw;  // ENOENT: it was removed meanwhile
     }
   }
   std::stable_sort(list.segments.begin(), list.segments.end(),

@@ -10,33 +10,34 @@
 #include "joedb/wal/log.h"
 #include "wal/format.h"
 
-// The segments of a log in a directory, and whether each goes on where the one before ends. The
-// invariants of segments stand at the top of segments.cc.
+// Lists the segments of a log in a directory, and finds gaps between them. The invariants of
+// segments are at the top of segments.cc.
 
 namespace joedb::inline v1::wal {
 
-// A file of the log.
+// A segment: a file of the log with a good header.
 struct Segment {
   std::string name;
   Header header;
 };
 
-// The name of a file that is made for this epoch. A recycled file keeps its name.
+// Returns the name of a new file for this epoch. A recycled file keeps its name.
 std::string segment_name(std::uint64_t epoch);
 bool is_segment_name(std::string_view name);
 
 struct Segment_List {
   std::vector<Segment> segments;     // in the order of their epochs
-  std::vector<std::string> blank;    // files that were to become segments
+  std::vector<std::string> blank;    // files created for a segment, without a header yet
   std::vector<std::string> damaged;  // files without a good header
-  std::string damage;                // what is wrong with the first of them
-  std::vector<std::string> names;    // of all files that were there before their headers were read
+  std::string damage;                // error of the first damaged file
+  std::vector<std::string> names;    // all files that existed before the headers were read
 
-  // The first entry that is needed.
+  // Sequence of the first needed entry.
   std::uint64_t oldest() const;
-  // The segment that has it. The segments before are not needed; they may have gaps.
+  // Index of the segment with that entry, or of the first one if none has it. The segments before
+  // it are not needed, and may have gaps. Precondition: there is a segment.
   std::size_t first_needed() const;
-  // Throws Corruption_Error if the header of a file is damaged: its entries may be needed.
+  // Throws Corruption_Error if a file has a damaged header: its entries may be needed.
   void require_headers(const Abstract_Directory& directory) const;
 };
 
@@ -44,23 +45,23 @@ struct Segment_List {
 // logs.
 Segment_List list_segments(Abstract_Directory& directory);
 
-// Reads the header of one file. Nothing if there is no such file, or it has no header yet.
+// Reads the header of one file. Returns nullopt if there is no such file, or it has no header yet.
 std::optional<Segment> read_segment(Abstract_Directory& directory, const std::string& name);
 
-// Where a segment does not go on with the entry behind the segment before.
+// A gap: a segment does not begin with the entry that follows the segment before it.
 struct Segment_Gap {
-  std::uint64_t first = 0;  // the entry that is expected
-  std::uint64_t next = 0;   // the entry that is there
-  std::string before;       // the segment that ends before it; empty if the first one is missing
-  std::string behind;       // the segment that begins with `next`
-  bool is_whole = false;    // no segment between the two is missing
-  End end;                  // of `before`
+  std::uint64_t first = 0;  // expected sequence
+  std::uint64_t next = 0;   // sequence found
+  std::string before;       // segment before the gap; empty if the first segment is missing
+  std::string behind;       // segment that begins with `next`
+  bool is_whole = false;    // no segment is missing between the two
+  End end;                  // end of the good entries of `before`
 
-  // "entries 4 to 6 are missing, between 00000001.wal and 00000003.wal"
+  // Describes the gap: "entries 4 to 6 are missing, between 00000001.wal and 00000003.wal".
   std::string text() const;
 };
 
-// All entries of a segment, and how it ends.
+// Counts of the good entries of a segment, and its end.
 struct Segment_Content {
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;
@@ -69,15 +70,15 @@ struct Segment_Content {
 };
 Segment_Content read_all(Abstract_Directory& directory, const Segment& segment);
 
-// The gap before the first segment that is needed.
+// Returns the gap before the first needed segment, or nullopt. Precondition: there is a segment.
 std::optional<Segment_Gap> gap_at_start(const Segment_List& list);
-// The gap between a segment, whose entries end there, and the next one.
+// Returns the gap between a segment, whose good entries end at `end`, and the next one, or nullopt.
 std::optional<Segment_Gap> gap_between(const Segment& before, const End& end,
                                        const Segment& behind);
-// The same, if only their headers are known: whether a segment between them is missing.
+// Returns true if, according to their headers, no segment is missing between the two.
 bool is_next(const Segment& before, const Segment& behind);
 
-// Throws Corruption_Error, which says what is missing and what can be done.
+// Throws Corruption_Error, which describes the gap and the remedy.
 [[noreturn]] void refuse(const Abstract_Directory& directory, const Segment_Gap& gap);
 
 }  // namespace joedb::inline v1::wal

@@ -9,15 +9,14 @@
 // Invariants of a log of segments:
 //
 // 1. The header of a segment is written only after all entries of the segment before it are
-// durable.
-//    So a power cut damages only the last segment.
-// 2. The epoch of a segment is that of the segment before it plus 1, and its first sequence is the
-//    one behind the last entry of that segment.
-// 3. Before a segment is recycled or removed, the newest header says, and is durable, that its
-//    entries are not needed (`oldest`). Segments that are needed are there, without a gap.
-// 4. A segment is made in a recycled file, or else in a new file that has the name of its epoch.
-// 5. Segments that are not needed are recycled or removed in the order of their epochs: while the
-//    file of one is as it was, so is that of the next one.
+//    durable. So a power cut damages only the last segment.
+// 2. The epoch of a segment is that of the segment before it plus 1. Its first sequence is 1 more
+//    than the last sequence of that segment.
+// 3. Before a segment is recycled or removed, the newest header states durably that its entries are
+//    not needed (`oldest`). All needed segments exist, without a gap.
+// 4. A segment is created in a recycled file, or else in a new file named after its epoch.
+// 5. Unneeded segments are recycled or removed in the order of their epochs: while the file of one
+//    is unchanged, so is the file of the next one.
 
 namespace joedb::inline v1::wal {
 
@@ -25,8 +24,9 @@ static bool is_in(const std::vector<std::string>& names, const std::string& name
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// With all files that were there when the last header was read: any of them may be recycled for
-// the next segment, and those before may be removed then.
+// Lists the segments, and repeats this if a new file has appeared meanwhile: the list must have
+// every file that existed when the last header was read. Any of them may be recycled for the next
+// segment, and those before it may be removed then.
 static Segment_List list_all(Abstract_Directory& directory) {
   for (;;) {
     Segment_List list = list_segments(directory);
@@ -77,8 +77,9 @@ class Segmented_Writer::Implementation {
     while (count + 1 < segments_.size() && segments_[count + 1].header.first_sequence <= oldest_)
       ++count;
     if (count == 0) return;
-    // Nobody looks for them any more, also after a power cut that brings some of them back. What is
-    // released must be durable: otherwise its sequence could be used again.
+    // Once `oldest` is durable, no program uses these segments, even if a power cut brings some of
+    // them back. The released entries must be durable first: otherwise their sequences could be
+    // used again.
     current_->sync();
     current_->set_oldest(oldest_);
     give_up(count);
@@ -106,8 +107,9 @@ class Segmented_Writer::Implementation {
  private:
   bool is_open() const { return current_.has_value(); }
 
-  // Programs that begin a log at the same time do so in the same file: who has that locked, and
-  // finds no log then, begins it. Nothing happens if somebody else has just begun it.
+  // Creates the first segment. Programs that create a log at the same time open the same file: the
+  // one that locks it, and then finds no log, creates it. No-op if another program has just done
+  // so.
   void create(const Segment_List& found) {
     const std::string name = segment_name(1);
     const bool exists = is_in(found.blank, name);
@@ -121,7 +123,7 @@ class Segmented_Writer::Implementation {
     last_epoch_ = current_->epoch();
   }
 
-  // Null after this error.
+  // Opens a file. Returns null for an error with this code.
   std::unique_ptr<Abstract_File> open_unless(int code, const std::string& name, Open_Mode mode) {
     try {
       return directory_.open(name, mode);
@@ -130,16 +132,18 @@ class Segmented_Writer::Implementation {
       return nullptr;
     }
   }
-  // Null if somebody has removed it since it was listed.
+  // Opens a listed file. Returns null if it was removed since.
   std::unique_ptr<Abstract_File> open_listed(const std::string& name) {
     return open_unless(ENOENT, name, Open_Mode::write_existing);
   }
 
-  // No other writer has the last segment from here on. Nothing happens if somebody has removed it.
+  // Locks the last segment against other writers, and opens the log. No-op if the segment was
+  // removed meanwhile.
   void open(const Segment& last) {
     auto file = open_listed(last.name);
     if (!file) return;
     const Segment_List found = list_all(directory_);
+    // Listed again under the lock: if there is a newer segment now, another writer has the log.
     if (found.segments.empty() || found.segments.back().name != last.name)
       throw_io_error("locking", directory_.get_name(), -1, EAGAIN);
     require_no_gap(found);
@@ -151,7 +155,7 @@ class Segmented_Writer::Implementation {
     give_up(found.first_needed());
   }
 
-  // Invariants 2 and 3.
+  // Throws Corruption_Error if the needed segments have a gap: invariants 2 and 3.
   void require_no_gap(const Segment_List& found) {
     if (const auto gap = gap_at_start(found)) refuse(directory_, *gap);
     for (std::size_t i = found.first_needed(); i + 1 < found.segments.size(); ++i) {
@@ -163,9 +167,9 @@ class Segmented_Writer::Implementation {
     }
   }
 
-  // Files that were to become segments; `own` is that of this writer, which nobody else can follow
-  // by another one. Somebody may just be making one, or have made it since it was listed: it is
-  // looked at again when it is locked.
+  // Removes blank files, except `own`, the file of this writer: no other program can create a
+  // segment after it. Another program may be creating a segment in such a file, or have created one
+  // since the listing, so each is checked again once it is locked.
   void remove_blank(const Segment_List& found, const std::string& own) {
     for (const std::string& name : found.blank) {
       if (name == own) continue;
@@ -184,8 +188,8 @@ class Segmented_Writer::Implementation {
                       ". Close it and open it again.");
   }
 
-  // After a failure there may be a new segment already: entries that are appended to the old one
-  // would be lost.
+  // After a failure, the new segment may exist already: entries appended to the old one would be
+  // lost. So all writing ends.
   void begin_segment() {
     try {
       current_->sync();
@@ -203,8 +207,8 @@ class Segmented_Writer::Implementation {
     }
   }
 
-  // Null if there is none, or another program has it: one that wanted to write, and listed the
-  // segments when that was the last one.
+  // Opens a spare file. Returns null if there is none, or if another program has it locked: one
+  // that wanted to write, and listed the segments when this was the last one.
   std::unique_ptr<Abstract_File> open_spare(std::string& name) {
     if (spare_.empty()) return nullptr;
     auto file = open_unless(EAGAIN, spare_.front(), Open_Mode::write_existing);
@@ -214,7 +218,7 @@ class Segmented_Writer::Implementation {
     return file;
   }
 
-  // The first `count` segments.
+  // Recycles or removes the first `count` segments.
   void give_up(std::size_t count) {
     for (; count > 0; --count) {
       spare_.push_back(std::move(segments_.front().name));
@@ -229,12 +233,12 @@ class Segmented_Writer::Implementation {
   Abstract_Directory& directory_;
   const Options options_;
   const Segment_Options segment_options_;
-  std::deque<Segment> segments_;  // the last one is written to
+  std::deque<Segment> segments_;  // the last one is the one being written
   std::deque<std::string> spare_;
   std::optional<Writer> current_;
   std::uint64_t last_epoch_ = 0;
   std::uint64_t oldest_ = 1;
-  std::string failure_;  // of begin_segment
+  std::string failure_;  // error of begin_segment; empty if none
 };
 
 Segmented_Writer::Segmented_Writer(const std::string& directory, Options options,
@@ -289,7 +293,7 @@ class Segmented_Reader::Implementation {
   std::optional<Entry> next() {
     if (!reader_ && !is_at_gap_) seek_first();
     while (reader_ && !is_at_gap_) {
-      // Nothing is appended to a segment any more when there is a next one.
+      // Once a next segment exists, nothing is appended to this one.
       const bool was_complete = !later_.empty();
       if (auto entry = reader_->next()) return entry;
       end_ = reader_->end();
@@ -353,7 +357,8 @@ class Segmented_Reader::Implementation {
     return true;
   }
 
-  // A list is read file by file, and a writer may begin and remove segments meanwhile.
+  // Returns true if `list` is out of date: it was read file by file, and a writer may begin and
+  // remove segments meanwhile.
   bool has_changed_since(const Segment_List& list) const {
     const Segment_List now = list_segments(directory_);
     return now.segments.empty() ||
@@ -364,7 +369,8 @@ class Segmented_Reader::Implementation {
     return segment - list.segments.begin() >= static_cast<std::ptrdiff_t>(list.first_needed());
   }
 
-  // False, and all is as before, if it has been removed or recycled since its header was read.
+  // Opens a segment. Returns false, without a change, if it was removed or recycled since its
+  // header was read.
   bool open(const Segment& segment) {
     try {
       auto file = directory_.open(segment.name, Open_Mode::read_existing);
@@ -382,7 +388,7 @@ class Segmented_Reader::Implementation {
     }
   }
 
-  // The segments before and behind the current one.
+  // Sets the segments before and after the current one.
   void take_others(const Segment_List& list) {
     earlier_.clear();
     later_.clear();
@@ -393,8 +399,9 @@ class Segmented_Reader::Implementation {
         later_.push_back(segment);
   }
 
-  // Begins with the next segment, if the entries go on there. The segments may have changed since
-  // they were listed: there is a gap only if it is there again while no new segment has begun.
+  // Continues with the next segment if its first entry is the next entry. The segments may have
+  // changed since they were listed. So a gap counts only if a second list shows it, too, and no new
+  // segment has begun meanwhile.
   bool go_on() {
     for (;;) {
       const std::uint64_t newest = later_.back().header.epoch;
@@ -402,7 +409,7 @@ class Segmented_Reader::Implementation {
         return true;
       const Segment_List list = list_all(directory_);
       take_others(list);
-      if (later_.empty()) return false;  // somebody has removed them
+      if (later_.empty()) return false;  // they were removed
       if (later_.front().header.first_sequence == end_.position.sequence) continue;
       if (list.oldest() > end_.position.sequence) {
         end_.stop = Stop::overwritten;
@@ -416,7 +423,8 @@ class Segmented_Reader::Implementation {
     return false;
   }
 
-  // The segment was recycled. All its entries may have been read, and the next one be there.
+  // Called when the current segment was recycled. Continues with the next segment if that exists
+  // and no entry was missed.
   bool go_on_elsewhere() {
     const Segment_List list = list_all(directory_);
     for (const Segment& segment : list.segments)
@@ -438,9 +446,10 @@ class Segmented_Reader::Implementation {
     return true;
   }
 
-  // Looks where invariant 4 lets the next segment appear: this takes no listing.
+  // Looks for the next segment in the files where invariant 4 allows it, without listing the
+  // directory.
   bool find_later() {
-    if (reader_->epoch() != current_.header.epoch) {  // it was recycled, and none was missed
+    if (reader_->epoch() != current_.header.epoch) {  // recycled, and no entry was missed
       const Segment_List list = list_all(directory_);
       take_others(list);
       for (const Segment& segment : list.segments)
@@ -452,7 +461,7 @@ class Segmented_Reader::Implementation {
     const std::uint64_t oldest = header ? header->header.oldest : 1;
     for (std::size_t i = 0; i < earlier_.size();) {
       const Segment& next = i + 1 < earlier_.size() ? earlier_[i + 1] : current_;
-      if (next.header.first_sequence > oldest) break;  // this one is needed, so are the others
+      if (next.header.first_sequence > oldest) break;  // this one is needed, and so are the others
       const auto at = earlier_.begin() + static_cast<std::ptrdiff_t>(i);
       const auto found = read_segment(directory_, at->name);
       if (found && found->header.epoch == at->header.epoch) {
@@ -460,7 +469,7 @@ class Segmented_Reader::Implementation {
         continue;
       }
       if (found && found->header.epoch < current_.header.epoch) {
-        // It was recycled while the others were listed, and may be again.
+        // It was recycled while the other segments were listed, and may be recycled again.
         *at = *found;
         std::stable_sort(at, earlier_.end(), [](const Segment& a, const Segment& b) {
           return is_later(b.header, a.header);
@@ -470,8 +479,8 @@ class Segmented_Reader::Implementation {
       earlier_.erase(at);
       if (found && take_later(found->name)) return true;
     }
-    // Where the next segment has come and gone, so has this one: invariant 5. (Where it was
-    // recycled, the reader has said so.)
+    // If the next segment was created and has gone already, this one has gone before it: invariant
+    // 5. (If this one was recycled, the reader has noticed.)
     const auto own = read_segment(directory_, current_.name);
     if (own && own->header.epoch == current_.header.epoch) return false;
     take_others(list_all(directory_));
@@ -491,10 +500,10 @@ class Segmented_Reader::Implementation {
   Abstract_Directory& directory_;
   Segment current_;
   std::unique_ptr<Abstract_File> file_;
-  std::optional<Reader> reader_;  // of the current segment
-  std::vector<Segment> earlier_;  // in their order: some of them may be recycled
-  std::deque<Segment> later_;     // in their order, as far as they are known
-  bool is_at_gap_ = false;        // until the next seek: what is missing does not come back
+  std::optional<Reader> reader_;  // reads the current segment
+  std::vector<Segment> earlier_;  // in the order of their epochs; some may be recycled
+  std::deque<Segment> later_;     // the known ones, in the order of their epochs
+  bool is_at_gap_ = false;        // until the next seek: missing segments do not come back
   End end_ = no_log;
 };
 

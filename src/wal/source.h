@@ -12,23 +12,23 @@
 
 namespace joedb::inline v1::wal {
 
-// Where a Reader has its bytes from.
+// The bytes of a file, as a Reader gets them.
 class Source {
  public:
   virtual ~Source() = default;
-  // The bytes [offset, offset + size), fewer only at the end of the file. Valid until the next call
-  // or longer. They may be old until refresh is called.
+  // Returns the bytes [offset, offset + size), fewer only at the end of the file. They are valid at
+  // least until the next call, and may be out of date until refresh is called.
   virtual std::string_view view(Offset offset, std::size_t size) = 0;
-  // Looks at the file again. Returns its size.
+  // Updates the size of the file, and drops cached bytes. Returns the size.
   virtual Offset refresh() = 0;
-  // The size at the last refresh.
+  // Size of the file at the last refresh.
   virtual Offset size() const = 0;
-  // Throws if bytes that were handed out are not those of the file any more.
+  // Throws Io_Error if bytes returned by view() were lost because the file was truncated.
   virtual void require_intact() const = 0;
   virtual const Abstract_File& file() const = 0;
 };
 
-// Copies blocks of a file.
+// Reads blocks of a file into memory.
 class File_Source : public Source {
  public:
   explicit File_Source(const Abstract_File& file) : file_(file) {}
@@ -46,12 +46,12 @@ class File_Source : public Source {
   const std::unique_ptr<Abstract_File> owned_;
   const Abstract_File& file_;
   std::vector<char> buffer_;
-  Offset start_ = 0;      // of the buffer, in the file
-  std::size_t used_ = 0;  // of the buffer
+  Offset start_ = 0;      // offset of the buffer in the file
+  std::size_t used_ = 0;  // number of valid bytes in the buffer
   Offset size_ = 0;
 };
 
-// Shows the file itself.
+// Maps the file: view() copies nothing.
 class Map_Source : public Source {
  public:
   explicit Map_Source(const std::string& name)

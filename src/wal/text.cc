@@ -32,7 +32,7 @@ class Text_Parser {
   }
 
  private:
-  // Like Line_Reader's, but what makes no sense there is an error here.
+  // Reads like Line_Reader, but an invalid escape is an error.
   char escaped() {
     const char c = next_ < line_.size() ? line_[next_] : 'a';
     if (c == 'x') {

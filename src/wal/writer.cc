@@ -19,14 +19,14 @@
 
 // Invariants of a log of format `checked`:
 //
-// 1. Entries are written only after the header they belong to is durable: no entry of an epoch is
+// 1. Entries are written only after the header of their epoch is durable: no entry of an epoch is
 //    overwritten before the next epoch is in force, and no sequence is used twice in an epoch.
 // 2. Entries are acknowledged only after a sync that began when they were in the file.
-// 3. What a writer of before has left behind the end cannot come back between new entries: where
-// the
-//    next entry comes, there are zeros, and they are durable; the first one that is written there
-//    is a marker with a random number, which all later ones follow.
-// 4. A file that is not cut behind its last entry has zeros there, where a reader looks next.
+// 3. Stale bytes past the end, from an earlier writer, must not reappear between new entries. So
+//    there are durable zeros where the next entry begins. The first thing written there is a marker
+//    with a random number; the checksums of all later entries are chained to it.
+// 4. Unless the file ends with the last entry, that entry is followed by zeros, where a reader
+//    looks next.
 
 namespace joedb::inline v1::wal {
 
@@ -43,7 +43,7 @@ void require_sense(const Options& options) {
 
 class Writer::Implementation {
  public:
-  // `start`: the header to which the file is reset; null: it goes on.
+  // `start`: the header to which the file is reset. Null: the log in the file is continued.
   Implementation(std::unique_ptr<Abstract_File> owned, Abstract_File& file, Options options,
                  const Header* start = nullptr)
       : owned_(std::move(owned)),
@@ -65,7 +65,8 @@ class Writer::Implementation {
 
   ~Implementation() { stop_timer(); }
 
-  // True in a child process (base/process_mark.h), unless all is in its memory.
+  // True in a child process (base/process_mark.h), unless the log is entirely in the memory of this
+  // process.
   bool is_inherited() const {
     return process_.is_inherited() && (timer_.joinable() || file_.is_inherited());
   }
@@ -109,6 +110,7 @@ class Writer::Implementation {
   void stop_timer() {
     if (!timer_.joinable()) return;
     timer_.request_stop();
+    // Once this lock was held, the timer thread either waits or sees the request: no lost wakeup.
     { const std::lock_guard lock(mutex_); }
     wake_.notify_all();
     timer_.join();
@@ -124,7 +126,8 @@ class Writer::Implementation {
     write_mark();
   }
 
-  // What the timer could not do, nobody may have heard of.
+  // True if a call has thrown the failure. A failure in the timer thread may not have been reported
+  // yet.
   bool has_told_failure() const { return file_.has_failed() && !timer_.joinable(); }
 
   Position position() const {
@@ -156,7 +159,7 @@ class Writer::Implementation {
     return {};
   }
 
-  // What was in the file is not needed any more.
+  // Resets the file: its entries are no longer needed.
   void reset(std::uint64_t epoch, std::uint64_t first_sequence, std::uint64_t oldest) {
     buffer_used_ = 0;
     next_.sequence = first_sequence;
@@ -169,7 +172,7 @@ class Writer::Implementation {
     durable_offset_ = next_.offset = written_ = log_start;
   }
 
-  // The slot of the header before stays as it is until this one is durable.
+  // Writes to the other slot: the previous header stays valid until this one is durable.
   void write_next_header() {
     if (!is_header_durable_) sync_header();
     slot_ = 1 - slot_;
@@ -195,13 +198,14 @@ class Writer::Implementation {
     written_ = next_.offset;
     preallocator_.set_end(std::max(found_.file_size, written_));
     if (found_.later_entries > 0) found_.saved = save_later_entries(file, found_);
-    // What the file shows may be in memory only: after a failed sync, the system takes pages for
-    // written that are not. So all that nothing proves to be durable is written again.
+    // The file may show bytes that are only in memory: after a failed sync, the system takes pages
+    // for written that are not. So everything that is not known to be durable is written again.
     if (format() == Format::checked) {
       write_header(file_, header_, slot_);
       clear_torn_header(file_, 1 - slot_);
     }
-    // Without entries, what is removed may be of the epoch before, in force until this is durable.
+    // If there are no entries, the removed bytes may be entries of the previous epoch, which is in
+    // force until this header is durable.
     if (format() == Format::checked && next_.offset == log_start) sync_header();
     remove_tail();
     not_zeros_ = preallocator_.end();
@@ -249,19 +253,19 @@ class Writer::Implementation {
       is_header_durable_ = true;
       return;
     }
-    // First what says that it is a log, so that nobody takes a torn header for something else. In a
-    // file that was there this must be durable before the file grows: a power cut may leave other
-    // bytes where it has grown, and without this they could be read as entries of CWal.
+    // The magic comes first, so that a torn header is not taken for a file of another kind. In a
+    // file that existed, it must be durable before the file grows: a power cut may leave other
+    // bytes where the file has grown, and without the magic they could be read as entries of CWal.
     const bool was_there = file_.get_size() > 0;
     file_.pwrite(magic.data(), magic.size(), 0);
     if (was_there) file_.datasync();
-    // All pages of the headers get their blocks now, so that a rotation needs none on a full disk.
-    // A file with a header is never shorter than this: what is, has been cut.
+    // Allocates the blocks of all header pages now, so that a rotation needs none on a full disk. A
+    // file with a header is never shorter than this; a shorter one was truncated.
     file_.write_zeros(static_cast<Offset>(magic.size()), log_start);
     file_.datasync();
     header_ = header;
     write_header(file_, header_, slot_);
-    preallocator_.set_end(log_start);  // what is before that belongs to the headers
+    preallocator_.set_end(log_start);  // the bytes before that belong to the headers
     next_.sequence = header_.first_sequence;
     durable_ = marked_ = header_.first_sequence - 1;
     durable_offset_ = next_.offset = written_ = log_start;
@@ -298,7 +302,7 @@ class Writer::Implementation {
     return format() == Format::checked ? padded_size(length) : length + cwal_overhead;
   }
 
-  // Where the entry goes: in the buffer, or, if it is too large for that, in memory of its own.
+  // Returns memory for an entry: in the buffer or, if the entry is too large for it, of its own.
   char* reserve(std::size_t size) {
     if (size > options_.buffer_size - buffer_used_) {
       write_blocks();
@@ -313,9 +317,9 @@ class Writer::Implementation {
     return place;
   }
 
-  // Says what is durable, where no entry in the file says it yet. Without a sync, and where it
-  // fails, nobody has lost anything: then damage of these entries looks like what a power cut
-  // leaves.
+  // Writes a mark that states which entries are durable, unless an entry in the file states it. The
+  // mark is not synced, and a failure is ignored, for nothing is lost: without the mark, damage of
+  // these entries looks like the result of a power cut.
   void write_mark() {
     if (format() == Format::cwal || durable_ <= marked_) return;
     preallocator_.stop();
@@ -333,8 +337,8 @@ class Writer::Implementation {
     needs_marker_ = false;
   }
 
-  // An entry too large for the buffer counts when it was written: not all that may fail before
-  // makes file_ fail.
+  // State changes only after the write of an entry that is too large for the buffer: some errors
+  // before it, such as a lack of memory, do not make file_ fail, and then the entry must not count.
   void append_entry(std::string_view bytes, std::size_t size, std::uint32_t bits = 0) {
     char* const place = reserve(size);
     const std::uint32_t crc = encode(place, bytes, size, bits);
@@ -344,7 +348,7 @@ class Writer::Implementation {
     next_.offset += static_cast<Offset>(size);
   }
 
-  // Returns the checksum that the next entry has, too.
+  // Returns the checksum, which the next entry repeats.
   std::uint32_t encode(char* place, std::string_view bytes, std::size_t size, std::uint32_t bits) {
     if (format() == Format::cwal) {
       char* const text = store(place, static_cast<std::uint64_t>(bytes.size()));
@@ -389,8 +393,8 @@ class Writer::Implementation {
     large_ = {};
   }
 
-  // Writes of whole blocks, at multiples of their size, let the system have large pages for them:
-  // the rest waits, also if the last entry is in both.
+  // Writes whole blocks only, at multiples of their size, which lets the system use large pages for
+  // them. The rest stays in the buffer, even if an entry is split.
   void write_blocks() {
     constexpr Offset block = Offset{1} << 16;
     const Offset end = (written_ + static_cast<Offset>(buffer_used_)) / block * block;
@@ -401,11 +405,11 @@ class Writer::Implementation {
     std::memmove(buffer_.get(), buffer_.get() + size, buffer_used_);
   }
 
-  // Behind the entries, and `size` bytes, there is room for the zeros of invariant 4.
+  // `data` has `room` further bytes after its `size` bytes, for the zeros of invariant 4.
   void write(char* data, std::size_t size, std::size_t room = terminator_size) {
     if (!is_header_durable_) sync_header();  // invariant 1
     const Offset end = written_ + static_cast<Offset>(size);
-    // Where there is no room for the zeros, there may be some for the entries.
+    // A failure is ignored: a disk without room for the zeros may still have room for the entries.
     static_cast<void>(preallocator_.reserve(preallocator_.end(), end));
     if (format() == Format::cwal || end >= not_zeros_) room = 0;
     std::memset(data + size, 0, room);
@@ -454,7 +458,7 @@ class Writer::Implementation {
       } else {
         try {
           sync_all();
-        } catch (const std::exception&) {  // file_ remembers it; anything else is tried again
+        } catch (const std::exception&) {  // file_ keeps a write failure; other errors are retried
           deadline_ = options_.system->now() + options_.sync.time;
         }
       }
@@ -470,22 +474,22 @@ class Writer::Implementation {
   Header header_;
   int slot_ = 0;
   bool is_header_durable_ = false;
-  bool needs_marker_ = false;   // before the next entry
-  std::uint32_t epoch_ = 0;     // its CRC
+  bool needs_marker_ = false;   // a marker precedes the next entry
+  std::uint32_t epoch_ = 0;     // epoch_crc of the header
   std::uint32_t previous_ = 0;  // CRC of the last entry
 
   Position next_{1, 0};
   std::uint64_t durable_ = 0;
-  std::uint64_t marked_ = 0;  // that an entry in the file, or the buffer, says to be durable
+  std::uint64_t marked_ = 0;  // last entry that the file or the buffer states to be durable
   Offset durable_offset_ = 0;
-  Offset written_ = 0;         // up to there entries are in the file
-  Preallocator preallocator_;  // where the file ends, with the zeros ahead
-  Offset not_zeros_ = 0;       // from there to the end of the file there are only zeros
+  Offset written_ = 0;         // end of the entries in the file
+  Preallocator preallocator_;  // knows the end of the file, with its preallocated zeros
+  Offset not_zeros_ = 0;       // the file has only zeros from this offset on
   std::unique_ptr<char[]> buffer_;
   std::size_t buffer_used_ = 0;
   std::vector<char> large_;  // an entry that does not fit in the buffer
 
-  mutable std::mutex mutex_;  // only if there is a timer
+  mutable std::mutex mutex_;  // used only with a timer
   std::condition_variable wake_;
   System::Time deadline_;
   std::jthread timer_;

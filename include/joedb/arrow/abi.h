@@ -3,11 +3,10 @@
 
 #include <cstdint>
 
-// The structs of the Arrow C data interface and of the Arrow C stream interface, with the layout
-// that the specification of Apache Arrow gives them
-// (https://arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html). Their names
-// and the guard macros are those of the specification, so that other headers can define them, too.
-// NOLINTBEGIN
+// The structs of the Arrow C data interface and the Arrow C stream interface, with the layout,
+// names and guard macros of the specification of Apache Arrow
+// (https://arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html), so that
+// other headers may define them, too.
 extern "C" {
 
 #ifndef ARROW_C_DATA_INTERFACE
@@ -34,7 +33,7 @@ struct ArrowSchema {
 // The values of an array.
 struct ArrowArray {
   int64_t length;
-  int64_t null_count;  // -1: not known
+  int64_t null_count;  // -1: unknown
   int64_t offset;
   int64_t n_buffers;
   int64_t n_children;
@@ -51,7 +50,7 @@ struct ArrowArray {
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 
-// Arrays of one type, one after the other. The first three return an errno value, or 0.
+// A sequence of arrays of one type. get_schema and get_next return 0, or an errno value.
 struct ArrowArrayStream {
   int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
   int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);  // released at the end

@@ -17,12 +17,12 @@ class Segmented_Writer;
 class Writer;
 
 struct Async_Options {
-  // What may wait to be written; who appends more has to wait.
+  // Limits on entries queued for the writing thread. Appending to a full queue blocks.
   std::size_t max_waiting_entries = std::size_t{1} << 16;
   std::size_t max_waiting_bytes = std::size_t{1} << 26;
 };
 
-// Appends to a log for many threads: what they append while the disk is busy becomes durable
+// Appends to a log for many threads. Entries appended while the disk is busy become durable
 // together, with one sync (group commit).
 //
 //   joedb::wal::Async_Writer log(joedb::wal::Writer("orders.wal"));
@@ -30,49 +30,54 @@ struct Async_Options {
 //   …
 //   done.get();  // durable from here on
 //
-// One thread of its own writes. Entries stand in the log in the order in which append_async was
-// called. All functions may be called by all threads.
+// Writes in one thread of its own. The log holds entries in the order of the calls of append_async.
+// Thread-safe. In a child process (io/file.h), functions throw Inherited_Object.
 //
-// After a failure all that waits is told, in its order, and all later calls throw the same. What
-// was told to have failed may be in the log all the same; what was told to be durable is.
+// After a failed write or sync all pending calls fail, in their order, and all later calls throw
+// the same error. An entry reported as failed may be in the log nevertheless; an entry reported as
+// durable is in it.
 class Async_Writer {
  public:
-  // Called in the writing thread, in the order of the entries. It must not throw, and should be
-  // short: while it runs, nothing is written. `error` is null if the entry is durable; otherwise
-  // nothing is known of it. It may call append_async: who does that after an error, or while the
-  // log is closed, is called back, too. Whatever waits throws here.
+  // Called in the writing thread, in the order of the entries. If `error` is null, the entry is
+  // durable at `position`; otherwise it may or may not be in the log. A callback must not throw,
+  // and should be short: nothing is written while it runs. It may call append_async; the callback
+  // for that entry is called even after a failure or while the log is being closed. Functions that
+  // wait throw Exception in a callback.
   using Callback = std::function<void(Position position, std::exception_ptr error)>;
 
-  // The policy of `log` should be `never`: this syncs whenever something waits.
+  // `log` should have the policy `never`: this object syncs it after each batch.
   explicit Async_Writer(Writer log, Async_Options options = {});
   explicit Async_Writer(Segmented_Writer log, Async_Options options = {});
-  // close(), but what goes wrong is told to Destructor_Logger.
+  // Like close(), but reports errors to Destructor_Logger.
   ~Async_Writer();
   Async_Writer(const Async_Writer&) = delete;
   Async_Writer& operator=(const Async_Writer&) = delete;
 
-  // Waits while too much waits to be written. Throws Exception for an entry that is too large, or
-  // if the log is closed, and what went wrong earlier; then nothing is appended, nor called back.
+  // Appends an entry; waits while the queue is full. Throws Exception for a wrong size or a closed
+  // log, and the error of an earlier failure. If it throws, nothing is appended, and the callback
+  // is not called.
   std::future<Position> append_async(std::string bytes);
   void append_async(std::string bytes, Callback callback);
 
-  // The same, and waits until it is durable.
+  // Appends an entry, and waits until it is durable. Throws the error if that fails.
   Position append(std::string bytes);
 
-  // Waits until everything is durable that was appended before.
+  // Waits until all entries appended before are durable. Throws the error if that fails.
   void wait();
 
-  // The same; then the log is reset, as by Writer::rotate.
+  // Waits until all entries appended before are durable, then resets the log durably
+  // (Writer::rotate).
   void rotate();
 
-  // The same; then entries up to this one are not needed any more, as by Segmented_Writer::release.
-  // Without segments: does nothing.
+  // Waits until all entries appended before are durable, then releases entries up to `sequence`
+  // (Segmented_Writer::release). A log without segments releases nothing.
   void release(std::uint64_t sequence);
 
-  // wait(); then the log is closed.
+  // Waits like wait(), then closes the log. Later calls throw Exception, but closing again is a
+  // no-op.
   void close();
 
-  // How many syncs there were.
+  // Number of syncs so far.
   std::uint64_t syncs() const;
 
  private:

@@ -20,72 +20,77 @@ namespace joedb::inline v1::wal {
 class Copy_Queues;
 
 struct Copies_Options {
-  // An entry is durable when so many copies have it; 0: all of them. What is lost on all but one of
-  // these is not lost.
+  // Number of copies that must hold an entry before it is durable; 0: all. With n needed copies,
+  // the loss of any n - 1 loses no durable entry.
   std::size_t needed = 0;
-  // Called for each thing that was found or happened: a copy that cannot be opened, was repaired,
-  // failed and is not used any more, or is so late that the log waits for it. Called by the thread
-  // that uses the log: for what happened in the background, in the next call, or on closing.
+  // Called for each event: a copy that cannot be opened, was repaired, failed and is no longer
+  // used, or lags so far that the log waits for it. It runs in the thread that uses the log; events
+  // of background threads are reported by the next write or sync, or on closing.
   std::function<void(std::string_view)> on_report = {};
-  // Each copy has a thread that writes and syncs it. Otherwise the calling thread does this, one
+  // True: each copy has a thread that writes and syncs it. False: the calling thread does so, one
   // copy after the other.
   bool has_threads = true;
-  // So many bytes may wait in memory for a copy that is slower than those that are needed. When
-  // there are more, writes wait for it.
+  // Number of bytes that may be queued in memory for a copy that lags behind the needed ones. A
+  // write that would exceed it waits for that copy.
   std::size_t max_lag_bytes = std::size_t{1} << 26;
-  // How long such a write, or closing, waits for a copy that does nothing at all, such as one on a
-  // disk that hangs. Then that copy is not used any more; a write goes on waiting if too few would
-  // be left.
+  // Timeout of such a write, or of closing, for a copy that makes no progress at all, such as one
+  // on a disk that hangs. That copy is dropped then; but a write keeps waiting if too few copies
+  // would be left. A write or sync that lacks a needed copy waits without a timeout.
   std::chrono::milliseconds patience = std::chrono::seconds(30);
-  // For simulations without threads: whether this copy is slow now. What it has to do waits then,
-  // until it is not slow any more, or is needed.
+  // For simulations without threads: returns true if this copy is slow now. Its operations are
+  // queued then, until it is no longer slow, or is needed.
   std::function<bool(std::size_t copy)> is_slow = {};
 
-  // Where `patience` is measured. It must outlive the Copies, and their threads.
+  // Clock for `patience`. It must outlive the Copies and their threads.
   System* system = &System::real();
 };
 
-// Several copies of one log, on different disks, as one file:
+// Presents several copies of one log, on different disks, as one file:
 //
 //   joedb::wal::Writer log(joedb::wal::Copies::open({"/a/x.wal", "/b/x.wal", "/c/x.wal"},
 //                                                   joedb::Open_Mode::write_existing_or_create_new,
 //                                                   {.needed = 2}));
 //
-// The constructor reads all of them, entry by entry, and takes each from any copy where it is good.
-// If the copies may be written, those that miss something are repaired. It refuses what could lose
-// or mix something: too few copies to be sure that none of the durable entries is missing; copies
-// of different logs; and good entries that differ in the same place, unless one of them stands in
-// as many copies as are needed, and the other does not.
+// The constructor reads all copies, entry by entry, and takes each entry from any copy in which it
+// is good. Unless `mode` is read_existing, it repairs copies that lack something. It throws if
+// entries could be lost or histories mixed: if so few copies are available that all of them may
+// lack a durable entry; if copies belong to different logs; or if good entries differ at the same
+// place, unless one of them is in at least `needed` copies and the other is not.
 //
-// A write or sync returns when as many copies as are needed have done it. Others catch up in the
-// background: each does the same in the same order, but one sync for all that it is late with.
-// status() tells how late each is. The destructor waits until all have caught up.
+// A write or sync returns when `needed` copies have performed it. The others catch up in the
+// background: each performs the same operations in the same order, but merges syncs that are
+// overdue into one. status() returns the lag of each. The destructor waits until all have caught
+// up.
 //
-// A copy that fails is not written to any more; if fewer are left than needed, the write or sync
-// throws. For logs of format `checked` only. A log that is read is the one that was found: it does
-// not follow what is written meanwhile.
+// A copy that fails is dropped: it is no longer written. If fewer than `needed` are left, the write
+// or sync throws. Supports format `checked` only. A log opened with read_existing shows the entries
+// found by the constructor, not later ones.
+//
+// An object is used by one thread at a time, except for status().
 class Copies : public Abstract_File {
  public:
-  // A file that is null could not be opened. Throws Exception, Io_Error, Corruption_Error.
+  // A null file stands for a copy that could not be opened. Throws Exception, Io_Error,
+  // Corruption_Error.
   Copies(std::vector<std::unique_ptr<Abstract_File>> files, Open_Mode mode,
          Copies_Options options = {});
-  // Waits for copies that are late, but no longer than `patience` for one that does nothing: what
-  // it is late with is lost, and its file is closed when the call of the system returns.
+  // Waits for copies that lag, but for at most `patience` while a copy makes no progress. Such a
+  // copy loses its queued operations, and its file is closed when the pending system call returns.
   ~Copies() override;
-  // Opens files; what cannot be opened is reported.
+  // Opens the files, and reports those that cannot be opened. Throws Io_Error if another writer has
+  // one of them.
   static std::unique_ptr<Copies> open(const std::vector<std::string>& names, Open_Mode mode,
                                       Copies_Options options = {});
 
   struct Status {
     std::string name;
     bool is_used = false;
-    std::uint64_t repaired_entries = 0;  // by the constructor
-    std::string failure;                 // why it is not used
-    // How late it is: what it has still to write, and syncs that it has not done.
+    std::uint64_t repaired_entries = 0;  // number of entries repaired by the constructor
+    std::string failure;                 // reason why it is not used
+    // Lag: bytes and syncs that this copy has not performed yet.
     std::uint64_t lag_bytes = 0;
     std::uint64_t lag_syncs = 0;
   };
-  // May be called by any thread, also while another one writes.
+  // May be called by any thread, also while another thread writes.
   std::vector<Status> status() const;
 
   Offset get_size() const override;
@@ -94,16 +99,16 @@ class Copies : public Abstract_File {
   void sync() override;
   void datasync() override;
   bool truncate(Offset size) override;
-  // Throws Io_Error if one of the copies has no room for them, and goes on using it.
+  // Throws Io_Error if a copy has no room for the zeros; that copy stays in use.
   void write_zeros(Offset start, Offset end) override;
   bool is_inherited() const override { return process_.is_inherited(); }
-  // Each copy was locked when it was opened; these do nothing.
+  // No-ops: each copy was locked when it was opened.
   void shared_lock(Offset, Offset) override {}
   void exclusive_lock(Offset, Offset) override {}
   void unlock(Offset, Offset) noexcept override {}
 
  private:
-  // From `start` on the log is read from this copy.
+  // Names the copy from which the log is read, from `start` to the next Piece.
   struct Piece {
     Offset start;
     std::size_t copy;
@@ -123,11 +128,12 @@ class Copies : public Abstract_File {
   std::vector<std::shared_ptr<Abstract_File>> files_;
   const Copies_Options options_;
   const std::size_t needed_;
-  std::vector<Status> status_;           // as the constructor found them
-  std::unique_ptr<Copy_Queues> queues_;  // if they are written
+  std::vector<Status> status_;           // as found by the constructor
+  std::unique_ptr<Copy_Queues> queues_;  // null if the mode is read_existing
   std::vector<Piece> pieces_;
-  Offset read_size_ = 0;  // of a log that is only read
-  // Until entries are written, no copy may fail: each must have the header.
+  Offset read_size_ = 0;  // size of a log opened with read_existing
+  // True until entries are written to a new log. Until then all copies are needed: each must get
+  // the header.
   std::atomic<bool> is_new_ = false;
 };
 

@@ -8,19 +8,19 @@
 
 #include "joedb/base/ids.h"
 
-// The words of the write-ahead-log library: what writers and readers of logs have in common. The
-// formats are described in docs/wal_format.md.
+// Types shared by writers and readers of write-ahead logs. docs/wal_format.md describes the
+// formats.
 
 namespace joedb::inline v1::wal {
 
 enum class Format {
-  checked,  // the default: a header; entries that prove length, order and age with a CRC-32C
-  cwal      // that of CWal: length, bytes, CRC-32 of the bytes
+  checked,  // the default: a header, then entries whose CRC-32C covers length, order and epoch
+  cwal      // the format of CWal: length, bytes, CRC-32 of the bytes
 };
 
-// Where an entry is. `sequence` counts the entries of a log from 1, and continues when the log is
-// rotated, and, in a log of several files, from file to file. `offset` is that of the entry in its
-// file.
+// The place of an entry. `sequence` counts the entries of a log from 1. It continues when the log
+// is rotated and, in a log of several files, from file to file. `offset` is the offset of the entry
+// in its file.
 struct Position {
   std::uint64_t sequence = 0;
   Offset offset = 0;
@@ -35,26 +35,26 @@ struct Entry {
   std::string_view text() const { return {bytes.data(), bytes.size()}; }
 };
 
-// The largest size of an entry, in bytes: 1 GiB.
+// Largest size of an entry, in bytes: 1 GiB.
 inline constexpr std::size_t max_entry_size = std::size_t{1} << 30;
 
-// Why there is no good entry where one is expected.
+// Reasons why there is no good entry at a position.
 enum class Stop {
-  clean,        // nothing was written there
-  torn,         // the entry does not end before the file does
-  checksum,     // these bytes are not those that were written
+  clean,        // the log ends here
+  torn,         // the file ends inside the entry
+  checksum,     // the checksum does not match the bytes
   wrong_epoch,  // an entry from before a rotation
-  wrong_order,  // a good entry, but one that does not follow the entry before it
-  overwritten,  // rotated while it was read: the entries here are lost for this reader
-  missing       // of segments: a later one is there, but not the one with this entry
+  wrong_order,  // a good entry, but not the successor of the entry before it
+  overwritten,  // the log was rotated before this reader had read the entries here
+  missing       // the segment with this entry is missing, but a later one exists
 };
 
-// Where the good entries end.
+// The end of the good entries, and its reason.
 struct End {
   Stop stop = Stop::clean;
-  Position position;  // of the next entry, if there were one
+  Position position;  // position of the next entry
 
-  // "torn: the entry does not end before the file does", …
+  // Describes the reason: "torn: the entry does not end before the file does", …
   std::string text() const;
 };
 

@@ -14,66 +14,72 @@ namespace joedb::inline v1::wal {
 
 class Source;
 
-// Reads the entries of a log, one after the other, up to the first that is not good.
+// Reads the entries of a log in their order, up to the first that is not good.
 //
 //   joedb::wal::Reader reader("orders.wal");
 //   while (const auto entry = reader.next()) use(entry->text());
 //   if (reader.end().stop != joedb::wal::Stop::clean) warn(reader.end().text());
 //
-// A log may be read while it is written, also by another process: what next() could not read once,
-// it tries again the next time. Each format is recognised. An entry is handed out only after its
-// checksum, its order and its age were found to be right; a file of any bytes gives entries or an
-// end, and takes no more memory than the file has bytes.
+// A log may be read while it is written, also by another process: each call of next() tries again
+// where the last one stopped. The format is detected. An entry is returned only after its checksum,
+// order and epoch were checked. A file of arbitrary bytes yields entries or an end, and takes no
+// more memory than it has bytes.
 //
 // An object is used by one thread at a time.
 class Reader {
  public:
-  // `file` must outlive this object.
+  // `file` must outlive this object. Throws Io_Error, and Corruption_Error for a damaged header.
   explicit Reader(const Abstract_File& file);
-  // Throws Io_Error if there is no such file.
+  // The same; throws Io_Error also if there is no such file.
   explicit Reader(const std::string& file);
-  // Reads through a memory map, without copying: bytes of entries stay where they are as long as
-  // this object lives, but change if the log is rotated meanwhile. If somebody cuts the file, they
-  // become zeros, and next() throws.
+  // Reads through a memory map, without copying. Bytes of entries keep their address as long as
+  // this object lives, but change if the log is rotated meanwhile. If the file is truncated, lost
+  // bytes read as zeros, and next() throws Io_Error. Installs a SIGBUS handler (io/read_map.h).
   static Reader map(const std::string& file);
 
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
   ~Reader();
 
-  // The next good entry; its bytes are valid until the next call (but see map). Nothing at the end,
-  // which end() explains. When the log is rotated while it is read, this goes on with the new
-  // entries if none was missed. Throws Io_Error, and Corruption_Error for a damaged header.
+  // Returns the next good entry; its bytes are valid until the next call (but see map). Returns
+  // nullopt at the end; end() explains it. If the log is rotated while it is read, this continues
+  // with the new entries, unless unread ones were overwritten. Throws Io_Error, and
+  // Corruption_Error for a damaged header.
   std::optional<Entry> next();
 
-  // The same, but waits for an entry up to `timeout`. It looks again after some milliseconds.
+  // Like next(), but waits for an entry for up to `timeout`, by polling with pauses of 1 to 16 ms.
+  // Returns nullopt at once for Stop::overwritten. Also throws File_Replaced (see
+  // require_not_replaced).
   std::optional<Entry> wait_for_next(std::chrono::milliseconds timeout,
                                      System& system = System::real());
 
-  // Why the last call of next() returned nothing.
+  // Reason why the last call of next() returned nullopt.
   const End& end() const { return end_; }
 
-  // Where the next entry is, or will be.
+  // Position of the next entry, which may not be written yet.
   Position position() const { return next_; }
 
-  // Goes to an entry, for next() to return it. Throws Exception, and stays where it was, if the
-  // entry with this sequence is not there, or is not good. position() is always accepted.
+  // Moves to an entry, so that next() returns it. Throws Exception if there is no good entry with
+  // this sequence at this offset; then the position is unchanged. position() is always accepted.
   void seek(Position position);
-  // The same for the first entry that is still in the log.
+  // Moves to the first entry that is still in the log.
   void seek_first();
 
-  // cwal for a file that is empty, or does not exist as a log yet, only if it has such bytes.
+  // Format of the log; `checked` while the file is empty or has no complete header yet.
   Format format() const { return format_; }
-  // Throws File_Replaced if another program has removed, replaced or cut the file: no entry will
-  // come any more. wait_for_next calls it where there is no entry yet.
+  // Throws File_Replaced if another program has removed, replaced or truncated the file, so that no
+  // further entry can appear. wait_for_next calls it while there is no entry.
   void require_not_replaced() const;
 
-  // Of format `checked`: the random number of the log, and how often it was rotated.
+  // Random number of the log, and its epoch: 1 for a new log, and 1 more after each reset. Both are
+  // 0 in format `cwal`.
   std::uint64_t log_id() const;
   std::uint64_t epoch() const;
-  // The last entry that is durable, as far as the entries that were read say; 0: none of them says.
+  // Sequence of the last entry that is durable according to the entries read so far; 0 if none of
+  // them says so.
   std::uint64_t known_durable() const;
-  // What the next entry has to name as the CRC of the one before.
+  // CRC of the last entry, which the next one must repeat. 0 after a seek to another position,
+  // until next() returns an entry.
   std::uint32_t last_crc() const;
 
  private:

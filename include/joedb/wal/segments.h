@@ -15,21 +15,21 @@
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"
 
-// A log in a directory, in several files of a fixed size. What is not needed any more leaves at one
-// end, while entries are appended at the other: the log need not be saved as a whole before it may
-// begin again.
+// A log in a directory, in several files of a fixed size (segments). Segments that are no longer
+// needed are recycled or removed at one end while entries are appended at the other. So entries can
+// be released bit by bit; the log never has to be saved as a whole before it is reset.
 
 namespace joedb::inline v1::wal {
 
 struct Segment_Options {
-  // An entry that does not fit in the rest of a segment begins a new one; one that fits in none has
-  // a larger one for itself.
+  // Size of a segment, in bytes, with its 16 KiB of headers. An entry that does not fit in the rest
+  // of a segment begins a new one; an entry that fits in no segment gets a larger one of its own.
   Offset segment_size = Offset{1} << 26;
-  // So many segments that are not needed any more are kept, to be recycled: they have their size,
-  // so that a sync writes no metadata. Others are removed.
+  // Number of released segments that are kept to be recycled. They already have their size, so that
+  // a sync writes no metadata. Others are removed.
   std::size_t spare_segments = 2;
-  // On opening, all entries of all segments are read, so that a damaged one is noticed. Without
-  // this, only those of the last segment are; a segment that is missing is noticed all the same.
+  // True: opening reads all entries of all needed segments, to detect damage. False: it reads only
+  // those of the last segment; missing segments are detected all the same.
   bool check_entries = true;
 };
 
@@ -41,14 +41,15 @@ struct Segment_Options {
 //   …
 //   log.release(position.sequence);  // saved elsewhere
 //
-// Promises, failures and threads are those of Writer. A segment is durable before the next one
-// begins; so a power cut tears only the last one.
+// Guarantees, failures and thread safety are those of Writer. A segment is durable before the next
+// one begins, so a power cut can only tear the last one.
 class Segmented_Writer {
  public:
-  // Opens a log, or makes a new one, and the directory if there is none. `options` has no
-  // batch_size, and format `checked`. Throws what Writer throws; and Corruption_Error, which names
-  // file and entries, if a segment is missing or damaged, so that the entries have a gap. Nothing
-  // has changed then. (That the newest segment is missing, nothing can tell: the log ends earlier.)
+  // Opens a log, or creates a new one, and the directory if there is none. `options` must have
+  // format `checked` and no batch_size. Throws what Writer throws. Throws Corruption_Error, which
+  // names file and entries, if a segment is missing or damaged, so that the entries have a gap;
+  // then nothing has changed. (A missing newest segment cannot be detected: the log just ends
+  // earlier.)
   explicit Segmented_Writer(const std::string& directory, Options options = {},
                             Segment_Options segments = {});
   // `directory` must outlive this object.
@@ -58,7 +59,7 @@ class Segmented_Writer {
   Segmented_Writer& operator=(Segmented_Writer&&) noexcept;
   ~Segmented_Writer();
 
-  // As those of Writer; the offset of a position is one in its segment.
+  // Like the functions of Writer. The offset of a position is the offset in its segment.
   Position append(std::string_view bytes);
   void flush();
   void sync();
@@ -67,15 +68,15 @@ class Segmented_Writer {
   std::uint64_t durable_sequence() const;
   std::uint64_t log_id() const;
 
-  // Entries up to this one are not needed any more: segments that hold no others are written again,
-  // or removed. This syncs if there is such a segment.
+  // Declares the entries up to `sequence` no longer needed. Segments that hold only such entries
+  // are recycled or removed; if there is one, this syncs the log first.
   void release(std::uint64_t sequence);
-  // release of all entries that are there; the next one begins a new segment.
+  // Begins a new segment, and releases all entries before it.
   void rotate();
 
-  // The first entry that may be read.
+  // Sequence of the first entry that can be read.
   std::uint64_t oldest_sequence() const;
-  // How many segments hold entries.
+  // Number of segments in use, without spare ones.
   std::size_t segments() const;
 
  private:
@@ -84,7 +85,8 @@ class Segmented_Writer {
   std::unique_ptr<Implementation> implementation_;
 };
 
-// Reads a log of segments, as Reader does a file: also while it is written.
+// Reads a log of segments, like Reader reads a file: also while it is written. An object is used by
+// one thread at a time.
 class Segmented_Reader {
  public:
   // Throws Io_Error if there is no such directory; Corruption_Error for a damaged header.
@@ -95,19 +97,21 @@ class Segmented_Reader {
   Segmented_Reader& operator=(Segmented_Reader&&) noexcept;
   ~Segmented_Reader();
 
-  // As those of Reader. Entries that were released are not shown, as far as their segments are
-  // gone; Stop::overwritten if they were released while this read. Where a segment is missing or
-  // damaged, this stops, and stays there until the next seek: it never skips entries by itself.
+  // Like the functions of Reader. Released entries are not returned once their segments are gone;
+  // if this happens while they are read, the reader stops with Stop::overwritten. At a missing or
+  // damaged segment it stops, and stays there until the next seek: it never skips entries by
+  // itself.
   std::optional<Entry> next();
   std::optional<Entry> wait_for_next(std::chrono::milliseconds timeout,
                                      System& system = System::real());
   const End& end() const;
   Position position() const;
-  // The file of the entry that next() has returned, or of end(); empty if there is none.
+  // Name of the file that holds the entry last returned by next(), or end(); empty if there is
+  // none.
   const std::string& segment() const;
 
-  // Goes to the entry with this sequence, for next() to return it: also to one behind a gap. Throws
-  // Exception if it is not there, and is at the first entry then.
+  // Moves to the entry with this sequence, so that next() returns it, even if it is after a gap. If
+  // there is no such good entry, moves to the first entry and throws Exception.
   void seek(std::uint64_t sequence);
   void seek_first();
   // Throws File_Replaced if another program has removed or replaced the directory.

@@ -4,18 +4,19 @@
 #include <string>
 #include <string_view>
 
-// Entries as text, one in a line: what `joedb wal dump` prints and `joedb wal load` reads.
+// Entries as text, one per line: `joedb wal dump` prints them, `joedb wal load` reads them.
 
 namespace joedb::inline v1::wal {
 
-// Any bytes, in double quotes, without a line break: " and \ get a \ before them; control
-// characters and bytes that are not UTF-8 become \ and three octal digits; of two question marks
-// the second gets a \ (what joedb_logdump does with strings). Other text stays as it is.
+// Appends any bytes in double quotes, without a line break. `"` and `\` are preceded by `\`;
+// control characters and bytes that are not UTF-8 become `\` and three octal digits; of two
+// adjacent question marks the second is preceded by `\` (as joedb_logdump writes strings). Other
+// text is unchanged.
 void append_text(std::string& out, std::string_view bytes);
 
-// The bytes of such a line, without its end. Behind \ it takes three octal digits, x and two
-// hexadecimal digits, or one character that is neither letter nor digit. Throws Exception, which
-// says what is wrong and in which column.
+// Returns the bytes of such a line, given without its line end. `\` must be followed by three octal
+// digits, by x and two hexadecimal digits, or by one character that is neither letter nor digit.
+// Throws Exception, which states the error and its column.
 std::string parse_text(std::string_view line);
 
 }  // namespace joedb::inline v1::wal

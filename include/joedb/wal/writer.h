@@ -17,42 +17,45 @@ namespace joedb::inline v1::wal {
 
 struct Header;
 
-// When a Writer syncs by itself: as soon as one of these is reached. By default: never.
+// Limits on the entries that are not durable. A Writer syncs by itself as soon as one limit is
+// reached; by default it never does.
 struct Sync_Policy {
-  std::uint64_t entries = 0;            // that are not durable; 0: no limit
-  std::uint64_t bytes = 0;              // of them, in the file; 0: no limit
-  std::chrono::milliseconds time = {};  // since the first of them was appended; 0: no limit
+  std::uint64_t entries = 0;            // number of entries not yet durable; 0: no limit
+  std::uint64_t bytes = 0;              // their size in the file, in bytes; 0: no limit
+  std::chrono::milliseconds time = {};  // age of the oldest of them; 0: no limit
 
   static Sync_Policy never() { return {}; }
   static Sync_Policy every_entry() { return {.entries = 1}; }
   static Sync_Policy every_entries(std::uint64_t n) { return {.entries = n}; }
   static Sync_Policy every_bytes(std::uint64_t n) { return {.bytes = n}; }
-  // A thread of the Writer does this: entries become durable also if nobody calls it any more.
+  // Syncs in a thread of the Writer, so that entries become durable even if no further call is
+  // made.
   static Sync_Policy every(std::chrono::milliseconds time) { return {.time = time}; }
 };
 
 struct Options {
   Sync_Policy sync = {};
 
-  // So many bytes are put together before they are written to the file (1 to 2^30).
+  // Size of the append buffer, in bytes: 1 to 2^30. A full buffer is written to the file.
   std::size_t buffer_size = std::size_t{1} << 16;
 
-  // The file is preallocated, by so many bytes of zeros at a time, so that a sync has no metadata
-  // to write; 0: it grows with its entries. Where the disk has no room for that, it does so from
-  // then on. Not in format `cwal`, where zeros are entries.
+  // Step of preallocation, in bytes (0 to 2^30): the file grows by this many zeros at a time, so
+  // that a sync writes no metadata; 0: the file grows with its entries. If the disk has no room to
+  // preallocate, the Writer continues without. Refused for a new log in format `cwal`, where zeros
+  // are entries.
   Offset preallocate = 0;
 
-  // The log is reset to the start of the file before its entries would take more bytes of
-  // it than this, as CWal does with its batches; 0: never. `on_batch` is called before, when all
-  // entries of the batch are in the file: it makes the data safe elsewhere, or throws, and then
-  // nothing is appended. It must not call this Writer.
+  // Size of a batch, in bytes: before the entries would take more than this in the file, the log is
+  // reset to the start of the file, as CWal does with its batches; 0: never. `on_batch` is called
+  // first, when all entries of the batch are in the file. It must save the data elsewhere, or
+  // throw; then nothing is appended and the log is not reset. It must not call this Writer.
   Offset batch_size = 0;
   std::function<void()> on_batch = {};
 
-  // Of a new log. One that exists keeps its format.
+  // Format of a new log. An existing log keeps its format.
   Format format = Format::checked;
 
-  // Where the time of the policy, and the random numbers of the log come from. It must outlive the
+  // Source of the time for `sync`, and of the random numbers in the log. It must outlive the
   // Writer.
   System* system = &System::real();
 };
@@ -63,26 +66,28 @@ struct Options {
 //   log.append("one coffee");
 //   log.sync();  // from here on, a power cut does not lose it
 //
-// What is appended is in memory first; after flush() it survives a killed process, after sync() a
-// power cut. A reader, also after a crash, sees the entries in their order, without a gap: at least
-// those that were durable, and nothing that was not appended.
+// Appended entries are in memory first. After flush() they survive a killed process, after sync() a
+// power cut. A reader, also after a crash, sees the entries in their order and without a gap: at
+// least all durable entries, and nothing that was not appended.
 //
-// If another program has removed, replaced or cut the file, a sync throws File_Replaced. In a child
-// process (io/file.h), functions throw Inherited_Object, and the destructor does nothing.
+// If another program has removed, replaced or truncated the file, a sync throws File_Replaced. In a
+// child process (io/file.h), functions throw Inherited_Object, and the destructor does nothing.
 //
-// After a failed write or sync nothing more is written: every call but the inspectors throws what
-// happened. Entries up to durable_sequence() are safe then; of later ones a part may be. Open the
-// log again to find out.
+// Fail-stop: after a failed write or sync nothing more is written, and every call except the
+// inspectors throws Write_Disabled with the text of that failure. Entries up to durable_sequence()
+// are safe then; any part of the later ones may be. Open the log again to find out.
 //
-// An object is used by one thread at a time. Only one Writer has a file at a time.
+// An object is used by one thread at a time. A file has at most one Writer at a time.
 class Writer {
  public:
-  // Opens a log, or makes a new one. Entries that are there stay; all of them are durable
-  // afterwards: what nothing proves to be durable is written again. What a crash has left behind
-  // them is removed; good entries among it are saved first, see recover and found(). Throws
-  // Io_Error; Corruption_Error if the file is no log, if entries that were durable are damaged, or
-  // if entries cannot be saved; and Exception for options that make no sense, or a file that is not
-  // opened alone.
+  // Opens a log, or creates a new one. Existing entries stay. All of them are durable when this
+  // returns: entries that are not known to be durable are written again. Bytes that a crash has
+  // left after them are removed; good entries among these are saved first (see recover and
+  // found()).
+  //
+  // Throws Io_Error, also if another writer has the file; Corruption_Error if the file is not a
+  // log, if durable entries are damaged, or if good entries cannot be saved; and Exception for
+  // invalid options, or a file opened read-only or shared.
   explicit Writer(const std::string& file, Options options = {});
   // `file` must outlive this object.
   explicit Writer(Abstract_File& file, Options options = {});
@@ -90,46 +95,48 @@ class Writer {
 
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;
-  // close(), but what goes wrong is told to Destructor_Logger.
+  // Like close(), but reports errors to Destructor_Logger.
   ~Writer();
 
-  // At most max_entry_size bytes, any bytes; in format `cwal` at least one. Returns where they are.
-  // Throws Exception for a wrong size, and appends nothing.
+  // Appends an entry of any bytes: at most max_entry_size of them, in format `cwal` at least one.
+  // Returns its position. Throws Exception for a wrong size, and appends nothing.
   Position append(std::string_view bytes);
   Position append(std::span<const std::byte> bytes) {
     return append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
 
-  // Writes what is in memory to the file.
+  // Writes all buffered entries to the file.
   void flush();
-  // Makes everything durable that was appended.
+  // Makes all appended entries durable.
   void sync();
 
-  // Begins the log again, from the start of the file: entries before this are not needed any more,
-  // whether durable or not, and no reader that begins after the next sync will show them; until
-  // then a power cut may bring back those that were durable. Sequences go on. (In format `cwal` the
-  // file is cut, and a reader counts from 1 again.)
+  // Resets the log to the start of the file. Earlier entries are no longer needed, whether durable
+  // or not. After the next sync, no reader that begins then returns them; until then, a power cut
+  // may bring back those that were durable. Sequences continue. (In format `cwal` the file is
+  // truncated and synced, and readers count from 1 again.)
   void rotate();
 
-  // flush, and sync if the policy is not `never`. Then a mark is written that says what is durable,
-  // without a sync. The Writer cannot be used any more.
+  // Flushes, and syncs unless the policy is `never`. Then writes, without a sync, a mark that
+  // states which entries are durable. The Writer is closed even if this throws: later calls throw
+  // Exception, but closing again is a no-op.
   void close();
 
-  // Of the entry that is appended next.
+  // Position of the entry that is appended next.
   Position position() const;
-  // The last entry that is durable, or not needed any more; 0 if none.
+  // Sequence of the last entry that is durable or no longer needed; 0 if there is none.
   std::uint64_t durable_sequence() const;
-  // How many bytes the log has in its file, since it was begun (again).
+  // Offset of the end of the log in its file, in bytes, with the header and the entries still in
+  // memory.
   Offset size() const;
   Format format() const;
   std::uint64_t log_id() const;
   std::uint64_t epoch() const;
-  // What the constructor found.
+  // State of the log as the constructor found it.
   const Report& found() const;
 
  private:
   friend class Segmented_Writer;
-  // The file, new or of this log, is reset to this header.
+  // Resets the file, which is new or already belongs to this log, to this header.
   Writer(std::unique_ptr<Abstract_File> file, Options options, const Header& start);
   void set_oldest(std::uint64_t sequence);
 
