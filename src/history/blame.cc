@@ -10,15 +10,15 @@
 
 namespace joedb::inline v1 {
 
-// Notes where the values were written: a handler. What the entries are was checked when the
-// database was loaded.
+// A handler that notes where values were written. It does not check the entries: this was done when
+// the database was loaded.
 class Blame::Reader {
  public:
   Reader(Blame& blame, Readonly_Journal& journal, Table_Id table)
       : blame_(blame), journal_(journal), table_(table) {}
 
-  // All entries of a batch belong to the transaction that has the first of them: none of them ends
-  // one, or begins one.
+  // All entries of a batch belong to the same transaction, since none of them starts or ends one: a
+  // position inside the first entry serves for all.
   void replay_batch(Decoder_Input& in, Context& context, Offset end) {
     if (end - in.position() < shortest_batch) return;
     decode_run(in, context, end, Sink{*this, in.position() + 1});
@@ -57,7 +57,7 @@ class Blame::Reader {
   static constexpr Offset shortest_batch = 64;
 
   struct Sink {
-    // The other tables: values are decoded, and not noted.
+    // Values of other tables are decoded, but not noted.
     Reader* table(Table_Id id) const {
       reader.is_table_ = id == reader.table_;
       return id.is_null() ? nullptr : &reader;
@@ -88,7 +88,7 @@ class Blame::Reader {
     if (index >= blame_.columns_.size() || !blame_.is_field_[index]) return;
     add(blame_.columns_[index].written, record, size, position);
   }
-  // Of those that are asked about.
+  // Adds only the records that the object covers.
   void add(Written& written, index_t record, index_t size, Offset position) {
     const index_t first = std::max(record, blame_.first_);
     const index_t end = std::min(record + size, blame_.end_);
@@ -98,8 +98,8 @@ class Blame::Reader {
   Blame& blame_;
   Readonly_Journal& journal_;
   const Table_Id table_;
-  std::size_t fields_ = 0;  // that the table has had so far
-  bool is_table_ = false;   // of a batch: whether its table is the one
+  std::size_t fields_ = 0;  // number of fields that the table has had so far
+  bool is_table_ = false;   // true if the present table of a batch is table_
 };
 
 Blame::Blame(Abstract_File& file, const Database& database, Offset end, Table_Id table,
@@ -150,12 +150,13 @@ void Blame::Written::add(index_t first, index_t end, Offset position) {
   ranges_.push_back({first, end, position});
 }
 
-// From the last to the first, each range gets what no later one has.
+// Visits the ranges from the last to the first: each one gets the records that no later one has.
+// `next` is a union-find structure, which skips records that are taken.
 void Blame::Written::sort() {
   if (ranges_.size() == sorted_) return;
   struct Edge {
     index_t record;
-    std::size_t place;  // twice the index of its range; one more for the end
+    std::size_t place;  // twice the index of its range, plus one for the end
   };
   std::vector<Edge> sorted;
   sorted.reserve(2 * ranges_.size());
@@ -166,14 +167,14 @@ void Blame::Written::sort() {
   std::sort(sorted.begin(), sorted.end(),
             [](const Edge& x, const Edge& y) { return x.record < y.record; });
   std::vector<index_t> edges;
-  std::vector<std::size_t> indexes(sorted.size());  // by place: in `edges`
+  std::vector<std::size_t> indexes(sorted.size());  // index in `edges`, by place
   for (const Edge& edge : sorted) {
     if (edges.empty() || edges.back() != edge.record) edges.push_back(edge.record);
     indexes[edge.place] = edges.size() - 1;
   }
   constexpr Offset none = -1;
-  std::vector<Offset> positions(edges.size(), none);  // from an edge to the next one
-  std::vector<std::size_t> next(edges.size());        // an edge from which on there may be none
+  std::vector<Offset> positions(edges.size(), none);  // of the records from an edge to the next one
+  std::vector<std::size_t> next(edges.size());        // next free edge, or an edge before it
   for (std::size_t i = 0; i < next.size(); ++i) next[i] = i;
   const auto find = [&](std::size_t i) {
     while (next[i] != i) i = next[i] = next[next[i]];
@@ -183,7 +184,7 @@ void Blame::Written::sort() {
     const std::size_t end = indexes[2 * range + 1];
     for (std::size_t i = find(indexes[2 * range]); i < end; i = find(i)) {
       positions[i] = ranges_[range].position;
-      next[i] = i + 1;  // the last edge has none behind it
+      next[i] = i + 1;  // a valid index, because i is before another edge
     }
   }
   ranges_.clear();
@@ -192,7 +193,7 @@ void Blame::Written::sort() {
   }
 }
 
-// The last range gets longer where it is the same.
+// Extends the last range if the new one continues it with the same position.
 void Blame::Written::append(index_t first, index_t end, Offset position) {
   if (!ranges_.empty() && ranges_.back().end == first && ranges_.back().position == position)
     ranges_.back().end = end;
@@ -232,7 +233,7 @@ bool Blame::has(Record_Id record) const {
   return record.value() >= first_ && record.value() < end_ && inserted_.at(record.value()) != 0;
 }
 
-// Two by two, so that each range is copied a few times.
+// Merges two by two, so that each range is copied only a few times.
 void Blame::find_last() {
   std::vector<Written> all{inserted_};
   for (std::size_t field = 1; field < columns_.size(); ++field)
@@ -243,7 +244,7 @@ void Blame::find_last() {
   last_ = std::move(all.front());
 }
 
-// The transactions that have written a value.
+// Finds the transactions that wrote a value.
 void Blame::find_transactions(Abstract_File& file, Offset end, Table_Id table, Recovery recovery) {
   std::vector<Offset> positions;
   const auto add = [&](const Written& written) {

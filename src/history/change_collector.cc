@@ -7,15 +7,15 @@
 
 namespace joedb::inline v1 {
 
-// Whether a Pending_Value can have it.
+// True if a Pending_Value can hold a T.
 template <Field_Value T>
 static constexpr bool is_small =
     !std::is_same_v<T, std::string_view> && sizeof(T) <= sizeof(std::uint64_t);
 
-// Of changes of the schema.
+// Returns the table as changes of the schema have it, without fields.
 static Description name_of(const Table& table) { return describe(table.id(), table.name()); }
 
-// ---- what is saved ------------------------------------------------------------------------------
+// ---- saving -------------------------------------------------------------------------------------
 
 Change_Collector::Touched_Table& Change_Collector::touched(Table_Id id) {
   if (last_ == nullptr || last_id_ != id) {
@@ -52,7 +52,7 @@ void Change_Collector::save_records(const Table& table, Touched_Table& touched, 
 }
 
 void Change_Collector::note_update(Table_Id id, Field_Id field, index_t first, index_t size) {
-  // So the pending values take a few megabytes, how often the same records change.
+  // Limits the pending values to a few megabytes, however often the same records change.
   constexpr std::size_t most_pending = std::size_t{1} << 18;
   Touched_Table& touched = this->touched(id);
   const Table& table = *database_.find_table(id);
@@ -96,8 +96,8 @@ void Change_Collector::save_pending(Touched_Field& field) const {
   std::vector<Pending_Value>& pending = field.pending;
   if (pending.empty()) return;
   sort_pending(pending);
-  // Whether the two are of records that are next to each other, and one range, as if each had been
-  // added to the map when it was updated.
+  // True if both are values of adjacent records in the same range, as if each had been added to the
+  // map when it was updated.
   const auto continues = [&](const Pending_Value& before, const Pending_Value& next) {
     return next.record == before.record + 1 && (!is_ordered_ || before.order < next.order);
   };
@@ -155,7 +155,7 @@ void Change_Collector::save_values(const Table& table, Touched_Table& touched, F
 }
 
 bool Change_Collector::may_keep(const Table& table, std::size_t fields) {
-  // Ids that are not in use are gone through, too.
+  // Unused ids count, because they are visited too.
   const index_t values =
       table.records().size() * static_cast<index_t>(std::max<std::size_t>(fields, 1));
   if (values > kept_values_) return false;
@@ -175,7 +175,7 @@ Values Change_Collector::gather(Saved_Values::Iterator range, index_t first, ind
 
 // ---- changes of records -------------------------------------------------------------------------
 
-// Fields whose values were not kept are left out.
+// Leaves out fields whose values were not kept.
 Change Change_Collector::deletion(Description table, const Touched_Table& touched, index_t first,
                                   index_t end) {
   Change result = change_of_records(Change::Kind::deleted, table, first, end - first);
@@ -241,7 +241,7 @@ void Change_Collector::for_each_update(const Touched_Table& touched, F f) {
                                      edges.push_back({begin, {id, range}, true});
                                      edges.push_back({end, {id, range}, false});
                                    });
-  // A range may end where the next one of the same field begins.
+  // A range may end where the next one of the same field begins: ends sort first.
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
     return a.record != b.record ? a.record < b.record : a.is_begin < b.is_begin;
   });
@@ -249,8 +249,8 @@ void Change_Collector::for_each_update(const Touched_Table& touched, F f) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](const Updated_Field& x, const Updated_Field& y) { return x.id == y.id; });
   };
-  // Fields that were touched for the records from `first` on, and when the first of them was; and
-  // those that are touched from the present edge on.
+  // `fields`: the fields touched in the records from `first` on, of which `order` is the earliest
+  // order. `open`: the fields touched from the present edge on.
   Updated_Fields fields, open;
   index_t first = 0;
   std::uint64_t order = 0;
@@ -268,7 +268,7 @@ void Change_Collector::for_each_update(const Touched_Table& touched, F f) {
     std::uint64_t open_order = ~std::uint64_t{0};
     for (const Updated_Field& field : open)
       open_order = std::min(open_order, field.range->second.order);
-    if (has_same_ids(open, fields)) {  // goes on
+    if (has_same_ids(open, fields)) {  // the run continues
       order = std::min(order, open_order);
       continue;
     }
@@ -467,7 +467,8 @@ void Net_Collector::note_drop(const Table& table) {
     return;
   }
   Touched_Table& touched = this->touched(id);
-  // Records that were there before: those of now without new ones, and those that were deleted.
+  // The number of records that existed before: the present ones, without new ones, plus the deleted
+  // ones.
   index_t rows = table.records().used_count();
   for (const auto& [first, range] : touched.records.ranges()) {
     for_each_run(table.records(), first, range.end, [&](index_t, index_t size) { rows -= size; });
@@ -522,7 +523,8 @@ void Net_Collector::add_schema(Net_Changes& net) const {
   }
 }
 
-// Records of the range in which values differ, by what fields differ.
+// Adds updates of the records of the range in which values differ, one for each run of records with
+// the same differing fields.
 static void add_differing(std::vector<Change>& out, const Description& after, index_t first,
                           index_t size, std::vector<Field_Change> all) {
   if (size == 1) {
@@ -561,8 +563,8 @@ void Net_Collector::add_replaced(std::vector<Change>& out, const Table& table,
   std::vector<Field_Change> all;
   for (const Field_Description& field : after->fields) {
     const auto found = touched.fields.find(field.id);
-    // What is not saved was not touched. But of a record that was deleted and inserted again, a
-    // field that was added in between was not saved either.
+    // An old field that was not saved was not touched. A new field may not have been saved either:
+    // its old values are default values.
     const bool is_saved = found != touched.fields.end() && found->second.saved.has(first);
     if (!is_saved && was_there(table.id(), field.id)) continue;
     Values old_values(field.type.code);
@@ -582,7 +584,7 @@ void Net_Collector::add_replaced(std::vector<Change>& out, const Table& table,
   add_differing(out, after, first, end - first, std::move(all));
 }
 
-// The fields that a table had, with the names that they have.
+// Returns the fields that a table had, with their present names.
 static std::shared_ptr<const Table_Description> with_present_names(const Table_Description& before,
                                                                    const Table_Description& after) {
   auto result = std::make_shared<Table_Description>(before);
@@ -602,7 +604,7 @@ void Net_Collector::add_records(Net_Changes& net, const Table& table,
   const std::size_t start = net.records.size();
   for (const auto& [first, range] : touched.records.ranges()) {
     const bool was_used = range.payload.value;
-    index_t deleted = first;  // those from here on that are not in use
+    index_t deleted = first;  // start of a run of records that are not in use now
     const auto add_deletion = [&](index_t end) {
       if (was_used && deleted < end) net.records.push_back(deletion(before, touched, deleted, end));
     };

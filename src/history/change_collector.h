@@ -14,38 +14,39 @@
 
 namespace joedb::inline v1 {
 
-// What two ways of looking at changes have in common: of each record that is touched for the first
-// time it notes whether it was in use, and the values it had; new values are read from the database
-// at the end.
+// Base of Transaction_Collector and Net_Collector. When a record is touched for the first time,
+// notes whether it was in use, and saves its values. New values are read from the database at the
+// end.
 //
-// It is a handler that applies entries to the database: what an entry destroys is copied before.
+// This is a handler that applies entries to the database. It copies the values that an entry
+// destroys before it applies the entry.
 class Change_Collector {
  public:
-  // `kept_values`: of so many values copies are made for drops of tables and fields.
-  // `is_ordered`: changes are wanted in the order in which they were made.
+  // `kept_values`: maximum number of values copied for drops of tables and fields. `is_ordered`:
+  // changes are needed in the order in which they were made.
   Change_Collector(Database& database, index_t kept_values, bool is_ordered)
       : database_(database), kept_values_(kept_values), is_ordered_(is_ordered) {}
 
   template <class Entry>
   void operator()(const Entry& entry) {
-    database_.prepare(entry);  // checks it
+    database_.prepare(entry);  // throws if the entry is invalid
     note(entry);
     database_.apply(entry);
     if constexpr (is_schema_entry<Entry>) note_applied(entry);
   }
 
-  // The same for records [first, first + size), which are about to be changed by somebody else.
+  // Note a change of records [first, first + size), which the caller is about to apply itself.
   void note_insert(Table_Id id, index_t first, index_t size);
   void note_delete(Table_Id id, index_t first, index_t size);
   void note_update(Table_Id id, Field_Id field, index_t first, index_t size);
 
-  // Forgets what was noted of a table.
+  // Forgets everything noted about a table.
   void forget(Table_Id id) {
     tables_.erase(id);
     last_ = nullptr;
   }
 
-  // Records as they are now, all of which are in use.
+  // Returns the insertion of records as they are now. All of them must be in use.
   static Change insertion(Description table, const Table& rows, index_t first, index_t size);
 
  protected:
@@ -55,18 +56,18 @@ class Change_Collector {
     bool value;
   };
   using Saved_Values = Range_Map<Values>;
-  // What a record had before an update of one value of at most 8 bytes.
+  // The value of a record before an update of a single value of at most 8 bytes.
   struct Pending_Value {
     index_t record;
     std::uint64_t order;
-    std::uint64_t value;  // its bytes, then zeros
+    std::uint64_t value;  // its bytes, padded with zeros
   };
   struct Touched_Field {
     Type type;
     Saved_Values saved;  // values of records that were in use before
-    // Those of single updates, in the order of these: of a record the first one counts, unless it
-    // is saved already. To append one is much cheaper than to look for its record in `saved`, to
-    // which save_pending moves all of them together.
+    // Values before single updates, in the order of the updates. The first one of a record counts,
+    // unless the record is in `saved` already. Appending here is much cheaper than finding the
+    // record in `saved`; save_pending() moves all of them there together.
     std::vector<Pending_Value> pending;
   };
   struct Touched_Table {
@@ -82,48 +83,51 @@ class Change_Collector {
       last = nullptr;
     }
 
-    // Records that were inserted or deleted: whether they were in use before. Of those that were,
-    // the values of all fields are saved.
+    // Records that were inserted or deleted, and whether they were in use before. For those that
+    // were in use, the values of all fields are saved.
     Range_Map<Was_Used> records;
     std::map<Field_Id, Touched_Field> fields;
     Field_Id last_id;
-    Touched_Field* last = nullptr;  // that of last_id
+    Touched_Field* last = nullptr;  // the field of last_id
   };
   using Touched_Tables = std::map<Table_Id, Touched_Table>;
 
   Touched_Table& touched(Table_Id id);
-  // Forgets what was noted.
+  // Forgets everything noted.
   void forget() {
     tables_.clear();
     last_ = nullptr;
   }
-  // Notes that these are about to be deleted.
+  // Saves the values of records that are about to be deleted.
   void save_records(const Table& table, Touched_Table& touched, index_t first, index_t end);
-  // Saves values of used records in the range that were neither saved nor inserted.
+  // Saves the values of used records in the range, except those that are saved already, or were
+  // inserted.
   void save_values(const Table& table, Touched_Table& touched, Field_Id field, index_t first,
                    index_t end);
-  // Sorts by record, and leaves the first one of each.
+  // Sorts by record, and keeps only the first value of each.
   static void sort_pending(std::vector<Pending_Value>& pending);
   static void append(Values& out, const Pending_Value* first, index_t size);
-  // After these, `saved` of the field, of all fields of the table, is complete.
+  // Move the pending values of the field, or of all fields of the table, to `saved`.
   void save_pending(Touched_Field& field) const;
   void save_pending(Touched_Table& touched) const;
-  // Whether this number of values may be copied for a drop, and takes them off.
+  // Returns true if the values of this number of fields may be copied for a drop, and subtracts
+  // them from the limit.
   bool may_keep(const Table& table, std::size_t fields);
 
-  // The saved values of [first, end), all of which are there; `range` has the first of them.
+  // Returns the saved values of [first, end), all of which must be saved. `range` contains the
+  // first of them.
   static Values gather(Saved_Values::Iterator range, index_t first, index_t end);
   static Change deletion(Description table, const Touched_Table& touched, index_t first,
                          index_t end);
 
   struct Updated_Field {
     Field_Id id;
-    Saved_Values::Iterator range;  // that of the first record
+    Saved_Values::Iterator range;  // the range that contains the first record
   };
-  using Updated_Fields = std::vector<Updated_Field>;  // by id
+  using Updated_Fields = std::vector<Updated_Field>;  // sorted by id
 
-  // Records that were there before and still are, with the fields that were touched: calls
-  // f(first, end, order, fields) for ranges of them in ascending order. No values are pending.
+  // Calls f(first, end, order, fields) for ranges, in ascending order, of records that existed
+  // before and still exist, with the fields that were touched. Requires that no values are pending.
   template <class F>
   static void for_each_update(const Touched_Table& touched, F f);
   template <class F>
@@ -137,7 +141,8 @@ class Change_Collector {
  private:
   virtual void note_drop(const Table& table) = 0;
   virtual void note_drop(const Table& table, const Field& field, Field_Id id) = 0;
-  // Before and after a change of tables or fields other than a drop, which comes alone.
+  // Called before each change of the schema that is not a drop. note_applied() is called after it.
+  // For a drop, only note_drop() is called, before it.
   virtual void note_schema() = 0;
   virtual void note_applied(const Create_Table& e) = 0;
   virtual void note_applied(const Rename_Table& e) = 0;
@@ -185,22 +190,22 @@ class Change_Collector {
   }
 
  protected:
-  std::string old_name_;  // of what is being renamed
+  std::string old_name_;  // former name in the rename that is being applied
 
  private:
   Table_Id last_id_;
-  Touched_Table* last_ = nullptr;  // that of last_id_
+  Touched_Table* last_ = nullptr;  // the table of last_id_
   index_t kept_values_;
   const bool is_ordered_;
 };
 
-// The changes of a transaction, in the order of their first entries.
+// Collects the changes of a transaction, in the order of their first entries.
 class Transaction_Collector final : public Change_Collector {
  public:
-  // `has_all_fields`: an update has also the fields of its records that were not touched.
+  // `has_all_fields`: an update also has the fields of its records that were not touched.
   Transaction_Collector(Database& database, index_t kept_values, bool has_all_fields)
       : Change_Collector(database, kept_values, true), has_all_fields_(has_all_fields) {}
-  // What has changed since the last call.
+  // Returns the changes since the last call.
   std::vector<Change> take();
 
  private:
@@ -218,35 +223,37 @@ class Transaction_Collector final : public Change_Collector {
   void note_applied(const Rename_Field& e) override;
   void note_applied(const Custom& e) override;
 
-  // New values are read now, before the schema changes.
+  // Adds everything noted to changes_. Reads the new values, so it must be called before the schema
+  // changes.
   void flush();
-  // The table with all its fields as they are now. Changes share it: of a wide table, it is larger
-  // than most of them.
+  // Returns the table with all its present fields. Changes share it, because that of a wide table
+  // is larger than most changes.
   Description description(const Table& table);
-  // The same for an update of these fields. Where the schema changes again and again between
-  // updates, it has no others.
+  // Returns the table for an update of these fields. If the schema has changed many times between
+  // updates, the description has no other fields, which limits the memory.
   Description description(const Table& table, const Updated_Fields& fields);
-  // The table, or its name, has changed.
+  // Must be called when the table or its name has changed.
   void forget_descriptions(Table_Id id);
   void add_schema_change(Change::Kind kind, Description table, Schema_Change schema);
 
   const bool has_all_fields_;
   std::vector<Change> changes_;
-  // Those that were made since the table or its name, or that of a table that it refers to,
-  // changed.
+  // Valid descriptions: made since the last change of the table, of its name, or of the name of a
+  // table that it refers to.
   std::map<Table_Id, Description> descriptions_;
-  std::set<std::pair<Table_Id, Table_Id>> references_;  // to a table, from one that is described
-  std::size_t described_bytes_ = 0;                     // since take()
+  // Pairs of a referenced table and a described table that refers to it.
+  std::set<std::pair<Table_Id, Table_Id>> references_;
+  std::size_t described_bytes_ = 0;  // since take()
 };
 
-// The difference between the state when it was made and the present one.
+// Collects the difference between the state at construction and the present state.
 class Net_Collector final : public Change_Collector {
  public:
   Net_Collector(Database& database, index_t kept_values);
 
-  // Each in the order in which they can be applied.
+  // The changes of each list can be applied in their order.
   struct Net_Changes {
-    std::vector<Change> schema;   // what is new or has another name
+    std::vector<Change> schema;   // new and renamed tables and fields
     std::vector<Change> records;  // sorted by table and record
     std::vector<Change> drops;
   };
@@ -271,10 +278,10 @@ class Net_Collector final : public Change_Collector {
   bool was_there(Table_Id table, Field_Id field) const;
   void add_schema(Net_Changes& net) const;
   void add_records(Net_Changes& net, const Table& table, const Touched_Table& touched) const;
-  // The same for a table with nothing but pending values of one field; false for another one. Many
-  // updates of a field are worth it: the map takes longer than all else.
+  // The same for a table that has only pending values of one field; returns false for other tables.
+  // A shortcut for many updates of a field, most of whose time would be spent in the range map.
   bool add_pending(Net_Changes& net, const Table& table, Touched_Table& touched) const;
-  // Of records that were deleted and inserted again.
+  // Adds the changes of records that were deleted and inserted again.
   void add_replaced(std::vector<Change>& out, const Table& table, const Description& after,
                     const Touched_Table& touched, index_t first, index_t end) const;
   void add_drops(Net_Changes& net) const;

@@ -7,26 +7,27 @@
 #include "joedb/history/transaction.h"
 #include "joedb/table/database.h"
 
-// What changes (joedb/history/transaction.h) are made of, as it is in a database now. All throw
-// std::bad_alloc.
+// Functions that build the parts of changes (joedb/history/transaction.h) from the present content
+// of a database. All throw std::bad_alloc.
 
 namespace joedb::inline v1 {
 
 using Description = std::shared_ptr<const Table_Description>;
 
-// Requires that the field and the table were not dropped.
+// Return a description. Require that the field and the table were not dropped.
 Field_Description describe(const Database& database, Field_Id id, const Field& field);
 Description describe(const Database& database, const Table& table);
-// Without fields.
+// Describes a table without its fields.
 Description describe(Table_Id id, std::string name);
 
-// The values of records [first, first + size), used or not. Requires that the table has the field.
+// Returns the values of records [first, first + size), used or not. Requires that the table has the
+// field.
 Values read_values(const Column_Base& column, index_t first, index_t size);
 inline Values read_values(const Table& table, Field_Id field, index_t first, index_t size) {
   return read_values(*table.find_field(field)->column, first, size);
 }
 
-// Without fields.
+// Return a change with an empty list of fields.
 Change change_of_records(Change::Kind kind, Description table, index_t first, index_t size);
 Change change_of_schema(Change::Kind kind, Description table, Schema_Change schema);
 

@@ -15,7 +15,7 @@ static index_t kept_values(const Readonly_Journal& journal, const Change_Options
 
 // ---- forwards -----------------------------------------------------------------------------------
 
-// A Summaries says where transactions end; the database follows from end to end.
+// A Summaries finds the ends of transactions; the database is replayed from one end to the next.
 class Changes::Reader {
  public:
   Reader(Abstract_File& file, Summaries summaries, Offset from, const Change_Options& options)
@@ -31,7 +31,7 @@ class Changes::Reader {
     const Transaction_Summary* const summary = summaries_.next();
     if (summary == nullptr) return nullptr;
     summary_ = *summary;
-    if (!options_.tables.empty()) {  // there may be others before
+    if (!options_.tables.empty()) {  // transactions that were filtered out may precede it
       journal_.replay(collector_, summary_.begin);
       collector_.take();
     }
@@ -67,7 +67,8 @@ class Changes::Reader {
 
   const Change_Options options_;
   Summaries summaries_;
-  Readonly_Journal journal_;  // opened later: its checkpoint is not behind that of the summaries
+  // Opened later, so that its checkpoint is not before that of the summaries.
+  Readonly_Journal journal_;
   Database database_;
   Transaction_Collector collector_;
   Transaction_Summary summary_;
@@ -124,7 +125,7 @@ const typename Reversed<Stream>::Item* Reversed<Stream>::next() {
   return &items_.back();
 }
 
-// About how many bytes of memory they take. Changes share their tables.
+// Return the approximate memory in bytes. Changes share their tables.
 static std::size_t memory_of(const Transaction_Info& info) {
   std::size_t result = sizeof info + info.author.size();
   for (const std::string& comment : info.comments) result += sizeof comment + comment.size();
@@ -168,7 +169,7 @@ void Reversed<Stream>::read_piece() {
     --first;
   piece_size_ = std::min(2 * piece_size_, largest_piece);
   Stream stream(*file_, places_[first].begin, end, options_);
-  std::deque<std::size_t> memory;  // of the items
+  std::deque<std::size_t> memory;  // of each item
   std::size_t sum = 0;
   std::size_t next = first;
   while (const Item* const item = stream.next()) {
@@ -178,7 +179,7 @@ void Reversed<Stream>::read_piece() {
     memory.push_back(memory_of(*item));
     sum += memory.back();
     if (sum <= most_memory) continue;
-    // The older ones are read again later; then not more than fits.
+    // Drops the older items. They are read again later, in pieces of a size that fits.
     std::size_t dropped = 0;
     for (; dropped + 1 < items_.size() && sum > most_memory / 2; ++dropped) {
       sum -= memory.front();
@@ -196,7 +197,7 @@ template class Reversed<Changes>;
 
 // ---- from state to state ------------------------------------------------------------------------
 
-// The opposite of a change of records.
+// Returns the inverse of a change of records.
 static Change reversed_records(Change change) {
   using Kind = Change::Kind;
   if (change.kind == Kind::inserted)
@@ -207,7 +208,8 @@ static Change reversed_records(Change change) {
   return change;
 }
 
-// A dropped field gets its values again, where they are not default values.
+// Adds updates that give a field, which is added again, those of its former values that are not
+// default values.
 static void add_restored(std::vector<Change>& out, const Change& lost) {
   const Field_Change& field = lost.fields.front();
   const Values one_default(field.old_values.type(), 1);

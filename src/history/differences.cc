@@ -17,7 +17,7 @@ std::string_view referenced_name(const Database& database, const Type& type) {
   return table != nullptr ? std::string_view(table->name()) : std::string_view();
 }
 
-// Gives the runs of used ids one by one, in ascending order.
+// Iterates over the runs of used ids in ascending order.
 class Runs {
  public:
   explicit Runs(const Record_Ids& records) : records_(records) { find(0); }
@@ -25,7 +25,7 @@ class Runs {
   bool is_at_end() const { return first_ == records_.size(); }
   index_t first() const { return first_; }
   index_t end() const { return end_; }
-  // Ids below `id` are done.
+  // Skips ids below `id`, which must not be past end().
   void go_to(index_t id) {
     if (id < end_)
       first_ = std::max(first_, id);
@@ -51,14 +51,14 @@ class Runs {
   index_t end_ = 0;
 };
 
-// Two columns of the same field.
+// The columns of a field in both databases.
 struct Pair {
   Field_Id id;
-  const Column_Base* a;  // null: a field that is new, with default values
+  const Column_Base* a;  // null: a new field, with default values
   const Column_Base* b;
 };
 
-// A value that differs.
+// The place of a value that differs.
 struct Place {
   index_t record;
   std::size_t pair;
@@ -92,7 +92,7 @@ class Comparison {
 
  private:
   struct Table_Pair {
-    const Table* a;  // null: new
+    const Table* a;  // null: a new table
     const Table* b;
     Description before;
     Description after;  // the fields of b, with their ids in a
@@ -137,13 +137,13 @@ class Comparison {
         pair.fields.push_back({new_id, nullptr, field.column.get()});
       }
     }
-    // As they will stand in a.
+    // In the order that the fields will have in a.
     const auto by_id = [](const auto& x, const auto& y) { return x.id < y.id; };
     std::sort(after->fields.begin(), after->fields.end(), by_id);
     std::sort(pair.fields.begin(), pair.fields.end(), by_id);
     after->fields.insert(after->fields.end(), added.begin(), added.end());
     pair.after = after;
-    // What is deleted later has no values of a field that is dropped first.
+    // Records are deleted after these drops, and then no longer have the fields dropped first.
     auto before = std::make_shared<Table_Description>(*name_of(*pair.before));
     for (const Field_Description& field : pair.before->fields) {
       const bool stays = after->find_field(field.id) != nullptr;
@@ -259,7 +259,7 @@ class Comparison {
 
   void add_updates(const Table_Pair& table, index_t first, index_t end) {
     constexpr index_t rows_of_block = 4096;
-    Change* last = nullptr;  // behind the last one of them, records may be alike
+    Change* last = nullptr;  // the last update; the next block may extend it
     const std::size_t start = records_.size();
     for (index_t begin = first; begin < end; begin += rows_of_block) {
       places_.clear();
@@ -273,7 +273,7 @@ class Comparison {
     }
   }
 
-  // Of a block: sorted.
+  // places_ has the differing values of one block, sorted.
   void add_places(const Table_Pair& table, Change* last) {
     for (std::size_t i = 0; i < places_.size();) {
       // A run of records in which the same fields differ.
@@ -310,7 +310,7 @@ class Comparison {
     }
   }
 
-  // Whether the `count` places from `place` on are those of this record, and of the same fields as
+  // True if the `count` places from `place` on are those of this record, and of the same fields as
   // those from `model` on.
   bool is_alike(std::size_t model, std::size_t place, std::size_t count, index_t record) const {
     if (place + count > places_.size()) return false;

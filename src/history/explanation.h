@@ -9,8 +9,9 @@
 
 namespace joedb::inline v1 {
 
-// At the beginning of a transaction: what Transaction_Info finds as its first comment and its
-// author. An empty author is none. Store: a Writable_Database, or what has the same write().
+// Writes the comments in which Transaction_Info finds the first comment and the author. Must be
+// called at the start of a transaction. Writes no author if it is empty. Store: a
+// Writable_Database, or a class with the same write().
 template <class Store>
 void write_explanation(Store& store, std::string_view why, std::string_view author) {
   store.write(Comment{why});

@@ -17,12 +17,12 @@ struct Observers::State {
     Table_Id table;
     On_Change on_change;
     On_Rollback on_rollback;
-    std::uint64_t first_batch;  // earlier ones are older than the subscription
+    std::uint64_t first_batch;  // earlier ones precede the subscription
     bool is_active = true;
   };
   using Listeners = std::vector<std::shared_ptr<Listener>>;
 
-  // What was committed together, or what is to be done after a rollback.
+  // Changes that were committed together, or functions to call after a rollback.
   struct Batch {
     std::uint64_t number;
     Offset position;
@@ -37,7 +37,7 @@ struct Observers::State {
   std::uint64_t batch_count = 0;
   Offset checkpoint = 0;
   bool is_notifying = false;
-  // The function to be called next, of the first batch.
+  // The place in the first batch where delivery continues.
   std::size_t next_change = 0, next_listener = 0, next_rollback = 0;
   index_t next_row = 0;
 
@@ -46,15 +46,16 @@ struct Observers::State {
                        [&](const auto& l) { return l->is_active && l->table == table; });
   }
 
-  // Those that have ended are kept as long as one of them may be running.
+  // Ended listeners are kept while one of their functions may be running.
   void remove_ended() {
     if (is_notifying) return;
     const auto has_ended = [](const auto& l) { return !l->is_active; };
-    // One may have thrown: the one that is next stays next.
+    // After an exception, delivery must continue at the same listener.
     const auto next = listeners.begin() + static_cast<std::ptrdiff_t>(next_listener);
     if (next != listeners.end() && has_ended(*next)) next_row = 0;
     next_listener -= static_cast<std::size_t>(std::count_if(listeners.begin(), next, has_ended));
-    // Their functions may own other subscriptions, which end when these are destroyed, at last.
+    // The functions may own other subscriptions, whose destructors call this function again. They
+    // are therefore destroyed last.
     Listeners ended;
     std::copy_if(listeners.begin(), listeners.end(), std::back_inserter(ended), has_ended);
     std::erase_if(listeners, has_ended);
@@ -143,6 +144,7 @@ void Observers::note_schema_change() noexcept {
     state_->next_change = state_->next_listener = state_->next_rollback = 0;
     state_->next_row = 0;
   }
+  // The batch that is being delivered must stay; its listeners are no longer active.
   while (state_->batches.size() > (state_->is_notifying ? 1u : 0u)) state_->batches.pop_back();
   state_->collector.emplace(*state_->database, 0, true);
 }
@@ -163,13 +165,13 @@ void Observers::roll_back(Offset checkpoint) {
   while (!state.batches.empty() && state.batches.back().position > checkpoint)
     state.batches.pop_back();
   State::Batch batch{state.batch_count++, checkpoint, {}, {}};
-  const State::Listeners listeners = state.listeners;  // functions may subscribe
+  const State::Listeners listeners = state.listeners;  // a copy, because functions may subscribe
   for (const auto& listener : listeners) {
     if (!listener->is_active || !listener->on_rollback) continue;
     std::function<void()> f;
     try {
       f = listener->on_rollback();
-    } catch (...) {  // is thrown in its place, once: the rollback itself has nothing to do with it
+    } catch (...) {  // thrown once, in order with the changes: the rollback itself must not fail
       f = [error = std::current_exception()]() mutable {
         if (error) std::rethrow_exception(std::exchange(error, nullptr));
       };
@@ -182,6 +184,7 @@ void Observers::roll_back(Offset checkpoint) {
 void Observers::notify(Offset checkpoint) {
   const std::shared_ptr<State> state = state_;
   state->checkpoint = checkpoint;
+  // A function has committed: the outer call delivers the new batch afterwards.
   if (state->is_notifying) return;
   struct Guard {
     State& state;

@@ -24,6 +24,7 @@ class Planner {
       for (const Change& change : wanted_)
         if (change.is_of_records()) plan_records(change);
       check_keys();
+      // A record that stays unchanged (Conflicts::ours) keeps its key, which another may want.
     } while (must_repeat_);
     for (Change& change : plan_.changes) schema_.push_back(std::move(change));
     plan_.changes = std::move(schema_);
@@ -32,7 +33,7 @@ class Planner {
   }
 
  private:
-  // Of so many, values are compared at once.
+  // Number of records whose values are compared at once.
   static constexpr index_t rows_of_block = 4096;
   using Field_Key = std::pair<Table_Id, Field_Id>;
   using Record_Key = std::pair<Table_Id, Record_Id>;
@@ -52,7 +53,7 @@ class Planner {
     descriptions_.clear();
   }
 
-  // Notes it, and returns whether the change is made all the same.
+  // Adds the conflict to the plan. Returns true if the change is made nevertheless.
   bool is_forced(Change_Conflict conflict) {
     ++plan_.conflict_count;
     const bool result = mode_ == Conflicts::theirs && conflict.can_be_forced;
@@ -113,7 +114,7 @@ class Planner {
     schema_.push_back(change_of_schema(Kind::table_dropped, describe(*table), std::move(schema)));
   }
 
-  // Whether the table has exactly these fields, and the records that the changes delete.
+  // True if the table has exactly these fields, and the records that the changes delete.
   bool is_as_expected(const Table& table, const std::vector<const Change*>& fields) const {
     const Description present = describe(table);
     if (present->fields.size() != fields.size()) return false;
@@ -168,7 +169,8 @@ class Planner {
                                        std::move(schema)));
   }
 
-  // Of the values that the field has, the changes know those that are not default values.
+  // True if each value of the field that is not a default value is the one that the changes expect.
+  // The changes list only values that are not default values.
   bool has_expected_values(const Table& table, Field_Id field) const {
     index_t known = 0;
     for (const Change& change : wanted_) {
@@ -207,14 +209,14 @@ class Planner {
     }
   };
 
-  // Adds the wanted names to `names`, those that do not change. Where the wanted one is taken, the
-  // present one stays, and may be in the way of another renaming: calls report(renaming) for each
-  // of these, and returns the others, in their order.
+  // Returns the possible renamings, in order. `names` has the names that do not change; the other
+  // final names are added to it. If a wanted name is taken, the present name stays, and may prevent
+  // another renaming: report(renaming) is called for each renaming that is not possible.
   template <class F>
   static std::vector<Renaming> possible(const std::vector<Renaming>& renamings,
                                         std::set<std::string>& names, F report) {
     std::map<std::string_view, std::size_t> by_wanted;
-    std::vector<std::size_t> failed;  // from `next` on, to be reported
+    std::vector<std::size_t> failed;  // not reported yet from `next` on
     std::vector<bool> is_possible(renamings.size(), true);
     const auto fail = [&](std::size_t i) {
       if (!is_possible[i]) return;
@@ -359,8 +361,8 @@ class Planner {
     }
   }
 
-  // Whether the table exists that a field refers to which is made again. One that was dropped
-  // before the field was need not.
+  // True if the table exists that a field to be created again refers to. A table that was dropped
+  // before the field need not exist.
   bool is_referenced_there(const Change& change, const std::string& table) {
     const Field_Description& field = change.schema->field;
     if (field.type.code != Type_Code::reference || field.referenced.empty()) return true;
@@ -368,7 +370,7 @@ class Planner {
     if (created_tables_.contains(id) ||
         (database_.find_table(id) != nullptr && !dropped_tables_.contains(id)))
       return true;
-    missing_fields_.insert({change.table->id, field.id});  // its values need no more conflicts
+    missing_fields_.insert({change.table->id, field.id});  // no further conflicts for its values
     is_forced({.kind = Change_Conflict::Kind::table_missing,
                .table = table,
                .field = field.name,
@@ -389,13 +391,13 @@ class Planner {
 
   // ---- records
 
-  // A flag for each record of a change. Most changes are alike in all of their records: then there
-  // is one.
+  // A flag for each record of a change. In most changes all records have the same flag: then only
+  // one is stored.
   class Flags {
    public:
     Flags(index_t size, bool value) : size_(size), value_(value) {}
     bool operator[](std::size_t i) const { return some_.empty() ? value_ : some_[i]; }
-    // Whether that is known of all.
+    // True if a single flag is stored for all records, and has this value.
     bool are_all(bool value) const { return some_.empty() && value_ == value; }
     void set(std::size_t i, bool value) {
       if (some_.empty()) {
@@ -411,12 +413,12 @@ class Planner {
     std::vector<bool> some_;
   };
 
-  // What is known about a field of a change.
+  // The state of a field of a change.
   struct Field_State {
     const Field_Change* change;
-    bool is_new;     // it is made again, with default values
-    Flags expected;  // whether the present value is the expected one; of used records
-    Flags wanted;    // or the wanted one
+    bool is_new;     // it is created again, with default values
+    Flags expected;  // true where the present value is the expected one; only for used records
+    Flags wanted;    // true where it is the wanted one; only for used records
     Flags write;
   };
 
@@ -459,7 +461,7 @@ class Planner {
       plan_updates(*table, change, fields);
   }
 
-  // Fields whose tables are not there are left out.
+  // Leaves out fields that are not created because the tables they refer to are missing.
   void add_to_new_table(const Change& change) {
     Change insertion = change;
     std::erase_if(insertion.fields, [&](const Field_Change& field) {
@@ -498,7 +500,7 @@ class Planner {
     add_updates(table, change, fields);
   }
 
-  // Fields that were added since.
+  // Adds the default values of fields that were added to the table since.
   void add_defaults(Change& insertion, const Table& table) const {
     for (const Field_Description& field : describe(table)->fields)
       if (insertion.find_field(field.id) == nullptr &&
@@ -508,11 +510,11 @@ class Planner {
 
   void plan_deletions(const Table& table, const Change& change,
                       const std::vector<Field_State>& fields) {
-    // Only those in which there is another value.
+    // Fields with unexpected values.
     std::vector<const Field_State*> changed;
     for (const Field_State& field : fields)
       if (!field.is_new && !field.expected.are_all(true)) changed.push_back(&field);
-    // Fields that were added since.
+    // Fields that were added since, with values that are not default values.
     std::vector<std::pair<Field_Id, Flags>> added;
     for (const Field_Description& field : describe(table)->fields)
       if (change.find_field(field.id) == nullptr && table.find_field(field.id) != nullptr) {
@@ -610,7 +612,8 @@ class Planner {
 
   // ---- unique keys
 
-  // Compares the keys that records will have with those of records that keep theirs.
+  // Compares the keys that changed records will have with each other, and with those of records
+  // that keep theirs.
   void check_keys() {
     for (const Index* const index : database_.indexes()) {
       const Index_Definition& definition = index->definition();
@@ -664,7 +667,7 @@ class Planner {
     return change_of_records(kind, describe(table), record.value(), size);
   }
 
-  // With the fields that will be made again.
+  // Describes the table, including the fields that will be created again.
   Description describe(const Table& table) const {
     Description& result = descriptions_[table.id()];
     if (result) return result;
@@ -700,7 +703,8 @@ class Planner {
     return true;
   }
 
-  // Of records that are in use: whether they have these values. Without values, all false.
+  // Returns a flag for each record: true if it is in use and has the given value. Without values,
+  // all flags are false.
   static Flags compare(const Table& table, const Change& change, Field_Id field,
                        const Values& values) {
     const Field* const found = table.find_field(field);
@@ -744,7 +748,7 @@ class Planner {
     });
   }
 
-  // Calls f(first, size) for the runs of `value`.
+  // Calls f(first, size) for each run of flags that are equal to `value`.
   template <class F>
   static void for_each_run(const std::vector<bool>& flags, bool value, F f) {
     for (std::size_t first = 0, end = 0; first < flags.size(); first = end) {
@@ -762,13 +766,13 @@ class Planner {
   std::map<Field_Key, Field_Description> created_fields_;
   std::set<Table_Id> dropped_tables_;
   std::set<Field_Key> dropped_fields_;
-  std::set<Field_Key> kept_fields_;  // that were to be dropped, but have other values
-  // The changes of their records are left out.
+  std::set<Field_Key> kept_fields_;  // should be dropped, but have unexpected values
+  // Tables whose changes of records are left out.
   std::set<Table_Id> ignored_tables_;
-  std::set<Table_Id> missing_tables_;  // that were reported
+  std::set<Table_Id> missing_tables_;  // reported already
   std::set<Field_Key> missing_fields_;
   mutable std::map<Table_Id, Description> descriptions_;
-  // Records that are left as they are, because their keys are taken.
+  // Records that stay unchanged because their keys are taken.
   std::set<Record_Key> kept_;
   bool must_repeat_ = false;
 };

@@ -9,24 +9,25 @@
 
 namespace joedb::inline v1 {
 
-// What is known of ranges of record ids that do not overlap. A range that is added where another
-// one ends, and fits it, becomes a part of that: rows in their order take no memory each.
+// A map from ranges of record ids, which do not overlap, to payloads. A range that is added where
+// another one ends is merged into it if their payloads fit, so consecutive rows need no ranges of
+// their own.
 template <class Payload>
 class Range_Map {
  public:
   struct Range {
-    index_t first;  // as its key
+    index_t first;  // equal to its key
     index_t end;
-    std::uint64_t order;  // of what was added first
+    std::uint64_t order;  // order of the part that was added first
     Payload payload;
   };
-  using Map = std::map<index_t, Range>;  // by their first id
+  using Map = std::map<index_t, Range>;  // keyed by the first id
   using Iterator = typename Map::const_iterator;
 
   bool is_empty() const { return ranges_.empty(); }
   const Map& ranges() const { return ranges_; }
 
-  // The range that has the id; the end of ranges() if there is none.
+  // Returns the range that contains the id; the end of ranges() if there is none.
   Iterator find(index_t id) const {
     if (ranges_.empty()) return ranges_.end();
     auto last = std::prev(ranges_.end());
@@ -47,7 +48,7 @@ class Range_Map {
     });
   }
   // Calls f(first, end, range) for all parts of [first, end), with null where there is no range. f
-  // must not change the map, unless by adding to the part it was called with.
+  // must not change the map, except by adding to the part that it was called with.
   template <class F>
   void for_each_part(index_t first, index_t end, F f) const {
     auto next = ranges_.empty() || first >= std::prev(ranges_.end())->second.end
@@ -70,9 +71,9 @@ class Range_Map {
     }
   }
 
-  // Requires that no id of [first, end) is in a range, and first < end. extend(payload) adds what
-  // is known of the new ids to that of the range before, or returns false if it does not fit;
-  // make() returns it alone.
+  // Adds a range. Requires that no id of [first, end) is in a range, and first < end.
+  // extend(payload) appends the data of the new ids to the payload of the preceding range, or
+  // returns false if it does not fit. make() returns a payload with only the new ids.
   template <class Extend, class Make>
   void add(index_t first, index_t end, std::uint64_t order, Extend extend, Make make) {
     auto next = ranges_.empty() || first >= std::prev(ranges_.end())->second.end

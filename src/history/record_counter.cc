@@ -9,7 +9,7 @@ static std::uint64_t size_of(index_t first, index_t end) {
   return static_cast<std::uint64_t>(end - first);
 }
 
-// Sorts ranges, and makes one of those that overlap or touch.
+// Sorts the ranges, and merges those that overlap or touch.
 template <class Range>
 static void merge(std::vector<Range>& ranges) {
   std::sort(ranges.begin(), ranges.end(),
@@ -26,8 +26,8 @@ static void merge(std::vector<Range>& ranges) {
 
 namespace {
 
-// Which of the records that were inserted or deleted are in use now. Each range replaces those
-// below it, so that many of them take little more time than there are.
+// Tracks which of the inserted or deleted records are in use now. A range replaces the ranges that
+// it covers, so each of them is inserted and erased at most once.
 class Uses {
  public:
   void apply(index_t first, index_t end, bool is_used) {
@@ -35,14 +35,14 @@ class Uses {
     split(end);
     const auto begin = ranges_.lower_bound(first);
     auto range = begin;
-    index_t next = first;  // up to here it is done
+    index_t next = first;  // ids before it are done
     std::uint64_t untouched = 0;
     for (; range != ranges_.end() && range->first < end; ++range) {
       untouched += size_of(next, range->first);
       next = range->second.end;
     }
     untouched += size_of(next, end);
-    if (!is_used) deleted_ += untouched;  // they were there before
+    if (!is_used) deleted_ += untouched;  // they existed before
     ranges_.emplace_hint(ranges_.erase(begin, range), first, Use{end, is_used});
   }
   void count(std::uint64_t& inserted, std::uint64_t& deleted) const {
@@ -68,7 +68,7 @@ class Uses {
   }
 
   std::map<index_t, Use> ranges_;
-  std::uint64_t deleted_ = 0;  // of those that were in use before
+  std::uint64_t deleted_ = 0;  // number of deleted records that were in use before
 };
 
 }  // namespace

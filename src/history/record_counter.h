@@ -10,7 +10,7 @@
 
 namespace joedb::inline v1 {
 
-// Counts how many records of a table a transaction inserts, updates and deletes. It notes ranges of
+// Counts the records of a table that a transaction inserts, updates and deletes. Stores ranges of
 // ids, which usually are few; count() sorts them.
 class Record_Counter {
  public:
@@ -20,7 +20,7 @@ class Record_Counter {
     std::uint64_t deleted;
   };
 
-  // From now on, only records [first, end) count.
+  // From now on, counts only records [first, end).
   void limit_to(index_t first, index_t end) {
     first_ = first;
     end_ = end;
@@ -28,7 +28,7 @@ class Record_Counter {
 
   bool is_empty() const { return events_.empty() && updates_.empty(); }
 
-  // Any ids and sizes: those that no table can have do not count.
+  // Accept any ids and sizes. Those that no table can have do not count.
   void insert(index_t first, index_t size) { add_event(first, end_of(first, size), true); }
   void erase(index_t first, index_t size) {
     add_event(first, end_of(first, size), false);
@@ -38,7 +38,7 @@ class Record_Counter {
     const index_t end = std::min(end_of(first, size), end_);
     first = std::max(first, first_);
     if (first >= end) return;
-    // Most updates are of the record that was inserted, or updated, last, or of the next one.
+    // Most updates are of the record that was inserted or updated last, or of the next one.
     if (!events_.empty() && events_.back().is_insertion && events_.back().has(first, end)) return;
     if (!updates_.empty()) {
       if (updates_.back().has(first, end)) return;
@@ -50,6 +50,7 @@ class Record_Counter {
     updates_.push_back({first, end, false});
   }
 
+  // Merges the stored ranges: clear() must be called before more changes are counted.
   Counts count();
   void clear() {
     events_.clear();
@@ -82,7 +83,7 @@ class Record_Counter {
 
   index_t first_ = std::numeric_limits<index_t>::min();
   index_t end_ = std::numeric_limits<index_t>::max();
-  std::vector<Range> events_;  // insertions and deletions, in their order
+  std::vector<Range> events_;  // insertions and deletions, in order
   std::vector<Range> updates_;
   bool has_deletions_ = false;
 };

@@ -15,14 +15,14 @@ static Change_Options reading_all(Recovery recovery) {
   return options;
 }
 
-// The one that has the position.
+// Returns the transaction that contains the position.
 static Transaction_Summary transaction_at(Abstract_File& file, Offset position, Recovery recovery) {
   if (auto found = find_transaction(file, position, reading_all(recovery)))
     return *std::move(found);
   throw Exception("no transaction has the position " + std::to_string(position));
 }
 
-// A time stamp now and then says nothing.
+// False for a transaction that has only a time stamp.
 static bool says_something(const Transaction_Info& info, bool has_changes) {
   return has_changes || !info.comments.empty() || !info.author.empty() || info.blobs > 0;
 }
@@ -66,7 +66,7 @@ void Transaction_Filter::require_times(Abstract_File& file, Recovery recovery) c
 
 // ---- undo and revert ----------------------------------------------------------------------------
 
-// "undo: WHY", and for what was undone before "redo: WHY".
+// Returns "undo: WHY", or "redo: WHY" if the transaction is itself an undo.
 static std::string comment_of(const Transaction_Info& info) {
   constexpr std::string_view undo = "undo: ", redo = "redo: ";
   if (info.comments.empty())
@@ -109,13 +109,13 @@ Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction
 Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& when,
                               const Change_Options& options, Unfinished unfinished) {
   const Recovery recovery = options.recovery;
-  // Not the checkpoint: integrity entries may follow the last transaction.
+  // Compares with the last transaction, not with the checkpoint: integrity entries may follow.
   const auto is_last = [&](const Transaction_Summary& summary) {
     for (const Transaction_Summary& last : Reversed<Summaries>(file, reading_all(recovery)))
       return summary.end == last.end;
     return false;
   };
-  // Comments divide a journal without ends: what is not the last part is known.
+  // Comments divide a journal without ends: only the extent of its last part is unknown.
   const auto require_end = [&](const Transaction_Summary& summary) {
     if (unfinished == Unfinished::refused && !summary.is_complete && summary.has_changes() &&
         is_last(summary))
@@ -151,7 +151,7 @@ Range_Of_Whens parse_range(const std::string& text, std::int64_t now) {
   return {text, parse(text.substr(0, dots)), parse(text.substr(dots + 2))};
 }
 
-// The position; it must not divide a transaction.
+// Returns the position. Throws Exception if it is inside a transaction.
 static Offset position_of(Abstract_File& file, const When& when, Recovery recovery) {
   const Offset position = find_position(file, when, recovery);
   const auto found = find_transaction(file, position, reading_all(recovery));

@@ -10,18 +10,21 @@
 #include "joedb/history/changes.h"
 #include "joedb/history/tags.h"
 
-// What show, undo, revert, restore and tag do with a journal, for the tools and for joedbi. The
-// functions read the file up to its checkpoint. All throw Exception, with a text for people, if
-// there is no such transaction, table, record or tag; and what Summaries and Changes throw.
+// Implements show, undo, revert, restore and tag, for the tools and for joedbi. The functions read
+// the file up to its checkpoint. All throw Exception, with a message for users, if there is no such
+// transaction, table, record or tag; and what Summaries and Changes throw.
 
 namespace joedb::inline v1 {
 
-// The transaction that `show` shows: the one that has the position; the last one with changes,
-// words or blobs that ends at or before the time; without a place, the last one of all.
+// Returns the transaction that `show` shows: for a position, the transaction that contains it; for
+// a time, the last transaction with changes, comments or blobs that ends at or before it; for
+// nullopt, the last such transaction of the journal. If there is none, returns the first
+// transaction.
 Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& when,
                                Recovery recovery);
 
-// Which transactions `log` shows: those behind a position or not before a time, up to another one.
+// Selects the transactions that `log` shows: those after a position or not before a time, up to
+// another one.
 class Transaction_Filter {
  public:
   Transaction_Filter(const std::optional<Moment>& since, const std::optional<Moment>& until)
@@ -33,7 +36,7 @@ class Transaction_Filter {
   bool operator()(const Transaction& transaction) const {
     return is_shown(transaction, !transaction.changes.empty());
   }
-  // Throws Exception if a time is asked for, and the file has none.
+  // Throws Exception if a time is given and the file has no time stamps.
   void require_times(Abstract_File& file, Recovery recovery) const;
 
  private:
@@ -42,71 +45,75 @@ class Transaction_Filter {
   const std::optional<Moment> since_, until_;
 };
 
-// ---- what is to be appended ---------------------------------------------------------------------
+// ---- changes to append --------------------------------------------------------------------------
 
 struct Wanted_Changes {
   std::vector<Change> changes;
   std::string comment;
-  bool has_valid_data = false;  // the transaction ends with such an entry, too
-  // Where the transaction ends that is taken back, for an undo stack (joedb/history/undo.h): a
-  // comment says it.
+  bool has_valid_data = false;  // the transaction also ends with a Valid_Data entry
+  // For an undo stack (joedb/history/undo.h): the end of the transaction that is taken back. A
+  // comment records it.
   std::optional<Offset> undone = {};
 };
 
-// What is done with entries at the end of the journal that are no complete transaction.
+// What to do if the entries at the end of the journal are not a complete transaction.
 enum class Unfinished {
-  refused,      // nobody knows where the last transaction begins
-  transaction,  // the caller has written them, as one transaction
+  refused,      // throw, because the start of the last transaction is unknown
+  transaction,  // the caller has written them as one transaction
 };
 
-// The opposite of the transaction that has the position, or of the last one that has changed
-// anything. `when` is no time.
+// Returns the inverse of the transaction that contains the position, or of the last transaction
+// that changed anything. `when` must not be a time.
 Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& when,
                               const Change_Options& options,
                               Unfinished unfinished = Unfinished::refused);
-// The same of a transaction that is known. Without changes if it has left everything as it was.
+// Returns the inverse of a known transaction. There are no changes if the transaction left
+// everything as it was.
 Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction,
                         const Change_Options& options);
-// Throws Exception, which says that the entries behind this position have no end.
+// Throws Exception with the message that the entries after this position have no end.
 [[noreturn]] void throw_unfinished(Offset begin);
 
-// For undo without --schema. Throws Exception, which says what would be dropped.
+// For undo without --schema. If the plan drops a table or field, throws Exception with its name.
 void require_no_drops(const Plan& plan);
 
-// "A..B": from the position, time or tag A to B; without them, from the beginning, to the end.
+// The range "A..B" between two positions, times or tags. Without A it starts at the start of the
+// journal; without B it ends at the end.
 struct Range_Of_Whens {
   std::string text;
   std::optional<When> from, to;
 };
 Range_Of_Whens parse_range(const std::string& text, std::int64_t now);
 
-// The opposite of all transactions of the range. Neither end is inside of a transaction.
+// Returns the inverse of all transactions of the range. Throws Exception if an end of the range is
+// inside a transaction.
 Wanted_Changes wanted_by_revert(Abstract_File& file, const Range_Of_Whens& range,
                                 const Change_Options& options);
 
-// A record as it was. Fields that were dropped since stay dropped, and those that were added since
-// stay as they are. `present` is the content at the end.
+// A record to restore, and the moment whose values it gets.
 struct Restored_Record {
   std::string table;
   Record_Id record;
   When when;
 };
+// Returns the change that restores the record. Fields dropped since stay dropped, and fields added
+// since keep their values. `present` is the content at the end of the journal.
 Wanted_Changes wanted_by_restore(Abstract_File& file, const Database& present,
                                  const Restored_Record& restored, const Change_Options& options);
 
-// The comment that makes a tag of this place, or of the end of the journal. A tag with this name is
-// only replaced if that is allowed.
+// Returns the comment that creates a tag for this place, or for the end of the journal. Throws
+// Exception if a tag with this name exists, unless may_replace is true.
 std::string comment_of_new_tag(Abstract_File& file, const std::string& name,
                                const std::optional<When>& when, bool may_replace);
-// The comment that removes it.
+// Returns the comment that removes the tag.
 std::string comment_of_removed_tag(Abstract_File& file, const std::string& name);
 
 // ---- writing ------------------------------------------------------------------------------------
 
 // Appends a transaction, which ends with a time stamp: a comment, the author, and a plan, which
-// must be for the present state. What the journal has behind its last end is ended first. Returns
-// what the transaction says about itself. No checkpoint is written. If it throws, a part may have
-// been written: roll back.
+// must be for the present state. Entries after the last end in the journal are first ended as a
+// transaction of their own. Returns the information about the new transaction. Writes no
+// checkpoint. If this throws, a part may have been written: roll back.
 Transaction_Info write_transaction(Writable_Database& database, const Wanted_Changes& wanted,
                                    const Plan& plan, const std::string& author, std::int64_t now);
 

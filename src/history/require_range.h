@@ -5,7 +5,7 @@
 
 namespace joedb::inline v1 {
 
-// Throws Exception unless the journal has these positions, in this order.
+// Throws Exception if a position is outside the journal, or if from > to.
 inline void require_range(const Readonly_Journal& journal, Offset from, Offset to) {
   const std::string& name = journal.get_file().get_name();
   for (const Offset position : {from, to})

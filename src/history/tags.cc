@@ -20,13 +20,13 @@ static std::optional<Offset> parse_position(std::string_view text) {
   return position;
 }
 
-// Whether people would take it for a number or a time, even if there is none like that.
+// True if users would take the text for a number or a time, even if it is not a valid one.
 static bool looks_like_a_moment(std::string_view text) {
   return text.find_first_not_of("0123456789-+:T") == text.npos || text == "now" ||
          text == "today" || text == "yesterday" || text == "tomorrow";
 }
 
-// Why the name is none; empty if it is good.
+// Returns the reason why the name is invalid; empty if it is valid.
 static std::string_view problem_of(std::string_view name) {
   if (name.empty()) return "the name is empty";
   if (name.size() > longest_tag_name) return "the name has more than 100 bytes";
@@ -139,7 +139,7 @@ std::optional<When> parse_when(std::string_view text, std::int64_t now) {
     when.moment = at(*position);
     return when;
   }
-  // A negative number would be seconds since 1970.
+  // parse_time() would take a negative number for seconds since 1970.
   if (!text.starts_with('-')) {
     if (const auto seconds = parse_time(text, now)) {
       when.moment = at_time(*seconds);

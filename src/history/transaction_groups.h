@@ -9,7 +9,7 @@
 
 namespace joedb::inline v1 {
 
-// Sums of transactions of the same hour, day or month (UTC), or of the same author.
+// Sums up the transactions of each hour, day or month (UTC), or of each author.
 class Transaction_Groups {
  public:
   enum class By { hour, day, month, author };
@@ -22,20 +22,20 @@ class Transaction_Groups {
   };
   struct Group {
     std::string name;  // "2026-01-31 12:00", "2026-01-31", "2026-01", or the author
-    // Of transactions without an author; of those before all time stamps.
+    // True for transactions without an author, or before the first time stamp.
     bool is_nameless = false;
     std::uint64_t transactions = 0;
     Offset bytes = 0;
     Counts counts;
-    std::map<Table_Id, std::pair<std::string, Counts>> tables;  // with the last name
+    std::map<Table_Id, std::pair<std::string, Counts>> tables;  // name: the last one
   };
 
   explicit Transaction_Groups(By by) : by_(by) {}
 
-  // A transaction without changes counts, too: its bytes are in the journal.
+  // Adds a transaction. One without changes counts too: its bytes are in the journal.
   void add(const Transaction_Summary& summary);
-  // By time or by name, the nameless first. The memory is proportional to their number, and to that
-  // of their tables.
+  // Returns the groups by time or by name, the nameless group first. The memory is proportional to
+  // the number of groups and of their tables.
   std::vector<Group> sorted() const;
 
  private:

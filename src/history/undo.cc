@@ -11,7 +11,7 @@ namespace joedb::inline v1 {
 
 static Change_Options change_options() {
   Change_Options options;
-  options.kept_values = index_t{1} << 20;  // what a drop has made unreachable is needed
+  options.kept_values = index_t{1} << 20;  // undoing a drop needs the values
   return options;
 }
 
@@ -33,7 +33,8 @@ Plan undo_transaction(Writable_Database& database, const Undo_Options& options) 
 
 namespace {
 
-// What is taken back by a transaction of an undo stack: where that ends.
+// Returns the end of the transaction that this undo or redo takes back; nullopt for other
+// transactions.
 std::optional<Offset> undone_by(const Transaction_Info& info) {
   for (const std::string& comment : info.comments) {
     if (!comment.starts_with(undone_mark)) continue;
@@ -45,13 +46,13 @@ std::optional<Offset> undone_by(const Transaction_Info& info) {
   return std::nullopt;
 }
 
-// The transactions of an author, or all, and which of them are undone.
+// The transactions of an author, or of all authors, and which of them are undone.
 class Undo_Stack {
  public:
   Undo_Stack(Writable_Database& database, const Undo_Stack_Options& options)
       : database_(database), options_(options), file_(journal_of(database)) {
     for (const Transaction_Summary& summary : Summaries(file_)) {
-      unfinished_.reset();  // only the last one counts; integrity entries may be behind it
+      unfinished_.reset();  // only the last transaction counts; integrity entries may follow it
       add(summary);
     }
   }
@@ -70,7 +71,7 @@ class Undo_Stack {
       if (!last) throw Exception("there is nothing to undo");
       Wanted_Changes wanted = take_back(*last, steps_[*last].applied, "undo: ");
       if (!wanted.changes.empty()) return write(wanted);
-      end = *last;  // it has left everything as it was
+      end = *last;  // the transaction left everything as it was
     }
   }
   Plan redo() const {
@@ -82,13 +83,13 @@ class Undo_Stack {
  private:
   struct Step {
     Offset end;                   // of the transaction
-    Transaction_Place applied;    // the same, or the last redo
-    Transaction_Place undo = {};  // the last undo
+    Transaction_Place applied;    // the transaction itself, or its last redo
+    Transaction_Place undo = {};  // its last undo
     bool is_undone = false;
     bool has_schema_changes = false;
   };
 
-  // With what has no checkpoint yet.
+  // Includes entries that have no checkpoint yet.
   static Past_File journal_of(Writable_Database& database) {
     database.flush();
     const Writable_Journal& journal = std::as_const(database).get_journal();
@@ -100,7 +101,7 @@ class Undo_Stack {
     if (const auto position = undone_by(summary)) {
       if (follow(place, *position)) return;
       if (options_.author.empty() || summary.author == options_.author) {
-        // The file was rewritten since: nobody knows what this has taken back.
+        // The file was rewritten since, and what this transaction took back is unknown.
         steps_.clear();
         ends_.clear();
         undone_.clear();
@@ -109,7 +110,7 @@ class Undo_Stack {
     }
     if (summary.tables.empty()) return;
     if (!options_.author.empty() && summary.author != options_.author) return;
-    // Comments divide a journal without ends: what is not the last part is known.
+    // Comments divide a journal without ends: only the extent of its last part is unknown.
     if (!summary.is_complete) unfinished_ = summary.begin;
     const bool has_schema_changes =
         std::any_of(summary.tables.begin(), summary.tables.end(),
@@ -119,7 +120,7 @@ class Undo_Stack {
     undone_.clear();
   }
 
-  // An undo or a redo of one of these transactions; returns whether it is.
+  // Handles an undo or redo of one of these transactions. Returns false if it is not one.
   bool follow(const Transaction_Place& place, Offset position) {
     const auto found =
         std::lower_bound(ends_.begin(), ends_.end(), position,
@@ -136,7 +137,7 @@ class Undo_Stack {
   }
   void note(Offset end, std::size_t number) { ends_.emplace_back(end, number); }
 
-  // The last one before steps_[end].
+  // Returns the last step before steps_[end] that is not undone; nullopt if there is none.
   std::optional<std::size_t> last_applied(std::size_t end) const {
     while (end > 0)
       if (!steps_[--end].is_undone) return end;
@@ -179,9 +180,10 @@ class Undo_Stack {
   const Undo_Stack_Options& options_;
   mutable Past_File file_;
   std::vector<Step> steps_;
-  std::vector<std::pair<Offset, std::size_t>> ends_;  // of all transactions; their steps
-  std::vector<std::size_t> undone_;                   // that can be redone, the last one last
-  std::optional<Offset> unfinished_;                  // where changes begin that have no end
+  // Ends of all transactions, undos and redos, with the indexes of their steps.
+  std::vector<std::pair<Offset, std::size_t>> ends_;
+  std::vector<std::size_t> undone_;   // steps that can be redone, in the order of their undos
+  std::optional<Offset> unfinished_;  // start of changes that have no end
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ class Plan_Writer {
   Plan_Writer(Writable_Database& database, const Plan& plan) : db_(database), plan_(plan) {}
 
   void run() {
+    // Drops free names, and deletions free keys, for the changes that follow.
     drop();
     rename();
     create();
@@ -43,7 +44,8 @@ class Plan_Writer {
     }
   }
 
-  // Names can be exchanged: those that are in the way get others, for a moment.
+  // Tables or fields may exchange their names: if a wanted name is taken, the first pass uses a
+  // temporary one.
   void rename() {
     for (const bool is_last : {false, true})
       for (const Change& change : plan_.changes) {
@@ -101,7 +103,8 @@ class Plan_Writer {
     }
   }
 
-  // A field can only be made while the table is there that it refers to.
+  // A reference field can only be added while the table that it refers to exists. Creates such a
+  // table, which the caller drops afterwards.
   Table_Id create_table_to_drop() {
     const Database& database = db_.get_database();
     db_.write(Create_Table{unused_name(
@@ -109,7 +112,7 @@ class Plan_Writer {
     return Table_Id(static_cast<std::uint16_t>(database.tables().size()));
   }
 
-  // The ids of what was made again.
+  // Return the new ids of tables and fields that were created again, and other ids unchanged.
   Table_Id present(Table_Id id) const {
     const auto found = table_ids_.find(id);
     return found == table_ids_.end() ? id : found->second;
@@ -136,7 +139,7 @@ class Plan_Writer {
       db_.write(Insert_Vector{id, change.record, change.size});
     std::vector<const Field_Change*> fields;
     for (const Field_Change& field : change.fields) fields.push_back(&field);
-    // A record gets into a unique index with the last field of its key.
+    // A record enters a unique index with the last field of its key.
     std::sort(fields.begin(), fields.end(), [&](const Field_Change* a, const Field_Change* b) {
       return present(change.table->id, a->field) < present(change.table->id, b->field);
     });
@@ -190,8 +193,8 @@ class Plan_Writer {
     Record_Id record() const { return change->record + index; }
   };
 
-  // Records may exchange their keys. Each is updated when its key is free; records that wait for
-  // each other are deleted and inserted again.
+  // Records may exchange their keys. Each record is updated when its new key is free; records that
+  // wait for each other are deleted and inserted again.
   void update_keys() {
     constexpr int passes = 4;
     for (int pass = 0; pass < passes && !waiting_.empty(); ++pass) {
@@ -246,7 +249,7 @@ class Plan_Writer {
   void insert_waiting() {
     for (const Change& insertion : reinserted_) insert_present(insertion);
   }
-  // With ids of the present.
+  // Inserts a record whose ids of table and fields are already the present ones.
   void insert_present(const Change& insertion) {
     db_.write(Insert{insertion.table->id, insertion.record});
     for (const Field_Change& field : insertion.fields)

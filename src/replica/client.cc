@@ -10,8 +10,8 @@
 
 namespace joedb::inline v1 {
 
-// Of the two locks, everybody takes that of the connection first, so that nobody waits for ever,
-// and nobody is kept from the local file by somebody who waits for a server.
+// Lock order: connection, then local file. So there is no deadlock, and no client holds the local
+// file while it waits for a server.
 class Client::Local_Lock {
  public:
   explicit Local_Lock(Local_Copy& local) : local_(local) { local_.lock_pull(); }
@@ -39,7 +39,7 @@ class Client::Transaction {
   const Local_Lock lock_;
 };
 
-// What is to be pushed before it is in the local file.
+// The entries to push, some of which are not in the local file yet.
 class Client::New_Entries final : public Source_File {
  public:
   New_Entries(const Local_Copy& local, Offset end)
@@ -64,15 +64,15 @@ Client::Client(Local_Copy& local, Connection& connection, Content_Check check)
   const Offset end = std::min(local_.get_checkpoint(), connection_.get_checkpoint());
   connection_.compare(local_.file(), journal_start, end, check_);
   common_ = end;
-  compare_new();  // a connection that was made anew may have found more
+  compare_new();  // the compare() of a connection that reconnects may find a newer checkpoint
 }
 
 Offset Client::get_checkpoint_difference() const {
   return is_connected() ? connection_.get_checkpoint() - local_.get_checkpoint() : 0;
 }
 
-// Where both have gone on since they were last compared, they may have parted: somebody else has
-// pushed after our own push had failed.
+// Compares the bytes that both copies have gained since the last comparison. They may differ:
+// another client may have pushed after a push of this client had failed.
 void Client::compare_new() {
   const Offset end = std::min(local_.get_checkpoint(), connection_.get_checkpoint());
   if (end <= common_) return;
@@ -80,8 +80,8 @@ void Client::compare_new() {
   common_ = end;
 }
 
-// Takes new bytes, unless the copies must be compared first, or another process has written to the
-// local file since the connection was asked. Returns whether nothing is left to do.
+// Copies new bytes, unless the copies must be compared first, or another process has written to the
+// local file since the connection was asked. Returns true if nothing is left to do.
 bool Client::take(const Abstract_File& source, Offset from, Offset end) {
   const Offset start = local_.get_checkpoint();
   if (local_.is_readonly()) return true;
@@ -92,7 +92,8 @@ bool Client::take(const Abstract_File& source, Offset from, Offset end) {
   return local_.get_checkpoint() >= end;
 }
 
-// Requires that this client does not hold the local lock, and may leave that of the connection.
+// Requires that this client does not hold the local lock. With takes_lock, it holds the lock of the
+// connection afterwards.
 void Client::pull_from_connection(System::Duration wait, bool takes_lock) {
   if (!is_connected()) return;
   bool is_done = false;
@@ -121,7 +122,7 @@ void Client::push_to_connection(Connection::After_Push after) {
   common_ = local_.get_checkpoint();
 }
 
-// What has no checkpoint yet.
+// Pushes entries that have no checkpoint yet.
 void Client::push_new_entries(Connection::After_Push after) {
   write_end();
   const Offset end = local_.prepare_checkpoint(level());
@@ -132,7 +133,7 @@ void Client::require_no_transaction() const {
   if (is_in_transaction_) throw Exception("this client is in a transaction");
 }
 
-// From the file first: what others have pulled need not come twice.
+// Reads the file first: entries that other processes have pulled need not be transferred twice.
 Offset Client::pull_once(System::Duration wait) {
   require_no_transaction();
   const Offset old = local_.get_checkpoint();
@@ -143,13 +144,13 @@ Offset Client::pull_once(System::Duration wait) {
   return local_.get_checkpoint() - old;
 }
 
-// A file does not say when there is more, so we look again and again.
 Offset Client::pull_for(System::Duration wait, System& system) {
   const Offset size = wait_for_entries(wait, system);
   local_.notify_observers();
   return size;
 }
 
+// A file does not signal new entries, so it is polled.
 Offset Client::wait_for_entries(System::Duration wait, System& system) {
   if (connection_.can_wait()) return pull_once(wait);
   constexpr System::Duration longest_pause = std::chrono::milliseconds(50);
@@ -174,7 +175,7 @@ Offset Client::pull_file() {
   return size;
 }
 
-// What is before the checkpoint never changes: no local lock is needed.
+// Bytes before the checkpoint never change, so no local lock is needed.
 void Client::push_if_ahead() {
   require_no_transaction();
   if (!is_connected()) return;
@@ -208,7 +209,7 @@ void Client::end_part() {
   has_parts_ = true;
 }
 
-// Of bytes that were pushed, all that this appends is there already.
+// After a push, everything that this appends has been appended already.
 void Client::checkpoint() {
   if (settings_.is_hard && local_.ahead_of_checkpoint() > 0)
     local_.prepare_checkpoint(Checkpoint_Level::hard);
@@ -216,7 +217,7 @@ void Client::checkpoint() {
   if (settings_.is_hard) local_.checkpoint(Checkpoint_Level::hard);
 }
 
-// Of entries that the connection has.
+// Writes a checkpoint for entries that the connection has.
 void Client::checkpoint_pushed() {
   checkpoint();
   if (is_connected()) common_ = local_.get_checkpoint();
@@ -242,24 +243,24 @@ void Client::transact_with_lock(const std::function<void()>& run) {
   } catch (...) {
     try {
       lock.cancel();
-    } catch (const std::exception&) {  // what is being thrown says more
+    } catch (const std::exception&) {  // the exception that is being thrown says more
       lock.abandon();
     }
     throw;
   }
 }
 
-// Returns whether the transaction is done. If it returns false, or throws, nothing has changed but
-// what run() has written a checkpoint for.
+// Returns true if the transaction is done. If this returns false or throws, nothing has changed,
+// except entries for which run() has written a checkpoint.
 bool Client::transact_without_lock(const std::function<void()>& run) {
   require_no_transaction();
-  // Who has the local lock must not wait for the other one.
+  // A client that holds the local lock must not wait for the lock of the connection (lock order).
   if (!is_optimistic_ || !connection_.can_push_without_lock() || is_shared() || !can_write() ||
       quiet_transactions_ < needed_quiet_transactions_)
     return false;
 
   bool is_pushing = false;
-  bool has_seen_old_data = false;  // perhaps
+  bool has_seen_old_data = false;  // possibly
   Offset start = 0;
   try {
     const Transaction transaction(*this);
@@ -278,6 +279,8 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
     note(false);
     return true;
   } catch (const Conflict&) {
+    // Backoff: each refusal doubles the number of quiet transactions that are needed. run() cannot
+    // be called again if it has written a checkpoint itself, because that cannot be rolled back.
     if (is_pushing && local_.get_checkpoint() == start) {
       constexpr int most = 1024;
       needed_quiet_transactions_ = std::min(2 * needed_quiet_transactions_, most);
@@ -291,8 +294,8 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
   return false;
 }
 
-// Whether a transaction that has thrown should be tried again. What pulling throws says less than
-// what it has thrown.
+// Returns true if others have written, so that a transaction that has thrown should be tried again.
+// Errors of pulling are ignored, because the exception of the transaction says more.
 bool Client::finds_news() {
   try {
     return pull_once({}) > 0 && can_write();
@@ -306,6 +309,8 @@ Client_Lock::Client_Lock(Client& client) : client_(client) {
   client.require_no_transaction();
   const Offset old = client.get_journal_checkpoint();
   if (client_.is_connected()) {
+    // Reads the file first, like pull_once(), and unlocks it before waiting for the connection
+    // (lock order).
     { const Client::Local_Lock lock(client_.local_); }
     client_.pull_from_connection({}, true);
   }
@@ -353,7 +358,8 @@ void Client_Lock::push_if_ahead() {
   client_.push_to_connection(Connection::After_Push::keep_lock);
 }
 
-// What the connection refuses must not count here: the copies would diverge for good.
+// Pushes before the checkpoint: if entries that the connection refuses had a checkpoint, the copies
+// would diverge permanently.
 void Client_Lock::write_and_end() {
   require_lock();
   client_.push_new_entries(Connection::After_Push::unlock);

@@ -18,8 +18,8 @@ void Call_Batches::wait_for(Call& call, const Run& run) {
   }
 }
 
-// Threads that were in a batch come again soon, mostly: without waiting for them, every second
-// batch would be small.
+// Threads of a batch mostly call again soon: without waiting for them, every second batch would be
+// small.
 void Call_Batches::run_next_batch(std::unique_lock<std::mutex>& lock, const Run& run) {
   runner_ = std::this_thread::get_id();
   constexpr System::Duration longest_wait = std::chrono::milliseconds(10);
@@ -33,6 +33,7 @@ void Call_Batches::run_next_batch(std::unique_lock<std::mutex>& lock, const Run&
   run(batch);
   const System::Duration duration = system_.now() - start;
   lock.lock();
+  // Decreases by at most one for each batch.
   expected_ = std::max(batch.size(), std::max(expected_, std::size_t{1}) - 1);
   last_duration_ = duration;
   for (Call* const call : batch) call->is_done = true;

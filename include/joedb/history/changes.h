@@ -12,48 +12,48 @@
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/table/database.h"
 
-// What has changed in a database, read from its journal: with old and new values, from any position
-// to any other, forwards and backwards.
+// Reads the changes of a database from its journal: with old and new values, between any two
+// positions, forwards or backwards.
 //
 //   for (const joedb::Transaction& transaction : joedb::Changes(file, from, to))
 //     for (const joedb::Change& change : transaction.changes) …
 //
-// A range goes from one position between two entries to another one, and is not behind the
-// checkpoint: as find_moment (journal/moment.h) gives it, or Transaction_Info. A transaction that
-// the range cuts is given with what is inside.
+// Both ends of a range are positions between two entries, and not past the checkpoint: find_moment
+// (journal/moment.h) and Transaction_Info have such positions. Where a range starts or ends inside
+// a transaction, only the part inside the range is returned.
 //
-// All functions and loops throw Exception for a range that the journal does not have, or that
-// begins or ends inside of an entry (which is seen when reading comes to it), Corruption_Error if
-// an entry is invalid or, where there are values, does not fit the tables; Io_Error;
-// std::bad_alloc. The transactions before an invalid entry are given first. After an error an
-// object is of no more use. Limits are those of load() (table/load.h); beyond them, time and memory
-// are proportional to the number of values that have changed. Not thread-safe.
+// All functions and loops throw Exception if the range is not in the journal, or if it starts or
+// ends inside an entry (which is detected when reading arrives there); Corruption_Error if an entry
+// is invalid or, where values are read, does not fit the tables; Io_Error; std::bad_alloc. The
+// transactions before an invalid entry are returned first. An object that has thrown cannot be used
+// further. The limits are those of load() (table/load.h); apart from what loading takes, time and
+// memory are proportional to the number of values that have changed. Not thread-safe.
 
 namespace joedb::inline v1 {
 
 struct Change_Options {
-  // What is read of the file: as for a Readonly_Journal.
+  // How much of the file is read: as for a Readonly_Journal.
   Recovery recovery = Recovery::none;
-  // How many of the values are kept that drops of tables and fields make unreachable: all together
-  // this number times as many as the journal has bytes, or times 16,777,216 if that is more. The
-  // values of other drops are left out.
+  // Limit on the number of values saved from dropped tables and fields: for all drops together,
+  // kept_values times the size of the journal in bytes, or times 16,777,216 if that is more. The
+  // values of a drop that would exceed the limit are left out.
   index_t kept_values = 1;
-  // For Changes: an update has all fields of its records, also those that have not changed.
+  // For Changes: an update has all fields of its records, including unchanged ones.
   bool has_all_fields = false;
-  // Only changes of these tables, and only those of a record with this id, if it is not null.
-  // Transactions without any are left out, and changes of others, marks and blobs. Without tables:
-  // all changes.
+  // If not empty: only changes of these tables and, if `record` is not null, only changes of the
+  // record with this id. Other changes, marks and blobs are left out, and so are transactions of
+  // which nothing remains. Empty: all changes, and `record` is ignored.
   std::vector<Table_Id> tables;
   Record_Id record;
 };
 
-// The tables that have, or had once, this name: one that was dropped and made again is two. Reads
-// the journal from its start.
+// Returns the tables that have, or once had, this name. A table that was dropped and created again
+// counts as two. Reads the journal from its start.
 std::vector<Table_Id> tables_named(Abstract_File& file, std::string_view name,
                                    Recovery recovery = Recovery::none);
 
-// An input iterator over objects with a function next() that returns the address of an item, valid
-// until the next call, or null.
+// An input iterator over an object whose function next() returns the address of an item, which is
+// valid until the next call, or null at the end.
 template <class Stream>
 class Stream_Iterator {
  public:
@@ -83,31 +83,31 @@ class Stream_Iterator {
 
 // ---- without values -----------------------------------------------------------------------------
 
-// The transactions of a range, in their order, with counts of what they have changed. This is
-// cheap: values are skipped, there are no tables in memory, and of the records a transaction has
-// changed no more is known than ranges of their ids. What is before the range is read, too, or
-// comes from a snapshot, for the names of tables and fields.
+// Iterates over the transactions of a range, in order, with counts of their changes. This is cheap:
+// it skips values, keeps no tables in memory, and stores only ranges of ids of the records that a
+// transaction has changed. It also reads what precedes the range, or takes it from a snapshot, for
+// the names of tables and fields.
 class Summaries {
  public:
   using Item = Transaction_Summary;
 
   // `file` must outlive it.
   Summaries(Abstract_File& file, Offset from, Offset to, const Change_Options& options = {});
-  // Everything before the checkpoint.
+  // The range is the whole journal, up to its checkpoint.
   explicit Summaries(Abstract_File& file, const Change_Options& options = {});
   ~Summaries();
   Summaries(Summaries&&) noexcept;
   Summaries& operator=(Summaries&&) noexcept;
 
-  // The next transaction, valid until the next call; null at the end.
+  // Returns the next transaction, valid until the next call; null at the end.
   const Transaction_Summary* next();
-  // One loop only: it goes on where the last one has ended.
+  // For one loop only: a second one continues where the first one ended.
   Stream_Iterator<Summaries> begin() { return Stream_Iterator<Summaries>(*this); }
   Stream_Iterator<Summaries> end() const { return {}; }
 
-  // Where the range ends. After next() has returned null, pull() makes it go on to what is the
-  // checkpoint of the file now, and returns whether there is anything new. A transaction that was
-  // not complete is not given again: its rest is another one.
+  // range_end() is the end of the range. After next() has returned null, pull() extends the range
+  // to the present checkpoint of the file, and returns true if there is anything new. An incomplete
+  // transaction is not returned again: its rest is returned as another transaction.
   Offset range_end() const;
   bool pull();
 
@@ -116,19 +116,20 @@ class Summaries {
   std::unique_ptr<Reader> reader_;
 };
 
-// The transaction that wrote the byte before this position: its own end is a position of it, its
-// beginning is the end of the one before. Nothing if there is none: the position is not behind the
-// beginning of the first one, or behind the checkpoint. Reads the journal from its start.
+// Returns the transaction that wrote the byte before this position: begin < position <= end.
+// Returns nullopt if there is none: the position is not after the start of the first transaction,
+// or is past the checkpoint. Reads the journal from its start.
 std::optional<Transaction_Summary> find_transaction(Abstract_File& file, Offset position,
                                                     const Change_Options& options = {});
 
 // ---- with values --------------------------------------------------------------------------------
 
-// The transactions of a range, in their order, with their changes.
+// Iterates over the transactions of a range, in order, with their changes.
 //
-// It has a database in memory that follows: it begins with the state at the beginning of the range,
-// as load() makes it, from a snapshot if there is one. So it needs the memory of the database (that
-// of a snapshot is mapped: what is touched of it), and of the changes of one transaction.
+// Keeps a database in memory and replays the transactions into it. The database starts with the
+// state at the start of the range, as load() makes it, from a snapshot if there is one. So this
+// needs memory for the database (only for the pages touched, in the part that is mapped from a
+// snapshot), and for the changes of one transaction.
 class Changes {
  public:
   using Item = Transaction;
@@ -140,17 +141,17 @@ class Changes {
   Changes(Changes&&) noexcept;
   Changes& operator=(Changes&&) noexcept;
 
-  // As of Summaries.
+  // As in Summaries.
   const Transaction* next();
   Stream_Iterator<Changes> begin() { return Stream_Iterator<Changes>(*this); }
   Stream_Iterator<Changes> end() const { return {}; }
   Offset range_end() const;
   bool pull();
 
-  // The state after the transaction that next() has returned; before the first call, the state at
-  // the beginning of the range.
+  // The state after the transaction that next() returned last; before the first call, the state at
+  // the start of the range.
   const Database& database() const;
-  // The same transaction without values.
+  // The summary of the transaction that next() returned last.
   const Transaction_Summary& summary() const;
 
  private:
@@ -165,20 +166,22 @@ inline Changes changes(Abstract_File& file, Offset from, Offset to,
 
 // ---- backwards ----------------------------------------------------------------------------------
 
-// Where a transaction is, as in Transaction_Info.
+// The positions of a transaction, as in Transaction_Info.
 struct Transaction_Place {
   Offset begin;
   Offset end;
 };
 
-// The transactions of a range from the last to the first: Reversed<Changes>, Reversed<Summaries>.
+// Iterates over the transactions of a range from the last to the first: Reversed<Changes>,
+// Reversed<Summaries>.
 //
-// A Summaries finds their positions, 16 bytes for each. Then the range is read in pieces, from the
-// last: each piece forwards, and its transactions are kept until they have been given. The first
-// piece is small, later ones twice as large as the one before, up to 64 MiB of the journal and
-// 65,536 transactions: so the newest ones come soon, and pieces are few. A piece is cut where its
-// transactions take more than 256 MiB of memory, unless one alone does. For each piece the state at
-// its beginning is loaded, which kept snapshots make faster.
+// A Summaries first finds their positions, which take 16 bytes for each. Then the range is read in
+// pieces, the last one first. Each piece is read forwards, and its transactions are kept until they
+// have been returned. The first piece is small, and each later one is twice as large as the one
+// before, up to 64 MiB of the journal and 65,536 transactions: the newest transactions come soon,
+// and there are few pieces. A piece is cut where its transactions take more than 256 MiB of memory,
+// unless a single one does. The state at the start of each piece is loaded, which is faster if
+// snapshots were kept.
 template <class Stream>
 class Reversed {
  public:
@@ -186,11 +189,11 @@ class Reversed {
   // `file` must outlive it.
   Reversed(Abstract_File& file, Offset from, Offset to, const Change_Options& options = {});
   explicit Reversed(Abstract_File& file, const Change_Options& options = {});
-  // Only these transactions, which are given in the order of the journal.
+  // Only these transactions. `places` must be in the order of the journal.
   Reversed(Abstract_File& file, std::vector<Transaction_Place> places,
            const Change_Options& options = {});
 
-  // The transaction before, valid until the next call; null when there is no more.
+  // Returns the previous transaction, valid until the next call; null when there are no more.
   const Item* next();
   Stream_Iterator<Reversed> begin() { return Stream_Iterator<Reversed>(*this); }
   Stream_Iterator<Reversed> end() const { return {}; }
@@ -201,8 +204,8 @@ class Reversed {
 
   Abstract_File* file_;
   Change_Options options_;
-  std::vector<Transaction_Place> places_;  // of those that have not been read
-  std::vector<Item> items_;                // of the piece that was read last
+  std::vector<Transaction_Place> places_;  // transactions not read yet
+  std::vector<Item> items_;                // of the piece read last
   Offset piece_size_ = Offset{1} << 18;
 };
 
@@ -211,16 +214,18 @@ extern template class Reversed<Changes>;
 
 // ---- from state to state ------------------------------------------------------------------------
 
-// What makes the state at position b of the state at position a, whichever is the later one, as few
-// changes: applied in their order, they do that. First tables and fields that are new or have
-// another name, by table; then records, sorted by table and record, with those fields alone whose
-// values differ; then drops. The state at the earlier one is loaded, and what is between the two
-// positions is read once; the memory is that of the database, and of the records that were touched
-// in between. There are no marks.
+// Returns the smallest list of changes that turns the state at position a into the state at
+// position b. Either position may be the later one. The changes must be applied in order: first new
+// tables and fields; then records, sorted by table and record, each with only the fields whose
+// values differ; then drops. Renames come first if b is the later position, and last otherwise.
+// There are no marks.
+//
+// Loads the state at the earlier position, and reads the journal between the two positions once.
+// Needs memory for the database and for the records touched between the positions.
 std::vector<Change> net_changes(Abstract_File& file, Offset a, Offset b,
                                 const Change_Options& options = {});
 
-// What takes these changes back, the last one first.
+// Returns the changes that undo these, in the opposite order. Marks are left out.
 std::vector<Change> reversed(const std::vector<Change>& changes);
 
 }  // namespace joedb::inline v1

@@ -15,7 +15,7 @@
 
 namespace joedb::inline v1 {
 
-// A set of record ids: a bit for each id up to the largest one.
+// A set of record ids, with one bit for each id up to the largest one.
 class Id_Set {
  public:
   std::size_t size() const { return size_; }
@@ -31,7 +31,7 @@ class Id_Set {
     words_[word] ^= std::uint64_t{1} << (id % bits);
     value ? ++size_ : --size_;
   }
-  // The first id that is not less; -1 if there is none.
+  // Returns the smallest id in the set that is not less than `id`, or -1 if there is none.
   index_t next(index_t id) const {
     auto word = static_cast<std::size_t>(id / bits);
     if (word >= words_.size()) return -1;
@@ -50,22 +50,22 @@ class Id_Set {
   std::size_t size_ = 0;
 };
 
-// The records of a table that have a property, kept up to date: after each commit, pull and
-// rollback. Generated code makes it:
+// The records of a table that match a predicate, kept up to date after each commit, pull and
+// rollback. Generated code creates it:
 //
 //     auto old = db.live_person([](const values_of_person& person) { return person.age > 80; });
 //     old.on_added([](id_of_person id) { … });
 //     for (const id_of_person id : old) …
 //
-// What is not committed yet is not seen, but for what was there when the query was made. Functions
-// are called when the set has the new content; they follow the rules of observers
-// (history/observers.h). It may outlive the database: then it does not change any more. Takes a bit
-// for each record of the table. Not thread-safe.
+// Uncommitted changes are not visible, except those made before the query was created. The set is
+// updated for a record before a function is called for it; the functions follow the rules of
+// observers (history/observers.h). The query may outlive the database, and does not change any more
+// then. Takes one bit of memory for each record of the table. Not thread-safe.
 template <class Id>
 class Live_Query {
   struct State {
     Id_Set ids;
-    // Shared, because one may set another in its place while it runs.
+    // Shared, because a function may replace itself while it runs.
     using Function = std::shared_ptr<const std::function<void(Id)>>;
     Function on_added, on_changed, on_removed;
     static void call(Function f, index_t id) {
@@ -88,7 +88,7 @@ class Live_Query {
   };
 
  public:
-  // In the order of their ids. Valid while the set does not change.
+  // Iterates in the order of the ids. Invalidated by each change of the set.
   class iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
@@ -121,15 +121,16 @@ class Live_Query {
   bool empty() const { return size() == 0; }
   bool contains(Id id) const { return state_->ids.contains(id.get_id()); }
 
-  // Called when a record comes into the set; when one that stays there has changed; when one was
-  // deleted, or has the property no more. Each takes the place of the one that was set before.
+  // Set the function that is called when a record enters the set; when a record of the set has
+  // changed and stays in it; when a record of the set was deleted or no longer matches. The
+  // function replaces the one that was set before.
   void on_added(std::function<void(Id)> f) { state_->on_added = shared(std::move(f)); }
   void on_changed(std::function<void(Id)> f) { state_->on_changed = shared(std::move(f)); }
   void on_removed(std::function<void(Id)> f) { state_->on_removed = shared(std::move(f)); }
 
-  // For generated code. has_property(change, i): whether row i of a change has it, with its new
-  // values. is_same(change, i): whether an update is none. `first`: the records
-  // that have it now; nothing if they are to be looked for.
+  // For generated code. has_property(change, i) returns true if row i of a change matches, with its
+  // new values. is_same(change, i) returns true if row i is an update that changes no value.
+  // `first`: the ids of the records that match now; null to search for them.
   template <class Has_Property, class Is_Same>
   Live_Query(Observers& observers, Table_Id table, const Id_Set* first, Has_Property has_property,
              Is_Same is_same)
@@ -146,7 +147,7 @@ class Live_Query {
     const auto on_change = [state = state_, has_property, is_same](const Change& change,
                                                                    index_t& row) {
       while (row < change.size) {
-        const index_t i = row;  // if the predicate throws, it is asked again the next time
+        const index_t i = row;  // if the predicate throws, it is called again the next time
         const bool is_in = change.kind != Change::Kind::deleted && has_property(change, i);
         ++row;
         state->change(change.record.value() + i, is_in, is_same(change, i));

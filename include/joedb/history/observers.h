@@ -10,13 +10,13 @@
 #include "joedb/table/change_observer.h"
 #include "joedb/table/database.h"
 
-// Functions that are called when records have changed: after each commit, pull and rollback.
-// Generated code has them typed (history/typed_history.h).
+// Calls functions of the program when records have changed: after each commit, pull and rollback.
+// Generated code has typed versions of these functions (history/typed_history.h).
 
 namespace joedb::inline v1 {
 
-// Functions are called until this object is destroyed, or end() is called. It may outlive the
-// database.
+// Keeps a subscription: its functions are called until this object is destroyed, or end() is
+// called. May outlive the database.
 class [[nodiscard]] Subscription {
  public:
   Subscription() = default;
@@ -38,24 +38,24 @@ class [[nodiscard]] Subscription {
   std::function<void()> end_;
 };
 
-// Collects what changes in the observed tables of a database. A commit is one batch: what was
-// written, or pulled, between two checkpoints; of a record it has what is different, as a
-// Transaction has it. Batches are given when the checkpoint is behind them, what is rolled back
-// never.
+// Collects the changes in the observed tables of a database. A commit is one batch: everything
+// written or pulled between two checkpoints. A batch has the net change of each record, as a
+// Transaction has it. It is delivered once its entries are covered by a checkpoint; rolled-back
+// changes are never delivered.
 //
-// Until it has been told, a change takes the memory of its old and new values, and about 0.4 KB for
-// each field where single records have changed that are not next to each other. Until the commit,
-// updates take up to 6 MiB more for each field. Tables that nobody observes cost nothing. Not
+// Until it is delivered, a change takes the memory of its old and new values, plus about 0.4 KB for
+// each field of a single changed record whose neighbours have not changed. Until the commit,
+// updates take up to 6 MiB more for each field. Tables that are not observed cost nothing. Not
 // thread-safe.
 class Observers final : public Change_Observer {
  public:
-  // Changes of records of one table: inserted, updated or deleted. An update has all fields of the
-  // record, also those that are the same, and some of its records may be the same.
-  // It begins with record `row` of the change, and adds 1 to that before it tells of a record: if
-  // that throws, it goes on behind it the next time.
+  // Receives a change of records of one table, of kind inserted, updated or deleted. An update has
+  // all fields of the record, including unchanged ones, and some of its records may be unchanged.
+  // The function starts with record `row` of the change, and increments `row` before it reports a
+  // record: if that throws, the next call continues with the record after it.
   using On_Change = std::function<void(const Change& change, index_t& row)>;
-  // Called after a rollback, when the tables are those of the checkpoint. What it returns is called
-  // later, in its place among the changes, and again if it throws.
+  // Called after a rollback, when the tables have the content at the checkpoint. The function that
+  // it returns is called later, in order with the changes, and again if it throws.
   using On_Rollback = std::function<std::function<void()>()>;
 
   explicit Observers(Database& database);
@@ -63,14 +63,15 @@ class Observers final : public Change_Observer {
   Observers(const Observers&) = delete;
   Observers& operator=(const Observers&) = delete;
 
-  // Changes from now on, or since the last commit, if the table was observed before. Functions are
-  // called for each change in the order of their subscription, and may do with the database what
-  // they like, but destroy it: commits in them are told afterwards. They may subscribe, and end
-  // subscriptions. If one throws, the exception leaves the function that has committed, pulled or
-  // rolled back, whose work is done; what was not told is told the next time.
+  // Subscribes to changes from now on, or since the last commit if the table was already observed.
+  // Functions are called for each change in the order of their subscription. They may do anything
+  // with the database except destroy it: commits that they make are delivered afterwards. They may
+  // also subscribe, and end subscriptions. If one throws, the exception propagates from the
+  // function that committed, pulled or rolled back, whose work is done; changes that were not
+  // delivered are delivered the next time.
   Subscription subscribe(Table_Id table, On_Change on_change, On_Rollback on_rollback = {});
 
-  // The records of a table as they are now, as insertions of at most 4096 records.
+  // Calls f for the present records of a table, as insertions of at most 4096 records.
   void for_each_record(Table_Id table, const std::function<void(const Change&)>& f) const;
 
   // Change_Observer

@@ -14,36 +14,37 @@
 #include "joedb/history/transaction.h"
 #include "joedb/journal/moment.h"
 
-// Names of positions. A tag is a comment in the journal, "tag: v1 = 137": it goes where the journal
-// goes, and a program that knows no tags reads it as any other comment. A later tag with the same
-// name replaces it; the comment "tag: v1" removes it.
+// Names of positions. A tag is a comment in the journal, "tag: v1 = 137": it is copied with the
+// journal, and a program that does not know tags reads it as any other comment. A later tag with
+// the same name replaces it; the comment "tag: v1" removes it.
 
 namespace joedb::inline v1 {
 
 inline constexpr std::string_view tag_mark = "tag: ";
 inline constexpr std::size_t longest_tag_name = 100;  // bytes
 
-// Throws Exception, which says why, if this cannot be the name of a tag: it is empty or too long;
-// has blanks, control characters or "..", begins with - or ., ends with .; is not UTF-8; or is, or
+// Throws Exception, with the reason, if this cannot be the name of a tag: it is empty or too long;
+// has blanks, control characters or ".."; begins with - or .; ends with .; is not UTF-8; or is, or
 // looks like, a position or a time.
 void require_tag_name(std::string_view name);
 
-// The comment that makes the tag, and the one that removes it. They require a good name.
+// Return the comment that creates the tag, and the one that removes it. Require a valid name.
 std::string tag_text(std::string_view name, Offset position);
 std::string tag_removal_text(std::string_view name);
 
-// What a comment says that makes or removes a tag; nothing for other comments. The name refers to
-// the comment. For those who give the entries of a journal other positions, too: they must write
-// the comment again.
+// The content of a comment that creates or removes a tag; `name` refers to the text of the comment.
+// Code that moves the entries of a journal to other positions needs this too: it must rewrite such
+// comments.
 struct Tag_Comment {
   std::string_view name;
-  std::optional<Offset> position;  // nothing: it is removed
+  std::optional<Offset> position;  // nullopt: the tag is removed
 };
+// Returns nullopt for other comments.
 std::optional<Tag_Comment> parse_tag(std::string_view comment);
 
 struct Tag {
   Offset position = 0;
-  // The transaction that has written the tag: where it ends, its time and its author.
+  // The transaction that wrote the tag: its end, its time and its author.
   Offset written_at = 0;
   std::optional<std::int64_t> time;
   std::string author;
@@ -54,16 +55,17 @@ class Tags {
  public:
   using Map = std::map<std::string, Tag, std::less<>>;
 
-  // To be called for all transactions, in their order. Comments that are no tags are passed by.
+  // Adds the tags of a transaction. Must be called for all transactions, in order. Ignores comments
+  // that are not tags.
   void read(const Transaction_Info& transaction);
 
   const Map& by_name() const { return tags_; }
-  // Throws Exception if there is no such tag: the message has names that there are.
+  // Throws Exception if there is no such tag. The message has names of existing tags.
   const Tag& at(std::string_view name) const;
-  // For the end of a message that there is no such tag: names that there are.
+  // Returns the end of an error message for a missing tag: names of existing tags.
   std::string known_names(std::string_view instead_of) const;
-  // The names of the tags with a position in (begin, end], that of a transaction, in the order of
-  // positions.
+  // Returns the names of the tags whose position is in (begin, end] of the transaction, in the
+  // order of their positions.
   std::vector<std::string> names_of(const Transaction_Info& transaction) const;
 
  private:
@@ -71,27 +73,28 @@ class Tags {
   std::set<std::pair<Offset, std::string>> by_position_;
 };
 
-// Reads the journal from its start. Throws as Summaries (changes.h) does.
+// Reads the journal from its start. Throws what Summaries (changes.h) throws.
 Tags read_tags(Abstract_File& file, Recovery recovery = Recovery::none);
 
 // ---- places as people write them ----------------------------------------------------------------
 
 // A place in the history: a position, a time, or the name of a tag.
 struct When {
-  std::string text;              // as it was written
-  std::optional<Moment> moment;  // nothing: the text is the name of a tag
+  std::string text;              // as the user wrote it
+  std::optional<Moment> moment;  // nullopt: the text is the name of a tag
 };
 
-// A number is a position; a time is what parse_time (base/time.h) reads at `now`; other texts that
-// can be names of tags are. Nothing for those that cannot.
+// Parses a place. A number is a position. A text that parse_time (base/time.h) accepts, with `now`,
+// is a time. Any other text that can be the name of a tag is one. Returns nullopt otherwise.
 std::optional<When> parse_when(std::string_view text, std::int64_t now);
 
-// The moment itself, or the position of the tag. Throws Exception if the file has no such tag, or
-// if the position of the tag is no place between two entries in front of the tag; and as Summaries
-// does.
+// Returns the moment itself, or the position of the tag. Throws Exception if the file has no such
+// tag, or if the position of the tag is not between two entries that precede the tag; and what
+// Summaries throws.
 Moment resolve(Abstract_File& file, const When& when, Recovery recovery = Recovery::none);
 
-// The position of resolve(): throws as that and as find_moment.
+// Returns the position of the moment that resolve() returns. Throws what resolve() and
+// find_moment() throw.
 Offset find_position(Abstract_File& file, const When& when, Recovery recovery = Recovery::none);
 
 }  // namespace joedb::inline v1

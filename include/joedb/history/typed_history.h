@@ -16,28 +16,28 @@
 #include "joedb/history/versions.h"
 #include "joedb/table/typed.h"
 
-// The typed side of the history: what has changed, as structs of generated code, and functions that
-// are called when something changes.
+// Typed access to the history for generated code: changes as structs of the generated types, and
+// functions that are called when records change.
 //
 // In these templates, Row is a generated struct row_of_TABLE: types `Id` and `Values`, the constant
-// `table`, and assign(row, field, values, i), which writes value i to the member of the field.
+// `table`, and assign(row, field, values, i), which copies value i to the member of the field.
 
 namespace joedb::inline v1 {
 
-// One record that has changed. Owns its values.
+// One changed record. Owns its values.
 template <class Row>
 struct Typed_Change {
   Change::Kind kind = Change::Kind::inserted;  // inserted, updated or deleted
   typename Row::Id id;
-  typename Row::Values before = {};  // initial values if it is inserted
-  typename Row::Values after = {};   // initial values if it is deleted
+  typename Row::Values before = {};  // initial values for an insertion
+  typename Row::Values after = {};   // initial values for a deletion
 
   bool is_insertion() const { return kind == Change::Kind::inserted; }
   bool is_update() const { return kind == Change::Kind::updated; }
   bool is_deletion() const { return kind == Change::Kind::deleted; }
 };
 
-// Requires 0 <= i < change.size.
+// Return the values of record i before and after the change. Require 0 <= i < change.size.
 template <class Row>
 typename Row::Values values_before(const Change& change, index_t i) {
   typename Row::Values row = {};
@@ -52,7 +52,7 @@ typename Row::Values values_after(const Change& change, index_t i) {
     if (!field.new_values.is_empty()) Row::assign(row, field.field, field.new_values, i);
   return row;
 }
-// Whether record i of an update has the values that it had before.
+// True if `change` is an update and record i has the same values as before.
 inline bool is_same_record(const Change& change, index_t i) {
   return change.kind == Change::Kind::updated &&
          std::all_of(change.fields.begin(), change.fields.end(), [&](const Field_Change& field) {
@@ -60,8 +60,8 @@ inline bool is_same_record(const Change& change, index_t i) {
          });
 }
 
-// The records of one table that have changed in a transaction, one by one. It refers to the
-// transaction.
+// The changed records of one table in a transaction, one by one. The transaction must outlive this
+// object.
 template <class Row>
 class Typed_Changes {
  public:
@@ -117,15 +117,16 @@ class Typed_Changes {
   const std::vector<Change>* changes_;
 };
 
-// One version of a record. Owns its values; copies share the transactions.
+// One version of a record. Owns its values; copies share the Transaction_Info.
 template <class Row>
 struct Typed_Version {
   typename Row::Values values = {};
-  std::shared_ptr<const Transaction_Info> from;   // that has written it
-  std::shared_ptr<const Transaction_Info> until;  // that has ended it; null: it is as now
+  std::shared_ptr<const Transaction_Info> from;  // the transaction that wrote this version
+  // The transaction that ended this version; null: the version is current.
+  std::shared_ptr<const Transaction_Info> until;
 };
 
-// All versions of a record, the first one first (history/versions.h).
+// All versions of a record, the oldest one first (history/versions.h).
 template <class Row>
 class Typed_Versions : public std::vector<Typed_Version<Row>> {
  public:
@@ -140,7 +141,7 @@ class Typed_Versions : public std::vector<Typed_Version<Row>> {
   }
 };
 
-// The keys from one to another one, both included.
+// A range of keys that includes both of its ends.
 template <std::size_t field_count>
 class Key_Range {
  public:
@@ -172,23 +173,25 @@ class Key_Range {
 
 // Base of the generated class Database.
 //
-// Observers. `on_TABLE_inserted(f)` and the like call f with old and new values, as they are at the
-// commit: after each checkpoint of a database that is written alone; of a client, after each
-// transaction and pull, when it holds no lock; after each pull of a Readonly_Client. What is rolled
-// back is never seen. All that was written or pulled at once is one batch: of each record it has
-// what is different, deletions before insertions with the same id. A checkpoint that a
-// transaction writes by the database tells at once. Functions may read the database, write to it,
-// and subscribe: see Observers for order and exceptions: where one throws, the commit counts, and
-// locks are released. The values can be kept: they own their strings. The database itself is at the
-// end of all that is told, and may be ahead of that: a record that was inserted may be gone
-// already. Subscribing counts as a change of the database: no other thread may read it meanwhile.
+// Observers. `on_TABLE_inserted(f)` and similar functions call f with old and new values, as of the
+// commit: after each checkpoint of a database that is opened without a client; after each
+// transaction and pull of a client, when it holds no lock; after each pull of a Readonly_Client.
+// Rolled-back changes are never reported. Everything written or pulled at once is one batch: it has
+// the net change of each record, and deletions precede insertions with the same id. If a
+// transaction writes a checkpoint through the database itself, changes are reported at once. The
+// functions may read the database, write to it, and subscribe; see Observers for order and
+// exceptions. If a function throws, the commit is kept and locks are released. The reported values
+// own their strings and may be kept. The database itself is at the end of all reported changes, or
+// further: a record reported as inserted may already be deleted. Subscribing counts as a change of
+// the database: no other thread may read it at the same time.
 //
-// Histories. `changes`, `history` and `at` read the file, up to its checkpoint; what has no
-// checkpoint is not there. They throw what `Changes` throws, and Exception for a Readonly_Database,
-// which has been read once.
+// Histories. `changes`, `history` and `at` read the file up to its checkpoint; entries without a
+// checkpoint are not visible. They throw what `Changes` throws, and Exception for a
+// Readonly_Database, which reads its file only once.
 class Typed_History : public Typed_Database {
  public:
-  // What has changed between two positions: all if `to` is 0. Updates have all fields.
+  // Returns the changes between two positions; `to` = 0 stands for the checkpoint. Updates have all
+  // fields.
   Changes changes(Offset from = journal_start, Offset to = 0) const {
     Change_Options options;
     options.has_all_fields = true;
@@ -202,7 +205,7 @@ class Typed_History : public Typed_Database {
     return Typed_Versions<Row>(record_versions(file(), Row::table, record, {}));
   }
 
-  // f(id, values)
+  // Calls f(id, values).
   template <class Row, class F>
   Subscription on_inserted(F f) const {
     return observe<Row>(Change::Kind::inserted, [f](auto id, const Change& change, index_t i) {
@@ -210,7 +213,7 @@ class Typed_History : public Typed_Database {
       f(id, after);
     });
   }
-  // f(id, old values, new values)
+  // Calls f(id, old values, new values). Skips records whose values are unchanged.
   template <class Row, class F>
   Subscription on_updated(F f) const {
     return observe<Row>(Change::Kind::updated, [f](auto id, const Change& change, index_t i) {
@@ -220,7 +223,7 @@ class Typed_History : public Typed_Database {
       f(id, before, after);
     });
   }
-  // f(id, old values)
+  // Calls f(id, old values).
   template <class Row, class F>
   Subscription on_deleted(F f) const {
     return observe<Row>(Change::Kind::deleted, [f](auto id, const Change& change, index_t i) {
@@ -233,7 +236,8 @@ class Typed_History : public Typed_Database {
   Live_Query<typename Row::Id> live(Predicate predicate) const {
     return live<Row>(nullptr, std::move(predicate));
   }
-  // key(values): the key of the record in the index.
+  // Returns a query for the records whose key is in [from, to]. key(values) returns the key of a
+  // record.
   template <class Row, class Index_Type, class Get_Key>
   Live_Query<typename Row::Id> live_range(const Index_Type& index,
                                           const typename Index_Type::Wanted& from,
@@ -244,7 +248,7 @@ class Typed_History : public Typed_Database {
       return range.has(Index_Type::parts(key(row)));
     };
     const auto used = std::as_const(engine()).table(Row::table).records().used_count();
-    // Records that were never given a key are in no index.
+    // The index lacks records whose key was never set: then all records must be searched.
     if (index.size() != static_cast<std::size_t>(used)) return live<Row>(nullptr, predicate);
     Id_Set ids;
     const auto end = index.end();

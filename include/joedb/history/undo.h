@@ -10,51 +10,54 @@
 namespace joedb::inline v1 {
 
 struct Undo_Options {
-  // Any position of the transaction but its beginning, as find_transaction() takes it. 0: the last
-  // transaction that has changed something.
+  // Any position of the transaction except its start, as for find_transaction(). 0: the last
+  // transaction that changed something.
   Offset position = 0;
   Conflicts conflicts = Conflicts::refuse;
-  // Without it, a transaction that has changed tables or fields is refused.
+  // If false, a transaction that changed tables or fields is refused.
   bool may_change_schema = true;
 };
 
-// Writes the opposite changes of a transaction before the checkpoint, checked: a value that has
-// changed since is a conflict. If the plan is not possible, nothing was written. What was written
-// is as if the caller had written it: it has no comment, no end and no checkpoint.
+// Takes back a transaction that is before the checkpoint: compares its inverse changes with the
+// present state, and writes them. A value that has changed since is a conflict. If the plan is not
+// possible, nothing is written. The entries are like entries of the caller: there is no comment, no
+// end and no checkpoint.
 //
-// Throws Exception if there is no such transaction, or it has changed nothing; if it is at the end
-// of the journal and is not complete (Transaction_Info): it may be several; what net_changes() and
-// write_plan() throw: in that last case a part may have been written, and rollback() must come.
+// Throws Exception if there is no such transaction, if it has changed nothing, or if it is at the
+// end of the journal and not complete (Transaction_Info), since it may be several transactions.
+// Also throws what net_changes() and write_plan() throw: in the last case a part may have been
+// written, and the caller must call rollback().
 [[nodiscard]] Plan undo_transaction(Writable_Database& database, const Undo_Options& options = {});
 
 // ---- an undo stack ------------------------------------------------------------------------------
 
-// undo() takes the last transaction back that was not taken back yet, the next undo() the one
-// before it; redo() takes the last undo() back, until something else is written. What has been
-// undone is read from the journal, where comments say it: it holds for all programs, and after
-// opening the file again. joedb undo and undo_transaction() write no such comment: what they write
-// is a transaction as others.
+// undo() takes back the last transaction that has not been taken back yet, the next undo() the one
+// before it. redo() takes back the last undo(), until something else is written. Comments in the
+// journal say what has been undone: this is the same for all programs, and survives reopening the
+// file. joedb undo and undo_transaction() write no such comment: their transactions are like any
+// other.
 //
-// Transactions must have an end (Transaction_Info): clients and tools write one, other programs
-// with the option timestamp_transactions, or write_valid_data(). Each call reads the journal from
-// its start, without values.
+// Transactions must have an end (Transaction_Info): clients and tools write one, other programs do
+// so with the option timestamp_transactions, or with write_valid_data(). Each call reads the
+// journal from its start, without values, and includes entries without a checkpoint.
 struct Undo_Stack_Options {
-  // Only transactions of this author are undone, and only those of this author end redo(). It is
-  // the author of the new transaction, too. Empty: all transactions.
+  // Only transactions of this author are undone, and only those of this author end redo(). Also the
+  // author of the new transaction. Empty: all transactions are undone.
   std::string author = {};
   Conflicts conflicts = Conflicts::refuse;
-  // Without it, the stack ends at a transaction that has changed tables or fields.
+  // If false, the stack ends at a transaction that changed tables or fields.
   bool may_change_schema = true;
-  std::function<std::int64_t()> now = {};  // seconds since 1970; {}: the clock
+  std::function<std::int64_t()> now = {};  // seconds since 1970; {}: the system clock
 };
 
-// Whether there is something to undo or redo. Conflicts are not looked for.
+// True if there is a transaction to undo or redo. False if the journal ends with changes that have
+// no end. Does not detect conflicts.
 bool can_undo(Writable_Database& database, const Undo_Stack_Options& options = {});
 bool can_redo(Writable_Database& database, const Undo_Stack_Options& options = {});
 
-// Appends a transaction, which ends with a time stamp, and no checkpoint. If the plan is not
-// possible, nothing was written, and the stack is as before. Throws Exception if there is nothing
-// to undo or redo; if the journal ends with changes that have no end, which may be those of several
+// Append a transaction that ends with a time stamp, and write no checkpoint. If the plan is not
+// possible, nothing is written, and the stack is unchanged. Throw Exception if there is nothing to
+// undo or redo, or if the journal ends with changes that have no end, which may be those of several
 // transactions; and what undo_transaction() throws.
 [[nodiscard]] Plan undo(Writable_Database& database, const Undo_Stack_Options& options = {});
 [[nodiscard]] Plan redo(Writable_Database& database, const Undo_Stack_Options& options = {});

@@ -12,19 +12,19 @@
 
 namespace joedb::inline v1 {
 
-// A value of any of the ten types, in the order of their codes. A string is a view.
+// A value of one of the ten types, in the order of their codes. A string is a view.
 using Value = std::variant<std::string_view, std::int32_t, std::int64_t, Record_Id, bool, float,
                            double, std::int8_t, std::int16_t, Blob>;
 
 inline Type_Code type_of(const Value& value) { return static_cast<Type_Code>(value.index() + 1); }
 
-// Whether both have the same type and the same bits: so a NaN is the same as itself, and 0.0 is not
+// True if both have the same type and the same bits: a NaN is the same as itself, and 0.0 is not
 // the same as -0.0.
 bool is_same(const Value& a, const Value& b);
 
-// Values of one type that were copied from a column: as much memory as in the column, but nothing
-// for long stretches of default values, and none beside the object for a single value of at most 8
-// bytes. A copyable value; views stay valid until it changes.
+// Values of one type, copied from a column. They take as much memory as in the column, but none for
+// long runs of default values, and none outside this object for a single value of at most 8 bytes.
+// Copyable; views stay valid until the object changes.
 class Values {
  public:
   Values() = default;
@@ -36,7 +36,7 @@ class Values {
   index_t size() const { return size_; }
   bool is_empty() const { return size_ == 0; }
 
-  // Require 0 <= i < size(); get requires the type that the values have.
+  // Require 0 <= i < size(). get() requires that T is the type of the values.
   Value operator[](index_t i) const;
   template <Field_Value T>
   T get(index_t i) const {
@@ -55,25 +55,25 @@ class Values {
     }
   }
 
-  // All throw std::bad_alloc. The types must be the same.
+  // The append functions throw std::bad_alloc. The types must be the same.
   void append(const Value& value);
-  // Rows [first, first + size) of a column that has them.
+  // Appends rows [first, first + size) of a column, which must have them.
   void append(const Column_Base& column, index_t first, index_t size);
-  // Values [first, first + size) of others.
+  // Appends values [first, first + size) of another object.
   void append(const Values& other, index_t first, index_t size);
   void append_defaults(index_t size);
 
-  // Whether values [first, first + size) have the bits of rows [row, row + size) of a column of the
-  // same type that has them. Fast where both are default values.
+  // True if values [first, first + size) have the same bits as rows [row, row + size) of a column
+  // of the same type, which must have them. Fast where both are default values.
   bool is_same(index_t first, index_t size, const Column_Base& column, index_t row) const;
-  // So many bytes they take, about.
+  // Returns the approximate memory of the values, in bytes.
   std::size_t memory() const;
 
   friend bool operator==(const Values& a, const Values& b);
 
  private:
-  // Values one behind the other; of strings the texts, and where each of them ends. Both are empty
-  // as long as all values are default values.
+  // Consecutive values. For strings: the concatenated texts, and the end of each of them. Both
+  // members are empty while all values are default values.
   struct Part {
     std::string bytes;
     std::vector<std::size_t> ends;
@@ -81,7 +81,7 @@ class Values {
   };
   static constexpr index_t rows_of_part = 4096;
 
-  // A value of such a type that is alone is in single_, and there are no parts: most changes are of
+  // A single value of such a type is stored in single_, and there are no parts: most changes have
   // one value.
   template <Field_Value T>
   static constexpr bool can_be_single =
@@ -91,7 +91,7 @@ class Values {
     return load<T>(reinterpret_cast<const char*>(&single_));
   }
 
-  // Requires size() == 1, and no parts.
+  // Requires size() == 1 and no parts.
   void move_single_to_part();
   template <Field_Value T>
   void append_one(T value);
@@ -99,8 +99,8 @@ class Values {
   bool is_same_part(const Part& part, index_t row_of_part, index_t size, const Column<T>& column,
                     index_t row) const;
 
-  // Calls f(part, rows, room) until there are `size` more values: room at the end of a part that
-  // has so many rows. f appends that many.
+  // Calls f(part, rows, room) until `size` more values are appended. `part` has `rows` values; f
+  // must append `room` values to it.
   template <class F>
   void append_in_parts(index_t size, F f);
   template <Field_Value T>
@@ -108,7 +108,7 @@ class Values {
 
   Type_Code type_ = Type_Code::none;
   index_t size_ = 0;
-  std::uint64_t single_ = 0;  // its bytes, then zeros
+  std::uint64_t single_ = 0;  // bytes of the value, padded with zeros
   std::vector<Part> parts_;
 };
 

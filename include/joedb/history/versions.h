@@ -9,19 +9,20 @@
 
 namespace joedb::inline v1 {
 
-// What a record was from one transaction to another one.
+// The values of a record from one transaction to another.
 struct Record_Version {
-  // One value for each field that the table had.
+  // One value for each field that the table had then.
   std::vector<std::pair<Field_Id, Values>> fields;
-  Transaction_Info from;                  // that has written it
-  std::optional<Transaction_Info> until;  // that has changed or deleted it; nothing: it is as now
+  Transaction_Info from;  // transaction that wrote this version
+  // The transaction that changed or deleted the record; nullopt: the version is current.
+  std::optional<Transaction_Info> until;
 };
 
-// All versions of a record up to the checkpoint, the first one first, at most one for each
-// transaction. Where an id was used again, all records that had it are there. Versions before and
-// after a change of fields differ in their fields.
+// Returns all versions of a record up to the checkpoint, the oldest one first, at most one for each
+// transaction. If the id was used again, the versions of all records that had it are included.
+// Versions before and after a change of fields have different fields.
 //
-// Of `options`, the tables and the record do not count. The journal is decoded twice, without
+// `options.tables` and `options.record` are ignored. The journal is decoded twice, without the
 // values of other records: time is proportional to its size, memory to the result. Throws what
 // Summaries throws.
 std::vector<Record_Version> record_versions(Abstract_File& file, Table_Id table, Record_Id record,

@@ -7,13 +7,14 @@
 #include "joedb/replica/client.h"
 #include "joedb/table/writable_database.h"
 
-// Clients for programs without a compiled schema. Those of generated code work in the same way.
-// What a client promises about pulling, pushing and failures is in client.h. Not thread-safe: each
-// thread opens the file for itself, and has its own client.
+// Clients for programs without a compiled schema. The clients of generated code work in the same
+// way. The contract for pulling, pushing and failures is in client.h. Not thread-safe: each thread
+// must open the file itself, and have its own client.
 
 namespace joedb::inline v1 {
 
-// Holds what the client works on, so that it is made before the client.
+// Holds the store that the client works on. A base class, so that the store is constructed before
+// the client.
 template <class Store>
 class Client_Store {
  protected:
@@ -27,14 +28,15 @@ class Client_Store {
                                     Journal_Options options) {
     const bool is_alone = !file.is_shared() && &connection == &Connection::dummy;
     if (!options.recovery && !is_alone) options.recovery = Recovery::keep;
-    if constexpr (!requires { Store::program_schema(); })  // its options say it
+    // For a compiled schema, its options decide.
+    if constexpr (!requires { Store::program_schema(); })
       if (!options.ends_transactions) options.ends_transactions = true;
     return options;
   }
 };
 
-// A client with tables. `file` and `connection` must outlive it; without a connection, the file
-// itself is what several processes share (Open_Mode::shared_write). The constructor throws what
+// A client with tables. `file` and `connection` must outlive it. Without a connection, several
+// processes can share the file itself (Open_Mode::shared_write). The constructor throws what
 // Writable_Database throws, and Content_Mismatch if file and connection have diverged. Nothing is
 // pulled from the connection before pull() or a transaction.
 class Writable_Database_Client : private Client_Store<Writable_Database>, public Client {
@@ -46,21 +48,21 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
     settings().end = Transaction_Settings::End::valid_data;
   }
 
-  // What transaction() calls, as an object (Group_Client).
+  // The type of the function that transaction() calls, for Group_Client.
   using Transaction_Function = std::function<void(const Database&, Writable_Database&)>;
 
-  // The tables as of the last pull or transaction. Addresses of tables change when a transaction
-  // fails.
+  // The tables as of the last pull or transaction. A failed transaction changes the addresses of
+  // the tables.
   const Database& get_database() const { return store_.get_database(); }
 
   // Calls f(const Database&, Writable_Database&) in a transaction (Client::transaction), and
-  // returns what it returns. If f throws, what it has written is rolled back, in memory and in the
-  // file, except what is before a checkpoint that f has written itself.
+  // returns its result. If f throws, everything it has written is rolled back, in memory and in the
+  // file, except entries before a checkpoint that f has written itself.
   template <class F>
   auto transaction(F&& f) {
     return Client::transaction([&] { return f(get_database(), store_); });
   }
-  // The same; a comment says why, and a time stamp ends it (Client::explain).
+  // The same, with a comment that gives the reason, and a time stamp at the end (Client::explain).
   template <class F>
   auto transaction(std::string_view why, F&& f) {
     return transaction([&](auto&&... content) {
@@ -73,7 +75,7 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
   friend class Writable_Database_Client_Lock;
 };
 
-// The same without tables: for blobs, comments, and programs that read entries themselves. The
+// A client without tables: for blobs, comments, and programs that read entries themselves. The
 // constructor throws what Bare_Journal throws, and Content_Mismatch.
 class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Client {
  public:
@@ -88,12 +90,12 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
 
   using Transaction_Function = std::function<void(Writable_Journal&)>;
 
-  // Calls f(Writable_Journal&) in a transaction. The same conditions.
+  // Calls f(Writable_Journal&) in a transaction, under the same conditions.
   template <class F>
   auto transaction(F&& f) {
     return Client::transaction([&] { return f(store_.get_journal()); });
   }
-  // The same; a comment says why, and a time stamp ends it (Client::explain).
+  // The same, with a comment that gives the reason, and a time stamp at the end (Client::explain).
   template <class F>
   auto transaction(std::string_view why, F&& f) {
     return transaction([&](auto&&... content) {
@@ -107,7 +109,7 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
 };
 
 // A transaction (Client_Lock) that gives access to the tables and the journal. The client must
-// outlive it. The result of get_database is to be used only until the transaction ends.
+// outlive it. The result of get_database() may be used only until the transaction ends.
 class Writable_Database_Client_Lock : public Client_Lock {
  public:
   // Throws what Client_Lock throws.
@@ -119,7 +121,7 @@ class Writable_Database_Client_Lock : public Client_Lock {
   Writable_Database& database_;
 };
 
-// The same without tables.
+// The same for a client without tables.
 class Writable_Journal_Client_Lock : public Client_Lock {
  public:
   explicit Writable_Journal_Client_Lock(Writable_Journal_Client& client)
@@ -130,23 +132,24 @@ class Writable_Journal_Client_Lock : public Client_Lock {
   Writable_Journal& journal_;
 };
 
-// Follows a file that others write, without tables. It takes the lock of the header only for
-// moments, and never that of a transaction.
+// Follows a file that others write, without tables. Takes the lock of the header only briefly, and
+// never that of a transaction.
 class Readonly_Client {
  public:
   // `file` must outlive the client. Throws what Readonly_Journal throws.
   explicit Readonly_Client(Abstract_File& file) : journal_(file) {}
-  // Looks for a newer checkpoint. Returns the number of bytes by which it has advanced. Throws what
-  // Readonly_Journal::pull throws; the checkpoint before counts then.
+  // Reads a newer checkpoint, if there is one. Returns the number of bytes by which the checkpoint
+  // has advanced. Throws what Readonly_Journal::pull throws; the previous checkpoint then stays
+  // valid.
   Offset pull() { return journal_.pull(); }
-  // To replay the new entries.
+  // For replaying the new entries.
   Readonly_Journal& get_journal() { return journal_; }
 
  private:
   Readonly_Journal journal_;
 };
 
-// The same, with tables.
+// Follows a file that others write, with tables.
 class Readonly_Database_Client {
  public:
   // `file` must outlive the client. Throws what Readonly_Journal and load (table/load.h) throw.
@@ -154,9 +157,9 @@ class Readonly_Database_Client {
     load(database_, journal_);
   }
   const Database& get_database() const { return database_; }
-  // Replays what others have written since the last pull. Returns the number of bytes. If an entry
-  // is invalid, throws Corruption_Error: the tables have the entries before it, and every later
-  // pull throws, too.
+  // Replays what others have written since the last pull. Returns the number of bytes. Throws
+  // Corruption_Error if an entry is invalid: the tables then have the entries before it, and every
+  // later pull throws, too.
   Offset pull() {
     const Offset size = journal_.pull();
     load(database_, journal_);

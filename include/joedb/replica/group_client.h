@@ -17,13 +17,13 @@
 
 namespace joedb::inline v1 {
 
-// Puts the calls that wait at the same moment into batches. One of the waiting threads runs a batch
+// Combines calls that wait at the same time into batches. One of the waiting threads runs a batch
 // while the others wait for it.
 class Call_Batches {
  public:
   // A call of a waiting thread.
   struct Call {
-    std::exception_ptr error;  // null: it has succeeded
+    std::exception_ptr error;  // null: success
     bool is_done = false;
   };
   // Runs all calls of a batch, and sets their errors. Must not throw.
@@ -31,8 +31,8 @@ class Call_Batches {
 
   explicit Call_Batches(System& system) : system_(system) {}
 
-  // Returns when run() has run a batch with this call. Throws Exception if the thread is running a
-  // batch.
+  // Returns after run() has run a batch with this call. Throws Exception if this thread is running
+  // a batch.
   void wait_for(Call& call, const Run& run);
 
  private:
@@ -40,27 +40,27 @@ class Call_Batches {
 
   System& system_;
   std::mutex mutex_;
-  Condition arrived_;  // a call, for the thread that begins a batch
-  Condition ended_;    // a batch
+  Condition arrived_;  // a call has arrived, for the thread that starts a batch
+  Condition ended_;    // a batch has ended
   std::vector<Call*> waiting_;
-  std::thread::id runner_;            // of a batch; none: nobody runs one
-  std::size_t expected_ = 0;          // so many calls come again soon
-  System::Duration last_duration_{};  // of a batch
+  std::thread::id runner_;            // thread that runs a batch; default: none
+  std::size_t expected_ = 0;          // number of calls expected in the next batch
+  System::Duration last_duration_{};  // of the last batch
 };
 
-// Transactions of several threads on one client. Those that wait at the same moment become one
-// transaction of the client: one checkpoint, one push, one sync, for all of them. So a slow
-// connection carries as many more transactions as there are threads.
+// Runs transactions of several threads on one client. Transactions that wait at the same time
+// become one transaction of the client: one checkpoint, one push and one sync for all of them. So
+// the rate of transactions over a slow connection is multiplied by up to the number of threads.
 //
 //     city::Client client(file, connection);
 //     joedb::Group_Client group(client);
 //     // in each thread:
 //     group.transaction([](city::Writable_Database& db) { db.new_city("Oslo"); });
 //
-// Functions of observers (history/typed_history.h) are called between two batches, by one of the
+// Observer functions (history/typed_history.h) are called between two batches, by one of the
 // threads: they must not write.
 //
-// Thread-safe. Nothing else may use the client meanwhile.
+// Thread-safe. Nothing else may use the client at the same time.
 template <class Client_Type>
 class Group_Client {
   using Function = typename Client_Type::Transaction_Function;
@@ -76,14 +76,14 @@ class Group_Client {
   explicit Group_Client(Client_Type& client, System& system = System::real())
       : client_(client), batches_(system) {}
 
-  // Calls f() as the transaction() of the client does, in this thread or another one, after and
-  // before those of other threads, and returns a copy of what it returns. When this returns, the
-  // whole batch counts.
+  // Calls f() as the transaction() of the client does, in this thread or another one, before or
+  // after those of other threads, and returns a copy of its result. When this returns, the whole
+  // batch is committed.
   //
-  // If f throws, nothing of it counts, and this throws the same. The functions of the same batch
-  // are called again then, without it, after a rollback that takes as long as opening the file. So
-  // f may be called several times: it must bear that outside of the database. If the checkpoint or
-  // the push fails, this throws in all threads of the batch.
+  // If f throws, nothing that it has written is kept, and this throws the same exception. The other
+  // functions of the batch are then called again, after a rollback that takes as long as opening
+  // the file. So f may be called several times: its effects outside the database must be
+  // repeatable. If the checkpoint or the push fails, this throws in all threads of the batch.
   template <class F>
   auto transaction(F&& f) {
     using Result = typename Result_Of<F, Function>::type;
@@ -96,7 +96,8 @@ class Group_Client {
     }
   }
 
-  // Calls f() while no transaction runs: to read the tables, or to pull.
+  // Calls f() while no transaction runs, to read the tables or to pull. Returns a copy of its
+  // result.
   template <class F>
   auto exclusively(F&& f) {
     using Result = std::decay_t<decltype(f())>;
@@ -111,8 +112,8 @@ class Group_Client {
 
  private:
   struct Transaction : Call_Batches::Call {
-    Function function;                 // empty:
-    std::function<void()> alone = {};  // this is called instead
+    Function function;  // if empty, `alone` is called
+    std::function<void()> alone = {};
   };
 
   void run(Function function) {
@@ -129,7 +130,7 @@ class Group_Client {
     if (transaction.error) std::rethrow_exception(transaction.error);
   }
 
-  // What is thrown is the error of the calls, also for want of memory.
+  // All exceptions become errors of the calls, including std::bad_alloc.
   void run_batch(const std::vector<Call_Batches::Call*>& batch) noexcept {
     bool has_transactions = false;
     for (Call_Batches::Call* const call : batch) {
@@ -148,7 +149,8 @@ class Group_Client {
     }
   }
 
-  // All that have not failed yet. Returns false if one of them has thrown: nothing counts then.
+  // Runs the transactions that have not failed yet. Returns false if one of them has thrown: then
+  // all of them were rolled back.
   bool run_transactions(const std::vector<Call_Batches::Call*>& batch) noexcept {
     Transaction* failed = nullptr;
     std::exception_ptr error;
@@ -170,7 +172,7 @@ class Group_Client {
       });
       return true;
     } catch (...) {
-      // The client may have called the functions again, and have failed otherwise.
+      // The client may have called the functions again, and failed with another error.
       if (failed != nullptr && std::current_exception() == error) {
         failed->error = error;
         return false;

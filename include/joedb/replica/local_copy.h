@@ -9,8 +9,8 @@
 
 namespace joedb::inline v1 {
 
-// A client's own copy of a journal, with or without tables, as the client sees it. Derive from this
-// for another kind of copy; the two kinds below serve all clients of this library.
+// The local copy of a journal, with or without tables, as the client sees it. The two classes below
+// serve all clients of this library; derive from this class for another kind of copy.
 //
 // Not thread-safe.
 class Local_Copy {
@@ -20,52 +20,53 @@ class Local_Copy {
   Local_Copy(const Local_Copy&) = delete;
   Local_Copy& operator=(const Local_Copy&) = delete;
 
-  // The file of the journal. Up to get_checkpoint() its bytes never change.
+  // The file of the journal. Its bytes before get_checkpoint() never change.
   virtual const Abstract_File& file() const = 0;
   virtual bool is_readonly() const = 0;
   virtual Offset get_checkpoint() const = 0;
-  // Number of bytes that were appended since the checkpoint. 0 between transactions, unless one was
+  // Number of bytes appended since the checkpoint. 0 between transactions, unless one was
   // abandoned.
   virtual Offset ahead_of_checkpoint() const = 0;
   // True if entries follow the last end of a transaction (Writable_Journal::is_unfinished).
   virtual bool is_unfinished() const { return ahead_of_checkpoint() > 0; }
 
-  // Takes the write lock, if others share the file, waiting for it, and reads what they have
-  // written. Throws Exception if there are own entries behind the checkpoint, Corruption_Error,
+  // Takes the write lock if others share the file, waiting for it, and reads what they have
+  // written. Throws Exception if there are own entries past the checkpoint, Corruption_Error,
   // Io_Error; the lock is not held then.
   virtual void lock_pull() = 0;
   virtual void unlock() noexcept = 0;
 
-  // These need the lock. A read-only copy throws Exception.
+  // The functions below require the lock. A read-only copy throws Exception.
 
-  // Appends [checkpoint, end) of another copy, with a soft checkpoint. Requires that there is
-  // nothing behind the checkpoint. Throws Corruption_Error if the bytes are not whole valid
-  // entries; nothing has changed then.
+  // Appends [checkpoint, end) of another copy, and writes a soft checkpoint. Requires that there
+  // are no entries past the checkpoint. Throws Corruption_Error if the bytes are not whole valid
+  // entries; the copy is unchanged then.
   virtual void copy_from(const Abstract_File& source, Offset end) = 0;
   virtual void write(const Valid_Data& entry) = 0;
   virtual void write(const Timestamp& entry) = 0;
   virtual void write(const Comment& entry) = 0;
-  // Appends what the next checkpoint of this level would append, and returns where that will be.
+  // Appends the entries that the next checkpoint of this level would append, and returns the
+  // position where that checkpoint will be.
   virtual Offset prepare_checkpoint(Checkpoint_Level level) = 0;
-  // Reads into data[0, size) what is at `offset`, also where it is not in the file yet.
+  // Reads the bytes at `offset` into data[0, size), including bytes that are not in the file yet.
   virtual void read(char* data, std::size_t size, Offset offset) const = 0;
-  // Writes a checkpoint behind all entries. If it throws, the checkpoint before counts.
+  // Writes a checkpoint after all entries. If it throws, the previous checkpoint stays valid.
   virtual void checkpoint(Checkpoint_Level level) = 0;
 
-  // Drops what is behind the checkpoint, in memory and in the file. Does not need the lock. A
-  // read-only copy has nothing to drop.
+  // Drops the entries past the checkpoint, in memory and in the file. Does not require the lock.
+  // No-op for a read-only copy.
   virtual void rollback() = 0;
 
-  // What others write is written elsewhere, too (Writable_Journal::set_copy).
+  // Says that others write the journal elsewhere, too (Writable_Journal::set_copy).
   virtual void set_copy() {}
 
-  // Called between transactions, without the lock, when something was committed, pulled or rolled
-  // back: observers of tables are told. Throws what their functions throw.
+  // Calls the observers of the tables. Called between transactions, without the lock, after a
+  // commit, pull or rollback. Throws what their functions throw.
   virtual void notify_observers() {}
 };
 
 // A copy that can be written. Store: Writable_Database, Bare_Journal, or a class with the same
-// functions. It must outlive this object.
+// functions. The store must outlive this object.
 template <class Store>
 class Writable_Copy final : public Local_Copy {
  public:
@@ -102,11 +103,12 @@ class Writable_Copy final : public Local_Copy {
   Store& store_;
 };
 
-// Follows a file that others write: can be pulled, not written.
+// A copy that follows a file that others write: it can be pulled, but not written.
 class Readonly_Copy final : public Local_Copy {
  public:
-  // `journal` must outlive this object. `advance` replays it up to its checkpoint: called here and
-  // at each lock_pull, also where there is nothing new. What it throws passes through.
+  // `journal` must outlive this object. `advance` replays the journal up to its checkpoint. It is
+  // called here and by each lock_pull(), even if there is nothing new. Its exceptions are passed
+  // on.
   Readonly_Copy(Readonly_Journal& journal, std::function<void()> advance)
       : journal_(journal), advance_(std::move(advance)) {
     advance_();
@@ -118,7 +120,7 @@ class Readonly_Copy final : public Local_Copy {
   Offset ahead_of_checkpoint() const override { return 0; }
   void lock_pull() override {
     journal_.pull();
-    advance_();  // also where nothing has come: the last time may have failed
+    advance_();  // even if nothing is new: the last call may have failed
   }
   void unlock() noexcept override {}
   void copy_from(const Abstract_File&, Offset) override { refuse(); }

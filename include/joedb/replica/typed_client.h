@@ -6,14 +6,14 @@
 #include "joedb/replica/clients.h"
 #include "joedb/table/typed_writer.h"
 
-// The base of the clients that joedbc generates. What they promise about pulling, pushing and
-// failures is in client.h. Not thread-safe: each thread opens the file for itself.
+// The base of the clients that joedbc generates. The contract for pulling, pushing and failures is
+// in client.h. Not thread-safe: each thread must open the file itself.
 
 namespace joedb::inline v1 {
 
-// A generated Writable_Database as a client sees it (Local_Copy). Its schema is brought up to date
-// in the first transaction, after the first pull, so that the copies of two programs with the same
-// new schema do not diverge.
+// A generated Writable_Database as a client sees it (Local_Copy). Its schema is upgraded in the
+// first transaction, after the first pull, so that the copies of two programs with the same new
+// schema do not diverge.
 template <class Writer>
 class Client_Database : public Writer {
  public:
@@ -25,7 +25,7 @@ class Client_Database : public Writer {
   using Writer::notify_observers;
   using Writer::require_current_schema;
   using Writer::unlock;
-  // Observers are told when the client has released its locks.
+  // These functions do not notify observers: the client does so after it has released its locks.
   void checkpoint(Checkpoint_Level level) { this->checkpoint_unobserved(level); }
   void rollback() { this->rollback_unobserved(); }
   void write(const Valid_Data&) { this->write_valid_data(); }
@@ -37,10 +37,10 @@ class Client_Database : public Writer {
 template <class Writer>
 class Typed_Client : private Client_Store<Client_Database<Writer>>, public Client {
  public:
-  // Both must outlive the client. Runs a transaction that brings the schema up to that of the
-  // program. A client that cannot write pulls, and throws Out_Of_Date if the schema is older than
-  // that of the program. Throws Schema_Mismatch if it is incompatible, what opening the file
-  // throws, and what pulling and pushing throw.
+  // Both must outlive the client. Runs a transaction that upgrades the schema to that of the
+  // program. A client that cannot write pulls instead, and throws Out_Of_Date if the schema is
+  // older than that of the program. Throws Schema_Mismatch if the schema is incompatible, what
+  // opening the file throws, and what pulling and pushing throw.
   explicit Typed_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                         Content_Check check = Content_Check::fast,
                         const Journal_Options& options = {})
@@ -58,16 +58,16 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
     }
   }
 
-  // What transaction() calls, as an object (Group_Client).
+  // The type of the function that transaction() calls, for Group_Client.
   using Transaction_Function = std::function<void(Writer&)>;
 
   // The tables as of the last pull or transaction. The reference stays valid.
   const typename Writer::Database_Type& get_database() const { return this->store_; }
 
-  // Calls f(Writable_Database&) with the write lock, after a pull; then writes a checkpoint and
-  // pushes. Returns what f returns. If f throws, everything it has written is rolled back, in
-  // memory and in the file (which takes as long as opening); addresses, iterators and strings of
-  // the database are not valid any more then.
+  // Takes the write lock, pulls, calls f(Writable_Database&), pushes and writes a checkpoint.
+  // Returns the result of f. If f throws, everything it has written is rolled back, in memory and
+  // in the file. This takes as long as opening the file, and invalidates addresses, iterators and
+  // strings of the database.
   template <class F>
   auto transaction(F&& f) {
     constexpr bool takes_reference = std::is_invocable_v<F&, Writer&>;
@@ -75,7 +75,8 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
     if constexpr (takes_reference)
       return Client::transaction([&] { return f(static_cast<Writer&>(this->store_)); });
   }
-  // The same; a comment says why, which `joedb log` shows, and a time stamp ends it.
+  // The same, with a comment that gives the reason, which `joedb log` shows, and a time stamp at
+  // the end.
   template <class F>
   auto transaction(std::string_view why, F&& f) {
     return transaction([&](Writer& database) {
@@ -90,8 +91,8 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
   Writer& writer() { return this->store_; }
 };
 
-// Base of the generated File_Client: a file that several processes share, without a connection. The
-// file is created if there is none.
+// Base of the generated File_Client: works on a file that several processes share, without a
+// connection. Creates the file if it does not exist.
 template <class Client_Type>
 class Typed_File_Client : private File_Holder<File>, public Client_Type {
  public:
@@ -103,14 +104,14 @@ class Typed_File_Client : private File_Holder<File>, public Client_Type {
   using File_Holder<File>::file;
 };
 
-// Base of the generated Client_Lock: a transaction whose end is where the program says. The client
+// Base of the generated Client_Lock: a transaction that the program ends explicitly. The client
 // must outlive it.
 template <class Client_Type>
 class Typed_Client_Lock : public Client_Lock {
  public:
   // Throws what Client_Lock throws.
   explicit Typed_Client_Lock(Client_Type& client) : Client_Lock(client), client_(client) {}
-  // The generated Writable_Database. Not to be written to after the end of the transaction.
+  // The generated Writable_Database. It must not be written to after the end of the transaction.
   auto& get_database() const { return client_.writer(); }
 
  private:
@@ -121,7 +122,7 @@ class Typed_Client_Lock : public Client_Lock {
 template <class Reader>
 class Typed_Readonly_Client {
  public:
-  // `file` must outlive the client. Throws what Readonly_Database throws: Out_Of_Date, for example,
+  // `file` must outlive the client. Throws what Readonly_Database throws, for example Out_Of_Date
   // if the schema of the file is older than that of the program.
   explicit Typed_Readonly_Client(Abstract_File& file) : journal_(file) {
     for (const Index_Definition& index : Reader::program_schema().indexes)
@@ -135,9 +136,9 @@ class Typed_Readonly_Client {
 
   const Reader& get_database() const { return database_; }
 
-  // Reads what others have written; returns the number of bytes. Strings of the database are not
-  // valid afterwards. Throws Exception if the schema was changed, Corruption_Error if an entry is
-  // invalid, and then at every pull from there on; the tables have the entries before it.
+  // Reads what others have written. Returns the number of bytes. Invalidates strings of the
+  // database. Throws Exception if the schema was changed. Throws Corruption_Error if an entry is
+  // invalid: the tables then have the entries before it, and every later pull throws, too.
   Offset pull() {
     const Offset size = journal_.pull();
     load(content_, journal_);
