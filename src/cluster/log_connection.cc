@@ -23,13 +23,14 @@ namespace {
 constexpr Offset delivered_size = Offset{1} << 24;
 constexpr std::size_t most_in_batch = std::size_t{1} << 26;
 constexpr std::chrono::milliseconds shortest_lease{100};
-constexpr std::chrono::hours longest_lease{24};  // that others respect: Record::lease
-// A machine that orders messages no more may answer for some seconds as if it did.
+// Other clients do not respect a longer one: Record::lease.
+constexpr std::chrono::hours longest_lease{24};
+// A deposed leader may keep answering for some seconds.
 constexpr int late_answers = 20;
 constexpr std::chrono::milliseconds late_answer_pause{500};
-// A connection can be opened while the log replaces a machine that has failed.
+// Long enough to open a connection while the log replaces a failed machine.
 constexpr System::Duration opening_time = std::chrono::seconds(15);
-// For a message that the log has, by its own word.
+// Limit on the time to read a message that the log says it has.
 constexpr System::Duration longest_read = std::chrono::seconds(10);
 
 std::unique_ptr<Abstract_File> open_file(const std::string& path) {
@@ -54,13 +55,13 @@ class Log_Connection::Session {
   Number append_archive(const Abstract_File& file, Offset end, const std::string& place);
 
  private:
-  // The lock that is in force, or was when it was seen last.
+  // The lock in force, as it was last seen.
   struct Lock {
     Number number = 0;  // of its message; 0: unknown
     std::uint64_t writer = 0;
     std::string owner;
     System::Duration lease{};
-    System::Time seen{};  // the last sign of life
+    System::Time seen{};  // time of the last sign of life of its holder
   };
 
   template <class F>
@@ -87,7 +88,7 @@ class Log_Connection::Session {
   bool is_archived(Offset position);
   struct Archive {
     std::unique_ptr<Abstract_File> file;
-    Log_State state;  // where it ends
+    Log_State state;  // at the end of the file
   };
   Archive open_archive(Offset from);
   void skip_archive(const Abstract_File& local, Offset from, Offset end, bool is_new);
@@ -119,17 +120,17 @@ class Log_Connection::Session {
   Messages messages_;
   Replicated_Log::Promise promise_;
 
-  std::mutex mutex_;  // what follows, and the log
-  Log_State known_;   // the newest that was seen
+  std::mutex mutex_;  // guards log_ and the members below
+  Log_State known_;   // the newest state that was seen
   Offset checkpoint_ = journal_start;
   std::optional<Log_Reader> reader_;
-  std::optional<Log_Reader> compared_;  // the push that was compared last
+  std::optional<Log_Reader> compared_;  // has the push that was compared last
   Lock lock_;
   const Abstract_File* local_ = nullptr;
   bool tries_once_ = false;
-  System::Time patience_end_ = System::Time::max();  // then Connection_Lost is thrown
-  bool has_unanswered_append_ = false;  // in this push: nobody knows whether it has come through
-  bool has_given_lock_ = false;         // to the client, which has not given it back
+  System::Time patience_end_ = System::Time::max();  // after this, Connection_Lost is not retried
+  bool has_unanswered_append_ = false;  // in this push: one may have succeeded without an answer
+  bool has_given_lock_ = false;         // to the client, which has not returned it
   std::int64_t reconnections_ = 0;
 
   std::condition_variable stopping_;
@@ -137,7 +138,7 @@ class Log_Connection::Session {
   std::thread keeper_;
 };
 
-// Calls f() until it gets an answer.
+// Calls f() until it does not throw Connection_Lost.
 template <class F>
 auto Log_Connection::Session::retry(F&& f) {
   Retry_Pause pause(system_);
@@ -195,7 +196,7 @@ Log_Connection::Session::~Session() {
 
 // ---- the log ------------------------------------------------------------------------------------
 
-// Calls f(), again if messages that it needs were moved to an archive meanwhile.
+// Calls f(), and calls it again if messages that it needs were moved to an archive meanwhile.
 template <class F>
 void Log_Connection::Session::repeat_if_shortened(F&& f) {
   for (int repetitions = 0;;) {
@@ -213,8 +214,8 @@ void Log_Connection::Session::repeat_if_shortened(F&& f) {
   }
 }
 
-// Appends behind message state().number. Returns false if there are others behind it. A message
-// that was sent more than once is there once: each try names the same last message.
+// Appends after message state().number. Returns false if there are other messages after it. A
+// message that was sent more than once is appended once: each try names the same last message.
 bool Log_Connection::Session::append(const std::vector<std::string>& messages) {
   bool is_repeated = false;
   return retry([&] {
@@ -234,7 +235,8 @@ bool Log_Connection::Session::has_appended(const std::string& first_message) {
   return message && message->bytes == first_message;
 }
 
-// After a power cut of machines that had promised less, others may have continued another journal.
+// After a reconnection, checks that message state().number is unchanged. After a power cut of
+// machines that had promised less, others may have continued another journal.
 void Log_Connection::Session::require_known_message() {
   if (reconnections_ == log_.reconnections()) return;
   const std::int64_t reconnections = log_.reconnections();
@@ -272,15 +274,17 @@ void Log_Connection::Session::look_at_newest() {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// The state after the first message that knows the last position up to `end` where a push ends.
-// Requires that the journal of the first message that is there does not end behind it.
+// Returns the state after the first message whose journal ends at the last end of a push at or
+// before `end`. Requires that the journal of the first message in the log ends at or before `end`.
 Log_State Log_Connection::Session::find(Offset end) {
   const auto state_after = [this](Number number) {
     return Log_State::after(number, read_known(number)->record);
   };
-  // The first number with f(state), which is true from there on up to the newest one.
+  // Returns the state of the first message with f(state), by an exponential search backwards and a
+  // binary search. Requires that f is true from there on up to `newest`.
   const auto first_with = [&](Log_State newest, auto f) {
-    Number low = retry([&] { return log_.range().first; });  // f may be true here
+    // The first message with f is in [low, newest.number].
+    Number low = retry([&] { return log_.range().first; });
     if (low > newest.number)
       throw Missing_Message(
           log_.name() + ": message " + std::to_string(newest.number) + " is not there any more",
@@ -314,7 +318,8 @@ Log_State Log_Connection::Session::find(Offset end) {
                     [&](const Log_State& state) { return state.journal.end == last.journal.end; });
 }
 
-// Makes the reader stand at the last end of a push up to `from`, of which `local` has the bytes.
+// Positions the reader at the last end of a push at or before `from`. `local` must have the bytes
+// before it.
 void Log_Connection::Session::begin_reading(Offset from, const Abstract_File& local) {
   if (reader_ && state().journal.end == from) return reader_->drop_bytes();
   reader_.reset();
@@ -330,7 +335,7 @@ bool Log_Connection::Session::take_next(System::Duration wait) {
   } catch (const Corruption_Error& error) {
     throw Missing_Message(log_.name() + ": " + error.what(), state().number + 1);
   } catch (...) {
-    reader_.reset();  // its bytes are not complete any more
+    reader_.reset();  // its bytes are incomplete
     throw;
   }
   note(message->record);
@@ -345,7 +350,7 @@ void Log_Connection::Session::take_up_to(Number last) {
                             state().number + 1);
 }
 
-// Gives the receiver what has come behind `from`. Returns where it ends.
+// Passes the whole pushes after `from` to the receiver. Returns the end of the last one.
 Offset Log_Connection::Session::deliver(const Receive& receive, Offset from) {
   const Offset end = state().journal.end;
   if (end <= from) return from;
@@ -357,18 +362,19 @@ Offset Log_Connection::Session::deliver(const Receive& receive, Offset from) {
   return end;
 }
 
-// Whether the log does not have the messages behind this position any more.
+// Returns true if messages after `position` were removed from the log.
 bool Log_Connection::Session::is_archived(Offset position) {
   const Number first = retry([&] { return log_.range().first; });
   return first > 1 && read_known(first)->record.after.end > position;
 }
 
-// The file with what the log does not have any more. Requires is_archived(from).
+// Opens the file with the part of the journal that was removed from the log. Requires
+// is_archived(from).
 Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset from) {
   const auto refuse = [&](const std::string& why) {
     throw Disconnection(log_.name() + " begins behind position " + std::to_string(from) + why);
   };
-  // The archive may be newer than what was read last, and the answer of the log late.
+  // The archive may be newer than the last message that was read, and the answer of the log stale.
   std::unique_ptr<Message> message;
   for (int i = 0; i < late_answers; ++i) {
     if (i > 0) system_.sleep(late_answer_pause);
@@ -396,8 +402,9 @@ Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset fr
   return {std::move(file), state};
 }
 
-// Makes the reader stand where the archive ends, and gives the receiver what is before. Returns
-// that position. All bytes, of both files, must be those of the journal.
+// Passes the archive to the receiver, and positions the reader at its end. Returns this position.
+// Throws Content_Mismatch if any byte of the local copy or of the archive is not that of the
+// journal.
 Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from) {
   const Archive archive = open_archive(from);
   const Offset end = archive.state.journal.end;
@@ -416,15 +423,15 @@ Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from
   return end;
 }
 
-// The same for what is pushed.
+// The same for a push. Throws Conflict if the bytes of `local` differ from those of the archive.
 void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset from, Offset end,
                                            bool is_new) {
-  // What is new may be in the archive only if it was sent without an answer.
+  // New bytes can be in the archive only if their append was not answered.
   if (is_new && !has_unanswered_append_) throw Conflict(from);
   const Archive archive = open_archive(from);
   const Offset common = std::min(archive.state.journal.end, end);
   if (!local.equal_to(*archive.file, from, common)) throw Conflict(from);
-  // The messages said who had pushed these bytes; the archive does not.
+  // A message names the writer of its bytes; the archive does not.
   if (is_new)
     throw Connection_Lost(log_.name() + ": the append at position " + std::to_string(from) +
                           " was not answered, and the messages there were moved to an archive. It "
@@ -459,7 +466,7 @@ bool Log_Connection::Session::append_record(const Record& record) {
   return true;
 }
 
-// What state() says after this record is the newest that is known, perhaps.
+// Updates known_ and lock_ after a record was read or appended.
 void Log_Connection::Session::note(const Record& record) {
   if (state().number > known_.number) known_ = state();
   if (record.kind == Record::Kind::lock) lock_ = lock_of(record, state().number);
@@ -471,7 +478,7 @@ void Log_Connection::Session::note(const Record& record) {
 
 Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Record& record,
                                                                Number number) {
-  std::string owner(record.text.substr(0, 100));  // for a terminal, perhaps
+  std::string owner(record.text.substr(0, 100));  // may be shown on a terminal
   std::replace_if(
       owner.begin(), owner.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
   return {number, record.writer, owner.empty() ? "another client" : owner, record.lease(),
@@ -481,7 +488,7 @@ Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Record& rec
 bool Log_Connection::Session::is_locked_by_another() {
   if (state().lock == 0) return false;
   if (lock_.number != state().lock) {
-    // Only the message of the newest lock is there for certain.
+    // Only the message of the newest lock is certain to be in the log.
     take_up_to(newest());
     if (state().lock == 0) return false;
   }
@@ -496,9 +503,10 @@ bool Log_Connection::Session::is_locked_by_another() {
   return lock_.writer != writer_;
 }
 
-// take_new() is called where others have appended something.
+// Takes the lock, and waits for it if needed. Calls take_new() after it has read messages of
+// others.
 void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
-  // Most transactions are over by then.
+  // No report before this time: most transactions are over by then.
   constexpr System::Duration quiet_wait = std::chrono::seconds(1);
   const System::Time start = system_.now();
   std::string named_owner;
@@ -516,7 +524,7 @@ void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
         if (take_next(quiet > System::Duration(0) ? std::min(left, quiet) : left)) take_new();
         continue;
       }
-      // What it has done since is already in the log, perhaps.
+      // The log may already have a renewal or a release by the holder.
       if (newest() > state().number) {
         take_up_to(state().number + 1);
         take_new();
@@ -537,7 +545,7 @@ void Log_Connection::Session::release_lock() {
   }
 }
 
-// For callers that must not fail because of a line in a log.
+// Logs an error, for callers that must not fail because of a log line.
 void Log_Connection::Session::log_safely(const char* what, const std::exception& error) noexcept {
   try {
     logger_.log(std::string(what) + ": " + error.what());
@@ -545,13 +553,14 @@ void Log_Connection::Session::log_safely(const char* what, const std::exception&
   }
 }
 
-// Makes a reader after an error, to append something.
+// Creates a reader again after an error, so that something can be appended. Leaves it empty if the
+// messages were archived.
 void Log_Connection::Session::restore_reader() {
   if (reader_ || local_ == nullptr || is_archived(checkpoint_)) return;
   begin_reading(checkpoint_, *local_);
 }
 
-// If that fails, the lock expires.
+// Tries to release the lock. If that fails, the lock expires.
 void Log_Connection::Session::release_lock_once() noexcept {
   if (!is_mine()) return;
   tries_once_ = true;
@@ -571,7 +580,7 @@ void Log_Connection::Session::unlock() noexcept {
   release_lock_once();
 }
 
-// Renews the lock while it is held.
+// Renews the lock while it is held. Runs in keeper_.
 void Log_Connection::Session::keep_lock() {
   std::unique_lock lock(mutex_);
   const auto interval = settings_.lease / 3;
@@ -580,7 +589,7 @@ void Log_Connection::Session::keep_lock() {
     tries_once_ = true;
     try {
       restore_reader();
-      // An earlier renewal may have come through without an answer.
+      // An earlier renewal may have been appended without an answer.
       while (reader_ && is_mine() && !append_record(lock_record())) take_up_to(newest());
       if (!is_mine()) logger_.log("the lock is lost: it was not renewed in time");
     } catch (const std::exception& error) {
@@ -601,7 +610,7 @@ void Log_Connection::Session::compare(const Abstract_File& local, Offset end, Co
 
 void Log_Connection::Session::compare_content(const Abstract_File& local, Offset end,
                                               Content_Check check) {
-  if (is_archived(end)) return;  // it is compared when it is pulled
+  if (is_archived(end)) return;  // pull_archive() compares it
   const Log_State found = find(end);
   const Journal_State common = found.journal;
   if (check == Content_Check::full) {
@@ -614,8 +623,8 @@ void Log_Connection::Session::compare_content(const Abstract_File& local, Offset
   if (common.end < end && end < known_.journal.end) compare_push(found, local, end);
 }
 
-// Where `end` is in the middle of a push, which begins after message `before`. Several ends are
-// compared to find the first difference: the push is kept until the next pull.
+// Compares with the push that contains `end` and begins after message `before`. To find the first
+// difference, callers compare at several ends: the push is kept until the next pull.
 void Log_Connection::Session::compare_push(const Log_State& before, const Abstract_File& local,
                                            Offset end) {
   const Offset start = before.journal.end;
@@ -650,7 +659,7 @@ void Log_Connection::Session::pull(const Pull& pull, const Receive& receive) {
   checkpoint_ = state().journal.end;
 }
 
-// What the receiver has got already, it may get again.
+// After an error, this is called again: the receiver may get the same bytes again.
 void Log_Connection::Session::pull_once(const Pull& pull, const Receive& receive) {
   const System::Time limit = System::after(system_.now(), pull.wait);
   Offset from = pull.from;
@@ -676,10 +685,12 @@ void Log_Connection::Session::pull_once(const Pull& pull, const Receive& receive
   }
 }
 
-// Whether the log has everything before `end`. Throws Conflict if it has something else behind
-// `from`. What is new must be of this connection, an append whose answer was lost: equal bytes are
-// a transaction of another client. What a file had before may have come from an earlier connection,
-// and the log have answered late when this one was made.
+// Returns true if the log has everything before `end`. Throws Conflict if it has other bytes after
+// `from`.
+//
+// New bytes have arrived only if this connection appended them, and the answer was lost: equal
+// bytes of another client are another transaction. Other bytes were in the file before. They may be
+// from an earlier connection, if the log gave a stale answer when this connection was opened.
 bool Log_Connection::Session::has_arrived(const Abstract_File& local, Offset from, Offset end,
                                           bool is_new) {
   if (state().journal.end <= std::max(from, reader_->start())) return state().journal.end >= end;
@@ -710,12 +721,13 @@ void Log_Connection::Session::push(const Abstract_File& local, Offset end, After
       });
     }
   } catch (const Conflict&) {
+    // After a Conflict, keep_lock keeps the lock (Connection::push).
     if (!had_lock && !keeps_lock) release_lock_once();
-    reader_.reset();  // what was read is not in the local copy
+    reader_.reset();  // the bytes that it has read are not in the local copy
     throw;
   } catch (...) {
     if (!had_lock) release_lock_once();
-    reader_.reset();  // where a part of a push has arrived, what was read does not say so
+    reader_.reset();  // it may not know that a part of the push has arrived
     throw;
   }
   has_given_lock_ = keeps_lock;
@@ -725,7 +737,7 @@ void Log_Connection::Session::push(const Abstract_File& local, Offset end, After
 void Log_Connection::Session::push_content(const Abstract_File& local, Offset end,
                                            After_Push after) {
   const Offset from = checkpoint_;
-  // The end of a transaction: it was given the lock, perhaps lost it meanwhile, or does without.
+  // True at the end of a transaction, which had the lock at first, or does without it.
   const bool is_new = has_given_lock_ || after == After_Push::never_locked;
   const bool is_in_place = reader_ && state().journal.end == from;
   if (!is_in_place && is_archived(from))
@@ -746,7 +758,8 @@ void Log_Connection::Session::push_content(const Abstract_File& local, Offset en
   }
 }
 
-// Returns false where others have appended something: nothing of this counts then.
+// Appends the bytes up to `end` as a push. Returns false if others have appended: no part of the
+// push counts then.
 bool Log_Connection::Session::append_push(const Abstract_File& local, Offset end, bool unlocks) {
   const std::size_t piece_size = log_.max_message_size() - record_header_size;
   const std::size_t most = std::clamp(most_in_batch / piece_size, std::size_t{1}, log_.max_batch());
@@ -830,6 +843,7 @@ Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset
     const Number lock_number = state().lock;
     if (!append_record(record)) continue;
     checkpoint_ = state().journal.end;
+    // The message of the lock in force must stay in the log, too.
     return lock_number == 0 ? archived.number : std::min(archived.number, lock_number);
   }
 }

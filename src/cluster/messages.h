@@ -11,6 +11,7 @@
 
 namespace joedb::inline v1 {
 
+// A message and its record. The constructor throws Corruption_Error.
 struct Message {
   explicit Message(std::string all) : bytes(std::move(all)), record(decode_record(bytes)) {}
   Message(const Message&) = delete;  // the text of the record points into the bytes
@@ -19,18 +20,19 @@ struct Message {
   const Record record;
 };
 
-// Reads the messages of a log that carries a journal. A damaged one is asked for at other machines.
+// Reads the messages of a log that carries a journal. Reads a damaged message from other machines.
 class Messages {
  public:
-  // Both must outlive this.
+  // `log` and `logger` must outlive the object.
   Messages(Replicated_Log& log, Logger& logger) : log_(log), logger_(logger) {}
 
-  // As Replicated_Log::read. Throws Missing_Message, too, where all machines have damaged bytes.
+  // As Replicated_Log::read; returns null instead of nullopt. Also throws Missing_Message if all
+  // machines have damaged bytes.
   std::unique_ptr<Message> read(Replicated_Log::Number number, System::Duration wait);
-  // A message that the log has. Throws Missing_Message if it does not come.
+  // Reads a message that the log has. Throws Missing_Message if it does not arrive within 10 s.
   std::unique_ptr<Message> read_known(Replicated_Log::Number number);
 
-  // So many messages were damaged, and read elsewhere.
+  // Returns the number of messages whose first copy was damaged.
   std::int64_t damaged() const { return damaged_; }
 
  private:

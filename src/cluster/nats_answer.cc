@@ -22,7 +22,7 @@ Nats_Error nats_error(const json& answer) {
   try {
     return {error->value("code", 500), error->value("err_code", -1),
             error->value("description", "")};
-  } catch (const json::exception&) {  // of another type
+  } catch (const json::exception&) {  // a field has another type
     return {500, -1, "an error that cannot be understood"};
   }
 }
@@ -30,7 +30,7 @@ Nats_Error nats_error(const json& answer) {
 void fail(const Nats_Session& session, const Nats_Error& error, std::string_view action) {
   const std::string text = session.name() + ": " + std::string(action) + ": " + error.description +
                            " (" + std::to_string(error.error_code) + ")";
-  // Of 500 and more, these do not change by themselves.
+  // Errors of 500 and more that do not go away by themselves.
   constexpr int lasting[] = {
       10039,  // JetStream is not enabled for the account
       10047,  // storage resources exceeded

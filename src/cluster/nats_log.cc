@@ -19,14 +19,17 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t smallest_max_message = std::size_t{64} << 10;
-// Servers advise against large messages; the leader sends them as base64.
+// Servers advise against large messages, and the leader sends them as base64.
 constexpr std::size_t largest_max_message = std::size_t{512} << 10;
 constexpr std::int64_t room_for_headers = 1024;
 // The server allows 1000.
 constexpr std::size_t batch_size = 500;
 
-// Of a message that a consumer has delivered: as its reply subject says. -1: it is something else.
-// $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE..., or $JS.ACK.DOMAIN.ACCOUNT.STREAM....
+// Returns the sequence of a message that a consumer has delivered, from its reply subject; -1 for
+// any other message. The subject is one of
+//
+//     $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE...
+//     $JS.ACK.DOMAIN.ACCOUNT.STREAM....
 Number sequence_of(const natsMsg& message) {
   const char* const reply = natsMsg_GetReply(&message);
   std::vector<std::string> words;
@@ -88,8 +91,8 @@ class Nats_Log::Reader {
   }
   Range range();
 
-  // f(). Where nobody answers, the stream may have been removed, and made again or not: throws
-  // Disconnection then.
+  // Calls f(). If it throws Connection_Lost, the stream may have been removed, and perhaps made
+  // again: throws Disconnection in this case.
   template <class F>
   auto or_notice_loss(F f) {
     try {
@@ -100,7 +103,7 @@ class Nats_Log::Reader {
     }
   }
 
-  // Throws Disconnection if it is not the stream that it was.
+  // Throws Disconnection if the stream was removed, or made again.
   Nats_Stream_State state_of_same_stream() {
     Nats_Stream_State state = state_of_stream();
     if (can_append_ && state.subjects != std::vector<std::string>{subject_})
@@ -117,18 +120,19 @@ class Nats_Log::Reader {
  private:
   void check_kind(const Nats_Stream_State& state) const;
 
-  // False: the stream has another end, or will soon have.
+  // Returns false if the stream has another last message, or may have one soon.
   bool send(std::span<const std::string> messages, Number last);
 
-  // One message, from anywhere. Nothing: there is none at `number` yet.
+  // Returns a message from any server; nullopt if the stream ends before `number`.
   std::optional<std::string> get(Number number);
+  // Asks all servers for a message that the leader has counted, until search_time is over.
   std::optional<std::string> search(Number number);
-  // Nothing: the server that answers does not have it. Its answer may be late.
+  // Returns nullopt if the server that answers does not have the message. Its answer may be stale.
   std::optional<std::string> get_directly(Number number);
   std::optional<std::string> get_directly_from(const std::string& server, Number number);
   Nats_Message next_of(const std::string& consumer);
-  // Of a server that is not among those that were asked, and is then. Nothing also if none is
-  // found.
+  // Reads from a server that is not in `asked`, and adds it there. Returns nullopt if it does not
+  // have the message; also if no such server is found, and clears `asked` then.
   std::optional<std::string> get_from_another(Number number, std::vector<std::string>& asked);
   std::optional<std::string> direct_message(natsMsg& message, Number number) const;
   std::optional<std::string> get_from_leader(Number number);
@@ -137,15 +141,15 @@ class Nats_Log::Reader {
     return "{\"seq\":" + std::to_string(number) + "}";
   }
 
-  // Messages in their order, by a subscription.
+  // Sequential reads, by a subscription.
   void subscribe(Number number);
   void unsubscribe();
   bool is_subscribed_at(Number number) {
     if (subscription_ && generation_ != session_.generation()) unsubscribe();
     return subscription_ && next_ == number;
   }
-  // Nothing: it has not come in time, a later one has come (has_gap), or the subscription has
-  // failed, and there is none any more.
+  // Returns nullopt if the message does not arrive in time, if a later one arrives (has_gap), or if
+  // the subscription fails, which ends it.
   std::optional<std::string> take(Number number, System::Duration time);
   bool has_gap() const { return ahead_.has_value(); }
   std::optional<std::string> wait_for(Number number, System::Time end);
@@ -158,18 +162,19 @@ class Nats_Log::Reader {
   std::size_t max_message_size_ = 0;
   std::size_t max_batch_ = 1;
 
-  // What the caller knows: it may want to look again before it appends.
+  // The number that the caller knows. If it has changed, append() throws, so that the caller can
+  // check the log first.
   std::optional<std::int64_t> known_reconnections_;
-  Number last_ = 0;  // that is known to be there
+  Number last_ = 0;  // number of the last message that is known to be there
   Number after_last_read_ = 0;
-  int in_order_ = 0;  // so many reads, each of the number behind the one before
+  int in_order_ = 0;  // number of sequential reads in a row, up to 2
   Nats_Subscription subscription_;
-  int generation_ = 0;                                   // of the session: when it was made
-  Number next_ = 0;                                      // of the subscription
-  std::optional<std::pair<Number, std::string>> ahead_;  // came, and is not next_
+  int generation_ = 0;  // of the session, when subscription_ was made
+  Number next_ = 0;     // number of the next message of subscription_
+  std::optional<std::pair<Number, std::string>> ahead_;  // received, but not the expected message
 
-  Number elsewhere_ = 0;            // the last one that was read elsewhere
-  std::vector<std::string> asked_;  // for it: names of servers
+  Number elsewhere_ = 0;            // the last number given to read_elsewhere
+  std::vector<std::string> asked_;  // names of the servers that were asked for it
 };
 
 void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
@@ -193,8 +198,8 @@ Replicated_Log::Range Nats_Log::Reader::range() {
   const System::Time end = System::after(system.now(), session_.settings().search_time);
   while (true) {
     const Nats_Stream_State state = state_of_same_stream();
-    // A server that was the leader before it was restarted answers as if it still were, for a
-    // moment. Where all say less than was there, messages are lost, and the caller shall know it.
+    // A former leader that was restarted may answer as if it still led, for a moment. If the answer
+    // stays below last_, messages are lost, and the caller must know it.
     if (state.last >= last_ || system.now() >= end) {
       last_ = state.last;
       return {state.first, state.last};
@@ -221,8 +226,8 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
       last_ = last + static_cast<Number>(messages.size());
       return true;
     }
-    // The leader refuses also because of messages that are on their way, perhaps from an earlier
-    // call, and may come to nothing.
+    // The leader also refuses because of messages in flight, perhaps from an earlier call, which
+    // may still fail.
     const Number now_last = range().last;
     if (now_last > last) return false;
     if (system.now() >= end) {
@@ -237,12 +242,13 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
 }
 
 bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) {
-  // The library leaves out an expected sequence of 0. There is no Nats-Msg-Id: a message that is
-  // repeated is refused by its expected sequence, and must not be taken for a duplicate.
+  // The library omits an expected sequence of 0, so the header is set here. There is no
+  // Nats-Msg-Id: a repeated message is refused by its expected sequence, and must not be taken for
+  // a duplicate.
   Nats_Session::Headers headers = {{"Nats-Expected-Last-Sequence", std::to_string(last)}};
   std::size_t size = 0;
   for (const std::string& message : messages) size += message.size();
-  // A large batch is sent, and written, at 4 MiB/s at least.
+  // Allows 4 MiB/s for sending and writing a large batch.
   const System::Duration time =
       session_.settings().answer_time + std::chrono::milliseconds(size / 4096);
   const std::string& subject = subject_;
@@ -269,7 +275,7 @@ bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) 
   if (const Nats_Error error = nats_error(answer); error.error_code != 0) {
     if (error.error_code == nats_wrong_last || error.error_code == nats_wrong_last_pending)
       return false;
-    // A part went over a connection that was lost, or to a leader that is none any more.
+    // A part went over a lost connection, or to a deposed leader.
     if (error.error_code == nats_batch_incomplete)
       throw Connection_Lost(session_.name() + ": " + error.description);
     fail(session_, error, "the message is refused");
@@ -277,7 +283,7 @@ bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) 
   const auto sequence = answer.find("seq");
   const Number number =
       sequence != answer.end() && sequence->is_number_integer() ? sequence->get<Number>() : 0;
-  // Such an answer comes while the first try of a repeated message is on its way.
+  // A duplicate is reported while the first try of a repeated message is still in flight.
   const auto duplicate = answer.find("duplicate");
   if (number == 0 || (duplicate != answer.end() && *duplicate != false))
     throw Connection_Lost(session_.name() + ": the answer does not say that it was appended");
@@ -296,7 +302,7 @@ std::optional<std::string> Nats_Log::Reader::direct_message(natsMsg& message, Nu
     throw Connection_Lost(session_.name() + ": message " + std::to_string(number) + ": " +
                           nats_header(message, "Description") + " (" + status + ")");
   if (nats_header(message, "Nats-Sequence") != std::to_string(number)) return std::nullopt;
-  // A mirror may still have the messages of a stream that was removed and made again.
+  // A mirror may still have messages of a stream that was removed and made again.
   if (can_append_ && nats_header(message, "Nats-Subject") != subject_) return std::nullopt;
   return std::string(nats_data(message));
 }
@@ -330,7 +336,7 @@ std::optional<std::string> Nats_Log::Reader::get(Number number) {
   try {
     message = get_directly(number);
   } catch (const Connection_Lost&) {
-    // The replica that was asked has ended; the leader has perhaps not.
+    // The replica that was asked may be down, and the leader not.
   }
   if (!message) message = get_from_leader(number);
   if (!message && range().last >= number) message = search(number);
@@ -347,13 +353,13 @@ Nats_Message Nats_Log::Reader::next_of(const std::string& consumer) {
     } catch (const Connection_Lost&) {
       if (system.now() >= end) throw;
     }
-    // The server of this connection has not heard yet that there is such a consumer on another one.
+    // The server of this connection may not know yet that another server has this consumer.
     system.sleep(5ms);
   }
 }
 
-// Nobody can choose the server that answers a direct get, but a consumer says where it is: on any
-// of the servers that have a replica. It reads that one.
+// A client cannot choose the server that answers a direct get. But a consumer is placed on any of
+// the servers that have a replica, names its server, and reads there.
 std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
                                                               std::vector<std::string>& asked) {
   constexpr int tries = 20;  // each finds one server of three
@@ -381,7 +387,7 @@ std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
     session_.publish("$JS.API.CONSUMER.DELETE." + consumer, "", {});
     if (!is_new) continue;
     asked.push_back(server);
-    if (sequence_of(*message) != number) return std::nullopt;  // none, or the one behind the gap
+    if (sequence_of(*message) != number) return std::nullopt;  // none, or the one after the gap
     return std::string(nats_data(*message));
   }
   asked.clear();
@@ -395,7 +401,7 @@ std::optional<std::string> Nats_Log::Reader::search(Number number) {
     for (const std::string& server : session_.servers())
       if (auto message = get_directly_from(server, number)) return message;
     const Nats_Stream_State state = state_of_stream();
-    if (state.last < number) return std::nullopt;  // said by a leader that was none any more
+    if (state.last < number) return std::nullopt;  // a deposed leader had counted it
     if (number < state.first)
       throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
                                 " has been removed: the first one is " +
@@ -453,7 +459,7 @@ void Nats_Log::Reader::subscribe(Number number) {
       js_SubscribeSync(&pointer, &jetstream, subject_.c_str(), nullptr, &options, nullptr);
   if (status != NATS_OK) return;  // messages are read one by one then
   subscription_.reset(pointer);
-  natsSubscription_SetPendingLimits(pointer, -1, -1);  // there is flow control
+  natsSubscription_SetPendingLimits(pointer, -1, -1);  // flow control limits them
   next_ = number;
   generation_ = session_.generation();
 }
@@ -471,7 +477,8 @@ std::optional<std::string> Nats_Log::Reader::take(Number number, System::Duratio
     const auto rest =
         std::chrono::duration_cast<std::chrono::milliseconds>(end - system.now()).count();
     natsMsg* pointer = nullptr;
-    // 0 would be no time limit in some versions; what is there is taken in a moment.
+    // In some versions of the library, 0 means no timeout. Messages that are there are returned at
+    // once.
     const natsStatus status =
         natsSubscription_NextMsg(&pointer, subscription_.get(), std::max<std::int64_t>(rest, 1));
     const Nats_Message message(pointer);
@@ -507,7 +514,8 @@ std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duratio
         if (wait > System::Duration{}) return wait_for(number, end);
         if (range().last < number) return std::nullopt;
       }
-      // It is on its way; or the server of the subscription hangs, which the library notices late.
+      // The message is in flight; or the server of the subscription hangs, which the library
+      // notices late.
       if (auto message = take(number, session_.settings().answer_time)) return message;
       if (!has_gap()) unsubscribe();
     }
@@ -520,8 +528,8 @@ std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duratio
 
 std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Time end) {
   System& system = System::real();
-  // A subscription brings messages by itself. Thousands of readers do not ask the leader often, but
-  // after a new connection.
+  // A subscription delivers without requests. Thousands of readers must not ask the leader often:
+  // each asks after this time, or after a reconnection.
   constexpr System::Duration quiet_time = 20s;
   while (true) {
     const System::Time start = system.now();

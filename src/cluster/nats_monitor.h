@@ -9,18 +9,18 @@
 
 namespace joedb::inline v1 {
 
-// What a server says about itself at its monitoring port.
+// The state of a server, from its monitoring port.
 struct Nats_Server_State {
   std::string name;
   std::string version;
   bool syncs_always = false;
 };
 
-// Of the server whose monitoring service is at this URL (http://HOST:PORT). Nothing if it cannot be
-// reached, or if there is no libcurl.
+// Asks the server whose monitoring service is at `url` (http://HOST:PORT). Returns nullopt if it
+// cannot be reached, or if there is no libcurl.
 std::optional<Nats_Server_State> ask_monitor(const std::string& url, System::Duration time);
 
-// The URLs for Nats_Settings::monitor.
+// Returns the URLs for Nats_Settings::monitor.
 std::vector<std::string> monitor_urls(const std::string& monitor,
                                       const std::vector<std::string>& servers);
 

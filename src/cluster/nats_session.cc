@@ -20,17 +20,17 @@ std::int64_t in_ms(System::Duration time) {
   return std::max<std::int64_t>(1, std::chrono::duration_cast<milliseconds>(time).count());
 }
 
-// What the threads of the library tell about a connection.
+// Events of a connection, from the threads of the library.
 struct Events {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::string> lines;
-  std::string refusal;  // of a message without an answer
+  std::string refusal;  // reason why a message got no answer
   bool is_closed = false;
 
   void add(std::string line) {
     const std::lock_guard lock(mutex);
-    constexpr std::size_t most = 100;  // a caller that makes no requests
+    constexpr std::size_t most = 100;  // the caller may make no requests
     if (lines.size() < most) lines.push_back(std::move(line));
     changed.notify_all();
   }
@@ -57,8 +57,8 @@ void on_closed(natsConnection*, void* closure) {
   events.changed.notify_all();
 }
 // Threads of the library release the last connections, also of OpenSSL, when they are closed. At
-// the end of the program they do so before OpenSSL's own end: made after the first connection, this
-// is destroyed before it.
+// exit, they must do so before OpenSSL cleans up: this object is made after the first connection,
+// so it is destroyed before that.
 struct Library_End {
   ~Library_End() {
     if (!process_.is_inherited()) nats_CloseAndWait(1000);
@@ -68,8 +68,8 @@ struct Library_End {
   const Process_Mark process_;
 };
 
-// The default one writes to standard error. What concerns us is seen in the answers, but for what
-// this user may not do: the server drops such a message, and nobody answers it.
+// Replaces the default handler, which writes to standard error. Answers show all errors that
+// matter, except for missing permissions: the server drops such a message, and there is no answer.
 void on_error(natsConnection* connection, natsSubscription*, natsStatus, void* closure) {
   const char* text = nullptr;
   natsConnection_GetLastError(connection, &text);
@@ -95,7 +95,7 @@ std::string nats_header(natsMsg& message, const char* key) {
 
 class Nats_Session::Connection {
  public:
-  // To one of these servers; reconnects to any that the cluster has, or never.
+  // Connects to one of `servers`. Reconnects to any server that the cluster has, or never.
   Connection(const Nats_Session& session, const std::vector<std::string>& servers,
              bool reconnects) {
     occupy_standard_descriptors();
@@ -165,12 +165,12 @@ class Nats_Session::Connection {
     const std::int64_t time = in_ms(settings.answer_time);
     natsOptions_SetName(&options, "joedb");
     natsOptions_SetTimeout(&options, time);
-    natsOptions_SetWriteDeadline(&options, time);  // a server that does not read
+    natsOptions_SetWriteDeadline(&options, time);  // for a server that does not read
     natsOptions_SetFailRequestsOnDisconnect(&options, true);
     natsOptions_SetAllowReconnect(&options, reconnects);
     natsOptions_SetMaxReconnect(&options, -1);
     natsOptions_SetReconnectWait(&options, 100);
-    // A server that is stopped, or a cable that is cut, sends nothing.
+    // Detects a stopped server or a cut cable, which send nothing.
     natsOptions_SetPingInterval(&options, std::max<std::int64_t>(time, 1000));
     natsOptions_SetMaxPingsOut(&options, 2);
     natsOptions_SetErrorHandler(&options, on_error, events_.get());
@@ -184,8 +184,8 @@ class Nats_Session::Connection {
     natsConnection_Close(connection_);
     natsConnection_Destroy(connection_);
     connection_ = nullptr;
-    // The threads of the library may still use the events. The last thing that they say is that the
-    // connection is closed.
+    // Threads of the library may still use events_. Their last call is on_closed. Without it,
+    // events_ is leaked.
     std::unique_lock lock(events_->mutex);
     if (events_->changed.wait_for(lock, std::chrono::seconds(5),
                                   [this] { return events_->is_closed; }))
@@ -334,7 +334,7 @@ void Nats_Session::publish(const std::string& subject, std::string_view body,
 void Nats_Session::end(Nats_Subscription subscription) {
   if (!subscription) return;
   natsSubscription_Unsubscribe(subscription.get());
-  // The answer comes behind all messages.
+  // The answer to the flush arrives after all messages.
   if (connection_) natsConnection_FlushTimeout(connection_->get(), in_ms(settings_.answer_time));
 }
 

@@ -17,7 +17,7 @@
 
 namespace joedb::inline v1 {
 
-// What a function of the C library destroys.
+// Destroys an object by a function of the C library.
 template <class T, void (*destroy)(T*)>
 struct Nats_Deleter {
   void operator()(T* object) const { destroy(object); }
@@ -29,11 +29,11 @@ using Nats_Message = Nats_Pointer<natsMsg, natsMsg_Destroy>;
 using Nats_Subscription = Nats_Pointer<natsSubscription, natsSubscription_Destroy>;
 
 std::string_view nats_data(const natsMsg& message);
-// Empty: there is no such header.
+// Returns an empty string if there is no such header.
 std::string nats_header(natsMsg& message, const char* key);
 
-// A connection to a cluster of NATS servers, which the library makes again by itself when it is
-// lost. What happens to it is logged by the thread that makes the next request.
+// A connection to a cluster of NATS servers. When it is lost, the library reconnects by itself. The
+// thread that makes the next request logs the events of the connection.
 class Nats_Session {
  public:
   using Headers = std::vector<std::pair<const char*, std::string>>;
@@ -48,35 +48,38 @@ class Nats_Session {
   const Nats_Settings& settings() const { return settings_; }
   const std::string& name() const { return name_; }
 
-  // The answer. Throws Connection_Lost if it does not come in time: by default, answer_time.
+  // Sends a request and returns the answer. Throws Connection_Lost if it does not arrive in time:
+  // by default, answer_time.
   Nats_Message request(const std::string& subject, std::string_view body,
                        const Headers& headers = {}, System::Duration time = {});
-  // Without an answer. Perhaps it has not been sent yet.
+  // Publishes a message without an answer. It may not have been sent yet when this returns.
   void publish(const std::string& subject, std::string_view body, const Headers& headers);
 
-  // Ends a subscription, also while messages are coming. The thread that receives them may still be
-  // using it then, which the library does not know: it is destroyed when that thread has gone on.
+  // Ends a subscription, even while messages arrive. The thread of the library that receives them
+  // may still use the subscription, which the library does not check: it is destroyed after that
+  // thread has moved on.
   void end(Nats_Subscription subscription);
 
-  // In JetStream, with an answer of this session's answer_time. Throws Connection_Lost while there
-  // is no connection. It lives as long as nothing else of this session is called after
-  // Connection_Lost.
+  // Returns the JetStream context, whose requests time out after answer_time. Throws
+  // Connection_Lost while there is no connection. After a Connection_Lost, the reference is valid
+  // until the next call of this session.
   jsCtx& jetstream();
-  // Changes when a connection was closed for good and another one was made: everything that was
-  // made with the one before is useless, and must be destroyed.
+  // Changes when a connection was closed for good, and another one was made: objects made with the
+  // old one are useless, and must be destroyed.
   int generation() const { return generation_; }
-  // Grows with each connection that was made after the first one.
+  // Grows with each connection after the first one.
   std::int64_t reconnections() const;
 
-  // Bytes of a message with its headers.
+  // Returns the largest size in bytes of a message with its headers.
   std::int64_t max_payload();
-  // HOST:PORT of all servers that are known now, the one of this connection first.
+  // Returns HOST:PORT of all servers that are known now, with the server of this connection first.
   std::vector<std::string> servers();
-  // The answer of the server at HOST:PORT; nothing if it cannot be reached, or does not answer.
+  // Returns the answer of the server at HOST:PORT; nullopt if it cannot be reached, or does not
+  // answer.
   std::optional<Nats_Message> request_of(const std::string& server, const std::string& subject,
                                          std::string_view body);
 
-  // Throws what fits the status of the last call.
+  // Throws the exception for the status of the last call.
   [[noreturn]] void fail(natsStatus status, std::string_view action) const;
 
  private:
@@ -97,10 +100,11 @@ class Nats_Session {
   const std::string name_;
   std::unique_ptr<Connection> connection_;
   int generation_ = 0;
-  std::vector<std::pair<std::string, std::unique_ptr<Connection>>> others_;  // to single servers
+  // Connections to single servers.
+  std::vector<std::pair<std::string, std::unique_ptr<Connection>>> others_;
 };
 
-// Calls f() again after Connection_Lost, for so long: a new leader takes some 10 s.
+// Calls f(), and again after Connection_Lost, for up to `time`: a new leader takes some 10 s.
 template <class F>
 auto patiently(System::Duration time, F f) {
   System& system = System::real();

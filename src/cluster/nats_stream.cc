@@ -19,7 +19,8 @@ class Nats_Stream::Requests {
   Requests(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
       : session(address, settings, logger) {}
 
-  // Returns the answer. What changes streams may take longer than other requests.
+  // Sends a request and returns the answer. Requests that change streams may take longer than
+  // others.
   json ask(std::string_view what, const json& body) {
     const Nats_Message message =
         session.request("$JS.API.STREAM." + std::string(what) + "." + session.address().stream,
@@ -31,7 +32,7 @@ class Nats_Stream::Requests {
       fail(session, error, action);
   }
 
-  // Makes a new stream. A new cluster needs some seconds until its servers have found each other.
+  // Creates a stream. The servers of a new cluster need some seconds to find each other.
   void create(const json& config) {
     if (patiently(patience, [this] { return ask_for_state(session); }))
       throw Disconnection(session.name() + ": there is a stream " + session.address().stream +
@@ -90,12 +91,12 @@ void Nats_Stream::create(const Nats_Stream_Plan& plan) {
   if (address.stream != address.origin())
     throw Disconnection(address.url() + ": the stream of the database is made without ?stream=");
   json config = plan_of(address.stream, plan.replicas);
-  // Another one for each stream: clients that have not noticed that the stream was removed and made
-  // again have nobody who takes their messages.
+  // Each stream has its own subject. Clients that have not noticed that the stream was removed and
+  // made again then publish to a subject that no stream has.
   config["subjects"] = {address.subject + '.' + hex(System::real().random())};
   config["deny_purge"] = plan.denies_purge;
   config["duplicate_window"] = std::chrono::nanoseconds(2min).count();
-  config["allow_atomic"] = true;  // servers before 2.12 do not look at it
+  config["allow_atomic"] = true;  // ignored by servers before 2.12
   requests_->create(config);
 }
 

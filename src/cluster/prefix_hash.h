@@ -10,33 +10,33 @@
 
 namespace joedb::inline v1 {
 
-// A position of a journal, with a hash of everything before it: of the blocks of 16 KiB from
-// position 41 on. The hash of a block is seeded with that of all blocks before it, and `hash`, of
-// the bytes behind the last whole block, with `block_hash`. So a hash can be continued, and
-// compared with a local file, from the bytes of one block alone.
+// A position of a journal, with a hash of all bytes before it. From position 41 on, blocks of 16
+// KiB are hashed. The hash of a block is seeded with the hash of all blocks before it, and `hash`,
+// which covers the bytes after the last whole block, with `block_hash`. So the bytes of one block
+// suffice to continue a hash, and to compare it with a local file.
 //
 // XXH3, 64 bits (format/hash.h): for copies that have diverged, not against forgery.
 struct Journal_State {
   Offset end = journal_start;
-  std::uint64_t block_hash = 0;  // of all whole blocks before `end`; of none: 0
-  std::uint64_t hash = 0;        // of everything before `end`; of nothing: 0
+  std::uint64_t block_hash = 0;  // of all whole blocks before `end`; 0 if none
+  std::uint64_t hash = 0;        // of all bytes before `end`; 0 if none
 
   bool operator==(const Journal_State&) const = default;
 };
 
-// Computes it.
+// Computes a Journal_State.
 class Prefix_Hash {
  public:
   static constexpr Offset block_size = Offset{1} << 14;
 
-  // Nothing yet.
+  // Begins with no bytes.
   Prefix_Hash() = default;
-  // Continues from a state of which `file` has the bytes. Reads those of the last block, and throws
-  // Content_Mismatch if they are others.
+  // Continues from `state`, whose bytes `file` has. Reads the bytes after the last whole block, and
+  // throws Content_Mismatch if they differ.
   Prefix_Hash(const Journal_State& state, const Abstract_File& file);
 
   void append(std::string_view bytes);
-  // The bytes of the file from here up to `end`.
+  // Appends the bytes of the file from end() up to `end`.
   void append(const Abstract_File& file, Offset end);
   Journal_State state() const;
   Offset end() const { return block_start_ + static_cast<Offset>(block_.size()); }

@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-// What a client says first over TCP, before the protocol begins: one line.
+// The line that a client sends first over TCP, before the protocol begins.
 //
 //     joedb-access 1 DATABASE [NAME TOKEN]
 //
-// The server answers "ok", or "no REASON" and closes the connection. Over a unix-domain socket
-// nothing of this is sent, as in joedb 10.
+// The server answers "ok", or "no REASON" and closes the connection. Over a unix-domain socket,
+// this line is not sent, as in joedb 10.
 //
 // Source: docs/reference/protocol.md.
 

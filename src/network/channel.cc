@@ -15,8 +15,8 @@ class Local_Channel::Socket {
   }
 
   std::size_t read_some(char* data, std::size_t size) {
-    // In a blocking recv, Linux wakes the thread also when the other side has read what was sent,
-    // and it goes to sleep again. A poll for input sleeps on.
+    // A poll for input sleeps until there is input. A blocking recv is also woken by Linux when the
+    // other side has read what was sent, only to sleep again.
     std::error_code error;
     socket_.wait(asio::socket_base::wait_read, error);
     check(error);
@@ -37,7 +37,7 @@ class Local_Channel::Socket {
     if (error) throw Connection_Lost(path_ + ": " + error.message());
   }
 
-  // Nothing runs in it. It has three descriptors, and thousands of channels can share them.
+  // Runs no handlers. It uses three descriptors, so thousands of channels share it.
   static asio::io_context& io() {
     occupy_standard_descriptors();
     static asio::io_context context;

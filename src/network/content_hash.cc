@@ -1,4 +1,5 @@
-// The state of the hash is needed, which the newer functions of OpenSSL do not give.
+// The fast hash needs the internal state of SHA-256, which the newer functions of OpenSSL do not
+// expose.
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "network/content_hash.h"
@@ -23,7 +24,7 @@ class Sha256 {
     unsigned char ignored[SHA256_DIGEST_LENGTH];
     SHA256_Final(ignored, &context_);
   }
-  // Of whole blocks of 64 bytes.
+  // Returns the state after whole blocks of 64 bytes.
   Content_Hash words() const {
     Content_Hash result;
     static_assert(sizeof context_.h == sizeof result);
@@ -38,7 +39,7 @@ class Sha256 {
 constexpr Offset block_size = 4096;
 constexpr Offset block_count = 256;
 
-// Where block i of the fast hash begins.
+// Returns the offset of block i of the fast hash.
 Offset block_offset(Offset i, Offset size) {
   if (i == 0) return journal_start;
   if (i == block_count - 1) return journal_start + size - block_size;

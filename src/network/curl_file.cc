@@ -57,12 +57,12 @@ std::optional<Content_Range> parse_range(std::string_view text) {
   return range;
 }
 
-// What the server says about the file.
+// The header of an answer.
 struct Answer {
   long status = 0;
   std::optional<Content_Range> range;
   Offset length = -1;
-  bool has_end = false;  // a connection that is cut is not taken for the end
+  bool has_end = false;  // a cut connection cannot be mistaken for the end of the body
   std::string etag;
   std::string last_modified;
   std::string encoding;
@@ -83,7 +83,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 void read_header(Answer& answer, std::string_view line) {
-  if (line.starts_with("HTTP/")) {  // a redirection has an answer of its own
+  if (line.starts_with("HTTP/")) {  // a redirection is followed by another answer
     answer = {};
     const std::size_t space = line.find(' ');
     if (space == line.npos) return;
@@ -110,7 +110,7 @@ void read_header(Answer& answer, std::string_view line) {
     answer.encoding = lower(value);
 }
 
-// The part of a URL between :// and the path.
+// Returns the part of a URL between :// and the path.
 std::string_view authority_of(std::string_view url) {
   const std::size_t start = url.find("://");
   if (start == url.npos) return {};
@@ -149,7 +149,7 @@ CURL* new_handle() {
 
 }  // namespace
 
-// The requests for one file, one after the other.
+// Sends the requests for one file, one at a time.
 class Curl_File::Transfer {
  public:
   Transfer(const std::string& url, std::string name, Settings settings)
@@ -163,13 +163,13 @@ class Curl_File::Transfer {
     set(CURLOPT_HEADERDATA, this);
     set(CURLOPT_WRITEFUNCTION, &Transfer::take_body);
     set(CURLOPT_WRITEDATA, this);
-    // Authorities of one's own, as the program curl takes them.
+    // Certificate authorities of the user, from the same variables as for the program curl.
     for (const char* const variable : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
       if (const char* const file = std::getenv(variable); file != nullptr && *file != '\0')
         set(CURLOPT_CAINFO, file);
   }
 
-  // Returns the first bytes, if the server has ranges.
+  // Returns the first bytes, or none if the server does not support ranges.
   std::vector<char> open(std::size_t size) {
     std::vector<char> bytes(size);
     bytes.resize(request(bytes.data(), size, 0));
@@ -195,6 +195,7 @@ class Curl_File::Transfer {
   void set_limits(const std::string& url) {
     const bool is_safe = lower(url.substr(0, 8)) == "https://";
     set(CURLOPT_PROTOCOLS_STR, "http,https");
+    // A redirection must not lead from https to http.
     set(CURLOPT_REDIR_PROTOCOLS_STR, is_safe ? "https" : "http,https");
     set(CURLOPT_FOLLOWLOCATION, 1L);
     set(CURLOPT_MAXREDIRS, 5L);
@@ -204,7 +205,7 @@ class Curl_File::Transfer {
     set(CURLOPT_LOW_SPEED_TIME, std::max((milliseconds + 999) / 1000, 1L));
   }
 
-  // One request, and another one if the connection was cut. Returns how many bytes have come.
+  // Sends a request, and once more if the connection is cut. Returns the number of bytes received.
   std::size_t request(char* data, std::size_t size, Offset offset) {
     constexpr int most_tries = 2;
     const std::string range =
@@ -244,14 +245,14 @@ class Curl_File::Transfer {
     throw Connection_Lost(name_ + ": " + curl_easy_strerror(code) + detail());
   }
 
-  // What libcurl says may have the whole URL in it.
+  // Returns libcurl's text for the error, unless it contains a URL, whose query may be a key.
   std::string detail() const {
     const std::string_view text(error_);
     if (text.empty() || text.find("://") != text.npos) return "";
     return " (" + std::string(text) + ")";
   }
 
-  // ---- while an answer comes ----
+  // ---- callbacks during a transfer ----
 
   template <class F>
   std::size_t guarded(std::size_t size, F f) {
@@ -288,7 +289,7 @@ class Curl_File::Transfer {
 
   bool is_first() const { return size_ < 0; }
 
-  // Decides by the header whether the body is wanted.
+  // Checks the header before the first byte of the body is used.
   void accept() {
     if (std::exchange(is_accepted_, true)) return;
     refuse_status();
@@ -326,7 +327,7 @@ class Curl_File::Transfer {
     if (!is_first() && range->size != size_) has_changed();
   }
 
-  // The server has no ranges, or they are of another version now.
+  // The server does not support ranges, or its file is no longer the version that If-Range names.
   void accept_whole() {
     if (!is_first()) has_changed();
     if (answer_.length < 0 && !answer_.has_end)
@@ -362,7 +363,7 @@ class Curl_File::Transfer {
     done_ += bytes.size();
   }
 
-  // ---- after it ----
+  // ---- after a transfer ----
 
   void finish() {
     const std::size_t promised =
@@ -373,7 +374,7 @@ class Curl_File::Transfer {
     if (!is_first()) return;
     size_ = whole_ ? static_cast<Offset>(done_) : answer_.range->size;
     first_ = answer_;
-    // A strong tag, or a time.
+    // If-Range takes a strong tag or a date.
     const bool is_strong = !first_.etag.empty() && !first_.etag.starts_with("W/");
     const std::string& condition = is_strong ? first_.etag : first_.last_modified;
     if (!condition.empty())
@@ -390,7 +391,7 @@ class Curl_File::Transfer {
   Answer first_;
   std::unique_ptr<Temporary_File> whole_;
 
-  // The request that goes on.
+  // State of the current request.
   char* data_ = nullptr;
   std::size_t wanted_ = 0;
   Offset offset_ = 0;

@@ -11,31 +11,32 @@
 
 namespace joedb::inline v1 {
 
-// A file behind a URL of http or https, of which only the pieces are read that are asked for, by
-// ranges. Built where libcurl is.
+// A file at an http or https URL. Range requests fetch only the pieces that are read. Built if
+// libcurl is available.
 //
-// Where a server has no ranges, the file is downloaded once, to a temporary file. A file that
-// changes on the server meanwhile is an error: pieces of two versions make no database.
-//
+// If the server does not support ranges, the file is downloaded once, to a temporary file. A file
+// that changes on the server while it is read is an error: pieces of two versions are not a
+// database.
 class Curl_File final : public Remote_File {
  public:
   struct Settings {
-    // Without less than a kilobyte per second for so long, an answer still comes.
+    // Limit on the time to connect, and on the time that a transfer is slower than 1 kB/s.
     std::chrono::milliseconds timeout{30'000};
-    // No larger file is downloaded as a whole.
+    // Limit in bytes on a file that is downloaded as a whole.
     Offset max_download = Offset{1} << 30;
-    // Hears how much of how much (-1: unknown) of a file that is downloaded as a whole is there.
+    // Called while a file is downloaded as a whole, with the number of bytes received and the size
+    // of the file (-1: unknown).
     std::function<void(Offset, Offset)> report = [](Offset, Offset) {};
   };
 
-  // Makes the first request. This and reading throw Exception for a URL that cannot be used,
-  // Connection_Lost, Disconnection for other answers than the bytes that were asked for.
-  // `name` is for messages: without the query of the URL, which may be a key.
+  // Sends the first request. The constructor and reads throw Exception if the URL cannot be used,
+  // Connection_Lost, and Disconnection if the answer is not the requested bytes. `name` is for
+  // messages, and must not contain the query of the URL, which may be a key.
   Curl_File(const std::string& url, std::string name, Settings settings);
   ~Curl_File() override;
 
   Offset get_size() const override;
-  // Whether the server sends pieces.
+  // True if the server supports ranges.
   bool has_ranges() const;
 
  private:

@@ -5,8 +5,8 @@
 
 namespace joedb::network {
 
-// The system tests a connection that has been idle for a minute, and gives up after another one: on
-// machines that have gone.
+// Makes the system probe a connection that has been idle for a minute, and drop it after another
+// minute without an answer, in case the other machine is gone.
 inline void test_when_idle(asio::ip::tcp::socket& socket) {
   std::error_code ignored;
   socket.set_option(asio::socket_base::keep_alive(true), ignored);

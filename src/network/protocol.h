@@ -8,38 +8,40 @@
 #include "joedb/base/bytes.h"
 #include "joedb/base/ids.h"
 
-// The bytes of the server protocol of joedb 10, version 19: what both ends have in common. All
-// numbers are 64-bit, signed, little-endian. The client sends a request, the server one reply.
+// The encoding of the server protocol of joedb 10, version 19, shared by client and server. All
+// numbers are 64-bit, signed, little-endian. The server sends one reply to each request of the
+// client.
 //
 // Source: docs/reference/protocol.md.
 
 namespace joedb::network {
 
 inline constexpr std::int64_t protocol_version = 19;
-// Instead of that, by clients and servers that know more than joedb 10: the answer is the same
-// number then, and 19 from a server that does not. No version of joedb 10 will have this number.
+// Sent instead of protocol_version by clients and servers with extensions. A server with extensions
+// answers with the same number, any other with 19. No version of joedb 10 will have this number.
 inline constexpr std::int64_t extended_version = (std::int64_t{1} << 32) + protocol_version;
 inline constexpr std::string_view protocol_word = "joedb";
-// What may be sent instead of the hello, and is answered by lines of text. Not of joedb 10.
+// May be sent instead of the hello. The answer is lines of text. An extension.
 inline constexpr std::string_view status_word = "status\n";
-// "joedb", version
+// Size of the hello of a client: "joedb", version.
 inline constexpr std::size_t hello_size = protocol_word.size() + 8;
 
-// Codes of requests. The reply to each begins with the same code, or with one of Refusal.
+// Codes of requests, with the fields that follow. A reply begins with the same code, or with one of
+// the codes of a refusal.
 namespace code {
 inline constexpr char check_fast = 'H';   // checkpoint, hash
 inline constexpr char check_full = 'I';   // checkpoint, hash
 inline constexpr char read = 'r';         // from, until; reply: until, bytes
 inline constexpr char pull_first = 'D';   // wait (milliseconds), from; reply: checkpoint
-inline constexpr char pull_last = 'G';    // of these four: pulls_lock, pulls_data
-inline constexpr char unlock = 'M';       //
+inline constexpr char pull_last = 'G';    // of these four codes: see pulls_lock, pulls_data
+inline constexpr char unlock = 'M';       // no fields
 inline constexpr char push = 'N';         // from, until, bytes
 inline constexpr char push_unlock = 'O';  // from, until, bytes
 inline constexpr char quit = 'Q';         // no reply
-// Instead of the code of the request.
-inline constexpr char mismatch = 'h';  // the hash is another one
+// Codes of replies to a request that is refused.
+inline constexpr char mismatch = 'h';  // the hashes differ
 inline constexpr char conflict = 'C';  // the push does not continue the journal: nothing is written
-inline constexpr char readonly = 'R';  // the server cannot be written
+inline constexpr char readonly = 'R';  // the server is read-only
 inline constexpr char busy = 'B';      // extended: another client has the lock: nothing is written
 inline constexpr char time_out = 't';  // the lock was lost during the push: nothing is written
 }  // namespace code
@@ -48,7 +50,7 @@ constexpr bool is_pull(char c) { return c >= code::pull_first && c <= code::pull
 constexpr bool pulls_lock(char c) { return ((c - code::pull_first) & 1) != 0; }
 constexpr bool pulls_data(char c) { return ((c - code::pull_first) & 2) != 0; }
 
-// The numbers of the bytes are those of this machine: base/bytes.h.
+// The bytes of a number are in the order of this machine, which is little-endian (base/bytes.h).
 inline void append_number(std::string& out, std::int64_t number) {
   out.append(reinterpret_cast<const char*>(&number), sizeof number);
 }

@@ -8,8 +8,8 @@
 
 namespace joedb::inline v1 {
 
-// A file far away, of which pieces are kept in memory. They get longer while it is read from the
-// beginning to the end.
+// A remote file, with some pieces cached in memory. The pieces get longer while the file is read
+// sequentially.
 class Remote_File : public Source_File {
  public:
   std::size_t pread(char* data, std::size_t size, Offset offset) const final;
@@ -17,9 +17,10 @@ class Remote_File : public Source_File {
  protected:
   using Source_File::Source_File;
 
-  // As pread, from there. Fewer bytes than `size` do not mean that the file ends; none do.
+  // Reads from the remote file as pread does. Fewer bytes than `size` do not imply the end of the
+  // file; no bytes do.
   virtual std::size_t fetch(char* data, std::size_t size, Offset offset) const = 0;
-  // Bytes that came without being asked for.
+  // Caches bytes that were received without fetch().
   void keep(Offset start, std::vector<char> bytes) const;
 
   static constexpr std::size_t first_size = std::size_t{1} << 16;
@@ -36,8 +37,8 @@ class Remote_File : public Source_File {
   const Piece* find(Offset offset) const;
   void fetch_piece(Offset offset) const;
 
-  mutable std::vector<Piece> pieces_;  // the last used one is the last
-  mutable Offset expected_ = 0;        // where the last piece that was fetched ends
+  mutable std::vector<Piece> pieces_;  // the least recently used piece is first
+  mutable Offset expected_ = 0;        // the end of the last piece received
   mutable std::size_t next_size_ = first_size;
 };
 

@@ -32,8 +32,9 @@ void Robust_Connection::connect() {
   }
 }
 
-// The server may have had less than the copy when they were compared last: it was restarted after a
-// power cut, and has gone on since, perhaps with other bytes.
+// Compares with the server up to `end` or its checkpoint, unless this connection has done so. At
+// the last comparison, the server may have had less than the copy, after a power cut; the bytes
+// that it has appended since may differ.
 void Robust_Connection::compare_up_to(Offset end) {
   end = std::min(end, connection_->get_checkpoint());
   if (local_ == nullptr || end <= compared_) return;
@@ -46,6 +47,7 @@ void Robust_Connection::disconnect() {
   channel_.reset();
 }
 
+// While it lives, reconnections compare `local`, if they compare a file at all.
 class Robust_Connection::Compared_Now {
  public:
   Compared_Now(Robust_Connection& connection, const Abstract_File& local)
@@ -61,7 +63,7 @@ class Robust_Connection::Compared_Now {
   const Abstract_File* const old_;
 };
 
-// Calls f() until the connection holds.
+// Calls f() until it does not throw Connection_Lost, connecting first if needed.
 template <class F>
 auto Robust_Connection::retry(F&& f) {
   Retry_Pause pause(system_);
@@ -75,6 +77,7 @@ auto Robust_Connection::retry(F&& f) {
       log_.log(std::string("connection lost: ") + error.what() + "; " + trying_again(wait));
       system_.sleep(wait);
     } catch (const Inherited_Object&) {
+      // The connection of the parent process must not be closed.
       throw;
     } catch (...) {
       if (connection_ && connection_->is_lost()) disconnect();
@@ -93,7 +96,7 @@ void Robust_Connection::compare(const Abstract_File& local, Offset start, Offset
     connection_->compare(local, start, common, check);
     compared_ = std::max(compared_, common);
   });
-  // Perhaps of another connection than before, which has found another journal.
+  // A reconnection may have found a lower checkpoint.
   checkpoint_ = connection_->get_checkpoint();
 }
 
@@ -101,7 +104,8 @@ void Robust_Connection::pull(const Pull& pull, const Receive& receive) {
   local_checkpoint_ = pull.from;
   retry([&] {
     connection_->pull(pull, [&](const Abstract_File& source, Offset end) {
-      // These bytes are between two requests: the next connection compares before it pulls.
+      // The reply is still arriving, so this connection cannot send a comparison now. The next one
+      // compares before it pulls.
       if (local_ != nullptr && compared_ < pull.from)
         throw Connection_Lost("the server had less when the copies were compared");
       checkpoint_ = end;
@@ -130,47 +134,48 @@ std::size_t Robust_Connection::read(char* data, std::size_t size, Offset offset)
 void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
                              After_Push after) {
   const Offset from = checkpoint_;
-  // Where others have pushed meanwhile, the copies have parted, unless what is pushed is not in the
-  // local one yet.
+  // If others have pushed and the pushed bytes are in the local copy, the copies have diverged: a
+  // reconnection must compare up to `end`. Otherwise only the common part can be compared.
   local_checkpoint_ = &local == local_ ? end : std::min(from, end);
-  // What is pushed may not be in the file yet.
+  // The pushed bytes may not be in the file yet, so compare `local`.
   const Compared_Now compared(*this, local);
   bool was_sent = false;
   retry([&] {
     while (!has_arrived(local, from, end)) {
       compare_up_to(std::min(from, end));
-      // Who has the lock may be the connection that was lost, and what it sent may still be
-      // accepted: only with the lock is a conflict one for ever.
+      // The lost connection may still hold the lock, and the server may still accept its push. Only
+      // a conflict while this connection has the lock is final.
       if (was_sent && after == After_Push::never_locked) after = After_Push::unlock;
       const bool is_repeated = std::exchange(was_sent, true);
       const Offset start = connection_->get_checkpoint();
       try {
         return connection_->push(local, end, level, after);
       } catch (const Conflict&) {
-        // What was sent over a connection that was lost may arrive after this one was made. Also
-        // what a process has sent before it was killed; that of joedb 10 does not ask again then.
+        // A push over a lost connection may arrive after this connection was made, and so may the
+        // push of a process that was killed: ask for the checkpoint again. With a server of joedb
+        // 10, only a repeated push asks.
         const bool may_have_been_sent = after != After_Push::never_locked;
         if (is_repeated || (may_have_been_sent && connection_->can_push_without_lock()))
           connection_->pull_checkpoint({});
         if (connection_->get_checkpoint() <= start) throw Conflict(from);
       } catch (const Disconnection&) {
-        // The server has failed, and can only be read; the next connection may find it mended.
+        // The server has failed and can only be read. A later connection may find it repaired.
         if (connection_ && !connection_->is_lost()) can_push_ = false;
         throw;
       }
     }
   });
-  // Not that of the server: others may have pushed behind a push that had arrived, and what follows
-  // in this copy is not what follows there.
+  // Not the server's checkpoint: if the push had arrived, others may have pushed after it, and
+  // their bytes differ from those that follow in this copy.
   checkpoint_ = std::max(from, end);
   compared_ = checkpoint_;
 }
 
-// Whether the server has what is to be pushed from `from` on. It may have a part: what a killed
-// process has pushed from the same copy. Throws Conflict where it has something else.
+// Returns true if the server already has [from, end) of `local`. It may have only a part, pushed
+// from the same copy by a process that was killed. Throws Conflict if it has other bytes.
 //
-// Reads the bytes again. A hash of more than the push would need those before it, which a
-// Server_File gets over this same connection.
+// Reads the bytes back. A hash would also cover the bytes before the push, which a Server_File
+// reads over this same connection.
 bool Robust_Connection::has_arrived(const Abstract_File& local, Offset from, Offset end) {
   const Offset now = connection_->get_checkpoint();
   if (now == from) return false;

@@ -11,8 +11,8 @@ namespace joedb::inline v1::rpc {
 namespace code = network::rpc_code;
 using network::append_number;
 
-// All requests go through this: one at a time, and none where the answer to another is still to
-// come, or will never come.
+// Runs every request, one at a time. state_ is `lost` while f() runs: if f() ends early, its reply
+// may still arrive, and no other request may use the channel.
 template <class F>
 auto Client::request(F&& f) {
   process_.require_own("the connection to the server");
@@ -51,6 +51,7 @@ Client::Client(Channel& channel, std::vector<Signature> signatures,
 
 Client::~Client() {
   if (process_.is_inherited()) {
+    // The thread exists only in the parent process: it cannot be joined here.
     keep_until_exit(std::make_shared<std::thread>(std::move(keeper_)));
     return;
   }
@@ -122,7 +123,7 @@ std::string Client::exchange(std::size_t procedure, std::string_view file) {
   });
 }
 
-// Takes no more memory than bytes have come.
+// Receives `size` bytes. Memory grows with the bytes received, whatever `size` the server claims.
 std::string Client::receive(std::size_t size) {
   constexpr std::size_t piece = std::size_t{1} << 20;
   std::string bytes;
@@ -140,7 +141,7 @@ void Client::keep_alive(std::chrono::milliseconds interval) {
       std::unique_lock lock(using_);
       const auto next = last_use_ + interval;
       if (stopping_->wait_until(lock, next, [this] { return must_stop_; })) return;
-      if (last_use_ + interval > next) continue;
+      if (last_use_ + interval > next) continue;  // the connection was used meanwhile
       if (state_ != State::working) return;
     }
     try {

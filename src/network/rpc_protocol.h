@@ -9,46 +9,46 @@
 #include "joedb/network/rpc_procedure.h"
 #include "network/content_hash.h"
 
-// The bytes of remote procedure calls, as joedb 10 sends them.
+// The encoding of remote procedure calls, as in joedb 10.
 //
 // Source: docs/reference/protocol.md.
 
 namespace joedb::network {
 
 namespace rpc_code {
-inline constexpr char hello = 'H';     // reply to the hash, which has no code: session
-inline constexpr char mismatch = 'h';  // the same, and the end: the hash is another one
+inline constexpr char hello = 'H';     // reply to the hash, which is sent without a code: session
+inline constexpr char mismatch = 'h';  // the hashes differ: session, then the connection ends
 inline constexpr char call = 'C';      // procedure, until, bytes; reply: until, bytes
 inline constexpr char failure = 'c';   // reply to a call: size, text
 inline constexpr char ping = 'P';      // reply: the same
 inline constexpr char quit = 'Q';      // no reply
 }  // namespace rpc_code
 
-inline constexpr std::size_t longest_error = 8183;
+inline constexpr std::size_t longest_error = 8183;  // bytes
 
-// Of all names and prologs, in their order.
+// Returns the hash of all names and prologs, in order.
 Content_Hash hash_of(const std::vector<rpc::Signature>& signatures);
 
-// The first bytes of a text, no part of a UTF-8 sequence at the end.
+// Returns the first longest_error bytes of `text`, without a partial UTF-8 sequence at the end.
 std::string_view cut_error(std::string_view text);
 
-// What a client sends, request by request. It takes no more memory than bytes have come, and at
-// most `message_limit` for a message.
+// Splits the bytes that a client sends into requests. Its memory grows with the bytes received, up
+// to `message_limit` for a message.
 class Rpc_Requests {
  public:
   struct Request {
     enum class Kind { hello, ping, call, quit, invalid };
     Kind kind;
     std::size_t procedure = 0;  // of a call
-    std::string bytes;          // of hello: the hash; of a call: what stands behind the prolog
-    std::string problem;        // of an invalid one: there is no next request
+    std::string bytes;          // of hello: the hash; of a call: the message after its prolog
+    std::string problem;        // of an invalid request, which is the last one
   };
 
   Rpc_Requests(std::vector<Offset> prolog_sizes, Offset message_limit)
       : prolog_sizes_(std::move(prolog_sizes)), message_limit_(message_limit) {}
 
   void append(std::string_view bytes) { input_.append(bytes); }
-  // Takes the next request out. False if its bytes have not come yet.
+  // Extracts the next request. Returns false if it has not arrived completely.
   bool take(Request& request);
 
  private:

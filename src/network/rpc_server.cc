@@ -36,9 +36,9 @@ std::string reply_with(char c, std::int64_t number, std::string_view bytes = {})
 
 }  // namespace
 
-// All but procedures runs in one thread. A session does one thing at a time: it receives, waits for
-// its procedure, or sends. So it has at most one request, what follows that in the same block of
-// input, and one reply in memory.
+// Everything but the procedures runs in one thread. A session does one thing at a time: it
+// receives, waits for its procedure, or sends. So its memory holds at most one request, the rest of
+// the input block that the request ends in, and one reply.
 class Server::Implementation {
  public:
   Implementation(Logger& log, int log_level, int threads, const std::string& path,
@@ -96,10 +96,11 @@ class Server::Implementation {
     bool ends_after_reply = false;
     bool is_open = true;
   };
-  // Handlers keep it alive, and do nothing once it is closed.
+  // Handlers share ownership of the session, and do nothing once it is closed.
   using Session_Pointer = std::shared_ptr<Session>;
 
-  // One line, whatever a procedure has thrown. A line that cannot be logged is lost.
+  // Logs one line: control characters in `text`, which may be from a procedure, are replaced. A
+  // line that cannot be logged is dropped.
   void log_at(int level, const std::string& text) {
     if (log_level_ < level) return;
     try {
@@ -120,7 +121,7 @@ class Server::Implementation {
     acceptor_.async_accept([this](const std::error_code& error, Socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (error) {
-        // No more descriptors: the sessions that there are go on.
+        // There may be no free descriptor. Keep the open sessions, and try again later.
         log_at(0, "accepting a connection: " + error.message());
         retry_.expires_after(std::chrono::milliseconds(100));
         retry_.async_wait([this](const std::error_code&) { accept(); });
@@ -156,7 +157,7 @@ class Server::Implementation {
     sessions_.erase(session->id);
   }
 
-  // What a session does not get memory for ends it, and no other one.
+  // Calls f(). An exception, as from a lack of memory, ends this session and no other.
   template <class F>
   void run_for(const Session_Pointer& session, F&& f) {
     if (!session->is_open) return;
@@ -179,7 +180,7 @@ class Server::Implementation {
     if (time == time.zero()) return clear_timer(session);
     session->timer.expires_after(time);
     session->timer.async_wait([this, session](const std::error_code& error) {
-      // It may have been set anew when this handler was already on its way.
+      // The timer may have been set again after this handler was queued.
       if (error || !session->is_open ||
           session->timer.expiry() > asio::steady_timer::clock_type::now())
         return;
@@ -262,7 +263,7 @@ class Server::Implementation {
     });
   }
 
-  // In a thread of workers_. Returns the reply, and sets `error` if the procedure has failed.
+  // Called in a thread of workers_. Returns the reply, and sets `error` if the procedure fails.
   std::string run(std::size_t procedure, std::string_view received, std::string& error) const {
     try {
       const Offset until = prolog_sizes_[procedure] + static_cast<Offset>(received.size());

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t block_size = std::size_t{1} << 16;
 
-// What was received is not what the protocol says: nothing that follows makes sense.
+// A reply violated the protocol. The bytes that follow it cannot be interpreted.
 class Protocol_Error final : public Disconnection {
  public:
   using Disconnection::Disconnection;
 };
 
-// The lock was lost during a push, of which nothing is in the journal. The answers still match the
+// The server took the lock away during a push, and appended none of it. Replies still match
 // requests.
 class Push_Timed_Out final : public Connection_Lost {
  public:
@@ -39,7 +39,7 @@ std::string pull_request(const Connection::Pull& pull, bool has_data) {
 
 }  // namespace
 
-// The bytes of a reply, which can be read once, in their order, as they arrive.
+// The bytes of a reply, as a file that can be read once, in order, while they arrive.
 class Server_Connection::Incoming final : public Source_File {
  public:
   Incoming(Server_Connection& connection, Offset start, Offset end)
@@ -73,8 +73,8 @@ class Server_Connection::Incoming final : public Source_File {
   const Offset end_;
 };
 
-// All requests go through this: one at a time, and none where the answer to another is still to
-// come, or will never come.
+// Runs every request, one at a time. state_ is `lost` while f() runs: if f() ends early, its reply
+// may still arrive, and no other request may use the channel.
 template <class F>
 auto Server_Connection::request(F&& f) {
   process_.require_own("the connection to the server");
@@ -119,6 +119,7 @@ Server_Connection::Server_Connection(Channel& channel, Logger& log, const Settin
 
 Server_Connection::~Server_Connection() {
   if (process_.is_inherited()) {
+    // The thread exists only in the parent process: it cannot be joined here.
     keep_until_exit(std::make_shared<std::thread>(std::move(keeper_)));
     return;
   }
@@ -194,6 +195,7 @@ void Server_Connection::ask_for_checkpoint(const Pull& pull, bool has_data) {
   checkpoint_ = input_.read_number();
   if (checkpoint_ < journal_start) throw Protocol_Error("pull error: unexpected checkpoint");
   if (is_refused) {
+    // A refused pull still receives the bytes that it asked for.
     if (has_data) Incoming(*this, pull.from, std::max(pull.from, checkpoint_)).skip_to(checkpoint_);
     throw Disconnection("pull error: server is pull-only, cannot lock");
   }
@@ -215,10 +217,11 @@ void Server_Connection::pull(const Pull& pull, const Receive& receive) {
       incoming.skip_to(checkpoint_);
     } catch (...) {
       if (!incoming.is_at_end()) throw;
-      failure = std::current_exception();  // the connection can be used
+      failure = std::current_exception();  // the whole reply was read: the connection stays usable
     }
   });
   if (!failure) return;
+  // After the request, because unlock() sends a request of its own.
   if (pull.takes_lock) unlock();
   std::rethrow_exception(failure);
 }
@@ -241,7 +244,7 @@ std::size_t Server_Connection::read(char* data, std::size_t size, Offset offset)
 
 // ---- pushing ------------------------------------------------------------------------------------
 
-// Returns the code of the reply.
+// Pushes [checkpoint_, end) of `local` with request code `c`. Returns the code of the reply.
 char Server_Connection::send_push(const Abstract_File& local, Offset end, char c) {
   Offset position = checkpoint_;
   std::string out(1, c);
@@ -266,6 +269,8 @@ void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
     const char expected = after == After_Push::keep_lock ? code::push : code::push_unlock;
     char reply;
     while ((reply = send_push(local, end, expected)) == code::busy) {
+      // Another client has the lock: wait for it. If that client has pushed, this push is a
+      // conflict.
       const Offset from = checkpoint_;
       if (after == After_Push::never_locked) throw Conflict(from);
       ask_for_checkpoint({.from = from, .takes_lock = true}, false);
@@ -313,7 +318,7 @@ void Server_Connection::keep_alive(std::chrono::milliseconds interval) {
       std::unique_lock lock(using_);
       const auto next = last_use_ + interval;
       if (stopping_->wait_until(lock, next, [this] { return must_stop_; })) return;
-      if (last_use_ + interval > next) continue;
+      if (last_use_ + interval > next) continue;  // the connection was used meanwhile
       if (state_ != State::working) return;
     }
     try {
@@ -321,7 +326,7 @@ void Server_Connection::keep_alive(std::chrono::milliseconds interval) {
         const std::string out = pull_request({}, false);
         channel_.write(out.data(), out.size());
         if (input_.read_byte() != out.front()) throw Protocol_Error("keep-alive: unexpected reply");
-        input_.read_number();  // whoever pulls will see it
+        input_.read_number();  // the checkpoint, for which the next pull asks again
       });
     } catch (const std::exception& error) {
       log_.log(std::string("keep-alive: ") + error.what());

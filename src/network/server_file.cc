@@ -6,7 +6,8 @@
 
 namespace joedb::inline v1 {
 
-// The first read is short, for perhaps only the first entries are wanted. Then they get longer.
+// The first read is short, because the first entries may be all that is needed. Sequential reads
+// get longer.
 static constexpr Offset first_read = 4096;
 static constexpr Offset longest_read = Offset{1} << 20;
 
@@ -16,7 +17,8 @@ Server_File::Server_File(Connector& connector, Logger& log, System& system)
   set_end(connection_.get_checkpoint());
 }
 
-// What the server has, with a hard checkpoint: it is not for us to make it durable.
+// Sets the end of the server's journal. The header in memory shows a hard checkpoint there:
+// durability is up to the server.
 void Server_File::set_end(Offset checkpoint) {
   if (checkpoint < end_)
     throw Disconnection(get_name() + ": the server has lost what was behind position " +
@@ -87,7 +89,7 @@ void Server_File::pwrite(const char* data, std::size_t size, Offset offset) {
   std::copy_n(data, size, tail_.data() + (offset - end_));
 }
 
-// A client writes to its file what it has pushed already.
+// After a push, the client writes the pushed bytes to its file.
 void Server_File::require_same(const char* data, std::size_t size, Offset offset) const {
   std::vector<char> known(size);
   if (pread(known.data(), size, offset) < size || !std::equal(known.begin(), known.end(), data))
@@ -138,7 +140,7 @@ void Server_File::push(const Abstract_File& local, Offset end, Checkpoint_Level 
   set_end(get_checkpoint());
 }
 
-// What is pushed may be in a buffer yet.
+// Copies to tail_ the bytes that are still in a buffer of `local`.
 void Server_File::take_tail(const Abstract_File& local, Offset end) {
   const Offset start = get_size();
   if (&local == this || end <= start) return;
@@ -146,7 +148,7 @@ void Server_File::take_tail(const Abstract_File& local, Offset end) {
   local.read_exactly(tail_.data() + (start - end_), static_cast<std::size_t>(end - start), start);
 }
 
-// What was pushed is soon read again: where a journal ends.
+// Copies the pushed bytes to the cache: the end of a journal is soon read again.
 void Server_File::keep_tail() {
   if (cache_end() != end_) {
     cache_.clear();

@@ -9,13 +9,13 @@
 
 namespace joedb::inline v1 {
 
-// A file of an SFTP server. Built where libssh is.
+// A file on an SFTP server. Built if libssh is available.
 //
-// The file may grow meanwhile: a journal is not changed before its checkpoint. Whoever replaces it
-// by another one of the same name does not disturb a reader.
+// The file may grow while it is read: the bytes of a journal before its checkpoint do not change. A
+// reader is not disturbed if the file is replaced by another one of the same name.
 class Sftp_File final : public Remote_File {
  public:
-  // address.path is that of the file. This and reading throw what Ssh_Connector throws.
+  // `address.path` is the path of the file. The constructor and reads throw as Ssh_Connector does.
   explicit Sftp_File(const Ssh_Address& address);
   ~Sftp_File() override;
 

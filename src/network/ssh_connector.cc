@@ -52,7 +52,7 @@ class Ssh_Channel final : public Channel {
   }
 
   const Ssh_Session session_;
-  Ssh_Stream stream_;  // ends before the session
+  Ssh_Stream stream_;  // destroyed before the session
 };
 
 }  // namespace

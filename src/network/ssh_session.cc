@@ -14,7 +14,7 @@ Ssh_Session::Ssh_Session(const Ssh_Address& address, std::string name)
   occupy_standard_descriptors();
   if (!session_) throw Exception(name_ + ": SSH cannot be used");
   set(SSH_OPTIONS_HOST, address.host.c_str());
-  // The options of the command line go before those of the file: it sets what is not set yet.
+  // Set explicit options before ~/.ssh/config is parsed, which sets only options that are not set.
   if (!address.user.empty()) set(SSH_OPTIONS_USER, address.user.c_str());
   if (address.port != 0) set(SSH_OPTIONS_PORT, &address.port);
   if (!address.identity_file.empty()) set(SSH_OPTIONS_IDENTITY, address.identity_file.c_str());
@@ -37,7 +37,7 @@ void Ssh_Session::set(ssh_options_e option, const void* value) {
     throw Disconnection(name_ + ": " + error());
 }
 
-// With a ProxyCommand, the session has another kind of socket.
+// Errors are ignored: with a ProxyCommand, the session's socket is not a TCP socket.
 void Ssh_Session::test_when_idle() {
   asio::io_context io;
   asio::ip::tcp::socket socket(io);

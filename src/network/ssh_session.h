@@ -11,15 +11,16 @@
 
 namespace joedb::inline v1 {
 
-// A machine on which this user is logged in through SSH.
+// An authenticated SSH session of this user on another machine.
 class Ssh_Session {
  public:
-  // Throws Connection_Lost, Disconnection: see Ssh_Connector. `name` is for messages.
+  // Connects and logs in. Throws Connection_Lost and Disconnection as Ssh_Connector does. `name` is
+  // for messages.
   Ssh_Session(const Ssh_Address& address, std::string name);
 
   const std::string& name() const { return name_; }
   ssh_session get() const { return session_.get(); }
-  // The last one.
+  // Returns the text of the last error.
   std::string error() const { return ssh_get_error(session_.get()); }
 
  private:

@@ -86,7 +86,7 @@ class Tcp_Channel final : public Channel {
     network::test_when_idle(socket());
   }
 
-  // Begins something, and waits until it calls done(error).
+  // Starts an operation, and waits until it calls done(error), for at most 10 seconds.
   template <class Begin>
   void wait(Begin begin) {
     std::optional<std::error_code> result;
@@ -95,13 +95,15 @@ class Tcp_Channel final : public Channel {
     io_.run_for(longest_setup);
     if (result) return check(*result);
     std::error_code ignored;
+    // Ends the operation, and runs its handler, which refers to `result`.
     stream_.lowest_layer().close(ignored);
     io_.restart();
     io_.run();
     throw Connection_Lost(name_ + ": no answer after 10 seconds");
   }
 
-  // Says what is wanted, and reads the answer: a line.
+  // Sends the access line, and reads the answer, which is one line: byte by byte, since the bytes
+  // after it are left to read_some().
   void ask_for_access(const std::string& line) {
     write(line.data(), line.size());
     std::string answer;

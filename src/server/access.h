@@ -8,24 +8,24 @@
 
 namespace joedb::server {
 
-// What a client may do. Each includes those before it.
+// Rights of a client. Each role includes the roles before it.
 enum class Role { pull, push, admin };
 std::optional<Role> role_of(std::string_view word);
 
-// Who may use a server over TCP: the lines of a file.
+// The clients that may use a server over TCP, as the lines of a file.
 //
-//     # name  role  what it shows
+//     # name  role  proof
 //     ann     push  token 5f0c… 91ab…      a salt, and SHA-256(salt, token), in hexadecimal digits
-//     backup  pull  certificate            one that the authority of the server has signed for
-//     backup
+//     backup  pull  certificate            signed for backup by the authority of the server
 //
 // A token is 32 random bytes (make_token), so that one round of SHA-256 is enough.
 class Access_List {
  public:
-  // Throws Exception, with the number of the line.
+  // Throws Exception, with the number of the line, if a line is invalid.
   static Access_List parse(std::string_view text);
 
-  // Takes the same time for all tokens. Nothing if the client is unknown, or shows something else.
+  // Return the role of a client; nullopt if the list has no such client with this token, or with a
+  // certificate. with_token() takes the same time for all names and tokens.
   std::optional<Role> with_token(const std::string& name, std::string_view token) const;
   std::optional<Role> with_certificate(const std::string& name) const;
   bool is_empty() const { return clients_.empty(); }
@@ -46,7 +46,8 @@ struct New_Token {
 };
 New_Token make_token(const std::string& name, Role role);
 
-// A name of a client, or of a database: letters, digits and ._- only, and at most 64 of them.
+// Returns true for the name of a client or a database: 1 to 64 characters, which are letters,
+// digits, `.`, `_` or `-`.
 bool is_name(std::string_view name);
 
 }  // namespace joedb::server

@@ -3,18 +3,18 @@
 
 #include <string>
 
-// What a server needs to be tried with other machines. Functions throw Exception.
+// Keys and certificates for trying a server with other machines. Functions throw Exception.
 
 namespace joedb::server {
 
-// Of this machine, or "localhost".
+// Returns the name of this machine; "localhost" if is_name() does not accept it.
 std::string host_name();
 
-// Makes a file that only this user may read. It must not exist.
+// Creates a file that only this user may read. Throws if it exists.
 void write_secret(const std::string& name, const std::string& text);
 
-// Writes a key, and a certificate for it that is its own authority, valid for ten years, for this
-// machine's names. The files must not exist.
+// Creates a private key and a self-signed certificate for this machine's names, valid for ten
+// years. Throws if one of the files exists.
 void make_certificate(const std::string& certificate_file, const std::string& key_file);
 
 }  // namespace joedb::server

@@ -2,8 +2,9 @@
 
 namespace joedb::server {
 
-// What is served has the bytes of the clients: nothing is added. A server that was killed in a push
-// must start again: what it has not acknowledged is saved.
+// The file has exactly the bytes of the clients, so the server appends no entries of its own. A
+// server that was killed during a push must be able to restart, so the bytes that it has not
+// acknowledged are saved.
 static Journal_Options for_server(Journal_Options options) {
   options.ends_transactions = false;
   if (!options.recovery) options.recovery = Recovery::keep;
@@ -18,14 +19,15 @@ Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Co
       is_connected_(&connection != &Connection::dummy),
       has_backup_file_(is_connected_ && !connection.can_wait()),
       may_block_(is_hard || is_shared_ || is_connected_) {
-  copy_.set_copy();  // clients must find what they have pushed at the end of the file
+  copy_.set_copy();  // the file must end with the bytes that clients have pushed
   if (!is_shared_) store_.recover();
   if (is_connected_) {
     client_.pull();
+    // The other copy may lack a push (keep_without_backup).
     if (client_.can_write()) client_.push_if_ahead();
   }
-  // What was pushed before a crash of the server may not be durable, and is acknowledged if the
-  // client asks again.
+  // A push before a crash of the server may not be durable yet, and is acknowledged if its client
+  // repeats it.
   if (is_hard && !is_shared_) store_.hard_checkpoint();
   client_.set_hard_checkpoint(is_hard);
   checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
@@ -33,19 +35,20 @@ Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Co
 
 Written_Journal::~Written_Journal() { end(); }
 
-// A hard checkpoint that has failed may have left a soft one.
+// After a failed hard checkpoint, the journal may show a soft one, which is not published.
 void Written_Journal::update() {
   const auto& journal = store_.get_journal();
   if (client_.settings().is_hard && journal.has_failed()) return;
   checkpoint_ = journal.get_checkpoint();
 }
 
-// Of a push whose rollback has failed: nothing could be pulled or written behind it.
+// Drops the entries of a push whose rollback has failed: nothing could be pulled or written after
+// them.
 void Written_Journal::drop_leftover() {
   if (!store_.get_journal().has_failed()) client_.rollback();
 }
 
-// Writers are told that there is no place any more, instead of waiting.
+// Calls f(). If the file was replaced, clients are refused from now on, instead of waiting.
 template <class F>
 void Written_Journal::note_replaced(F f) {
   try {
@@ -80,7 +83,7 @@ void Written_Journal::end() noexcept {
   lock_.reset();
 }
 
-// Of a shared file, others may have the lock for long.
+// The lock of a shared file is not taken: another process may hold it for long.
 void Written_Journal::finish() {
   end();
   const auto& journal = store_.get_journal();
@@ -106,9 +109,9 @@ void Written_Journal::push(const Abstract_File& source) {
   checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
 }
 
-// The file of the connection has failed, which may have the bytes or not. They must not be in
-// neither: here is where the client will look for them, and at its next start the server gives the
-// backup what it does not have.
+// The file of the connection has failed, and may or may not have the bytes. They must be in one of
+// the files at least: appends them to this file, where the client will look for them. At its next
+// start, the server pushes the missing bytes to the backup.
 void Written_Journal::keep_without_backup(const Abstract_File& source, Offset start) {
   const auto& journal = store_.get_journal();
   if (!has_backup_file_ || journal.has_failed() || journal.get_checkpoint() > start) return;

@@ -9,11 +9,11 @@
 
 namespace joedb::server {
 
-// The journal that a server serves, and perhaps a connection to another copy, which gets all that
-// is pushed, too.
+// The journal that a server serves. It may have a connection to another copy, which gets all
+// pushes, too.
 //
-// One thread at a time calls these functions; read() may be called by others meanwhile, so the file
-// must bear that (Locked_Memory_File).
+// One thread at a time calls these functions. Other threads may call read() at the same time, so
+// the file must allow concurrent reads (Locked_Memory_File).
 class Served_Journal {
  public:
   Served_Journal() = default;
@@ -21,46 +21,50 @@ class Served_Journal {
   Served_Journal(const Served_Journal&) = delete;
   Served_Journal& operator=(const Served_Journal&) = delete;
 
-  // Whether the functions below may take long: they wait for locks, disks or other machines.
+  // True if the functions below may block: on locks, disks or other machines.
   virtual bool may_block() const = 0;
-  // Whether refresh() may find something.
+  // True if refresh() may find new entries.
   virtual bool has_other_writers() const = 0;
-  // Whether a push goes to another copy, too, which may have it where the file has not.
+  // True if a push also goes to another copy, which may then have it when the file does not.
   virtual bool has_other_copy() const = 0;
-  // False for a file that is only read, or that has failed, and below a connection of such a kind.
+  // False if the file is read-only or has failed, or if its connection leads to such a file.
   virtual bool can_push() const = 0;
   virtual Offset get_checkpoint() const = 0;
   virtual const Abstract_File& file() const = 0;
-  // Bytes before a checkpoint that was seen.
+  // Reads bytes before a checkpoint that get_checkpoint() has returned.
   void read(char* data, std::size_t size, Offset offset) const {
     file().read_exactly(data, size, offset);
   }
-  // The same if the disk is not needed for it; returns false otherwise.
+  // As read(), if that does not need the disk; returns false otherwise.
   bool read_cached(char* data, std::size_t size, Offset offset) const {
     return file().pread_cached(data, size, offset);
   }
 
-  // Finds what others have written to the file.
+  // Takes over what others have written to the file or to the other copy.
   virtual void refresh() = 0;
 
-  // Between these two, nobody else changes file and other copy. Throws what locking and pulling
-  // throw; nothing is locked then.
+  // Between begin() and end(), no other writer changes the file and the other copy. begin() throws
+  // what locking and pulling throw; nothing is locked then.
   virtual void begin() = 0;
   virtual void end() noexcept = 0;
-  // Appends [checkpoint, source.get_size()) of the source to the other copy, and then to the file,
-  // with a checkpoint: what the other copy refuses, or does not get, is not in the file. Requires
-  // begin(). Throws Corruption_Error if the bytes are no entries that fit the content, Conflict and
-  // Content_Mismatch if the other copy has gone on; nothing has changed then; Io_Error and
-  // Write_Disabled if the file cannot be written: can_push() is false then, and the other copy may
-  // have the bytes. If the other copy is a file that cannot be written, can_push() is false, too,
-  // and the bytes are in the file, with a checkpoint. Disconnection if the other copy refuses:
-  // nothing has changed then.
+  // Appends [checkpoint, source.get_size()) of `source` to the other copy, and then to the file,
+  // with a checkpoint. So the file never has bytes that the other copy has refused or not received.
+  // Requires begin(). Throws:
+  //
+  // * Corruption_Error if the bytes are not entries that fit the content, Conflict and
+  //   Content_Mismatch if the other copy has changed, Disconnection if it refuses. Nothing has
+  //   changed.
+  // * Io_Error and Write_Disabled if the file cannot be written. can_push() is then false, and the
+  //   other copy may have the bytes.
+  //
+  // If the other copy is a file that cannot be written, this throws and can_push() is false, too;
+  // the bytes are in the served file, with a checkpoint.
   virtual void push(const Abstract_File& source) = 0;
 };
 
-// A file that is written. `file` and `connection` must outlive it. Without a recovery mode in
-// `options`, what stands behind the checkpoint is saved beside the file (Recovery::keep). Throws
-// what opening the file and the first pull and push throw.
+// A file that clients write. `file` and `connection` must outlive it. Without a recovery mode in
+// `options`, the bytes after the checkpoint are saved beside the file (Recovery::keep). The
+// constructor throws what opening the file and the first pull and push throw.
 class Written_Journal final : private Client_Store<Writable_Database>, public Served_Journal {
  public:
   Written_Journal(Abstract_File& file, Connection& connection, Content_Check check, bool is_hard,
@@ -73,19 +77,19 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   bool can_push() const override {
     return !store_.get_journal().has_failed() && !has_lost_file_ && client_.can_write();
   }
-  // With hard checkpoints, a push counts when its hard checkpoint has succeeded, so that nobody
-  // sees what a power cut can still take away. What others have written has the checkpoint that
-  // they gave it, and what was pulled a soft one.
+  // With hard checkpoints, a push counts only after its hard checkpoint, so that no client sees
+  // entries that a power cut can still remove. Entries of other writers have the checkpoint of
+  // their writer, and pulled entries a soft one.
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return store_.get_journal().get_file(); }
   void refresh() override;
   void begin() override;
   void end() noexcept override;
   void push(const Abstract_File& source) override;
-  // At the end of the server: makes the last checkpoint a hard one, unless the file is shared.
-  // Throws what that throws.
+  // Makes the last checkpoint hard, unless the file is shared. Called when the server ends. Throws
+  // what the checkpoint throws.
   void finish();
-  // Where a tail of the file was saved; empty: nowhere.
+  // Name of the file in which a tail of the journal was saved; empty if none.
   const std::string& get_saved_tail() const { return store_.get_journal().get_saved_tail(); }
 
  private:
@@ -98,14 +102,14 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   Client client_;
   const bool is_shared_;
   const bool is_connected_;
-  const bool has_backup_file_;  // the connection is to a file: servers can wait
+  const bool has_backup_file_;  // the connection is to a file, not to a server
   const bool may_block_;
   Offset checkpoint_ = 0;
   bool has_lost_file_ = false;  // the backup has failed, or a file was replaced
   std::optional<Client_Lock> lock_;
 };
 
-// A file that others write.
+// A file that only others write.
 class Read_Journal final : public Served_Journal {
  public:
   explicit Read_Journal(Abstract_File& file) : journal_(file) {}

@@ -18,15 +18,15 @@ static constexpr std::size_t max_input = std::size_t{1} << 16;
 static constexpr std::chrono::seconds refresh_pause{1};
 static constexpr Offset block_size = Offset{1} << 16;
 
-// A push of more bytes is kept in a file.
+// A push of more bytes is staged in a file.
 static constexpr std::size_t most_in_memory = std::size_t{1} << 20;
 
-// That file is made at `path`, and unlinked at once: nobody needs the name.
+// The file is created at `path` and unlinked at once: its name is not needed.
 static std::shared_ptr<Staged_File> stage_push(Offset start, std::string path) {
   return std::make_shared<Staged_File>(
       "push", start, most_in_memory, [path = std::move(path)]() -> std::unique_ptr<Abstract_File> {
         std::error_code ignored;
-        // A server that was killed just after making it has left it.
+        // Left by a server that was killed between the two calls.
         std::filesystem::remove(path, ignored);
         auto file = std::make_unique<File>(path, Open_Mode::create_new);
         std::filesystem::remove(path, ignored);
@@ -116,12 +116,12 @@ void Server_Core::forget(Session_Id id) {
   clear_deadline(*find(id));
   sessions_.erase(id);
   std::erase(lock_queue_, id);
-  // While the lock is being given to it, grant() finds out.
+  // If the lock is being taken for this session, grant() notices and releases it.
   if (holder_ == id && !is_lock_changing_) release();
 }
 
-// The other side may end the connection at any time, and be noticed: one receive is always pending,
-// unless there is enough input.
+// Keeps one receive pending, so that the end of the connection is noticed at any time, unless there
+// is enough input.
 void Server_Core::receive(Session& session) {
   if (session.is_receiving || session.input.size() >= max_input) return;
   session.is_receiving = true;
@@ -137,7 +137,7 @@ void Server_Core::process(Session_Id id) {
   if (Session* const session = find(id)) receive(*session);
 }
 
-// Whether there may be more to take.
+// Returns true if there may be more to take.
 bool Server_Core::take_one(Session& session) {
   switch (session.phase) {
     case Phase::hello:
@@ -155,7 +155,7 @@ bool Server_Core::take_one(Session& session) {
   return false;
 }
 
-// Takes the bytes of a message, if all of them are there.
+// Extracts a message of `size` bytes. Returns false if it has not arrived completely.
 static bool take(std::string& input, std::size_t size, std::string& message) {
   if (input.size() < size) return false;
   message = input.substr(0, size);
@@ -163,8 +163,8 @@ static bool take(std::string& input, std::size_t size, std::string& message) {
   return true;
 }
 
-// Instead of a hello: the answer is the status, as lines, and the end of the connection. joedb 10
-// only closes it.
+// Takes a request for the status, which is sent instead of a hello. The answer is the status, as
+// lines, and the end of the connection. A server of joedb 10 only closes it.
 bool Server_Core::take_status_request(Session& session) {
   std::string request;
   if (!take(session.input, status_word.size(), request)) return false;
@@ -243,7 +243,7 @@ bool Server_Core::take_request(Session& session) {
 
 // ---- replies ------------------------------------------------------------------------------------
 
-// The bytes, and then those of the journal from `from` up to `until`.
+// Sends `bytes`, and then [from, until) of the journal, in blocks.
 void Server_Core::reply(Session& session, std::string bytes, Offset from, Offset until) {
   session.phase = Phase::sending;
   session.position = from;
@@ -268,10 +268,10 @@ void Server_Core::send_block(Session& session, std::string bytes) {
     read_and_send(session, std::move(bytes), size);
 }
 
-// Reads the last `size` bytes, and sends all of them.
+// Reads the last `size` bytes of `bytes` from the journal, then sends all of them.
 void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t size) {
   session.phase = Phase::working;
-  if (holder_ == session.id) lock_deadline_.reset();  // it is the server who works
+  if (holder_ == session.id) lock_deadline_.reset();  // the server is working, not the client
   const auto block = std::make_shared<std::string>(std::move(bytes));
   run(
       Server_Host::Lane::disk,
@@ -288,7 +288,7 @@ void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t
       });
 }
 
-// `size` of the bytes are from the journal.
+// The last `size` bytes are from the journal.
 void Server_Core::send(Session& session, std::string bytes, std::size_t size) {
   session.position += static_cast<Offset>(size);
   counters_.bytes_sent += size;
@@ -331,7 +331,7 @@ void Server_Core::check(Session& session, Offset checkpoint, std::string hash) {
 void Server_Core::read(Session& session, Offset from, Offset until) {
   if (from < 0) return end(session.id, "reads from a negative position");
   until = std::min(until, checkpoint_);
-  const bool has_data = from < until;  // any two numbers: their difference may be none
+  const bool has_data = from < until;  // not their difference, which may overflow
   reply_number(session, code::read, until, has_data ? from : 0, has_data ? until : 0);
 }
 
@@ -377,7 +377,8 @@ void Server_Core::refresh() {
   refresh_if_free();
 }
 
-// Who has the lock, or looks already, may have looked before what is new came.
+// A lock holder or a running refresh may have looked before the new entries came, so must_refresh_
+// stays set until both are done.
 void Server_Core::refresh_if_free() {
   if (!must_refresh_ || is_locked_ || is_lock_changing_ || is_refreshing_) return;
   must_refresh_ = false;
@@ -409,7 +410,7 @@ Server_Core::Status Server_Core::status() const {
   return status;
 }
 
-// Those who wait for new bytes.
+// Answers the sessions that wait for new bytes.
 void Server_Core::wake() {
   std::vector<Session_Id> woken;
   for (const auto& [time, id] : deadlines_) woken.push_back(id);
@@ -433,6 +434,7 @@ void Server_Core::begin_push(Session& session) {
     session.refusal = code::busy;
     return start_push(session);
   }
+  // A client without extensions does not know `busy`.
   if (holder_) return end(session.id, "pushes while somebody else has the lock");
   ask_for_lock(session);
 }
@@ -469,10 +471,10 @@ bool Server_Core::take_pushed(Session& session) {
   return true;
 }
 
-// Its bytes follow in the file of the push.
+// Appends to the staged push by the disk lane. The push continues when this is done.
 void Server_Core::stage_on_disk(Session& session, std::string bytes) {
   session.phase = Phase::working;
-  if (holder_ == session.id) lock_deadline_.reset();  // it is the server who works
+  if (holder_ == session.id) lock_deadline_.reset();  // the server is working, not the client
   run(
       Server_Host::Lane::disk,
       [staged = session.staged, bytes = std::move(bytes)] { staged->append(bytes); },
@@ -489,7 +491,7 @@ void Server_Core::stage_on_disk(Session& session, std::string bytes) {
 void Server_Core::end_push(Session& session) {
   if (!session.staged) return finish_push(session);
   session.phase = Phase::working;
-  lock_deadline_.reset();  // it is the server who works
+  lock_deadline_.reset();  // the server is working, not the client
   const std::shared_ptr<Staged_File> staged = std::move(session.staged);
   const auto refusal = std::make_shared<char>('\0');
   const Offset size = session.until - session.from;
@@ -500,17 +502,18 @@ void Server_Core::end_push(Session& session) {
         } catch (const Corruption_Error&) {
           *refusal = code::conflict;
           throw;
-        } catch (const Conflict&) {  // the other copy has gone on: the lock there was lost
+        } catch (const Conflict&) {  // the other copy has changed: its lock was lost
           *refusal = code::conflict;
           throw;
         } catch (const Content_Mismatch&) {
           *refusal = code::conflict;
           throw;
-        } catch (const Disconnection&) {  // the other copy can only be read any more
+        } catch (const Disconnection&) {  // the other copy has become read-only
           if (!journal_.can_push()) *refusal = code::readonly;
           throw;
         } catch (const std::exception&) {
-          // Where another copy may have it, the end of the connection says that nobody knows.
+          // Another copy may have the push: the connection ends instead, since the outcome is
+          // unknown.
           if (!journal_.can_push() && !journal_.has_other_copy()) *refusal = code::readonly;
           throw;
         }
@@ -535,7 +538,7 @@ void Server_Core::finish_push(Session& session) {
   session.staged.reset();
   ++(session.refusal == 0 ? counters_.pushes : counters_.pushes_refused);
   const Session_Id id = session.id;
-  if (must_release) release();  // the next one has more to do
+  if (must_release) release();  // before the reply: the next holder has more to do
   if (Session* const found = find(id))
     reply(*found, std::string(1, found->refusal != 0 ? found->refusal : found->code));
 }
@@ -553,7 +556,7 @@ void Server_Core::ask_for_lock(Session& session) {
   grant();
 }
 
-// Gives the lock to the first who waits for it, if it is free.
+// Gives the lock, if it is free, to the first session that waits for it.
 void Server_Core::grant() {
   if (holder_ || is_lock_changing_ || lock_queue_.empty()) return refresh_if_free();
   const Session_Id id = lock_queue_.front();
@@ -570,7 +573,7 @@ void Server_Core::grant() {
         if (!error.empty() && session != nullptr) return end(id, "locking has failed", error);
         if (session == nullptr) return release();
         restart_lock_time();
-        // Where nobody could ever push, the lock is only given, as by joedb 10.
+        // If no push was ever possible, the lock is given all the same, as by joedb 10.
         const bool is_refused = could_push_ && !can_push(*session);
         if (is_pull(session->code))
           answer_pull(*session);
@@ -625,6 +628,7 @@ void Server_Core::tick() {
       ++counters_.locks_lost;
       log(*session, "has had the lock without a sign of life, and has lost it");
       if (session->phase == Phase::pushing) {
+        // The rest of the push is received and dropped.
         session->refusal = code::time_out;
         session->staged.reset();
       }
@@ -650,7 +654,7 @@ void Server_Core::note_progress(Session& session) {
   if (idle_check_) session.last_progress = system_.now();
 }
 
-// Seldom, so that no request has to move a deadline.
+// Called at intervals, so that no request has to move a deadline.
 void Server_Core::end_idle_sessions() {
   const System::Time now = system_.now();
   std::vector<Session_Id> idle;

@@ -21,51 +21,51 @@ namespace joedb::server {
 
 using Session_Id = std::int64_t;
 
-// What the core of a server needs of its surroundings: sockets and threads, or a simulation.
+// The environment of a Server_Core: sockets and threads, or a simulation.
 class Server_Host {
  public:
   virtual ~Server_Host() = default;
 
-  // Sends the bytes, then calls Server_Core::sent. The core waits for that before it sends more.
+  // Sends the bytes, then calls Server_Core::sent. The core sends no more bytes to this session
+  // before that.
   virtual void send(Session_Id session, std::string bytes) = 0;
-  // Reads some bytes, and calls Server_Core::received once, or closed.
+  // Reads some bytes, then calls Server_Core::received once, or closed.
   virtual void receive(Session_Id session) = 0;
-  // Ends a connection. There is no other call about it, in either direction.
+  // Closes a connection. No call about this session follows, in either direction.
   virtual void close(Session_Id session) = 0;
 
-  enum class Lane { journal, hashes, disk };  // disk: reads and writes that may wait for it
+  enum class Lane { journal, hashes, disk };  // disk: reads and writes that may wait for the disk
   static constexpr std::size_t lane_count = 3;
-  // Calls work() elsewhere, and then done(). Works of a lane come one after the other. Neither
-  // throws.
+  // Calls work() outside of the core's thread, and then done() in it. The works of a lane run one
+  // at a time, in order. Neither function throws.
   virtual void run(Lane lane, std::function<void()> work, std::function<void()> done) = 0;
 };
 
-// The sessions of a server, and what they ask for: the protocol without sockets, threads and
-// clocks. It never waits: what may take long is given to the host.
+// Implements the sessions of a server and their protocol, without sockets, threads and clocks. It
+// never blocks: work that may take long is given to the host.
 //
 // Invariants:
 //
-// 1. A push is staged until all its bytes have come, and only then given to the journal: a push
-// that
-//    is cut off, refused or late leaves nothing.
-// 2. Only the session that holds the lock pushes, from the checkpoint on.
-// 3. A session sends one reply for each request, in their order.
-// 4. A session has at most max_input bytes waiting, one block to be sent, and one staged push.
+// 1. A push is staged until all its bytes have arrived, and only then given to the journal: a push
+//    that is cut off, refused or late changes nothing.
+// 2. Only the session that holds the lock pushes, and its push starts at the checkpoint.
+// 3. A session sends one reply for each request, in order.
+// 4. A session has at most max_input bytes waiting, one block to send, and one staged push.
 //
-// Not thread-safe: the host calls it from one thread, also done().
+// Not thread-safe: the host makes all calls from one thread, including done().
 class Server_Core {
  public:
   struct Limits {
-    System::Duration lock_time{};  // a lock without traffic; 0: no limit
+    System::Duration lock_time{};  // for a lock without traffic; 0: no limit
     System::Duration hello_time = std::chrono::seconds(10);
-    // A session that sends no request, or does not go on with a push, or with reading a reply, for
-    // so long, up to a quarter more; 0: no limit.
+    // A session is ended when it sends no request, or makes no progress with a push or with reading
+    // a reply, for this long, up to a quarter more. 0: no limit.
     System::Duration idle_time{};
     std::size_t max_sessions = 10'000;
   };
 
-  // All must outlive the core. `scratch`: how the names of files for large pushes begin.
-  // `database` is for the log.
+  // The references must outlive the core. `scratch` is the prefix of the names of files for large
+  // pushes. `database` is for the log.
   Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,
               Limits limits, std::string scratch, std::string database = "");
   Server_Core(const Server_Core&) = delete;
@@ -73,24 +73,25 @@ class Server_Core {
 
   // ---- called by the host
 
-  // Somebody has connected. Sessions are counted from 0. Nothing if there are too many. `name` is
-  // for log lines. Who may not push is told that the server can only be read, and gets no lock.
+  // Begins the session of a new connection. Sessions are counted from 0. Returns nullopt if there
+  // are too many. `name` is for log lines. A client without push rights sees a read-only server,
+  // and gets no lock.
   std::optional<Session_Id> connected(const std::string& name = "", bool may_push = true);
-  // The id that connected() gives next.
+  // Returns the id of the next session.
   Session_Id next_session() const { return next_session_; }
   void received(Session_Id session, std::string_view bytes);
   void sent(Session_Id session);
-  // The connection is lost, or the other side has closed it.
+  // Ends a session whose connection is lost, or was closed by the other side.
   void closed(Session_Id session);
-  // When tick() should be called.
+  // Returns the time at which tick() should be called; nullopt if there is no deadline.
   std::optional<System::Time> next_deadline() const;
   void tick();
 
-  // Others have written to the file, or to the other copy: takes what is there, and wakes those who
-  // wait for it.
+  // Reads new entries of other writers from the file, or from the other copy, and wakes the
+  // sessions that wait for them.
   void refresh();
 
-  // What the core has done, and what it is doing.
+  // The state of the core, and counters since its start.
   struct Status {
     Offset checkpoint = 0;
     bool can_push = false;
@@ -98,13 +99,13 @@ class Server_Core {
     std::size_t waiting_for_lock = 0;
     std::optional<Session_Id> lock_holder;
     std::string lock_holder_name;
-    System::Duration lock_held{};  // for so long
+    System::Duration lock_held{};  // for how long lock_holder has had it
     std::uint64_t pulls = 0;
-    std::uint64_t bytes_sent = 0;  // of the journal
+    std::uint64_t bytes_sent = 0;  // bytes of the journal
     std::uint64_t pushes = 0;
     std::uint64_t bytes_pushed = 0;
     std::uint64_t pushes_refused = 0;
-    std::uint64_t locks_lost = 0;  // of silent clients
+    std::uint64_t locks_lost = 0;  // taken from silent clients
   };
   Status status() const;
 
@@ -112,10 +113,10 @@ class Server_Core {
   enum class Phase {
     hello,    // waits for the first message
     ready,    // waits for a request
-    working,  // the host works for this session
-    waiting,  // for new bytes, or the end of its time
-    locking,  // is in lock_queue_
-    sending,  // the blocks of a reply
+    working,  // waits for work of the host
+    waiting,  // waits for new bytes, or its deadline
+    locking,  // waits in lock_queue_
+    sending,  // sends the blocks of a reply
     pushing   // receives the bytes of a push
   };
   struct Session {
@@ -124,19 +125,19 @@ class Server_Core {
     bool may_push = true;
     bool has_extensions = false;
     Phase phase = Phase::hello;
-    bool must_end = false;  // after what is being sent
+    bool must_end = false;  // the session ends when its reply is sent
     std::string input;
     bool is_receiving = false;
     System::Time deadline{};  // of the phases hello and waiting
     System::Time last_progress{};
 
-    // The request.
+    // The current request.
     char code = 0;
     std::int64_t wait = 0;
     Offset from = 0;
     Offset until = 0;
-    Offset position = 0;  // of what is sent, or has been pushed
-    char refusal = 0;     // of a push whose bytes are dropped
+    Offset position = 0;  // end of the bytes that were sent, or received of a push
+    char refusal = 0;     // 0, or the code that refuses a push, whose bytes are dropped
     std::shared_ptr<Staged_File> staged;
   };
 
@@ -181,13 +182,14 @@ class Server_Core {
   void set_deadline(Session& session, System::Duration duration);
   void clear_deadline(const Session& session);
 
-  // Calls work() in a lane, then done(error), with an empty text if it did not throw.
+  // Calls work() in a lane, then done(error). `error` is empty if work() did not throw.
   void run(Server_Host::Lane lane, std::function<void()> work,
            std::function<void(const std::string& error)> done);
-  // The same for work with the journal, at once if it takes no time. Then takes its new state.
+  // The same for work with the journal, which runs at once if it cannot block. Updates checkpoint_
+  // and can_push_ before done().
   void run(std::function<void()> work, std::function<void(const std::string& error)> done);
   bool can_push(const Session& session) const { return can_push_ && session.may_push; }
-  // Writes an event of a session to the log; an error is left out if it is empty.
+  // Logs an event of a session, and an error unless it is empty.
   void log(const Session& session, std::string_view event, std::string_view error = {});
 
   Served_Journal& journal_;
@@ -200,23 +202,23 @@ class Server_Core {
 
   std::map<Session_Id, Session> sessions_;
   Session_Id next_session_ = 0;
-  Offset checkpoint_;  // of the journal, when the host worked last
-  bool can_push_;      // so is this
-  bool could_push_;    // has been so
+  Offset checkpoint_;  // of the journal, after the last work with it
+  bool can_push_;      // can_push() of the journal, at the same time
+  bool could_push_;    // can_push_ was true at some time
   std::optional<Session_Id> holder_;
-  bool is_locked_ = false;  // the journal is: Served_Journal::begin
+  bool is_locked_ = false;  // the journal is locked: Served_Journal::begin
   bool is_lock_changing_ = false;
   std::optional<System::Time> lock_deadline_;
-  std::optional<System::Time> idle_check_;  // when end_idle_sessions is called
+  std::optional<System::Time> idle_check_;  // time of the next call of end_idle_sessions
   std::deque<Session_Id> lock_queue_;
   std::set<std::pair<System::Time, Session_Id>> deadlines_;  // of sessions
   std::uint64_t staged_count_ = 0;
   bool is_refreshing_ = false;
   bool must_refresh_ = false;
-  std::optional<System::Time> refresh_time_;  // when it looks again, after a failure
-  std::string refresh_error_;                 // the last one; empty: it has succeeded
+  std::optional<System::Time> refresh_time_;  // time of the next refresh, after a failure
+  std::string refresh_error_;                 // error of the last refresh; empty if it succeeded
   System::Time locked_since_{};
-  Status counters_;  // only the counters of it
+  Status counters_;  // only its counters are used
 };
 
 }  // namespace joedb::server

@@ -25,20 +25,20 @@ using asio::ip::tcp;
 using asio::local::stream_protocol;
 using Tls_Socket = asio::ssl::stream<tcp::socket>;
 
-// Clients that have not said yet what they want.
+// Limit on TCP connections that have not sent their first line or HTTP request yet.
 constexpr std::size_t max_newcomers = 1000;
 
-// A connection. Handlers keep it alive, and do nothing once it is closed.
+// A connection. Handlers share ownership of it, and do nothing once it is closed.
 struct Peer {
   explicit Peer(std::unique_ptr<Stream> s) : stream(std::move(s)) {}
   const std::unique_ptr<Stream> stream;
   std::array<char, 1 << 16> input;
-  std::string early_input;  // came before the core asked for it
+  std::string early_input;  // received after the access line, not read by the core yet
   std::string output;
 };
 using Peer_Pointer = std::shared_ptr<Peer>;
 
-// Accepts connections, again and again.
+// Accepts connections, one after the other.
 template <class Protocol>
 class Listener {
  public:
@@ -53,7 +53,7 @@ class Listener {
         accepted_(std::move(socket));
         return accept();
       }
-      // No more descriptors: those who are connected go on.
+      // There may be no free descriptor. Keep the open connections, and try again later.
       log_.log("accepting a connection: " + error.message());
       retry_.expires_after(std::chrono::milliseconds(100));
       retry_.async_wait([this](const std::error_code& stopped) {
@@ -70,7 +70,7 @@ class Listener {
   const std::function<void(Socket)> accepted_;
 };
 
-// One journal, and those who are connected to it.
+// A journal and its connections.
 class Served final : public Server_Host {
  public:
   Served(asio::io_context& io, Served_Journal& journal, const std::string& name, std::string path,
@@ -93,12 +93,12 @@ class Served final : public Server_Host {
 
   ~Served() override {
     remove_socket();
-    for (asio::thread_pool& lane : lanes_) lane.stop();  // without what is waiting there
+    for (asio::thread_pool& lane : lanes_) lane.stop();  // drops queued work
     for (asio::thread_pool& lane : lanes_) lane.join();
   }
 
   void begin() { listener_.accept(); }
-  // Once: another server may be there afterwards.
+  // Removes the socket once: later, another server may have its socket there.
   void remove_socket() {
     std::error_code ignored;
     if (std::exchange(owns_socket_, false)) std::filesystem::remove(path_, ignored);
@@ -108,7 +108,7 @@ class Served final : public Server_Host {
   }
   Server_Core::Status status() const { return core_.status(); }
 
-  // The core asks for the first bytes before it has returned the id.
+  // connected() calls receive() before it returns the id, so peers_ needs the peer first.
   void add(const Peer_Pointer& peer, const std::string& name, bool may_push) {
     call([&] {
       peers_[core_.next_session()] = peer;
@@ -119,7 +119,7 @@ class Served final : public Server_Host {
     });
   }
 
-  // ---- of the core
+  // ---- Server_Host
 
   void send(Session_Id id, std::string bytes) override {
     const Peer_Pointer peer = peers_.at(id);
@@ -134,6 +134,7 @@ class Served final : public Server_Host {
   void receive(Session_Id id) override {
     const Peer_Pointer peer = peers_.at(id);
     if (!peer->early_input.empty()) {
+      // Posted, because the core is not called from within its own calls.
       asio::post(io_, [this, id, peer] {
         if (!is_current(id, peer)) return;
         const std::string bytes = std::exchange(peer->early_input, "");
@@ -173,15 +174,15 @@ class Served final : public Server_Host {
     return found != peers_.end() && found->second == peer;
   }
 
-  // Everything that the core is told goes through this.
+  // All calls of the core go through this, since each may change its next deadline.
   template <class F>
   void call(F&& f) {
     f();
     set_timer();
   }
 
-  // A deadline mostly moves away: then the timer stays as it is, and looks again when its time has
-  // come, which saves a system call for each message.
+  // Most changes move the deadline to later. The timer stays set then, and checks again when it
+  // fires, which saves a system call for each message.
   void set_timer() {
     const auto deadline = core_.next_deadline();
     if (!deadline || (timer_is_set_for_ && *timer_is_set_for_ <= *deadline)) return;
@@ -289,7 +290,7 @@ class Socket_Server::Implementation {
   }
 
  private:
-  // A client that has not said yet which database it wants.
+  // A client over TCP that has not named a database yet, or one that asks for metrics.
   struct Newcomer {
     explicit Newcomer(asio::io_context& io) : timer(io) {}
     std::string name;  // of its certificate
@@ -319,8 +320,8 @@ class Socket_Server::Implementation {
     return listener.acceptor.local_endpoint().port();
   }
 
-  // Works on what there is. Before the thread sleeps, it looks for more for a short time: where
-  // many small messages come, waking it would take longer than they do.
+  // Runs the handlers that are ready. Before the thread sleeps, it polls for a short time: with
+  // many small messages, waking it would take longer than handling them.
   void run_for_a_while() {
     constexpr std::chrono::microseconds longest_look{50};
     if (io_.run_one() == 0) return;
@@ -331,7 +332,7 @@ class Socket_Server::Implementation {
 
   // ---- metrics
 
-  // Whatever is asked for: the answer is always the same.
+  // Answers any HTTP request with the metrics.
   void answer_http(tcp::socket socket) {
     if (newcomers_ >= max_newcomers) return;
     const auto newcomer = std::make_shared<Newcomer>(io_);
@@ -499,8 +500,8 @@ class Socket_Server::Implementation {
         });
   }
 
-  // Why the client is not let in; empty if it is. Databases are only named to clients that are
-  // known.
+  // Returns why the client is refused; empty if it is accepted. Only known clients learn which
+  // databases exist.
   std::string check(const Newcomer& newcomer, const std::string& line, Served*& served,
                     std::string& name, Role& role) const {
     if (!line.starts_with(network::access_word)) return "this is not a client of joedb";

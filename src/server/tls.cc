@@ -34,7 +34,8 @@ std::shared_ptr<Tls_State> load_tls(const Tls_Files& files) {
   if (!files.client_authority.empty()) {
     context.load_verify_file(files.client_authority, error);
     check(error, files.client_authority);
-    context.set_verify_mode(asio::ssl::verify_peer);  // a client without one may have a token
+    // A client without a certificate may have a token.
+    context.set_verify_mode(asio::ssl::verify_peer);
   }
   if (files.access_list.empty()) return state;
   state->has_access_list = true;

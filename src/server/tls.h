@@ -10,17 +10,18 @@
 
 namespace joedb::server {
 
-// What the files say.
+// The content of Tls_Files, ready for use.
 struct Tls_State {
   asio::ssl::context context{asio::ssl::context::tls_server};
   bool has_access_list = false;
   Access_List access_list;
 };
 
-// Throws Exception, which names the file.
+// Loads the files. Throws Exception, which names the file.
 std::shared_ptr<Tls_State> load_tls(const Tls_Files& files);
 
-// The name in the certificate that the client has shown; empty if it has not.
+// Returns the common name of the verified certificate that the client has shown; empty if it has
+// shown none.
 std::string name_in_certificate(SSL* connection);
 
 }  // namespace joedb::server

@@ -9,9 +9,9 @@
 
 namespace joedb::server {
 
-// Waits at a server, and calls notify() when it may have something new: after each connection, and
-// after each change of its checkpoint. A connection that is lost is made anew. Returns when
-// goes_on() is false, which is asked twice a second, unless the server hangs.
+// Calls notify() when a server may have new entries: after each connection to it, and after each
+// change of its checkpoint. Reconnects when the connection is lost. Returns when goes_on() is
+// false, which is checked twice a second, unless the server hangs.
 void watch_server(Connector& connector, Logger& log, System& system,
                   const std::function<void()>& notify, const std::function<bool()>& goes_on);
 

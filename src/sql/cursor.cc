@@ -41,21 +41,21 @@ const Column_Source& Cursor::column(int number) const {
   return found;
 }
 
-// Whether the connection has other functions than SQLite's own for LIKE and GLOB: those of a
-// program, of ICU, or of PRAGMA case_sensitive_like.
+// Returns true if the connection has other functions for LIKE and GLOB than SQLite's own: functions
+// of a program, of ICU, or of PRAGMA case_sensitive_like.
 static bool has_other_patterns(sqlite3* connection) {
   try {
     return Statement(connection,
                      "SELECT 1 FROM pragma_function_list WHERE name IN ('like', 'glob') AND NOT "
                      "builtin")
         .step();
-  } catch (const Exception&) {  // who knows
+  } catch (const Exception&) {  // unknown: assume that it may
     return true;
   }
 }
 
-// Whether a statement that is running may have an outer join, as far as its text and those of views
-// and triggers say.
+// Returns true if a running statement may have an outer join, according to its text and the texts
+// of views and triggers.
 static bool may_join_outer(sqlite3* connection) {
   for (sqlite3_stmt* statement = sqlite3_next_stmt(connection, nullptr); statement != nullptr;
        statement = sqlite3_next_stmt(connection, statement)) {
@@ -68,7 +68,7 @@ static bool may_join_outer(sqlite3* connection) {
   try {
     Statement schemas(connection, "PRAGMA database_list");
     while (schemas.step()) {
-      // The conditions of our own views are equalities.
+      // The views that joedb_open makes have equalities only.
       const std::string sql =
           "SELECT 1 FROM " + sql_name(schemas.text(1)) +
           ".sqlite_master WHERE type IN ('view', 'trigger') AND substr(name, -8) <> '__joined' AND "
@@ -76,14 +76,14 @@ static bool may_join_outer(sqlite3* connection) {
       if (Statement(connection, sql).step()) return true;
     }
     return false;
-  } catch (const Exception&) {  // who knows
+  } catch (const Exception&) {  // unknown: assume that it may
     return true;
   }
 }
 
-// SQLite 3.40 gives a LIKE, a GLOB or an IS NOT NULL about the left table of a LEFT JOIN, in its
-// ON, to that table, too, whose records must not be taken away by it. It checks these again, so
-// they can be left out.
+// Returns true if a condition may be used. SQLite 3.40 also passes a LIKE, a GLOB or an IS NOT NULL
+// on the left table of a LEFT JOIN to that table if the condition is in ON, where it must not
+// filter the records of that table. SQLite checks these conditions again, so they can be ignored.
 bool Cursor::may_use(unsigned char op) {
   const bool is_pattern = op == SQLITE_INDEX_CONSTRAINT_LIKE || op == SQLITE_INDEX_CONSTRAINT_GLOB;
   if (!is_pattern && op != SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return true;
@@ -95,7 +95,7 @@ bool Cursor::may_use(unsigned char op) {
   return !*has_other_patterns_;
 }
 
-// All values of an IN.
+// Returns all values of an IN. The caller must free the values in `copies`.
 static std::vector<sqlite3_value*> values_of_list(sqlite3_value* list,
                                                   std::vector<sqlite3_value*>& copies) {
   sqlite3_value* value = nullptr;
@@ -110,7 +110,8 @@ static std::vector<sqlite3_value*> values_of_list(sqlite3_value* list,
 
 // ---- a new search -------------------------------------------------------------------------------
 
-// The most frequent search, in a join along a reference.
+// Finds one record by its id, the most frequent search, in a join along a reference. Returns false
+// if the value is not an integer.
 bool Cursor::find_one(sqlite3_value* id) {
   if (sqlite3_value_type(id) != SQLITE_INTEGER) return false;
   past_ = nullptr;
@@ -183,7 +184,8 @@ void Cursor::begin(sqlite3_value** values) {
   for (const auto& [number, range] : ranges_)
     if (range.is_empty() || (range.is_null_only() && !can_be_null(number))) return;
 
-  // What an index finds needs no filter, but in begin_index, which takes it away.
+  // All conditions are filters at first. begin_index removes the filters that the index makes
+  // unnecessary.
   for (const auto& [number, range] : ranges_)
     if (number != Plan::record_id) filters_.emplace_back(&column(number), &range);
 
@@ -270,15 +272,15 @@ std::size_t Cursor::fill_from_scan() {
   return kept;
 }
 
-// The index of the plan in this state, if it has all records. One that was made when a field was
-// updated lacks those that never had a value.
+// Returns the index of the plan in this state if it has all records, otherwise own_index(). An
+// index that was made when a field was updated lacks the records that never had a value.
 const Index* Cursor::usable_index() const {
   const Table& table = *source_->table;
   if (plan_.access == Plan::Access::index) {
     const auto& indexes = table.indexes();
     const auto number = static_cast<std::size_t>(plan_.index);
     const Index* index = number < indexes.size() ? indexes[number].get() : nullptr;
-    if (!is_present()) {  // where an index may be missing
+    if (!is_present()) {  // a past state may lack indexes
       const auto& present = table_.present_source().table->indexes();
       index = number < present.size()
                   ? state().database().find_index(present[number]->definition().name)
@@ -307,7 +309,8 @@ const Index* Cursor::own_index() {
   return nullptr;
 }
 
-// The records between the keys that begin with `prefix` and meet the range in the next field.
+// Walks over the records whose keys begin with `prefix` and meet the range in the next field.
+// Returns false if there are none.
 bool Cursor::set_walk(const Index& index, const std::vector<Key_Part>& prefix, const Range* range,
                       bool is_descending) {
   std::vector<Key_Part> key = prefix;
@@ -335,17 +338,17 @@ bool Cursor::set_walk(const Index& index, const std::vector<Key_Part>& prefix, c
   if (is_descending) {
     behind.previous();
     walk_ = behind;
-    walk_end_ = first;  // the last one
+    walk_end_ = first;  // the last record
   }
   from_ = Source::index;
   return true;
 }
 
-// False if the index is of no use for the conditions, and no order needs it.
+// Returns false if the index helps neither the conditions nor the order.
 bool Cursor::begin_index(const Index& index, bool is_descending) {
   const std::vector<Field_Id>& fields = index.definition().fields;
   std::vector<Key_Part> prefix;
-  std::vector<const Range*> found;  // that need no filter any more
+  std::vector<const Range*> found;  // these need no filter
   const Range* last = nullptr;
   for (const Field_Id field : fields) {
     const Range* range = nullptr;
@@ -359,7 +362,7 @@ bool Cursor::begin_index(const Index& index, bool is_descending) {
     const auto key = range->lower_key();
     if (!key) break;
     prefix.push_back(key->part);
-    // The key of a null reference is that of -1.
+    // -1 has the same key as a null reference, so references keep their filter.
     const Column_Base& values = *source_->table->find_field(field)->column;
     if (values.type().code != Type_Code::reference) found.push_back(range);
   }
@@ -368,7 +371,7 @@ bool Cursor::begin_index(const Index& index, bool is_descending) {
     return std::find(found.begin(), found.end(), filter.second) != found.end();
   });
   if (last == nullptr || !last->has_list()) {
-    // The range stays a filter: it knows nulls.
+    // The range stays a filter, since it handles nulls.
     set_walk(index, prefix, last, is_descending);
     if (walk_is_done_) from_ = Source::index;
     return true;
@@ -402,7 +405,7 @@ std::size_t Cursor::fill_from_index() {
   return count;
 }
 
-// In the order of an index, records are far from each other.
+// Prefetches the values of a block: in the order of an index, records are far apart in memory.
 void Cursor::fetch(std::size_t count) const {
   const int columns = table_.column_count();
   for (int i = 0; i < columns; ++i)
@@ -422,7 +425,7 @@ void Cursor::next_block() {
   if (!is_scan && count > 1) fetch(count);
   next_ = block_.data();
   end_ = next_ + count;
-  // The values that were given may have been zeros.
+  // If the mapped file was truncated, values may have been read as zeros: throws.
   if (count == 0) state().database().require_intact();
 }
 
@@ -445,7 +448,7 @@ void Cursor::leave_out_gone_records() noexcept {
 
 // ---- order --------------------------------------------------------------------------------------
 
-// All that was not given yet.
+// Returns the ids from the present one on, and moves to the end.
 std::vector<index_t> Cursor::rest() {
   std::vector<index_t> ids;
   while (!is_at_end()) {
@@ -475,8 +478,8 @@ void Cursor::sort() {
   end_ = next_ + list_.size();
 }
 
-// Whether the records of this index come in the order of the plan, with the values that are there
-// now.
+// Returns true if the index has the records in the order of the plan, with the values of this
+// state.
 bool Cursor::has_order(const Index& index) const {
   const std::vector<Field_Id>& fields = index.definition().fields;
   const auto is_constant = [&](Field_Id field) {
@@ -501,7 +504,8 @@ bool Cursor::has_order(const Index& index) const {
   return true;
 }
 
-// An index has nan last, and negative references before the null reference.
+// Returns true if the index has this field in the order of SQL. An index has nan last, and negative
+// references before the null reference.
 bool Cursor::sorts_like_sql(const Index& index, std::size_t field) const {
   const Field_Id id = index.definition().fields[field];
   const Column_Base& values = *source_->table->find_field(id)->column;
@@ -530,9 +534,9 @@ void Cursor::give(sqlite3_context* context, int number) const {
     if (source.column == nullptr) [[unlikely]]
       column(number);  // may throw
     if (is_writing_) [[unlikely]] {
-      // A column that an UPDATE leaves as it is.
+      // An UPDATE does not change this column, and needs no value.
       if (sqlite3_vtab_nochange(context) != 0) return;
-      Writer* const writer = table_.file().writer();  // null: it has ended meanwhile
+      Writer* const writer = table_.file().writer();  // null: the transaction has ended meanwhile
       if (source.code == Type_Code::blob && writer != nullptr) writer->flush();
     }
     const bool is_lasting = past_ == nullptr && !is_writing_;

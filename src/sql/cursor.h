@@ -12,11 +12,11 @@
 
 namespace joedb {
 
-// A search in a table, and its records one after the other. They are found in blocks: ids, of which
-// those that do not meet the conditions are taken away.
+// Searches a table, and iterates over the records that it finds. Finds them in blocks of ids, from
+// which it removes the ids that do not meet the conditions.
 class Cursor : public sqlite3_vtab_cursor {
  public:
-  // Begins to read the file: throws what Shared_File::begin_reading throws.
+  // Begins to read the file. Throws what Shared_File::begin_reading throws.
   explicit Cursor(Virtual_Table& table)
       : sqlite3_vtab_cursor(), table_(table), opened_(table.file().begin_reading(*this)) {}
   ~Cursor() {
@@ -26,39 +26,41 @@ class Cursor : public sqlite3_vtab_cursor {
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
 
-  // xFilter: a new search, for what Virtual_Table::choose has written to idxNum and idxStr. Throws
-  // Exception, Io_Error, std::bad_alloc.
+  // Implements xFilter: begins a new search, as Virtual_Table::choose has written to idxNum and
+  // idxStr. Throws Exception, Io_Error, std::bad_alloc.
   void filter(int number, const char* text, sqlite3_value** values);
 
   bool is_at_end() const { return next_ == end_; }
-  // Requires that it is not at the end, as the following do.
+  // Requires !is_at_end(), as do the functions below.
   void move_on() {
     if (++next_ == end_) [[unlikely]]
       next_block();
   }
   index_t id() const { return *next_; }
-  // The same, for SQLite's rowid.
+  // Returns id() as the rowid for SQLite, and notes if it is from a past state.
   index_t rowid() {
     has_given_past_rowid_ |= past_ != nullptr;
     return id();
   }
-  // Whether a rowid was that of a record in a past state of this table.
+  // Returns true if rowid() has returned the id of a record in a past state of `table`.
   bool has_given_past_rowid_of(const Virtual_Table& table) const {
     return has_given_past_rowid_ && &table == &table_;
   }
-  // Throws Exception if the field was dropped; Io_Error, Corruption_Error.
+  // Passes the value of a column to SQLite. Throws Exception if the field was dropped; Io_Error,
+  // Corruption_Error.
   void give(sqlite3_context* context, int column) const;
 
-  // What it reads is about to be no longer the present state. Throws std::bad_alloc.
+  // Call this before another state becomes the present one: the cursor keeps the state that it
+  // reads. Throws std::bad_alloc.
   void keep_state();
-  // Some records of the present state are not in use any more: does not give them, unless it is at
-  // one.
+  // Call this after records of the present state were deleted: the cursor skips them, except for
+  // the record that it is at.
   void leave_out_gone_records() noexcept;
 
  private:
   static constexpr std::size_t block_size = 1024;
-  static constexpr std::size_t walk_size =
-      256;  // of an index: the values of a block fit in a cache
+  // Block size for reading by an index: the values of a block fit in a cache.
+  static constexpr std::size_t walk_size = 256;
   enum class Source { list, scan, index };
 
   bool find_one(sqlite3_value* id);
@@ -67,7 +69,8 @@ class Cursor : public sqlite3_vtab_cursor {
   void choose_state(sqlite3_value* moment);
   void use_state();
   State& state() const { return past_ ? *past_ : *opened_; }
-  // Whether it reads the state that follows others, and that a transaction changes.
+  // True if it reads the present state, which follows other writers, and is changed by a
+  // transaction.
   bool is_present() const { return past_ == nullptr && opened_.get() == &table_.file().present(); }
   Range& range_of(int column);
   const Range* find_range(int column) const;
@@ -86,7 +89,7 @@ class Cursor : public sqlite3_vtab_cursor {
 
   std::size_t fill_from_scan();
   std::size_t fill_from_index();
-  // Finds the first block, unless begin_list has.
+  // Finds the first block, unless begin_list has found it.
   void start() {
     if (from_ != Source::list) next_block();
   }
@@ -96,17 +99,17 @@ class Cursor : public sqlite3_vtab_cursor {
   void sort();
 
   Virtual_Table& table_;
-  const std::shared_ptr<State> opened_;  // the present, then
-  // The plan, which is the same as long as its text has this address.
+  const std::shared_ptr<State> opened_;  // the present state when the cursor was opened
+  // Address of the text that plan_ was parsed from. The same address means the same plan.
   const char* plan_text_ = nullptr;
   Plan plan_;
 
   std::optional<bool> may_join_outer_, has_other_patterns_;
 
-  std::shared_ptr<State> past_;  // null: opened_
+  std::shared_ptr<State> past_;  // null: reads opened_
   bool has_given_past_rowid_ = false;
-  bool is_writing_ = false;          // in a transaction, which changes values
-  sqlite3_value* moment_ = nullptr;  // argument of the search; a copy
+  bool is_writing_ = false;          // in a transaction, which may change values
+  sqlite3_value* moment_ = nullptr;  // copy of the moment of the search
   Virtual_Table::Source past_source_;
   const Virtual_Table::Source* source_ = nullptr;
 
@@ -118,10 +121,11 @@ class Cursor : public sqlite3_vtab_cursor {
   Source from_ = Source::list;
   std::array<index_t, block_size> block_;
   std::vector<index_t> list_;
-  // Of a scan: ids that are still to be looked at.
+  // Scan: the ids that are not checked yet, [scan_begin_, scan_end_).
   index_t scan_begin_ = 0, scan_end_ = 0;
   bool is_descending_ = false;
-  // Of an index: from here to there.
+  // Index: from walk_ to walk_end_, which is excluded in ascending order and included in descending
+  // order.
   Index::Cursor walk_, walk_end_;
   bool walk_is_descending_ = false;
   bool walk_is_done_ = false;

@@ -8,7 +8,8 @@ extern "C" {
 
 SQLITE_EXTENSION_INIT1
 
-// SQLite looks for the first name, and for the second, which it makes of that of the file.
+// SQLite looks for the first name, and then for the second, which it derives from the name of the
+// file.
 [[gnu::visibility("default")]] int sqlite3_extension_init(sqlite3* connection, char** message,
                                                           const sqlite3_api_routines* api);
 [[gnu::visibility("default")]] int sqlite3_joedbsqlite_init(sqlite3* connection, char** message,
@@ -23,7 +24,7 @@ int sqlite3_extension_init(sqlite3* connection, char** message, const sqlite3_ap
   }
   const int result = joedb::register_joedb(connection);
   if (result == SQLITE_AUTH) *message = sqlite3_mprintf("this connection is sealed");
-  // Not to be unloaded: mapped snapshots have a signal handler, which stays.
+  // The library must not be unloaded: the signal handler for mapped snapshots stays installed.
   return result == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : result;
 }
 

@@ -10,20 +10,22 @@ struct sqlite3;
 
 namespace joedb {
 
-// SELECT on a database in memory, which its owner changes between statements: what has no
-// checkpoint yet is seen, too. Tables cannot be written by SQL, no other files can be opened, and
+// Runs SELECT on a database in memory, which its owner may change between statements. Changes
+// without a checkpoint are visible, too. SQL can neither write tables nor open other files, and
 // there are no past states.
 //
 // Not thread-safe.
 class Live_Sql {
  public:
-  // Both must outlive it. Blobs are read from the file: it must have them when a statement runs.
+  // `database` and `file` must outlive the object. Blobs are read from the file, which must have
+  // them when a statement runs.
   Live_Sql(Database& database, Abstract_File& file) : database_(database), file_(file) {}
   Live_Sql(const Live_Sql&) = delete;
   Live_Sql& operator=(const Live_Sql&) = delete;
 
-  // A connection that has the tables and fields of the database as they are now. Valid until the
-  // next call, at which no statement of it may be left. Throws Exception, std::bad_alloc.
+  // Returns a connection that has the present tables and fields of the database. It is valid until
+  // the next call, before which all its statements must be finalized. Throws Exception,
+  // std::bad_alloc.
   sqlite3* connection();
 
  private:
@@ -34,7 +36,7 @@ class Live_Sql {
   Database& database_;
   Abstract_File& file_;
   std::unique_ptr<sqlite3, Close> connection_;
-  std::string schema_;  // that the connection knows
+  std::string schema_;  // schema of connection_
 };
 
 }  // namespace joedb

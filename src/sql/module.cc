@@ -30,7 +30,8 @@ int guarded(sqlite3_vtab* table, F f) noexcept {
       [&](const char* text) { table_of(table).set_error(text); });
 }
 
-// An argument of CREATE VIRTUAL TABLE, which is as it was written.
+// Returns an argument of CREATE VIRTUAL TABLE without its quotes; SQLite passes it as it was
+// written.
 std::string unquoted(const char* argument) {
   std::string_view text = argument;
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
@@ -52,7 +53,7 @@ bool has_utf_8(sqlite3* connection) {
   try {
     Statement encoding(connection, "PRAGMA encoding");
     return encoding.step() && encoding.text(0) == "UTF-8";
-  } catch (const Exception&) {  // then SQLite compares
+  } catch (const Exception&) {  // leave comparisons to SQLite
     return false;
   }
 }
@@ -72,8 +73,8 @@ int connect(sqlite3* connection, void* files, int count, const char* const* argu
         if (const int code = sqlite3_declare_vtab(connection, table->declaration().c_str());
             code != SQLITE_OK)
           throw Exception(sqlite3_errmsg(connection));
-        // Who writes a schema that others open must not make them read files. One that was attached
-        // and is in no file is that of a program, which wants its views to work.
+        // The author of a schema that others open must not make them read files. An attached schema
+        // without a file is that of the program itself, whose views must work.
         const char* const path = sqlite3_db_filename(connection, arguments[1]);
         const bool is_own =
             std::strcmp(arguments[1], "main") != 0 && (path == nullptr || *path == 0);
@@ -85,7 +86,7 @@ int connect(sqlite3* connection, void* files, int count, const char* const* argu
       [&](const char* text) { *message = sqlite3_mprintf("%s", text); });
 }
 
-// Another function than connect: else there would be a table named joedb.
+// Must be another function than connect, or there would be a table named joedb.
 int create(sqlite3* connection, void* files, int count, const char* const* arguments,
            sqlite3_vtab** result, char** message) noexcept {
   const int code = without_exceptions(
@@ -163,7 +164,8 @@ int begin(sqlite3_vtab* table) noexcept {
   });
 }
 
-// Errors are possible here: what is not committed yet is rolled back then.
+// xSync commits, because it may still fail: SQLite then rolls back everything that is not committed
+// yet.
 int sync(sqlite3_vtab* table) noexcept {
   return guarded(table, [&] {
     if (Writer* const writer = table_of(table).file().writer()) writer->commit();
@@ -206,7 +208,7 @@ int rollback_to(sqlite3_vtab* table, int number) noexcept {
   });
 }
 
-// It would be a new name for this connection only.
+// Refused, since the new name would be for this connection only.
 int rename(sqlite3_vtab* table, const char*) noexcept {
   table_of(table).set_error(
       "a table of a joedb file cannot be renamed by SQL; joedbi has rename_table");
@@ -246,7 +248,7 @@ constexpr sqlite3_module joedb_module = make_module();
 
 int register_files(sqlite3* connection, std::unique_ptr<Shared_Files> files) {
   Shared_Files* const shared = files.release();
-  // Calls the last function also where it fails.
+  // SQLite calls the last function even if this fails.
   const int code = sqlite3_create_module_v2(connection, "joedb", &joedb_module, shared,
                                             [](void* p) { delete static_cast<Shared_Files*>(p); });
   return code == SQLITE_OK ? register_open(connection, *shared) : code;
@@ -255,7 +257,7 @@ int register_files(sqlite3* connection, std::unique_ptr<Shared_Files> files) {
 int register_joedb(sqlite3* connection, File_Opener opener, Schema_Changes schema_changes) {
   return without_exceptions(
       [&] {
-        if (is_sealed(connection)) return SQLITE_AUTH;  // another one would have no seal
+        if (is_sealed(connection)) return SQLITE_AUTH;  // a new registration would have no seal
         auto files = std::make_unique<Shared_Files>(connection, std::move(opener));
         Shared_Files& shared = *files;
         const int code = register_files(connection, std::move(files));

@@ -24,7 +24,7 @@ System::Duration patience_of(sqlite3* connection) {
 
 namespace {
 
-// An argument of the module, in single quotes: it is no expression.
+// Returns an argument of the module in single quotes; it is not an expression.
 std::string argument_text(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
@@ -33,14 +33,15 @@ std::string argument_text(std::string_view text) {
 
 void run(sqlite3* connection, const std::string& sql) { Statement(connection, sql).step(); }
 
-// A table or view that is about to be made.
+// A table or view to make.
 struct Definition {
   std::string name;
   std::string create;
   std::string drop;
 };
 
-// All fields of a table, with the first text of the record in place of each reference.
+// Returns the statement that makes a view of all fields of a table, with the first text of the
+// record in place of each reference.
 std::string joined_view(const Database& database, const Table& table, const std::string& schema,
                         const std::string& name) {
   std::string fields = "t.\"__id\" AS \"__id\"", joins;
@@ -93,7 +94,8 @@ std::vector<Definition> definitions(const Database& database, const std::string&
   return result;
 }
 
-// A name in another schema is hidden by that in temp, or hides it: neither is what people want.
+// Throws Exception if a name is already in use. For temp, checks all schemas, because a name in
+// temp hides the same name in the others.
 void require_free_names(sqlite3* connection, const std::vector<Definition>& wanted,
                         const std::string& own_schema) {
   std::vector<std::string> schemas{own_schema};
@@ -135,14 +137,14 @@ int joedb_open(Shared_Files& files, const std::string& name, const std::string& 
   } catch (...) {
     for (auto made = opened.objects.rbegin(); made != opened.objects.rend(); ++made) try {
         run(connection, made->drop);
-      } catch (const Exception&) {  // what is being thrown came first
+      } catch (const Exception&) {  // the first exception is rethrown
       }
     throw;
   }
   return static_cast<int>(live_tables(database).size());
 }
 
-// Whether a table or view is one that joedb_open makes: another schema may have the name now.
+// Returns true if joedb_open has made this table or view: another one may have the name now.
 bool is_made_here(sqlite3* connection, const std::string& schema, const std::string& name) {
   try {
     return Statement(connection, "SELECT 1 FROM " + sql_name(schema) +
@@ -155,7 +157,7 @@ bool is_made_here(sqlite3* connection, const std::string& schema, const std::str
   }
 }
 
-// Returns how often the file was opened.
+// Returns how often the file had been opened.
 int joedb_close(Shared_Files& files, const std::string& name) {
   files.require_unsealed();
   int count = 0;

@@ -5,17 +5,17 @@
 
 namespace joedb {
 
-// How long a connection waits for the lock of a file: as long as for those of SQLite; where it does
-// not, five seconds.
+// Returns how long a connection waits for the lock of a file: its timeout for locks of SQLite, or
+// five seconds if it has none.
 System::Duration patience_of(sqlite3* connection);
 
-// Makes the functions joedb_open(FILE[, OPTIONS[, SCHEMA]]), joedb_close(FILE), joedb_seal() and
-// joedb_is_sealed() known to the connection of these files, which they must not outlive. Returns a
-// code of SQLite.
+// Registers joedb_open(FILE[, OPTIONS[, SCHEMA]]), joedb_close(FILE), joedb_seal() and
+// joedb_is_sealed() on the connection of `files`, which must outlive these functions. Returns an
+// SQLite result code.
 int register_open(sqlite3* connection, Shared_Files& files);
-// Whether these functions are there, and joedb_seal() was called.
+// Returns true if these functions are registered, and joedb_seal() was called.
 bool is_sealed(sqlite3* connection);
-// The same for joedb_alter(FILE, COMMANDS).
+// Registers joedb_alter(FILE, COMMANDS) in the same way.
 int register_alter(sqlite3* connection, Shared_Files& files);
 
 }  // namespace joedb

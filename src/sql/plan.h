@@ -8,23 +8,23 @@
 
 namespace joedb {
 
-// How a cursor finds its records: what xBestIndex has chosen, and xFilter is told, as a text.
+// How a cursor finds its records. xBestIndex chooses the plan, and passes it to xFilter as a text.
 //
-// The conditions and the order are promises that hold in any case. The access is advice: where the
-// content has changed since, so that an index is of no use, the cursor scans and sorts.
+// The conditions and the order are binding. The access is advice: if the content has changed since,
+// so that an index is useless, the cursor scans and sorts.
 struct Plan {
-  static constexpr int record_id = -1;  // instead of the number of a column
+  static constexpr int record_id = -1;  // used as the number of a column
 
   enum class Access { scan, record_ids, index, own_index };
   Access access = Access::scan;
-  // Of Table::indexes(), for Access::index.
+  // Position in Table::indexes(), for Access::index.
   int index = 0;
 
-  // For each argument of xFilter, in their order.
+  // One for each argument of xFilter, in order.
   struct Condition {
     int column = 0;
     unsigned char op = 0;  // SQLITE_INDEX_CONSTRAINT_…
-    bool is_list = false;  // all values of an IN
+    bool is_list = false;  // the argument has all values of an IN
   };
   std::vector<Condition> conditions;
 
@@ -32,15 +32,15 @@ struct Plan {
     int column = 0;
     bool is_descending = false;
   };
-  // Columns that SQLite will ask for: a bit for each, and the highest one for all from 63 on.
+  // Columns that SQLite will read: a bit for each column up to 62, and the highest bit for all
+  // columns from 63 on.
   std::uint64_t used_columns = 0;
 
-  // The records come in this order…
+  // Order of the records. For Access::own_index, only: records with equal values are adjacent.
   std::vector<Term> order;
-  // …or, for Access::own_index, only those with equal values one behind the other.
 
   std::string text() const;
-  // Requires what text() has returned.
+  // Requires a text that text() has returned.
   static Plan parse(std::string_view text);
 };
 

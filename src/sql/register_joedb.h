@@ -15,17 +15,17 @@ namespace joedb {
 
 inline constexpr int least_sqlite_version = 3'037'000;
 
-// Opens what a name of a file means, to be read. Throws Exception.
+// Opens the file with this name, for reading. Throws Exception.
 using File_Opener = std::function<std::unique_ptr<Abstract_File>(const std::string& name)>;
 
-// Whether there is a function joedb_alter(FILE, COMMANDS), which changes tables and fields by
-// commands of joedbi. It is called in a SELECT: programs that let others write SELECTs, and nothing
-// else, must not have it.
+// Controls whether there is a function joedb_alter(FILE, COMMANDS), which changes tables and fields
+// by commands of joedbi. It is called in a SELECT: programs that let others write SELECTs, and
+// nothing else, must refuse it.
 enum class Schema_Changes { refused, allowed };
 
-// Makes the module `joedb` and the functions `joedb_open`, `joedb_close`, `joedb_seal` and
-// `joedb_is_sealed` known to a connection. Returns a code of SQLite: SQLITE_AUTH if the connection
-// has them and is sealed. Without an opener, names are those of files.
+// Registers the module `joedb` and the functions `joedb_open`, `joedb_close`, `joedb_seal` and
+// `joedb_is_sealed` on a connection. Returns an SQLite result code: SQLITE_AUTH if the connection
+// already has them and is sealed. Without an opener, names are paths of files.
 int register_joedb(sqlite3* connection, File_Opener opener = {},
                    Schema_Changes schema_changes = Schema_Changes::refused);
 

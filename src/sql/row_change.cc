@@ -14,7 +14,7 @@ namespace {
 
 // ---- values -------------------------------------------------------------------------------------
 
-// Of a field; the bytes of a blob, before they are written.
+// The new value of a field. Blob_Bytes are the bytes of a blob that is not written yet.
 struct Blob_Bytes {
   std::string_view bytes;
 };
@@ -22,7 +22,7 @@ using New_Value_Of_Field =
     std::variant<std::string_view, std::int8_t, std::int16_t, std::int32_t, std::int64_t, bool,
                  float, double, Record_Id, Blob, Blob_Bytes>;
 
-// For messages: put together only when there is one.
+// The name of a column for error messages, built only if there is an error.
 struct Column_Name {
   const std::string& table;
   std::string_view field;
@@ -42,7 +42,7 @@ std::string_view type_name_of(sqlite3_value* value) {
   }
 }
 
-// As in a STRICT table, this is no constraint: OR IGNORE does not help.
+// As in a STRICT table, this is no violation of a constraint: OR IGNORE does not help.
 [[noreturn]] void throw_bad_type(sqlite3_value* value, Type_Code code, const Column_Name& column) {
   throw Sql_Error(SQLITE_MISMATCH, "cannot store " + std::string(type_name_of(value)) +
                                        " value in " + std::string(type_name(code)) + " column " +
@@ -161,7 +161,7 @@ class Row_Change {
   void erase(sqlite3_value* id) {
     require_present();
     const Record_Id record(sqlite3_value_int64(id));
-    if (!table_.is_used(record)) return;  // a trigger was faster
+    if (!table_.is_used(record)) return;  // a trigger has deleted it
     remove(record);
   }
 
@@ -223,7 +223,7 @@ class Row_Change {
       throw Sql_Error(SQLITE_READONLY, "the past of " + name_ + " cannot be changed");
   }
 
-  // A column that an INSERT does not name is NULL, too.
+  // Converts the new values. A column that an INSERT does not name is NULL, too.
   void read(sqlite3_value** columns, bool is_insertion) {
     const bool takes_default = is_insertion || conflict_ == SQLITE_REPLACE;
     std::optional<Sql_Error> violation;
@@ -239,14 +239,14 @@ class Row_Change {
         values_.push_back(
             {field, code, to_value(columns[i], code, {name_, found->name}, takes_default)});
       } catch (const Sql_Error& error) {
-        if (error.code == SQLITE_MISMATCH) throw;  // SQLite looks at types before constraints
+        if (error.code == SQLITE_MISMATCH) throw;  // SQLite checks types before constraints
         if (!violation) violation.emplace(error);
       }
     }
     if (violation) throw Sql_Error(*violation);
   }
 
-  // Calls f with the value as the field has it.
+  // Calls f with the value in the type of the field.
   template <class F>
   void with_value(const New_Value_Of_Field& value, F f) {
     std::visit(
@@ -272,8 +272,9 @@ class Row_Change {
     });
   }
 
-  // Fields change one after the other: on the way, another record may have the key of which only
-  // one field is new. Then the record is made again with its new values.
+  // Fields are updated one after the other. In between, the key, in which only some fields are new,
+  // may be that of another record. The record is then deleted, and inserted again with its new
+  // values.
   void update(Record_Id record) {
     const Undo_Log::Savepoint before = writer_.changes().savepoint();
     try {
@@ -296,12 +297,12 @@ class Row_Change {
       throw;
     }
   }
-  // The assignments, and the old values of the other fields, in the order of the fields. Old texts
-  // are copied to `texts`.
+  // Returns the assignments and the old values of the other fields, in the order of the fields.
+  // Copies old texts to `texts`.
   std::vector<Assignment> with_old_values(Record_Id record, std::vector<std::string>& texts) const {
     std::vector<Assignment> all;
     const auto& fields = table_.fields();
-    texts.reserve(fields.size());  // which do not move then
+    texts.reserve(fields.size());  // so that the texts do not move
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (!fields[i].column) continue;
       const Field_Id field(static_cast<std::uint16_t>(i + 1));
@@ -324,7 +325,7 @@ class Row_Change {
     return all;
   }
 
-  // With REPLACE, records may have gone before something else fails.
+  // Calls f(). With REPLACE, f() may have deleted records before it fails: undoes this.
   template <class F>
   void all_or_nothing(F f) {
     if (conflict_ != SQLITE_REPLACE) return f();
@@ -343,7 +344,7 @@ class Row_Change {
       writer_.changes().update<T>(table_, assignment.field, record, value);
     });
   }
-  // What does not change is not written.
+  // Returns true if the record already has this value, which is then not written again.
   bool is_stored(Record_Id record, const Assignment& assignment) {
     return std::visit(
         [&]<class T>(const T& value) {
@@ -368,7 +369,8 @@ class Row_Change {
     virtual_table_.file().note_gone_records();
   }
 
-  // A key that another record has already: with REPLACE, that record goes.
+  // Calls f(). If another record already has a unique key, deletes that record with REPLACE, and
+  // calls f() again; otherwise throws Sql_Error.
   template <class F>
   void retry(F f) {
     while (true) {
@@ -384,7 +386,7 @@ class Row_Change {
       remove(other);
     }
   }
-  // "person.name, person.first_name"
+  // Returns the columns of an index, as in "person.name, person.first_name".
   std::string key(const std::string& index_name) const {
     std::string result;
     for (const auto& index : table_.indexes())
@@ -405,7 +407,7 @@ class Row_Change {
 }  // namespace
 
 sqlite3_int64 change_row(Virtual_Table& table, int count, sqlite3_value** values) {
-  // SQLite tells nothing of its transaction to a table that was made in it.
+  // SQLite does not report its transaction to a table that was made in it.
   if (table.file().writer() == nullptr)
     throw Exception(table.file().name() +
                     " was opened in this transaction: COMMIT before it is written");

@@ -50,8 +50,9 @@ void State::forget_own_indexes() {
   searches_.clear();
 }
 
-// Tables and all other indexes are complete where a unique index would hold a key twice; that one
-// is not used then, because it has fewer records than its table (is_complete in sql/cursor.cc).
+// Calls f(), and ignores a unique index that would hold a key twice. The tables and all other
+// indexes are complete then. That index is not used, because it has fewer records than its table
+// (is_complete in sql/cursor.cc).
 template <class F>
 static void load_in_spite_of_violations(F f) {
   try {
@@ -62,7 +63,8 @@ static void load_in_spite_of_violations(F f) {
 
 // ---- one file -----------------------------------------------------------------------------------
 
-// Who writes SQL may not be who may read all files: an error says where it is, not what is there.
+// An error names the line, not its content: the author of an SQL statement may not have the right
+// to read all files.
 static std::vector<Index_Definition> read_options(const std::string& options_file,
                                                   Abstract_File& file) {
   try {
@@ -75,7 +77,7 @@ static std::vector<Index_Definition> read_options(const std::string& options_fil
   }
 }
 
-// Those of the options file, and of the newest snapshot.
+// Returns the indexes of the options file and, if `with_snapshot`, of the newest snapshot.
 static std::vector<Index_Definition> find_indexes(Abstract_File& file,
                                                   const std::string& options_file,
                                                   bool with_snapshot) {
@@ -87,7 +89,7 @@ static std::vector<Index_Definition> find_indexes(Abstract_File& file,
       if (std::none_of(indexes.begin(), indexes.end(), is_same))
         indexes.push_back(std::move(index));
     }
-  } catch (const Exception&) {  // it cannot be used
+  } catch (const Exception&) {  // the snapshot cannot be used
   }
   return indexes;
 }
@@ -106,13 +108,13 @@ Shared_File::~Shared_File() {
   if (writer_ == nullptr) return;
   try {
     writer_->rollback();
-  } catch (const std::exception&) {  // what is left has no checkpoint
+  } catch (const std::exception&) {  // the remaining entries have no checkpoint
   }
 }
 
 // ---- the present state --------------------------------------------------------------------------
 
-// What an index needs may have been dropped since: then with fewer of them.
+// Loads with fewer indexes if that fails: fields of an index may have been dropped.
 void Shared_File::load_all(State& state) {
   try {
     return load_with(state, find_indexes(*file_, options_file_, true));
@@ -135,7 +137,7 @@ void Shared_File::load_with(State& state, std::vector<Index_Definition> indexes)
   load_in_spite_of_violations([&] { load(state.database(), *journal_); });
 }
 
-// Another state, so that cursors keep theirs.
+// Loads another state, so that cursors keep theirs.
 void Shared_File::load_new() {
   must_load_ = true;
   if (cursors_ == 0 && file_->is_replaced()) {
@@ -177,14 +179,14 @@ void Shared_File::follow() {
       load_all(*present_);
     } catch (const Io_Error&) {
       throw;
-    } catch (const Exception&) {  // the options file does not fit any more, or the file is damaged
+    } catch (const Exception&) {  // the options file no longer fits, or the file is damaged
       load_with(*present_, {});
     }
   }
 }
 
 void Shared_File::refresh() {
-  if (is_live_) {  // it may have changed
+  if (is_live_) {  // the owner may have changed it
     ++version_;
     return present_->forget_own_indexes();
   }
@@ -212,6 +214,7 @@ void Shared_File::begin_writing(System::Duration patience) {
   if (writer_ != nullptr) return;
   if (is_live_ || is_read_only_)
     throw Sql_Error(SQLITE_READONLY, name() + " cannot be changed by SQL here");
+  // Statements that are reading keep the present state.
   if (present_->cursors().empty())
     refresh();
   else

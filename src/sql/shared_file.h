@@ -31,23 +31,24 @@ class State {
   State& operator=(const State&) = delete;
 
   Database& database() { return *database_; }
-  // The content is elsewhere for a while: a writer has moved it to there.
+  // Reads the content from `place`, to which a writer has moved it, until take_back().
   void lend(Database& place) { database_ = &place; }
   void take_back(Database database) {
     own_ = std::move(database);
     database_ = &own_;
   }
 
-  // Those that read it, or were opened when it was the present.
+  // The open cursors that were opened when this was the present state. They read it, or a past
+  // state.
   std::vector<Cursor*>& cursors() { return cursors_; }
 
-  // An index over these fields of a table that no options file has: it is made the first time, in
-  // time O(n log n). Throws std::bad_alloc.
+  // Returns an index over these fields of a table, which is in no options file. Builds it at the
+  // first call, in time O(n log n). Throws std::bad_alloc.
   const Index& own_index(const Table& table, const std::vector<Field_Id>& fields);
-  // The table is about to be searched, all of it, for one value of this field. After many such
-  // searches an index pays: returns it then, else null.
+  // Call this before a search in all of the table for one value of this field. After many such
+  // searches, an index pays: returns it then, otherwise null.
   const Index* note_search(const Table& table, Field_Id field);
-  // The content is about to change. Cursors may go on with the indexes that they have.
+  // Call this before the content changes. Cursors may continue to use their indexes.
   void forget_own_indexes();
 
  private:
@@ -56,65 +57,65 @@ class State {
   std::vector<Cursor*> cursors_;
   std::map<std::pair<Table_Id, std::vector<Field_Id>>, std::unique_ptr<Index>> own_indexes_;
   std::map<std::pair<Table_Id, Field_Id>, int> searches_;
-  std::vector<std::unique_ptr<Index>> forgotten_indexes_;  // as long as there are cursors
+  std::vector<std::unique_ptr<Index>> forgotten_indexes_;  // kept while there are cursors
 };
 
-// A joedb file, as one connection of SQLite sees it: its present state, which follows what others
-// write, a few past ones, and the transaction that changes it.
+// A joedb file, as one connection of SQLite sees it: its present state, which follows other
+// writers, a few past states, and the transaction that changes it.
 //
-// The present state follows when a cursor is opened and no other one is open: where a statement
-// begins. SQLite closes the cursors of a statement when it ends, and not before; where it opens one
-// again, it closes the old one afterwards. So the state does not change while a statement reads it.
-// (A trigger is a statement of its own in that.) Where a transaction begins while statements read,
-// these keep the state that they have, and there is a new one. Only statements that begin in the
-// transaction see its changes as they are made.
+// The present state is updated when a cursor is opened and no other one is open, which is where a
+// statement begins. SQLite closes the cursors of a statement when it ends, and not before; to open
+// a cursor again, it closes the old one after it has opened the new one. So the state does not
+// change while a statement reads it. (A trigger counts as a statement of its own.) If a transaction
+// begins while statements read, they keep their state, and there is a new present state. Only
+// statements that begin in the transaction see its changes as they are made.
 //
 // Used by one thread at a time, as connections are.
 class Shared_File {
  public:
-  // Reads the whole content, with the indexes of a .joedbc file, if there is one, and with those of
-  // the newest snapshot. Throws Exception, compiler::Schema_Errors.
+  // Reads the whole content, with the indexes of a .joedbc file, if there is one, and with the
+  // indexes of the newest snapshot. Throws Exception, compiler::Schema_Errors.
   Shared_File(std::unique_ptr<Abstract_File> file, const std::string& options_file);
-  // A database in memory, which its owner changes between statements. Both must outlive it. There
-  // are no past states and no transactions.
+  // For a database in memory, which its owner changes between statements. `live` and `file` must
+  // outlive the object. There are no past states and no transactions.
   Shared_File(Database& live, Abstract_File& file);
-  // Rolls back.
+  // Rolls back the transaction, if there is one.
   ~Shared_File();
 
   const std::string& name() const { return file_->get_name(); }
   const Abstract_File& file() const { return *file_; }
 
-  // The present state: another one after begin_reading() or begin_writing(), which also change the
+  // Returns the present state. begin_reading() and begin_writing() may replace it and change its
   // content.
   State& present() { return *present_; }
-  // How often the present state has changed, but for changes of records in a transaction.
+  // Number of changes of the present state, without changes of records in a transaction.
   std::uint64_t version() const { return version_; }
 
-  // A cursor is opened. If nobody reads, reads what others have written. The cursor reads the
-  // result, which is the present state. Throws Io_Error, Corruption_Error; the cursor does not
-  // count then.
+  // Registers a cursor, and returns the state that it reads, which is the present one. If there are
+  // no other cursors and no transaction, first reads what others have written. Throws Io_Error,
+  // Corruption_Error; the cursor is not registered then.
   std::shared_ptr<State> begin_reading(Cursor& cursor);
   void end_reading(State& state, Cursor& cursor) noexcept;
 
-  // The state at a moment: a position, if the value is an integer, or a time as
-  // "2026-01-31 23:59:59", or a part of that. Null for NULL, which means the present. Throws
-  // Exception if there is no such moment.
+  // Returns the state at a moment: a position, if the value is an integer, or a time such as
+  // "2026-01-31 23:59:59" or a part of it, or the name of a tag. Returns null for NULL, which means
+  // the present. Throws Exception if there is no such moment.
   std::shared_ptr<State> past(sqlite3_value* moment);
 
   // From now on, begin_writing() throws Sql_Error.
   void forbid_writing() { is_read_only_ = true; }
   bool is_read_only() const { return is_read_only_; }
-  // The transaction; null if there is none.
+  // Returns the transaction; null if there is none.
   Writer* writer() { return writer_.get(); }
-  // Takes the write lock, waiting as long as `patience`, unless there is a transaction. Throws what
-  // Writer and begin_reading() throw; there is no transaction then.
+  // Begins a transaction, unless there is one: takes the write lock, and waits for it for at most
+  // `patience`. Throws what Writer and begin_reading() throw; there is no transaction then.
   void begin_writing(System::Duration patience);
-  // Before a change of records in the transaction.
+  // Call this before records are changed in the transaction.
   void note_change() { present_->forget_own_indexes(); }
-  // After records have gone: cursors that read the present state do not give them any more.
+  // Call this after records were deleted: cursors that read the present state skip them.
   void note_gone_records() noexcept;
-  // After Writer::commit() or rollback(). Nothing happens if there is no transaction. What cannot
-  // be read again is read when the next cursor is opened.
+  // Ends the transaction, after Writer::commit() or rollback(). Does nothing if there is none. If
+  // the journal cannot be read now, it is read when the next cursor is opened.
   void end_writing() noexcept;
 
  private:
@@ -127,19 +128,19 @@ class Shared_File {
 
   std::shared_ptr<Abstract_File> file_;
   const std::string options_file_;
-  const bool is_live_ = false;               // a database in memory, which has no journal
-  std::optional<Readonly_Journal> journal_;  // none also while must_load_
+  const bool is_live_ = false;               // for a database in memory, which has no journal
+  std::optional<Readonly_Journal> journal_;  // empty if is_live_, and perhaps while must_load_
   std::shared_ptr<State> present_;
-  bool must_load_ = false;  // the present state cannot follow
+  bool must_load_ = false;  // the present state must be loaded again
   std::uint64_t version_ = 0;
-  int cursors_ = 0;  // of all states
+  int cursors_ = 0;  // number of open cursors, of all states
   std::unique_ptr<Writer> writer_;
   bool is_read_only_ = false;
 
   static constexpr std::size_t most_past_states = 4;
-  std::list<std::pair<Offset, std::shared_ptr<State>>> past_;  // the last one that was used, first
-  std::map<std::int64_t, Offset> times_;                       // since the last change
-  std::map<std::string, Offset, std::less<>> tags_;            // as well
+  std::list<std::pair<Offset, std::shared_ptr<State>>> past_;  // the most recently used first
+  std::map<std::int64_t, Offset> times_;             // positions of times, since the last change
+  std::map<std::string, Offset, std::less<>> tags_;  // the same for tags
 };
 
 // The files of a connection.
@@ -150,35 +151,34 @@ class Shared_Files {
 
   sqlite3* connection() const { return connection_; }
 
-  // Opened the first time, with its indexes; the same as long as somebody uses it. Throws Sql_Error
-  // for a file that was not open when the connection was sealed.
+  // Returns a file. Opens it with its indexes, unless it is already in use. Throws Sql_Error for a
+  // file that was not open when the connection was sealed.
   std::shared_ptr<Shared_File> open(const std::string& name, const std::string& options_file);
 
-  // A file that open() returns as long as it is used.
+  // Adds a file, which open() returns as long as it is in use.
   void add(const std::string& name, const std::shared_ptr<Shared_File>& file) {
     files_[{name, ""}] = file;
   }
 
-  // What joedb_open has made of a file, until joedb_close.
+  // The tables and views that joedb_open has made of a file, until joedb_close.
   struct Opened {
     std::string name;
     std::string options_file;
     std::shared_ptr<Shared_File> file;
     struct Object {
       std::string name;
-      std::string drop;  // a statement
+      std::string drop;  // statement that drops it
     };
     std::string schema;
     std::vector<Object> objects;
   };
   std::vector<Opened>& opened() { return opened_; }
 
-  // From now on the files that are open are all that there is, and they are only read: for programs
-  // that let others write statements. Cannot be taken back. Throws Sql_Error in a transaction that
-  // writes a file.
+  // Restricts the connection permanently to reading the files that are open: for programs that let
+  // others write statements. Throws Sql_Error in a transaction that writes a file.
   void seal();
   bool is_sealed() const { return is_sealed_; }
-  // Throws Sql_Error if it is sealed.
+  // Throws Sql_Error if the connection is sealed.
   void require_unsealed() const;
 
  private:

@@ -1,8 +1,9 @@
 #ifndef SQL_SQLITE_API_H
 #define SQL_SQLITE_API_H
 
-// SQLite as an extension calls it, through a table of functions that it is given when it is loaded.
-// With SQLITE_CORE, as programs link it: these sources are compiled both ways.
+// The functions of SQLite. An extension calls them through a table that it receives when it is
+// loaded; programs that link SQLite call them directly, with SQLITE_CORE. These sources are
+// compiled both ways.
 #include <sqlite3ext.h>
 
 #include <exception>
@@ -19,21 +20,21 @@ SQLITE_EXTENSION_INIT3
 
 namespace joedb {
 
-// sqlite3_vtab_rhs_value, sqlite3_vtab_in and sqlite3_vtab_distinct.
+// True if SQLite has sqlite3_vtab_rhs_value, sqlite3_vtab_in and sqlite3_vtab_distinct.
 inline bool has_sqlite_3_38() {
   static const bool result = sqlite3_libversion_number() >= 3'038'000;
   return result;
 }
 
-// An error that has a code of SQLite.
+// An error with an SQLite result code.
 class Sql_Error : public Exception {
  public:
   Sql_Error(int code_of_sqlite, const std::string& what) : Exception(what), code(code_of_sqlite) {}
   int code;
 };
 
-// Calls f(), which returns a code of SQLite. No exception may reach SQLite: it becomes a code, and
-// `fail` is called with its text.
+// Calls f(), which returns an SQLite result code. No exception may reach SQLite: this returns a
+// code for it, and calls `fail` with its text.
 template <class F, class Fail>
 int without_exceptions(F f, Fail fail) noexcept {
   try {

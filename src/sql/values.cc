@@ -39,20 +39,20 @@ std::string_view text_of(sqlite3_value* value) {
 
 // ---- results ------------------------------------------------------------------------------------
 
-// Texts are not copied. SQLITE_STATIC says that the bytes never change; what SQLite needs is that
-// they stay until it has no use for them, which is when the statement is reset:
+// Texts are not copied. SQLITE_STATIC says that the bytes never change; in fact, SQLite only needs
+// them until the statement is reset:
 //
 // * Rows that are kept for a sort, a group, a DISTINCT or a materialised subquery are records, with
 //   copies of their values. Registers, sqlite3_value and the results of functions like max() may
 //   share the pointer, but belong to the statement.
 // * sqlite3_value_dup copies such a text, and so does a binding of it to another statement.
 //   sqlite3_column_text is valid until the next step or reset.
-// * A column changes only where a statement begins (Shared_File). A past state may end before,
-//   when a cursor goes on to another one: its texts are copied.
+// * A column changes only where a statement begins (Shared_File). A past state may be released
+//   before, when a cursor moves to another one: its texts are copied.
 //
-// A text of a column is followed by a zero byte, unless it comes from a damaged snapshot. Where it
-// has no other one, SQLite is told so, by a size of -1: functions like LIKE need that zero, and
-// would copy the text to add one.
+// A text of a column is followed by a zero byte, unless it is from a damaged snapshot. If the text
+// itself has no zero byte, its size is passed as -1: functions like LIKE need a terminating zero,
+// and would otherwise copy the text to add one.
 static void result_text(sqlite3_context* context, std::string_view text, bool is_lasting) {
   if (!is_lasting)
     sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
@@ -65,7 +65,7 @@ static void result_text(sqlite3_context* context, std::string_view text, bool is
 
 static void result_blob(sqlite3_context* context, Blob blob, const Abstract_File& file) {
   if (blob.is_null()) return sqlite3_result_null(context);
-  // SQLite says that it is too big; nothing need be read.
+  // The same error as SQLite's, without reading the blob.
   sqlite3* const connection = sqlite3_context_db_handle(context);
   if (blob.get_size() > sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, -1))
     return sqlite3_result_error_toobig(context);
@@ -92,7 +92,7 @@ void give_value(sqlite3_context* context, const Column_Source& source, index_t i
       return sqlite3_result_int64(context, value_of(std::type_identity<std::int64_t>()));
     case Type_Code::boolean:
       return sqlite3_result_int(context, value_of(std::type_identity<bool>()) ? 1 : 0);
-    // nan becomes NULL; and SQLite's tables have no -0, which the sum takes away.
+    // SQLite turns nan into NULL. Its tables have no -0: adding 0.0 turns -0 into 0.
     case Type_Code::float32:
       return sqlite3_result_double(context, value_of(std::type_identity<float>()) + 0.0);
     case Type_Code::float64:
@@ -151,8 +151,8 @@ constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double two_to_63 = 9223372036854775808.0;
 
-// A number, if a text looks like one. The value of SQLite stays: it may serve another condition,
-// too.
+// Converts a text to a number, if it looks like one. Works on a copy: another condition may use the
+// value of SQLite, too.
 class Number_Value {
  public:
   explicit Number_Value(sqlite3_value* value) : value_(value) {
@@ -284,12 +284,12 @@ void Range::restrict_integer(unsigned char op, sqlite3_value* given) {
       if (std::ceil(x) >= two_to_63) return nothing();
       return restrict_to(integer(std::ceil(x)) + int{is_strict}, largest);
     }
-    default:  // a text or a blob, and larger
+    default:  // a text or a blob, which is larger than all numbers
       if (!is_less(op)) nothing();
   }
 }
 
-// An integer may lie between two neighbouring doubles.
+// The integer may be between two adjacent doubles.
 void Range::restrict_real(unsigned char op, sqlite3_value* given) {
   Number_Value value(given);
   const int type = value.type();
@@ -298,7 +298,7 @@ void Range::restrict_real(unsigned char op, sqlite3_value* given) {
     return;
   }
   double x = 0;
-  int side = 0;  // of the value, as seen from x
+  int side = 0;  // -1, 0, 1: the value is less than, equal to, greater than x
   if (type == SQLITE_INTEGER) {
     const std::int64_t n = value.integer();
     x = static_cast<double>(n);
@@ -331,7 +331,7 @@ void Range::restrict_text(unsigned char op, sqlite3_value* value) {
       return;
     case SQLITE_TEXT:
       break;
-    default:  // a number, which is compared as a text or as a number
+    default:  // a number, compared as a text or as a number
       return;
   }
   const std::string_view text = text_of(value);
@@ -342,8 +342,8 @@ void Range::restrict_text(unsigned char op, sqlite3_value* value) {
     if (order == 0) text_low_->is_open |= is_open;
   }
   if (is_less(op) || is_equality(op)) {
-    // The other side may be of a column of numbers, with a text in it: then texts that look like
-    // numbers are less than that, and these are before ":" (see Virtual_Table::Planner).
+    // The other side may be a text in a column of numbers. Texts that look like numbers are then
+    // less than it, and they are all before ":" (see Virtual_Table::Planner).
     const bool may_be_number = is_less(op) && text < beyond_numbers;
     const bool is_open = op == SQLITE_INDEX_CONSTRAINT_LT || may_be_number;
     const std::string_view bound = may_be_number ? beyond_numbers : text;
@@ -364,11 +364,12 @@ static unsigned char lower(char c) {
   return byte >= 'A' && byte <= 'Z' ? static_cast<unsigned char>(byte | 0x20) : byte;
 }
 
-// Of the parts between wildcards, the longest one; none if there is none. SQLite takes different
-// invalid UTF-8 for the same character, and ends where a zero byte is. So only ASCII belongs to it.
-// What comes behind a "[" is not looked at.
+// Adds the longest part between wildcards, if there is one. A part has only ASCII characters, and
+// ends at a zero byte: SQLite treats different invalid UTF-8 as the same character, and ends a text
+// at a zero byte. Ignores a GLOB pattern from its first "[" on.
 void Range::restrict_to_pattern(std::string_view pattern, bool is_glob) {
-  constexpr std::size_t longest_pattern = 10'000;  // far below where SQLite gives up, with an error
+  // Far below the limit of SQLite, beyond which a pattern is an error.
+  constexpr std::size_t longest_pattern = 10'000;
   if (pattern.size() > longest_pattern) return;
   const std::string_view wildcards = is_glob ? "*?" : "%_";
   Part best, part{"", !is_glob, true};

@@ -13,7 +13,7 @@
 #include "joedb/table/index.h"
 #include "sql/sqlite_api.h"
 
-// Values of joedb as SQLite sees them, and its conditions on them.
+// Values of joedb for SQLite, and SQLite's conditions on them.
 //
 // Integers, booleans, references: INTEGER; a null reference is NULL. Floats: REAL; nan is NULL.
 // Strings: TEXT. Blobs: BLOB; a null blob is NULL.
@@ -23,11 +23,11 @@ namespace joedb {
 enum class Kind { integer, real, text, blob };
 Kind kind_of(Type_Code code);
 
-// A type that SQLite knows, with the affinity of the kind.
+// Returns the name of a type that SQLite knows, with the affinity of the kind.
 std::string_view column_type(Type_Code code);
 
-// The bytes of a text or blob, with zeros in them. Throws std::bad_alloc. Valid until the value
-// changes.
+// Returns the bytes of a text or blob, which may contain zeros. Throws std::bad_alloc. Valid until
+// the value changes.
 std::string_view text_of(sqlite3_value* value);
 
 // All texts that look like numbers are less than this one.
@@ -36,57 +36,60 @@ inline constexpr std::string_view beyond_numbers = ":";
 // A field in one state.
 struct Column_Source {
   Type_Code code = Type_Code::none;
-  const Column_Base* column = nullptr;  // null if the state has no such field: all is NULL
+  const Column_Base* column = nullptr;  // null if the state has no such field: all values are NULL
 };
 
-// Gives SQLite the value of a record. Throws Io_Error, Corruption_Error for a blob. `is_lasting`:
-// the column does not change before the statement is reset, so that texts need not be copied.
+// Passes the value of a record to SQLite. Throws Io_Error, Corruption_Error for a blob.
+// `is_lasting`: the column does not change before the statement is reset, so texts need not be
+// copied.
 void give_value(sqlite3_context* context, const Column_Source& source, index_t id,
                 const Abstract_File& file, bool is_lasting);
 
-// These values are about to be given, and are far from each other in memory: so that the processor
+// Prefetches values that will be passed soon and are far apart in memory, so that the processor
 // waits for many of them at the same time.
 void fetch_values(const Column_Source& source, const index_t* ids, std::size_t count);
 
-// -1, 0, 1: the order of SQL, with NULL first. Requires that they are no blobs.
+// Returns a negative number, 0 or a positive number, in the order of SQL, with NULL first. The
+// values must not be blobs.
 int compare_values(const Column_Source& source, index_t a, index_t b);
 
-// Which values of one column meet conditions.
+// The values of one column that meet conditions.
 //
-// The conditions are those of SQLite: a comparison with NULL is never true; numbers are less than
-// texts, texts less than blobs; a text that is compared with a number column is a number, if it
-// looks like one. Texts are compared by their bytes. Where a condition on a text column depends on
-// what SQLite does not tell (whether a number is compared as a text or as a number), the range has
-// more values than meet it.
+// The conditions have the meaning of SQLite: a comparison with NULL is never true; numbers are less
+// than texts, texts less than blobs; a text that is compared with a number column is converted to a
+// number if it looks like one. Texts are compared by their bytes. A condition on a text column may
+// depend on information that SQLite does not provide (whether a number is compared as a text or as
+// a number); the range then has more values than meet the condition.
 class Range {
  public:
   explicit Range(Kind kind) : kind_(kind) {}
 
-  // These operators are understood.
+  // Returns true if restrict() knows this operator for columns of this kind.
   static bool understands(unsigned char op, Kind kind);
-  // Another condition, of these operators: SQLITE_INDEX_CONSTRAINT_… LIKE and GLOB may leave values
-  // that SQLite's own functions refuse, but none that they take.
+  // Adds a condition with one of these operators: SQLITE_INDEX_CONSTRAINT_… For LIKE and GLOB, the
+  // range may have values that SQLite's own functions refuse, but it has all values that they
+  // accept.
   void restrict(unsigned char op, sqlite3_value* value);
-  // IN: one of these values.
+  // Adds the condition IN: one of these values.
   void restrict_to_list(const std::vector<sqlite3_value*>& values);
-  // For record ids.
+  // Restricts a range of record ids to [low, high].
   void restrict_to(std::int64_t low, std::int64_t high);
 
   Kind kind() const { return kind_; }
-  // No value meets the conditions.
+  // True if no value meets the conditions.
   bool is_empty() const;
-  // Whether NULL meets them.
+  // True if NULL meets the conditions.
   bool has_null() const { return nulls_ != Nulls::excluded; }
   bool is_null_only() const { return nulls_ == Nulls::only; }
-  // Whether exactly one value meets them.
+  // True if exactly one value meets the conditions.
   bool is_point() const;
   bool has_list() const { return has_list_; }
 
   std::int64_t low() const { return low_; }
   std::int64_t high() const { return high_; }
 
-  // The bounds as keys of an index, and whether the value itself is outside. Nothing: there is no
-  // bound. For a point, both are it. Valid as long as this object is not changed.
+  // The bounds as keys of an index; nullopt if there is no bound. is_open: the bound itself is
+  // excluded. For a point, both bounds are that value. Valid as long as this object is not changed.
   struct Bound {
     Key_Part part;
     bool is_open = false;
@@ -94,12 +97,13 @@ class Range {
   std::optional<Bound> lower_key() const;
   std::optional<Bound> upper_key() const;
 
-  // Each value of the list, as a range of its own. Requires has_list().
+  // Returns a range for each value of the list. Requires has_list().
   std::vector<Range> points() const;
-  // Record ids. Requires has_list(), and that the kind is integer.
+  // Returns the record ids of the list, in ascending order; none without a list. Requires that the
+  // kind is integer.
   std::vector<std::int64_t> list_of_integers() const;
 
-  // Keeps those of the ids whose values meet the conditions, in their order. Returns their number.
+  // Keeps the ids whose values meet the conditions, in order. Returns their number.
   std::size_t keep(const Column_Source& source, index_t* ids, std::size_t count) const;
 
  private:
@@ -109,9 +113,9 @@ class Range {
     bool is_open = false;
   };
 
-  // A part of a pattern without wildcards, that matching texts must have.
+  // A part of a pattern without wildcards, which matching texts must contain.
   struct Part {
-    std::string bytes;  // lower case, if case does not matter
+    std::string bytes;  // in lower case if folds_case
     bool folds_case = false;
     bool is_at_start = false;
     bool is_in(std::string_view text) const;
@@ -143,7 +147,7 @@ class Range {
   std::optional<Text_Bound> text_low_, text_high_;
   std::vector<Part> parts_;
   bool has_list_ = false;
-  std::vector<std::int64_t> integers_;  // sorted, without equal ones
+  std::vector<std::int64_t> integers_;  // sorted, without duplicates
   std::vector<double> reals_;
   std::vector<std::string> texts_;
 };

@@ -15,7 +15,7 @@ Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> f
   const Table* const table = database.find_table(table_name);
   if (table == nullptr) throw Exception(file_->name() + ": no such table: " + table_name);
   table_ = table->id();
-  std::uint16_t id = 0;  // of the table itself: dropped fields have one, too
+  std::uint16_t id = 0;  // of a field of the table: dropped fields have ids, too
   for (const Field& field : table->fields()) {
     ++id;
     if (!field.column) continue;
@@ -93,7 +93,7 @@ double Virtual_Table::group_size(const Index& index, std::size_t fields) {
       if (size >= longest || previous.record() == last || !is_same(previous.record().value()))
         break;
     }
-    // So many are more than could be counted.
+    // A group that is not counted to its end is taken as 1/16 of the index.
     sum += size < longest ? size : static_cast<double>(index.size()) / samples;
     count += 1;
   }
@@ -103,8 +103,9 @@ double Virtual_Table::group_size(const Index& index, std::size_t fields) {
 
 // ---- choosing -----------------------------------------------------------------------------------
 
-// One call of xBestIndex. Costs are about those of SQLite's own tables: a record that SQLite is
-// given costs 2, one that a scan looks at 0.3, a search a few for each doubling of the table.
+// One call of xBestIndex. Costs are similar to those of SQLite's own tables: 2 for a record that is
+// passed to SQLite, 0.3 for a record that a scan checks, and a few for each doubling of the table
+// for a search.
 class Virtual_Table::Planner {
  public:
   Planner(Virtual_Table& table, sqlite3_index_info* info)
@@ -133,9 +134,9 @@ class Virtual_Table::Planner {
     bool has_list = false;
     bool has_lower = false, has_upper = false;
     double selectivity = 1;
-    std::optional<Range> known;  // as far as the values are known
-    bool is_known = true;        // all of them
-    // Not only a pattern, or IS NOT NULL.
+    std::optional<Range> known;  // the conditions whose values are known
+    bool is_known = true;        // the values of all conditions are known
+    // True if there is more than a pattern or IS NOT NULL.
     bool has_bounds() const { return has_equality || has_list || has_lower || has_upper; }
   };
   struct Choice {
@@ -148,11 +149,12 @@ class Virtual_Table::Planner {
     double rows = 0;
   };
 
-  // False if the plan is impossible: a past state whose moment is not known yet.
+  // Reads the constraints. Returns false if the plan is impossible, because the moment of a past
+  // state is not known yet.
   bool collect() {
     for (int i = 0; i < info_->nConstraint; ++i) {
       const auto& constraint = info_->aConstraint[i];
-      // All that any column understands; others may have no column.
+      // Kind::text has all operators; other constraints may have no column.
       if (!Range::understands(constraint.op, Kind::text)) continue;
       const int column =
           constraint.iColumn == table_.id_column() ? Plan::record_id : constraint.iColumn;
@@ -178,9 +180,9 @@ class Virtual_Table::Planner {
     info_->aConstraintUsage[i].omit = is_exact;
   }
 
-  // IS NOT NULL and patterns are always checked again (Cursor::may_use).
-  // SQLite need not check again where the condition of a Range is exactly its own: for numbers, and
-  // for a text column if the other side is known to be a text.
+  // Adds a condition. SQLite need not check it again if the Range has exactly this condition: for
+  // numbers, and for a text column if the other side is known to be a text. IS NOT NULL and
+  // patterns are always checked again (Cursor::may_use).
   void add_condition(int i, int column, unsigned char op) {
     const Kind kind = table_.kind(column);
     const bool is_null_test =
@@ -207,7 +209,7 @@ class Virtual_Table::Planner {
       is_exact = sqlite3_value_type(value) == SQLITE_TEXT;
     const bool is_less = op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
     if (is_exact && is_less && kind == Kind::text && text_of(value) < beyond_numbers)
-      is_exact = false;  // the range has more
+      is_exact = false;  // the range has more values
     use(i, {column, op, is_list}, is_exact && !is_list);
 
     Column_Conditions& conditions = columns_[column];
@@ -227,7 +229,7 @@ class Virtual_Table::Planner {
       conditions.has_lower = true;
   }
 
-  // The part of the records that meets the conditions.
+  // Estimates the fraction of the records that meets the conditions.
   double estimate(int column, const Column_Conditions& conditions) const {
     if (column == Plan::record_id) {
       if (conditions.has_equality) return 1 / size_;
@@ -294,7 +296,7 @@ class Virtual_Table::Planner {
     choice.rows = rows();
     choice.cost = columns_.empty() ? 2 * size_ : 0.3 * size_ + 2 * choice.rows;
     choice.is_ordered = info_->nOrderBy > 0 && term(0).column == Plan::record_id;
-    // If another table has the value: a cursor that is asked many times makes an index.
+    // The value is from another table: after many searches, a cursor builds an index.
     for (const auto& [column, conditions] : columns_)
       if (conditions.has_equality && !conditions.is_known && column >= 0)
         choice.cost = std::min(choice.cost, 4 * search_cost(size_) + 2 * choice.rows);
@@ -342,8 +344,8 @@ class Virtual_Table::Planner {
     return choice;
   }
 
-  // Whether the records come in the order that is wanted, if these first fields are constant. Among
-  // equal keys, ids ascend.
+  // Returns true if the index has the records in the wanted order, provided that its first
+  // `constant` fields are constant. Among equal keys, ids ascend.
   bool has_order(const Index& index, std::size_t constant) const {
     const std::vector<Field_Id>& fields = index.definition().fields;
     std::size_t next = constant;
@@ -361,8 +363,9 @@ class Virtual_Table::Planner {
     }
     return info_->nOrderBy > 0;
   }
-  // An index has nan last, and negative references before the null reference. As the first field,
-  // the cursor looks whether there are any.
+  // Returns false if the index may sort this column in another order than SQL: an index has nan
+  // last, and negative references before the null reference. For the first field, the cursor checks
+  // whether there are any.
   bool sorts_like_sql(int column, bool is_first) const {
     const Type_Code code = source_.columns[static_cast<std::size_t>(column)].code;
     switch (table_.kind(column)) {
@@ -378,7 +381,7 @@ class Virtual_Table::Planner {
     return false;
   }
 
-  // For GROUP BY and DISTINCT, equal values need only be neighbours: an index of our own costs less
+  // For GROUP BY and DISTINCT, equal values only need to be adjacent: building an index costs less
   // than SQLite's sort.
   Choice by_group() const {
     Choice choice;
@@ -402,7 +405,7 @@ class Virtual_Table::Planner {
     return choice;
   }
 
-  // What SQLite adds where it must sort itself.
+  // Returns the cost, with SQLite's own sort if there must be one.
   double total(const Choice& choice) const {
     const bool sorts = info_->nOrderBy > 0 && !choice.is_ordered;
     return choice.cost + (sorts ? choice.rows * (2 + std::log2(choice.rows + 1)) : 0);

@@ -16,19 +16,19 @@
 
 namespace joedb {
 
-// A table of a joedb file, as SQLite sees it: a column for each field that it has when it is made,
-// and two hidden ones, `__moment` (Shared_File::past) and `__id`, which is the record id and the
-// rowid. It follows its table and fields by their ids, through new names.
+// A table of a joedb file, as SQLite sees it: a column for each field that exists when this object
+// is made, and two hidden columns, `__moment` (Shared_File::past) and `__id`, which is the record
+// id and the rowid. It finds its table and fields by their ids, so they may be renamed.
 class Virtual_Table : public sqlite3_vtab {
  public:
-  // Throws Exception if the file has no such table, or SQLite would refuse the names.
+  // Throws Exception if the file has no such table, or if SQLite would refuse a name.
   Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> file,
                 const std::string& table_name);
 
   sqlite3* connection() const { return connection_; }
 
   Shared_File& file() { return *file_; }
-  // The statement that declares it (sqlite3_declare_vtab).
+  // Returns the statement that declares the table (sqlite3_declare_vtab).
   std::string declaration() const;
 
   int column_count() const { return column_count_; }
@@ -39,7 +39,7 @@ class Virtual_Table : public sqlite3_vtab {
   }
   Field_Id field(int column) const { return columns_[index_of(column)].field; }
 
-  // What a cursor reads in a state. The table is null if it was not there yet.
+  // The columns that a cursor reads in a state. The table is null if it did not exist yet.
   struct Source {
     const Table* table = nullptr;
     std::vector<Column_Source> columns;
@@ -48,14 +48,14 @@ class Virtual_Table : public sqlite3_vtab {
   // Throws Exception if the table was dropped.
   const Source& present_source();
 
-  // xBestIndex. Returns a code of SQLite.
+  // Implements xBestIndex. Returns an SQLite result code.
   int choose(sqlite3_index_info* info);
 
-  // Whether texts are compared by their bytes: not if the connection has UTF-16.
+  // True if texts are compared by their bytes; false if the connection uses UTF-16.
   bool compares_bytes() const { return compares_bytes_; }
   void set_compares_bytes(bool value) { compares_bytes_ = value; }
 
-  // Another message of SQLite.
+  // Replaces the error message for SQLite.
   void set_error(const char* text);
 
  private:
@@ -68,7 +68,8 @@ class Virtual_Table : public sqlite3_vtab {
   class Planner;
 
   static std::size_t index_of(int column) { return static_cast<std::size_t>(column); }
-  // How many records have equal values in the first fields of an index, as a sample says.
+  // Estimates by a sample how many records have equal values in the first `fields` fields of an
+  // index.
   double group_size(const Index& index, std::size_t fields);
 
   sqlite3* const connection_;
@@ -76,7 +77,7 @@ class Virtual_Table : public sqlite3_vtab {
   std::string name_;
   Table_Id table_;
   std::vector<Field_Column> columns_;
-  int column_count_ = 0;  // the size, which is a division, for each value
+  int column_count_ = 0;  // columns_.size(), which would cost a division for each value
   bool compares_bytes_ = true;
   Source present_;
   std::uint64_t present_version_ = ~std::uint64_t{0};

@@ -11,7 +11,8 @@ namespace joedb {
 
 namespace {
 
-// What is committed must be in the file that was read, and that others find.
+// Throws Sql_Error if the file was replaced: a commit must go to the file that was read, and that
+// others open.
 void require_not_replaced(const Abstract_File& file) {
   if (file.is_replaced())
     throw Sql_Error(SQLITE_BUSY,
@@ -30,7 +31,8 @@ void wait_for_lock(Abstract_File& file, System::Duration patience) {
   }
 }
 
-// With the write lock, for which opening the journal waits, too.
+// Opens the file and takes the write lock, within `patience`. Opening the journal would wait for
+// the lock, too.
 std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file,
                                                 System::Duration patience) {
   require_not_replaced(file);
@@ -44,7 +46,7 @@ std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file,
     throw;
   }
   if (result == nullptr) throw Sql_Error(SQLITE_READONLY, file.get_name() + " can only be read");
-  require_not_replaced(file);  // before it was opened
+  require_not_replaced(file);  // it may have been replaced before it was opened
   wait_for_lock(*result, patience);
   return result;
 }
@@ -57,7 +59,7 @@ Journal_Options journal_options() {
 
 }  // namespace
 
-// What a process has left that was killed in a transaction must not stop others.
+// Recovery::keep: the tail of a process that was killed in a transaction must not stop others.
 Writer::Writer(const Abstract_File& file, Database& database, const Replay_Place& place,
                System::Duration patience)
     : patience_(patience),
@@ -68,7 +70,7 @@ Writer::Writer(const Abstract_File& file, Database& database, const Replay_Place
 void Writer::lock() {
   wait_for_lock(*file_, patience_);
   try {
-    // While this waited for the lock.
+    // The file may have been replaced while this waited for the lock.
     require_not_replaced(*file_);
     database_.lock_pull();
   } catch (...) {
@@ -80,7 +82,7 @@ void Writer::lock() {
 }
 
 void Writer::change_schema(std::string_view commands) {
-  is_broken_ = true;  // Undo_Log does not know the schema
+  is_broken_ = true;  // Undo_Log cannot undo changes of the schema
   Command_Loop loop({.is_echoing = false, .is_prompting = false, .is_bailing = true},
                     [] { return std::string(); });
   add_schema_commands(loop, database_);
@@ -116,12 +118,12 @@ void Writer::rollback() {
 void Writer::commit() {
   if (!has_changes()) return;
   if (is_broken()) throw Exception(file_->get_name() + ": a change could not be taken back");
-  // A rollback does not take a time stamp back.
+  // Broken until the checkpoint has succeeded: a rollback would not undo the time stamp.
   is_broken_ = true;
   database_.write(Timestamp{static_cast<std::int64_t>(std::time(nullptr))});
   database_.hard_checkpoint();
-  // SQLite goes on with the transaction where a file of its own is busy then. What was before is in
-  // the file: nothing goes back behind it.
+  // If a file of SQLite is busy then, SQLite continues the transaction. The changes so far are in
+  // the file: no rollback goes back past this point.
   changes_.clear();
   start_ = changes_.savepoint();
   std::fill(savepoints_.begin(), savepoints_.end(), start_);

@@ -7,24 +7,26 @@
 
 namespace joedb::inline v1 {
 
-// A database on a cluster of NATS servers: the stream of JetStream that has its journal.
+// The address of a database on a cluster of NATS servers: the stream of JetStream that has its
+// journal.
 struct Nats_Address {
   std::vector<std::string> servers;  // HOST:PORT, at least one; an IPv6 address is in [ ]
   std::string user = {};             // empty: none. Without a password, it is a token
   std::string password = {};
   std::string database;
-  std::string stream;   // that is read: joedb_DATABASE, or a mirror of it
-  std::string subject;  // joedb.DATABASE; that of messages is joedb.DATABASE.ID
+  std::string stream;   // the stream to read: joedb_DATABASE, or a mirror of it
+  std::string subject;  // joedb.DATABASE; messages have joedb.DATABASE.ID
   bool has_tls = false;
 
-  // nats://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?stream=NAME], or tls://. The
-  // port is 4222 by default. User and password may have %XX for characters that a URL cannot have.
-  // The name of a database has letters, digits, `_` and `-`. Throws Exception.
+  // Parses nats://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?stream=NAME], or tls://.
+  // The default port is 4222. User and password may have %XX for characters that a URL cannot have.
+  // The name of a database has letters, digits, `_` and `-`. Throws Exception if `url` is not such
+  // an address.
   static Nats_Address parse(std::string_view url);
 
-  // The stream that takes the messages, also if `stream` is a mirror.
+  // Returns the stream that takes the messages, even if `stream` is a mirror.
   std::string origin() const { return "joedb_" + database; }
-  // Without user and password.
+  // Returns the URL without user and password.
   std::string url() const;
 };
 

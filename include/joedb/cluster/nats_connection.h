@@ -13,20 +13,20 @@ namespace joedb::inline v1 {
 //     joedb::Nats_Connection connection("nats://a,b,c/city");
 //     city::Client client(file, connection);
 //
-// `joedb nats create nats://a,b,c/city` makes the journal. docs/cluster.md says how to set up the
-// servers, and what an acknowledged transaction survives.
+// `joedb nats create nats://a,b,c/city` makes the journal. docs/cluster.md describes how to set up
+// the servers, and what an acknowledged transaction survives.
 class Nats_Connection final : public Connection {
  public:
-  // The logger must outlive the connection. Throws what Nats_Address::parse, Nats_Log and
+  // `logger` must outlive the connection. Throws what Nats_Address::parse, Nats_Log and
   // Log_Connection throw: Connection_Lost if no server can be reached, Disconnection if there is no
-  // such journal, or if less is promised than Log_Settings::required.
+  // such journal, or if its promise is less than Log_Settings::required.
   explicit Nats_Connection(const std::string& url, Logger& logger = Logger::none(),
                            const Nats_Settings& settings = {},
                            const Log_Settings& log_settings = {})
       : log_(Nats_Address::parse(url), settings, logger),
         connection_(log_, logger, System::real(), log_settings) {}
 
-  // As of the opening.
+  // Returns the promise that the log made when the connection was opened.
   const Replicated_Log::Promise& promise() const { return connection_.promise(); }
 
   // As in Log_Connection.

@@ -16,34 +16,34 @@
 
 namespace joedb::inline v1 {
 
-// How NATS servers are reached.
+// How to reach NATS servers.
 struct Nats_Settings {
-  // What proves who this client is, as a file of credentials (JWT and seed).
+  // A file of credentials (JWT and seed), by which this client authenticates itself.
   std::string credentials_file = {};
-  // TLS: whose certificates of servers are accepted, as PEM. Empty: those that this machine trusts.
-  // The certificate must be for the host of the URL.
+  // TLS: certificates of the authorities that may sign certificates of servers, as PEM. Empty: the
+  // authorities that this machine trusts. The server's certificate must be for the host of the URL.
   std::string authority_file = {};
   // TLS: a certificate of this client and its key, as PEM.
   std::string certificate_file = {};
   std::string key_file = {};
-  // Where the servers tell whether they sync: a port of all of them, or URLs separated by commas,
-  // one for each server (http://HOST:PORT). Empty: nobody is asked.
+  // Where the servers report whether they sync: a port of all of them, or URLs separated by commas,
+  // one for each server (http://HOST:PORT). Empty: no server is asked.
   std::string monitor = "8222";
-  // For one request. Shorter than the time in which a cluster replaces a leader (some 10 s): a
-  // request to a leader that has failed is repeated then, perhaps by another one.
+  // Timeout of a request. It is shorter than the time in which a cluster replaces a leader (some 10
+  // s): a request to a failed leader is repeated then, perhaps with another leader.
   System::Duration answer_time = std::chrono::seconds(2);
-  // For a message that the leader has counted: so long, all servers are asked for it again.
+  // How long to keep asking all servers for a message that the leader has counted.
   System::Duration search_time = std::chrono::seconds(5);
 };
 
-// What JetStream says about a stream.
+// The state of a stream, as JetStream reports it.
 struct Nats_Stream_State {
   struct Peer {
     std::string name;  // of the server
     bool is_current = false;
     bool is_offline = false;
-    std::int64_t lag = 0;          // operations that it does not have yet
-    System::Duration active = {};  // since it was heard last
+    std::int64_t lag = 0;          // number of operations that it does not have yet
+    System::Duration active = {};  // time since the leader last heard from it
   };
 
   std::string stream;
@@ -55,12 +55,12 @@ struct Nats_Stream_State {
   std::int64_t bytes = 0;
 
   int replicas = 1;
-  std::string leader;       // the name of a server; empty: the only one, without a cluster
+  std::string leader;       // the name of a server; empty without a cluster
   std::vector<Peer> peers;  // without the leader
   std::string mirror_of;    // the name of a stream; empty: not a mirror
   std::int64_t mirror_lag = 0;
 
-  std::int64_t max_message_size = -1;  // -1: that of the server
+  std::int64_t max_message_size = -1;  // -1: the limit of the server
   bool has_file_storage = false;
   bool has_limits = false;  // of age, number or size: old messages may be dropped
   bool is_sealed = false;
@@ -70,41 +70,44 @@ struct Nats_Stream_State {
   bool allows_direct = false;
   bool persists_late = false;  // an acknowledgement may come before the write
 
-  // Messages that are counted in [first, last], and are not there.
+  // Returns the number of messages in [first, last] that are missing.
   std::int64_t missing() const { return last - first + 1 - messages; }
 };
 
-// How a stream is made.
+// Options of a new stream.
 struct Nats_Stream_Plan {
   int replicas = 3;
-  // Also shorten() is refused then, for ever.
+  // If true, shorten() is refused, too, for ever.
   bool denies_purge = false;
 };
 
-// Makes and changes the stream of a database: for tools.
+// Creates and changes the stream of a database: for tools.
 //
-// Functions throw Connection_Lost where no answer came in time, Disconnection where the servers
-// refuse. One thread at a time calls them.
+// Functions throw Connection_Lost if no answer arrives in time, Disconnection if the servers
+// refuse. Not thread-safe.
 class Nats_Stream {
  public:
-  // Connects. The logger must outlive the object. Throws Exception for files that cannot be used.
+  // Connects. `logger` must outlive the object. Throws Exception if a file cannot be used.
   explicit Nats_Stream(const Nats_Address& address, const Nats_Settings& settings = {},
                        Logger& logger = Logger::none());
   ~Nats_Stream();
   Nats_Stream(const Nats_Stream&) = delete;
   Nats_Stream& operator=(const Nats_Stream&) = delete;
 
-  // Nothing, if there is no such stream.
+  // Returns nullopt if there is no such stream.
   std::optional<Nats_Stream_State> state();
 
-  // Makes the stream of the database: on disks, without limits, messages cannot be deleted.
-  // Waits for the servers that are needed, for half a minute. Throws Disconnection if there is one.
+  // Creates the stream of the database: stored on disks, without limits; single messages cannot be
+  // deleted. Waits for the necessary servers, for half a minute. Throws Disconnection if the stream
+  // exists.
   void create(const Nats_Stream_Plan& plan = {});
-  // Makes the stream of the address, which is another name, a mirror of that of the database.
+  // Creates the stream of the address, as a mirror of the stream of the database. Throws
+  // Disconnection if both have the same name.
   void create_mirror(int replicas = 1);
 
-  // Removes messages 1 to before - 1, on all replicas, wherever the end is meanwhile; a mirror
-  // keeps its own. Throws Disconnection if the stream denies purges.
+  // Removes messages 1 to before - 1 on all replicas, wherever the stream ends meanwhile. A mirror
+  // keeps its own messages. Throws Disconnection if the stream denies purges, or ends before
+  // message before - 1.
   void shorten(Replicated_Log::Number before);
 
   // Removes the stream of the address with all messages.

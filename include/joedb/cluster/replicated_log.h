@@ -11,26 +11,26 @@
 
 namespace joedb::inline v1 {
 
-// What survives of a message whose append was acknowledged, in increasing order.
+// What a message survives after its append was acknowledged, in increasing order.
 enum class Durability {
-  unknown,  // the log did not say
-  process,  // the end of a process of the log, not that of a machine
+  unknown,  // the log does not say
+  process,  // the end of a process of the log, not of a machine
   machine,  // the loss of one machine, not a power cut of all
   power     // a power cut of all machines
 };
-// "survives a power cut of all machines"
+// Returns a text such as "survives a power cut of all machines".
 const char* text_of(Durability durability);
 
-// A log of messages that several machines keep, such as a stream of NATS JetStream: it has one
-// order, a message is appended only behind the last one that the writer knows, and an
-// acknowledgement is given for what most of the machines have. Log_Connection makes a Connection
-// of it. Derive from this for a log of another kind.
+// A log of messages that is replicated on several machines, such as a stream of NATS JetStream. It
+// has one order. A message is appended only after the last message that its writer knows, and an
+// append is acknowledged when most machines have the message. Log_Connection makes a Connection of
+// such a log. Derive from this class for a log of another kind.
 //
-// Messages have the numbers 1, 2, 3 and so on, without gaps. The first ones may have been removed
-// behind an archive.
+// Messages are numbered 1, 2, 3 and so on, without gaps. The first messages may have been removed,
+// because an archive has them.
 //
-// Functions throw Connection_Lost where no answer came in time, and can be repeated then; and
-// Disconnection where the log refuses. One thread at a time calls them.
+// Functions throw Connection_Lost if no answer arrives in time; they can be called again then. They
+// throw Disconnection if the log refuses. Not thread-safe.
 class Replicated_Log {
  public:
   using Number = std::int64_t;
@@ -40,54 +40,54 @@ class Replicated_Log {
   Replicated_Log(const Replicated_Log&) = delete;
   Replicated_Log& operator=(const Replicated_Log&) = delete;
 
-  // For messages of errors: a URL, without secrets.
+  // Returns a URL without secrets, for error messages.
   virtual std::string name() const = 0;
   // False for a copy that follows another log. Does not change.
   virtual bool can_append() const = 0;
-  // A size that every message may have, in bytes: at least 64 KiB.
+  // Returns a size in bytes that every message may have: at least 64 KiB.
   virtual std::size_t max_message_size() const = 0;
-  // So many messages can be appended at once: all of them or none. At least 1.
+  // Returns the number of messages that can be appended at once, all of them or none: at least 1.
   virtual std::size_t max_batch() const = 0;
 
   struct Range {
-    Number first = 1;  // that is there
-    Number last = 0;   // 0: there is none yet
+    Number first = 1;  // number of the first message in the log
+    Number last = 0;   // number of the last message; 0: none yet
   };
-  // An answer of the machine that orders the messages. It may be late: of a moment before the call,
-  // where that machine does not know yet that it is none any more.
+  // Asks the machine that orders the messages. The answer may be stale: a deposed leader may answer
+  // before it learns of its successor.
   virtual Range range() = 0;
 
-  // Appends messages, if the last one is number `last`, and returns true: they have the numbers
-  // that follow, and most machines have them. Returns false if there are more than `last`: nothing
-  // was appended, unless by an earlier call.
+  // Appends messages if the last message in the log is number `last`. Returns true if they have the
+  // numbers that follow, and most machines have them. Returns false if there are messages after
+  // `last`: nothing was appended, except perhaps by an earlier call.
   //
-  // After Connection_Lost, nobody knows whether they were appended, or will be: what was sent may
-  // still be on its way. Appending the same with the same `last` is safe.
+  // After Connection_Lost, the messages may have been appended, or may be later, since they may
+  // still be in flight. It is safe to append the same messages with the same `last` again.
   virtual bool append(std::span<const std::string> messages, Number last) = 0;
 
-  // Message number `number`; waits for it, at most so long, if it is the next one, and returns
-  // nothing if it has not come. Reading numbers in their order is fast.
+  // Returns a message. If it is the next one, waits for it, for at most `wait`; returns nullopt if
+  // it has not arrived then. Sequential reads are fast.
   //
-  // Throws Missing_Message if there are later ones, and no machine that was asked has this one.
+  // Throws Missing_Message if there are later messages, and no machine that was asked has this one.
   virtual std::optional<std::string> read(Number number, System::Duration wait) = 0;
-  // The same message of a machine, each time of another one if possible: read() has returned
-  // damaged bytes. Returns nothing if that machine does not have it.
+  // Returns the same message from another machine, if possible a different one each time. Call this
+  // when read() has returned damaged bytes. Returns nullopt if that machine does not have it.
   virtual std::optional<std::string> read_elsewhere(Number number) = 0;
 
   struct Promise {
     Durability durability = Durability::unknown;
-    std::string reason = {};  // for people
+    std::string reason = {};  // in words
   };
   virtual Promise promise() = 0;
 
-  // Grows when a connection to the machines was lost and made again: what was seen before may have
-  // been lost there since. Once this was called, append() throws Connection_Lost where it has grown
-  // since the last call.
+  // Returns a number that grows when a connection to the machines is lost and made again: they may
+  // have lost messages that were seen before. After the first call of this function, append()
+  // throws Connection_Lost if the number has grown since the last call.
   virtual std::int64_t reconnections() const { return 0; }
 };
 
-// A message of a replicated log is missing or damaged on all machines that were asked, though later
-// ones are there: the log must not be written until it is repaired.
+// A message of a replicated log is missing or damaged on all machines that were asked, although
+// there are later ones. The log must not be written until it is repaired.
 class Missing_Message : public Disconnection {
  public:
   Missing_Message(const std::string& what, Replicated_Log::Number message)

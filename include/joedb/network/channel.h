@@ -10,9 +10,9 @@
 
 namespace joedb::inline v1 {
 
-// A stream of bytes in both directions, between a client and a server. The destructor closes it.
+// A bidirectional byte stream between a client and a server. The destructor closes it.
 //
-// Functions throw Connection_Lost. Used by one thread at a time.
+// All functions throw Connection_Lost if the connection fails. Not thread-safe.
 class Channel {
  public:
   Channel() = default;
@@ -20,16 +20,17 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // Waits until there are bytes, and reads at most `size` of them into data[0, size). Returns their
-  // number, at least 1. Throws if the other side has closed the channel.
+  // Waits for input and reads up to `size` bytes into data[0, size). Returns the number of bytes
+  // read, at least 1. Throws Connection_Lost if the other side has closed the channel.
   virtual std::size_t read_some(char* data, std::size_t size) = 0;
-  // Writes all of data[0, size), waiting for the other side if it must.
+  // Writes all of data[0, size). Blocks while the other side is not ready to receive.
   virtual void write(const char* data, std::size_t size) = 0;
 };
 
-// A unix-domain socket.
+// A channel over a unix-domain socket.
 class Local_Channel final : public Channel {
  public:
+  // Connects to the socket at `path`. Throws Connection_Lost if that fails.
   explicit Local_Channel(const std::string& path);
   ~Local_Channel() override;
   std::size_t read_some(char* data, std::size_t size) override;
@@ -40,7 +41,7 @@ class Local_Channel final : public Channel {
   const std::unique_ptr<Socket> socket_;
 };
 
-// Makes channels to one server, again and again as they are lost.
+// Opens channels to one server. A caller opens a new channel when the last one is lost.
 class Connector {
  public:
   Connector() = default;
@@ -50,16 +51,16 @@ class Connector {
 
   // Throws Connection_Lost if the server cannot be reached, Disconnection if it refuses.
   virtual std::unique_ptr<Channel> new_channel() = 0;
-  // What the channels lead to, for messages.
+  // Returns the address of the server, for messages.
   virtual std::string name() const = 0;
 
-  // Of the connections that are made from now on.
+  // Options for connections that are opened after they are set.
   struct Settings {
-    // A request is sent when the connection has been idle for so long: for networks that forget
-    // idle connections, and locks that are lost in idle ones. 0: never.
+    // A request is sent when the connection has been idle for this long: some networks drop idle
+    // connections, and a server may take the lock from a silent client. 0: no keep-alive.
     std::chrono::milliseconds keep_alive{0};
-    // The hello asks for what the protocol of joedb 10 does not have (docs/reference/protocol.md).
-    // A server of joedb 10 ignores that.
+    // True if the hello asks for extensions of the protocol of joedb 10
+    // (docs/reference/protocol.md). A server of joedb 10 ignores the request.
     bool has_extensions = true;
   };
   void set_keep_alive_interval(std::chrono::milliseconds value) { settings_.keep_alive = value; }
@@ -70,7 +71,7 @@ class Connector {
   Settings settings_;
 };
 
-// To a server at the unix-domain socket `path`.
+// Opens channels to the server at the unix-domain socket `path`.
 class Local_Connector final : public Connector {
  public:
   explicit Local_Connector(std::string path) : path_(std::move(path)) {}

@@ -10,16 +10,18 @@
 
 namespace joedb::inline v1 {
 
-// A Server_Connection that is made anew when it is lost, as often as it takes: what was asked for
-// is asked again, after pauses of 0.1 s to 10 s, each longer than the one before. A log line says
-// so each time. Only a Disconnection ends it: what the server refuses, it would refuse again.
+// A Server_Connection that reconnects when the channel is lost, and repeats the interrupted
+// request. It retries without limit, with randomized exponential backoff from 0.1 s to 10 s, and
+// logs each retry. Only Connection_Lost is retried: a request that the server refuses
+// (Disconnection) would be refused again.
 //
-// After a reconnection, the copies are compared as they were at first. The lock is lost then: a
-// push takes it again, and throws Conflict if somebody else has pushed meanwhile. A push whose
-// reply was lost, but which the server has, is not repeated.
+// After a reconnection, it compares the copies again, with the same Content_Check. The lock is lost
+// with the channel: the next push takes it again, and throws Conflict if another client has pushed
+// in between. A push that has arrived is not repeated if only its reply was lost.
 class Robust_Connection final : public Connection {
  public:
-  // All must outlive the connection. Throws Connection_Lost if the first connection fails.
+  // `connector`, `log` and `system` must outlive the connection. Connects, without retries: throws
+  // Connection_Lost or Disconnection if that fails.
   explicit Robust_Connection(Connector& connector, Logger& log = Logger::none(),
                              System& system = System::real());
   ~Robust_Connection() override;
@@ -36,7 +38,7 @@ class Robust_Connection final : public Connection {
             After_Push after) override;
   void unlock() noexcept override;
 
-  // As in Server_Connection.
+  // As in Server_Connection, with reconnection.
   void pull_checkpoint(const Pull& pull);
   std::size_t read(char* data, std::size_t size, Offset offset);
 
@@ -53,14 +55,14 @@ class Robust_Connection final : public Connection {
   Logger& log_;
   System& system_;
   std::unique_ptr<Channel> channel_;
-  std::unique_ptr<Server_Connection> connection_;  // null: to be made
+  std::unique_ptr<Server_Connection> connection_;  // null while disconnected
   Offset checkpoint_ = 0;
   bool can_push_ = false;
 
-  // What is compared after a reconnection. No file: nothing.
+  // Local file to compare after a reconnection; null if none.
   const Abstract_File* local_ = nullptr;
   Offset local_checkpoint_ = 0;
-  Offset compared_ = 0;  // over this connection: up to here
+  Offset compared_ = 0;  // end of the bytes compared over this connection
   Content_Check check_ = Content_Check::none;
 };
 

@@ -13,14 +13,14 @@
 
 namespace joedb::inline v1::rpc {
 
-// The procedure has failed on the server: what() is the text of its exception there, cut to 8183
-// bytes. The message is as it was before the call, and the client can be used.
+// The procedure failed on the server. what() is the text of its exception, cut to 8183 bytes. The
+// message is as it was before the call, and the client can still be used.
 class Error : public Exception {
  public:
   using Exception::Exception;
 };
 
-// Base of the generated Client, which has a function for each procedure.
+// Base class of the generated Client, which has a function for each procedure.
 //
 //     joedb::Local_Channel channel("bank.sock");
 //     bank::rpc::Client client(channel);
@@ -29,33 +29,34 @@ class Error : public Exception {
 //     client.put(message);  // the server has changed it
 //
 // A call throws Error if the procedure fails; Exception if the message is larger than the limit;
-// Corruption_Error if what the server has appended are no entries: the message is then as it was.
-// If the channel is lost, it throws Connection_Lost, and so do all later calls: whether the
-// procedure has run is not known. If the server does not speak the protocol, it throws
-// Disconnection in the same way.
+// Corruption_Error if the bytes that the server appended are not valid entries: the message is then
+// as it was before the call. If the channel is lost, this call and all later calls throw
+// Connection_Lost, and it is unknown whether the procedure has run. If the server violates the
+// protocol, this call and all later calls throw Disconnection.
 //
-// Thread-safe, if the messages are different ones: calls wait for each other.
+// Thread-safe if each thread uses its own message; calls run one at a time.
 class Client {
  public:
-  // Says hello. The channel must outlive the client. With a keep-alive, a thread sends a ping when
-  // the connection has been idle for so long. Throws Connection_Lost; Disconnection if the server
-  // has other procedures, or does not speak the protocol.
+  // Performs the handshake. `channel` must outlive the client. If `keep_alive` is positive, a
+  // thread sends a ping when the connection has been idle for that long. Throws Connection_Lost;
+  // Disconnection if the server has other procedures or messages, or does not speak the protocol.
   Client(Channel& channel, std::vector<Signature> signatures,
          std::chrono::milliseconds keep_alive = {});
-  // Says good bye.
+  // Tells the server that the session ends, unless the connection is lost.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
   std::int64_t get_session_id() const { return session_; }
-  // Asks the server for an answer. Throws Connection_Lost or Disconnection.
+  // Sends a request that does nothing, and waits for the reply. Throws Connection_Lost or
+  // Disconnection.
   void ping();
-  // The size of the largest message, sent or received. The server has a limit of its own: it closes
-  // the connection when it is exceeded.
+  // Sets the size in bytes of the largest message that is sent or accepted. The server has its own
+  // limit, and closes the connection when a message exceeds it.
   void set_message_limit(Offset limit) { message_limit_ = limit; }
 
  protected:
-  // For generated code. Message is a Memory_Database.
+  // Called by generated code. Message is a Memory_Database.
   template <class Message>
   void call(std::size_t procedure, Message& message) {
     message.soft_checkpoint();
@@ -77,7 +78,7 @@ class Client {
 
   Channel& channel_;
   const std::vector<Signature> signatures_;
-  std::mutex using_;  // the channel, and what follows
+  std::mutex using_;  // guards channel_ and the members below
   State state_ = State::working;
   std::string failure_;
   Channel_Reader input_;

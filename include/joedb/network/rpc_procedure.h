@@ -8,33 +8,33 @@
 
 #include "joedb/base/error.h"
 
-// Remote procedure calls: what client and server have in common. joedbc generates the code that
-// uses this (docs/rpc.md).
+// Remote procedure calls: declarations shared by client and server. joedbc generates the code that
+// uses them (docs/rpc.md).
 
 namespace joedb::inline v1::rpc {
 
-// The bytes of a message: the file before its checkpoint, prolog included.
+// Default limit on the size of a message in bytes: its file up to the checkpoint, prolog included.
 inline constexpr Offset default_message_limit = Offset{1} << 26;
 
-// What a client must know of a procedure. Client and server compare a hash of all of them.
+// Describes a procedure. Client and server compare a hash of all signatures.
 struct Signature {
   std::string name;
   std::string prolog;  // the file of an empty message
 };
 
-// Reads the bytes that a client has appended to an empty message, calls the procedure, and returns
-// what this has appended. Throws what the procedure throws, and Exception if the bytes are not
-// whole valid entries of the message.
+// Appends the bytes that a client has sent to an empty message, runs the procedure, and returns the
+// bytes that the procedure has appended. Throws the exceptions of the procedure, and Exception if
+// `received` is not a sequence of whole, valid entries.
 using Procedure = std::function<std::string(std::string_view received)>;
 
-// For generated code. Message is a Memory_Database.
+// Called by generated code. Message is a Memory_Database.
 template <class Message>
 Signature make_signature(std::string name) {
   const Message message;
   return {std::move(name), {message.get_data().begin(), message.get_data().end()}};
 }
 
-// For generated code: f(message) is the procedure.
+// Called by generated code. f(message) runs the procedure.
 template <class Message, class F>
 Procedure make_procedure(F f) {
   return [f](std::string_view received) {

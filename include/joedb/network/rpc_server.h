@@ -10,17 +10,18 @@
 
 namespace joedb::inline v1::rpc {
 
-// What a server allows its clients.
+// Limits that a server sets for its clients.
 struct Limits {
-  Offset message_size = default_message_limit;
-  std::size_t sessions = 1000;
+  Offset message_size = default_message_limit;  // bytes, prolog included
+  std::size_t sessions = 1000;                  // open at the same time
+  // Time for a client to send its hello.
   std::chrono::milliseconds hello_time = std::chrono::seconds(10);
-  // A session in which nothing was received or sent for so long is closed, unless a procedure is
+  // A session that neither receives nor sends bytes for this long is closed, unless a procedure is
   // running for it. 0: never.
   std::chrono::milliseconds idle_time = std::chrono::hours(1);
 };
 
-// Serves procedures at a unix-domain socket, which only the user of the process may open.
+// Serves procedures at a unix-domain socket that only the user of the process may open.
 //
 //     bank::rpc::Service service(client);
 //     bank::rpc::Procedures procedures(service);
@@ -28,28 +29,29 @@ struct Limits {
 //                               procedures.procedures);
 //     server.join();
 //
-// `threads` threads run the procedures; with more than one, the service must be thread-safe. The
-// calls of one session run in their order. What a procedure throws goes to its client as text; the
-// session goes on.
+// `threads` threads (at least 1) run the procedures; with more than one, the service must be
+// thread-safe. The calls of one session run in order. An exception that a procedure throws is sent
+// to its client as text, and the session continues.
 //
-// What is logged: with log_level 0, where the server starts and stops; from 1 on, sessions, and why
-// they end; from 2 on, calls and their errors. One thread of the server logs, and the constructor.
+// Log levels: 0 logs start and stop of the server; 1 adds sessions, and why they end; 2 adds calls
+// and their errors. Only the constructor and one thread of the server call the logger.
 class Server {
  public:
-  // Serves from here on. The logger must outlive the server. Throws Exception if another server
-  // listens at `path`, or something else is there; a socket that a killed server has left is
-  // replaced.
+  // Starts serving. `log` must outlive the server. Replaces a socket that a killed server has left.
+  // Throws Exception if another server listens at `path`, if `path` exists and is not a socket, or
+  // if the numbers of signatures and procedures differ.
   Server(Logger& log, int log_level, int threads, const std::string& path,
          std::vector<Signature> signatures, std::vector<Procedure> procedures, Limits limits = {});
-  // Stops, waits for the procedures that are running, and removes the socket.
+  // Stops, waits for the running procedures, and removes the socket.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Waits until SIGINT or SIGTERM comes, or stop() is called. For one thread.
+  // Waits for SIGINT, SIGTERM or stop(). Only one thread may call this.
   void join();
-  // Closes all connections. Calls that wait for a thread are dropped; a procedure that is running
-  // ends, and its answer is dropped. May be called by any thread, also by a procedure.
+  // Closes all connections. Running procedures finish, but their answers are dropped. Queued calls
+  // are dropped by the destructor; until then they may still run. May be called by any thread, and
+  // by a procedure.
   void stop();
 
  private:

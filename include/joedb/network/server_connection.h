@@ -15,53 +15,52 @@
 
 namespace joedb::inline v1 {
 
-// The journal of a server, joedb_server or that of joedb 10, over the server protocol of joedb 10,
-// version 19.
+// A connection to joedb_server, or to the server of joedb 10, by version 19 of the server protocol.
 //
 //     joedb::Local_Channel channel("city.joedb.sock");
 //     joedb::Server_Connection connection(channel);
 //     city::Client client(file, connection);
 //
-// When the channel is lost, all functions throw Connection_Lost from then on, and the lock, if it
-// was held, goes to somebody else: Robust_Connection makes a new one. After a reply that is not
-// that of the protocol, all functions throw Disconnection; after another Disconnection, which
-// refuses one request, they can be called.
+// Once the channel is lost, all functions throw Connection_Lost, and the server gives the lock to
+// another client; Robust_Connection reconnects. Once a reply violates the protocol, all functions
+// throw Disconnection. Any other Disconnection refuses a single request, and the connection stays
+// usable.
 //
 // Source: docs/reference/protocol.md.
 class Server_Connection final : public Connection {
  public:
   using Settings = Connector::Settings;
-  // Says hello. `channel` and `log` must outlive the connection. Throws Connection_Lost, and
-  // Disconnection if the other side does not speak the protocol.
+  // Performs the handshake. `channel` and `log` must outlive the connection. Throws
+  // Connection_Lost, and Disconnection if the other side does not speak the protocol.
   explicit Server_Connection(Channel& channel, Logger& log = Logger::none(),
                              const Settings& settings = {});
-  // Says good bye.
+  // Tells the server that the session ends, unless the connection is lost.
   ~Server_Connection() override;
 
   bool can_push() const override { return can_push_; }
   bool can_wait() const override { return true; }
-  // False for a server of joedb 10.
+  // False with a server of joedb 10, or without extensions.
   bool can_push_without_lock() const override { return has_extensions_; }
   Offset get_checkpoint() const override { return checkpoint_; }
   std::int64_t get_session_id() const { return session_; }
-  // Whether the channel is lost.
+  // True if the channel is lost. Any thread may call this.
   bool is_lost() const {
     const std::lock_guard lock(using_);
     return state_ == State::lost;
   }
 
-  // Compares a hash: of all bytes, or from 4 MiB on (`fast`) of 256 blocks. Looks at all of
-  // [41, end), whatever `start` is.
+  // Compares a hash with the server's: of all bytes (`full`), or, from 4 MiB on, of 256 blocks
+  // (`fast`). Covers [41, end), whatever `start` is.
   void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
   void pull(const Pull& pull, const Receive& receive) override;
   void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
             After_Push after) override;
   void unlock() noexcept override;
 
-  // Pulls without the bytes.
+  // As pull(), but transfers no bytes.
   void pull_checkpoint(const Pull& pull);
-  // Reads into data[0, size) what is at `offset`. Returns the number of bytes, fewer than `size`
-  // only at the checkpoint.
+  // Reads bytes of the server's journal from `offset` into data[0, size). Returns the number of
+  // bytes read, which is less than `size` only at the checkpoint.
   std::size_t read(char* data, std::size_t size, Offset offset);
 
  private:
@@ -78,7 +77,7 @@ class Server_Connection final : public Connection {
 
   Channel& channel_;
   Logger& log_;
-  mutable std::mutex using_;  // the channel, and what follows
+  mutable std::mutex using_;  // guards channel_ and the members below
   State state_ = State::working;
   std::string failure_;
   Channel_Reader input_;
