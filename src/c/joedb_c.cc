@@ -21,7 +21,7 @@ namespace joedb {
 
 namespace {
 
-// Nothing is destroyed at the end of the program, when functions may still be called.
+// A plain array has no destructor: functions may still be called at the end of the program.
 thread_local char error_text[1024];
 
 class Misuse : public Exception {
@@ -34,6 +34,7 @@ class Interrupted : public Exception {
   using Exception::Exception;
 };
 
+// Returns the code of an exception. Sets errno for an Io_Error.
 joedb_code code_of(const Exception& error) {
   const auto is = [&]<class T>(std::type_identity<T>) {
     return dynamic_cast<const T*>(&error) != nullptr;
@@ -59,7 +60,7 @@ joedb_code code_of(const Exception& error) {
   return JOEDB_ERROR;
 }
 
-// A text that is too long is cut before a character of it.
+// A text that is too long is truncated between two characters of UTF-8.
 void set_error_text(const char* text) noexcept {
   std::size_t size = std::min(std::strlen(text), sizeof(error_text) - 1);
   if (text[size] != '\0')
@@ -68,7 +69,7 @@ void set_error_text(const char* text) noexcept {
   error_text[size] = '\0';
 }
 
-// Calls f(), and turns what it throws into a code.
+// Calls f(), and returns the code for the exception that it throws.
 template <class F>
 joedb_code guarded(F f) noexcept {
   try {
@@ -94,6 +95,8 @@ void require(const T* pointer, const char* name) {
   if (pointer == nullptr) throw Misuse(std::string(name) + " is null");
 }
 
+// Calls f(session). Refuses calls from the interrupt function of the same database, and every call
+// once the tables and the file differ (Session::require_intact).
 template <class F>
 joedb_code with(joedb_db* db, F f) noexcept {
   return guarded([&] {
@@ -183,6 +186,7 @@ std::string_view view(const joedb_value& value) {
   return {value.is.bytes.data != nullptr ? value.is.bytes.data : "", value.is.bytes.size};
 }
 
+// Throws Data_Error if there is no such field, or if the value has another type or does not fit it.
 Field_Input to_input(const Table& table, joedb_field field, const joedb_value& value) {
   const Field& found = field_of(table, field);
   const std::string name = table.name() + '.' + found.name;
@@ -250,7 +254,8 @@ joedb_value to_value(const Table& table, Field_Id field, const Type& type, index
   return result;
 }
 
-// The next number behind `number` for which is_there, below `end`; 0 if there is none.
+// Returns the next number after `number` and below `end` for which is_there() is true; 0 if there
+// is none.
 template <class F>
 std::size_t next_number(std::size_t number, std::size_t end, F is_there) {
   while (++number < end)
@@ -258,7 +263,7 @@ std::size_t next_number(std::size_t number, std::size_t end, F is_there) {
   return 0;
 }
 
-// Calls write(session, store), and returns what it returns.
+// Calls write(session, store) in a transaction, and assigns its result to `out`.
 template <class Out, class Write>
 joedb_code change_schema(joedb_db* db, Out* out, Write write) {
   return with(db, [&](Session& session) {
@@ -551,6 +556,7 @@ joedb_code joedb_import_arrow(joedb_db* db, joedb_table table, ArrowArrayStream*
     assign(first, imported.first.value());
     assign(count, imported.rows);
   });
+  // release() may change the errno that an Io_Error has set.
   const int error = errno;
   if (in != nullptr && in->release != nullptr) in->release(in);
   errno = error;

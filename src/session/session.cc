@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::chrono::milliseconds longest_pause{20};
 
-// Sleeps that can be interrupted.
+// A system whose sleep() can be interrupted.
 class Interruptible_System final : public System {
  public:
   explicit Interruptible_System(const std::function<void()>& look) : look_(look) {}
@@ -42,7 +42,7 @@ class Interruptible_System final : public System {
   const std::function<void()>& look_;
 };
 
-// A file whose locks are waited for so that interrupts and the timeout end it.
+// A file that stops waiting for a lock at an interrupt or at the timeout.
 class Interruptible_File final : public File {
  public:
   Interruptible_File(const std::string& name, Open_Mode mode, const Session_Options& options)
@@ -153,7 +153,7 @@ void Session::open_for_writing(bool is_shared) {
   require_indexes();
 }
 
-// By name in a file that has the tables.
+// Finds tables and fields by name if the file has tables; otherwise uses the given ids.
 std::vector<Index_Definition> Session::find_indexes(Recovery recovery) const {
   if (options_.unique_indexes.empty()) return {};
   Database schema;
@@ -167,7 +167,7 @@ std::vector<Index_Definition> Session::find_indexes(Recovery recovery) const {
   for (const Unique_Index& wanted : options_.unique_indexes) {
     Index_Definition index{wanted.name, wanted.table_id, wanted.field_ids, true, {}};
     const Table* const table = schema.find_table(wanted.table);
-    // Where something is missing, who opens the file says what.
+    // A missing table or field is reported by the program that opens the file.
     if (table == nullptr && !schema.tables().empty()) continue;
     if (table != nullptr) {
       index.table = table->id();
@@ -183,7 +183,7 @@ std::vector<Index_Definition> Session::find_indexes(Recovery recovery) const {
   return indexes;
 }
 
-// A server may have had other ids than this file, which was new.
+// If this file was new, the server may have given other ids to the tables.
 void Session::require_indexes() const {
   for (const Unique_Index& wanted : options_.unique_indexes) {
     const Table* const table = database_->find_table(wanted.table);
@@ -209,7 +209,7 @@ std::unique_ptr<Session> Session::past(Moment moment) const {
   session->file_ = std::make_unique<Past_File>(session->past_of_, session->past_end_);
   try {
     session->open_for_reading();
-  } catch (const Corruption_Error&) {  // is it the place, or the file?
+  } catch (const Corruption_Error&) {  // is the position inside an entry, or the file damaged?
     Readonly_Journal journal(*session->past_of_);
     journal.replay(Ignore_Entries(), session->past_end_);
     require_entry_end(journal, session->past_end_);
@@ -226,7 +226,7 @@ Session::~Session() {
   }
 }
 
-// Without the server: what is durable there is its own business.
+// The server is not involved: it makes its own copy durable.
 void Session::close() {
   if (is_in_transaction() && !file_->is_inherited()) roll_back_after_error();
   if (!std::exchange(has_committed_, false) || has_failed_ || file_->is_inherited()) return;
@@ -262,7 +262,7 @@ std::shared_ptr<Abstract_File> Session::open_reader() const {
   if (file_->is_replaced()) throw Exception(name_ + " was replaced by another file: open it again");
   if (std::shared_ptr<Abstract_File> file = file_->open_beside("", Open_Mode::read_existing))
     return file;
-  // In memory.
+  // A file in memory cannot be opened again.
   auto copy = std::make_shared<Memory_File>();
   file_->copy_to(*copy);
   return copy;
@@ -329,7 +329,8 @@ void Session::begin(std::string_view why, std::string_view author, bool is_hard)
   require_writer();
   if (is_in_transaction()) throw Exception(name_ + ": there is a transaction already");
   if (has_failed_) throw_failure();
-  if (is_shared_) {  // what others have written is read
+  // Client_Lock reads the entries that others have written.
+  if (is_shared_) {
     pins_->before_change();
     if (store_->must_build()) forget_tables();
   }
@@ -391,8 +392,9 @@ void Session::rollback_of_any_thread() {
   if (has_failed_) throw_failure();
 }
 
-// What is thrown already says more. What has a checkpoint counts, and stays. If the file cannot be
-// written any more, the tables are as before the transaction, unless they must be built again.
+// Throws nothing: an exception in flight says more, and other callers throw the failure that was
+// noted (throw_failure). Entries that have a checkpoint count, and stay. If the file can no longer
+// be written, the tables are as before the transaction, unless they must be built again.
 void Session::roll_back_after_error() noexcept {
   if (!is_in_transaction()) return;
   bool lock_is_free = false;
@@ -480,7 +482,7 @@ bool Session::can_redo(const Undo_Stack_Options& options) {
 
 namespace {
 
-// What a stream gives, in memory, as another stream.
+// Holds the content of a stream in memory, and provides it as another stream.
 class Collected_Stream {
  public:
   // Reads `in` to its end, and releases it, also if this throws.
@@ -498,7 +500,7 @@ class Collected_Stream {
   Collected_Stream(const Collected_Stream&) = delete;
   Collected_Stream& operator=(const Collected_Stream&) = delete;
 
-  // Valid as long as this object.
+  // Valid as long as this object lives.
   ArrowArrayStream stream() {
     ArrowArrayStream out{};
     out.get_schema = [](ArrowArrayStream* self, ArrowSchema* schema) {
@@ -588,8 +590,8 @@ Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs
   Table& table = database_->table(table_id);
   pins_->before_change(table_id);
   const Record_Id record = id.value_or(Record_Id(table.records().next_free()));
-  // The bytes of blobs stand in the journal before what refers to them. Where an id is used again,
-  // the tools of joedb 10 would show old values.
+  // The bytes of blobs precede the values that refer to them in the journal. If an id is reused,
+  // all fields are written: the tools of joedb 10 would show old values otherwise.
   std::vector<std::pair<Field_Id, Value>> values;
   const bool is_reused = record.value() < table.records().size();
   const bool has_bytes = std::any_of(inputs.begin(), inputs.end(),
