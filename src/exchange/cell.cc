@@ -15,7 +15,7 @@ namespace {
 
 // ---- errors -------------------------------------------------------------------------------------
 
-// As much of a text as a message can show.
+// Returns as much of a text as a message can show.
 std::string_view beginning(std::string_view text) {
   constexpr std::size_t limit = 40;
   if (text.size() <= limit) return text;
@@ -39,7 +39,7 @@ template <class T>
 
 // ---- words --------------------------------------------------------------------------------------
 
-// Without the sign that from_chars does not read.
+// Removes a plus sign, which from_chars does not read.
 std::string_view without_plus(std::string_view text) {
   return text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
 }
@@ -73,7 +73,7 @@ bool parse(std::string_view text, bool& value) {
 
 template <class T>
 bool to_integer(double real, T& value) {
-  constexpr double limit = 9007199254740992.0;  // 2^53: beyond it, digits may have been lost
+  constexpr double limit = 9007199254740992.0;  // 2^53: larger values may have lost digits
   if (!(real >= -limit && real <= limit) || std::trunc(real) != real) return false;
   const auto integer = static_cast<std::int64_t>(real);
   value = static_cast<T>(integer);

@@ -11,17 +11,17 @@
 
 namespace joedb {
 
-// A value of a row, as a CSV file, a line of JSON, or another database has it. A text is a view.
+// A value of a row in a CSV file, a line of JSON, or another database. Does not own its text.
 class Cell {
  public:
   enum class Kind : std::uint8_t {
-    absent,  // the source says nothing: an existing record keeps its value
+    absent,  // not in the row: an existing record keeps its value
     null,    // no value
     boolean,
     integer,
     real,
     text,   // a string
-    word,   // characters that stand for a value of any type, as in a CSV file
+    word,   // characters for a value of any type, as in a CSV file
     bytes,  // of a blob, or of a string that is not UTF-8
   };
 
@@ -41,7 +41,7 @@ class Cell {
     return cell;
   }
 
-  // The same number, of a source that wrote it so.
+  // Returns the same number, with the text that the source has for it.
   Cell written_as(std::string_view text) const {
     Cell cell = *this;
     cell.text_ = text;
@@ -50,12 +50,13 @@ class Cell {
 
   Kind kind() const { return kind_; }
   bool has_text() const { return kind_ >= Kind::text; }
-  // No value, for a field that is no string: a CSV file may write it as "", too.
+  // True if the cell has no value for a field that is not a string: a CSV file may also write that
+  // as "".
   bool is_empty() const { return kind_ <= Kind::null || (has_text() && text_.empty()); }
-  // Of a boolean: 0 or 1.
+  // For a boolean: 0 or 1.
   std::int64_t integer() const { return integer_; }
   double real() const { return real_; }
-  // Of a number: as the source wrote it, if that is known.
+  // For a number: the text that the source has for it, if known.
   std::string_view text() const { return text_; }
 
  private:
@@ -70,31 +71,32 @@ class Cell {
   std::string_view text_;
 };
 
-// A cell cannot be a value of its field. The text says what is expected, not where.
+// Thrown if a cell cannot be a value of its field. The text names the expected value, but no place.
 class Cell_Error : public Data_Error {
  public:
   using Data_Error::Data_Error;
 };
 
-// The value of a cell for a field of type T; a cell without a value gives 0, false, the empty
-// string, the null reference, and nan for floats. Throws Cell_Error.
+// Returns the value of a cell for a field of type T. A cell without a value becomes 0, false, the
+// empty string, the null reference, or nan for floats. Throws Cell_Error.
 //
 // boolean: true, false, yes, no, t, f, y, n in any case, 1, 0. An integer may have a sign, or be
-// written as a float without a fraction; true and false are none. An int64 may be a time
+// written as a float without a fraction; true and false are not integers. An int64 may be a time
 // (parse_cell_time). A float may be nan, inf, -inf. A reference is a record id, or -1. A string is
-// any text or bytes; numbers become text, as the source wrote them, or in `buffer`, which must live
-// as long as the result. Blobs have no such value: see Column_Writer.
+// any text or bytes; numbers become the text of the source, or a text in `buffer`, which must
+// outlive the result. Blobs have no such value: see Column_Writer.
 template <Field_Value T>
 T read_cell(const Cell& cell, std::string& buffer);
 
-// For messages: what a field of this type has for a cell without a value: "0", "false" or "\"\"".
-// Empty for the types that have something else for that: nan, null.
+// Returns, for messages, the value of a field of this type for a cell without a value: "0", "false"
+// or "\"\"". Empty for types with another value for this: nan, null.
 const char* text_of_missing(Type_Code type);
 
-// Seconds since 1970: as parse_time (base/time.h), also with a Z at the end.
+// Returns seconds since 1970, or nullopt. Takes the formats of parse_time (base/time.h), also with
+// a Z at the end.
 std::optional<std::int64_t> parse_cell_time(std::string_view text);
 
-// For messages: the text as it is in the source, in backquotes, and shortened.
+// Returns, for messages, the text of the source in backquotes, shortened.
 std::string quoted_cell(const Cell& cell);
 
 }  // namespace joedb

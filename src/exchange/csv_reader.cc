@@ -49,14 +49,14 @@ class Csv_Reader::Parser {
     values_.clear();
     rows_ = 0;
   }
-  // Returns how many bytes were read: fewer if the next one is wrong.
+  // Returns the number of bytes read: fewer than given if the next one is invalid.
   std::size_t parse(std::string_view bytes) {
     const std::size_t n =
         csv_parse(&parser_, bytes.data(), bytes.size(), take_value, take_row, this);
     require_memory();
     return n;
   }
-  // The input ends here. False if a quote is not closed.
+  // Ends the input. Returns false if a quote is not closed.
   bool finish() {
     const bool is_good = csv_fini(&parser_, take_value, take_row, this) == 0;
     require_memory();
@@ -84,7 +84,7 @@ class Csv_Reader::Parser {
   // libcsv is C: no exception may pass through it.
   static void take_value(void* text, std::size_t size, void* self) noexcept {
     auto& parser = *static_cast<Parser*>(self);
-    if (parser.values_.size() > max_columns) return;  // an error, with or without the others
+    if (parser.values_.size() > max_columns) return;  // the row is refused in any case
     try {
       parser.values_.push_back({parser.text_.size(), size, text == nullptr});
       if (size > 0) parser.text_.append(static_cast<const char*>(text), size);
@@ -179,7 +179,7 @@ void Csv_Reader::require_width() {
 
 std::span<const Cell> Csv_Reader::cells() const { return parser_->cells(); }
 
-// Where a value begins is found by reading the row again, byte by byte.
+// Finds the start of a value by reading the row again, byte by byte.
 void Csv_Reader::fail(std::optional<std::size_t> column, const std::string& text) {
   std::size_t offset = 0;
   if (column) {

@@ -9,14 +9,14 @@ namespace joedb {
 
 struct Csv_Format {
   char separator = ',';
-  std::vector<std::string> columns = {};  // if the file has no header
-  bool trims = false;                     // spaces around values without quotes are removed
+  std::vector<std::string> columns = {};  // for a file without a header
+  bool trims = false;                     // removes spaces around values without quotes
 };
 
-// Reads CSV as in RFC 4180, by libcsv. Lines end with LF or CR LF; empty ones are skipped, and so
-// is a byte order mark. Bytes of values may be any. All rows have as many values.
+// Reads CSV as in RFC 4180, with libcsv. Lines end with LF or CR LF. Empty lines and a byte order
+// mark are skipped. Values may have any bytes. All rows must have the same number of values.
 //
-// Values are words (Cell::Kind::word); one without quotes and without characters is null.
+// Values are words (Cell::Kind::word); a value without quotes and without characters is null.
 class Csv_Reader : public Row_Source {
  public:
   // Reads the header. Throws Exception if this program was built without libcsv.

@@ -15,7 +15,7 @@ namespace {
 
 // ---- values -------------------------------------------------------------------------------------
 
-// "2026-01-31T12:00:00Z"; what has no such text is the number of seconds.
+// Returns a text like "2026-01-31T12:00:00Z"; the number of seconds if there is no such text.
 std::string iso_time(std::int64_t seconds) {
   constexpr std::string_view zone = " GMT";
   std::string text = time_text(seconds);
@@ -78,7 +78,7 @@ class Time_Printer final : public Column_Printer {
   const Column<std::int64_t>& column_;
 };
 
-// The value of a field of the record that is referenced.
+// Prints the value of a field of the referenced record.
 template <class Format>
 class Lookup_Printer final : public Column_Printer {
  public:
@@ -108,7 +108,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Those that are written.
+// Returns the fields to write.
 std::vector<const Field*> fields_of(const Table& table, const Export_Settings& settings) {
   const auto require = [&](const std::string& name) {
     if (table.find_field(name).is_null())
@@ -148,7 +148,7 @@ class Table_Writer {
         after_record();
       }
     });
-    buffer.flush();  // here, for the destructor says nothing of errors
+    buffer.flush();  // here, because the destructor ignores errors
   }
 
  private:
@@ -175,7 +175,7 @@ class Table_Writer {
         format_, static_cast<const Column<std::int64_t>&>(*field.column));
   }
 
-  // `place`: TABLE.FIELD
+  // `place` is TABLE.FIELD.
   std::unique_ptr<Column_Printer> lookup_printer(const Field& field,
                                                  const std::string& place) const {
     const Table* const referenced = database_.find_table(field.column->type().referenced);

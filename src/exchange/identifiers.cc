@@ -8,6 +8,7 @@
 namespace joedb {
 
 std::vector<std::string> to_identifiers(const std::vector<std::string>& names) {
+  // Names that are kept: no other name may become one of them.
   std::set<std::string> reserved;
   for (const std::string& name : names)
     if (is_identifier(name)) reserved.insert(name);

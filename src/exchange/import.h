@@ -13,24 +13,24 @@
 
 namespace joedb {
 
-// What users say about an import. `first` names a field.
+// The user's settings of an import. `first` names a field or, for a rename, a column.
 using Named_Settings = std::vector<std::pair<std::string, std::string>>;
 struct Import_Settings {
   std::string table = {};
   std::vector<std::string> key = {};
   bool deletes_missing = false;
   std::size_t memory = 0;                 // Import_Target::memory
-  Named_Settings types = {};              // the type of a new field
-  Named_Settings renames = {};            // of a column, and the field it is for
-  std::vector<std::string> skipped = {};  // columns
-  Named_Settings references = {};         // "TABLE.FIELD", in which the values are looked up
-  Named_Settings enums = {};  // a table, made if there is none, of names; "": that of the field
-  bool creates_references = false;  // of `references`, the records that are not there
-  bool adds_fields = false;         // to a table that exists
+  Named_Settings types = {};              // type of a new field
+  Named_Settings renames = {};            // field for a column
+  std::vector<std::string> skipped = {};  // columns to leave out
+  Named_Settings references = {};         // "TABLE.FIELD" in which values are looked up
+  Named_Settings enums = {};  // table of names, created if it is missing; "": named like the field
+  bool creates_references = false;  // inserts missing records for `references`
+  bool adds_fields = false;         // to an existing table
   bool has_preview = false;         // the plan must have examples
-  bool reads_times = false;         // int64 for new fields whose values are times
-  // Types are guessed from so many rows; 0: all of them, or, if the input can be read only once,
-  // the first 10,000.
+  bool reads_times = false;         // new fields whose values are times become int64
+  // Number of rows from which types are guessed. 0: all rows or, if the input can be read only
+  // once, the first 10,000.
   std::int64_t sample = 0;
 };
 
@@ -39,17 +39,17 @@ struct Import_Plan {
   struct Column {
     std::size_t source;  // index in Row_Source::columns
     std::string field;
-    Type_Code type;  // of a value; for what is looked up, of the field where it is
+    Type_Code type;  // of a value; for a lookup, of the field that is searched
     bool is_new;
-    // For a reference.
+    // For a reference:
     std::string referenced = {};
     std::string lookup = {};
     bool creates_missing = false;
     bool makes_table = false;
-    // What was seen.
+    // From the rows that were read:
     std::vector<std::string> examples = {};
     std::int64_t empty_count = 0;
-    bool has_times = false;                    // but is a string
+    bool has_times = false;                    // values are times, but the type is string
     Type_Code similar_type = Type_Code::none;  // Type_Guess::similar_type
 
     std::string type_text() const;
@@ -57,9 +57,9 @@ struct Import_Plan {
 
   std::string table;
   bool is_new_table = false;
-  bool adds_fields = false;  // to the table, which is new or not
+  bool adds_fields = false;  // to a new or an existing table
   std::vector<Column> columns;
-  std::optional<std::size_t> id_source;  // the column with record ids
+  std::optional<std::size_t> id_source;  // column with record ids
   std::vector<std::string> key;
   bool deletes_missing = false;
   std::size_t memory = 0;  // Import_Target::memory
@@ -67,26 +67,26 @@ struct Import_Plan {
   std::int64_t rows_seen = 0;
   bool has_seen_all = false;
 
-  // As text, for people.
+  // Returns the plan as text for people.
   std::string text() const;
-  // Makes the tables and fields that are not there.
+  // Creates the missing tables and fields.
   Import_Target make(Writable_Database& database) const;
 };
 
-// Matches the columns of a source with the fields of a table, by name: characters that no field can
-// have become _. For new fields it reads the source, to its end or as far as settings.sample says,
-// and rewinds it. Throws Data_Error.
-// `after_row` is called after each row that it has read.
+// Matches the columns of a source with the fields of a table by name: characters that field names
+// cannot have become _. For new fields, reads the source to its end, or as far as settings.sample
+// says, and rewinds it. Calls `after_row` after each row that it has read. Throws Data_Error.
 Import_Plan plan_import(
     Row_Source& source, const Database& database, const Import_Settings& settings,
     const std::function<void()>& after_row = [] {});
 
-// Imports the rows of the source, from where it is. `after_row` is called after each. Throws
-// Data_Error, with the place in the file in front of it, and what Row_Importer throws.
+// Imports the rows of the source from its current position. Calls `after_row` after each row.
+// Throws Data_Error, with the place in the file at the beginning of the message, and what
+// Row_Importer throws.
 Import_Counts import_rows(Row_Source& source, Writable_Database& database, const Import_Plan& plan,
                           const std::function<void()>& after_row);
 
-// An identifier that resembles a text.
+// Returns an identifier that resembles the text.
 std::string identifier_of(std::string_view text);
 
 }  // namespace joedb

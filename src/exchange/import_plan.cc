@@ -42,7 +42,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 // ---- planning -----------------------------------------------------------------------------------
 
-// Rows, and bytes, of what can be read only once: they are kept in memory.
+// Limits in rows and bytes for input that can be read only once, because it is kept in memory.
 constexpr std::int64_t short_sample = 10'000;
 constexpr Offset sample_bytes_of_pipe = Offset{1} << 26;
 
@@ -68,7 +68,7 @@ class Planner {
     plan_.memory = settings_.memory;
     look_at_rows();
     if (source_.has_more_columns() && has_all_fields()) expect_fields();
-    // Lines of JSON without records do not say which columns they would have.
+    // JSON lines without records do not tell which columns they have.
     if (has_no_rows() && plan_.deletes_missing && plan_.key.empty())
       source_.add_column(std::string(id_column_name));
     plan_.source_columns = source_.columns().size();
@@ -79,14 +79,14 @@ class Planner {
   }
 
  private:
-  // No column makes a field.
+  // True if no column may add a field.
   bool has_all_fields() const { return table_ != nullptr && !settings_.adds_fields; }
 
   bool has_no_rows() const {
     return source_.has_more_columns() && plan_.rows_seen == 0 && plan_.has_seen_all;
   }
 
-  // Rows that were not looked at may have columns for these, too.
+  // Rows that were not read may have columns for these, too.
   void expect_fields() {
     for (const std::string& name : settings_.skipped) source_.add_column(name);
     for (const auto& [name, field] : settings_.renames) source_.add_column(name);
@@ -195,7 +195,7 @@ class Planner {
     }
   }
 
-  // `place`: TABLE.FIELD
+  // `place` is TABLE.FIELD.
   void set_lookup(Import_Plan::Column& column, const std::string& place, bool is_enum) {
     const std::size_t dot = place.find('.');
     const std::string field = dot == place.npos ? "" : place.substr(dot + 1);
@@ -207,7 +207,7 @@ class Planner {
     if (!is_identifier(column.referenced) || !is_identifier(field))
       throw Data_Error("--reference " + column.field + "=" + place + ": expected " + column.field +
                        "=TABLE.FIELD");
-    if (column.referenced == plan_.table && table_ == nullptr) return;  // checked at the end
+    if (column.referenced == plan_.table && table_ == nullptr) return;  // require_names() checks it
     const Table* const referenced = database_.find_table(column.referenced);
     column.makes_table = referenced == nullptr && is_enum;
     if (referenced != nullptr) {
@@ -231,7 +231,7 @@ class Planner {
     return names;
   }
 
-  // What the settings name must be there.
+  // Throws Data_Error if the settings name a field or column that does not exist.
   void require_names() const {
     const std::vector<std::string> fields = field_names();
     const auto require = [&](const char* option, const std::string& name,
@@ -266,7 +266,7 @@ class Planner {
   const std::function<void()>& after_row_;
   const Table* const table_;
   std::vector<Type_Guess> guesses_;
-  std::set<std::string> fields_;  // those of the plan
+  std::set<std::string> fields_;  // fields of the plan
   Import_Plan plan_;
 };
 

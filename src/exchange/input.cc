@@ -18,7 +18,7 @@ Input::Input(const std::string& name, std::size_t max_row)
     : name_(name == "-" ? standard_input : name), max_row_(max_row), checks_text_(true) {
   file_.reset(name == "-" ? stdin : std::fopen(name.c_str(), "rb"));
   if (!file_) throw_io_error("opening", name, -1, errno);
-  std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // it is read in blocks
+  std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // unbuffered: read() reads blocks
   if (name != "-" && std::fseek(file_.get(), 0, SEEK_END) == 0) {
     size_ = std::max<Offset>(std::ftell(file_.get()), 0);
     can_seek_ = std::fseek(file_.get(), 0, SEEK_SET) == 0;
@@ -60,7 +60,7 @@ void Input::require_text(std::string_view begin) const {
   if (!reason.empty()) throw Data_Error(name_ + ": " + reason);
 }
 
-// Makes room behind the lines that are kept, and reads. False at the end.
+// Makes room after the lines that are kept, and reads. Returns false at the end.
 bool Input::fill() {
   if (end_ - start_ >= max_row_)
     throw Data_Error(name_ + ":" + std::to_string(line_) +

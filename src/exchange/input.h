@@ -14,41 +14,41 @@
 
 namespace joedb {
 
-// The bytes of a file, or of standard input, line by line. Lines stay in memory until they are
-// dropped; a limit of their size bounds the memory. A byte order mark at the beginning is skipped.
+// Reads a file or standard input line by line. Lines stay in memory until they are dropped; a limit
+// on their size bounds the memory. Skips a byte order mark at the beginning.
 class Input {
  public:
-  // "-" is standard input. Throws Io_Error. A row, which may have several lines, can have at most
-  // `max_row` bytes.
+  // The name "-" is standard input. A row, which may have several lines, can have at most `max_row`
+  // bytes. Throws Io_Error.
   Input(const std::string& name, std::size_t max_row);
 
-  // What reads this text. `name` is for messages.
+  // Returns an input that reads this text. `name` is for messages.
   static Input of_text(const std::string& name, std::string text, std::size_t max_row);
 
   // For messages: "-" becomes "standard input".
   const std::string& name() const { return name_; }
 
-  // The next line, with its line feed, if it has one; nothing at the end. Throws Io_Error, and
-  // Data_Error if the lines since drop() are too long, or a file is no text (why_no_text).
+  // Returns the next line with its line feed, if it has one; nullopt at the end. Throws Io_Error,
+  // and Data_Error if the lines since drop() are too long, or a file is not text (why_no_text).
   std::optional<std::string_view> next_line();
-  // The lines that next_line() has returned since the last drop().
+  // Returns the lines that next_line() has returned since the last drop().
   std::string_view lines() const { return {data_.get() + start_, next_ - start_}; }
   void drop() { start_ = next_; }
 
-  // The number of the first line of lines(), from 1.
+  // Number of the first line of lines(), from 1.
   std::int64_t line() const { return line_; }
-  // In bytes; of the end only if it is known, else 0.
+  // In bytes. The size is 0 if it is not known.
   Offset position() const { return read_ - static_cast<Offset>(end_ - next_); }
   Offset size() const { return size_; }
 
-  // Called when a signal has interrupted a read. What it throws ends the read; otherwise reading
-  // continues.
+  // `check` is called when a signal has interrupted a read. If it throws, the read ends; otherwise
+  // reading continues.
   void set_interrupt_check(std::function<void()> check) { check_interrupt_ = std::move(check); }
 
-  // From the beginning again. Standard input and pipes: only once, for which all that was read is
-  // kept in memory.
+  // Starts again at the beginning. Standard input and pipes can be rewound only once; until then,
+  // everything that was read is kept in memory.
   void rewind();
-  // Whether it is a file, which can be read any number of times.
+  // True for a file or a text, which can be read any number of times.
   bool can_seek() const { return can_seek_; }
 
  private:
@@ -66,16 +66,16 @@ class Input {
   std::string name_;
   std::function<void()> check_interrupt_ = [] {};
   const std::size_t max_row_;
-  bool checks_text_ = false;                // of a file
-  std::unique_ptr<std::FILE, Close> file_;  // null: there is only what is remembered
+  bool checks_text_ = false;                // false for of_text()
+  std::unique_ptr<std::FILE, Close> file_;  // null: only remembered_ is read
   bool can_seek_ = false;
   bool remembers_ = false;
   std::string remembered_;
-  std::size_t replayed_ = 0;  // of it, after rewind()
+  std::size_t replayed_ = 0;  // bytes of remembered_ that were read since rewind()
   Offset size_ = 0;
   Offset read_ = 0;
 
-  // data_[start_, next_): lines(); [next_, end_): what was read and not yet returned.
+  // data_[start_, next_) is lines(); data_[next_, end_) was read, and not yet returned.
   std::unique_ptr<char[]> data_;
   std::size_t capacity_ = 0;
   std::size_t start_ = 0;

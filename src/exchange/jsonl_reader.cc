@@ -16,13 +16,13 @@ constexpr const char* nested =
     "a nested value cannot be imported; null, true, false, a number, a string, or {\"base64\": "
     "\"…\"} expected";
 
-// The library's "[json.exception.parse_error.101] parse error at line 1, column 5: TEXT".
+// Returns TEXT of "[json.exception.parse_error.101] parse error at line 1, column 5: TEXT".
 std::string reason_of(const std::string& text) {
   const std::size_t start = text.find(": ");
   return start == text.npos ? text : text.substr(start + 2);
 }
 
-// Counts the bytes that were read.
+// Counts the bytes read.
 class Counting_Iterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -49,12 +49,12 @@ class Counting_Iterator {
 
 }  // namespace
 
-// The events of nlohmann's parser become the cells of a row.
+// Turns the events of nlohmann's parser into the cells of a row.
 class Jsonl_Reader::Parser : public json::json_sax_t {
  public:
   struct Error {
     std::string text;
-    std::size_t offset = 0;  // if it is known
+    std::size_t offset = 0;  // if known
     bool has_offset = false;
   };
 
@@ -62,7 +62,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   std::span<const Cell> cells() const { return cells_; }
   const Error& error() const { return error_; }
 
-  // False if the line is wrong: see error().
+  // Returns false if the line is invalid: see error().
   bool parse(std::string_view line) {
     start();
     if (!json::sax_parse(line.data(), line.data() + line.size(), this)) return false;
@@ -71,7 +71,8 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return true;
   }
 
-  // Where the value of this column begins; for none, where the parser stops.
+  // Returns the start of the value of this column; without a column, the offset where the parser
+  // stops.
   std::size_t offset_of(std::string_view line, std::optional<std::size_t> column) {
     std::size_t offset = 0;
     start();
@@ -83,7 +84,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return std::min(line.find_first_not_of(": \t", offset), line.size());
   }
 
-  // The index of a column, which may be new.
+  // Returns the index of a column. Adds the column if it is new.
   std::size_t column_named(std::string name) {
     const auto [entry, is_new] = numbers_.try_emplace(name, columns_.size());
     if (is_new) columns_.push_back(std::move(name));
@@ -183,12 +184,12 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return true;
   }
 
-  // Of an integer that is too large for an int64.
+  // Takes an integer that is too large for an int64.
   bool take_digits(const std::string& digits) {
     return depth_ == 1 ? take_text(Cell::Kind::word, digits) : take(Cell::of(0.0));
   }
 
-  // Most often it is the one behind that of the key before.
+  // Usually the key is the column after that of the previous key.
   std::size_t find_column(std::string& name) {
     const std::size_t next = column_ + 1 < columns_.size() ? column_ + 1 : 0;
     if (next < columns_.size() && columns_[next] == name) return next;
@@ -203,7 +204,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   std::size_t column_ = 0;
   int depth_ = 0;  // 1: in the object of a line; 2: in {"base64": …}
   bool has_bytes_ = false;
-  std::optional<std::size_t> wanted_;  // stops there
+  std::optional<std::size_t> wanted_;  // stops at this column
   Error error_;
 };
 

@@ -27,13 +27,13 @@ bool is_same(const Key_Part& a, const Key_Part& b) {
   return a.number == b.number && a.text == b.text;
 }
 
-// Has the hash, so that the table grows without a look at the columns.
+// Stores the hash, so that the hash table grows without reading the columns.
 struct Entry {
   std::size_t hash;
   index_t id;
 };
 
-// What is searched.
+// A key to find.
 struct Wanted {
   std::size_t hash;
   Key key;

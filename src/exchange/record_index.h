@@ -9,24 +9,24 @@
 
 namespace joedb {
 
-// Finds records by the values of some fields. It is a hash table of record ids that compares
-// through the columns, so the values of a record in it must not change. NaN equals itself, and 0
-// equals -0.
+// Finds records by the values of some fields. A hash table of record ids that compares through the
+// columns, so that the values of a record in it must not change. NaN equals itself, and 0 equals
+// -0.
 class Record_Index {
  public:
-  // Has all records of the table, which must outlive the index. Throws Data_Error if two of them
-  // have the same values, or a field is a blob.
+  // Indexes all records of the table, which must outlive this object. Throws Data_Error if two
+  // records have the same values, or a field is a blob.
   Record_Index(const Table& table, std::vector<Field_Id> fields);
   ~Record_Index();
   Record_Index(const Record_Index&) = delete;
   Record_Index& operator=(const Record_Index&) = delete;
 
-  // The key has a value for each field. Null if there is no such record.
+  // `key` has a value for each field. Returns null if there is no such record.
   Record_Id find(Key key) const;
-  // Requires that no record has its values.
+  // Precondition: no record in the index has the same values.
   void insert(Record_Id record);
 
-  // "name = \"Lyon\", country = \"FR\"", of a record of the table.
+  // Returns "name = \"Lyon\", country = \"FR\"" for a record of the table.
   std::string key_text(Record_Id record) const;
 
  private:

@@ -8,7 +8,7 @@ namespace joedb {
 
 // ---- lookups ------------------------------------------------------------------------------------
 
-// Finds records of a referenced table by the value of a field, and makes the missing ones.
+// Finds records of a referenced table by the value of a field, and inserts the missing ones.
 class Row_Importer::Lookup {
  public:
   Lookup(Writable_Database& database, Table_Id table, Field_Id field)
@@ -19,7 +19,7 @@ class Row_Importer::Lookup {
     writer_.reset();
   }
 
-  // Throws Cell_Error. `created` counts the records that were made.
+  // Throws Cell_Error. `created` counts the inserted records.
   Record_Id find(const Cell& cell, const Import_Column& target, std::int64_t& created) {
     column_.read(cell);
     const Key_Part key = column_.key();
@@ -45,9 +45,9 @@ class Row_Importer::Lookup {
 struct Row_Importer::Column {
   Column_Writer* writer = nullptr;
   Lookup* lookup = nullptr;
-  bool is_pending = false;  // finish() looks it up
-  bool is_absent = false;   // in this row
-  bool is_empty = false;    // in this row, where that is the same as 0, false or ""
+  bool is_pending = false;  // looked up by finish()
+  bool is_absent = false;   // in this row: no cell
+  bool is_empty = false;    // in this row: no value, stored as 0, false or ""
   std::int64_t missing = 0;
   bool is_key = false;
 };
@@ -57,7 +57,7 @@ struct Row_Importer::Pending {
   std::size_t column;
   std::int64_t place;
   Cell::Kind kind;
-  std::string text;  // of a number, too
+  std::string text;  // for a number, too
 
   Cell cell() const { return Cell::of(kind, text); }
 };
@@ -96,7 +96,7 @@ Row_Importer::Row_Importer(Writable_Database& database, Import_Target target)
   defer_indexes();
 }
 
-// All records at once are sorted much faster than one after the other.
+// Sorting all records at once is much faster than inserting them one after the other.
 void Row_Importer::defer_indexes() {
   for (const auto& index : database_.get_database().table(target_.table).indexes()) {
     if (!index->is_complete() || index->is_deferred() || index->size() > 0) continue;
@@ -118,13 +118,13 @@ void Row_Importer::make_lookups() {
       throw Data_Error("field " + field.name + " of table " + writer_.table().name() +
                        " is no reference: nothing can be looked up");
     require_field(database_.get_database().table(type.referenced), column.lookup);
-    // Rows that are still to come may have, or change, what is looked up.
+    // Later rows may insert or change the records to be looked up.
     columns_[i].is_pending = type.referenced == target_.table;
     if (!columns_[i].is_pending) columns_[i].lookup = &find_lookup(type.referenced, column.lookup);
   }
 }
 
-// One for each field, for it also knows the records that it has made.
+// One lookup per field, because it must know the records that it inserted.
 Row_Importer::Lookup& Row_Importer::find_lookup(Table_Id table, Field_Id field) {
   auto& lookup = lookups_[{table, field}];
   if (!lookup) lookup = std::make_unique<Lookup>(database_, table, field);
@@ -142,13 +142,13 @@ Row_Importer::State& Row_Importer::state(Record_Id record) {
   return states_[id];
 }
 
-// The null id for a cell without a value.
+// Returns the null id for a cell without a value.
 Record_Id Row_Importer::look_up(std::size_t i, const Cell& cell) {
   if (cell.is_empty()) return {};
   return columns_[i].lookup->find(cell, target_.columns[i], counts_.created);
 }
 
-// A string has a value without characters.
+// For a string, a text without characters is a value.
 bool Row_Importer::is_missing(const Import_Column& column, const Cell& cell) const {
   if (!cell.is_empty()) return false;
   const Type_Code type = writer_.table().find_field(column.field)->column->type().code;
@@ -227,6 +227,7 @@ Record_Id Row_Importer::add(std::span<const Cell> cells, std::int64_t place) {
   } catch (const Data_Error& error) {
     throw Row_Error(error.what(), {}, place);
   }
+  // An existing record keeps its value if the cell is absent.
   for (Column& column : columns_)
     if (column.is_empty && (is_new || !column.is_absent)) ++column.missing;
   if (has_places_) {
@@ -284,8 +285,9 @@ void Row_Importer::resolve_pending(bool creates_missing) {
 void Row_Importer::resolve(const Pending& pending, Column_Writer& writer) {
   const std::int64_t created = counts_.created;
   const Record_Id referenced = look_up(pending.column, pending.cell());
-  if (counts_.created > created) state(referenced) = State::inserted;  // so it is not missing
-  // Nor is one that would only be created again.
+  // finish() must not delete the new record.
+  if (counts_.created > created) state(referenced) = State::inserted;
+  // Nor a record that this reference would otherwise create.
   if (target_.columns[pending.column].creates_missing && !referenced.is_null() &&
       state(referenced) == State::untouched)
     state(referenced) = State::unchanged;
@@ -299,7 +301,7 @@ void Row_Importer::resolve(const Pending& pending, Column_Writer& writer) {
   }
 }
 
-// The last one first, so that new records take these ids in ascending order.
+// Deletes the last record first, so that new records take these ids in ascending order.
 void Row_Importer::delete_missing() {
   const Record_Ids& records = writer_.table().records();
   for (index_t id = records.size(); id-- > 0;) {
@@ -320,7 +322,7 @@ void Row_Importer::build_indexes() {
   }
 }
 
-// From here on, rows go into the indexes one by one: sorting all of them again needs memory.
+// Later rows go into the indexes one by one, because sorting all of them again needs memory.
 void Row_Importer::release_memory() {
   build_indexes();
   deferred_.clear();
@@ -330,10 +332,11 @@ void Row_Importer::release_memory() {
 }
 
 Import_Counts Row_Importer::finish() {
+  // References that can insert records come first, so that delete_missing() keeps these records.
   resolve_pending(true);
   if (target_.deletes_missing) {
     delete_missing();
-    lookups_.clear();  // what was deleted is not found any more
+    lookups_.clear();  // deleted records must not be found
   }
   resolve_pending(false);
   build_indexes();

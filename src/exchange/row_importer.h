@@ -15,8 +15,8 @@
 
 namespace joedb {
 
-// A row that cannot be imported. `column` counts from 0: an index in Import_Target::columns; none
-// if the row as a whole is wrong. `place` is what was passed to Row_Importer::add.
+// Thrown for a row that cannot be imported. `column` is an index in Import_Target::columns, or
+// nullopt if the row as a whole is invalid. `place` is the argument of Row_Importer::add().
 class Row_Error : public Data_Error {
  public:
   Row_Error(const std::string& text, std::optional<std::size_t> in_column, std::int64_t at)
@@ -25,31 +25,31 @@ class Row_Error : public Data_Error {
   const std::int64_t place;
 };
 
-// What one cell of a row is for.
+// The use of one cell of a row.
 struct Import_Column {
   Field_Id field;
-  // For a reference: the cell is the value of this field in a record of the referenced table. A
-  // null id: the cell is a record id.
+  // For a reference: the cell is the value of this field in a record of the referenced table. Null:
+  // the cell is a record id.
   Field_Id lookup = {};
-  // With `lookup`: makes the record if there is none, with this value only.
+  // With `lookup`: inserts a missing record, with this value only.
   bool creates_missing = false;
-  // With `lookup`: the reference is null if there is none.
+  // With `lookup`: a reference to a missing record becomes null.
   bool ignores_missing = false;
 };
 
 struct Import_Target {
   Table_Id table;
   std::vector<Import_Column> columns;
-  // Fields, all among the columns, whose values identify a record: rows update the records that are
-  // there, and insert the others. Empty: all rows are inserted.
+  // Fields whose values identify a record. Each must have a column. Rows update the records that
+  // exist, and insert the others. Empty: all rows are inserted.
   std::vector<Field_Id> key = {};
-  // The first cell of a row, before those of the columns, is a record id, which identifies the
-  // record; without a value: a new one. Excludes a key.
+  // The first cell of a row, before those of the columns, is the record id, which identifies the
+  // record; a cell without a value means a new record. Excludes a key.
   bool has_ids = false;
-  // finish() deletes the records that no row was about. Needs a key or ids.
+  // finish() deletes the records to which no row applied. Requires a key or ids.
   bool deletes_missing = false;
-  // In bytes: whenever this process has more memory of its own, the tables are moved to a temporary
-  // file (Writable_Database::limit_memory). 0: no limit.
+  // Limit in bytes: whenever this process has more private memory, the tables are moved to a
+  // temporary file (Writable_Database::limit_memory). 0: no limit.
   std::size_t memory = 0;
 };
 
@@ -58,49 +58,49 @@ struct Import_Counts {
   std::int64_t updated = 0;
   std::int64_t unchanged = 0;
   std::int64_t deleted = 0;
-  std::int64_t created = 0;  // in tables that are referenced
-  // By field: in how many rows there was no value, so that it is 0, false or "" now. Floats,
-  // references and blobs have something else for that.
+  std::int64_t created = 0;  // in referenced tables
+  // By field: number of rows without a value, in which the field became 0, false or "". Floats,
+  // references and blobs have other values for this.
   std::map<std::string, std::int64_t> missing = {};
 
   friend bool operator==(const Import_Counts&, const Import_Counts&) = default;
 };
 
-// Inserts and updates records of a table, row by row. Only values that differ from those that are
-// there are appended to the journal, so a second import of the same rows with a key changes
-// nothing.
+// Inserts and updates records of a table, row by row. Appends only values that differ from the
+// stored ones, so that a second import of the same rows with a key changes nothing.
 //
 //     Row_Importer importer(database, {table, {{name}, {country, country_name}}, {name}});
 //     for (…) importer.add({Cell::of(Cell::Kind::text, "Lyon"), …}, line);
 //     const Import_Counts counts = importer.finish();
 //     database.soft_checkpoint();
 //
-// It writes no checkpoint. After any error only
-// Writable_Database::rollback, or closing the database without a checkpoint, is left. While it
-// lives, nobody else may change the database.
+// Writes no checkpoint. After any error, the caller must call Writable_Database::rollback, or close
+// the database without a checkpoint. Nothing else may change the database during the lifetime of
+// this object.
 class Row_Importer {
  public:
-  // Throws Data_Error if the target does not fit the tables, or a key or a lookup would find more
+  // Throws Data_Error if the target does not fit the tables, or if a key or lookup could match more
   // than one record.
   Row_Importer(Writable_Database& database, Import_Target target);
   ~Row_Importer();
   Row_Importer(const Row_Importer&) = delete;
   Row_Importer& operator=(const Row_Importer&) = delete;
 
-  // A cell for each column; missing ones at the end are absent. `place` is for messages. Returns
-  // the record. Throws Row_Error, and what Writable_Database::write throws but Data_Error.
+  // Imports a row with one cell per column; missing cells at the end are absent. `place` is for
+  // messages. Returns the record. Throws Row_Error, and what Writable_Database::write throws except
+  // Data_Error.
   Record_Id add(std::span<const Cell> cells, std::int64_t place);
 
-  // References to records of the table itself that are looked up get their values here, missing
-  // records are deleted, and indexes that were empty are built, which finds keys that two rows
-  // have. Throws what add throws. Call it once.
+  // Looks up the references to records of the table itself, deletes missing records, and builds the
+  // indexes that were empty, which finds keys that two rows share. Throws what add() throws. Call
+  // it once.
   Import_Counts finish();
 
  private:
   enum class State : std::uint8_t { untouched, unchanged, updated, inserted };
   class Lookup;
   struct Column;
-  struct Pending;  // a reference to the table itself, which finish() looks up
+  struct Pending;  // a reference to the table itself, looked up by finish()
 
   void make_lookups();
   Lookup& find_lookup(Table_Id table, Field_Id field);

@@ -12,39 +12,39 @@
 
 namespace joedb {
 
-// The column with the ids of records, in files that have them. No field can have this name.
+// The column with the record ids, in files that have them. No field can have this name.
 inline constexpr std::string_view id_column_name = "__id";
 
-// So many fields a table can have.
+// Maximum number of fields of a table.
 inline constexpr std::size_t max_columns = 65535;
 
-// Rows of a file. What is wrong in it is thrown as Data_Error "FILE:LINE:COLUMN: TEXT", with
-// columns in characters, from 1.
+// Reads the rows of a file. Errors in the file are thrown as Data_Error "FILE:LINE:COLUMN: TEXT",
+// with columns in characters, from 1.
 class Row_Source {
  public:
   virtual ~Row_Source() = default;
 
-  // Reads a row; false at the end.
+  // Reads a row. Returns false at the end.
   virtual bool next() = 0;
-  // A cell for each column, valid until the next call of next(). Missing ones at the end are
-  // absent.
+  // Returns a cell for each column, valid until the next call of next(). Missing cells at the end
+  // are absent.
   virtual std::span<const Cell> cells() const = 0;
-  // All of them; but if has_more_columns(), rows may have others.
+  // Returns all columns; if has_more_columns(), later rows may have others.
   virtual const std::vector<std::string>& columns() const = 0;
   virtual bool has_more_columns() const { return false; }
-  // Only if has_more_columns(): a column that rows may have. Does nothing if it is known.
+  // Adds a column that later rows may have; a no-op if it is known. Only if has_more_columns().
   virtual void add_column(const std::string&) {}
-  // Throws an error about this row, or one of its cells.
+  // Throws Data_Error about this row, or one of its cells.
   [[noreturn]] virtual void fail(std::optional<std::size_t> column, const std::string& text) = 0;
-  // To the first row again.
+  // Returns to the first row.
   virtual void rewind() = 0;
 
-  // Where the row begins.
+  // Returns the number of the line in which the row begins.
   virtual std::int64_t line() const = 0;
   virtual const Input& input() const = 0;
 };
 
-// "FILE:LINE:COLUMN: " for a byte of input.lines().
+// Returns "FILE:LINE:COLUMN: " for a byte of input.lines().
 std::string place_in(const Input& input, std::size_t offset);
 
 }  // namespace joedb

@@ -49,7 +49,7 @@ class Typed_Writer final : public Column_Writer {
   std::string buffer_;
 };
 
-// Blobs are their bytes; in a CSV file, base64 of them.
+// Takes the bytes of blobs, or, from a CSV file, their base64.
 class Blob_Writer final : public Column_Writer {
  public:
   Blob_Writer(Writable_Database& database, Table& table, Field_Id field)
@@ -123,8 +123,8 @@ Column_Writer& Row_Writer::column(Field_Id field) {
   return *columns_[index];
 }
 
-// All fields are written, also those with default values: so a record is in all indexes, and has
-// nothing of one that had its id before.
+// Writes all fields, even default values: the record is then in all indexes, and has no value of an
+// earlier record with the same id.
 Record_Id Row_Writer::insert(Record_Id record) {
   if (record.is_null()) record = Record_Id(table_.records().next_free());
   database_.get_database().note_journal_size(database_.get_journal().get_position());

@@ -14,33 +14,34 @@ class Column_Writer {
  public:
   virtual ~Column_Writer() = default;
 
-  // Takes a value. Texts of the cell must stay as they are until the last use of the value. Throws
+  // Takes a value. Texts of the cell must not change until the last use of the value. Throws
   // Cell_Error.
   virtual void read(const Cell& cell) = 0;
   // Takes the default value of the type.
   virtual void reset() = 0;
-  // Whether the record has this value already. Floats are compared by their bits, but for nan;
-  // blobs by their bytes.
+  // Returns true if the record has this value already. Compares floats by their bits, but nan
+  // equals nan; compares blobs by their bytes.
   virtual bool is_stored(Record_Id record) const = 0;
-  // Requires that the record is in use. Throws what Writable_Database::update throws.
+  // Writes the value to a record, which must be in use. Throws what Writable_Database::update
+  // throws.
   virtual void write(Record_Id record) = 0;
-  // The value as part of a key; valid as long as the value. Not for blobs.
+  // Returns the value as part of a key, valid as long as the value. Throws Data_Error for a blob.
   virtual Key_Part key() const = 0;
 };
 
 // Writes rows to a table: give values to columns, then insert them, or update a record.
 class Row_Writer {
  public:
-  // The table must exist, and must not get fields while this lives.
+  // The table must exist, and must not get new fields during the lifetime of this object.
   Row_Writer(Writable_Database& database, Table_Id table);
 
   const Table& table() const { return table_; }
   // Throws Data_Error if there is no such field.
   Column_Writer& column(Field_Id field);
 
-  // Makes a record with the values that all columns have: with this id, or, for the null id, the
-  // one that generated code would take. Throws what Writable_Database::write throws; after
-  // Unique_Violation the record is there, so that only a rollback is left.
+  // Inserts a record with the current values of all columns: with this id or, for the null id, the
+  // one that generated code would use. Throws what Writable_Database::write throws. After
+  // Unique_Violation the record exists, and the caller must roll back.
   Record_Id insert(Record_Id record = {});
   void reset();
 

@@ -45,7 +45,7 @@ void Sqlite_Statement::bind(int parameter, double value) {
 void Sqlite_Statement::bind_null(int parameter) {
   check(sqlite3_bind_null(statement_.get(), parameter));
 }
-// A null pointer would be NULL.
+// A null pointer would mean NULL.
 void Sqlite_Statement::bind_text(int parameter, std::string_view text) {
   const char* const data = text.empty() ? "" : text.data();
   check(sqlite3_bind_text64(statement_.get(), parameter, data, text.size(), SQLITE_STATIC,
@@ -80,7 +80,8 @@ Sqlite::Sqlite(const std::string& path, std::string name, Use use) : name_(std::
     open(path, SQLITE_OPEN_READONLY);
     distrust();
     run("BEGIN");
-    number("SELECT count(*) FROM sqlite_schema");  // the transaction begins, if this is a database
+    // Begins the transaction, and fails if this is no database.
+    number("SELECT count(*) FROM sqlite_schema");
   } else if (use == Use::replace) {
     open(path, SQLITE_OPEN_READWRITE);
     run("PRAGMA synchronous = FULL");
@@ -91,10 +92,10 @@ Sqlite::Sqlite(const std::string& path, std::string name, Use use) : name_(std::
   }
 }
 
-// While another program commits, we wait.
+// How long to wait while another program commits.
 static constexpr int patience_ms = 10'000;
 
-// Some names, like :memory:, mean something else, but not with a folder.
+// Some names, like :memory:, have a special meaning, but not with a directory.
 void Sqlite::open(const std::string& path, int flags) {
   const std::string full_path = path.starts_with('/') ? path : "./" + path;
   sqlite3* connection = nullptr;
@@ -107,8 +108,8 @@ void Sqlite::open(const std::string& path, int flags) {
   sqlite3_busy_timeout(connection, patience_ms);
 }
 
-// As https://www.sqlite.org/security.html advises. Views and triggers are not used, and tables are
-// read without indexes: nothing of the schema is run.
+// Follows https://www.sqlite.org/security.html. Views and triggers are not used, and tables are
+// read without indexes, so that nothing of the schema is executed.
 void Sqlite::distrust() {
   sqlite3* const c = connection_.get();
   sqlite3_db_config(c, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -139,8 +140,8 @@ std::int64_t Sqlite::number(std::string_view sql) const {
 
 void Sqlite::copy_from(const Sqlite& other) {
   sqlite3* const connection = connection_.get();
-  // Without a write-ahead log there are no files beside it in the end, and pages may have another
-  // size. While others have the file open, SQLite refuses this, and the log stays.
+  // Without a write-ahead log, no files remain beside the database, and its pages may change their
+  // size. While other programs have the file open, SQLite refuses this, and the log stays.
   sqlite3_busy_timeout(connection, 0);
   sqlite3_exec(connection, "PRAGMA journal_mode = DELETE", nullptr, nullptr, nullptr);
   sqlite3_busy_timeout(connection, patience_ms);
@@ -168,7 +169,7 @@ void copy_sqlite(const std::string& from, const std::string& to, const std::stri
 bool is_sqlite_file(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  constexpr std::string_view magic("SQLite format 3", 16);  // with a zero byte
+  constexpr std::string_view magic("SQLite format 3", 16);  // with the zero byte
   std::string start(magic.size(), 0);
   std::ifstream(path, std::ios::binary)
       .read(start.data(), static_cast<std::streamsize>(start.size()));

@@ -11,11 +11,11 @@
 
 #include "joedb/base/error.h"
 
-// SQLite, with exceptions, and without what a hostile file could make it do.
+// SQLite with exceptions, and with protection against hostile files.
 
 namespace joedb {
 
-// What SQLite says: "FILE: MESSAGE".
+// An error that SQLite reports: "FILE: MESSAGE".
 class Sqlite_Error : public Exception {
  public:
   using Exception::Exception;
@@ -26,24 +26,25 @@ class Sqlite_Statement {
  public:
   Sqlite_Statement(sqlite3* connection, const std::string& file, std::string_view sql);
 
-  // Parameters count from 1; texts must stay as they are until the next step() or reset().
+  // Bind parameters, which count from 1. Texts must not change until the next step() or reset().
   void bind(int parameter, std::int64_t value);
   void bind(int parameter, double value);
   void bind_null(int parameter);
   void bind_text(int parameter, std::string_view text);
   void bind_bytes(int parameter, std::string_view bytes);
 
-  // Whether there is a row. Throws Sqlite_Error.
+  // Returns true if there is a row. Throws Sqlite_Error.
   bool step();
-  // For the next step(), which runs it again.
+  // Prepares for the next step(), which runs the statement again.
   void reset() { sqlite3_reset(statement_.get()); }
 
   int column_count() const { return sqlite3_column_count(statement_.get()); }
-  // Values of the row; columns count from 0. Texts and bytes are valid until the next step().
+  // Values of the current row. Columns count from 0. Texts and bytes are valid until the next
+  // step().
   int type(int column) const { return sqlite3_column_type(statement_.get(), column); }
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
-  // Of a text in UTF-8, of a blob as they are. Throws std::bad_alloc.
+  // Returns a text in UTF-8, or the bytes of a blob. Throws std::bad_alloc.
   std::string_view bytes(int column) const;
 
  private:
@@ -60,22 +61,23 @@ class Sqlite_Statement {
 // A database file of SQLite. Used by one thread.
 class Sqlite {
  public:
-  // `fill`: an empty or absent file that is written once, by one transaction, and removed if that
-  // fails: nothing is synced. `read`: a file that nobody trusts, in one read transaction: its
-  // schema cannot run anything. `replace`: a file that others may have open, whose content a backup
-  // replaces (copy_sqlite).
+  // `fill`: an empty or absent file that is written once, in one transaction, without syncs; the
+  // caller removes it if that fails. `read`: an untrusted file, in one read transaction; its schema
+  // cannot run anything. `replace`: a file that other programs may have open, whose content is
+  // replaced by a backup (copy_sqlite).
   enum class Use { fill, read, replace };
-  // `name` is that of the file for people. Throws Sqlite_Error.
+  // `name` is the name of the file for people. Throws Sqlite_Error, and Io_Error if the file cannot
+  // be opened.
   Sqlite(const std::string& path, std::string name, Use use);
 
   const std::string& name() const { return name_; }
-  // Statements without results. Throws Sqlite_Error: "FILE: WHAT: MESSAGE", without a `what` only
-  // "FILE: MESSAGE".
+  // Runs statements without results. Throws Sqlite_Error: "FILE: WHAT: MESSAGE", or "FILE: MESSAGE"
+  // if `what` is empty.
   void run(const std::string& sql, const std::string& what = "");
   Sqlite_Statement prepare(std::string_view sql) const { return {connection_.get(), name_, sql}; }
-  // The only number of the only row. Throws Sqlite_Error.
+  // Returns the only number of the only row; 0 if there is no row. Throws Sqlite_Error.
   std::int64_t number(std::string_view sql) const;
-  // Replaces all of the content by that of another file. Throws Sqlite_Error.
+  // Replaces the whole content by that of another file. Throws Sqlite_Error.
   void copy_from(const Sqlite& other);
 
  private:
@@ -89,24 +91,25 @@ class Sqlite {
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-// Whether a file begins as those of SQLite do; false if there is no such file.
+// Returns true if the file begins like a database of SQLite; false if there is no such file.
 bool is_sqlite_file(const std::string& path);
 
-// The files that SQLite keeps beside a database, and takes for a part of it: a rollback journal, a
-// write-ahead log and its index. Those that are there.
+// Returns the existing files that SQLite keeps beside a database and treats as a part of it: a
+// rollback journal, a write-ahead log and its index.
 std::vector<std::string> sqlite_sidecars(const std::string& path);
 
-// Gives the file `to`, which is one of SQLite or empty, the content of the file `from`, in one
-// transaction that is on the disk in the end: programs that have it open see the new content next,
-// and what a killed program has left beside it is used up. `name` is that of `to` for people.
-// Throws Sqlite_Error, also if another program keeps it locked: then its content has not changed.
+// Gives the file `to`, which must be an SQLite database or empty, the content of the file `from`,
+// in one transaction that is on the disk when this returns. Programs that have `to` open see the
+// new content next, and the files that a killed program left beside it are used up. `name` is the
+// name of `to` for people. Throws Sqlite_Error, also if another program keeps it locked: then its
+// content is unchanged.
 void copy_sqlite(const std::string& from, const std::string& to, const std::string& name);
 
-// "joed", in the header of the files that joedb writes: in them, the types of columns are those of
-// joedb fields.
+// "joed", in the header of the files that joedb writes. In these files, the declared types of
+// columns are those of joedb fields.
 inline constexpr std::int64_t sqlite_application_id = 0x6a6f6564;
 
-// The column that is the record id. No field can have this name.
+// The column with the record id. No field can have this name.
 inline constexpr std::string_view sqlite_id_column = "__id";
 
 }  // namespace joedb

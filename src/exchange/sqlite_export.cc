@@ -42,7 +42,7 @@ namespace {
 
 // ---- values -------------------------------------------------------------------------------------
 
-// UTF-8 without zero bytes.
+// True for UTF-8 without zero bytes.
 bool is_text(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -53,7 +53,7 @@ bool is_text(std::string_view text) {
   return true;
 }
 
-// A parameter of a statement, and the column of which it gets values.
+// A parameter of a statement, and the column with its values.
 class Parameter {
  public:
   Parameter(int number, const Column_Base& column) : number_(number), column_(column) {}

@@ -10,26 +10,26 @@
 
 namespace joedb {
 
-// A database as one of SQLite: a table for each table, a column for each field, and the record id
+// Writes a database as one of SQLite: one table per table, one column per field, and the record id
 // as INTEGER PRIMARY KEY "__id".
 //
-// The declared types of columns are those that the command sql of joedbi writes, but each type has
-// one of its own here, so that an import finds the fields as they were. A null reference or blob is
-// NULL, and so is nan, which SQLite has no value for; -0 becomes 0. A string that is not UTF-8, or
-// has zero bytes, which most functions of SQLite would take for its end, becomes a BLOB.
+// The declared types of columns are those of the command sql of joedbi, but here each type has one
+// of its own, so that an import restores the fields. A null reference or blob is NULL, and so is
+// nan, for which SQLite has no value; -0 becomes 0. A string that is not UTF-8, or has zero bytes,
+// where most functions of SQLite would end it, becomes a BLOB.
 struct Sqlite_Export {
   const Database& database;
-  const Abstract_File& file;  // that has the bytes of blobs
+  const Abstract_File& file;  // has the bytes of blobs
   std::vector<Index_Definition> indexes = {};
-  std::function<void(index_t)> progress = [](index_t) {};  // gets the number of rows, now and then
+  std::function<void(index_t)> progress = [](index_t) {};  // gets the number of rows, regularly
 
-  // Makes the file, which must not exist or be empty; `name` is its name for people. It is not
-  // synced. Throws Exception where SQLite would refuse a name, Sqlite_Error; then the file is of no
-  // use.
+  // Creates the file, which must be absent or empty; `name` is its name for people. Does not sync
+  // it. Throws Exception if SQLite would refuse a name, Sqlite_Error, and Io_Error if the file
+  // cannot be opened; then the file is useless.
   void write(const std::string& path, const std::string& name) const;
 };
 
-// The type that a column is declared with, without REFERENCES.
+// Returns the declared type of a column, without REFERENCES.
 const char* sqlite_type(Type_Code code);
 
 }  // namespace joedb

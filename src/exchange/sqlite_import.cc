@@ -16,7 +16,7 @@ static Table_Id find_table(const Database& database, const Table_Plan& table) {
   return found == nullptr ? Table_Id() : found->id();
 }
 
-// The table that a column refers to, if it does: what is not imported may not be there.
+// Returns the table to which a column refers, or null: a table that is not imported may not exist.
 Table_Id Sqlite_Import::referenced(const Database& database, const Column_Plan& column) const {
   if (column.type != Type_Code::reference) return {};
   const Table_Plan& parent = plan_.tables[column.referenced];
@@ -44,7 +44,7 @@ void Sqlite_Import::make_schema(Writable_Database& database, const Table_Plan& p
   }
 }
 
-// "FILE: table TABLE"
+// Returns "FILE: table TABLE".
 std::string Sqlite_Import::place(const Table_Plan& plan) const {
   return file_.name() + ": table " + plan.source.name;
 }
@@ -70,7 +70,7 @@ std::vector<Field_Id> Sqlite_Import::key(const Database& database, const Table_P
   return fields;
 }
 
-// A reference by record ids needs no lookup; nor does a field that was no reference before.
+// A reference by record ids needs no lookup; nor does a field that was not a reference before.
 Import_Target Sqlite_Import::target(const Database& database, const Table_Plan& plan) const {
   const Table& table = database.table(find_table(database, plan));
   Import_Target target{.table = table.id(), .columns = {}, .key = key(database, plan)};
@@ -99,7 +99,7 @@ Import_Target Sqlite_Import::target(const Database& database, const Table_Plan& 
 
 namespace {
 
-// Imports the rows of one table. Errors say where.
+// Imports the rows of one table. Adds the place to errors.
 class Table_Import {
  public:
   Table_Import(Writable_Database& database, const Sqlite& file, const Table_Plan& plan,
@@ -134,7 +134,7 @@ class Table_Import {
     });
   }
 
-  // When all tables are there: the references that were deferred.
+  // Imports the deferred references, once all tables exist.
   void finish() {
     if (records_.empty()) return;
     Import_Target target{.table = target_.table, .columns = {}, .has_ids = true};
@@ -184,8 +184,8 @@ class Table_Import {
   const Table_Plan& plan_;
   const Import_Target target_;
   Sqlite_Budget& budget_;
-  std::vector<Record_Id> records_;     // of the rows, if there are deferred columns
-  std::vector<std::size_t> deferred_;  // these columns, in finish()
+  std::vector<Record_Id> records_;     // one per row, if there are deferred columns
+  std::vector<std::size_t> deferred_;  // the deferred columns, in finish()
 };
 
 }  // namespace
@@ -196,6 +196,7 @@ std::vector<Sqlite_Table_Counts> Sqlite_Import::run(Writable_Database& database,
   std::vector<const Table_Plan*> plans;
   for (const Table_Plan& plan : plan_.tables)
     if (plan.is_imported) plans.push_back(&plan);
+  // All tables come first, because a field can refer to any of them.
   for (const Table_Plan* plan : plans)
     if (find_table(tables, *plan).is_null()) database.write(Create_Table{plan->table});
   for (const Table_Plan* plan : plans) make_schema(database, *plan);
@@ -223,7 +224,7 @@ struct Index_Line {
   bool is_unique;
 };
 
-// Empty if no two records have the same key.
+// Returns the first violation as text; empty if no two records have the same key.
 std::string violation(const Index_Line& index) {
   std::vector<Field_Id> fields;
   for (const std::string& field : index.fields) fields.push_back(index.table->find_field(field));
@@ -243,7 +244,8 @@ bool has_blob(const Index_Line& index) {
   });
 }
 
-// In the database, without the columns that were not imported.
+// Returns the indexes with the names of the database, except those on columns that were not
+// imported.
 std::vector<Index_Line> index_lines(const Sqlite_Plan& plan, const Database& database) {
   std::vector<Index_Line> lines;
   for (const Table_Plan& table : plan.tables) {

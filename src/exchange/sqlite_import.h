@@ -11,32 +11,33 @@
 namespace joedb {
 
 struct Sqlite_Import_Options {
-  // Records are found by the primary keys of their tables, or by `key`, and updated. Otherwise rows
-  // are inserted; but where tables have record ids, these identify records.
+  // If true, records are found by the primary keys of their tables, or by `key`, and updated.
+  // Otherwise rows are inserted; but where tables have record ids, these identify records.
   bool updates = false;
-  std::vector<std::string> key = {};  // columns that each table has
+  std::vector<std::string> key = {};  // columns that every table has
   bool deletes_missing = false;
   std::size_t memory = 0;         // Import_Target::memory
-  bool ignores_dangling = false;  // a reference to what is not there becomes null
+  bool ignores_dangling = false;  // a reference to a missing record becomes null
 };
 
-// What was done with a table.
+// The counts of one table.
 struct Sqlite_Table_Counts {
   std::string table;
   Import_Counts counts;
 };
 
-// Imports the tables of a file of SQLite: makes the tables and fields that the database does not
-// have, then the records.
+// Imports the tables of an SQLite file: creates the tables and fields that the database does not
+// have, then imports the records.
 class Sqlite_Import {
  public:
-  // All must outlive this.
+  // `file` and `plan` must outlive this object.
   Sqlite_Import(const Sqlite& file, const Sqlite_Plan& plan, Sqlite_Import_Options options)
       : file_(file), plan_(plan), options_(std::move(options)) {}
 
-  // `progress` gets a number up to Sqlite_Plan::content_size. Writes no checkpoint. Throws
-  // Sqlite_Error, Data_Error with the table, row and column, and what Writable_Database::write
-  // throws; then only a rollback is left.
+  // Calls `progress` with the amount of content read so far; Sqlite_Plan::content_size is the
+  // total. Tables with deferred references are read, and counted, twice. Writes no checkpoint.
+  // Throws Sqlite_Error, Data_Error with the table, row and column, and what
+  // Writable_Database::write throws; then the caller must roll back.
   std::vector<Sqlite_Table_Counts> run(Writable_Database& database,
                                        std::function<void(std::int64_t)> progress);
 
@@ -52,9 +53,9 @@ class Sqlite_Import {
   const Sqlite_Import_Options options_;
 };
 
-// The indexes of the tables as lines of a .joedbc file, for the database after the import. A unique
-// index of values that are there twice, because NULL has become 0 or "", is not unique there, and
-// the line says so.
+// Returns the indexes of the tables as lines of a .joedbc file, for the database after the import.
+// A unique index with duplicate values, because NULL has become 0 or "", is not unique there, and a
+// comment line says so.
 std::string sqlite_indexes(const Sqlite_Plan& plan, const Database& database,
                            const std::string& file_name);
 

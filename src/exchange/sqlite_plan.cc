@@ -121,7 +121,7 @@ void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& ke
   if (found == tables.end()) return refuse("for there is no table " + key.table);
 
   Column_Plan& column = table.columns[table.find(key.columns[0])];
-  if (column.type == Type_Code::reference) return;  // of a key before
+  if (column.type == Type_Code::reference) return;  // from an earlier key
   const Sqlite_Table& parent = found->source;
   const auto referenced = key.referenced.empty() ? parent.primary_key() : key.referenced;
   if (parent.has_ids && (referenced.empty() || is_same_name(referenced[0], sqlite_id_column)))
@@ -138,8 +138,7 @@ void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& ke
   column.referenced = static_cast<std::size_t>(found - tables.begin());
 }
 
-// A column that is looked up must have the values that others refer to it by: it cannot be a
-// reference itself.
+// A column by which others look up records must keep its values: it cannot be a reference itself.
 void Sqlite_Plan::keep_keys() {
   for (const Table_Plan& table : tables) {
     for (const Column_Plan& column : table.columns) {
@@ -154,7 +153,8 @@ void Sqlite_Plan::keep_keys() {
   }
 }
 
-// A table comes behind those that it refers to; where they refer to each other, one of them defers.
+// Places each table after those it refers to. If tables refer to each other, one of them is
+// deferred.
 void Sqlite_Plan::sort_tables() {
   std::vector<std::size_t> order;
   std::vector<bool> is_placed(tables.size());

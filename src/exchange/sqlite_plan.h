@@ -10,18 +10,19 @@
 
 namespace joedb {
 
-// What a column of SQLite becomes.
+// How a column of SQLite is imported.
 struct Column_Plan {
   std::string column;
   std::string field;
   Type_Code type = Type_Code::string;
-  // For a reference: the table, as an index in Sqlite_Plan::tables, and its column that has the
-  // values; none if these are record ids. If that table is not imported, records are looked up in
-  // the database; if it is not there, either, `value_type` is the type of the field.
+  // For a reference: the table, as an index in Sqlite_Plan::tables, and the column of it that has
+  // the values; nullopt if the values are record ids. If that table is not imported, records are
+  // looked up in the database; if the database does not have it either, the field has the type
+  // `value_type`.
   std::size_t referenced = 0;
   std::optional<std::size_t> referenced_column = {};
   Type_Code value_type = Type_Code::string;
-  // The records that it refers to are not all there when this table is imported.
+  // Some of the referenced records do not exist yet when this table is imported.
   bool is_deferred = false;
 };
 
@@ -29,22 +30,22 @@ struct Table_Plan {
   Sqlite_Table source;
   bool is_imported = true;
   std::string table = {};
-  std::vector<Column_Plan> columns = {};   // one for each of the source
-  std::vector<Sqlite_Values> values = {};  // the same
+  std::vector<Column_Plan> columns = {};   // one per column of the source
+  std::vector<Sqlite_Values> values = {};  // one per column of the source
   std::int64_t rows = 0;
 
-  // The column of a name in SQLite, which must exist.
+  // Returns the index of the column with this name in SQLite. Precondition: it exists.
   std::size_t find(std::string_view name) const;
 };
 
-// What the tables of a file of SQLite become: their names, the types of their columns, by their
-// values, too, and which columns are references.
+// How the tables of an SQLite file are imported: their names, the types of their columns, which
+// also depend on the values, and which columns are references.
 struct Sqlite_Plan {
-  std::vector<Table_Plan> tables;  // those that are referenced first, as far as that is possible
+  std::vector<Table_Plan> tables;  // referenced tables first, as far as possible
   std::int64_t content_size = 0;   // of all rows, as Sqlite_Budget counts it
-  std::vector<std::string> notes;  // what is not imported, or becomes something else
+  std::vector<std::string> notes;  // for the user: omissions and changes
 
-  // Reads all rows. `wanted`: names of the tables to import; none: all. Throws Sqlite_Error, and
+  // Reads all rows. `wanted`: names of the tables to import; empty: all. Throws Sqlite_Error, and
   // Data_Error for a table that the file does not have.
   Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wanted,
               std::function<void(std::int64_t)> progress);

@@ -11,7 +11,7 @@ Sqlite_Budget::Sqlite_Budget(const Sqlite& file, std::function<void(std::int64_t
       progress_(std::move(progress)),
       file_size_(file.number("PRAGMA page_count") * file.number("PRAGMA page_size")) {}
 
-// Texts that are stored as UTF-16 may be half as long again in UTF-8.
+// Texts stored as UTF-16 can be half as long again in UTF-8, so the limit is twice the file size.
 void Sqlite_Budget::report() {
   constexpr std::int64_t step = 65536;
   if (used_ > 2 * file_size_)

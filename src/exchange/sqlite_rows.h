@@ -10,22 +10,22 @@
 
 namespace joedb {
 
-// How much is read of a file of SQLite. In a damaged one, a few pages may look like a table without
-// an end.
+// Limits how much is read of an SQLite file: in a damaged one, a few pages may look like an endless
+// table.
 class Sqlite_Budget {
  public:
-  // `progress` gets the number of bytes so far, now and then.
+  // `progress` gets the number of bytes so far, regularly.
   explicit Sqlite_Budget(
       const Sqlite& file, std::function<void(std::int64_t)> progress = [](std::int64_t) {});
 
-  // A row has this content. Throws Sqlite_Error if the file has not so many bytes.
+  // Counts a row with this much content. Throws Sqlite_Error if the file is too small for all rows.
   void add(std::size_t bytes) {
     used_ += static_cast<std::int64_t>(bytes) + 1;
     if (used_ >= next_) [[unlikely]]
       report();
   }
   std::int64_t used() const { return used_; }
-  // In bytes.
+  // Returns the size of the file in bytes.
   std::int64_t file_size() const { return file_size_; }
 
  private:
@@ -38,20 +38,20 @@ class Sqlite_Budget {
   std::int64_t next_ = 0;
 };
 
-// The rows of a table, one after the other, in the order in which they are stored.
+// Reads the rows of a table in the order in which they are stored.
 class Sqlite_Rows {
  public:
-  // All must outlive this. Throws Sqlite_Error.
+  // All arguments must outlive this object. Throws Sqlite_Error.
   Sqlite_Rows(const Sqlite& file, const Sqlite_Table& table, Sqlite_Budget& budget);
 
-  // Throws Sqlite_Error.
+  // Reads a row. Returns false at the end. Throws Sqlite_Error.
   bool next();
-  // The rowid, or, where rows have none, their number from 1.
+  // Returns the rowid or, if rows have none, the number of the row, from 1.
   std::int64_t place() const { return place_; }
   // "rowid 7", "row 3"
   static std::string place_text(const Sqlite_Table& table, std::int64_t place);
 
-  // The columns of the table, from 0. Texts are valid until next().
+  // Columns of the table count from 0. Texts are valid until next().
   void add_to(std::span<Sqlite_Values> values) const;
   Cell cell(std::size_t column) const;
 
@@ -62,7 +62,7 @@ class Sqlite_Rows {
   const Sqlite_Table& table_;
   Sqlite_Budget& budget_;
   const std::string& file_name_;
-  const int first_;  // column of the statement
+  const int first_;  // the first column of the table, in the statement
   Sqlite_Statement statement_;
   bool has_row_ = false;
   std::int64_t place_ = 0;

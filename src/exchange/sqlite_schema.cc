@@ -64,7 +64,7 @@ class Schema_Reader {
     schema_.skipped.push_back(kind + ' ' + std::string(name));
   }
 
-  // In the order of their creation. Those of SQLite itself are not mentioned.
+  // Reads the tables in the order of their creation. Skips those of SQLite itself without a note.
   void read_tables() {
     Sqlite_Statement rows = file_.prepare(
         "SELECT s.name, l.type, l.wr FROM sqlite_schema s JOIN pragma_table_list l"
@@ -124,7 +124,7 @@ class Schema_Reader {
     }
   }
 
-  // False if a part of the key is no column.
+  // Returns false if a part of the key is not a column.
   bool read_key(const std::string& name, Sqlite_Index& index) {
     Sqlite_Statement rows =
         file_.prepare("SELECT cid, name FROM pragma_index_xinfo(?1) WHERE \"key\" ORDER BY seqno");
@@ -149,7 +149,8 @@ class Schema_Reader {
     }
   }
 
-  // An INTEGER PRIMARY KEY has no index of its own.
+  // An INTEGER PRIMARY KEY has no index of its own: it becomes the record id, or gets an index
+  // here.
   static void take_key(Sqlite_Table& table) {
     const auto key = table.primary_key();
     if (key.size() != 1) return;
@@ -209,8 +210,8 @@ static bool contains(std::string_view text, std::string_view word) {
   return false;
 }
 
-// What a declared type means, by the rules for affinity of SQLite, and what people mean by it.
-// None: any type, as values say.
+// Returns the meaning of a declared type, by SQLite's rules for affinity and by common usage; none
+// if the values decide.
 static Type_Code declared_code(std::string_view declared, bool is_exact) {
   if (is_exact)
     for (int code = 1; code <= type_count; ++code)
@@ -235,7 +236,7 @@ static bool fits(const Sqlite_Values& values) {
   return values.min >= std::numeric_limits<T>::min() && values.max <= std::numeric_limits<T>::max();
 }
 
-// Whether all integers are floats with so many bits, exactly.
+// True if all integers are exact as floats with a mantissa of `bits` bits.
 static bool fits_float(const Sqlite_Values& values, int bits) {
   const std::int64_t limit = std::int64_t{1} << bits;
   return values.min >= -limit && values.max <= limit;

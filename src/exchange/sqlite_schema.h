@@ -17,50 +17,50 @@ namespace joedb {
 struct Sqlite_Column {
   std::string name;
   std::string declared_type;
-  int key_place = 0;  // in the primary key, from 1; 0: it is not part of it
+  int key_place = 0;  // position in the primary key, from 1; 0: not a part of it
   bool has_default = false;
 };
 
 struct Sqlite_Foreign_Key {
   std::vector<std::string> columns;
-  std::string table;                    // that is referenced
-  std::vector<std::string> referenced;  // columns; empty: its primary key
+  std::string table;                    // referenced table
+  std::vector<std::string> referenced;  // referenced columns; empty: its primary key
 };
 
 struct Sqlite_Index {
-  std::string name;  // empty: that of a constraint
+  std::string name;  // empty: index of a constraint
   bool is_unique = false;
   std::vector<std::string> columns;
 };
 
 struct Sqlite_Table {
   std::string name;
-  std::string rowid;     // what the number of a row is called; empty: rows have none
-  bool has_ids = false;  // "__id" INTEGER PRIMARY KEY, which is not among the columns
+  std::string rowid;     // "rowid" or another name of it; empty: rows have none
+  bool has_ids = false;  // "__id" INTEGER PRIMARY KEY, not among the columns
   std::vector<Sqlite_Column> columns;
   std::vector<Sqlite_Foreign_Key> foreign_keys;
-  std::vector<Sqlite_Index> indexes;  // that of the primary key, too
+  std::vector<Sqlite_Index> indexes;  // including that of the primary key
 
-  const Sqlite_Column* find_column(std::string_view name) const;  // without case, as SQLite
+  const Sqlite_Column* find_column(std::string_view name) const;  // ignores case, like SQLite
   std::vector<std::string> primary_key() const;
-  // Whether no two rows can have the same value there.
+  // Returns true if a unique index has these columns, in this order.
   bool is_unique(const std::vector<std::string>& columns) const;
 };
 
 struct Sqlite_Schema {
-  bool is_exact = false;             // joedb has written the file: types are those of fields
-  std::vector<Sqlite_Table> tables;  // ordinary ones
+  bool is_exact = false;             // written by joedb: types are those of fields
+  std::vector<Sqlite_Table> tables;  // ordinary tables
   std::vector<std::string> skipped;  // "view v", "trigger x", …
 
-  const Sqlite_Table* find_table(std::string_view name) const;  // without case
+  const Sqlite_Table* find_table(std::string_view name) const;  // ignores case
 };
 
-// Throws Sqlite_Error.
+// Reads the schema. Throws Sqlite_Error.
 Sqlite_Schema read_sqlite_schema(const Sqlite& file);
 
 // ---- the types of its columns -------------------------------------------------------------------
 
-// What values a column has.
+// Summary of the values of a column.
 struct Sqlite_Values {
   std::int64_t nulls = 0;
   std::int64_t numbers = 0;
@@ -69,15 +69,15 @@ struct Sqlite_Values {
   bool has_reals = false;
   bool has_texts = false;
   bool has_bytes = false;
-  bool is_single = true;  // all numbers are float32, exactly
+  bool is_single = true;  // all reals are float32, exactly
   std::int64_t min = 0;   // of the integers, and 0
   std::int64_t max = 0;
 
   void add(const Sqlite_Statement& row, int column);
 };
 
-// The type of a field for such a column. The declared type says it, unless there are values that
-// this type could not hold.
+// Returns the type of a field for such a column: the declared type, unless it cannot hold all
+// values.
 Type_Code find_type(std::string_view declared, bool is_exact, const Sqlite_Values& values);
 
 }  // namespace joedb

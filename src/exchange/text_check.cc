@@ -8,12 +8,12 @@ namespace joedb {
 
 namespace {
 
-// What files begin with that are no text.
+// The first bytes of files that are not text.
 struct Signature {
   std::string_view bytes;
   const char* what;
-  const char* command = "";  // that prints a text, with the name of the file behind it
-  const char* way = "";      // without such a command
+  const char* command = "";  // prints a text; the name of the file is appended
+  const char* way = "";      // further advice
 };
 
 constexpr std::string_view operator""_bytes(const char* text, std::size_t size) {
@@ -49,7 +49,8 @@ constexpr Signature signatures[] = {
      "is a program"},
 };
 
-// The encoding of a text in which characters have 2 or 4 bytes, as iconv calls it.
+// Returns the name that iconv has for the encoding of a text with characters of 2 or 4 bytes; null
+// for another text.
 const char* wide_encoding(std::string_view begin) {
   const auto starts = [&](std::string_view mark) { return begin.starts_with(mark); };
   if (starts("\xff\xfe\0\0"_bytes) || starts("\0\0\xfe\xff"_bytes)) return "UTF-32";

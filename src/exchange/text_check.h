@@ -6,13 +6,14 @@
 
 namespace joedb {
 
-// What a file is that is no text in UTF-8, or another 8-bit encoding, and what makes such a text of
-// it: "is compressed by gzip: gunzip -c FILE | joedb import ...". Empty if nothing is known against
-// it. `begin`: the first bytes, up to some thousands; `name`: that of the file for a shell.
+// Returns why a file is not a text in UTF-8 or another 8-bit encoding, and how to make such a text
+// of it: "is compressed by gzip: import what `gunzip -c FILE` prints, with - as IN". Empty if there
+// is no reason. `begin`: the first bytes, up to some thousands; `name`: the name of the file, for a
+// shell.
 std::string why_no_text(std::string_view begin, const std::string& name);
 
-// Whether a text has control characters other than tabs and ends of lines, as only bytes that are
-// no text have.
+// Returns true if a text has control characters other than tabs and ends of lines, which only
+// binary data has.
 bool has_control_characters(std::string_view text);
 
 }  // namespace joedb

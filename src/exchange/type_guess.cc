@@ -24,7 +24,7 @@ bool starts_with_digit(std::string_view text) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9';
 }
 
-// As fields take it (read_cell), but for single characters.
+// True for the words that a boolean field takes (read_cell), except single characters.
 bool resembles_boolean(std::string_view text) {
   constexpr std::size_t longest = 5;
   if (text.size() > longest) return false;
@@ -33,7 +33,7 @@ bool resembles_boolean(std::string_view text) {
   return lower == "true" || lower == "false" || lower == "yes" || lower == "no";
 }
 
-// A number alone is no time, though parse_cell_time takes one.
+// A number alone is not a time, though parse_cell_time takes it.
 bool is_time(std::string_view text) {
   constexpr std::size_t shortest = 10;
   return text.size() >= shortest && starts_with_digit(text) && text[4] == '-' &&
@@ -42,7 +42,7 @@ bool is_time(std::string_view text) {
 
 }  // namespace
 
-// None of the other types is possible.
+// Excludes all other types.
 void Type_Guess::only(bool& type) {
   const bool is_possible = type;
   can_be_boolean_ = can_be_int32_ = can_be_int64_ = can_be_float_ = can_be_time_ = can_be_blob_ =
@@ -54,7 +54,7 @@ void Type_Guess::only(bool& type) {
 void Type_Guess::add_integer(std::int64_t value) {
   using Limits = std::numeric_limits<std::int32_t>;
   if (value < Limits::min() || value > Limits::max()) can_be_int32_ = false;
-  // As floats, integers that are too large would lose digits.
+  // As floats, larger integers would lose digits.
   constexpr std::int64_t largest = std::int64_t{1} << 53;
   if (value < -largest || value > largest) has_large_numbers_ = true;
   can_be_boolean_ = can_be_time_ = can_be_blob_ = resembles_boolean_ = false;
@@ -94,7 +94,7 @@ void Type_Guess::add_word(std::string_view word) {
   if (resembles_float_ || can_be_float_) add_number(word);
 }
 
-// A number of JSON may be written in many ways; but a float has no more digits than these.
+// JSON may write a number in many ways, but a float has at most this many digits.
 void Type_Guess::add_real(const Cell& cell) {
   constexpr std::ptrdiff_t float_digits = 17;
   const std::string_view text = cell.text().substr(0, cell.text().find_first_of("eE"));
@@ -107,7 +107,7 @@ void Type_Guess::add_real(const Cell& cell) {
   only(can_be_float_);
 }
 
-// A string is no number, but this is how JSON has the special ones.
+// A JSON string is not a number, except nan and the infinities, which JSON has as strings.
 void Type_Guess::add_text(std::string_view text) {
   const bool is_special = text == "nan" || text == "inf" || text == "-inf";
   can_be_boolean_ = can_be_int32_ = can_be_int64_ = can_be_blob_ = false;
@@ -145,7 +145,7 @@ Type_Code Type_Guess::type(bool reads_times) const {
   if (can_be_boolean_) return Type_Code::boolean;
   if (can_be_int32_) return Type_Code::int32;
   if (can_be_int64_) return Type_Code::int64;
-  // 2 and 2.0 would become one text.
+  // 2 and 2.0 would become the same text.
   const bool is_one_text = !has_integers_ || !has_whole_floats_;
   if (can_be_float_ && has_numbers_ && !has_large_numbers_ && is_one_text)
     return Type_Code::float64;

@@ -9,17 +9,18 @@
 
 namespace joedb {
 
-// Which type the values of a column have: one that gives back their texts, as an export writes
-// them, or string. Only some of the values are remembered.
+// Guesses the type of the values of a column: a type that gives back their texts, as an export
+// writes them, or else string. Remembers only some of the values.
 class Type_Guess {
  public:
   void add(const Cell& cell);
 
-  // boolean, int32, int64, float64, blob, else string. `reads_times`: int64 for times, too. Words
-  // like NO, 007, 1.10, 1E5 and 0.1000000000000000055 are strings: they would become other words.
+  // Returns boolean, int32, int64, float64 or blob, else string. `reads_times`: int64 for times,
+  // too. Words like NO, 007, 1.10, 1E5 and 0.1000000000000000055 are strings: they would become
+  // other words.
   Type_Code type(bool reads_times) const;
-  // If type() is string: what all values could be read as, though their texts would change; none if
-  // there is no such type.
+  // If type() is string: returns the type that could hold all values, though their texts would
+  // change; none if there is no such type.
   Type_Code similar_type() const;
   // The first values, for people.
   const std::vector<std::string>& examples() const { return examples_; }
@@ -37,7 +38,7 @@ class Type_Guess {
   std::vector<std::string> examples_;
   std::int64_t value_count_ = 0;
   bool has_numbers_ = false;        // not only nan and inf
-  bool has_large_numbers_ = false;  // a float does not hold all their digits
+  bool has_large_numbers_ = false;  // with more digits than a float holds
   bool has_integers_ = false;       // words like 5
   bool has_whole_floats_ = false;   // words like 5.0
   bool can_be_boolean_ = true;

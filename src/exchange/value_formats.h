@@ -14,20 +14,20 @@
 
 namespace joedb {
 
-// With a point or an exponent, so that it is seen to be no integer.
+// Appends a float with a point or an exponent, which tell it from an integer.
 inline void append_finite(std::string& out, auto value) {
   const std::size_t start = out.size();
   append_value(out, value);
   if (out.find_first_not_of("-0123456789", start) == out.npos) out += ".0";
 }
 
-// Values as CSV (RFC 4180): a nan is nan, bytes are base64.
+// Writes values as CSV (RFC 4180): a nan is nan, bytes are base64.
 class Csv_Values {
  public:
-  // Whether a value without characters is "", and not nothing.
+  // True if a value without characters is written as "", and not as nothing.
   struct Quotes {
     bool quotes_null = false;
-    bool quotes_empty = false;  // a text
+    bool quotes_empty = false;  // for a text
   };
   Csv_Values(char separator, Quotes quotes) : separator_(separator), quotes_(quotes) {
     for (const char c : {separator_, '"', '\r', '\n'})
@@ -56,7 +56,7 @@ class Csv_Values {
     }
     const auto is_special = [&](char c) { return needs_quotes_[static_cast<unsigned char>(c)]; };
     const bool has_space = text.front() == ' ' || text.back() == ' ';
-    // Not to be taken for a byte order mark.
+    // It must not be taken for a byte order mark.
     const bool has_mark = text.front() == '\xef';
     if (!has_space && !has_mark && std::none_of(text.begin(), text.end(), is_special))
       out += text;
@@ -91,8 +91,8 @@ class Csv_Values {
   std::array<bool, 256> needs_quotes_{};
 };
 
-// Values as JSON: bytes, and texts that are not UTF-8, are {"base64": "…"}, nan and infinities
-// "nan", "inf", "-inf".
+// Writes values as JSON: bytes, and texts that are not UTF-8, are {"base64": "…"}, nan and
+// infinities are "nan", "inf", "-inf".
 class Json_Values {
  public:
   static std::string prefix(std::string_view name, bool is_first) {

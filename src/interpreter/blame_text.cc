@@ -65,7 +65,7 @@ void append_text(std::string& out, const Value& value, bool is_complete) {
         if constexpr (std::is_same_v<T, std::string_view>) {
           std::size_t size = typed.size();
           if (!is_complete && size > longest_text) {
-            size = longest_text;  // a character is not cut
+            size = longest_text;  // back to the start of a character
             while (size > longest_text - 4 &&
                    (static_cast<unsigned char>(typed[size]) & 0xc0u) == 0x80u)
               --size;

@@ -8,33 +8,33 @@
 #include "joedb/history/blame.h"
 #include "joedb/table/database.h"
 
-// What blame shows, for the tool and for joedbi.
+// The output of blame, for the tool and for joedbi.
 
 namespace joedb::inline v1 {
 
-// Of what the writers are wanted: of a table, a record, or one of its values.
+// The object of a blame: a table, a record, or one value of a record.
 struct Blamed {
   std::string table;
   std::optional<Record_Id> record = {};
-  std::string field = {};   // empty: all
-  bool has_fields = false;  // of a table: a line for each value
+  std::string field = {};   // empty: all fields
+  bool has_fields = false;  // for a table: one line per value
 };
 
 struct Blame_Line {
   Record_Id record;
   const Field* field = nullptr;  // null: the line is about the whole record
-  Values value = {};             // one, of a field
+  Values value = {};             // one value, if the line is about a field
   const Transaction_Info* writer = nullptr;
 };
 
 // Calls f(line) for each line. `database` is the content of the file up to `end`. Throws Exception
-// if there is no such table, record or field; what Blame throws, and what f() throws.
+// if the table, record or field does not exist, and what Blame and f() throw.
 void for_each_blame_line(Abstract_File& file, const Database& database, Offset end,
                          const Blamed& blamed, Recovery recovery,
                          const std::function<void(const Blame_Line&)>& f);
 
-// What a line says in front of the transaction: "3", "3 name \"Ada\"". The id of the record is left
-// out where all lines are of one; long texts are cut unless it is complete.
+// Returns the part of a line before the transaction: "3", "3 name \"Ada\"". Omits the record id
+// unless has_record. Cuts long texts unless is_complete.
 std::string blame_text(const Blame_Line& line, bool has_record, bool is_complete);
 
 }  // namespace joedb::inline v1

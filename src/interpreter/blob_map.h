@@ -9,21 +9,22 @@
 
 namespace joedb::inline v1 {
 
-// The blobs of a journal, and where their bytes are in another one that is made of it. 24 bytes for
-// each blob.
+// Maps the blobs of a journal to the positions of their bytes in another journal made from it.
+// Takes 24 bytes per blob.
 class Blob_Map {
  public:
-  // Blobs are added in the order of their positions. to = 0: it is nowhere, so far.
+  // Adds a blob. Blobs must be added in ascending order of position. `to` is 0 while the blob is
+  // not in the other journal.
   void add(Blob from, Offset to = 0) { places_.push_back({from, to}); }
   std::size_t size() const { return places_.size(); }
   Blob from(std::size_t number) const { return places_[number].from; }
   void set_to(std::size_t number, Offset to) { places_[number].to = to; }
 
-  // Which blob the value refers to, as a whole or in part; nothing if it refers to no blob, like a
-  // null one.
+  // Returns the number of the blob that contains the value; nullopt if there is none, as for a null
+  // value.
   std::optional<std::size_t> find(Blob value) const;
-  // What refers to the same bytes in the other journal. A value that refers to no blob, or to one
-  // that is nowhere, stays as it is.
+  // Returns the value that refers to the same bytes in the other journal. Returns the value
+  // unchanged if it is in no blob, or in one that is not in the other journal.
   Blob moved(Blob value) const;
 
  private:

@@ -12,7 +12,7 @@ namespace joedb::inline v1 {
 
 namespace {
 
-constexpr std::uint64_t base = 0x9e3779b97f4a7c15;  // of window hashes, which roll
+constexpr std::uint64_t base = 0x9e3779b97f4a7c15;  // multiplier of the rolling window hash
 constexpr std::size_t piece_size = std::size_t{1} << 18;
 
 constexpr std::uint64_t byte_of(char c) { return static_cast<unsigned char>(c) + std::uint64_t{1}; }
@@ -23,7 +23,8 @@ std::uint64_t window_hash(std::string_view bytes) {
   return hash;
 }
 
-// Of pieces, so that long texts need not be in memory. Nothing if the file ends before.
+// Hashes piece by piece, so that long texts need not be in memory. Returns nullopt if the file ends
+// before the last byte.
 std::optional<std::uint64_t> hash_of(const Abstract_File& file, Offset position,
                                      std::uint64_t size) {
   std::uint64_t hash = size;
@@ -75,7 +76,7 @@ bool Byte_Search::add(const Abstract_File& file, Offset position, Offset size) {
 
 // ---- searching ----------------------------------------------------------------------------------
 
-// The texts of one size class, by the hash of their windows.
+// The texts of one tier, by the hash of their windows.
 class Byte_Search::Tier {
  public:
   Tier(int number, std::vector<Text> texts)
@@ -97,8 +98,8 @@ class Byte_Search::Tier {
     }
   }
 
-  // bytes[0, before) have been searched, or are before the file; `start` is the offset of bytes[0].
-  // Texts that begin in there, but whose windows do not end there, are found.
+  // Finds the texts whose windows end in bytes[before, size). A window may begin earlier, in bytes
+  // that previous calls have searched. `start` is the offset of bytes[0] in the file.
   void search(const Abstract_File& file, std::string_view bytes, std::size_t before, Offset start,
               const Found& found) {
     for (std::size_t i = before; i < bytes.size(); ++i) {
@@ -123,7 +124,7 @@ class Byte_Search::Tier {
       if (slots_[slot] == 0) return;
       if (texts_[slots_[slot] - 1].window == hash_) break;
     }
-    // Of each size there may be several.
+    // Several sizes, and several texts of each size, may have this window.
     for (std::size_t i = slots_[slot] - 1; i < texts_.size() && texts_[i].window == hash_;) {
       const std::uint64_t size = texts_[i].size;
       const auto hash =
@@ -139,7 +140,7 @@ class Byte_Search::Tier {
 
   const std::size_t window_;
   std::vector<Text> texts_;
-  std::uint64_t out_ = 1;  // what a byte that leaves the window was multiplied with
+  std::uint64_t out_ = 1;  // base to the power of the window size, to remove a byte
   std::vector<std::uint32_t> slots_;
   std::vector<bool> filter_;
   int shift_ = 0, filter_shift_ = 0;
@@ -156,7 +157,7 @@ void Byte_Search::search(const Abstract_File& file, const Found& found) const {
     if (!by_tier[static_cast<std::size_t>(i)].empty())
       tiers.emplace_back(i, std::move(by_tier[static_cast<std::size_t>(i)]));
   if (tiers.empty()) return;
-  // What a window may have of the piece before stands in front of each piece.
+  // Each piece follows the end of the previous one, because a window may span both.
   std::string buffer(largest_window + (std::size_t{1} << 20), '\0');
   std::size_t before = 0;
   for (Offset position = 0;;) {

@@ -10,30 +10,30 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// So many records are shown of a change that has more than `longest_change`.
+// A change of more than `longest_change` records shows only the first `shown_records`.
 constexpr index_t shown_records = 3;
 constexpr index_t longest_change = 20;
-// In bytes.
+// In bytes: a text longer than `longest_text` is cut to at most `shown_text`.
 constexpr std::size_t longest_text = 120;
 constexpr std::size_t shown_text = 100;
-// So much is shown before a difference that is far from the beginning.
+// Number of bytes shown before a difference that is far from the beginning.
 constexpr std::size_t shown_before = 20;
 
 bool is_inside_character(std::string_view text, std::size_t i) {
   return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0u) == 0x80u;
 }
 
-// Before `i`, where a character begins, unless only invalid bytes are there: none has more than
-// three bytes behind the first.
+// Returns the start of the character that contains byte `i`, or `i` if only invalid bytes precede
+// it: a character has at most three bytes after the first.
 std::size_t character_before(std::string_view text, std::size_t i) {
   for (std::size_t steps = 0; steps <= 3 && steps <= i; ++steps)
     if (!is_inside_character(text, i - steps)) return i - steps;
   return i;
 }
 
-// How many bytes a character at the beginning of a text has that controls a terminal, ends a line
-// or changes the order in which others are shown: U+0080 to U+009F, U+2028 to U+202E but for
-// U+202F, U+2066 to U+2069. 0 for others, those of one byte among them.
+// Returns the size in bytes of the character at the beginning of a text if it controls a terminal,
+// ends a line, or changes the order in which other characters are shown: U+0080 to U+009F, U+2028
+// to U+202E, U+2066 to U+2069. Returns 0 for other characters, including those of one byte.
 std::size_t control_size(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -45,7 +45,7 @@ std::size_t control_size(std::string_view text) {
   return is_control ? 3 : 0;
 }
 
-// What two texts have in common, in whole characters.
+// Sizes in bytes of the common beginning and end of two texts, in whole characters.
 struct Common {
   std::size_t prefix = 0;
   std::size_t suffix = 0;
@@ -172,13 +172,13 @@ class Writer {
         },
         value);
   }
-  // A character is not cut.
+  // Cuts a long text between characters.
   void text(std::string_view text) {
     if (style_.is_complete || text.size() <= longest_text) return append_shown(out_, text);
     append_shown(out_, text.substr(0, cut(text, 0)));
     size(text);
   }
-  // Where the part that is shown of a long text ends.
+  // Returns the end of the part of a text that is shown from `first` on.
   std::size_t cut(std::string_view text, std::size_t first) const {
     const std::size_t end = first + shown_text;
     if (style_.is_complete || end >= text.size()) return text.size();
@@ -190,7 +190,7 @@ class Writer {
     out_ += " bytes)";
   }
 
-  // An old and a new text: where they differ, which long ones show, too.
+  // Prints an old and a new text. Long texts are cut around the difference.
   void texts(std::string_view old_text, std::string_view new_text) {
     const Common common = common_parts(old_text, new_text);
     std::size_t first = 0;
@@ -211,7 +211,7 @@ class Writer {
     if (!style_.has_colours || !has_common) {
       append_shown(out_, text.substr(first, end - first));
     } else {
-      // In one pair of quotes.
+      // The parts share one pair of quotes.
       const auto add = [&](std::size_t from, std::size_t to) {
         std::string part;
         append_shown(part, text.substr(from, to - from));
@@ -316,7 +316,7 @@ void append_plain(std::string& out, std::string_view text) {
 }
 
 void append_shown(std::string& out, std::string_view text) {
-  constexpr std::string_view first_bytes = "\xc2\xe2";  // of controls
+  constexpr std::string_view first_bytes = "\xc2\xe2";  // of control characters
   if (text.find_first_of(first_bytes) == text.npos) return append_quoted(out, text);
   std::string quoted;
   append_quoted(quoted, text);

@@ -8,23 +8,23 @@
 
 namespace joedb::inline v1 {
 
-// What `help COMMAND` says, and what the tabulator key offers. The pages of the tools in
-// docs/reference say the same: tests/docs/help.py compares them.
+// Help for a command: `help COMMAND` shows it, and completion by the tab key uses it. The pages of
+// the tools in docs/reference say the same: tests/docs/help.py compares them.
 struct Command_Help {
   std::string_view name;
-  // What its arguments are, in this order, for completion: table, field, record, new_record, row (a
-  // value for each field), value, type, condition, command, setting, setting_value; new and number,
-  // which cannot be completed; or the words that it may be, separated by |. The last one, with
-  // three dots, may be repeated.
+  // Kinds of its arguments in order, for completion: table, field, record, new_record, row (a value
+  // for each field), value, type, condition, command, setting, setting_value; new and number, which
+  // cannot be completed; or the possible words, separated by |. The last kind may be repeated if
+  // three dots follow it.
   std::string_view arguments;
   std::string_view summary;
-  std::string_view examples;  // lines
+  std::string_view examples;  // whole lines
 };
 
-// The commands of joedbi.
+// Returns the help for the commands of joedbi.
 std::span<const Command_Help> interpreter_help();
 
-// Prints the help for a command that is written in these ways, like "table <table_name>".
+// Prints the help for a command. `forms` are the ways to write it, like "table <table_name>".
 void print_command_help(std::ostream& out, const std::vector<std::string_view>& forms,
                         const Command_Help& help);
 

@@ -102,7 +102,7 @@ const Command_Help* Command_Loop::find_help(std::string_view name) const {
   return nullptr;
 }
 
-// The names that people know from SQLite.
+// Translates the command names of SQLite.
 static std::string_view without_sqlite(std::string_view name) {
   if (name == ".help") return "help";
   if (name == ".exit" || name == ".quit") return "quit";
@@ -189,7 +189,7 @@ std::string Command_Loop::shown_prompt() const {
 
 void Command_Loop::run_line(std::string_view line, std::ostream& out) {
   try {
-    line_ = line;  // a command may read more lines
+    line_ = line;  // a copy: the command may read more lines
     execute(line_, out);
   } catch (const Display_Stopped& stopped) {
     if (*stopped.what() != 0) out << '\n' << stopped.what() << '\n';
@@ -202,7 +202,7 @@ void Command_Loop::run_line(std::string_view line, std::ostream& out) {
   if (settings_.is_echoing) answer(out);
 }
 
-// In one piece, which is faster, unless the line is long: that could take memory.
+// Answers in one piece, which is faster, unless the line is long: a copy could take much memory.
 void Command_Loop::answer(std::ostream& out) {
   constexpr std::size_t longest_piece = 4096;
   if (line_.size() > longest_piece) {
@@ -290,11 +290,11 @@ std::vector<std::string> Command_Loop::command_names() const {
 
 // ---- completion ---------------------------------------------------------------------------------
 
-// The kind of argument number `i` (from 0) of the command that the line begins with.
+// Returns the kind of the argument after `words`, which begin with the command.
 static std::string_view kind_of_argument(std::string_view kinds,
                                          const std::vector<std::string_view>& words) {
   std::size_t i = words.size() - 1;
-  // "references TABLE" is one argument, which has two words.
+  // "references TABLE" is one argument, but two words.
   if (words[0] == "add_field" && words.size() > 3 && words[3] == "references") {
     if (i == 3) return "table";
     if (i > 3) --i;

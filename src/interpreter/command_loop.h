@@ -17,18 +17,19 @@
 
 namespace joedb::inline v1 {
 
-// Something that can be typed.
+// A command that users can type.
 struct Interpreter_Command {
-  std::string_view names;  // "help|?": any of them
+  std::string_view names;  // "help|?": all its names
   std::string_view help;   // "help|?": its line in the list of commands
-  // Reads its arguments, all of them before it changes anything, and prints to the stream. An
-  // Exception is shown to the user.
+  // Reads all arguments before it changes anything. Prints to the stream. An Exception is shown to
+  // the user.
   std::function<void(Line_Reader&, std::ostream&)> run;
-  // It only shows things: on a screen page by page, until the user stops it.
+  // True if the command only shows things. A screen shows its output page by page, until the user
+  // stops it.
   bool is_display = false;
 };
 
-// run() of a command without arguments: f() or f(stream).
+// Returns a run() for a command without arguments. Calls f() or f(stream).
 template <class F>
 auto without_arguments(F f) {
   return [f](Line_Reader& in, [[maybe_unused]] std::ostream& out) {
@@ -40,37 +41,40 @@ auto without_arguments(F f) {
   };
 }
 
-// Commands that are shown together by help.
+// Commands that help lists together.
 struct Command_Group {
   std::string_view title;
   std::vector<Interpreter_Command> commands;
-  std::string_view notes = "";  // whole lines behind them
+  std::string_view notes = "";  // whole lines, listed after the commands
 };
 
-// Reads lines and runs the command that each begins with, until the end of the input or a command
-// says so. Which commands there are is up to the owner; those about the loop itself are built in.
+// Reads lines, and runs the command that each line begins with, until the end of the input or until
+// a command ends the loop. The owner of the loop adds commands; those about the loop itself are
+// built in.
 //
 // Empty lines, and lines whose first word begins with #, do nothing. A command that succeeds is
-// answered by "OK: LINE"; one that fails, also for lack of memory, by "Error: TEXT" and
-// "Line N: LINE", and the next line is read. One that the user stops is answered by "stopped".
+// answered by "OK: LINE". A command that fails, also for lack of memory, is answered by
+// "Error: TEXT" and "Line N: LINE", and the loop continues with the next line. A command that the
+// user stops is answered by "stopped".
 class Command_Loop {
  public:
   struct Settings {
     bool is_echoing = true;     // answers "OK: LINE"
     bool is_prompting = false;  // shows a prompt before each line
     bool is_bailing = false;    // ends at the first error
-    // As joedb 10: lines are read leniently (Reading::classic), errors begin with
-    // "Exception caught: ", lines are counted from the start of a nested loop, SQL is one statement
-    // for each value; commands that joedb 10 does not have, and the names of SQLite, are unknown.
+    // Behaves like joedb 10: lines are read leniently (Reading::classic), errors begin with
+    // "Exception caught: ", lines are counted from the start of a nested loop, the command sql
+    // writes one statement per value, and commands that joedb 10 does not have, and the command
+    // names of SQLite, are unknown.
     bool is_classic = false;
-    // Nested loops have the same.
+    // Shared with nested loops.
     std::shared_ptr<Display> display = std::make_shared<Display>();
   };
 
-  // Why the loop has ended.
+  // Reason why the loop ended.
   enum class End { end_of_input, quit, abort, rollback, error };
 
-  // `prompt` gives the text of the prompt.
+  // `prompt` returns the text of the prompt.
   Command_Loop(Settings settings, std::function<std::string()> prompt);
   Command_Loop(const Command_Loop&) = delete;
   Command_Loop& operator=(const Command_Loop&) = delete;
@@ -79,40 +83,41 @@ class Command_Loop {
   Display& display() const { return *settings_.display; }
 
   void add_group(Command_Group group);
-  // Help for commands, which must outlive the loop. What was added last comes first, where two are
-  // about the same name; that of joedbi is there from the beginning.
+  // Adds help for commands. `help` must outlive the loop. If several entries have the same name,
+  // the one added last wins. The help of joedbi is there from the beginning.
   void add_help(std::span<const Command_Help> help) { help_.push_back(help); }
-  // For completion: what an argument of this kind (Command_Help) may be that begins with `prefix`.
-  // `words` are those before it, the command first.
+  // For completion: returns the words that begin with `prefix` and may be an argument of this kind
+  // (Command_Help). `words` are the words before it, beginning with the command.
   using Arguments = std::function<Completions(
       std::string_view kind, const std::vector<std::string_view>& words, std::string_view prefix)>;
   void set_completions(Arguments arguments) { arguments_ = std::move(arguments); }
 
-  // Throws Exception when the answers can no longer be written, unless they never could.
+  // Runs commands until the loop ends, and returns the reason. Throws Exception when writing to
+  // `out` fails, unless `out` had failed before the call.
   End run(Line_Source& in, std::ostream& out);
 
-  // The commands that failed, with those of nested loops.
+  // The failed commands, including those of nested loops.
   struct Failures {
     std::size_t count = 0;
     std::size_t line_number = 0;  // of the last one
-    std::string text = {};        // of the last one: what was wrong
-    std::string line = {};        // its beginning
+    std::string text = {};        // error message of the last one
+    std::string line = {};        // beginning of the line of the last one
     // "TEXT\nLine N: LINE"
     std::string message() const;
   };
   const Failures& failures() const { return failures_; }
-  // For commands that have run another loop on the same input.
+  // Adds the failures of a nested loop on the same input. For the command that ran it.
   void add(const Failures& nested);
 
-  // For commands: the loop ends when this one is done.
+  // Ends the loop after the current command. For commands.
   void end(End why) { end_ = why; }
-  // For commands that start another loop on the same input.
+  // For commands that run a nested loop on the same input.
   Line_Source& input() { return *in_; }
 
   void print_help(std::ostream& out) const;
   Completions complete(std::string_view line) const;
 
-  // Null if there is none.
+  // Returns null if the command has no help.
   const Command_Help* find_help(std::string_view name) const;
   std::vector<std::string> command_names() const;
 
@@ -137,18 +142,18 @@ class Command_Loop {
   std::vector<std::span<const Command_Help>> help_{interpreter_help()};
   Arguments arguments_;
 
-  // While it runs:
+  // State of run():
   Line_Source* in_ = nullptr;
   std::string line_;
   std::size_t line_number_ = 0;
   End end_ = End::end_of_input;
-  std::string_view last_name_;  // of the command before: there are often many of a kind
+  std::string_view last_name_;  // previous command: the same one often follows
   const Interpreter_Command* last_command_ = nullptr;
   std::string answer_;
   Failures failures_;
 };
 
-// What the command `about` prints.
+// Returns the output of the command `about`.
 std::string about_text();
 
 }  // namespace joedb::inline v1

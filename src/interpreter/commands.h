@@ -10,25 +10,25 @@
 #include "interpreter/command_loop.h"
 #include "joedb/table/writable_database.h"
 
-// The commands of joedbi, group by group. What they work on must outlive the loop.
+// The commands of joedbi, group by group. The objects that they work on must outlive the loop.
 
 namespace joedb::inline v1 {
 
 struct Command_Options {
-  // No record id may be larger, and no vector as large. 0: what the journal allows
+  // Largest record id; vectors must be smaller than this. 0: the limit of the journal
   // (Database::free_rows_of_journal).
   index_t max_record_id = 0;
-  bool has_limit_option = false;  // somebody can set it: --max_record_id
-  // Seconds since 1970.
+  bool has_limit_option = false;  // the tool has the option --max_record_id
+  // Returns the current time in seconds since 1970.
   std::function<std::int64_t()> now = [] { return std::int64_t{std::time(nullptr)}; };
-  // Called by the commands that write a checkpoint, before they do.
+  // Called by the commands that write a checkpoint, before they write it.
   std::function<void()> before_checkpoint = [] {};
 };
 
 // ---- groups -------------------------------------------------------------------------------------
 
-// timestamp, comment, …, checkpoints and blobs. A Journal is a Writable_Database, or has the same
-// functions. After a rollback, `after_rollback` is called.
+// timestamp, comment, …, checkpoints and blobs. Journal is Writable_Database, or a class with the
+// same functions. Calls `after_rollback` after each command rollback.
 template <class Journal>
 void add_journal_commands(
     Command_Loop& loop, Journal& journal, const Command_Options& options,
@@ -49,31 +49,31 @@ void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read
 
 // ---- for commands -------------------------------------------------------------------------------
 
-// Reads the name of a table, of a field; throws Data_Error if there is no such thing.
+// Read the name of a table or field. Throw Data_Error if it does not exist.
 const Table& read_table(Line_Reader& in, const Database& database);
 Field_Id read_field(Line_Reader& in, const Table& table);
-// The error about the word that was read last.
+// Returns the error for an unknown table. `name` must be the word that was read last.
 Data_Error no_such_table(const Line_Reader& in, const Database& database, std::string_view name);
 
-// What the command `find` does, behind its name.
+// Runs the command `find`, whose name has been read.
 void find_records(Line_Reader& in, std::ostream& out, const Database& database,
                   const Display& display);
-// What may stand between a field and a value there.
+// Operators that may be between a field and a value of `find`.
 inline constexpr std::string_view find_operators[] = {
     "=", "!=", "<", "<=", ">", ">=", "begins", "contains"};
 bool is_find_operator(std::string_view word);
 
-// What the command `describe` prints: all tables, or one.
+// Print the output of the command `describe`: for all tables, or for one.
 void describe(std::ostream& out, const Database& database, const Display& display);
 void describe(std::ostream& out, const Database& database, const Table& table,
               const Display& display);
 
-// Reads the seconds of a time stamp; now() if none are given. The same time may follow as text, as
-// Command_Writer prints it.
+// Reads the seconds of a time stamp; returns now() if the line has none. The same time may follow
+// as text, in the format of Command_Writer.
 std::int64_t read_timestamp(Line_Reader& in, const std::function<std::int64_t()>& now);
 
-// Reads a value that a journal can hold; throws Data_Error for any other reference or blob.
-// Classic: any negative reference is null.
+// Reads a value that a journal can hold. Throws Data_Error for a reference or blob that it cannot
+// hold. With Reading::classic, any negative reference is null.
 template <Field_Value T>
 T read_field_value(Line_Reader& in) {
   return in.read_value<T>();

@@ -54,8 +54,8 @@ class Completer_Of_Names {
       if (field.column) result_.add(prefix_, field.name);
   }
 
-  // Those that begin with the digits typed so far. Ids are looked at in the order of their number
-  // of digits, and not too many of them: most may be free.
+  // Adds the ids that begin with the digits typed so far. Visits ids by their number of digits, and
+  // gives up after `tries` ids, because most of them may be free.
   void add_records(const Table& table) {
     index_t first = 0;
     const bool is_number =
@@ -78,7 +78,7 @@ class Completer_Of_Names {
     }
   }
 
-  // Those whose name begins with what was typed, among the first.
+  // Adds the records below `end` whose names begin with the typed text.
   void add_records_named(const Table& table, index_t end, Reference_Names& names) {
     result_.is_by_note = true;
     for (index_t id = 0; id < end && !result_.is_cut; ++id) {
@@ -103,7 +103,7 @@ class Completer_Of_Names {
       if (field.column && values_before-- == 0) return add_value(field);
   }
 
-  // The last word that is the name of a field says what value follows.
+  // The fourth word is the field that gets the value: update TABLE ID FIELD VALUE.
   void add_value_of_named_field(const Table& table) {
     if (words_.front() == "add_field") return add_value_of_typed_field();
     if (words_.size() < 4) return;

@@ -10,9 +10,10 @@
 
 namespace joedb::inline v1 {
 
-// What the argument may be that is being typed: `kind` as in Command_Help; `words` are those
-// before it, the command first, and `prefix` is its beginning. Names of the schema; ids of existing
-// records, with the name of the record; values of booleans and references.
+// Returns the candidates for the argument that is being typed. `kind` is as in Command_Help,
+// `words` are the words before it, beginning with the command, and `prefix` is its beginning.
+// Candidates are names of the schema; ids of existing records, with their names; and values of
+// booleans and references.
 Completions complete_from(const Database& database, std::string_view kind,
                           const std::vector<std::string_view>& words, std::string_view prefix);
 

@@ -8,13 +8,13 @@
 
 namespace joedb::inline v1 {
 
-// A conflict as text for people, without a line end: "person 0 age is 38, not 37". Control
-// characters do not reach the terminal.
+// Returns a conflict as text for people, without a line end: "person 0 age is 38, not 37". Control
+// characters are escaped.
 std::string conflict_text(const Change_Conflict& conflict);
 
-// A line for each conflict of the plan.
+// Prints one line per conflict of the plan.
 void print_conflicts(std::ostream& out, const Plan& plan);
-// The message that a plan is not possible.
+// Returns the message for a plan that is not possible. is_theirs: --theirs was given.
 std::string refusal_text(const Plan& plan, bool is_theirs);
 
 }  // namespace joedb::inline v1

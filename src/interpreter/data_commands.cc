@@ -57,7 +57,7 @@ struct Row_Value {
       value;
 };
 
-// Remembers which table the command before was about: there are often many about the same.
+// Remembers the table of the previous command: consecutive commands often use the same one.
 class Data_Commands {
  public:
   Data_Commands(Writable_Database& database, const Command_Options& options)
@@ -150,7 +150,8 @@ class Data_Commands {
     return id < 0 ? Record_Id() : Record_Id(id);
   }
 
-  // Classic: the command has done what it could.
+  // Throws Data_Error if Reading::classic has failed to read the line; strict reading throws by
+  // itself.
   static void require_read(const Line_Reader& in) {
     if (in.has_failed()) throw Data_Error("failed parsing value");
   }
@@ -159,7 +160,7 @@ class Data_Commands {
     return table.find_field(field)->column->type().code;
   }
 
-  // A value for each field, or none. Classic: up to the first that cannot be read.
+  // Reads a value for each field, or none. With Reading::classic, reads up to the first failure.
   void read_row(Line_Reader& in, const Table& table) {
     row_.clear();
     std::uint16_t field_id = 0;
@@ -176,7 +177,8 @@ class Data_Commands {
     in.require_end();
   }
 
-  // All of it or nothing: if there is no memory for a value, the record is deleted again.
+  // Inserts the record with all values, or not at all: if there is no memory for a value, the
+  // record is deleted again.
   void insert(const Insert& entry, const Table& table) {
     if (!table.indexes().empty() && !row_.empty()) {
       std::vector<New_Value> keys;
@@ -202,15 +204,16 @@ class Data_Commands {
     database_.get_database().note_journal_size(database_.get_journal().get_position());
   }
 
-  // A vector of records that no values may ever follow must not be longer than the journal allows:
-  // it could not be read back. max_record_id, if given, is the limit instead.
+  // Limits a vector of records to the number of records without values that the journal allows:
+  // values may never follow, and a longer vector could not be read back. max_record_id, if given,
+  // is the limit instead.
   void require_room(const Table& table, index_t id, index_t size) {
     if (max_record_id_ > 0) {
       if (id >= max_record_id_ || size >= max_record_id_)
         throw Data_Error("insert_vector: null record_id, or too big");
       return;
     }
-    if (id < 0 || size < 0) return;  // another error
+    if (id < 0 || size < 0) return;  // another error, when the entry is written
     note_journal_size();
     const index_t skipped = std::max<index_t>(id - table.records().size(), 0);
     const index_t room = database_.get_database().budget().skip;
@@ -237,7 +240,7 @@ class Data_Commands {
   const index_t max_record_id_;
   const bool has_limit_option_;
   Table_Id last_table_;
-  std::vector<Row_Value> row_;  // of the present command
+  std::vector<Row_Value> row_;  // values of the current command
 };
 
 }  // namespace

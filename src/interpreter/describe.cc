@@ -21,7 +21,7 @@ std::string type_text(const Type& type, const Database& database) {
   return "references " + (table != nullptr ? table->name() : "a table that was dropped");
 }
 
-// "unique city_by_name (name)"
+// Returns "unique city_by_name (name)".
 std::string index_text(const Index& index, const Table& table) {
   const Index_Definition& definition = index.definition();
   std::string text = (definition.is_unique ? "unique " : "") + definition.name + " (";
@@ -33,7 +33,7 @@ std::string index_text(const Index& index, const Table& table) {
   return text + ')';
 }
 
-// Lines of a few columns, each as wide as its widest cell; the first is a heading.
+// A text table in which each column is as wide as its widest cell. The first row is the heading.
 class Grid {
  public:
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }

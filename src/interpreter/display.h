@@ -8,17 +8,18 @@
 #include "joedb/base/error.h"
 #include "joedb/base/ids.h"
 
-// How commands show things.
+// Settings of the commands that show things, and the screen that they show them on.
 
 namespace joedb::inline v1 {
 
-// The user wants no more of what is being shown. The text is for the user, and may be empty.
+// Thrown when the user stops a command that shows things. The text is for the user, and may be
+// empty.
 class Display_Stopped : public Exception {
  public:
   using Exception::Exception;
 };
 
-// A terminal, with a user who may interrupt what is being shown. Used by one thread.
+// A terminal, with a user who may interrupt the output. Used by one thread.
 class Screen {
  public:
   virtual ~Screen() = default;
@@ -29,23 +30,23 @@ class Screen {
   };
   virtual Size size() const = 0;
 
-  // Throws Display_Stopped if the user has interrupted the present command. Commands that show
-  // things call it at least every few milliseconds, also while they show nothing yet.
+  // Throws Display_Stopped if the user has interrupted the current command. Commands that show
+  // things call it at least every few milliseconds, even while they have no output yet.
   virtual void check() = 0;
 
-  // For what one command shows. Writing to the stream throws what check() throws. With `has_pager`,
-  // text that is longer than the screen goes through the user's pager.
+  // Begins the output of one command. Writing to the returned stream throws what check() throws.
+  // With `has_pager`, text that is longer than the screen is shown in the user's pager.
   virtual std::ostream& begin_page(bool has_pager) = 0;
-  // Returns when the user has left the pager.
+  // Ends the output. Returns when the user has left the pager.
   virtual void end_page() = 0;
 };
 
 struct Display {
-  Screen* screen = nullptr;  // null: nobody is watching
+  Screen* screen = nullptr;  // null: the output is not on a terminal
   bool has_colours = false;
-  bool has_reference_names = false;  // references are shown with the name of their record
+  bool has_reference_names = false;  // references are shown with the names of their records
   bool has_pager = false;
-  index_t limit = 0;  // so many records are shown of a table; 0: all
+  index_t limit = 0;  // number of records shown of a table; 0: all
 
   void check() const {
     if (screen != nullptr) screen->check();

@@ -41,7 +41,7 @@ namespace {
 
 // ---- table --------------------------------------------------------------------------------------
 
-// Where the table goes on.
+// Prints the command that shows the rest of the table.
 void show_rest(std::ostream& out, const Table& table, const Table_Printer::Rest& rest,
                const Row_Style& style) {
   if (rest.count == 0) return;
@@ -73,7 +73,7 @@ void show_table(Line_Reader& in, std::ostream& out, const Database& database,
   show_rest(out, table, printer.rest(), style);
 }
 
-// The record of the command; null: of none in particular.
+// Reads the record of the command; null if no record is given.
 Record_Id read_shown_record(Line_Reader& in) {
   const std::int64_t id = in.read_integer_or(-1, "record id");
   in.require_end();

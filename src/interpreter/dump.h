@@ -7,12 +7,12 @@
 #include "joedb/table/database.h"
 #include "table/record_runs.h"
 
-// The content of a database as entries, for the handlers of entry_text.h among others. Tables and
-// fields are numbered anew, without those that were dropped; records keep their ids.
+// The content of a database as entries, for example for the handlers of entry_text.h. Tables and
+// fields are renumbered without the dropped ones; records keep their ids.
 
 namespace joedb::inline v1 {
 
-// The tables that are left, in the order of their ids.
+// Returns the tables that were not dropped, in the order of their ids.
 inline std::vector<const Table*> live_tables(const Database& database) {
   std::vector<const Table*> result;
   for (const auto& table : database.tables())
@@ -20,7 +20,7 @@ inline std::vector<const Table*> live_tables(const Database& database) {
   return result;
 }
 
-// Calls f(new_id, field) for the fields that are left.
+// Calls f(new_id, field) for each field that was not dropped. New ids are consecutive from 1.
 template <class F>
 void for_each_live_field(const Table& table, F&& f) {
   std::uint16_t id = 0;
@@ -28,7 +28,8 @@ void for_each_live_field(const Table& table, F&& f) {
     if (field.column) f(Field_Id(++id), field);
 }
 
-// All tables, then all fields. A reference to a dropped table becomes one to table 0.
+// Passes all tables, then all fields, to the handler. A reference to a dropped table becomes a
+// reference to table 0.
 template <class Handler>
 void dump_schema(const Database& database, Handler&& handler) {
   std::vector<Table_Id> new_ids(database.tables().size() + 1);
@@ -47,8 +48,9 @@ void dump_schema(const Database& database, Handler&& handler) {
   }
 }
 
-// For each table all records, then, field by field, all values. Large tables come in parts: so many
-// records without values are never more than a journal may have (Database::free_rows_of_journal).
+// Passes to the handler, for each table, all records, then, field by field, all values. Large
+// tables are split into parts, so that the number of records without values never exceeds the limit
+// of a journal (Database::free_rows_of_journal).
 inline constexpr index_t rows_of_a_part = index_t{1} << 22;
 template <class Handler>
 void dump_data(const Database& database, Handler&& handler) {

@@ -17,12 +17,13 @@ namespace {
 
 constexpr std::string_view null_word = "null";
 
-// Replaces escapes of one form by those of another; both are a backslash and more.
+// Two forms of an escape. Both begin with a backslash.
 struct Escape {
   std::string_view name, octal;
 };
 constexpr Escape escapes[] = {{"\\n", "\\012"}, {"\\t", "\\011"}, {"\\r", "\\015"}};
 
+// Replaces the escapes of one form by those of the other.
 std::string with_escapes(std::string_view text, std::string_view Escape::*from,
                          std::string_view Escape::*to) {
   std::string result;
@@ -59,7 +60,7 @@ std::string value_text(const Column_Base& column, index_t id) {
   });
 }
 
-// Calls f with the value of a word. Throws Data_Error.
+// Calls f with the value of a word. Throws Data_Error if the word is not a value of this type.
 template <Field_Value T, class F>
 void with_value(std::string_view word, F f) {
   if constexpr (std::is_same_v<T, Record_Id>)
@@ -73,7 +74,8 @@ void with_value(std::string_view word, F f) {
   f(value);
 }
 
-// A text in a line is one word, and so is what stands directly behind its closing quote.
+// Splits a line into words. A quoted text and any characters directly after its closing quote are
+// one word.
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view spaces = " \t\r\v\f";
   std::vector<std::string_view> words;
@@ -100,7 +102,7 @@ std::string type_text(const Database& database, const Type& type) {
   return text + ' ' + (referenced ? referenced->name() : "__unknown_table__");
 }
 
-// Whether it is the message of a Line_Reader: then without its column.
+// Removes the column from the message of a Line_Reader: "column N: TEXT".
 std::string without_column(std::string_view text) {
   const std::size_t end = text.find(": ");
   const bool has_column = text.starts_with("column ") && end != text.npos;
@@ -335,7 +337,8 @@ void Edited_Text::match_field(Edited_Table& table, Edited_Field& field) {
     problem("there is no table " + std::string(field.referenced));
 }
 
-// A table that got another name, and lacks the word was, would be dropped.
+// The referenced table must be in the text: without the word `was`, a renamed table would be
+// dropped.
 void Edited_Text::require_referenced(const Edited_Field& field, const Type& old) {
   const Table* const table =
       old.code == Type_Code::reference ? database_.find_table(old.referenced) : nullptr;
@@ -373,7 +376,7 @@ void Edited_Text::check_rows(const Edited_Table& table) {
   }
 }
 
-// The text of a value before, or nothing.
+// Returns the old text of a value; empty if there was none.
 static std::string old_text(const Table* table, index_t record, Field_Id field) {
   if (table == nullptr || field.is_null() || !table->records().is_used(record)) return "";
   return value_text(*table->find_field(field)->column, record);
@@ -383,7 +386,7 @@ static void require_blob(Blob blob) {
   if (blob != Blob()) throw Data_Error("the place of a blob cannot be edited; 0,0 is an empty one");
 }
 
-// Throws Data_Error.
+// Throws Data_Error if the word is not a value of this type.
 static void require_value(Type_Code type, std::string_view word) {
   visit_type(type, [&]<class T>(std::type_identity<T>) {
     with_value<T>(word, [](T value) {
@@ -408,6 +411,7 @@ void Edited_Text::check_row(const Edited_Table& table, const Edited_Row& row) {
   std::size_t next = 0;
   for (const Edited_Field& field : table.fields) {
     const std::string_view word = field.has_initial ? field.initial : row.words[next++];
+    // Unchanged text is always valid, even that of a blob.
     if (word == old_text(table.old, row.id, field.id)) continue;
     try {
       require_value(field.code, word);
@@ -447,7 +451,7 @@ class Edited_Text::Applier {
   }
 
  private:
-  // What is no longer there goes first, so that its name is free.
+  // Drops come first, so that their names are free.
   void drop(const Table& table) {
     if (text_.only_ != nullptr && text_.only_ != &table) return;
     const auto edited = std::find_if(text_.tables_.begin(), text_.tables_.end(),
@@ -504,7 +508,7 @@ class Edited_Text::Applier {
     return *sink_.database().find_table(table.name);
   }
 
-  // Records that are gone, those that stay, those with a new id, those without one.
+  // Deletes the missing records, writes those with an id, and then inserts those without one.
   void write_rows(const Edited_Table& edited) {
     const Table& table = find(edited);
     std::set<index_t> ids;
@@ -548,7 +552,7 @@ class Edited_Text::Applier {
     }
   }
 
-  // To the last bit: 0 and -0 are different, and a nan is the same as itself.
+  // Compares to the last bit: 0 and -0 differ, and a nan equals itself.
   template <class T>
   static bool is_same(const T& a, const T& b) {
     if constexpr (std::is_floating_point_v<T>)

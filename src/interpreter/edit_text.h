@@ -9,7 +9,7 @@
 #include "interpreter/entry_text.h"
 #include "joedb/table/writable_database.h"
 
-// The content of a database as a text that people change, and what they changed as entries.
+// The content of a database as a text that people edit, and the edits as entries.
 //
 //     table person
 //     field name string
@@ -19,21 +19,20 @@
 //     1     "Bob"  0
 //     end
 //
-// A line with # is a comment, `end` the last line. A text that came from a database and is read
-// back against the same one gives no entries, whatever the values are: a value whose text is the
-// same has not changed.
+// A line with # is a comment, and `end` is the last line. A text that is read back against the
+// database that it came from yields no entries, for any values: a value has changed only if its
+// text has.
 
 namespace joedb::inline v1 {
 
-// All tables, or one.
+// Returns the text of all tables, or of one.
 std::string edit_text(const Database& database, const Table* only = nullptr);
 
-// Where changes go: to a database and its journal, or to a database that is thrown away, and to a
-// printer.
+// The destination of changes: a database and its journal, or a temporary database and a printer.
 class Change_Sink {
  public:
   explicit Change_Sink(Writable_Database& writable) : writable_(&writable) {}
-  // The printer is told of the schema that the database has.
+  // Tells the printer the schema of the database, so that it knows the names.
   Change_Sink(Database& database, Command_Writer& printer);
 
   const Database& database() const { return writable_ ? writable_->get_database() : *database_; }
@@ -47,7 +46,7 @@ class Change_Sink {
     }
     ++count_;
   }
-  // How many entries were written.
+  // Number of entries written.
   index_t count() const { return count_; }
 
  private:
@@ -57,20 +56,20 @@ class Change_Sink {
   index_t count_ = 0;
 };
 
-// What is wrong in a line of the text.
+// A problem in a line of the text.
 struct Edit_Problem {
   std::size_t line;  // from 1
   std::string what;
 };
 
-// A change that did not fit the database. Those before it were written.
+// Thrown when a change does not fit the database. The changes before it were written.
 class Edit_Error : public Exception {
  public:
   Edit_Error(std::size_t place, const std::string& what) : Exception(what), line(place) {}
   const std::size_t line;
 };
 
-// What was done, for people.
+// Numbers of changes, for people.
 struct Edit_Summary {
   index_t values = 0;
   index_t inserted = 0;
@@ -78,18 +77,18 @@ struct Edit_Summary {
   index_t schema = 0;  // changes of tables and fields
 };
 
-// A text that was edited.
+// A text that was edited, compared with a database.
 class Edited_Text {
  public:
-  // Compares it with a database, in which it may change only the table `only`, if there is one. All
-  // three must outlive this, and the database must not change but by apply().
+  // `only`: the only table that the text may change; null: all. All arguments must outlive this
+  // object. Only apply() may change the database.
   Edited_Text(std::string_view text, const Database& database, const Table* only = nullptr);
 
-  // In the order of the lines, the first of them. If there are any, nothing else may be called.
+  // The first problems, in the order of lines. If there are any, no other function may be called.
   const std::vector<Edit_Problem>& problems() const { return problems_; }
 
-  // Writes what is different, to a database with the same content. Throws Edit_Error, and what
-  // writing throws otherwise.
+  // Writes the differences to a database with the same content. Throws Edit_Error for a change that
+  // does not fit, and whatever else writing throws.
   Edit_Summary apply(Change_Sink& sink) const;
 
  private:
@@ -98,18 +97,18 @@ class Edited_Text {
     std::string_view name, old_name, type, referenced;
     bool has_initial = false;
     std::string_view initial;
-    Field_Id id;  // null: it is new
+    Field_Id id;  // null: a new field
     Type_Code code = Type_Code::none;
   };
   struct Edited_Row {
     std::size_t line;
-    index_t id;  // -1: the next
+    index_t id;  // -1: the next one
     std::vector<std::string_view> words;
   };
   struct Edited_Table {
     std::size_t line;
     std::string_view name, old_name;
-    const Table* old = nullptr;  // null: it is new
+    const Table* old = nullptr;  // null: a new table
     std::vector<Edited_Field> fields;
     std::vector<Edited_Row> rows;
   };

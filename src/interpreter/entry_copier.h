@@ -13,7 +13,7 @@
 
 namespace joedb::inline v1 {
 
-// Appends a blob of another file. Throws Corruption_Error if that ends before the blob.
+// Appends a blob of another file. Throws Corruption_Error if the file ends inside the blob.
 inline Blob copy_blob(const Abstract_File& file, Blob blob, Writable_Journal& journal) {
   Offset position = blob.get_position();
   return journal.append_blob(blob.get_size(), [&](char* data, std::size_t size) {
@@ -23,8 +23,8 @@ inline Blob copy_blob(const Abstract_File& file, Blob blob, Writable_Journal& jo
   });
 }
 
-// Where the positions that tags name are in the copy: 0 for those that are not there (yet). It is a
-// handler that collects them.
+// A handler that collects the positions that tags name, and maps them to positions in the copy: 0
+// if the position is not in the copy, or not yet.
 class Tag_Positions : public Ignore_Entries {
  public:
   using Ignore_Entries::operator();
@@ -33,8 +33,8 @@ class Tag_Positions : public Ignore_Entries {
     if (tag && tag->position) positions_.emplace(*tag->position, 0);
   }
 
-  // Calls replay(position) again and again, at last with `end`: it replays the journal up to there,
-  // and appends the entries to the copy.
+  // Calls replay(position) for each tagged position in ascending order, and finally replay(end).
+  // replay() must replay the journal up to that position, and append the entries to the copy.
   template <class Replay>
   void copy(const Readonly_Journal& journal, Offset end, const Writable_Journal& to,
             Replay replay) {
@@ -46,7 +46,8 @@ class Tag_Positions : public Ignore_Entries {
     replay(end);
   }
 
-  // The comment as it should be in the copy. A tag of what is not there is removed.
+  // Returns the text of the comment for the copy. A tag of a position that is not in the copy
+  // becomes its removal.
   std::string moved(const Comment& comment) const {
     const auto tag = parse_tag(comment.text);
     if (!tag || !tag->position) return std::string(comment.text);
@@ -59,12 +60,13 @@ class Tag_Positions : public Ignore_Entries {
   std::map<Offset, Offset> positions_;
 };
 
-// A handler that appends entries of one journal to another one: with the same meaning, and values
-// of blobs, and tags, say where these are there. A value that is in no blob before it stays.
+// A handler that appends the entries of one journal to another with the same meaning: values of
+// blobs and tags get the positions in the other journal. A value that is in no earlier blob is
+// unchanged.
 class Entry_Copier {
  public:
-  // `from` is the file that the entries come from. All must outlive the copier. Without tags,
-  // comments stay as they are.
+  // `from` is the file of the entries. All arguments must outlive the copier. If `tags` is null,
+  // comments are copied unchanged.
   Entry_Copier(const Abstract_File& from, Writable_Journal& to, Blob_Map& blobs,
                const Tag_Positions* tags)
       : from_(from), to_(to), blobs_(blobs), tags_(tags) {}
@@ -99,7 +101,7 @@ class Entry_Copier {
     }
   }
 
-  // Values that are in no blob before them.
+  // Number of values that are in no earlier blob.
   std::int64_t unknown_blobs() const { return unknown_blobs_; }
 
  private:

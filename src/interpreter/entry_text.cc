@@ -24,7 +24,7 @@ namespace {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// A name that an entry gives, which may be no identifier: then an error follows.
+// Appends the name in an entry. It may be invalid, because it is printed before it is checked.
 void append_name(std::string& out, std::string_view name) {
   if (std::none_of(name.begin(), name.end(), is_control))
     out += name;
@@ -32,7 +32,7 @@ void append_name(std::string& out, std::string_view name) {
     append_quoted(out, name);
 }
 
-// What joedbi reads as one word.
+// True if joedbi reads the text as one word.
 bool is_word(std::string_view text) {
   return std::none_of(text.begin(), text.end(), [](char c) { return is_control(c) || c == ' '; });
 }
@@ -69,7 +69,7 @@ void Command_Writer::print(const Rename_Field& e) {
   append_name(out_.text(), e.name);
 }
 
-// joedbi would take only the first word, and the rest of a name with two lines as a command.
+// joedbi would read only the first word of the name, and take a second line of it for a command.
 void Command_Writer::print(const Custom& e) {
   if (is_word(e.name)) {
     out_.add("custom ", e.name);
@@ -213,7 +213,7 @@ void Sql_Writer::print(const Drop_Table& e) {
 void Sql_Writer::print(const Rename_Table& e) {
   require_new_table_name(names_.schema(), e.table, e.name);
   out_.add("ALTER TABLE \"", names_.table(e.table), "\" RENAME TO ");
-  // For SQLite, a table has this name already if only its case changes.
+  // For SQLite, a name that differs only in case is the same, and in use.
   if (is_same_name(names_.table(e.table), e.name)) {
     out_.add("\"__renamed\";");
     out_.end_line();
@@ -284,7 +284,7 @@ void Sql_Writer::print(const Insert_Vector& e) {
   }
 }
 
-// From the last to the first, as they are deleted.
+// Deletes from the last record to the first, as the entry does.
 void Sql_Writer::print(const Delete_Vector& e) {
   require_not_too_many(e.size);
   const std::string_view table = names_.table(e.table);
@@ -309,7 +309,7 @@ void Sql_Writer::add_value(Blob value) {
     append_sql_bytes(out_.text(), blobs_->read_blob(value));
 }
 
-// A name that an entry gives, which may be no identifier: then an error follows.
+// Appends the name in an entry. It may be invalid, because it is printed before it is checked.
 void Sql_Writer::add_new_name(std::string_view name) {
   std::string& out = out_.text();
   out += '"';
@@ -323,8 +323,8 @@ void Sql_Writer::add_new_name(std::string_view name) {
   out += '"';
 }
 
-// Each line of the text gets its own "-- ". Control characters are written as in joedbi, for some
-// readers drop a line, or the end of it, at a zero byte.
+// Begins each line of the text with "-- ". Control characters are written as in joedbi, because
+// some readers drop a line, or the end of it, at a zero byte.
 void Sql_Writer::end_comment(std::string_view text) {
   std::string& out = out_.text();
   for (std::size_t i = 0; i < text.size(); ++i) {

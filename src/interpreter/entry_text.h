@@ -14,25 +14,25 @@
 #include "joedb/table/database.h"
 #include "schema/value_text.h"
 
-// Handlers that print the entries of a journal, a line each. What they have in common:
+// Handlers that print the entries of a journal, one line per entry. Rules for all of them:
 //
-// * begin(position) and end(position) are to be called around a replay that has entries to print.
-// * Records may be any. Only schema entries must make sense, for the sake of the names; they are
-//   printed before they are checked.
-// * A file can hold any bytes as names, comments and texts. Whatever they are, the output means
-//   what the entries mean: no text ends its line and goes on as a command.
+// * Call begin(position) and end(position) around a replay that has entries to print.
+// * Entries of records may be invalid. Only schema entries must be valid, because names depend on
+//   them; they are printed before they are checked.
+// * A file can have any bytes in names, comments and texts. The output always means the same as the
+//   entries: no text can end its line and continue as a command.
 
 namespace joedb::inline v1 {
 
 template <class Entry, class... Entries>
 inline constexpr bool is_one_of = (std::is_same_v<Entry, Entries> || ...);
 
-// Entries that change tables and fields.
+// Entries that change tables or fields.
 template <class Entry>
 concept Schema_Entry =
     is_one_of<Entry, Create_Table, Drop_Table, Rename_Table, Add_Field, Drop_Field, Rename_Field>;
 
-// It changes nothing, and gets no line.
+// True for a vector without values, which changes nothing and gets no line.
 template <class Entry>
 bool is_vector_without_values(const Entry& entry) {
   if constexpr (requires { entry.values; })
@@ -41,13 +41,13 @@ bool is_vector_without_values(const Entry& entry) {
     return false;
 }
 
-// The names that ids stand for, at one place of a journal.
+// The names of tables and fields at one position of a journal.
 class Entry_Names {
  public:
-  // Goes past a schema entry; throws Data_Error if it does not fit.
+  // Applies a schema entry. Throws Data_Error if it is invalid.
   void operator()(const Schema_Entry auto& entry) { schema_(entry); }
 
-  // Identifiers: "__unknown_table__" and "__unknown_field__" where there is none.
+  // Return "__unknown_table__" and "__unknown_field__" for unknown ids.
   std::string_view table(Table_Id id) const;
   std::string_view field(Table_Id table_id, Field_Id id) const;
   const Database& schema() const { return schema_; }
@@ -58,15 +58,16 @@ class Entry_Names {
 
 // ---- joedbi -------------------------------------------------------------------------------------
 
-// As commands of joedbi.
+// Prints entries as commands of joedbi.
 class Command_Writer {
  public:
-  // With `blobs`, the file of the journal, the bytes of blobs are printed as well as their place.
+  // `blobs`: the file of the journal. If given, the bytes of blobs are printed as well as their
+  // positions.
   explicit Command_Writer(std::ostream& out, const Abstract_File* blobs = nullptr)
       : out_(out), blobs_(blobs) {}
 
   void begin(Offset /*position*/) {}
-  // An empty line.
+  // Prints an empty line.
   void end(Offset /*position*/) { out_.end_line(); }
   void flush() { out_.flush(); }
 
@@ -78,7 +79,7 @@ class Command_Writer {
     if constexpr (Schema_Entry<Entry>) names_(entry);
   }
 
-  // Takes note of an entry that is not to be printed.
+  // Applies a schema entry without printing it.
   void skip(const Schema_Entry auto& entry) { names_(entry); }
 
  private:
@@ -123,7 +124,7 @@ class Command_Writer {
 
 // ---- raw ----------------------------------------------------------------------------------------
 
-// As they are in the file: with ids in place of names, and nothing is checked.
+// Prints entries as they are in the file: with ids instead of names, and without any checks.
 class Raw_Writer {
  public:
   // `blobs`: the file of the journal.
@@ -185,21 +186,23 @@ class Raw_Writer {
 
 // ---- SQL ----------------------------------------------------------------------------------------
 
-// As SQL that SQLite understands. A record is known by its id in a column "__id"; what SQL has no
-// words for becomes a comment. A name that SQL does not allow, or takes for another one, is an
-// Exception: SQLite would report an error, and go on with the other field.
+// Prints entries as SQL for SQLite. A record is identified by its id in a column "__id". Entries
+// that SQL cannot express become comments. Throws Exception for a name that SQL does not allow, or
+// does not distinguish from another one: SQLite would report an error, and continue with the other
+// field.
 class Sql_Writer {
  public:
-  // With `blobs`, the file of the journal, blob fields get their bytes; without, they stay NULL.
+  // `blobs`: the file of the journal. If given, blob fields get their bytes; otherwise they stay
+  // NULL.
   explicit Sql_Writer(std::ostream& out, const Abstract_File* blobs = nullptr)
       : out_(out), blobs_(blobs) {}
 
-  // Vectors of records become a line for each record. So that a few bytes do not become lines
-  // without end, vectors with more records than a journal of this many bytes may have
-  // (Database::limit_to_journal_of) are errors.
+  // Vectors with more records than a journal of `size` bytes may have
+  // (Database::limit_to_journal_of) throw Data_Error: a vector becomes one line per record, and a
+  // few bytes could become any number of lines.
   void limit_to_journal_of(Offset size);
 
-  // A transaction around the statements.
+  // Print a transaction around the statements.
   void begin(Offset position);
   void end(Offset position);
   void flush() { out_.flush(); }
@@ -210,7 +213,7 @@ class Sql_Writer {
     if constexpr (Schema_Entry<Entry>) names_(entry);
   }
 
-  // Takes note of an entry that is not to be printed.
+  // Applies a schema entry without printing it.
   void skip(const Schema_Entry auto& entry) { names_(entry); }
 
  private:
@@ -224,7 +227,7 @@ class Sql_Writer {
   void print(const Comment& e);
   void print(const Timestamp& e);
   void print(const Valid_Data& e);
-  void print(const Blob_Data&) {}  // its bytes stand where a field has them
+  void print(const Blob_Data&) {}  // printed with the fields that refer to it
   void print(const Insert& e);
   void print(const Delete& e);
   void print(const Insert_Vector& e);

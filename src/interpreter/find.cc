@@ -17,7 +17,7 @@ namespace {
 
 // ---- by an index --------------------------------------------------------------------------------
 
-// Values for the first fields of an index.
+// Reads values for the first fields of an index.
 std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
                                const std::vector<Field_Id>& fields) {
   std::vector<Key_Part> key;
@@ -26,7 +26,7 @@ std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
     const Type_Code type = table.find_field(field)->column->type().code;
     visit_type(type, [&]<class T>(std::type_identity<T>) {
       const T value = read_field_value<T>(in);
-      // Classic: an unquoted text at the end of the line is read all the same.
+      // Reading::classic takes an unquoted text at the end of the line, but counts it as failed.
       bool is_there = !in.has_failed();
       if constexpr (std::is_same_v<T, std::string_view>) is_there = is_there || !value.empty();
       if (is_there) key.push_back(key_part(value));
@@ -36,7 +36,7 @@ std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
   return key;
 }
 
-// The records between two places of an index, in its order.
+// Returns the records between two places of an index, in its order.
 std::vector<index_t> records_between(Index::Cursor i, const Index::Cursor& end,
                                      const Display& display) {
   constexpr std::size_t interval = 4096;
@@ -48,7 +48,7 @@ std::vector<index_t> records_between(Index::Cursor i, const Index::Cursor& end,
   return records;
 }
 
-// It may also have been meant as a table.
+// Suggests tables, too: the name may be meant as a table.
 Data_Error no_such_index(const Line_Reader& in, const Database& database, const std::string& name) {
   if (database.indexes().empty()) return no_such_table(in, database, name);
   std::vector<std::string> names;
@@ -87,7 +87,7 @@ struct Find_Condition {
   }
 };
 
-// FIELD [OP] VALUE. A word that is an operator is none only in quotes.
+// Reads FIELD [OP] VALUE. An operator in quotes is a value.
 Find_Condition read_condition(Line_Reader& in, const Table& table) {
   Find_Condition c{};
   c.field = read_field(in, table);
@@ -107,7 +107,8 @@ Find_Condition read_condition(Line_Reader& in, const Table& table) {
   return c;
 }
 
-// An index that begins with the field, and has all records: none is in it that never had values.
+// Returns an index that begins with the field and has all records. A record that never had values
+// is in no index.
 const Index* index_for(const Find_Condition& c, const Table& table) {
   if (c.op == "!=" || c.op == "contains") return nullptr;
   for (const auto& index : table.indexes())
@@ -117,7 +118,7 @@ const Index* index_for(const Find_Condition& c, const Table& table) {
   return nullptr;
 }
 
-// Those that may meet the condition, by id.
+// Returns the records that may meet the condition, in ascending order of ids.
 std::vector<index_t> candidates(const Index& index, const Find_Condition& c,
                                 const Display& display) {
   const Key key(&c.value, 1);

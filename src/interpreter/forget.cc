@@ -13,14 +13,14 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// The last names that tables and fields had, also those that were dropped.
+// Handler that collects the last names of all tables and fields, including dropped ones.
 class Names : public Ignore_Entries {
  public:
   struct Table {
     std::string name;
     std::vector<std::string> fields;
   };
-  // By id, from 1.
+  // Indexed by table id minus 1.
   const std::vector<Table>& tables() const { return tables_; }
 
   std::string text(Table_Id table) const {
@@ -62,14 +62,14 @@ bool is_default(const T& value) {
   if constexpr (std::is_same_v<T, std::string_view>) {
     return value.empty();
   } else if constexpr (std::is_floating_point_v<T>) {
-    const T zero = 0;  // but not -0
+    const T zero = 0;  // -0 is not a default
     return std::memcmp(&value, &zero, sizeof(T)) == 0;
   } else {
     return value == T();
   }
 }
 
-// A handler that sees each value: handler.take(is_forgotten, value).
+// A handler that calls take(is_forgotten, value) of Self for each value.
 template <class Self>
 struct Value_Handler : Ignore_Entries {
   using Ignore_Entries::operator();
@@ -85,7 +85,7 @@ struct Value_Handler : Ignore_Entries {
     for (index_t id = e.record.value(); e.values.remaining() > 0; ++id)
       self.take(self.scope.has(e.table, id, e.field), e.values.next());
   }
-  // Whether values that are not forgotten must be seen, too.
+  // True if take() must also see the values of this type that are not forgotten.
   static constexpr bool needs_others(Type_Code) { return false; }
 };
 
@@ -111,6 +111,7 @@ class Forgetter::Scope {
       : records_(request.records) {
     std::sort(records_.begin(), records_.end(),
               [](const auto& a, const auto& b) { return a.first.value() < b.first.value(); });
+    // Joins ranges that overlap or touch.
     for (std::size_t i = 1; i < records_.size();) {
       auto& a = records_[i - 1];
       const auto& b = records_[i];
@@ -157,13 +158,14 @@ class Forgetter::Scope {
     return behind != records_.begin() && record < (behind - 1)->first.value() + (behind - 1)->size;
   }
 
-  std::vector<Forget_Request::Records> records_;  // sorted, apart from each other
-  std::vector<std::vector<bool>> fields_;         // by table and field, from 1
+  std::vector<Forget_Request::Records> records_;  // sorted, with gaps between them
+  std::vector<std::vector<bool>> fields_;         // by table id and field id
 };
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// Which blobs there are, and which kinds of values refer to them.
+// Handler that collects the blobs, and marks those referenced by forgotten values and by other
+// values.
 class Forgetter::Survey : public Value_Handler<Survey> {
  public:
   Survey(const Scope& s, Blob_Map& blobs) : scope(s), blobs_(blobs) {}
@@ -249,15 +251,16 @@ class Forgetter::Copier {
   }
   template <Field_Value T>
   void operator()(const Update<T>& e) {
-    // The record has the default value already, as all others are forgotten, too. Left out, it is
-    // in no index that the field triggers, so that a unique one has no default value twice.
+    // The update is left out. The record has the default value already, because all earlier values
+    // are forgotten too. Without the update, the record is in no index that the field triggers, so
+    // that a unique index does not hold the default value twice.
     if (!forgetter_.scope_->has(e.table, e.record.value(), e.field)) copier_(e);
   }
   template <Field_Value T>
   void operator()(const Update_Vector<T>& e) {
     const Scope& scope = *forgetter_.scope_;
     if (!scope.has_field(e.table, e.field)) return copier_(e);
-    // What stays becomes vectors that do not name the others.
+    // The other values become vectors that do not include the forgotten records.
     for (index_t id = e.record.value(); e.values.remaining() > 0;) {
       index_t end = id;
       while (end < e.record.value() + e.size && !scope.has(e.table, end, e.field)) ++end;
@@ -280,7 +283,7 @@ class Forgetter::Copier {
   Blob_Map& blobs_;
   Writable_Journal& journal_;
   Entry_Copier copier_;
-  std::size_t number_ = 0;  // of the next blob
+  std::size_t number_ = 0;  // number of the next blob
 };
 
 void Forgetter::write(Writable_Journal& journal, std::string_view author, std::int64_t now) const {
@@ -292,7 +295,7 @@ void Forgetter::write(Writable_Journal& journal, std::string_view author, std::i
   Copier copier(*this, blobs, tags, journal);
   tags.copy(source, source.get_checkpoint(), journal,
             [&](Offset end) { source.replay(copier, end); });
-  // What has no end yet would be part of this transaction.
+  // Entries without an end would otherwise become part of the transaction below.
   if (journal.is_unfinished()) journal.append(Timestamp{now});
   struct Store {
     Writable_Journal& journal;
@@ -306,7 +309,8 @@ void Forgetter::write(Writable_Journal& journal, std::string_view author, std::i
 
 // ---- the proof ----------------------------------------------------------------------------------
 
-// Texts and blobs that were forgotten, but those before `begin`, and those that are too many.
+// Handler that adds forgotten texts and blobs to a search, from number `begin` until the search is
+// full.
 class Forgetter::Collector : public Value_Handler<Collector> {
  public:
   Collector(const Forgetter& forgetter, Byte_Search& search, index_t begin)
@@ -328,7 +332,7 @@ class Forgetter::Collector : public Value_Handler<Collector> {
   }
 
   const Scope& scope;
-  index_t end() const { return end_; }  // of those that were taken
+  index_t end() const { return end_; }  // number of the first text or blob not added
   bool is_full() const { return is_full_; }
   index_t numbers = 0, too_short = 0;
 
@@ -349,7 +353,7 @@ class Forgetter::Collector : public Value_Handler<Collector> {
   std::size_t blob_ = 0;
 };
 
-// Says what stands at positions of a journal, which come in their order.
+// Describes the content at given positions of a journal. Positions must be in ascending order.
 class Forgetter::Finder {
  public:
   Finder(const Abstract_File& file, Offset end, std::vector<Found>& found)
@@ -382,7 +386,7 @@ class Forgetter::Finder {
   }
   template <Field_Value T>
   void operator()(const Update<T>& e) {
-    // Names are looked up if they are needed.
+    // Names are looked up only if a position is in this entry.
     update_ = {e.table, e.record, e.field};
     place_.clear();
   }
@@ -395,6 +399,7 @@ class Forgetter::Finder {
       note([&] { return text(); });
       update_.record = update_.record + 1;
     }
+    // The rest of the entry belongs to the last record.
     update_.record = update_.record + -1;
   }
 
@@ -406,7 +411,7 @@ class Forgetter::Finder {
     return names_.text(update_.table) + ' ' + std::to_string(update_.record.value()) + ' ' +
            names_.text(update_.table, update_.field);
   }
-  // What begins before the present position is there.
+  // Describes all positions before the current one with place().
   template <class Place>
   void note(Place place) {
     for (; next() < input_.position(); ++number_) {
@@ -421,11 +426,12 @@ class Forgetter::Finder {
   std::size_t number_ = 0;
   Names names_;
   Context update_;
-  std::string place_;  // empty: that of the update
+  std::string place_;  // empty: the value that update_ names
 };
 
 void Forgetter::search(const Abstract_File& file, std::size_t limit, Proof& proof,
                        const std::function<void(Offset, std::size_t)>& found) const {
+  // Each pass searches for the next texts and blobs that fit into memory.
   for (index_t begin = 0;;) {
     Byte_Search search(std::max<std::size_t>(limit, 1));
     Collector collector(*this, search, begin);
@@ -445,10 +451,11 @@ void Forgetter::search(const Abstract_File& file, std::size_t limit, Proof& proo
 Forgetter::Proof Forgetter::prove(const Abstract_File& file, Offset end, std::size_t limit,
                                   std::size_t max_found) const {
   Proof proof;
-  std::map<Offset, std::size_t> found;  // the first ones
+  std::map<Offset, std::size_t> found;  // the first places
   search(file, limit, proof, [&](Offset position, std::size_t size) {
     std::size_t& longest = found[position];
     longest = std::max(longest, size);
+    // Keeps the places with the smallest positions.
     if (found.size() > max_found) found.erase(std::prev(found.end()));
   });
   for (const auto& [position, size] : found) proof.found.push_back({position, size, {}});

@@ -19,12 +19,12 @@ namespace {
 
 // ---- lines --------------------------------------------------------------------------------------
 
-// The words of a line, in double quotes or not, and options, which may stand anywhere.
+// The words of a line, with or without double quotes, and options, which may be anywhere.
 class Verb_Line {
  public:
   using Names = std::vector<std::string_view>;
 
-  // Reads the whole line. `valued` are options with a value.
+  // Reads the whole line. `valued`: options with a value.
   Verb_Line(Line_Reader& in, const Names& flags, const Names& valued) : in_(in) {
     const auto has = [](const Names& names, std::string_view name) {
       return std::find(names.begin(), names.end(), name) != names.end();
@@ -44,14 +44,14 @@ class Verb_Line {
     }
   }
 
-  // The next word; nothing if there is none.
+  // Returns the next word; nullopt if there is none.
   std::optional<std::string> take() {
     if (next_ == words_.size()) return {};
     return words_[next_++];
   }
   std::string take(const std::string& what) {
     if (auto word = take()) return *std::move(word);
-    in_.read_word(what);  // throws: the line has been read
+    in_.read_word(what);  // throws: no words are left
     return "";
   }
   void require_end() const {
@@ -81,7 +81,7 @@ class Verb_Line {
 
 // ---- showing ------------------------------------------------------------------------------------
 
-// What the commands work on.
+// The history commands, and the objects that they work on.
 class Verbs {
  public:
   Verbs(Command_Loop& loop, const Database& database, Abstract_File& file, Offset end,
@@ -222,7 +222,8 @@ class Verbs {
     if (when && when->moment && when->moment->kind == Moment::Kind::time)
       throw Exception(when->text + ": expected a position, as log shows it, or a tag");
     change(line, out, [&](Abstract_File& file) {
-      // What this session has written is not part of what others have: it begins with an end.
+      // If others left an unfinished transaction, Valid_Data precedes the first entry of this
+      // session: its entries are a transaction of their own.
       const Writable_Journal& own = std::as_const(*writable_).get_journal();
       const bool has_written = own.get_position() > start_;
       return wanted_by_undo(file, when, options(),
@@ -253,7 +254,7 @@ class Verbs {
   }
 
  private:
-  // What all of them have that append the opposite of something.
+  // The options of undo, revert and restore.
   struct Change_Line {
     Change_Line(Line_Reader& in, const Verb_Line::Names& valued,
                 const Verb_Line::Names& flags = {"--dry-run", "--ours", "--theirs"})
@@ -307,7 +308,7 @@ class Verbs {
 
   Change_Options options() const {
     Change_Options options;
-    // Values that a drop has made unreachable are needed, how many there may be.
+    // A reversal needs all values that drops made unreachable, however many there are.
     options.kept_values = index_t{1} << 20;
     return options;
   }
@@ -351,7 +352,7 @@ class Verbs {
   const std::function<Offset()> end_of_journal_;
   const std::function<std::int64_t()> now_;
   Writable_Database* const writable_ = nullptr;
-  const Offset start_ = 0;  // of the session
+  const Offset start_ = 0;  // start of the session
 };
 
 // ---- help ---------------------------------------------------------------------------------------

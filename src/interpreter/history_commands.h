@@ -5,13 +5,13 @@
 
 namespace joedb::inline v1 {
 
-// log, show, diff, blame and tag, of a journal that ends at `end`: the content there is `database`.
-// All must outlive the loop. None of these with --classic.
+// Adds log, show, diff, blame and tag for a journal that ends at `end`, where its content is
+// `database`. All arguments must outlive the loop. Adds nothing with --classic.
 void add_history_commands(Command_Loop& loop, const Database& database, Abstract_File& file,
                           Offset end, const Command_Options& options);
 
-// The same for a database that can be written, up to its last entry, which may have no checkpoint
-// yet; and undo, revert and restore, which append transactions, also without a checkpoint.
+// Adds the same for a writable database, up to its last entry, which may be after the checkpoint;
+// and undo, revert and restore, which append transactions without a checkpoint.
 void add_history_commands(Command_Loop& loop, Writable_Database& database,
                           const Command_Options& options);
 

@@ -18,7 +18,7 @@ std::vector<std::string> History_Text::tags_of(const Transaction_Info& info) con
   return style_.tags == nullptr ? std::vector<std::string>() : style_.tags->names_of(info);
 }
 
-// Tags as one text.
+// Returns the tags separated by commas.
 static std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text.append(text.empty() ? "" : ", ").append(name);

@@ -16,29 +16,29 @@ class History_Text {
  public:
   struct Style {
     bool has_colours = false;
-    bool is_complete = false;        // as of Change_Style
-    Record_Id record = {};           // only this one; null: all
-    std::size_t position_width = 0;  // of the column of positions
-    const Tags* tags = nullptr;      // to be shown with the transactions; must outlive it
+    bool is_complete = false;        // as in Change_Style
+    Record_Id record = {};           // only this record; null: all
+    std::size_t position_width = 0;  // width of the column of positions
+    const Tags* tags = nullptr;      // shown with the transactions; must outlive this object
   };
-  // `out` must outlive it.
+  // `out` must outlive this object.
   History_Text(std::ostream& out, const Style& style) : out_(out), style_(style) {}
 
-  // A line.
+  // Prints one line.
   void print(const Transaction_Summary& summary);
-  // A line, then the changes.
+  // Prints one line, then the changes.
   void print(const Transaction& transaction);
-  // All that a transaction says of itself, a line each, then the changes.
+  // Prints all properties of the transaction, one per line, then the changes.
   void print_all(const Transaction& transaction);
-  // Only the changes.
+  // Prints only the changes.
   void print_changes(const std::vector<Change>& changes, std::string_view indentation);
-  // What differs between two states: the changes, if they are wanted, then a line for each table.
+  // Prints the difference of two states: the changes if has_changes, then one line per table.
   void print_difference(const std::vector<Change>& changes, bool has_changes);
 
-  // What print() begins with: the position, the time, the tags, the author, and the first line of
-  // the first comment.
+  // Returns the beginning of the line of print(): the position, the time, the tags, the author, and
+  // the first line of the first comment.
   std::string line(const Transaction_Info& info) const;
-  // Those of the style.
+  // Returns the tags of Style::tags in this transaction.
   std::vector<std::string> tags_of(const Transaction_Info& info) const;
 
  private:
@@ -49,10 +49,10 @@ class History_Text {
   bool is_first_ = true;
 };
 
-// By table, how many records were changed, and how often the table itself or a field of it.
+// Returns, for each table, how many records were changed, and how often the table or a field of it.
 std::vector<Table_Summary> summaries_of(const std::vector<Change>& changes);
 
-// A line for each tag, by name: the name, the position, and when and by whom it was made.
+// Returns one line per tag, by name: the name, the position, and when and by whom it was made.
 std::string tag_list_text(const Tags& tags);
 
 }  // namespace joedb::inline v1

@@ -12,7 +12,7 @@ struct Interpreted_File::Follower {
   explicit Follower(Memory_File& file, const Abstract_File& blobs)
       : journal(file), writer(text, &blobs) {}
 
-  // The entries up to the checkpoint that were not given yet.
+  // Returns the text of the entries up to the checkpoint that earlier calls did not return.
   std::string take_text() {
     journal.replay(writer);
     writer.end(journal.get_checkpoint());
@@ -36,6 +36,7 @@ Interpreted_File::Interpreted_File(const std::string& name, Open_Mode mode)
   text_size_ = text_.get_size();
   std::string text(static_cast<std::size_t>(text_size_), 0);
   text_.read_exactly(text.data(), text.size(), 0);
+  // A torn write can leave an incomplete last line.
   if (!text.empty() && !text.ends_with('\n'))
     throw Exception("Interpreted_File: last line of joedbi file must be empty");
   run(text);

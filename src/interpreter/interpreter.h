@@ -7,17 +7,17 @@
 
 namespace joedb::inline v1 {
 
-// All commands for a database that can be written.
+// Adds all commands for a writable database. Calls `after_rollback` after each command rollback.
 void add_commands(
     Command_Loop& loop, Writable_Database& database, const Command_Options& options,
     std::function<void()> after_rollback = [] {});
 
-// Those that change nothing. `file` is that of the journal, for blobs.
+// Adds the commands that change nothing. `file` is the file of the journal, for blobs.
 void add_readonly_commands(Command_Loop& loop, const Database& database, const Abstract_File& file);
 
-// Runs the commands of a text, quietly. Throws the first error, with its line: "WHAT\nLine N: …".
-// What the commands before did stays. Returns whether the end was reached, and not the command
-// quit.
+// Runs the commands of a text without output. Throws Exception for the first error, with its line:
+// "WHAT\nLine N: …"; the effects of earlier commands stay. Returns true if the end of the text was
+// reached, false if the command quit ended it. Throws Exception for the command abort.
 bool run_text(std::string_view text, Writable_Database& database);
 
 }  // namespace joedb::inline v1

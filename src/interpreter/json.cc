@@ -84,7 +84,7 @@ class Json_Writer {
     out_.add(separator);
     write_value(value);
   }
-  // In one piece: these are the short ones.
+  // Appends both in one piece. Integers are short enough.
   template <std::integral T>
   requires(!std::is_same_v<T, bool>) void write_element(std::string_view separator, T value) {
     char text[24];
@@ -125,11 +125,11 @@ class Json_Writer {
     out_.add(']');
   }
 
-  // What a column of references refers to.
+  // The targets of a column of references.
   struct Targets {
-    const Record_Ids* records = nullptr;  // none if the table was dropped
-    const std::vector<index_t>* indexes =
-        nullptr;  // in the arrays, by id; none: the ids themselves
+    const Record_Ids* records = nullptr;  // null: the table was dropped
+    // Indexes in the arrays, by record id; null: the ids themselves.
+    const std::vector<index_t>* indexes = nullptr;
   };
 
   void write_value(Record_Id value) {
@@ -166,7 +166,7 @@ class Json_Writer {
   const std::function<void(std::int64_t)>& on_progress_;
   std::int64_t values_ = 0;
   Targets targets_;
-  std::map<Table_Id, std::vector<index_t>> indexes_;  // of tables with holes
+  std::map<Table_Id, std::vector<index_t>> indexes_;  // of tables with unused ids
   bool has_special_float_ = false;
   bool has_bad_text_ = false;
 };

@@ -21,12 +21,12 @@ namespace joedb::inline v1 {
 //      }
 //     }
 //
-// A reference is an index in these arrays, or -1 if there is no such record. Blobs are
-// [position,size]. JSON has no nan and no infinities, which become 0, and no texts that are not
-// UTF-8, which are cut; one line on standard error tells of each kind. With `base64`, texts are
+// A reference is an index in these arrays, or -1 if the record does not exist. Blobs are
+// [position,size]. JSON has neither nan nor infinities, which become 0, nor texts that are not
+// UTF-8, which are cut; one line on standard error warns of each kind. With `base64`, texts are the
 // base64 of their bytes.
 //
-// `on_progress` is called now and then with the number of values that have been written, out of
+// Calls `on_progress` regularly with the number of values written so far, out of
 // count_values(database).
 void write_json(const Database& database, std::ostream& out, bool base64,
                 const std::function<void(std::int64_t)>& on_progress = {});

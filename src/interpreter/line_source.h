@@ -13,17 +13,16 @@
 
 namespace joedb::inline v1 {
 
-// What a word may become.
+// The candidates for completing a word.
 struct Completions {
   struct Candidate {
     std::string word;
-    std::string note;  // for the user: the name of a record, for example
+    std::string note;  // for the user, for example the name of a record
     friend bool operator==(const Candidate&, const Candidate&) = default;
   };
   std::vector<Candidate> candidates;
-  bool is_cut = false;  // there are more
-  // The word that was typed is the beginning of the notes, and what it is replaced by are the
-  // words.
+  bool is_cut = false;  // there are more candidates
+  // True if the typed word is a prefix of the notes, not of the words. It is replaced by a word.
   bool is_by_note = false;
 
   static constexpr std::size_t most = 100;
@@ -31,16 +30,16 @@ struct Completions {
   void add(std::string_view prefix, std::string_view word, std::string note = "");
 };
 
-// Given the beginning of a line, what its last word may become.
+// Returns the candidates for the last word of an unfinished line.
 using Completer = std::function<Completions(std::string_view line)>;
 
-// A line that does not fit into memory. It was skipped.
+// Thrown for a line that does not fit into memory. The line was skipped.
 class Line_Too_Long : public Exception {
  public:
   using Exception::Exception;
 };
 
-// Where commands come from: a terminal, a pipe, a text.
+// A source of commands: a terminal, a pipe, or a text.
 class Line_Source {
  public:
   Line_Source() = default;
@@ -48,14 +47,15 @@ class Line_Source {
   Line_Source(const Line_Source&) = delete;
   Line_Source& operator=(const Line_Source&) = delete;
 
-  // The next line, without its end and valid until the next call, or nothing at the end of the
-  // input. A prompt that is not empty is shown before. Throws Line_Too_Long if the line is longer
-  // than longest_line, or than memory; the next call gives the line behind it.
+  // Returns the next line without its end, or nullopt at the end of the input. The line is valid
+  // until the next call. A prompt that is not empty is shown first. Throws Line_Too_Long if the
+  // line is longer than longest_line, or does not fit into memory; the next call returns the line
+  // after it.
   std::optional<std::string_view> next(const std::string& prompt, const Completer& completer) {
     ++line_number_;
     return read_line(prompt, completer);
   }
-  // Number of the line that was read last, from 1.
+  // Returns the number of the line that was read last, from 1.
   std::size_t line_number() const { return line_number_; }
 
   static constexpr std::size_t longest_line = std::size_t{1} << 30;
@@ -67,14 +67,14 @@ class Line_Source {
   std::size_t line_number_ = 0;
 };
 
-// Cuts blocks of input into lines. A byte order mark at the beginning is skipped. Prompts go to
-// `out`, which is flushed before more input is waited for.
+// Splits blocks of input into lines. Skips a byte order mark at the beginning. Writes prompts to
+// `out`, and flushes it before it waits for more input.
 class Block_Line_Source : public Line_Source {
  public:
   explicit Block_Line_Source(std::ostream& out) : out_(out) {}
 
  protected:
-  // Reads at most `size` bytes, as many as are there; 0 at the end of the input.
+  // Reads the available bytes, at most `size`. Returns their number; 0 at the end of the input.
   virtual std::size_t read(char* data, std::size_t size) = 0;
 
  private:
@@ -87,13 +87,13 @@ class Block_Line_Source : public Line_Source {
 
   std::ostream& out_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;  // of what is in the buffer and has not been handed out
+  std::size_t begin_ = 0;  // start of the bytes in the buffer that were not returned yet
   std::size_t end_ = 0;
   bool is_at_end_ = false;
   bool is_first_line_ = true;
 };
 
-// The lines of a text, which must outlive this object.
+// Reads the lines of a text, which must outlive this object.
 class Text_Line_Source : public Block_Line_Source {
  public:
   Text_Line_Source(std::string_view text, std::ostream& out)
@@ -105,7 +105,7 @@ class Text_Line_Source : public Block_Line_Source {
   std::string_view text_;
 };
 
-// A prompt in colour, as it is sent to a terminal: ESC[36m TEXT> ESC[0m.
+// Returns a prompt in colour for a terminal: ESC[36m TEXT> ESC[0m.
 std::string prompt_text(const std::string& text);
 
 }  // namespace joedb::inline v1

@@ -6,7 +6,7 @@ namespace joedb::inline v1 {
 
 void pack_schema(const Database& database, Writable_Journal& journal) {
   decode_entries(database.schema_entries(), [&]<class Entry>(const Entry& entry) {
-    // There are no others in the schema.
+    // Schema entries hold neither blobs nor values.
     if constexpr (!std::is_same_v<Entry, Blob_Data> && !requires { entry.values; })
       journal.append(entry);
   });
@@ -37,7 +37,8 @@ static void pack_run(const Table& table, index_t first, index_t size, Writable_J
   }
 }
 
-// A reader does not let a few bytes take all memory.
+// Readers limit the number of rows by the size of the journal, so that a few bytes cannot take all
+// memory.
 void require_readable(const Database& database, Offset position) {
   index_t left = Database::free_rows_of_journal(position);
   for (const Table* table : live_tables(database)) {

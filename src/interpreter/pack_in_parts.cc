@@ -86,7 +86,7 @@ void Part_Packer::write(Writable_Journal& journal) {
   require_readable(shape_, journal.get_position());
 }
 
-// Texts as if all were equally long.
+// Estimates the size of rows, as if all texts of a column had the same size.
 void Part_Packer::estimate_sizes() {
   for (const Table* table : live_tables(shape_)) {
     const auto rows = static_cast<double>(std::max<index_t>(table->records().size(), 1));
@@ -156,7 +156,7 @@ void Part_Packer::load_from(const Place& begin) {
   }
 }
 
-// At least one value is in the part.
+// Returns the end of the part that begins at `place`. A part has at least one value.
 Part_Packer::Place Part_Packer::end_of_part(Place place) const {
   double room = memory_;
   bool is_first = true;
@@ -186,6 +186,7 @@ Part_Packer::Place Part_Packer::end_of_part(Place place) const {
   return {behind_all_tables, 0, 0, {}, 0};
 }
 
+// Returns false if no record of this source is in the current part.
 bool Part_Packer::takes_part(const Added& added) const {
   if (begin_.table != end_.table) return true;
   const std::size_t index = begin_.table.value() - std::size_t{1};
@@ -231,9 +232,9 @@ void Value_Loader::start_again(Table_Id id, index_t first, index_t size) {
 
 std::optional<index_t> Value_Loader::packed_row(Table_Id table, Field_Id field, index_t row) const {
   const Table* const to = packer_->shape_.find_table(table);
-  if (to == nullptr || to->find_field(field) == nullptr) return {};  // it will be dropped
+  if (to == nullptr || to->find_field(field) == nullptr) return {};  // dropped later in the journal
   const std::size_t index = table.value() - std::size_t{1};
-  if (row >= from_->sizes[index]) return {};  // it was changed
+  if (row >= from_->sizes[index]) return {};  // the source has changed: load_from() throws
   row += from_->shifts[index];
   if (Part_Packer::is_before(table, field, row, packer_->begin_) ||
       !Part_Packer::is_before(table, field, row, packer_->end_))

@@ -14,22 +14,22 @@ namespace joedb::inline v1 {
 
 class Value_Loader;
 
-// The tables of journals with the same schema, one behind the other, as one packed journal
-// (pack.h): records are numbered on, and references follow.
+// Joins the tables of journals with the same schema, in the order in which they are added, into one
+// packed journal (pack.h). Record ids are renumbered, and references with them.
 //
-// The values need not fit in memory: the journals are read once to see which records there are, and
-// then again for each part of the values, as many as fit. So the memory that is needed is that for
-// one part, and, where a table has holes between its records, up to 24 bytes for each of them.
+// The values need not fit in memory: each journal is read once to find out which records it has,
+// and then once for each part of the values, with as many values as fit. Memory is needed for one
+// part, and, for a table with gaps between its records, up to 24 bytes per record.
 class Part_Packer {
  public:
-  // Replays the journal into the loader, always the same entries.
+  // Replays the journal into the loader. Each call must replay the same entries.
   using Source = std::function<void(Value_Loader&)>;
 
-  // What becomes of a reference to a record behind the end of its table, where the records of the
-  // next journal may be.
+  // How to treat a reference to a record past the end of its table, where the records of the next
+  // journal may be.
   enum class Loose_References { keep, make_null };
 
-  // Values of about so many bytes are kept in memory at a time.
+  // `memory`: approximate number of bytes of the values in memory at a time.
   Part_Packer(std::size_t memory, Loose_References loose,
               Deleted_Values deleted_values = Deleted_Values::reset)
       : memory_(static_cast<double>(memory)), loose_(loose), deleted_values_(deleted_values) {}
@@ -37,19 +37,19 @@ class Part_Packer {
   Part_Packer(const Part_Packer&) = delete;
   Part_Packer& operator=(const Part_Packer&) = delete;
 
-  // Reads the journal once. The first one gives the schema. Throws if another one has not the same,
-  // and what `source` throws; then nothing was added.
+  // Reads the journal once. The schema is that of the first journal. Throws Exception if a later
+  // one has another schema, and what `source` throws; then nothing was added.
   void add(const std::string& name, Source source);
 
-  // Appends everything to an empty journal. Throws Exception if a source is not as it was, what the
-  // sources throw, and what pack() throws.
+  // Appends everything to an empty journal. Throws Exception if a source has changed since add(),
+  // what the sources throw, and what pack() throws.
   void write(Writable_Journal& journal);
 
  private:
   friend class Value_Loader;
 
-  // A value: what stands before it in the packed journal stands before it in this order. The end of
-  // all is in table 0xffff.
+  // Place of a value in the packed journal. Places are ordered as the values in that journal. The
+  // end of all values is in table 0xffff.
   struct Place {
     Table_Id table;
     index_t run_first, run_end;
@@ -58,19 +58,19 @@ class Part_Packer {
   };
   static bool is_before(Table_Id table, Field_Id field, index_t row, const Place& place);
 
-  // Of one column of the packed tables.
+  // A column of the packed tables.
   struct Column_Part {
-    double row_size = 0;  // in memory
+    double row_size = 0;  // bytes per row in memory
     std::unique_ptr<Column_Base> values;
   };
-  // By table and field, from 1.
+  // Indexed by table id and field id.
   template <class T>
   using By_Field = std::vector<std::vector<T>>;
 
   struct Added {
     std::string name;
     Source source;
-    std::vector<index_t> shifts, sizes;  // by table
+    std::vector<index_t> shifts, sizes;  // by table id minus 1
   };
 
   void take_schema(const std::string& name, const Database& added);
@@ -83,7 +83,7 @@ class Part_Packer {
   Place end_of_part(Place begin) const;
   bool takes_part(const Added& added) const;
   Column_Base& column_of(Table_Id table, Field_Id field);
-  // How many ids all journals together have for the records of a table.
+  // Returns the number of record ids that a table has in all journals together.
   index_t total_size(std::size_t table_index) const {
     return added_.empty() ? 0
                           : added_.back().shifts[table_index] + added_.back().sizes[table_index];
@@ -92,26 +92,26 @@ class Part_Packer {
   const double memory_;
   const Loose_References loose_;
   const Deleted_Values deleted_values_;
-  Database shape_;  // without values
+  Database shape_;  // tables and records, without values
   std::string first_name_;
   std::vector<Added> added_;
-  By_Field<std::size_t> text_sizes_;  // of all texts that do not fit into a row
+  By_Field<std::size_t> text_sizes_;  // bytes of all texts that do not fit into a row
   By_Field<Column_Part> columns_;
-  Place begin_{}, end_{};  // of what is in memory
+  Place begin_{}, end_{};  // range of the values in memory
 };
 
-// Checks the entries of a journal, as a Database does, and takes some of its values, or only looks
-// how large they are.
+// Checks the entries of a journal, as a Database does. Stores those of its values that are in the
+// current part of a packer, or only measures the texts.
 class Value_Loader : public Database {
  public:
-  // Looks.
+  // Only measures the texts.
   Value_Loader() = default;
-  // Takes what is in the present part of the packer.
+  // Stores the values that are in the current part of the packer.
   Value_Loader(Part_Packer& packer, const Part_Packer::Added& from)
       : packer_(&packer), from_(&from) {}
 
   using Database::operator();
-  // Each value passes here.
+  // Disables batches, so that each value passes through operator().
   void replay_batch() = delete;
   void operator()(const Insert& e) {
     prepare(e);
@@ -146,9 +146,9 @@ class Value_Loader : public Database {
       note_text(table, field, value);
   }
   void note_text(Table_Id table, Field_Id field, std::string_view text);
-  // These records are about to be inserted: values that the ids have had are forgotten.
+  // Resets the old values of ids in which records are about to be inserted.
   void start_again(Table_Id table, index_t first, index_t size);
-  // Where the value is in the packed tables; nothing if it is not in the present part.
+  // Returns the row of the value in the packed tables; nullopt if it is not in the current part.
   std::optional<index_t> packed_row(Table_Id table, Field_Id field, index_t row) const;
   template <Field_Value T>
   void store(Table_Id table, Field_Id field, index_t row, T value);
@@ -158,10 +158,10 @@ class Value_Loader : public Database {
   Part_Packer::By_Field<std::size_t> text_sizes_;
 };
 
-// Passes entries on to a loader, but no blobs: their places would not be true of the new file.
+// Passes entries on to a loader. Throws for blobs: their positions would be wrong in the new file.
 class Blobless_Loader {
  public:
-  // `error` is the text of the Exception for a blob.
+  // `error` is the message of the Exception.
   Blobless_Loader(Value_Loader& loader, const char* error) : loader_(loader), error_(error) {}
   template <class Entry>
   void operator()(const Entry& entry) {

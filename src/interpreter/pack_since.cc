@@ -29,7 +29,7 @@ bool has_bit(const Bits& bits, index_t id) {
   return static_cast<std::size_t>(id) < bits.size() && bits[static_cast<std::size_t>(id)];
 }
 
-// Bits for each id of a table, or of a field of it.
+// Items by the id of a table or field, created on first access.
 template <class T>
 class By_Id {
  public:
@@ -43,11 +43,11 @@ class By_Id {
   std::vector<T> items_;
 };
 
-// Which records there are, without values.
+// A database of tables and records without values.
 class Shape : public Database {
  public:
   using Database::operator();
-  // Each value passes here.
+  // Disables batches, so that each value passes through operator().
   void replay_batch() = delete;
   template <Field_Value T>
   void operator()(const Update<T>& e) {
@@ -63,8 +63,8 @@ class Shape : public Database {
   }
 };
 
-// The past: besides, which fields of a record were not written since it was inserted. They have
-// default values, and the record is in no index that such a field triggers (table/index.h).
+// The past state. Also notes which fields were not written since their record was inserted. They
+// have default values, and the record is in no index that such a field triggers (table/index.h).
 class Past : public Shape {
  public:
   explicit Past(Past_Values::Source source, std::size_t memory) : values_(source, *this, memory) {}
@@ -74,7 +74,7 @@ class Past : public Shape {
   Blob_Map& blobs() { return blobs_; }
   bool has_valid_data() const { return has_valid_data_; }
 
-  // The records whose field was not written since they were inserted.
+  // Returns a bit per record: true if the field was not written since the record was inserted.
   const Bits& unwritten(Table_Id table, Field_Id field) const {
     return find(unwritten_, table, field);
   }
@@ -142,7 +142,7 @@ class Past : public Shape {
   bool has_valid_data_ = false;
 };
 
-// The blobs of the past that the entries need that are kept.
+// Handler that marks the blobs of the past to which the kept entries refer.
 class Needs : public Ignore_Entries {
  public:
   explicit Needs(const Past& past) : past_(past), has_blob_(past.blobs().size()) {}
@@ -178,7 +178,8 @@ class Packer {
   }
 
   void pack() {
-    // What follows does not check later entries, but may take time for each of their records.
+    // The replays below do not check later entries, but may take time for each record that these
+    // name.
     Shape shape;
     shape.limit_to_journal_of(journal_.get_checkpoint());
     journal_.replay(shape, options_.end);
@@ -207,7 +208,7 @@ class Packer {
     pack_schema(past_, packed_);
     write_blobs(needs);
     for (const Table* table : live_tables(past_)) write_table(*table);
-    // Where nothing has an end, comments divide the rest.
+    // If the journal has no ends of transactions, comments divide it, and an end would change that.
     if (past_.timestamps())
       packed_.append(Timestamp{past_.timestamps()->last});
     else if (past_.has_valid_data())
@@ -231,7 +232,7 @@ class Packer {
     return text + (count == 1 ? " is one state" : " are one state");
   }
 
-  // Those that values refer to, now or later.
+  // Copies the blobs to which values refer, in the state or in later entries.
   void write_blobs(Needs& needs) {
     for (const Table* table : live_tables(past_)) {
       for_each_field(*table, [&]<class T>(Field_Id field, std::type_identity<T>) {
@@ -257,7 +258,7 @@ class Packer {
     });
   }
 
-  // Runs of ids for which has(id).
+  // Appends the values of the ids for which has(id) is true, one entry per run of ids.
   template <Field_Value T, class Has>
   void write_values(const Table& table, Field_Id field, Has has) {
     const index_t rows = table.records().size();
@@ -283,7 +284,7 @@ class Packer {
     }
   }
 
-  // f(field, std::type_identity<T>()) for the fields that are left.
+  // Calls f(field, std::type_identity<T>()) for each field that was not dropped.
   template <class F>
   static void for_each_field(const Table& table, F f) {
     std::uint16_t number = 0;

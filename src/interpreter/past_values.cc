@@ -6,7 +6,7 @@
 
 namespace joedb::inline v1 {
 
-// Takes values of the part. The entries have been checked.
+// Handler that stores the values of the current part. The entries have been checked.
 class Past_Values::Loader : public Ignore_Entries {
  public:
   explicit Loader(Past_Values& values) : values_(values) {}
@@ -50,7 +50,7 @@ Past_Values::Part& Past_Values::at(Table_Id table, Field_Id field) {
   return fields[field.value()];
 }
 
-// Texts as if all were equally long.
+// Estimates the size of rows, as if all texts of a column had the same size.
 void Past_Values::estimate() {
   for (const Table* table : live_tables(shape_)) {
     const auto rows = static_cast<double>(std::max<index_t>(table->records().size(), 1));
@@ -67,7 +67,7 @@ void Past_Values::estimate() {
   }
 }
 
-// From this value on, as many as fit, at least one.
+// Loads the values from this one on, as many as fit, and at least this one.
 Past_Values::Part& Past_Values::load(Table_Id table, Field_Id field, index_t row) {
   for (auto& fields : columns_)
     for (Part& part : fields) {
@@ -100,7 +100,7 @@ Past_Values::Part& Past_Values::load(Table_Id table, Field_Id field, index_t row
       part.values->grow(static_cast<std::size_t>(rows), false);
     }
   }
-  // The first reading of the file has looked at integrity entries.
+  // Integrity entries were checked when the file was first read.
   Readonly_Journal journal(source_.file, source_.recovery, false);
   Loader loader(*this);
   journal.replay(loader, source_.end);

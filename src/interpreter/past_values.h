@@ -10,30 +10,31 @@
 namespace joedb::inline v1 {
 
 // The values of a past state, which need not fit in memory: the journal is read again for each part
-// of them. They are the last ones that were written to each id, also of a record that was deleted
-// since: fields that were not written since their record was inserted are not to be asked for.
+// of them. A value is the last one written to its id, even if that record was deleted since. Do not
+// ask for fields that were not written since their record was inserted.
 class Past_Values {
  public:
   struct Source {
     Abstract_File& file;
     Recovery recovery;
-    Offset end;  // of the entries that make the state
+    Offset end;  // end of the entries that make the state
   };
-  // Values of about so many bytes are in memory at a time. `shape` has the tables of the state, and
-  // need have no values. All must outlive this object.
+  // `memory`: approximate number of bytes of the values in memory at a time. `shape` has the tables
+  // of the state; its values are not used. All arguments must outlive this object.
   Past_Values(const Source& source, const Database& shape, std::size_t memory)
       : source_(source), shape_(shape), memory_(static_cast<double>(memory)) {}
 
-  // So many bytes of texts that do not fit into a row have been given to the field so far. Once all
-  // is noted, estimate() must be called.
+  // Adds the size of a text of the field to the estimate, if the text does not fit into a row. Call
+  // it for each text, then call estimate().
   void note_text(Table_Id table, Field_Id field, std::string_view text) {
     if (text.size() > String_Handle::max_inline_size)
       at(table, field).text_bytes += static_cast<double>(text.size() + 1);
   }
   void estimate();
 
-  // Requires that the field exists, with this type. A text is valid until the next call. It is
-  // cheapest by table, by field, by row. Throws what a replay throws, std::bad_alloc.
+  // Returns a value. Precondition: the field exists and has this type. A text is valid until the
+  // next call. Fastest if called in the order of table, field and row. Throws what a replay throws,
+  // and std::bad_alloc.
   template <Field_Value T>
   T get(Table_Id table, Field_Id field, index_t row) {
     const Part* part = &columns_[table.value()][field.value()];
@@ -45,7 +46,7 @@ class Past_Values {
  private:
   class Loader;
 
-  // Of a column: rows [begin, end) are in memory.
+  // A column, with rows [begin, end) in memory.
   struct Part {
     double text_bytes = 0;
     double row_size = 0;
@@ -59,7 +60,7 @@ class Past_Values {
   const Source source_;
   const Database& shape_;
   const double memory_;
-  std::vector<std::vector<Part>> columns_;  // by table and field, from 1
+  std::vector<std::vector<Part>> columns_;  // by table id and field id
 };
 
 }  // namespace joedb::inline v1

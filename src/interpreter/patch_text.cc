@@ -15,13 +15,14 @@ namespace {
 
 using Kind = Change::Kind;
 
-// So many records have lines of their own; of more, there are vectors.
+// A change of fewer records has one line per record; larger changes become vectors.
 constexpr index_t most_lines = 10;
-// A vector has so many records, or a record more than so many bytes.
+// A vector ends at `vector_size` records, or with the record that brings it to `vector_bytes`
+// bytes.
 constexpr index_t vector_size = 1000;
 constexpr std::size_t vector_bytes = std::size_t{1} << 20;
 
-// One name that another one replaces.
+// The rename of a table or field.
 struct Rename {
   Table_Id table;
   Field_Id field;  // null: of the table
@@ -69,7 +70,7 @@ class Patch_Writer {
   }
 
  private:
-  // ---- names: changes have those that there are at their place in the list
+  // ---- names: a change has the names in use at its position in the list
 
   std::string_view old_name(const Table_Description& table) const {
     const auto renamed = renamed_tables_.find(table.id);
@@ -118,8 +119,8 @@ class Patch_Writer {
     rename(std::move(fields));
   }
 
-  // In an order in which no new name is still that of another one. Each waits for one other at
-  // most, the one that has its new name, and one other at most waits for it: they are chains and
+  // Orders the renames so that each new name is free. A rename waits for at most one other, the one
+  // that frees its new name, and at most one waits for it. The renames therefore form chains and
   // rings.
   void rename(std::vector<Rename> waiting) {
     using Key = std::pair<Table_Id, std::string_view>;
@@ -132,7 +133,8 @@ class Patch_Writer {
       by_new_name.emplace(key(waiting[i], waiting[i].new_name), i);
     }
     std::vector<bool> is_done(waiting.size());
-    // Frees the name that it has, and what waits for that.
+    // Frees the old name of a rename, then executes the renames that wait for it, one after the
+    // other.
     const auto give_up_name = [&](std::size_t i) {
       for (;;) {
         const Key old_name = key(waiting[i], waiting[i].old_name);
@@ -144,12 +146,14 @@ class Patch_Writer {
         is_done[i] = true;
       }
     };
+    // Chains begin with a rename whose new name is free.
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (is_done[i] || by_old_name.contains(key(waiting[i], waiting[i].new_name))) continue;
       rename(waiting[i], waiting[i].new_name);
       is_done[i] = true;
       give_up_name(i);
     }
+    // Rings need a temporary name.
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (is_done[i]) continue;
       const std::string name = temporary_name();
@@ -169,7 +173,7 @@ class Patch_Writer {
     out_.end_line();
   }
 
-  // A reference to a table that was dropped: to one that is dropped at once.
+  // A field that references a dropped table is added with a temporary table, which is then dropped.
   void add_field(const Change& change) {
     const Field_Description& field = change.schema->field;
     const bool is_reference = field.type.code == Type_Code::reference;
@@ -190,7 +194,7 @@ class Patch_Writer {
 
   // ---- records
 
-  // What is dropped first has none.
+  // True for changes of records, unless their table is dropped first.
   bool has_records(const Change& change) const {
     return change.is_of_records() && !dropped_.contains({change.table->id, Field_Id()});
   }
@@ -259,7 +263,7 @@ class Patch_Writer {
     }
   }
 
-  // Fields that the patch adds come behind the others.
+  // Returns the fields in the order of the table: fields that the patch adds come last.
   std::vector<const Field_Change*> in_order_of_table(const Change& change) const {
     std::vector<const Field_Change*> result;
     for (const Field_Change& field : change.fields) result.push_back(&field);
@@ -308,12 +312,12 @@ class Patch_Writer {
   Text_Buffer out_;
   const std::vector<Change>& changes_;
   const Offset blobs_end_;
-  Names names_;  // that are or will be in use
-  std::map<Table_Id, std::pair<std::string, std::string>> renamed_tables_;  // old, new
-  std::map<std::pair<Table_Id, Field_Id>, std::string> renamed_fields_;     // new
+  Names names_;                                                             // in use, now or later
+  std::map<Table_Id, std::pair<std::string, std::string>> renamed_tables_;  // old and new name
+  std::map<std::pair<Table_Id, Field_Id>, std::string> renamed_fields_;     // new name
   std::map<Table_Id, std::vector<Field_Id>> added_;
   std::set<std::pair<Table_Id, Field_Id>> dropped_;  // without a field: tables
-  std::map<Table_Id, std::string> table_names_;      // of fields that are renamed
+  std::map<Table_Id, std::string> table_names_;      // of the tables of renamed fields
   std::string values_;
   int temporary_names_ = 0;
 };

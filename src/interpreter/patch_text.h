@@ -13,19 +13,18 @@ namespace joedb::inline v1 {
 
 using Names = std::set<std::string, std::less<>>;
 
-// Of all tables and fields.
+// Returns the names of all tables and fields.
 Names names_of(const Database& database);
 
-// Writes commands of joedbi that make the second state of the first one: `changes` are those of
+// Writes commands of joedbi that turn the first state into the second. `changes` come from
 // net_changes or differences, forwards or reversed. Drops come first, then renames, new tables and
-// fields, and records, so that names are free when they are given again. Where two names change
-// places, one of them is "patch_N" for a moment: a name that is not among `names`, those of the
-// first state.
+// fields, and records, so that a name is free before it is given again. If two names are swapped,
+// one of them is temporarily "patch_N": a name that is not in `names`, the names of the first
+// state.
 //
-// The records of tables and fields get the same ids and values, with two exceptions. A NaN has the
-// sign it had, and no other bits. A blob is a place in the file: for one that does not end at or
-// before `blobs_end`, so that the file that gets the patch does not have it, Exception is thrown,
-// and nothing has been written.
+// The records get the same ids and values, with two exceptions. A NaN keeps its sign, but no other
+// bits. A blob is a position in the file: if one does not end at or before `blobs_end`, the file
+// that gets the patch does not have it, and Exception is thrown before anything is written.
 void write_patch(std::ostream& out, const std::vector<Change>& changes, Offset blobs_end,
                  Names names);
 

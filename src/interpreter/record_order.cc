@@ -29,7 +29,7 @@ void Record_Order::erase(index_t first, index_t size, Writable_Journal& journal)
     journal.append(Delete_Vector{table_, Record_Id(first), size});
 }
 
-// Inserts the ids up to there that are not late. Those that are become free by being skipped.
+// Inserts the ids below `end` that are not late. Late ids become free because they are skipped.
 void Record_Order::build_to(index_t end, Writable_Journal& journal) {
   const auto is_late = [&](index_t id) {
     return !is_late_.empty() && is_late_[static_cast<std::size_t>(id)];
@@ -53,10 +53,11 @@ void Record_Order::write_first(Writable_Journal& journal) {
   erase(size - 1, 1, journal);
 }
 
-// The list of free ids is a stack: deletions and skipped ids go on top of it. It is made from its
-// bottom. A deletion of several ids puts the highest one first, skipping puts the lowest one first.
+// The list of free ids is a stack onto which deleted and skipped ids are pushed. It is built from
+// the bottom. A deletion of several ids pushes the highest one first, skipping pushes the lowest
+// one first.
 void Record_Order::make_free(Writable_Journal& journal) {
-  std::vector<index_t> stack;  // its top comes first
+  std::vector<index_t> stack;  // top first
   if (!records_.is_dense() && records_.next_free() < records_.size())
     for (index_t id = records_.next_free(); id != Record_Ids::no_id;
          id = records_.before_insert(id).next)
@@ -66,14 +67,17 @@ void Record_Order::make_free(Writable_Journal& journal) {
     const index_t step = id < done_ ? -1 : 1;
     index_t n = 0;
     for (; !stack.empty() && stack.back() == id + step * n; ++n) stack.pop_back();
+    // Existing ids become free by a deletion.
     if (step < 0) {
       erase(id - n + 1, n, journal);
       continue;
     }
+    // New ids become free when an insertion skips them.
     build_to(id, journal);
     index_t next = id + n;
     while (next < records_.size() && is_late_[static_cast<std::size_t>(next)]) ++next;
     const bool can_skip = next < records_.size();
+    // No later id can be inserted: inserts the last of these ids, and deletes it.
     if (!can_skip) next = id + n - 1;
     insert(next, 1, journal);
     if (!can_skip) erase(next, 1, journal);
@@ -81,8 +85,8 @@ void Record_Order::make_free(Writable_Journal& journal) {
   }
 }
 
-// One entry, of a byte if the ids are consecutive, for each: unlike those of a vector, the journal
-// may have any number of them.
+// Writes one entry per id, of one byte if the ids are consecutive. A journal may have any number of
+// these; readers limit the number of records in vectors.
 void Record_Order::write_late(Writable_Journal& journal) const {
   for (index_t id = first_late_; id != Record_Ids::no_id; id = records_.next(id))
     journal.append(Insert{table_, Record_Id(id)});

@@ -8,15 +8,15 @@
 
 namespace joedb::inline v1 {
 
-// Writes the entries that make the ids of a new table what those of another one are: the same are
-// in use, in the same order, and the same are free, so that new rows get the same ids. They are
-// about as few as those that have made the other table.
+// Writes entries that give a new table the ids of another one: the same ids are in use, in the same
+// order, and the same ids are free, so that new rows get the same ids. Their number is about that
+// of the entries that made the other table.
 //
-// Most ids are inserted in ascending order; those that were not come last.
+// Most ids are inserted in ascending order. The others are called late, and are inserted last.
 class Record_Order {
  public:
-  // `records` must outlive this object. Takes 8 bytes for each free id, and a bit for each other
-  // one, unless the table is dense.
+  // `records` must outlive this object. Takes 8 bytes per free id and one bit per other id, unless
+  // the table is dense.
   Record_Order(Table_Id table, const Record_Ids& records);
 
   void write(Writable_Journal& journal) {
@@ -25,7 +25,7 @@ class Record_Order {
   }
 
  private:
-  // After this, all ids exist, the late ones as free ids.
+  // Makes all ids exist. Late ids are free afterwards.
   void write_first(Writable_Journal& journal);
   void write_late(Writable_Journal& journal) const;
   void build_to(index_t end, Writable_Journal& journal);
@@ -35,9 +35,9 @@ class Record_Order {
 
   const Table_Id table_;
   const Record_Ids& records_;
-  index_t first_late_ = Record_Ids::no_id;  // and all behind it in the list
+  index_t first_late_ = Record_Ids::no_id;  // ids from here on in the list are late
   std::vector<bool> is_late_;
-  index_t done_ = 0;  // ids below are as they shall be, but for deletions that follow
+  index_t done_ = 0;  // ids below have their final state, except for later deletions
 };
 
 }  // namespace joedb::inline v1

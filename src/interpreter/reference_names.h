@@ -8,17 +8,18 @@
 
 namespace joedb::inline v1 {
 
-// What people call records: the value of a string field, the first that has a unique index of its
-// own, else the first. Valid while the schema does not change.
+// Names for records: the values of the first string field that has a unique index of its own, else
+// of the first string field. Valid until the schema changes.
 class Reference_Names {
  public:
   explicit Reference_Names(const Database& database) : database_(database) {}
 
-  // Without quotes, in one line of at most 25 columns of a terminal. Empty if the table has no such
-  // field, or there is no such record.
+  // Returns the name without quotes, in one line of at most 25 terminal columns. Empty if the table
+  // has no such field, or the record does not exist.
   std::string name(Table_Id table, Record_Id record);
 
-  // Appends the id and, in parentheses, the name: "3 (Lyon)". Without a name, or for null: the id.
+  // Appends the id and, in parentheses, the name: "3 (Lyon)". Without a name, or for null: only the
+  // id.
   void append(std::string& out, Table_Id table, Record_Id record);
 
  private:

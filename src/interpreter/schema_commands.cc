@@ -15,7 +15,7 @@ Type read_type(Line_Reader& in, const Database& database) {
   return type;
 }
 
-// Reads the value before anything is written: if there is no such value, there is no field.
+// Reads the value before it writes anything: if the value is invalid, no field is added.
 template <Field_Value T>
 void add_field_with_value(Line_Reader& in, Writable_Database& database, const Add_Field& entry) {
   const T value = read_field_value<T>(in);
@@ -41,7 +41,8 @@ void add_field(Line_Reader& in, Writable_Database& database) {
              [&]<class T>(std::type_identity<T>) { add_field_with_value<T>(in, database, entry); });
 }
 
-// Classic: a null id if there is no such field, for the message of the entry.
+// With Reading::classic, returns a null id if there is no such field: writing the entry then
+// throws.
 Field_Id read_changed_field(Line_Reader& in, const Table& table) {
   return in.is_classic() ? table.find_field(in.read_word("field name")) : read_field(in, table);
 }
@@ -88,7 +89,7 @@ void add_schema_commands(Command_Loop& loop, Writable_Database& database) {
     database.write(Rename_Field{table.id(), field, read_name(in)});
   };
   const auto custom = [&database, read_name](Line_Reader& in, std::ostream&) {
-    // An empty name is possible, and printed as nothing.
+    // The name may be empty: Command_Writer prints an empty name as no word.
     database.write(Custom{in.has_more() ? read_name(in) : std::string_view()});
   };
   loop.add_group({"Data definition",

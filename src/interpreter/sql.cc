@@ -71,7 +71,7 @@ void append_sql_bytes(std::string& out, std::string_view bytes) {
   out += '\'';
 }
 
-// UTF-8 without control characters.
+// True for UTF-8 without control characters.
 static bool is_printable(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -111,7 +111,7 @@ std::string sql_name(std::string_view name) {
 
 namespace {
 
-// Prints one table. The names have passed the check for identifiers.
+// Prints one table. Its names are identifiers, and need no escapes.
 class Sql_Table {
  public:
   Sql_Table(const Database& database, const Table& table, Text_Buffer& out)
@@ -166,7 +166,7 @@ class Sql_Table {
 
 }  // namespace
 
-// As SQL sees it: without upper case.
+// Returns the name as SQL compares it: without upper-case ASCII letters.
 static std::string lower_case(std::string_view name) {
   std::string lower(name);
   for (char& c : lower)
@@ -180,7 +180,7 @@ bool is_same_name(std::string_view a, std::string_view b) {
 
 static bool is_reserved(const std::string& lower) { return lower.starts_with("sqlite_"); }
 
-// `place`: "" or "TABLE."
+// `place` is "" or "TABLE.".
 [[noreturn]] static void fail_reserved(const std::string& place, std::string_view name) {
   throw Exception(place + std::string(name) + " is a name that SQL does not allow: rename it");
 }
@@ -192,7 +192,7 @@ static bool is_reserved(const std::string& lower) { return lower.starts_with("sq
                   "one");
 }
 
-// The names of tables, or of the fields of one.
+// The names of all tables, or of the fields of one table. Throws Exception if SQL refuses one.
 class Sql_Names {
  public:
   explicit Sql_Names(std::string place) : place_(std::move(place)) {}
@@ -218,7 +218,7 @@ void require_sql_names(const Database& database) {
   }
 }
 
-// The same name, letter by letter, is an error of another kind.
+// True if the names differ only in case. Equal names are an error of another kind.
 static bool clashes(std::string_view name, std::string_view other) {
   return name != other && is_same_name(name, other);
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view ellipsis = "\u2026";
 
-// To fit the screen, columns become no narrower than this.
+// Smallest width to which columns are shrunk to fit the screen.
 constexpr std::size_t smallest_width = 8;
 
 void append_cell(std::string& out, const Column_Base& column, index_t id) {
@@ -24,7 +24,8 @@ Record_Id reference_in(const Field& field, index_t id) {
   return static_cast<const Column<Record_Id>&>(*field.column).get(id);
 }
 
-// Appends as much of a text as fits, and spaces up to the width, on its left or right side.
+// Appends as much of a text as fits, padded with spaces to `width` on the right if is_left, else on
+// the left.
 void append_padded(std::string& out, std::string_view text, std::size_t width, bool is_left) {
   std::size_t used = 0;
   std::size_t kept = 0;
@@ -33,6 +34,7 @@ void append_padded(std::string& out, std::string_view text, std::size_t width, b
     const Character next = first_character(text.substr(kept));
     const std::size_t total = used + static_cast<std::size_t>(next.width);
     const bool is_last = kept + next.size == text.size();
+    // Leaves a column for the ellipsis, unless the text ends here.
     if (total > width || (total == width && !is_last)) {
       is_cut = true;
       ++used;
@@ -48,7 +50,7 @@ void append_padded(std::string& out, std::string_view text, std::size_t width, b
   if (is_left) out.append(padding, ' ');
 }
 
-// Makes what stands in `out` from `begin` on dim.
+// Makes the text in `out` from `begin` on dim.
 void make_dim(std::string& out, std::size_t begin) {
   if (begin >= out.size()) return;
   out.insert(begin, colour::dim);
@@ -93,7 +95,7 @@ Table_Printer::Table_Printer(const Table& table, std::vector<index_t> records,
   add_columns();
 }
 
-// Ends the range behind as many used records.
+// Ends the range after `limit` used records.
 void Table_Printer::apply_limit() {
   index_t counter = 0;
   index_t count = 0;
@@ -143,7 +145,7 @@ std::size_t Table_Printer::total_width() const {
   return width;
 }
 
-// Cuts texts, the longest first; then leaves out the last columns. The first always stays.
+// Shrinks the widest text columns first, then leaves out the last columns. The first always stays.
 void Table_Printer::fit() {
   std::size_t cap = 0;
   for (const Shown_Column& column : columns_) cap = std::max(cap, column.width);
@@ -205,7 +207,7 @@ void Table_Printer::add_heading(Text_Buffer& out) const {
   if (style_.has_colours) out.add(colour::end);
 }
 
-// Null references are dim, and the names of others.
+// Null references, and the names of others, are dim.
 void Table_Printer::add_cell(Text_Buffer& out, const Shown_Column& column, index_t id) {
   out.add(' ');
   const std::size_t begin = out.text().size();

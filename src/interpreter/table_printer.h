@@ -17,14 +17,15 @@ namespace joedb::inline v1 {
 // How rows of a table are shown.
 struct Row_Style {
   std::size_t max_column_width = Table_View().max_column_width;  // 0: no limit
-  std::size_t screen_width = 0;  // columns are made to fit; 0: no limit
-  index_t limit = 0;             // so many rows; 0: all
+  std::size_t screen_width = 0;  // columns are shrunk to fit; 0: no limit
+  index_t limit = 0;             // number of rows; 0: all
   bool has_colours = false;
-  const Database* names = nullptr;   // of references; null: ids only
-  const Display* display = nullptr;  // asked now and then whether to stop
+  const Database* names = nullptr;   // for the names of references; null: ids only
+  const Display* display = nullptr;  // asked regularly whether the user stops; may be null
 
   Row_Style() = default;
-  // As the user has set it. A width that was asked for is not made to fit.
+  // Takes the user's settings. With `asked_width`, columns are at most this wide, and are not
+  // shrunk to fit the screen.
   Row_Style(const Display& display, const Database& database,
             std::optional<std::size_t> asked_width = std::nullopt);
 };
@@ -38,8 +39,8 @@ class Table_Printer {
   // Throws Display_Stopped.
   void print(std::ostream& stream);
 
-  // What was left out because of the limit: how many records, and the id of the first. Not counted
-  // exactly if that takes long: then the number is that of ids.
+  // The records left out because of the limit: their number, and the id of the first. `count` is
+  // the number of ids instead if counting the records would take long.
   struct Rest {
     index_t count = 0;
     index_t first = 0;
@@ -73,7 +74,7 @@ class Table_Printer {
   const Table& table_;
   const Row_Style style_;
   std::optional<Reference_Names> names_;
-  std::optional<std::vector<index_t>> records_;  // or a range:
+  std::optional<std::vector<index_t>> records_;  // nullopt: [begin_, end_)
   index_t begin_ = 0;
   index_t end_ = 0;
   Rest rest_;
@@ -83,7 +84,8 @@ class Table_Printer {
   std::string text_;
 };
 
-// One record, a line per field, or what there is to know about the records of the table.
+// Prints one record, a line per field. If it is not in use, prints information about the records of
+// the table.
 void print_record(std::ostream& out, const Table& table, Record_Id record, const Row_Style& style);
 
 }  // namespace joedb::inline v1

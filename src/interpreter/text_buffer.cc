@@ -5,7 +5,7 @@ namespace joedb::inline v1 {
 Text_Buffer::~Text_Buffer() {
   try {
     flush();
-  } catch (...) {  // a stream that was told to throw; who cares flushes
+  } catch (...) {  // of a stream that is set to throw; flush() reports it
   }
 }
 

@@ -9,26 +9,27 @@
 
 namespace joedb::inline v1 {
 
-// Text on its way to a stream, which gets it in large blocks.
+// Buffers text for a stream, and writes it in large blocks.
 class Text_Buffer {
  public:
   // `out` must outlive the buffer.
   explicit Text_Buffer(std::ostream& out) : out_(out) { text_.reserve(2 * block_size); }
-  // Writes what is left.
+  // Writes the remaining text, and ignores exceptions of the stream. Call flush() first to see
+  // them.
   ~Text_Buffer();
   Text_Buffer(const Text_Buffer&) = delete;
   Text_Buffer& operator=(const Text_Buffer&) = delete;
 
-  // What has not been written yet; append to it.
+  // Returns the text that was not written yet, for appending.
   std::string& text() { return text_; }
 
-  // Appends texts, characters and whole numbers one after the other.
+  // Appends texts, characters and integers, one after the other.
   template <class... Parts>
   void add(const Parts&... parts) {
     (append(parts), ...);
   }
 
-  // To be called now and then: writes a block once there is one.
+  // Writes the text once it fills a block. Call this regularly.
   void write_full_block() {
     if (text_.size() >= block_size) [[unlikely]]
       flush();
@@ -39,7 +40,7 @@ class Text_Buffer {
     write_full_block();
   }
 
-  // Hands everything to the stream; whether it could write is known to the stream.
+  // Writes all text to the stream. The state of the stream tells whether that succeeded.
   void flush();
 
  private:

@@ -9,21 +9,22 @@
 
 namespace joedb::inline v1 {
 
-// A text file of commands that looks like a journal file: for schemas and small databases that are
-// kept with source code.
+// A text file of commands that is used like a journal file: for schemas and small databases that
+// are kept with source code.
 //
-// The commands are run when it is opened; the journal they make is in memory only. Each checkpoint
-// appends its new entries to the text, as commands, and an empty line. So the text has no tail, and
-// a rollback does not change it. A crash in a checkpoint can leave a part of its commands in the
-// text. Whole lines of these count when the file is opened again; a line without its end makes
-// opening throw.
+// Opening the file runs its commands; the resulting journal exists only in memory. Each checkpoint
+// appends its new entries to the text, as commands, and an empty line. The text therefore never has
+// a tail past the checkpoint, and a rollback does not change it. A crash during a checkpoint can
+// leave some of its commands in the text: the next opening runs them if they are complete lines,
+// and throws if the last line is incomplete.
 //
-// Used by one thread at a time.
+// One thread at a time may write, while others read the journal.
 class Interpreted_File : public Abstract_File {
  public:
-  // Throws what File throws; Exception for the first command that fails, with its line, if the text
-  // does not end with an end of line, and, for a mode that writes, if a command ends it early
-  // (quit). shared_write means write_existing_or_create_new: the file is never shared.
+  // Opens the text file and runs its commands. `shared_write` is treated as
+  // `write_existing_or_create_new`: the file is never shared. Throws what File throws. Throws
+  // Exception, with the line, for the first command that fails; if the text does not end with an
+  // end of line; and, for a mode that writes, if a command (quit) ends the text early.
   Interpreted_File(const std::string& name, Open_Mode mode);
   ~Interpreted_File() override;
 
@@ -31,11 +32,13 @@ class Interpreted_File : public Abstract_File {
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     return journal_.pread(data, size, offset);
   }
-  // A write of the checkpoint words appends the new entries to the text. Throws Io_Error.
+  // Writes to the journal in memory. A write to the checkpoint words also appends the new entries
+  // to the text. Throws Io_Error.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void sync() override { text_.sync(); }
   void datasync() override { text_.datasync(); }
   bool truncate(Offset size) override { return journal_.truncate(size); }
+  // Locks are no-ops: the file is never shared.
   void shared_lock(Offset, Offset) override {}
   void exclusive_lock(Offset, Offset) override {}
   void unlock(Offset, Offset) noexcept override {}
@@ -46,9 +49,9 @@ class Interpreted_File : public Abstract_File {
 
   File text_;
   Offset text_size_ = 0;
-  Locked_Memory_File journal_;  // a server reads it in several threads
+  Locked_Memory_File journal_;  // a server reads it from several threads
 
-  // What turns new entries into text.
+  // Converts new entries to text.
   struct Follower;
   std::unique_ptr<Follower> follower_;
 };

@@ -8,15 +8,16 @@
 
 namespace joedb::inline v1 {
 
-// Which part of a table is shown, and how wide.
+// The part of a table that is shown, and the width of its columns.
 struct Table_View {
-  std::size_t max_column_width = 25;  // 0: as wide as the values need
+  std::size_t max_column_width = 25;  // in terminal columns; 0: as wide as the values need
   index_t start = 0;                  // records [start, start + length)
-  index_t length = 0;                 // 0: all records
+  index_t length = 0;                 // 0: all records, for any start
 };
 
-// Prints a table with titles, one line per record, in the order of ids. What is too wide for its
-// column ends with an ellipsis.
+// Prints a table with a title, and one line per record in ascending order of ids. A value that is
+// too wide for its column is cut, and ends with an ellipsis. The state of `out` tells whether it
+// was written.
 //
 //     -----------------
 //       name     height
@@ -25,11 +26,11 @@ struct Table_View {
 //     1 "Roland"   1.62
 void write_table(std::ostream& out, const Table& table, const Table_View& view);
 
-// The same for some records, in this order.
+// Prints these records in the same form, in the given order. All must be in use.
 void write_records(std::ostream& out, const Table& table, std::vector<index_t> records);
 
-// Prints a record, one line per field, or, if it is not used (a negative one never is), what there
-// is to know about the records of the table.
+// Prints a record, one line per field. If the id is not in use (a negative one never is), prints
+// information about the records of the table instead.
 void write_record(std::ostream& out, const Table& table, Record_Id record);
 
 }  // namespace joedb::inline v1
