@@ -210,7 +210,7 @@ static int take_port(Words& words) {
   return port;
 }
 
-// [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH, as a URL
+// Takes [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH; returns it as a URL.
 static std::string take_sftp(Words& words, Source_Options& source) {
   std::string port;
   for (;;) {
@@ -229,7 +229,7 @@ static std::string take_sftp(Words& words, Source_Options& source) {
   return "sftp://" + host + port + (path.starts_with('/') ? "" : "/~/") + path;
 }
 
-// False if the next word is none of a source.
+// Returns false, and takes no word, if the next words do not name a source.
 static bool take_source(Words& words, File_Argument& file) {
   if (words.count() < 2) return false;
   if (words.peek() == "zstd" || words.peek() == "brotli") {
@@ -251,7 +251,7 @@ static bool take_source(Words& words, File_Argument& file) {
   return true;
 }
 
-// A compressed file or a URL is found by its name or content, too. Both can only be read.
+// A compressed file or a URL is also recognized by its name or content. Both are read-only.
 static void find_source(File_Argument& file) {
   using Kind = File_Argument::Kind;
   if (file.kind == Kind::file && !is_classic() && (is_url(file.name) || is_packed(file.name)))
@@ -341,7 +341,7 @@ static void ask_whether_to_make(const std::string& name) {
     throw Exception(name + ": was not created");
 }
 
-// A file that another process makes at this moment is empty for a very short time.
+// Retries, because a file that another process is creating is empty for a moment.
 static bool stays_empty(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -444,7 +444,7 @@ namespace {
 constexpr std::array connection_options{"--keep_alive", "--authority",   "--token", "--certificate",
                                         "--key",        "--known_hosts", "--port"};
 
-// What stands before the address of a server.
+// Options that precede the address of a server.
 struct Server_Options {
   std::chrono::milliseconds keep_alive{0};
   Tls_Identity identity;
@@ -480,7 +480,7 @@ Server_Options take_server_options(Words& words) {
   return options;
 }
 
-// A tool has the lock in each of its transactions, and needs no extensions.
+// A tool holds the lock during each of its transactions, so it needs no protocol extensions.
 void set_up(Connector& connector, const Server_Options& options) {
   connector.set_keep_alive_interval(options.keep_alive);
   connector.set_extensions(false);

@@ -50,10 +50,11 @@ constexpr Command_Help client_help[] = {
 };
 
 using std::chrono::milliseconds;
-// So long, the signal to stop has to wait.
+// Limit on the delay between a stop signal and the end of a wait.
 constexpr milliseconds longest_wait{500};
 
-// A number of seconds, perhaps with decimals.
+// Reads a number of seconds, which may have decimals. Returns `fallback` if the argument is missing
+// or invalid.
 milliseconds read_seconds(Line_Reader& in, double fallback) {
   const double n = in.has_more() ? in.read_value<double>() : fallback;
   const bool is_usable = !in.has_failed() && n >= 0 && n <= 1e9;
@@ -78,6 +79,7 @@ class Client_Commands {
 
   void transaction(std::ostream& out, std::string_view why) {
     std::optional<Lock_Notice> notice(interpreters_.server);
+    // The wait for the lock may be long, so control-C must end the program meanwhile.
     std::optional<Interrupts_End_Program> may_wait(std::in_place);
     Client_Lock lock(client_);
     may_wait.reset();
@@ -103,7 +105,7 @@ class Client_Commands {
       end = nested.run(loop_.input(), out);
       loop_.add(nested.failures());
       if (end == Command_Loop::End::end_of_input || end == Command_Loop::End::quit) {
-        // joedb 10 keeps in its file what it could not push.
+        // joedb 10 keeps entries that it could not push in its file.
         if (loop_.settings().is_classic) {
           lock.do_checkpoint();
         } else {
@@ -145,7 +147,8 @@ class Client_Commands {
   }
 
  private:
-  // An empty pull shows in the modification time that somebody is still looking.
+  // An empty pull updates the modification time of the file, to show that the client is still
+  // polling.
   void pull(std::ostream& out, milliseconds wait, Stop_Signal& stop) {
     Offset size;
     milliseconds part;

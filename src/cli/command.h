@@ -8,30 +8,30 @@
 
 namespace joedb {
 
-// One of the things that the program joedb can do. The table of all of them is in main.cc.
+// A subcommand of the program joedb. The table of all commands is in main.cc.
 struct Command {
   const char* name;   // joedb NAME …
-  const char* alias;  // the name under which it is also installed, or null
+  const char* alias;  // alternative name under which it is installed, or null
   const char* help;   // one line
-  // Gets what follows the name; returns the exit code. What it throws is printed: the exit code is
-  // then 2 for a Usage_Error, else 1.
+  // Runs the command with the arguments after its name; returns the exit code. main() prints an
+  // exception, and returns 2 for a Usage_Error and 1 for others.
   int (*run)(std::vector<std::string> arguments);
-  // Of a command that only chooses one of others, for man pages and completion: these.
+  // For a command that only dispatches to subcommands: returns them, for man pages and completion.
   std::span<const Command> (*subcommands)() = nullptr;
 };
 
-// All of them; in main.cc.
+// Returns all commands. Defined in main.cc.
 std::span<const Command> all_commands();
-// By either name; null if there is none.
+// Finds a command by its name or alias; returns null if there is none.
 const Command* find_command(std::span<const Command> commands, std::string_view name);
-// For messages: ". Did you mean NAME?", or nothing.
+// Returns ". Did you mean NAME?" for a message, or an empty string.
 std::string suggested_command(std::string_view name, std::span<const Command> commands);
 
-// run() of a command that only chooses one of others: the first argument does. `notes` are whole
-// lines at the end of the help.
+// Implements run() for a command that dispatches to the subcommand named by its first argument.
+// `notes` is text for the end of the help: whole lines.
 struct Group_Help {
   std::string name;     // "joedb wal"
-  std::string summary;  // a sentence
+  std::string summary;  // one sentence
   std::string notes;
 };
 int run_subcommand(const Group_Help& help, std::span<const Command> commands,

@@ -1,13 +1,13 @@
 #ifndef JOEDB_CLI_COMPLETION_SCRIPTS_H
 #define JOEDB_CLI_COMPLETION_SCRIPTS_H
 
-// What joedb completion prints. @NAMES@ are all names of the program. A tool asks the program joedb
-// beside it, or else that of the search path.
+// The scripts that joedb completion prints. @NAMES@ stands for all names of the program. A tool
+// asks the program joedb in its own directory, or else the one in the search path.
 
 namespace joedb {
 
-// bash splits words at = and :, too; and it puts a name with spaces into quotes only if it is told
-// that this is the name of a file. Where no file has a name as expected, all are offered.
+// bash also splits words at = and :, and quotes a name with spaces only with the option -o
+// filenames. If no file name matches the expected pattern, all files are offered.
 inline constexpr const char* bash_script = R"script(# bash completion of joedb
 _joedb() {
   local words=() word meaning program current name

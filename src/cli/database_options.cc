@@ -67,7 +67,7 @@ Offset Reading_Options::end_of(const Readonly_Journal& journal) const {
 
 void Reading_Options::load(Readonly_Journal& journal, Database& database) const {
   const Offset end = end_of(journal);
-  // Who loads it reads all of it: a flipped bit of a snapshot must not be passed on.
+  // These tools read all content, so the snapshot is verified: they must not copy a flipped bit.
   if (!is_classic()) begin_with_snapshot(database, journal, end, Trust::verified);
   print_snapshot_remark(database);
   database.limit_to_journal_of(journal.get_checkpoint());

@@ -12,18 +12,18 @@
 #include "joedb/history/tags.h"
 #include "joedb/table/table.h"
 
-// Options about the content of a database: its indexes, and which state of it.
+// Options about the content of a database: its indexes, and the state to read.
 
 namespace joedb {
 
 // --options: the indexes of a .joedbc file.
 void add_index_option(Options& options, std::string& options_file);
 
-// A place in the history, as users write it (history/tags.h), now. Throws Usage_Error if it is
-// none; `option` is for the message.
+// Parses a position in the history, as users write it (history/tags.h), relative to the current
+// time. Throws Usage_Error if `text` is invalid; `option` is the name for the message.
 When parse_when(const std::string& text, const std::string& option);
 
-// Calls f(), which reads words of the command line. What it throws becomes a Usage_Error.
+// Calls f(), which parses words of the command line. Turns an Exception into a Usage_Error.
 template <class F>
 auto usage(F f) {
   try {
@@ -38,12 +38,12 @@ struct Moment_Options {
   std::optional<std::string> until;
   std::optional<std::string> time;
   bool is_given() const { return until || time; }
-  // Requires is_given(). Throws Usage_Error if a text cannot be understood, or both are given.
+  // Precondition: is_given(). Throws Usage_Error if a text is invalid or both are given.
   When get() const;
 };
 void add_moment_options(Options& options, Moment_Options& moment);
 
-// How much of a database a tool reads that changes nothing in it: --recovery, --ignore_header,
+// Options of read-only tools for how much of a database to read: --recovery, --ignore_header,
 // --until, --at-time.
 struct Reading_Options {
   Recovery recovery = Recovery::none;
@@ -51,13 +51,14 @@ struct Reading_Options {
   Moment_Options moment;
 
   Recovery get_recovery() const { return ignore_header ? Recovery::ignore_header : recovery; }
-  // Up to where entries are read. Throws like Moment_Options::get and find_position. With
-  // --classic: a position may be any, and entries are read that begin before.
+  // Returns the position up to which entries are read. Throws like Moment_Options::get and
+  // find_position. With --classic, any position is accepted: replay includes each entry that begins
+  // before it.
   Offset end_of(const Readonly_Journal& journal) const;
-  // After a replay up to there. Throws Exception if the position is inside of an entry.
+  // Call it after a replay up to `end`. Throws Exception if `end` is inside an entry.
   void require_replayed_to(Offset end, const Readonly_Journal& journal) const;
 
-  // Loads a new database up to end_of(journal), with progress, from a snapshot if there is one.
+  // Loads a new database up to end_of(journal), with progress, from a snapshot if one fits.
   void load(Readonly_Journal& journal, Database& database) const;
 
   // Replays up to end_of(journal), with progress.
@@ -70,21 +71,22 @@ struct Reading_Options {
 };
 void add_reading_options(Options& options, Reading_Options& reading);
 
-// What values a record begins with whose id was in use before: as in programs. With --classic, as
-// in joedb 10.
+// The initial values of a record whose id was in use before: defaults, as in programs; with
+// --classic, the old values, as in joedb 10.
 Deleted_Values deleted_values();
 
-// What can be done, for people.
+// Throws an Exception that tells users how to proceed after a divergence.
 [[noreturn]] void throw_diverged(const std::string& name, const Content_Mismatch& error);
 
-// Calls f(). An error in the content of the file gets its name in front, unless that is there.
+// Calls f(). Prefixes an error in the content of the file with the file name, unless the message
+// begins with it.
 template <class F>
 auto name_file_in_errors(const std::string& name, F f) {
   try {
     return f();
   } catch (const Usage_Error&) {
     throw;
-  } catch (const Io_Error&) {  // has a name
+  } catch (const Io_Error&) {  // its message has the name
     throw;
   } catch (const compiler::Schema_Errors&) {  // about another file
     throw;

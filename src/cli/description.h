@@ -5,22 +5,22 @@
 #include <string>
 #include <vector>
 
-// The command line of a tool as data: --help, man pages and completion are made of it.
+// The command line of a tool as data, from which --help, man pages and completion are made.
 
 namespace joedb {
 
-// What --help says about a tool.
+// The text of --help for a tool.
 struct Tool_Help {
   std::string usage;     // "joedbi [options] FILE"
-  std::string summary;   // what it is for, in a sentence
-  std::string details;   // whatever else must be known
+  std::string summary;   // its purpose, in one sentence
+  std::string details;   // further explanation
   std::string examples;  // lines
 };
 
-// What stands for a value in --help, and which names of files complete it.
+// The placeholder for a value in --help, and the pattern of the file names that complete it.
 struct Value_Kind {
   std::string name;     // "FILE"
-  std::string pattern;  // "*.joedb"; "/": directories; empty: it is not the name of a file
+  std::string pattern;  // "*.joedb"; "/": directories; empty: not a file name
 };
 namespace kinds {
 inline const Value_Kind text{"TEXT", ""};
@@ -36,26 +36,27 @@ inline const Value_Kind directory{"DIRECTORY", "/"};
 
 struct Option_Description {
   std::vector<std::string> names;    // "-h", "--help"
-  Value_Kind value;                  // without a name: a flag
-  std::vector<std::string> choices;  // all values it may have, if they are words
+  Value_Kind value;                  // a flag if it has no name
+  std::vector<std::string> choices;  // all valid values, if they are words
   std::string help;
 
   bool is_flag() const { return value.name.empty(); }
 };
 
-// A word that may stand where the names of files do.
+// A word that is valid in the position of a file name.
 struct Offered_Word {
   std::string word;
   std::string help;
-  Value_Kind next = {};  // what stands behind it, if that is special
+  Value_Kind next = {};  // kind of the word that follows it, if special
 };
 
 struct Tool_Description {
   Tool_Help help;
   std::vector<Option_Description> options;  // in the order of --help
-  std::vector<std::string> marks;           // Options::allow_word
-  // By position, the last also for all that follow.
+  std::vector<std::string> marks;           // words declared by Options::allow_word
+  // Indexed by position; the last one applies to all later positions, too.
   std::vector<Value_Kind> words;
+  // Indexed by position.
   std::vector<std::vector<Offered_Word>> offered;
 };
 

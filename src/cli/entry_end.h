@@ -5,8 +5,9 @@
 
 namespace joedb {
 
-// For a handler that `journal` replays: where the entry ends that it has got. Values of a vector
-// that it has not read yet are skipped, for they are part of the entry.
+// Returns the offset of the end of `entry`, for a handler that receives it while `journal` is
+// replayed. Skips the values of a vector that have not been read, because they are part of the
+// entry.
 template <class Entry>
 Offset end_of_entry(const Entry& entry, const Readonly_Journal& journal) {
   if constexpr (requires { entry.values.skip_rest(); }) entry.values.skip_rest();

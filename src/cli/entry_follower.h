@@ -8,16 +8,17 @@
 
 namespace joedb {
 
-// Does with the entries of a journal, as they arrive, what the option --db says.
+// Handles the entries of a journal as they arrive, as the option --db requests.
 class Entry_Follower {
  public:
   virtual ~Entry_Follower() = default;
-  // Goes on to the checkpoint of the journal.
+  // Handles the entries up to the checkpoint of the journal.
   virtual void advance(Readonly_Journal& journal) = 0;
 };
 
-// Prints to standard output. The first call of advance goes through all there is, which is not
-// printed if only the tail is wanted. `blobs`: the file of the journal.
+// Returns a follower that prints to standard output. Its first call of advance handles all existing
+// entries; it does not print them if `db` requests only the tail. `blobs` is the file of the
+// journal.
 std::unique_ptr<Entry_Follower> make_entry_follower(Client_Options::Db db,
                                                     const Abstract_File& blobs);
 

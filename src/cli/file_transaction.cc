@@ -34,7 +34,7 @@ Import_Words take_import_words(Words& words, const std::string& usage) {
 
 namespace {
 
-// The lock of a shared file.
+// Holds the lock of a shared file; a no-op for other files.
 class Write_Lock {
  public:
   explicit Write_Lock(Writable_Database& database, bool is_shared)
@@ -57,7 +57,7 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
   Journal_Options journal_options;
   journal_options.has_seals = !options.has_no_seals;
   journal_options.ends_transactions = ends_transactions(file);
-  // A shared file may have the tail of a process that was killed.
+  // A shared file may have the tail of a killed process.
   if (options.recovery != Recovery::none || !file.is_shared())
     journal_options.recovery = options.recovery;
   Writable_Database database(file, journal_options, Deleted_Values::reset,
@@ -72,7 +72,7 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
   } catch (...) {
     try {
       database.rollback();
-    } catch (const Exception&) {  // after a write that failed: what is being thrown came first
+    } catch (const Exception&) {  // a write has failed: report the first error
     }
     throw;
   }

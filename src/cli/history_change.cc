@@ -45,7 +45,7 @@ class Changer {
  public:
   Changer(const File_Argument& file, const History_Change& command, const Find_Changes& find)
       : file_(file), command_(command), find_(find) {
-    // Values that a drop has made unreachable are needed, how many there may be.
+    // Undoing a drop needs all values that the drop made unreachable.
     options_.kept_values = index_t{1} << 20;
   }
 
@@ -136,7 +136,8 @@ class Changer {
     throw Exception(refusal_text(plan_, command_.is_theirs));
   }
 
-  // While it can still be rolled back: what cannot be shown is not written.
+  // Runs before the checkpoint, while a rollback is possible: a change that cannot be printed is
+  // not written.
   void make_text() {
     if (command_.is_json) {
       text_ << result().dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
@@ -194,8 +195,8 @@ class Changer {
   Change_Options options_;
   Wanted_Changes wanted_;
   Plan plan_;
-  Transaction_Info info_;    // of what was written
-  std::ostringstream text_;  // what is printed when it has been written
+  Transaction_Info info_;    // of the written transaction
+  std::ostringstream text_;  // printed after the write has succeeded
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include "cli/terminal.h"
 #include "history/requests.h"
 
-// What joedb_undo, joedb_revert and joedb_restore have in common: they append changes that are made
-// of the history of a file, in a transaction of their own.
+// Shared parts of joedb_undo, joedb_revert and joedb_restore, which append changes derived from the
+// history of a file, in a transaction of their own.
 
 namespace joedb {
 
@@ -20,7 +20,8 @@ struct History_Change {
   bool is_dry_run = false;
   bool is_json = false;
   bool is_complete = false;
-  // Of joedb_undo: it may drop tables and fields; it asks before it deletes much.
+  // For joedb_undo: whether it may drop tables and fields, and whether it asks before large
+  // deletions.
   bool may_drop = true;
   bool asks = false;
   Colour colour = Colour::automatic;
@@ -37,12 +38,13 @@ void add_conflict_options(Options& options, History_Change& command);
 inline constexpr File_Grammar history_change_grammar{.default_mode = Open_Mode::write_existing,
                                                      .has_sources = false};
 
-// The file, its present content, and how it is read.
+// Arguments: the file, its current content, and how to read the file.
 using Find_Changes =
     std::function<Wanted_Changes(Abstract_File&, const Database&, const Change_Options&)>;
 
-// Opens the file, appends what find() returns, and prints it. Returns the exit code. Conflicts are
-// printed, and throw Exception if they are not settled: nothing is written then.
+// Opens the file, appends the changes that find() returns, and prints them. Returns the exit code.
+// Prints conflicts; throws Exception, and writes nothing, if they are not resolved by --ours or
+// --theirs.
 int change_by_history(const File_Argument& file, const History_Change& command,
                       const Find_Changes& find);
 

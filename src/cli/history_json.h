@@ -6,11 +6,11 @@
 
 namespace joedb {
 
-// A null reference is null, a blob [position, size].
+// A null reference becomes null, a blob [position, size].
 Json json_of(const Value& value);
-// Where, when, by whom and why, without the changes.
+// Position, time, author and comments of a transaction, without its changes.
 Json json_of(const Transaction_Info& info);
-// Of one record of the change; null: all.
+// The part of `change` about one record; with a null `record`, all of it.
 Json json_of(const Change& change, Record_Id record);
 
 }  // namespace joedb

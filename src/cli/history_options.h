@@ -10,11 +10,11 @@
 #include "cli/terminal.h"
 #include "joedb/history/changes.h"
 
-// What the tools have in common that show the history of a database.
+// Options that the history commands share.
 
 namespace joedb {
 
-// The id of a record. Throws Usage_Error if it is none.
+// Parses the id of a record. Throws Usage_Error if it is invalid.
 Record_Id parse_record(const std::string& text);
 
 struct History_Options {
@@ -27,9 +27,9 @@ struct History_Options {
   Colour colour = Colour::automatic;
   Source_Options source;
 
-  // What is read of the file. Throws Exception if it never had the table.
+  // Returns which changes of the file to read. Throws Exception if the file never had the table.
   Change_Options for_file(Abstract_File& file) const;
-  // Throws Usage_Error for options that exclude each other.
+  // Throws Usage_Error for options that are missing or exclude each other.
   void check(const Words& words) const;
 };
 // --table, --record, --all, --json, --color, --recovery, --ignore_header, --max_size, --timeout

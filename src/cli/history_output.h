@@ -7,7 +7,7 @@
 
 #include "interpreter/history_text.h"
 
-// Transactions on standard output, as text and as JSON.
+// Prints transactions as text or as JSON.
 
 namespace joedb {
 
@@ -17,11 +17,11 @@ class History_Output {
     bool is_json = false;
     History_Text::Style style = {};
   };
-  // `out` must outlive it.
+  // `out` must outlive this object.
   History_Output(std::ostream& out, const Settings& settings)
       : out_(out), settings_(settings), text_(out, settings.style) {}
 
-  // As those of History_Text.
+  // Like the functions of History_Text, or one JSON object on a line.
   void print(const Transaction_Summary& summary);
   void print(const Transaction& transaction);
   void print_all(const Transaction& transaction);
@@ -30,7 +30,7 @@ class History_Output {
     std::string file;
     Offset position = 0;
   };
-  // What differs between two states, or an object.
+  // Prints the differences between two states, or one JSON object.
   void print_difference(const State& from, const State& to, const std::vector<Change>& changes,
                         bool has_changes);
 

@@ -1,7 +1,7 @@
 #ifndef JOEDB_CLI_INIT_FILES_H
 #define JOEDB_CLI_INIT_FILES_H
 
-// The files of a project that joedb init makes. @NAME@ stands for its name.
+// The files that joedb init creates for a project. @NAME@ stands for the name of the project.
 
 namespace joedb {
 

@@ -11,8 +11,9 @@ namespace joedb {
 
 namespace {
 
-// By the file system, if it can. That looks up the name again, which may be that of another file
-// by now: the ends of the copy tell.
+// Lets the file system copy the bytes, so that both files share them. Returns false if it cannot.
+// The file is opened again by its name, which may belong to another file by now: so the two ends of
+// the copy are compared.
 bool try_to_share(const Abstract_File& file, New_File& branch, Offset end) {
   if (dynamic_cast<const File*>(&file) == nullptr) return false;
   if (!copy_in_file_system(file.get_name(), branch.path(), end)) return false;
@@ -22,7 +23,7 @@ bool try_to_share(const Abstract_File& file, New_File& branch, Offset end) {
          file.equal_to(branch, std::max(end - sample, journal_start), end);
 }
 
-// The bytes up to `end`, and the header of a journal that has a soft checkpoint there.
+// Copies the bytes up to `end`, and writes a header with a soft checkpoint there.
 void copy_beginning(const Abstract_File& file, New_File& branch, Offset end) {
   if (!try_to_share(file, branch, end)) {
     branch.truncate(0);
@@ -47,7 +48,7 @@ void write_branch(Abstract_File& file, Recovery recovery, const When& when, New_
   try {
     Writable_Journal journal(branch, options);
     journal.replay(Ignore_Entries());
-    // Others stay as long as they are: what is behind can still be pushed to them.
+    // Append nothing to other journals, so that the rest of FILE can still be pushed to NEW.
     if (original.get_integrity() == Integrity::each_checkpoint) journal.enable_integrity();
     journal.hard_checkpoint();
   } catch (...) {

@@ -66,7 +66,8 @@ std::string find_program() {
                   (has_display ? " or sqlitebrowser" : "") + ", or name another with --program");
 }
 
-// SIGINT and SIGQUIT are the program's, meanwhile.
+// std::system ignores SIGINT and SIGQUIT in this process meanwhile, so that the program handles
+// them.
 void run_program(const std::string& program, const std::string& path) {
   std::cout.flush();
   const int status = std::system((program + ' ' + shell_word(path)).c_str());

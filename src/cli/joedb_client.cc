@@ -118,7 +118,8 @@ class Client_Tool {
     end_hard(journal, before);
   }
 
-  // Transactions may have ended with soft checkpoints. `before`: where the first one began.
+  // Writes a hard checkpoint if transactions ended with soft ones. `before` is the checkpoint
+  // before the first transaction.
   template <class Store>
   void end_hard(Store& store, Offset before) {
     const Writable_Journal& journal = std::as_const(store).get_journal();
@@ -132,7 +133,7 @@ class Client_Tool {
     store.unlock();
   }
 
-  // Nothing more comes, so that there is nothing to pull.
+  // A past state never grows, so there is nothing to pull.
   void read_past() {
     Database database(deleted_values());
     for (Index_Definition& index : read_indexes(options_file_, file_, options_.recovery))
@@ -144,7 +145,7 @@ class Client_Tool {
     run_loop(loop);
   }
 
-  // Now, not when something is written: a session may only be there to recover the file.
+  // Recovers immediately, not at the first write: a session may exist only to recover the file.
   template <class Store>
   void recover(Store& store) {
     if (options_.recovery == Recovery::none) return;
@@ -154,7 +155,7 @@ class Client_Tool {
     print_saved_tail(std::as_const(store).get_journal().get_saved_tail());
   }
 
-  // Where no recovery was asked for.
+  // For sessions without --recovery, in which a transaction may have saved a tail.
   template <class Store>
   void print_tail_saved_by_transaction(const Store& store) {
     if (options_.recovery == Recovery::none) print_saved_tail(store.get_journal().get_saved_tail());
@@ -256,7 +257,7 @@ int run_client(std::vector<std::string> arguments) {
   if (moment.is_given())
     file_argument.mode = Open_Mode::read_existing;
   else if (client.recovery == Recovery::hard && !file_argument.has_mode)
-    file_argument.mode = Open_Mode::write_existing;  // this must be done alone
+    file_argument.mode = Open_Mode::write_existing;  // requires exclusive access
   Connection_Argument connection_argument = take_connection(*words, source);
   if (connection_argument.nats)
     connection_argument.nats->log_settings.on_wait = [](const std::string& owner) {
@@ -274,7 +275,7 @@ int run_client(std::vector<std::string> arguments) {
   Open_Files open(file_argument, connection_argument, log);
   Abstract_File& file = open.file();
   require_different(file_argument, connection_argument);
-  // Else an empty database would be left where the file is none.
+  // Check the file first: if it is not a database, no empty database is left at the connection.
   if (is_new(connection_argument) && !is_classic() &&
       file_argument.kind == File_Argument::Kind::file && file.get_size() > 0)
     Readonly_Journal(file, client.recovery);

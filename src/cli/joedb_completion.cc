@@ -8,14 +8,14 @@
 #include "cli/output.h"
 #include "cli/parser.h"
 
-// joedb completion: the scripts are short, and ask this program what may stand at some place of a
-// command line. So all shells know the same, and what the program is that is installed.
+// joedb completion. The scripts are short, and ask this program for the possible words, so that all
+// shells complete the same words, of the installed version.
 
 namespace joedb {
 
 namespace {
 
-// The name of a program without its folder.
+// Returns the name of a program without its directory.
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 bool is_option(std::string_view word) { return word.starts_with('-'); }
@@ -24,13 +24,13 @@ bool has(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Prints what can follow the words of a command line: "WORD<tab>MEANING" for each possibility,
-// ":files<tab>PATTERN" and ":directories" for names.
+// Prints the words that can follow in a command line: "WORD<tab>MEANING" for each, and
+// ":files<tab>PATTERN" or ":directories" for file names.
 class Completer {
  public:
   explicit Completer(std::string current) : current_(std::move(current)) {}
 
-  // `words`: those of the line before the current one.
+  // `words` are the words before the current one.
   void run(std::vector<std::string> words) {
     const Command* command = find_command(all_commands(), base_name(words.front()));
     words.erase(words.begin());
@@ -72,7 +72,7 @@ class Completer {
     add("--version", "show which version this is");
   }
 
-  // The names of commands, for joedb help and joedb man.
+  // Completes the names of commands, for joedb help and joedb man.
   void complete_help(std::vector<std::string> words) {
     std::span<const Command> commands = all_commands();
     for (words.erase(words.begin()); !words.empty(); words.erase(words.begin())) {
@@ -117,7 +117,7 @@ class Completer {
       std::cout << ":files\t" << kind.pattern << '\n';
   }
 
-  // Those that are not there yet.
+  // Adds the options that are not given yet.
   void add_options(const Tool_Description& tool, const std::vector<std::string>& words) {
     for (const Option_Description& option : tool.options) {
       const auto is_given = [&](const std::string& name) { return has(words, name); };
@@ -137,7 +137,7 @@ class Completer {
                                  : tool.words[std::min(position, tool.words.size() - 1)]);
   }
 
-  // What the word before the current one demands.
+  // Returns the kind of value that the previous word requires; null if it requires none.
   static const Value_Kind* kind_behind(const Tool_Description& tool,
                                        const std::vector<std::string>& words) {
     if (words.empty()) return nullptr;
@@ -147,7 +147,7 @@ class Completer {
     return nullptr;
   }
 
-  // Of those that are neither options nor values of options, nor words before the name of a file.
+  // Counts the positional words: not options, values of options, or words that precede a file name.
   static std::size_t count_words(const Tool_Description& tool,
                                  const std::vector<std::string>& words) {
     std::size_t count = 0;
@@ -180,7 +180,7 @@ the last WORD, which may be empty, can become, with its meaning behind a tab; an
 ":directories", with a pattern behind a tab, where a name is wanted.
 )help";
 
-// All names, between spaces.
+// Returns all names of the program, separated by spaces.
 std::string names_of_program() {
   std::string names = "joedb";
   for (const Command& command : all_commands())
@@ -188,7 +188,7 @@ std::string names_of_program() {
   return names;
 }
 
-// The script of a shell; empty if there is none for it.
+// Returns the script for a shell; empty if the shell is unknown.
 std::string script_of(std::string_view shell) {
   std::string script = shell == "bash"   ? bash_script
                        : shell == "zsh"  ? zsh_script
@@ -206,7 +206,7 @@ void write_script(const std::filesystem::path& path, const std::string& script) 
                 [&](File& file) { file.pwrite(script.data(), script.size(), 0); });
 }
 
-// bash and fish look for a file with the name of the program that is completed.
+// bash and fish load the file with the name of the completed program.
 void write_scripts(const std::filesystem::path& share) {
   write_script(share / "zsh/site-functions/_joedb", script_of("zsh"));
   std::istringstream names(names_of_program());

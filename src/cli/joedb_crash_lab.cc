@@ -63,7 +63,7 @@ std::string grouped(std::uint64_t number) {
   return text;
 }
 
-// On a terminal: how far it has come, once a second.
+// Shows progress on a terminal, once a second.
 class Lab_Progress {
  public:
   ~Lab_Progress() {
@@ -236,7 +236,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
                       attack == Attack::all || attack == Attack::power,
                       attack == Attack::all || attack == Attack::error};
 
-  Destructor_Logger::remove_logger();  // most of these databases end badly
+  Destructor_Logger::remove_logger();  // most of these databases end with an error
   testing::Lab_Report report;
   {
     const Stop_Signal stop;

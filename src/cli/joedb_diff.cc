@@ -31,13 +31,13 @@ struct Difference {
   History_Output::State from;
   History_Output::State to;
   std::vector<Change> changes;
-  Offset blobs_end;  // as of write_patch
-  Names names;       // the same, for a patch
+  Offset blobs_end;  // as in write_patch
+  Names names;       // names at `from`, for a patch
 };
 
 // ---- what differs -------------------------------------------------------------------------------
 
-// Entries of the schema.
+// Applies only schema entries.
 struct Schema {
   template <class Entry>
   void operator()(const Entry& entry) {
@@ -113,7 +113,7 @@ Difference of_files(const std::string& a, const std::string& b, const Diff_Comma
   return {from.state, to.state, std::move(changes), 0, names_of(from.database)};
 }
 
-// Only what is about the record.
+// Keeps only the changes of one record.
 void select(std::vector<Change>& changes, Record_Id record) {
   std::erase_if(changes, [&](const Change& change) {
     return !change.is_of_records() || record < change.record ||
@@ -195,7 +195,7 @@ int run_diff(std::vector<std::string> arguments) {
     from = parse_when(second, "FROM");
     to = parse_when(words->take_last_name(), "TO");
   } else {
-    // A file comes before a tag.
+    // A file takes precedence over a tag.
     from = parse_when(second, std::time(nullptr));
     std::error_code ignored;
     if (from && !from->moment && (is_url(second) || std::filesystem::exists(second, ignored)))

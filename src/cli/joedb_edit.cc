@@ -21,7 +21,7 @@ namespace joedb {
 namespace {
 
 struct Edit_Options {
-  std::string name;  // of the database
+  std::string name;  // file name of the database
   std::string table;
   std::string text_file;
   std::int64_t limit = 100'000;
@@ -29,7 +29,7 @@ struct Edit_Options {
   bool is_hard = false;
 };
 
-// What a text is of: only this can be changed by it.
+// The part of the header that identifies the state of a text. A text applies only to its own state.
 std::string state_of(const Edit_Options& options, Offset position) {
   const std::string table = options.table.empty() ? "" : ", table " + options.table;
   return ", position " + std::to_string(position) + table + ": ";
@@ -58,12 +58,13 @@ std::string editor_command() {
   return "vi";
 }
 
-// SIGINT and SIGQUIT are the editor's, meanwhile.
+// std::system ignores SIGINT and SIGQUIT in this process meanwhile, so that the editor handles
+// them.
 void run_editor(const std::string& path) {
   const std::string editor = editor_command();
   const int status = std::system((editor + ' ' + shell_word(path)).c_str());
   if (status == 0) return;
-  constexpr int not_found = 127 << 8;  // of the shell, in the status of a process
+  constexpr int not_found = 127 << 8;  // exit status 127 of the shell, as returned by system()
   if (status == not_found)
     throw Exception("the editor cannot be started: " + editor +
                     ". The environment variable EDITOR says which one to use");
@@ -74,19 +75,19 @@ void run_editor(const std::string& path) {
 
 class Editor {
  public:
-  // `database` has the content that is edited, up to now.
+  // `database` has the content to edit.
   Editor(const Edit_Options& options, const Database& database, Offset position)
       : options_(options),
         original_(header_of(options, position) + content(database)),
         text_("-" + std::filesystem::path(options.name).filename().string() + ".txt",
               options.text_file.empty() ? original_ : read_text(position)) {}
 
-  // Lets the user edit, until apply(text) throws no Edit_Error and problems_of(text) is empty.
-  // Returns false if nothing was changed. What else they throw passes, and the text is kept if it
-  // was changed.
+  // Runs the editor until apply(text) returns no problems. Returns false if the text was not
+  // changed. Passes on exceptions of apply(), and throws Exception if the user quits; the text is
+  // kept then, if it was changed.
   template <class Apply>
   bool edit(Apply apply) {
-    text_.keep();  // a signal must not remove what the editor has saved
+    text_.keep();  // a signal must not remove the text that the editor has saved
     try {
       for (;;) {
         run_editor(text_.path());
@@ -110,7 +111,7 @@ class Editor {
   }
 
   const std::string& path() const { return text_.path(); }
-  // The text is of a state that is not the last one any more.
+  // Throws Exception because the text is not of the latest state.
   [[noreturn]] void throw_outdated() {
     is_outdated_ = true;
     throw Exception("others have changed the database meanwhile, and nothing was written");
@@ -143,7 +144,8 @@ class Editor {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  // Compared with another state, it would undo what others have written, or drop other tables.
+  // Reads a text that an earlier run has kept. Throws Exception if it is of another state or of
+  // other tables: it would undo what others have written, or drop tables.
   std::string read_text(Offset position) const {
     std::string text = read_file(options_.text_file);
     const std::string state = state_of(options_, position);
@@ -171,7 +173,7 @@ class Editor {
     }
   }
 
-  // If it was changed. Never throws.
+  // Prints where the text is kept, or removes it if it was not changed. Never throws.
   void say_where_text_is() {
     try {
       if (text_.read() == original_) return text_.remove();
@@ -183,7 +185,7 @@ class Editor {
       else
         std::cerr << "; to go on with it: joedb_edit " << table << "--text "
                   << shell_word(text_.path()) << ' ' << shell_word(options_.name) << '\n';
-    } catch (const Exception&) {  // there is none
+    } catch (const Exception&) {  // there is no text
     }
   }
 
@@ -207,7 +209,7 @@ void print(const Edit_Options& options, const Edit_Summary& summary) {
   std::cout << options.name << ": " << (text.empty() ? "no changes" : text.substr(2)) << '\n';
 }
 
-// The Edit_Problems of the text, or those that come up when it is applied.
+// Returns the problems of the text, or the Edit_Error that applying it causes.
 template <class Apply>
 std::vector<Edit_Problem> try_to_apply(const std::string& text, const Database& database,
                                        const Table* only, Apply apply) {
@@ -261,7 +263,7 @@ class Write_Lock {
   ~Write_Lock() { database_.unlock(); }
   Write_Lock(const Write_Lock&) = delete;
   Write_Lock& operator=(const Write_Lock&) = delete;
-  // Whether others have written since the lock was held.
+  // Returns true if others have written since this program last held the lock.
   bool has_news() const { return new_bytes_ > 0; }
 
  private:
@@ -279,7 +281,7 @@ Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& databas
   } catch (...) {
     try {
       database.rollback();
-    } catch (const Exception&) {  // what is being thrown came first
+    } catch (const Exception&) {  // report the first error
     }
     throw;
   }

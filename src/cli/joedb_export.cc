@@ -46,7 +46,7 @@ void add_export_options(Options& options, Export_Options& all) {
 
 // ---- output -------------------------------------------------------------------------------------
 
-// Writes to a file, from its beginning.
+// A stream buffer that writes to a file, from offset 0.
 class File_Buffer : public std::streambuf {
  public:
   explicit File_Buffer(Abstract_File& file) : file_(file) {}
@@ -86,7 +86,7 @@ class Exporter {
     fill_new_file(name, existing, [&](File& file) {
       File_Buffer buffer(file);
       std::ostream out(&buffer);
-      out.exceptions(std::ios::badbit);  // the error of the file
+      out.exceptions(std::ios::badbit);  // rethrow the error of the file
       write(table, out, Progress::Output::nothing);
     });
   }

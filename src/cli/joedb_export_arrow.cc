@@ -8,15 +8,15 @@
 #include "cli/past_name.h"
 #include "io/run_program.h"
 
-// Formats that the Python package writes, by pyarrow.
+// Export formats that the Python package writes, with pyarrow.
 
 namespace joedb {
 
 namespace {
 
-// The arguments are the words of the command line, and what joedb.export takes. A module in the
-// current directory is not taken for one of the packages. Until joedb.export is there, signals end
-// the process.
+// The arguments are the name of this command, then the arguments of joedb.export. The current
+// directory is removed from the module path, so that a module there does not shadow a package.
+// Until joedb.export is imported, signals end the process.
 const char* const script = R"(import signal, sys
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(number) != signal.SIG_IGN:
@@ -43,7 +43,7 @@ struct Arrow_Options {
   std::string python = "python3";
 };
 
-// Where the file ends for the export; nothing: where it ends.
+// Returns the position where the export ends; nullopt for the end of the file.
 std::optional<Offset> end_of(const std::string& name, const Moment_Options& moment) {
   const auto file = open_source(name, {});
   Reading_Options reading;

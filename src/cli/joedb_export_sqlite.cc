@@ -20,8 +20,8 @@ new content in one transaction: programs that have it open see it next.
 
 namespace {
 
-// What a killed program has left beside a file that is gone would be taken for a part of the new
-// one, and its old pages be shown.
+// Throws Exception if a killed program has left sidecar files of an earlier OUT: SQLite would treat
+// them as part of the new file, and show old pages.
 void require_no_sidecars(const std::string& out) {
   const auto sidecars = sqlite_sidecars(out);
   if (sidecars.empty()) return;
@@ -35,7 +35,7 @@ void remove_sidecars(const std::string& path) {
       throw_io_error("removing", sidecar, -1, error.value());
 }
 
-// A database of SQLite, or an empty one.
+// Returns true for an SQLite database or an empty file.
 bool is_database(const std::string& path) {
   std::error_code ignored;
   return is_sqlite_file(path) || (std::filesystem::is_regular_file(path, ignored) &&

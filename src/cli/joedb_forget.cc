@@ -42,7 +42,7 @@ std::vector<std::string> split(const std::string& text) {
   return result;
 }
 
-// "3" or "3-7"
+// Parses "3" or "3-7". Throws Usage_Error if it is invalid.
 Forget_Request::Records parse_records(const std::string& text) {
   constexpr index_t largest = index_t{1} << 48;
   index_t first = 0, last = 0;
@@ -59,7 +59,7 @@ Forget_Request::Records parse_records(const std::string& text) {
   return {Record_Id(first), last - first + 1};
 }
 
-// Identifiers do not begin with a digit.
+// A field name is not mistaken for a number: identifiers do not begin with a digit.
 bool is_number(const std::string& text) {
   return !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
 }
@@ -82,7 +82,7 @@ std::string count_text(index_t count, const char* what) {
   return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
-// Whether anything but preallocated zeros is behind the checkpoint.
+// Returns true if there are bytes past the checkpoint that are not preallocated zeros.
 bool has_tail(const Abstract_File& file, Offset checkpoint) {
   std::string piece(std::size_t{1} << 16, '\0');
   for (Offset position = checkpoint;;) {
@@ -113,7 +113,7 @@ class Forgetting {
     std::cout << counts() << " would be forgotten\n";
   }
 
-  // With a checkpoint.
+  // Writes the rewritten history, with a checkpoint, and searches the result.
   void write(Writable_Journal& journal) {
     forgetter_.write(journal, command_.author, std::time(nullptr));
     const auto last = Integrity_Reader(file_).entry_before(checkpoint_);
@@ -130,10 +130,10 @@ class Forgetting {
     return print_other_files() ? 1 : code;
   }
 
-  // Nothing is in FILE: what a process has left that was killed when it had forgotten something, or
-  // when it packed the file, is removed. Returns the exit code.
+  // For a FILE without anything to forget: removes snapshots of older content, which a killed run
+  // of this command or of joedb_pack may have left. Returns the exit code.
   int finish_earlier() const {
-    bool is_current = true;  // all snapshots are of what the file has now
+    bool is_current = true;  // true if all snapshots fit the current content
     for (const Snapshot_Beside& beside : snapshots_beside(file_))
       is_current = is_current && beside.snapshot && beside.snapshot->fits_wholly(file_);
     const std::string unfinished = snapshot_suffix() + ".tmp";
@@ -145,8 +145,8 @@ class Forgetting {
   }
 
  private:
-  // Files beside FILE that tools have made of older contents: saved tails, and files that killed
-  // processes have left. Returns whether one of them has, or may have, what is forgotten.
+  // Searches files beside FILE that have older contents: saved tails, and files of killed
+  // processes. Returns true if one of them has, or may have, the forgotten values.
   bool print_other_files() const {
     bool has_any = false;
     for (const std::string& prefix :
@@ -158,7 +158,7 @@ class Forgetting {
   bool print_other(const std::string& suffix) const {
     const std::string name = file_.get_name() + suffix;
     if (forgetter_.value_count() == 0) {
-      // A snapshot is of what FILE has.
+      // A snapshot that fits has only values that FILE has.
       if (suffix.starts_with(snapshot_suffix())) return false;
       std::cout << name << ": not searched; it may have values that are forgotten\n";
       return true;
@@ -223,7 +223,7 @@ class Forgetting {
     load(database, journal);
   }
 
-  // The beginning of it, as text.
+  // Stores the first bytes of a match, as text.
   void note_text(const Abstract_File& file, const Forgetter::Found& found) {
     constexpr std::size_t longest = 40;
     std::string bytes(std::min(found.size, longest), '\0');
@@ -239,7 +239,7 @@ class Forgetting {
   const bool has_tail_;
   const Forgetter forgetter_;
   Forgetter::Proof proof_;
-  std::vector<std::string> texts_;  // of what was found
+  std::vector<std::string> texts_;  // of the matches
 };
 
 int dry_run(const std::string& name, const Forget_Command& command) {

@@ -17,7 +17,7 @@ namespace joedb {
 
 namespace {
 
-// What the formats have in common.
+// Options that all formats share.
 struct Import_Options {
   Import_Settings settings;
   std::vector<std::string> types, renames, references, enums;  // NAME=VALUE
@@ -71,7 +71,7 @@ void add_import_options(Options& options, Import_Options& import) {
   add_file_modes(options, transaction_grammar);
 }
 
-// NAME=VALUE
+// Parses words of the form NAME=VALUE.
 Named_Settings named(const char* option, const std::vector<std::string>& words,
                      bool may_have_no_value = false) {
   Named_Settings result;
@@ -100,10 +100,10 @@ void finish_settings(Import_Options& import, const std::string& in) {
 
 void require_no_interrupt(const Stop_Signal& stop) { stop.require_none("nothing was imported"); }
 
-// After each row.
+// Called after each row: shows progress, and checks for signals.
 class Watch {
  public:
-  // `what`: "importing". Both must outlive it.
+  // `what` is, for example, "importing". `source` and `stop` must outlive this object.
   Watch(const Row_Source& source, const Stop_Signal& stop, const std::string& what)
       : source_(source),
         stop_(stop),
@@ -129,7 +129,7 @@ Import_Plan make_plan(Row_Source& source, const Database& database, const Import
   return plan_import(source, database, settings, [&] { watch(); });
 }
 
-// What is there now; nothing if there is no file.
+// Loads the current content; leaves the database empty if the file does not exist.
 void read_content(const File_Argument& argument, Recovery recovery, Database& database) {
   std::error_code ignored;
   if (argument.kind == File_Argument::Kind::memory ||
@@ -154,7 +154,7 @@ void preview(Row_Source& source, const File_Argument& file, const Import_Options
             << "nothing was written\n";
 }
 
-// "empty becomes 0: city.population, in 2 rows"
+// For example "empty becomes 0: city.population, in 2 rows".
 std::string missing_notes(const Import_Counts& counts, const Import_Plan& plan,
                           const Database& database) {
   std::string notes;
@@ -181,7 +181,8 @@ void import_from(Row_Source& source, const File_Argument& file, const Import_Opt
   print_counts(import.settings.table, counts, import.is_json);
 }
 
-// Parses the rest of the command line, and does the work with the source that make(input) returns.
+// Parses the rest of the command line, and imports the rows of the source that make_source(input)
+// returns.
 template <class Make_Source>
 int run(Options& options, Import_Options& import, std::vector<std::string> arguments,
         const std::string& usage, Make_Source make_source) {

@@ -66,7 +66,7 @@ void add_options(Options& options, Arguments& all) {
   add_file_modes(options, transaction_grammar);
 }
 
-// Shows progress, and ends with an error when a signal comes.
+// Shows progress. Throws Interrupted after a signal.
 class Watch {
  public:
   Watch(const std::string& what, std::int64_t size) : progress_(what, 0, size) {}

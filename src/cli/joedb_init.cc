@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// CMake has targets of these names, or files where the program would be.
+// Names of CMake targets, and of files at the path of the program.
 constexpr std::array reserved_names{
     "all",     "clean",      "edit_cache",    "help", "install",    "list_install_components",
     "package", "preinstall", "rebuild_cache", "test", "CMakeFiles", "joedb_generated"};
@@ -41,7 +41,7 @@ std::string replaced(std::string text, const std::string& name) {
   return text;
 }
 
-// A folder that is removed, unless it gets its name.
+// A temporary folder that is removed unless it is renamed.
 class New_Folder {
  public:
   explicit New_Folder(const fs::path& name)
@@ -58,7 +58,7 @@ class New_Folder {
   New_Folder& operator=(const New_Folder&) = delete;
 
   const fs::path& path() const { return path_; }
-  // It replaces an empty folder.
+  // Also replaces an empty folder.
   void rename_to(const fs::path& name) { fs::rename(path_, name); }
 
  private:

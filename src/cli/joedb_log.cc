@@ -58,7 +58,7 @@ class Log {
   }
 
  private:
-  // So many summaries are kept of the first pass; others are read again.
+  // Limit on the summaries kept from the first pass; the others are read again.
   static constexpr std::size_t most_kept = 10'000;
 
   std::optional<Moment> moment(const std::optional<When>& when) const {
@@ -75,14 +75,15 @@ class Log {
                       .tags = &tags_}};
   }
 
-  // The places of those to be shown, and the last of them. What is before damage is shown.
+  // Finds the transactions to show: the places of all, the summaries of the last ones. Transactions
+  // before damage are shown.
   void find() {
     constexpr std::int64_t most_followed = 10;
     const auto most = static_cast<std::size_t>(command_.max.value_or(
         command_.is_following ? most_followed : std::numeric_limits<std::int64_t>::max()));
     bool has_times = false;
     try {
-      // The summaries of some tables are not all transactions.
+      // With --table, summaries_ skips transactions, so tags need a separate pass.
       if (!options_.tables.empty()) tags_ = read_tags(file_, options_.recovery);
       while (const Transaction_Summary* const summary = summaries_.next()) {
         if (options_.tables.empty()) tags_.read(*summary);
@@ -177,8 +178,8 @@ class Log {
   Summaries summaries_;
   Tags tags_;
   std::deque<Transaction_Place> places_;
-  std::deque<Transaction_Summary> kept_;  // the last of them
-  std::exception_ptr error_;              // behind them
+  std::deque<Transaction_Summary> kept_;  // summaries of the last places
+  std::exception_ptr error_;              // the error after the last place
 };
 
 const char* const details =

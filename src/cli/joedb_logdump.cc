@@ -29,7 +29,7 @@ struct Logdump_Options {
 
 // ---- the header ---------------------------------------------------------------------------------
 
-// Shows what is there, whatever it is. A short file has only some of the fields.
+// Prints the header, valid or not. A short file has only some of the fields.
 void print_header(const Abstract_File& file) {
   std::array<char, header_size> bytes{};
   const std::size_t size = file.pread(bytes.data(), bytes.size(), 0);
@@ -61,7 +61,7 @@ void print_header_as_json(const Abstract_File& file) {
 
 // ---- the journal --------------------------------------------------------------------------------
 
-// Passes to a writer what the options ask for.
+// Passes the entries that the options select to a writer.
 template <class Writer>
 class Printer {
  public:
@@ -82,8 +82,8 @@ class Printer {
   const Logdump_Options& options_;
 };
 
-// Builds the tables of the journal up to `position`. Where that fails, it becomes the place, and
-// the error is returned.
+// Builds the tables of the journal up to `position`. On damage, sets `position` to its offset, and
+// returns the error; returns null otherwise.
 std::exception_ptr try_to_load(Abstract_File& file, Recovery recovery, Offset& position) {
   const Offset end = position;
   Readonly_Journal journal(file, recovery);

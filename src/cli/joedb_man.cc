@@ -8,7 +8,7 @@
 #include "cli/parser.h"
 #include "joedb/base/version.h"
 
-// joedb man: pages for man(1), in roff(7), made of what --help shows.
+// joedb man: pages for man(1), in roff(7), generated from the descriptions behind --help.
 
 namespace joedb {
 
@@ -16,7 +16,7 @@ namespace {
 
 // ---- roff ---------------------------------------------------------------------------------------
 
-// A text as it is in a line of roff that is no request.
+// Escapes a text line for roff, so that it is not a request.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -40,8 +40,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Lines of --help: those that begin with a space stay as they are; others are paragraphs, in which
-// a short line ends where it does.
+// Writes the lines of a help text. Lines that begin with a space are printed verbatim; others form
+// paragraphs, in which a short line ends with a line break.
 class Text_Writer {
  public:
   explicit Text_Writer(std::string& out) : out_(out) {}
@@ -76,11 +76,11 @@ class Text_Writer {
 
 // ---- pages --------------------------------------------------------------------------------------
 
-// What a page is about: a command, and the commands before it.
+// The content of a page: the description of a tool, or a list of subcommands.
 struct Page {
   std::string name;  // "joedb-wal-dump"
   std::string alias;
-  std::string help;  // a line
+  std::string help;  // one line
   std::optional<Tool_Description> tool;
   std::vector<const Command*> commands;
 };
@@ -125,7 +125,7 @@ std::string body(const Tool_Description& tool) {
 std::string body(const Page& page) {
   std::string usage = page.name;
   std::replace(usage.begin(), usage.end(), '-', ' ');
-  if (page.commands.empty())  // it reads its command line in a way of its own
+  if (page.commands.empty())  // it parses its command line itself
     return bold(usage) + "\n.fi\n.SH DESCRIPTION\nSee " + bold(usage + " --help") + ".\n";
   std::string text = bold(usage) + " \\fICOMMAND\\fR [\\fIargument\\fR...]\n.fi\n.SH COMMANDS\n";
   for (const Command* command : page.commands)
@@ -163,7 +163,7 @@ Page first_page() {
   return page;
 }
 
-// f(page) for each command, those that choose before those that are chosen.
+// Calls f(page) for each command; each command precedes its subcommands.
 void for_each_page(const std::string& parent, std::span<const Command> commands,
                    const std::function<void(const Page&)>& f) {
   for (const Command& command : commands) {
@@ -196,7 +196,7 @@ void write_page(const std::filesystem::path& folder, const std::string& name,
                 [&](File& file) { file.pwrite(text.data(), text.size(), 0); });
 }
 
-// The pages of all commands; the other name of a command leads to its page.
+// Writes the pages of all commands. The page of an alias refers to the page of its command.
 void write_pages(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   write_page(folder, "joedb", text_of(first_page()));

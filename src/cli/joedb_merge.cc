@@ -18,10 +18,10 @@ std::vector<std::string> read_names(std::istream& in) {
   return names;
 }
 
-// The file is opened as often as it is read, since there may be more than can be open at a time.
+// Opens the file for each pass, because there may be more files than can be open at a time.
 void add_file(const std::string& name, const Reading_Options& reading, const Source_Options& source,
               Part_Packer& merged) {
-  std::optional<Offset> end;  // the same, always
+  std::optional<Offset> end;  // set by the first pass, the same for all
   merged.add(shown_name(name), [&reading, &source, name, end](Value_Loader& loader) mutable {
     const auto file = open_source(name, source);
     Readonly_Journal journal(*file, reading.get_recovery());
@@ -32,8 +32,8 @@ void add_file(const std::string& name, const Reading_Options& reading, const Sou
   });
 }
 
-// Adds all files that can be added, and says what is wrong with the others. Returns how many were
-// skipped.
+// Adds all files that can be added, and prints why others are skipped. Returns the number of
+// skipped files.
 std::size_t add_files(const std::vector<std::string>& names, const Reading_Options& reading,
                       const Source_Options& source, bool is_verbose, Part_Packer& merged) {
   std::size_t errors = 0;

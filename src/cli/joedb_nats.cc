@@ -23,14 +23,14 @@ const char* const url_help =
     "PORT]\n"
     "nats://[USER:PASSWORD@]HOST[:PORT][,HOST...]/DATABASE, or tls://: see docs/cluster.md\n\n";
 
-// What all of them have: the log, and the words that name the journal.
+// Options that all subcommands share: those of the log, and the words that name the journal.
 class Nats_Tool {
  public:
   explicit Nats_Tool(Options& options) {
     add_log_options(options, log_options_);
     allow_nats_words(options);
   }
-  // False: it was --help.
+  // Returns false after --help.
   bool parse(Options& options, std::vector<std::string> arguments) {
     auto words = options.parse(std::move(arguments));
     if (!words) return false;
@@ -42,9 +42,9 @@ class Nats_Tool {
   }
   Words& words() { return *words_; }
   const Nats_Argument& argument() const { return argument_; }
-  // Without a thread that keeps the lock.
+  // Settings without the thread that renews the lock.
   const Log_Settings& log_settings() const { return argument_.log_settings; }
-  // For a command to which it says nothing.
+  // Throws Usage_Error if --require is given, for commands that ignore it.
   void refuse_require() {
     if (log_settings().required != Durability::unknown)
       words_->fail("--require is for joedb nats status, and for clients");
@@ -92,7 +92,7 @@ int run_create(std::vector<std::string> arguments) {
   return 0;
 }
 
-// A new mirror has nothing yet, and could not be opened.
+// Waits for the first message of a new mirror: an empty mirror cannot be opened.
 void wait_for_first_message(Nats_Tool& tool) {
   Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
   System& system = System::real();
@@ -215,7 +215,7 @@ int run_status(std::vector<std::string> arguments) {
 
 // ---- verify -------------------------------------------------------------------------------------
 
-// A file that is compared with a log, up to its checkpoint.
+// A file that is compared with a log, up to the checkpoint of the file.
 struct Journal_File {
   explicit Journal_File(const std::string& name)
       : file(open_source(name, {})), journal(*file), end(journal.get_checkpoint()) {}
@@ -224,7 +224,7 @@ struct Journal_File {
   const Offset end;
 };
 
-// Content_Mismatch names no file.
+// Calls f(). Replaces Content_Mismatch by an Exception that names the file and the journal.
 template <class F>
 auto compare_copies(const Nats_Tool& tool, const Journal_File& file, const char* what_then, F f) {
   try {
@@ -327,7 +327,7 @@ int run_repair(std::vector<std::string> arguments) {
       throw Exception(file.file->get_name() + " ends at position " + std::to_string(file.end) +
                       ", and the journal of the cluster at " + std::to_string(end) +
                       ": find a copy that has as much");
-    // Nothing is removed for a file that cannot be read.
+    // Read the whole file first: the journal is not removed for a file that cannot be read.
     replay_with_progress(file.journal, Ignore_Entries(), "reading " + file.file->get_name());
     file.journal.rewind();
     stream.remove();
@@ -341,7 +341,7 @@ int run_repair(std::vector<std::string> arguments) {
   compare_copies(tool, file, ": --replace replaces the one of the cluster", [&] {
     connection.compare(*file.file, journal_start, std::min(start, file.end), Content_Check::full);
   });
-  // In parts: a push counts as a whole.
+  // In parts, because a push is atomic: after an interruption, complete parts remain.
   constexpr Offset part = Offset{1} << 25;
   Progress progress("filling " + tool.name(), start, file.end);
   Offset end = start;

@@ -18,7 +18,7 @@ namespace joedb {
 
 namespace {
 
-// Blob fields say where in the file the bytes are, which would not be true of the new file.
+// Rejects blobs: blob fields hold positions in the old file, which are wrong in the new one.
 class Blobless_Database : public Database {
  public:
   using Database::Database;
@@ -29,12 +29,12 @@ class Blobless_Database : public Database {
 struct Pack_Options {
   Reading_Options reading;
   Source_Options source;
-  std::optional<std::string> since;  // what is older becomes one state; nothing: everything
+  std::optional<std::string> since;  // pack older history to one state; nullopt: all of it
   std::int64_t memory = 1024;        // MB
   std::size_t bytes() const { return static_cast<std::size_t>(memory) << 20; }
 };
 
-// Loads the tables. Returns false when they take too much memory.
+// Loads the tables. Returns false if they exceed the memory limit.
 bool load_within(std::size_t memory, Readonly_Journal& journal, Offset end,
                  Blobless_Database& database) {
   constexpr Offset step = Offset{1} << 22;
@@ -47,13 +47,13 @@ bool load_within(std::size_t memory, Readonly_Journal& journal, Offset end,
   return true;
 }
 
-// The content of a file, as a whole or in parts. Throws, and has not written a checkpoint then.
+// Packs the content of a file, at once or in parts. If it throws, no checkpoint has been written.
 void pack_content(Abstract_File& file, const Pack_Options& options, Writable_Journal& packed) {
   const Recovery recovery = options.reading.get_recovery();
   Readonly_Journal journal(file, recovery);
   const Offset end = options.reading.end_of(journal);
-  // The integrity entry for the last bytes may stand behind the end: no damage is packed as the
-  // truth.
+  // The integrity entry that covers the last bytes may be past `end`. Check it, so that damage is
+  // not packed.
   if (end < journal.get_checkpoint()) Readonly_Journal(file, recovery).replay(Ignore_Entries());
   if (options.since) {
     const Moment since = resolve(file, parse_when(*options.since, "--keep-since"), recovery);
@@ -91,9 +91,9 @@ void pack_to(const std::string& in, const std::string& out, bool force,
 
 // ---- in place -----------------------------------------------------------------------------------
 
-// The whole of a file that nobody else has open, with a hard checkpoint.
+// Packs a file that no one else has open, and writes a hard checkpoint.
 void pack_file(File& file, const Pack_Options& options, File& packed) {
-  Writable_Journal source(file);  // refuses an unfinished transaction
+  Writable_Journal source(file);  // throws if there is an unfinished transaction
   Writable_Journal destination(packed, options_of_new_file());
   try {
     pack_content(file, options, destination);
@@ -158,7 +158,7 @@ int run_pack(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
-  // Wrong ones are seen before anything is made.
+  // Validate the option before anything is created.
   if (packing.since) parse_when(*packing.since, "--keep-since");
   const std::string in = words->take_name();
   if (!is_in_place) {

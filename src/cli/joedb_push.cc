@@ -13,7 +13,7 @@ namespace joedb {
 
 namespace {
 
-// The end of the last entry that ends at `position`, or before.
+// Finds the end of the last entry that ends at or before `position`.
 struct Find_Entry_End {
   using Sees_Integrity_Entries = void;
   template <class Entry>
@@ -26,11 +26,11 @@ struct Find_Entry_End {
   Offset end = journal_start;
 };
 
-// Copies a journal to a connection, as far as it has come.
+// Copies a journal up to its checkpoint to a connection.
 class Pusher {
  public:
-  // `connection` may be null: then nothing is pushed. `ends_hard`: a push is a hard one, whatever
-  // the options say.
+  // If `connection` is null, nothing is pushed. With `ends_hard`, each push is hard, whatever the
+  // options say.
   Pusher(Readonly_Journal& journal, Connection* connection, const Client_Options& options,
          Offset until, bool ends_hard)
       : journal_(journal),
@@ -39,7 +39,7 @@ class Pusher {
         until_(until),
         ends_hard_(ends_hard) {}
 
-  // After an error, the end of the connection does it.
+  // Releases the lock. After an error, closing the connection releases it.
   ~Pusher() {
     if (connection_ != nullptr && std::uncaught_exceptions() == 0) connection_->unlock();
   }
@@ -54,12 +54,12 @@ class Pusher {
     connection_->compare(journal_.get_file(), journal_start, end, options_.check);
     lock(*connection_, journal_.get_file(), end);
   }
-  // Nobody else shall push as long as this tool does: pushes nothing, and keeps the lock.
+  // Takes the lock by an empty push, and keeps it: no one else can push while this tool runs.
   static void lock(Connection& connection, const Abstract_File& file, Offset end) {
     connection.push(file, end, Checkpoint_Level::soft, Connection::After_Push::keep_lock);
   }
 
-  // What the connection got.
+  // The range of bytes that the connection received.
   struct Pushed {
     Offset start;
     Offset end;
@@ -87,7 +87,8 @@ class Pusher {
     return options_.hard_checkpoint || ends_hard_ ? Checkpoint_Level::hard : Checkpoint_Level::soft;
   }
 
-  // Half an entry would make the copy unreadable: where the last whole one ends.
+  // Returns the end of the last entry at or before `position`: a torn entry would make the copy
+  // unreadable.
   Offset entry_end_before(Offset position) const {
     Readonly_Journal journal(journal_.get_file(), options_.recovery);
     Find_Entry_End find{journal, position};
@@ -106,8 +107,8 @@ class Pusher {
   const bool ends_hard_;
 };
 
-// So long, the signal to stop may have to wait, and what a file does not tell: the checkpoint of an
-// entry, which is written after it.
+// Limit on the delay of a stop signal, and of changes that a file watch does not report: the
+// checkpoint, which is written after its entries.
 constexpr std::chrono::milliseconds longest_wait{200};
 
 const char* const details =
@@ -117,7 +118,7 @@ in which a transaction was aborted.
 
 )";
 
-// One line, at once: with --follow, somebody waits for it.
+// Prints one line, and flushes it: with --follow, a program may wait for it.
 void print(const Pusher::Pushed& pushed) {
   print_json({{"pushed", pushed.end - pushed.start}, {"checkpoint", pushed.end}});
   finish_standard_output();
@@ -196,19 +197,19 @@ int run_push(std::vector<std::string> arguments) {
   Offset until = std::numeric_limits<Offset>::max();
   if (wanted_end)
     until = name_file_in_errors(shown_name(file_argument.name), [&] {
-      // A position may be one that the file does not have yet.
+      // A position may be past the end of the file.
       const Moment moment = resolve(file, *wanted_end, client.recovery);
       if (moment.kind == Moment::Kind::position) return moment.value;
       return find_moment(file, moment, client.recovery);
     });
-  // Else an empty database would be left where the source cannot be read.
+  // Read the source first: if it is unreadable, no empty database is left at the connection.
   if (is_new(connection_argument) && !is_classic())
     name_file_in_errors(shown_name(file_argument.name), [&] {
       Readonly_Journal(file, client.recovery).replay(Ignore_Entries(), until);
     });
   open.connect(client);
   log.log("creating client");
-  // The journal of a server is only read, and there is nothing to push.
+  // The journal of a server is only read: there is nothing to push to it.
   const bool is_server = file_argument.kind == File_Argument::Kind::server;
   if (is_server && client.db != Client_Options::Db::none)
     Pusher::lock(open.connection(), file, open.connection().get_checkpoint());

@@ -14,7 +14,7 @@ namespace joedb {
 
 namespace {
 
-// The file as it is before and after.
+// Size and checkpoint of the file, before or after recovery.
 struct State {
   Offset size;
   Offset checkpoint;
@@ -24,7 +24,7 @@ std::string bytes_text(Offset size) {
   return std::to_string(size) + (size == 1 ? " byte" : " bytes");
 }
 
-// The name for what was behind this position, as Journal_Recovery gives it.
+// Returns an unused name for the tail after this position, like Journal_Recovery.
 std::string new_tail_name(const std::string& file, Offset position) {
   const std::string first = file + ".tail-" + std::to_string(position);
   std::string name = first;
@@ -33,7 +33,8 @@ std::string new_tail_name(const std::string& file, Offset position) {
   return name;
 }
 
-// Recovery::hard does not save what it removes. Requires that nobody else has the file open.
+// Saves the bytes that Recovery::hard removes without saving them. Returns the name of the new
+// file. Precondition: no other process has the file open.
 std::string save_behind(File& file, Offset checkpoint, Recovery recovery) {
   if (file.get_size() <= checkpoint) return "";
   const std::string saved = new_tail_name(file.get_name(), checkpoint);
@@ -78,7 +79,7 @@ void run_on(const std::string& name, Recovery recovery, bool is_json) {
   if (recovery == Recovery::ignore_header) {
     try {
       before.checkpoint = Readonly_Journal(file).get_checkpoint();
-    } catch (const Corruption_Error&) {  // this is why the header is ignored
+    } catch (const Corruption_Error&) {  // the header is damaged, hence ignore_header
     }
   }
   Writable_Database database(file, recovery);

@@ -50,12 +50,12 @@ const char* const examples =
 constexpr File_Grammar file_grammar{.default_mode = Open_Mode::write_existing_or_create_new,
                                     .has_sources = false};
 
-// FILE.sock for a database, else joedb.sock.
+// Returns FILE.sock for a database with the extension .joedb, else joedb.sock.
 std::string default_socket(const File_Argument& file) {
   return file.name.ends_with(".joedb") ? file.name + ".sock" : "joedb.sock";
 }
 
-// The name of a database over TCP: that of its file, without folder and ending.
+// Returns the name of a database over TCP: its file name without folder and extension.
 std::string database_name(const File_Argument& file) {
   return std::filesystem::path(file.name).stem().string();
 }
@@ -72,7 +72,7 @@ std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
   return journal;
 }
 
-// A journal with what it is made of.
+// A served journal, with the objects that it uses.
 struct Served_File {
   Served_File(const File_Argument& file, const Connection_Argument& connection,
               const Client_Options& client, Logger& log)
@@ -97,7 +97,8 @@ struct Served_File {
   std::unique_ptr<server::Served_Journal> journal;
 };
 
-// They tell the server what others write: to the file, or to the server of the connection.
+// Watchers notify the server of writes by others: to the file, or to the server or log of the
+// connection.
 using Watchers = std::vector<std::unique_ptr<Watcher>>;
 void watch(Watchers& watchers, server::Socket_Server& server, const Served_File& served,
            const File_Argument& file, const Connection_Argument& connection, Logger& log) {
@@ -109,7 +110,7 @@ void watch(Watchers& watchers, server::Socket_Server& server, const Served_File&
     watchers.push_back(std::make_unique<Watcher>(file.name, log, notify));
 }
 
-// What both tools have on the command line.
+// Options that both tools share.
 struct Server_Options {
   Client_Options client;
   Log_Options log;
@@ -165,7 +166,8 @@ struct Server_Options {
   }
 };
 
-// The socket that systemd has made, if it has: sd_listen_fds(3).
+// Returns the socket that systemd has passed, if any: sd_listen_fds(3). Throws Exception if there
+// are several.
 std::optional<int> inherited_socket() {
   const char* const process = std::getenv("LISTEN_PID");
   const char* const count = std::getenv("LISTEN_FDS");
@@ -176,8 +178,9 @@ std::optional<int> inherited_socket() {
   return 3;
 }
 
-// Ends the process a second after begin(), if that takes longer: it may wait for the server of the
-// connection for ever. Nothing is lost, as by SIGKILL: what was acknowledged is in the file.
+// Ends the process one second after begin() unless it has ended before: it may wait for the server
+// of the connection forever. As with SIGKILL, nothing is lost: acknowledged transactions are in the
+// file.
 class End_Limit {
  public:
   explicit End_Limit(Logger& log) : log_(log) {}
@@ -217,7 +220,7 @@ void listen(server::Socket_Server& server, const Server_Options& options, Logger
           (options.tls.certificate.empty() ? ", without TLS" : ""));
 }
 
-// Makes what is needed to try a server with other machines.
+// Creates the files that are needed to try a server with other machines.
 int make_keys(const std::string& folder) {
   namespace fs = std::filesystem;
   fs::create_directories(folder);
@@ -276,12 +279,13 @@ int run_server(std::vector<std::string> arguments) {
   server_options.check();
   const File_Argument file = take_file(*words, file_grammar);
   const Connection_Argument connection = take_connection(*words);
-  keep_lock(connection);  // while a client has that of this server
+  keep_lock(connection);  // while a client holds the lock of this server
   if (socket.empty()) socket = default_socket(file);
 
   Tool_Log log(server_options.log);
   log_client_options(log, server_options.client);
   return name_file_in_errors(file.name, [&] {
+    // Declared first, so that it also limits the time of the destructors of the other objects.
     End_Limit end_limit(log);
     const Served_File served(file, connection, server_options.client, log);
     server::Socket_Server server(server_options.limits(), log);
@@ -315,7 +319,7 @@ int run_multi_server(std::vector<std::string> arguments) {
   const Connection_Argument no_connection;
   std::vector<std::unique_ptr<Served_File>> files;
   server::Socket_Server server(server_options.limits(), log);
-  Watchers watchers;  // they end before the server does
+  Watchers watchers;  // destroyed before the server
   do {
     const File_Argument file = take_file(*words, file_grammar);
     name_file_in_errors(file.name, [&] {

@@ -17,7 +17,7 @@ void show(Abstract_File& file, const std::optional<When>& when, const History_Op
   const Change_Options wanted = history.for_file(file);
   const Transaction_Summary place = find_shown(file, when, wanted.recovery);
   Changes changes(file, place.begin, place.end, wanted);
-  // With --table there may be none.
+  // With --table, the transaction may have no changes.
   Transaction transaction;
   if (const Transaction* const found = changes.next()) transaction = *found;
   static_cast<Transaction_Info&>(transaction) = place;

@@ -25,12 +25,12 @@ using Clock = std::chrono::steady_clock;
 struct Snapshot_Options {
   std::string options_file;
   Moment_Options moment;
-  std::optional<std::int64_t> every;  // MB
-  std::optional<std::int64_t> keep;   // how many
+  std::optional<std::int64_t> every;  // MB between kept snapshots
+  std::optional<std::int64_t> keep;   // number of snapshots to keep
   Memory_Limit memory;
 };
 
-// One file that was written.
+// A snapshot file that was written.
 struct Written {
   std::string name;
   Offset position;
@@ -45,14 +45,14 @@ class Snapshot_Maker {
         journal_(file),
         database_(new_database()),
         memory_(options.memory) {
-    // A writer may be about to sync its last hard checkpoint, and not live to do so.
+    // Make the last hard checkpoint durable: its writer may die before its own sync.
     file.datasync();
   }
 
   Offset hard_checkpoint() const { return journal_.get_hard_checkpoint(); }
   Offset checkpoint() const { return journal_.get_checkpoint(); }
 
-  // Of the last hard checkpoint. Empty if there is one already.
+  // Writes a snapshot of the last hard checkpoint. Returns an empty vector if there is one already.
   std::vector<Written> make_newest() {
     const Offset end = hard_checkpoint();
     begin_at_snapshot(end);
@@ -64,7 +64,7 @@ class Snapshot_Maker {
     return std::move(written_);
   }
 
-  // Of a past state.
+  // Writes a snapshot of a past state.
   std::vector<Written> make_past(Offset end) {
     require_hard(end);
     begin_at_snapshot(end);
@@ -74,7 +74,7 @@ class Snapshot_Maker {
     return std::move(written_);
   }
 
-  // One for so many bytes of journal, behind the last one that is kept.
+  // Writes snapshots at intervals of `size` bytes of the journal, after the last kept one.
   std::vector<Written> make_every(Offset size) {
     const std::vector<Offset> kept = kept_snapshots(file_);
     Offset next = (kept.empty() ? journal_start : kept.back()) + size;
@@ -89,13 +89,13 @@ class Snapshot_Maker {
   }
 
  private:
-  // With the indexes of the snapshot before, unless the options name others.
+  // Uses the indexes of the existing snapshot, unless the options name others.
   Database new_database() const {
     std::vector<Index_Definition> indexes;
     try {
       indexes = options_.options_file.empty() ? snapshot_indexes(file_)
                                               : read_indexes(options_.options_file, file_);
-    } catch (const Corruption_Error&) {  // it will be replaced
+    } catch (const Corruption_Error&) {  // the damaged snapshot will be replaced
     }
     Database database;
     for (Index_Definition& index : indexes) database.add_index(std::move(index));
@@ -116,7 +116,7 @@ class Snapshot_Maker {
     return journal_.get_replay_position();
   }
 
-  // To the first end of an entry from there on.
+  // Replays up to the first end of an entry at or past `end`.
   void replay_to(Offset end) {
     database_.limit_to_journal_of(journal_.get_checkpoint());
     replay_with_progress(journal_, database_, "reading " + file_.get_name(), end,
@@ -133,7 +133,7 @@ class Snapshot_Maker {
             file_.open_beside(suffix, Open_Mode::read_existing)->get_size()};
   }
 
-  // Whether the newest one is of this position and file, and was used.
+  // Returns true if the newest snapshot is of this position and file, and was used.
   bool has_newest(Offset position) const {
     if (database_.snapshot_report().position != position) return false;
     for (const Snapshot_Beside& beside : snapshots_beside(file_))

@@ -85,11 +85,11 @@ struct Sql_Options {
 
 // ---- the connection -----------------------------------------------------------------------------
 
-// A connection to several files.
+// An SQLite connection to several files.
 class Sql_Session {
  public:
-  // Opens the first file, as open() does. One of SQLite is the main database, so that what has no
-  // name of a file in front is made there; otherwise that is in memory.
+  // Opens the first file, like open(). An SQLite file becomes the main database, which is the
+  // target of CREATE without a schema name; otherwise the main database is in memory.
   Sql_Session(const Sql_Options& options, const std::string& name, const std::string& options_file)
       : options_(options), main_schema_(is_sqlite_file(name) ? schema_name(name) : "") {
     sqlite3* connection = nullptr;
@@ -111,7 +111,7 @@ class Sql_Session {
 
   sqlite3* connection() const { return connection_.get(); }
 
-  // The name of the file is that of its tables, too.
+  // Attaches a file as a schema whose name is derived from the file name.
   void open(const std::string& name, const std::string& options_file) {
     const std::string schema = schema_name(name);
     if (is_sqlite_file(name)) {
@@ -125,7 +125,8 @@ class Sql_Session {
     schemas_.push_back(schema);
   }
 
-  // Tables and views that were not made by SQLite itself; for joedb files, with the names of both.
+  // Returns the tables and views, without SQLite's internal ones; with several files, as
+  // SCHEMA.NAME.
   std::vector<std::string> table_names() const {
     std::vector<std::string> names;
     for (const std::string& schema : schemas_)
@@ -139,7 +140,7 @@ class Sql_Session {
           });
     return names;
   }
-  // The columns of one of these; none if there is no such table.
+  // Returns name and type of the columns of one of these tables; empty if it does not exist.
   std::vector<std::pair<std::string, std::string>> columns(const std::string& table) const {
     const std::size_t point = table.find('.');
     const std::string schema = point == table.npos ? "" : table.substr(0, point);
@@ -154,8 +155,8 @@ class Sql_Session {
 
   void forbid_changes() { run("PRAGMA query_only = 1"); }
 
-  // sqlite3_prepare_v2 for a statement of the user, in which nothing can be made or dropped that is
-  // in no file. Returns why not, if the result is SQLITE_AUTH.
+  // Calls sqlite3_prepare_v2 for a statement of the user. Refuses, with SQLITE_AUTH, to create or
+  // drop objects that are in no file; returns the reason then, and an empty string otherwise.
   std::string prepare(std::string_view sql, sqlite3_stmt*& statement, const char*& rest,
                       int& result) {
     refusal_.clear();
@@ -166,8 +167,8 @@ class Sql_Session {
     return result == SQLITE_AUTH ? refusal_ : "";
   }
 
-  // ALTER TABLE … ADD COLUMN for a table of a joedb file, which SQLite refuses. Whether it was
-  // that. Throws Exception if it cannot be done.
+  // Runs ALTER TABLE … ADD COLUMN for a table of a joedb file, which SQLite refuses. Returns false
+  // if `sql` is another statement. Throws Exception if it fails.
   bool add_field(std::string_view sql) const {
     static const std::regex pattern(
         R"RE(\s*ALTER\s+TABLE\s+(?:"?(\w+)"?\.)?"?(\w+)"?\s+ADD\s+(?:COLUMN\s+)?"?(\w+)"?\s*(.*?)\s*)RE",
@@ -192,7 +193,7 @@ class Sql_Session {
     return false;
   }
 
-  // Throws Exception for a code that is an error.
+  // Throws Exception if `result` is an error code.
   void check(int result) const {
     if (result != SQLITE_OK && result != SQLITE_DONE && result != SQLITE_ROW)
       throw Exception(connection_ ? sqlite3_errmsg(connection()) : sqlite3_errstr(result));
@@ -203,7 +204,7 @@ class Sql_Session {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
 
-  // ---- what would be lost
+  // ---- definitions that would be lost
 
   static int authorize(void* session, int action, const char* first, const char* second,
                        const char* schema, const char*) noexcept {
@@ -217,7 +218,8 @@ class Sql_Session {
                               [](const char*) {});
   }
 
-  // What statements make and drop. `command`: that of joedbi, if it has one.
+  // Statements that create or drop objects. `command` is the equivalent command of joedbi, or
+  // empty.
   struct Definition {
     int action;
     const char* words;
@@ -238,7 +240,7 @@ class Sql_Session {
 
   int check_definition(const Definition& definition, const char* name, const char* module,
                        const char* schema) {
-    // A table of a joedb file, which joedb_open may have made in another schema.
+    // A table of a joedb file may be in another schema, where joedb_open has created it.
     const bool is_joedb_table = definition.action == SQLITE_DROP_VTABLE && module != nullptr &&
                                 std::string_view(module) == "joedb";
     const auto is_it = [&](const auto& file) {
@@ -272,7 +274,7 @@ class Sql_Session {
     return SQLITE_DENY;
   }
 
-  // That of the file, without its folder and what follows the first point.
+  // Returns an unused schema name, from the file name without its folder, up to the first point.
   std::string schema_name(const std::string& file) {
     std::string name = std::filesystem::path(shown_name(file)).filename().string();
     name = to_identifiers({name.substr(0, name.find('.'))}).front();
@@ -297,7 +299,7 @@ class Sql_Session {
     while (statement.step()) f(statement);
   }
 
-  // "int8", "TEXT", "INTEGER REFERENCES city": that of joedb.
+  // Converts a column type, "int8", "TEXT" or "INTEGER REFERENCES city", to a joedb type.
   static std::string field_type(const std::string& text) {
     static const std::regex reference(R"RE(.*\bREFERENCES\s+"?(\w+)"?\s*(?:\(\s*\w+\s*\))?)RE",
                                       std::regex::icase);
@@ -320,15 +322,16 @@ class Sql_Session {
   const Sql_Options& options_;
   std::vector<std::pair<std::string, std::string>> joedb_files_;  // schema, name
   std::vector<std::string> schemas_;
-  const std::string main_schema_;  // of a file of SQLite, before the connection; empty: in memory
+  // schema of an SQLite file, or empty; initialized before connection_
+  const std::string main_schema_;
   std::unique_ptr<sqlite3, Close> connection_;
-  bool is_checking_ = false;  // a statement of the user
+  bool is_checking_ = false;  // true while a statement of the user is prepared
   std::string refusal_;
 };
 
 // ---- statements ---------------------------------------------------------------------------------
 
-// A statement that is run, and the text that it is a part of.
+// The text of a script, and the offset of the running statement in it.
 struct Place {
   std::string_view text;
   std::size_t start;
@@ -345,7 +348,8 @@ class Shell {
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
 
-  // All statements of a text, from `start` on. Throws Exception with the place of an error.
+  // Runs all statements of `text` from offset `start` on. Throws Exception with the position of an
+  // error.
   void run(std::string_view text, std::ostream& out, std::size_t start = 0) {
     if (text.size() > std::numeric_limits<int>::max()) throw Exception("more than 2 GiB of SQL");
     if (text.find('\0') != text.npos) throw Exception("a zero byte in SQL");
@@ -369,7 +373,7 @@ class Shell {
     }
   }
 
-  // Statements of a script, and the same commands as at a terminal; stops at the first that fails.
+  // Runs a script: statements, and the dot commands of the terminal. Stops at the first error.
   void run_script(std::istream& in) {
     std::ostringstream all;
     all << in.rdbuf();
@@ -443,14 +447,14 @@ class Shell {
     throw Exception(sql_error_text(session_.connection(), place.text, place.start));
   }
 
-  // Whether no statement has begun without an end.
+  // Returns true if `sql` does not end inside a statement.
   static bool is_complete(std::string_view sql) {
     return sqlite3_complete((';' + std::string(sql)).c_str()) != 0;
   }
 
   // ---- commands
 
-  // Whether to go on. Throws Exception for one that is unknown.
+  // Runs a dot command. Returns false to quit. Throws Exception if the command is unknown.
   bool run_command(std::string_view line, std::ostream& out) {
     std::istringstream in{std::string(line)};
     std::string command, argument;
@@ -492,7 +496,7 @@ class Shell {
     out << ")\n";
   }
 
-  // Names of tables, of columns of the tables that the line has, and words of SQL.
+  // Completes names of tables, columns of tables that the line mentions, and SQL keywords.
   Completions complete(std::string_view line) const {
     const std::size_t space = line.find_last_of(" \t");
     const std::string_view word = space == line.npos ? line : line.substr(space + 1);
@@ -527,7 +531,7 @@ class Shell {
   Display display_;
 };
 
-// Whether a word begins as statements do: with select(1), for example.
+// Returns true if a word begins like a statement, for example select(1).
 bool begins_statement(std::string_view word) {
   constexpr std::string_view first_words[] = {
       "ALTER",    "ANALYZE",   "ATTACH",  "BEGIN",  "COMMIT", "CREATE",  "DELETE",  "DETACH",
@@ -542,7 +546,8 @@ bool begins_statement(std::string_view word) {
                      [&](std::string_view other) { return is_same_name(first, other); });
 }
 
-// A statement has a space in it, or more than one line, or begins as one; and is not a file.
+// Returns true if the word has white space or begins like a statement, and is neither a file nor a
+// URL.
 bool is_statement(const std::string& word) {
   std::error_code ignored;
   return (word.find_first_of(" \n\t") != word.npos || begins_statement(word)) && !is_url(word) &&

@@ -20,7 +20,7 @@ namespace joedb {
 
 namespace {
 
-// Of a journal: entries, and their bytes.
+// A part of a journal: number of entries, and of their bytes.
 struct Size {
   std::uint64_t entries = 0;
   Offset bytes = 0;
@@ -37,9 +37,9 @@ struct Size {
   }
 };
 
-// By what the entries are about.
+// Sizes by the subject of the entries.
 struct Sizes {
-  std::vector<Size> tables;  // by table id; of its schema and its records
+  std::vector<Size> tables;  // by table id: entries of its schema and its records
   Size blobs;
   Size other;  // comments, time stamps, integrity entries
 
@@ -51,7 +51,7 @@ struct Sizes {
   }
 };
 
-// Counts the entries that are replayed, and passes them on.
+// Counts the replayed entries, and passes them on.
 template <class Next>
 class Sizer {
  public:
@@ -92,7 +92,7 @@ class Sizer {
   std::size_t created_ = 0;
 };
 
-// What is left of a database without its history.
+// Returns the sizes of the database without its history.
 Sizes packed_sizes(const Database& database) {
   Memory_File file;
   Writable_Journal packed(file);
@@ -152,7 +152,7 @@ Statistics make_statistics(const Database& database, const Sizes& sizes) {
 
 // ---- text ---------------------------------------------------------------------------------------
 
-// The first cell of each row to the left, the others to the right.
+// The first cell of a row is aligned to the left, the others to the right.
 using Row = std::vector<std::string>;
 
 void print_rows(const std::vector<Row>& rows, std::size_t least_width) {
@@ -222,7 +222,7 @@ Transaction_Groups::By by_of(Grouping grouping) {
       return By::month;
     case Grouping::author:
       return By::author;
-    case Grouping::table:  // has no transactions
+    case Grouping::table:  // not a grouping of transactions
     case Grouping::day:
       break;
   }

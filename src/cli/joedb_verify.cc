@@ -30,7 +30,7 @@ struct Damage {
   std::string reason;
 };
 
-// Builds the tables of a journal, and compares its bytes with its integrity entries.
+// Builds the tables of a journal, and checks its bytes against its integrity entries.
 class Verifier {
  public:
   using Sees_Integrity_Entries = void;
@@ -46,7 +46,7 @@ class Verifier {
                            journal_.get_checkpoint(), [&] { memory_.keep(database_, journal_); });
     } catch (const Corruption_Error& error) {
       if (damage_) return damage_;
-      // The next entry that covers bytes says where the trouble ends.
+      // The next integrity entry that covers bytes marks the end of the damage.
       return Damage{has_entries() ? covered_ : error.offset, start_of_good_end(), error.reason()};
     }
     if (auto damage = missing_end()) return damage;
@@ -55,16 +55,16 @@ class Verifier {
 
   bool has_entries() const { return entries_ > 0; }
   std::int64_t entries() const { return entries_; }
-  // Up to there the bytes are those that were written.
+  // Offset up to which integrity entries prove that the bytes are unchanged.
   Offset covered() const { return covered_; }
   const Readonly_Journal& journal() const { return journal_; }
-  // Those that entries after covered() are about, as far as they could be read.
+  // Tables of the entries after covered(), as far as they could be read.
   const std::set<std::string>& tables() const { return tables_; }
 
   void operator()(const Integrity_Entry& entry) {
     const Offset end = journal_.get_replay_position();
     ++entries_;
-    if (end <= covered_) return;  // a later one covers what this one is about
+    if (end <= covered_) return;  // a later entry already covers these bytes
     if (!Integrity_Reader(file_, entry.start).is_good(entry, end - integrity_entry_size))
       damage_ = {entry.start, end, "the bytes are not those that were written"};
     else if (entry.start > covered_)
@@ -91,10 +91,11 @@ class Verifier {
   }
 
  private:
-  // Unless a later entry covers it: so it is where Recovery::ignore_header has taken damage over.
+  // Throws Data_Error for damage_, unless a later integrity entry covers the damaged bytes: then a
+  // writer has accepted them with Recovery::ignore_header.
   void fail_if_damaged(Offset end) {
     if (!damage_) return;
-    read_again_ += journal_.get_checkpoint() - end;  // a hostile file could have many of them
+    read_again_ += journal_.get_checkpoint() - end;  // bounds the work for a hostile file
     if (read_again_ > 4 * journal_.get_checkpoint()) throw Data_Error(damage_->reason);
     const auto good = reader_.find_good_end(end, journal_.get_checkpoint(), covered_);
     if (!good) throw Data_Error(damage_->reason);
@@ -106,7 +107,7 @@ class Verifier {
       if (table && table->id() == id) tables_.insert(table->name());
   }
 
-  // What every program says that opens the file.
+  // Returns the damage that makes every program refuse the file, if any.
   std::optional<Damage> refusal_of_readers() {
     try {
       const Readonly_Journal journal(file_);
@@ -116,7 +117,8 @@ class Verifier {
     }
   }
 
-  // A soft checkpoint that a power cut, or whoever cut the file, has cost.
+  // Returns the missing bytes if a soft checkpoint in the header is past the end of the file: a
+  // power cut or a truncation has removed them.
   std::optional<Damage> missing_end() const {
     std::array<char, checkpoint_words_size> bytes;
     file_.read_exactly(bytes.data(), bytes.size(), 0);
@@ -127,7 +129,8 @@ class Verifier {
     return std::nullopt;
   }
 
-  // Where the good bytes before the checkpoint begin; the checkpoint if there are none.
+  // Returns the start of the intact bytes that end at the checkpoint; the checkpoint if there are
+  // none.
   Offset start_of_good_end() {
     Offset end = journal_.get_checkpoint();
     while (const auto entry = reader_.entry_before(end)) {
@@ -157,7 +160,7 @@ struct Verified_Snapshot {
   bool is_damaged = false;  // and might be used
 };
 
-// The tables that a journal has at one position after the other, replayed from its first entry.
+// The tables of a journal, replayed from its first entry to increasing positions.
 class Replayed_Tables {
  public:
   Replayed_Tables(Abstract_File& file, const Snapshot_Form& form, const Memory_Limit& memory)
@@ -166,7 +169,7 @@ class Replayed_Tables {
   }
 
   Offset position() const { return journal_.get_replay_position(); }
-  // Requires position <= end.
+  // Precondition: position() <= end.
   const Database& at(Offset end) {
     database_.limit_to_journal_of(journal_.get_checkpoint());
     replay_with_progress(journal_, database_, "replaying " + journal_.get_file().get_name(), end,
@@ -186,7 +189,7 @@ class Replayed_Tables {
   Memory_Limit memory_;
 };
 
-// Compares snapshots with their hashes, with the bytes of the journal, and with its tables.
+// Checks snapshots against their hashes, the bytes of the journal, and its tables.
 class Snapshot_Verifier {
  public:
   Snapshot_Verifier(Abstract_File& file, Offset checkpoint, bool is_good,
@@ -254,7 +257,8 @@ class Snapshot_Verifier {
   const bool is_good_;
   const Memory_Limit& memory_;
   Snapshot_Form form_;
-  std::optional<Replayed_Tables> tables_;  // of that form; kept snapshots come in their order
+  // of form_; kept snapshots are visited in ascending order
+  std::optional<Replayed_Tables> tables_;
 };
 
 std::string checkpoint_text(const Readonly_Journal& journal) {
@@ -263,15 +267,16 @@ std::string checkpoint_text(const Readonly_Journal& journal) {
          (checkpoint == journal.get_hard_checkpoint() ? ", hard" : ", soft");
 }
 
-// What stands behind the checkpoint.
+// The bytes past the checkpoint.
 struct Tail {
   Offset size = 0;
-  bool is_being_written = false;  // a transaction goes on
+  bool is_being_written = false;  // a transaction is in progress
   bool makes_writers_refuse() const { return size > 0 && !is_being_written; }
 };
 
 Tail find_tail(const Abstract_File& file, Offset checkpoint) {
-  // A writer that ends its transaction meanwhile makes the file end at a later checkpoint.
+  // Look for a writer before the size is read: otherwise, a writer that ends its transaction in
+  // between would be taken for one that has died.
   const auto* const plain = dynamic_cast<const File*>(&file);
   const bool is_being_written = plain != nullptr && plain->is_being_written();
   const Offset size = file.get_size();
@@ -301,7 +306,7 @@ void print_good(const std::string& name, const Verifier& verifier, const Tail& t
               << ": what can be read makes sense, but changed values would not be noticed\n";
 }
 
-// A hard checkpoint before the damage, or the end of what an integrity entry covers.
+// Returns the last hard checkpoint before the damage, or the end of the last covered bytes.
 Offset last_good_checkpoint(const Verifier& verifier, const Damage& damage) {
   const Offset hard = verifier.journal().get_hard_checkpoint();
   return hard <= damage.start ? std::max(verifier.covered(), hard) : verifier.covered();

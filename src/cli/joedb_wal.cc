@@ -18,28 +18,29 @@ using wal::Entry;
 using wal::Reader;
 using wal::Stop;
 
-// A sequence of the command line; `value` if there is none.
+// Converts an entry number of the command line; returns `value` if it is absent (0). Throws
+// Usage_Error if it is negative.
 std::uint64_t sequence_of(std::int64_t given, std::uint64_t value, const Words& words) {
   if (given < 0) words.fail("entries are counted from 1");
   return given == 0 ? value : static_cast<std::uint64_t>(given);
 }
 
-// Standard output comes first, so that a warning stands behind the entries it is about.
+// Flushes standard output first, so that the warning follows the entries that it refers to.
 void warn(const std::string& text) {
   std::cout.flush();
   std::cerr << "warning: " << text << '\n';
 }
 
-// The file of an entry, as it stands before the offset; nothing for a log of one file.
+// Returns the segment of the current entry, printed before its offset; empty for a log of one file.
 std::string segment_of(const Reader&) { return {}; }
 std::string segment_of(const wal::Segmented_Reader& reader) { return reader.segment(); }
 
-// Prints entries to standard output, one in a line.
+// Prints entries to standard output, one per line.
 class Printer {
  public:
   Printer(std::uint64_t from, bool with_positions) : from_(from), with_positions_(with_positions) {}
 
-  // Of a reader that stands before the first entry.
+  // Precondition: `reader` is before the first entry.
   template <class Log_Reader>
   void warn_if_gone(const Log_Reader& reader, const std::string& name) const {
     const std::uint64_t first = reader.position().sequence;
@@ -48,7 +49,7 @@ class Printer {
            "; what was before it was removed by a rotation");
   }
 
-  // `segment`: the file of the entry in a directory.
+  // `segment` is the file of the entry, for a log that is a directory.
   void print(const Entry& entry, const std::string& segment = {}) {
     if (entry.position.sequence < from_) return;
     line_.clear();
@@ -61,7 +62,7 @@ class Printer {
     std::cout.write(line_.data(), static_cast<std::streamsize>(line_.size()));
   }
 
-  // The log counts from 1 again.
+  // Call it when the numbers of entries begin at 1 again.
   void forget_from() { from_ = 0; }
   std::uint64_t from() const { return from_; }
 
@@ -85,7 +86,7 @@ const char* const text_details =
 hexadecimal digits, or a character that is neither letter nor digit and stands for itself.
 )";
 
-// The good entries behind the end of a log.
+// Prints the good entries past the end of a log.
 void print_later(const Abstract_File& file, Printer& printer, std::uint64_t last) {
   const wal::Report report = wal::examine(file);
   wal::require_log(file, report);
@@ -116,12 +117,12 @@ void require_log(const Reader& reader, const std::string& name) {
 }
 void require_log(const wal::Segmented_Reader&, const std::string&) {}
 
-// Goes to the first entry that is printed, if there is a faster way than to read those before.
+// Seeks to the first entry to print, if that is faster than reading all entries before it.
 void skip_to(Reader&, std::uint64_t) {}
 void skip_to(wal::Segmented_Reader& reader, std::uint64_t sequence) {
   try {
     if (sequence > reader.position().sequence) reader.seek(sequence);
-  } catch (const Exception&) {  // it is not there: all entries are read, to say what is
+  } catch (const Exception&) {  // not present: read all entries, and report
   }
 }
 
@@ -199,7 +200,7 @@ wal::Writer open_log(const std::string& name, wal::Format format) {
   return log;
 }
 
-// 0 if it is no file: then nobody knows how much will come.
+// Returns 0 if standard input is not a regular file: its size is unknown.
 Offset size_of_standard_input() {
   std::error_code error;
   const std::filesystem::path path = "/dev/stdin";
@@ -278,7 +279,8 @@ directory, they go into its segments.
 
 // ---- tail ---------------------------------------------------------------------------------------
 
-// Whether another log, or the same, counts from 1 again, which is told.
+// Returns true, and warns, if the numbers begin at 1 again: the log was reset, or it is another
+// one.
 bool has_begun_again(const std::string& name, const Reader& reader, std::uint64_t id_before,
                      std::uint64_t next) {
   const std::string missed =
@@ -305,7 +307,7 @@ class Follower {
   Follower(const std::string& name, Log_Reader& reader, Printer& printer)
       : name_(name), reader_(reader), printer_(printer) {}
 
-  // From the first entry on, or from what is appended from here on.
+  // Prints from the first entry on, or only the entries that are appended from now on.
   void run(bool from_the_first) {
     if (from_the_first)
       printer_.warn_if_gone(reader_, name_);
@@ -345,7 +347,7 @@ class Follower {
            std::to_string(first - 1));
   }
 
-  // Half an entry may be there for a moment; what stays so is damage.
+  // A torn entry may be in the file for a moment. If it remains for a second, it is damage.
   void notice_end() {
     using Clock = std::chrono::steady_clock;
     const wal::End& end = reader_.end();

@@ -21,12 +21,12 @@
 
 namespace joedb {
 
-// The subcommands that are not in joedb_wal.cc. Like run_wal.
+// Subcommands that are defined in other files than joedb_wal.cc. Same contract as run_wal.
 int run_wal_verify(std::vector<std::string> arguments);
 int run_wal_repair(std::vector<std::string> arguments);
 int run_wal_bench(std::vector<std::string> arguments);
 
-// Of logs in a directory.
+// For logs that are directories of segments.
 int verify_segments(const std::string& directory, bool is_json);
 struct Repair {
   bool has_zeros = false;
@@ -35,14 +35,14 @@ struct Repair {
 };
 int repair_segments(const std::string& directory, const Repair& repair);
 int repair_file(const std::string& name, const Repair& repair);
-// What is behind the end of a file, and what can be done about it.
+// Prints the state of the file past the end of the log, and how to repair it.
 void print_advice(const std::string& name, const wal::Report& report);
-// What joedb wal verify --json prints of the end of a log.
+// The part of joedb wal verify --json about the end of a log.
 Json json_of_end(const wal::Report& report);
-// Nothing is wrong.
+// Returns true if the log ends as its writer left it and is not damaged.
 bool is_good(const wal::Report& report);
 
-// Nothing is wrong with a log that ends so.
+// Returns true if `stop` is a regular end of a log.
 inline bool ends_well(wal::Stop stop) {
   return stop == wal::Stop::clean || stop == wal::Stop::wrong_epoch;
 }
@@ -52,21 +52,21 @@ inline std::string counted(std::uint64_t entries) {
   return std::to_string(entries) + (entries == 1 ? " entry" : " entries");
 }
 
-// The only word that is left: the name of a log.
+// Takes the name of a log, which must be the last word. Throws Usage_Error otherwise.
 inline std::string take_log(Words& words) { return words.take_last_name(); }
 
-// Throws if there is such a file.
+// Throws Exception if the file exists.
 inline void require_new(const std::string& name) {
   if (std::filesystem::exists(name))
     throw Exception(name + " exists: give the name of a new file, or remove it");
 }
 
-// Another file, which is only read; f(offset, size) is called before each read.
+// A read-only wrapper of another file; it calls f(offset, size) before each read.
 class Watched_File : public Abstract_File {
  public:
   using Watch = std::function<void(Offset offset, std::size_t size)>;
 
-  // With progress. `file` must outlive this object.
+  // Shows progress. `file` must outlive this object.
   explicit Watched_File(const Abstract_File& file,
                         Progress::Output output = Progress::Output::nothing)
       : Watched_File(nullptr, file,
@@ -100,7 +100,7 @@ class Watched_File : public Abstract_File {
   const Watch watch_;
 };
 
-// A directory whose files are only read, with progress.
+// A read-only directory that shows progress as its files are read.
 class Watched_Directory : public Abstract_Directory {
  public:
   explicit Watched_Directory(const std::string& name,
@@ -129,7 +129,7 @@ class Watched_Directory : public Abstract_Directory {
   }
 
   Directory directory_;
-  Offset size_ = 0;  // before progress_
+  Offset size_ = 0;  // initialized by size_of(), so it precedes progress_
   Offset done_ = 0;
   Progress progress_;
 };

@@ -16,20 +16,20 @@ using wal::Segment;
 using wal::Segment_Gap;
 using wal::Segment_List;
 
-// Entries that follow each other.
+// A half-open range of consecutive entries.
 struct Range {
   std::uint64_t first = 1;
-  std::uint64_t end = 1;  // behind the last
+  std::uint64_t end = 1;  // one past the last
 };
 
-// What is in the segments that are needed.
+// The content of the segments that are needed; others can be recycled.
 struct Segments_Report {
   Segment_List list;
-  std::vector<Range> ranges;      // one more than there are gaps
-  std::vector<Segment_Gap> gaps;  // in their order
+  std::vector<Range> ranges;      // one more than gaps
+  std::vector<Segment_Gap> gaps;  // in the order of the log
   std::uint64_t bytes = 0;
   Offset file_size = 0;
-  wal::Report last;  // of the newest segment
+  wal::Report last;  // report of the newest segment
 
   bool has_damage() const { return !gaps.empty() || !list.damaged.empty(); }
   bool is_good() const { return !has_damage() && joedb::is_good(last); }
@@ -98,7 +98,7 @@ void print_log(const std::string& name, const Segments_Report& report) {
   if (!list.damaged.empty()) std::cout << "header:        " << list.damage << '\n';
 }
 
-// The same members as for a file, but `ranges` and `gaps` instead of `first`.
+// Has the members of the report of a file, except that `ranges` and `gaps` replace `first`.
 Json json_of(const std::string& name, const Segments_Report& report) {
   Json json{{"file", name},
             {"good", report.is_good()},
@@ -135,7 +135,7 @@ void print_advice_for_gaps(const std::string& name, const Segments_Report& repor
 
 // ---- repair -------------------------------------------------------------------------------------
 
-// The files that a repair removes.
+// Returns the files that a repair removes.
 std::vector<std::string> removed_files(const Segments_Report& report, const Repair& repair) {
   std::vector<std::string> names = report.list.damaged;
   if (report.gaps.empty()) return names;
@@ -148,13 +148,13 @@ std::vector<std::string> removed_files(const Segments_Report& report, const Repa
   if (repair.keeps_later) {
     for (auto i = segments.begin(); i != behind; ++i) names.push_back(i->name);
   } else {
-    // The newest one first: what is left after a crash has the same gap.
+    // Newest first: a crash in between leaves the same gap.
     for (auto i = segments.end(); i != behind;) names.push_back((--i)->name);
   }
   return names;
 }
 
-// Writes what is behind `start` in a file to a new one.
+// Copies the bytes from offset `start` on to a new file.
 void copy_end(const std::string& name, Offset start, const std::string& out) {
   const File file(name, Open_Mode::read_existing);
   if (file.get_size() <= start) return;
@@ -164,7 +164,7 @@ void copy_end(const std::string& name, Offset start, const std::string& out) {
   });
 }
 
-// Says in the header that entries before this one are not needed, durably.
+// Durably records in the header that entries before `oldest` are not needed.
 void write_oldest(const std::string& segment, std::uint64_t oldest) {
   File file(segment, Open_Mode::write_existing);
   const auto found = wal::read_header(file);
@@ -176,7 +176,7 @@ void write_oldest(const std::string& segment, std::uint64_t oldest) {
   file.sync();
 }
 
-// Where what is removed is saved.
+// Returns the name of the directory that receives the removed bytes.
 std::string name_of_copy(const std::string& name, const Segments_Report& report,
                          const Repair& repair) {
   if (!repair.copy.empty()) return repair.copy;
@@ -186,7 +186,7 @@ std::string name_of_copy(const std::string& name, const Segments_Report& report,
          std::to_string(first);
 }
 
-// The entries before the first gap, or behind the last one.
+// Keeps the entries before the first gap, or after the last one.
 int repair_gaps(const std::string& name, const Segments_Report& report, const Repair& repair) {
   Directory directory(name);
   const std::vector<std::string> removed = removed_files(report, repair);
@@ -204,12 +204,12 @@ int repair_gaps(const std::string& name, const Segments_Report& report, const Re
   for (const std::string& segment : removed)
     copy_end(name + "/" + segment, 0, copy + "/" + segment);
   if (is_cut) copy_end(name + "/" + end, cut, copy + "/" + end + ".tail-" + std::to_string(cut));
-  // First: the headers that are removed are those that know what is needed.
+  // Before the removal, because the removed headers record which entries are needed.
   write_oldest(name + "/" + end, repair.keeps_later ? kept.first : report.list.oldest());
   for (const std::string& segment : removed) directory.remove(segment);
   File last(name + "/" + end, Open_Mode::write_existing);
   if (is_cut) wal::recover(last, repair.has_zeros ? wal::Tail::zero : wal::Tail::truncate);
-  last.sync();  // with the directory
+  last.sync();  // also syncs the directory
   for (const std::string& file : removed) std::cout << "removed: " << name << '/' << file << '\n';
   if (has_copy) std::cout << "saved:   in " << copy << '\n';
   std::cout << "left:    " << text_of(kept) << '\n';
@@ -264,7 +264,7 @@ int repair_segments(const std::string& name, const Repair& repair) {
     finish_standard_output();
     return 0;
   }
-  // A writer has this one locked.
+  // Throws if a writer holds the lock of the newest segment.
   auto newest = std::make_unique<File>(name + "/" + report.newest(), Open_Mode::write_existing);
   newest.reset();
   if (!report.has_damage()) return repair_file(name + "/" + report.newest(), repair);

@@ -136,7 +136,7 @@ behind the end. Of a directory with segments: also if some are missing. Nothing 
 
 namespace {
 
-// Writes what is behind `start` to a new file.
+// Copies the bytes from offset `start` on to a new file.
 void copy_tail(const File& file, Offset start, const std::string& name) {
   require_new(name);
   fill_new_file(name, [&](New_File& copy) {

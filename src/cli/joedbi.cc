@@ -100,7 +100,7 @@ End run_on(Abstract_File& file, Command_Loop& loop, Command_Options options,
   } catch (...) {
     try {
       roll_back(database);
-    } catch (const Exception&) {  // after a write that failed: what is being thrown came first
+    } catch (const Exception&) {  // a write has failed: report the first error
     }
     throw;
   }

@@ -11,9 +11,10 @@
 #include "joedb/base/error.h"
 #include "joedb/base/version.h"
 
-// Diagnostics and completion for schemas, https://microsoft.github.io/language-server-protocol.
-// What is open in the editor counts, not what is on the disk. Messages are bounded; one that is not
-// understood is answered by an error, or ignored if it wants no answer.
+// A language server for schemas, with diagnostics and completion:
+// https://microsoft.github.io/language-server-protocol. The text of a document open in the editor
+// takes precedence over the file. Messages are bounded. A request that is not understood is
+// answered by an error, a notification is ignored.
 
 namespace joedb {
 
@@ -27,7 +28,8 @@ constexpr std::size_t most_completions = 1000;
 
 // ---- messages -----------------------------------------------------------------------------------
 
-// The length of a message, from the lines before it; 0 at the end of the input. Throws Exception.
+// Reads the header of a message. Returns the length of the message; 0 at the end of the input.
+// Throws Exception if the header is invalid.
 std::size_t read_length(std::istream& in) {
   constexpr std::string_view name = "Content-Length: ";
   constexpr int most_lines = 100;
@@ -91,11 +93,11 @@ std::string_view line_of(std::string_view text, int number) {
   return text.substr(0, text.find('\n'));
 }
 
-// UTF-16 counts a character of four bytes twice.
+// In UTF-16, a character with four bytes of UTF-8 counts as two units.
 bool is_start(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 int units_of(char c) { return static_cast<unsigned char>(c) >= 0xf0 ? 2 : is_start(c) ? 1 : 0; }
 
-// From characters to UTF-16.
+// Converts an offset in characters to UTF-16 units.
 int units_before(std::string_view line, int characters) {
   int units = 0;
   for (const char c : line) {
@@ -105,7 +107,7 @@ int units_before(std::string_view line, int characters) {
   return units;
 }
 
-// The part of a line before a position in UTF-16.
+// Returns the part of a line before an offset in UTF-16 units.
 std::string_view part_before(std::string_view line, int units) {
   for (std::size_t i = 0; i < line.size(); ++i)
     if (is_start(line[i]) && (units -= units_of(line[i])) < 0) return line.substr(0, i);
@@ -119,7 +121,7 @@ std::vector<std::string> words_of(std::string_view text) {
 
 // ---- completion ---------------------------------------------------------------------------------
 
-// Names that the lines of a schema have declared, whether the schema is right or not.
+// Names that the lines of a schema declare, even if the schema is invalid.
 class Names {
  public:
   explicit Names(const std::string& text) {
@@ -158,7 +160,7 @@ const std::vector<std::string> option_commands{
 const std::vector<std::string> types{"string", "blob",    "int8",    "int16",   "int32",
                                      "int64",  "float32", "float64", "boolean", "references"};
 
-// What may follow these words of a line.
+// Returns the words that may follow `words` in a line.
 std::vector<std::string> possible(const std::vector<std::string>& words, const Names& names,
                                   bool is_schema) {
   static const std::set<std::string> without_table{"create_table",
@@ -197,7 +199,7 @@ class Language_Server {
       if (length == 0) break;
       std::string text(length, '\0');
       if (!std::cin.read(text.data(), static_cast<std::streamsize>(length))) break;
-      // What is deeper is left out: a copy of it would need as deep a stack.
+      // Deeper values are dropped: to copy them would need an equally deep stack.
       constexpr int deepest = 50;
       const auto is_wanted = [](int depth, auto, auto&) { return depth < deepest; };
       handle(nlohmann::json::parse(text, is_wanted, false));
@@ -263,7 +265,8 @@ class Language_Server {
     if (method == "textDocument/didOpen" && texts_.size() < most_documents)
       texts_[path] = document.at("text").get<std::string>();
     else if (method == "textDocument/didChange" && texts_.contains(path))
-      for (const Message& change : parameters.at("contentChanges"))  // each is the whole text
+      // each change is the whole text
+      for (const Message& change : parameters.at("contentChanges"))
         texts_[path] = change.at("text").get<std::string>();
     else if (method == "textDocument/didClose")
       texts_.erase(path);
@@ -275,7 +278,7 @@ class Language_Server {
     return found == texts_.end() ? read_from_disk(path) : found->second;
   }
 
-  // Also nothing for files where something was wrong before.
+  // Also publishes empty lists, to clear earlier diagnostics of a file.
   void publish(const std::string& base) {
     std::map<std::string, Message> by_file;
     for (const std::string& file : published_[base]) by_file[file] = Message::array();
@@ -294,7 +297,7 @@ class Language_Server {
     }
   }
 
-  // From the place of the error to the end of the word.
+  // The range is from the position of the error to the end of the word.
   Message diagnostic_of(const Finding& finding) const {
     const std::string text = read(finding.file).value_or("");
     const std::string_view line = line_of(text, finding.line - 1);
@@ -326,7 +329,7 @@ class Language_Server {
                                                 number_of(position.at("character")));
     auto words = words_of(before);
     const bool is_at_word = !before.empty() && before.back() != ' ' && before.back() != '\t';
-    if (is_at_word) words.pop_back();  // the editor filters by it
+    if (is_at_word) words.pop_back();  // the editor filters by this word
     const Names names(read(base_of_schema(path) + ".joedbi").value_or(""));
     Message items = Message::array();
     for (const std::string& label : possible(words, names, path.ends_with(".joedbi")))

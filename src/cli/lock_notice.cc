@@ -11,7 +11,7 @@
 
 namespace joedb {
 
-// The lines of the status of a server. Empty if it does not tell.
+// Returns the lines of the status of a server; empty if the server does not report it.
 static std::string status_of(Connector& connector) {
   std::string text;
   try {
@@ -19,12 +19,12 @@ static std::string status_of(Connector& connector) {
     channel->write(network::status_word.data(), network::status_word.size());
     char bytes[1024];
     while (text.size() < 65536) text.append(bytes, channel->read_some(bytes, sizeof bytes));
-  } catch (const std::exception&) {  // the end
+  } catch (const std::exception&) {  // the server has closed the channel
   }
   return text;
 }
 
-// "session 3 (ann) has had it for 12 s"
+// For example "session 3 (ann) has had it for 12 s"; empty if unknown.
 static std::string holder_of_lock(Connector& connector) {
   std::istringstream lines(status_of(connector));
   std::string line;

@@ -9,10 +9,11 @@
 
 namespace joedb {
 
-// While a tool waits for the lock of a server: says on standard error, after a second, who has it.
+// Prints the holder of a server's lock on standard error if a tool waits for the lock longer than a
+// second. The wait begins with the constructor and ends with the destructor.
 class Lock_Notice {
  public:
-  // Null: nothing happens. The connector must outlive this.
+  // If `connector` is null, does nothing. It must outlive this object.
   explicit Lock_Notice(Connector* connector);
   ~Lock_Notice();
   Lock_Notice(const Lock_Notice&) = delete;

@@ -78,9 +78,9 @@ static std::string_view last_part(std::string_view path) {
   return slash == path.npos ? path : path.substr(slash + 1);
 }
 
-// A command line, taken apart.
+// A parsed command line.
 struct Call {
-  std::string name;  // as it was called: "joedb_pack", "joedb pack"
+  std::string name;  // name as called: "joedb_pack", "joedb pack"
   const Command* command = nullptr;
   std::vector<std::string> arguments;
 };
@@ -100,7 +100,7 @@ static Call make_call(int argc, char** argv) {
 static constexpr const char* usage =
     "usage: joedb COMMAND [argument...]\nMore is shown by joedb --help.";
 
-// joedb help [COMMAND...]
+// Implements joedb help [COMMAND...].
 static int run_help(std::vector<std::string> words) {
   if (words.empty()) {
     print_help();
@@ -138,7 +138,7 @@ static int run(Call& call) {
 
 // ---- errors -------------------------------------------------------------------------------------
 
-// Exceptions say what was being done. A person wants to know first which file it is about.
+// Messages of exceptions begin with the operation. For users, puts the name of the file first.
 static std::string text_for_people(const std::exception& error) {
   const std::string text = error.what();
   if (dynamic_cast<const std::bad_alloc*>(&error)) return "out of memory";
@@ -150,7 +150,7 @@ static std::string text_for_people(const std::exception& error) {
   return text.starts_with(opening) ? text.substr(opening.size()) : text;
 }
 
-// As joedb 10 says it.
+// Returns the message of joedb 10 for the error.
 static std::string classic_text(const std::exception& error) {
   if (const auto* const damage = dynamic_cast<const Corruption_Error*>(&error))
     return damage->reason();
@@ -187,7 +187,7 @@ int main(int argc, char** argv) {
     return 1;
   } catch (const std::exception& error) {
     joedb::print_error(call, error);
-    // That of joedb 10 says nothing of errors.
+    // joedb_client of joedb 10 returns 0 after errors.
     const bool is_client = call.command != nullptr && call.command->run == joedb::run_client;
     return joedb::is_classic() && is_client ? 0 : 1;
   }

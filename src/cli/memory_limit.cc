@@ -15,8 +15,8 @@ void Memory_Limit::keep(Database& database, const Readonly_Journal& journal) {
   const Offset position = journal.get_replay_position();
   if (!megabytes_ || !is_memory_above(bytes(), position - spilled_)) return;
   try {
-    database.remove_limits();          // so that indexes are in it
-  } catch (const Unique_Violation&) {  // only the end of the journal must have no key twice
+    database.remove_limits();          // brings indexes up to date first
+  } catch (const Unique_Violation&) {  // duplicate keys count only at the end of the journal
   }
   database.spill();
   database.limit_to_journal_of(journal.get_checkpoint());

@@ -94,7 +94,7 @@ Nats_Argument take_nats(Words& words) {
   words.fail("nats: this program was built without libnats (Debian: libnats-dev)");
 }
 
-// There is no such argument.
+// Unreachable: take_nats always throws.
 std::unique_ptr<Replicated_Log> open_log(const Nats_Argument&, Logger&) { return nullptr; }
 
 #endif

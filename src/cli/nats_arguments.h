@@ -12,7 +12,7 @@
 
 namespace joedb {
 
-// A journal on a cluster of NATS servers, as the command line names it.
+// A journal on a cluster of NATS servers, as named on the command line.
 struct Nats_Argument {
   std::string name;  // the URL, without secrets
   Nats_Address address;
@@ -20,22 +20,22 @@ struct Nats_Argument {
   Log_Settings log_settings;
 };
 
-// Whether it is nats:// or tls://.
+// Returns true if the URL begins with nats:// or tls://.
 bool is_nats_url(std::string_view word);
 
-// [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE] [--monitor PORT]
-// [--require process|machine|power] [--lease SECONDS] URL. Fails where this program was built
-// without libnats.
+// Takes [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE] [--monitor PORT]
+// [--require process|machine|power] [--lease SECONDS] URL. Throws Usage_Error if they are invalid,
+// or if this program was built without libnats.
 Nats_Argument take_nats(Words& words);
 
-// Throws what Nats_Log throws.
+// Throws the exceptions of Nats_Log.
 std::unique_ptr<Replicated_Log> open_log(const Nats_Argument& argument, Logger& log);
 
-// Says on standard error what an acknowledged transaction survives: always if that is not a power
-// cut, otherwise to people.
+// Prints on standard error what an acknowledged transaction survives. If that is a power cut,
+// prints only at a terminal.
 void print_promise(const std::string& name, const Replicated_Log::Promise& promise);
 
-// These words keep their places.
+// Declares the words of take_nats as words that keep their position (Options::allow_word).
 void allow_nats_words(Options& options);
 
 }  // namespace joedb

@@ -14,43 +14,44 @@
 
 namespace joedb {
 
-// Throws Exception if there is such a file and `force` is not set.
+// Throws Exception if the file exists and `force` is not set.
 void require_absent(const std::string& name, bool force);
 
-// Throws Exception if `out` is the file `in`, which would be lost.
+// Throws Exception if `out` and `in` are the same file: writing would destroy the input.
 void require_other_file(const std::string& out, const std::string& in);
 
-// The file that a new one replaces: where a symbolic link leads, or the name itself. Throws
-// Exception if something is there that is no regular file.
+// Returns the name of the file that a new file replaces: the target of a symbolic link, or the name
+// itself. Throws Exception if it exists and is not a regular file.
 std::string file_to_replace(const std::string& name);
 
-// A process that has the file open would go on with the old one when it is replaced, and lose what
-// it writes: throws Exception if there is one. No other opens it while `file` lives.
+// Throws Exception if another process has the file open: it would keep the replaced file, and lose
+// what it writes. Locks the file: no other process can open it while `file` lives.
 void require_alone(File& file);
 
-// Locks a file that will be replaced, as require_alone; null if there is none, or if it cannot be
-// opened to be written, by others with the same rights neither.
+// Opens and locks a file that will be replaced, like require_alone. Returns null if the file does
+// not exist, or if this user may not write it: then no process with the same rights can.
 std::unique_ptr<File> lock_to_replace(const std::string& name);
 
-// Says on standard error where a recovery has saved what was behind the checkpoint, if it has
-// (Writable_Journal::get_saved_tail).
+// Prints on standard error where a recovery has saved the tail past the checkpoint; nothing if
+// `saved` is empty (Writable_Journal::get_saved_tail).
 void print_saved_tail(const std::string& saved);
 
-// Says on standard error why the snapshot beside the file was not used, unless it serves others.
+// Prints on standard error why the snapshot beside the file was not used, unless it serves other
+// programs (Snapshot_Report::is_for_others).
 void print_snapshot_remark(const Database& database);
 
-// Throws if standard output could not take everything that was printed.
+// Flushes standard output. Throws Exception if not everything could be written.
 void finish_standard_output();
 
 // --force
 void add_force_option(Options& options, bool& force);
 
-// --memory, in MB: how much of the content of databases is in memory at a time, about.
+// --memory, in MB: approximate limit on the database content in memory at a time.
 void add_memory_option(Options& options, std::int64_t& memory);
 
-// Makes a file and calls fill(file). It appears under its name when it is complete and on the disk:
-// if anything fails, or a signal ends the process, nothing has changed there. Throws Io_Error
-// (EEXIST) if there is such a file and it must not be replaced.
+// Creates a file and calls fill(file). The file appears under its name when it is complete and
+// synced: after a failure, or a signal that ends the process, the name is unchanged. Throws
+// Io_Error (EEXIST) if the file exists and must not be replaced.
 template <class Fill>
 void fill_new_file(const std::string& name, New_File::Existing existing, Fill&& fill) {
   New_File file(existing == New_File::Existing::replace ? file_to_replace(name) : name, existing);
@@ -62,12 +63,13 @@ void fill_new_file(const std::string& name, Fill&& fill) {
   fill_new_file(name, New_File::Existing::refuse, fill);
 }
 
-// Of journals that tools make: with integrity entries, unless --classic is given.
+// Options for journals that tools create: with integrity entries, unless --classic is given.
 Journal_Options options_of_new_file();
 
-// The same for a journal, to which fill(journal) appends; then writes a hard checkpoint (with
-// --classic: a soft one). The file is compressed if its name ends with .zst. Throws Exception if
-// there is such a file and `force` is not set.
+// Creates a journal, to which fill(journal) appends, then writes a hard checkpoint (with --classic:
+// a soft one). Like fill_new_file otherwise; also removes the snapshots of a replaced file. The
+// file is compressed if its name ends with .zst. Throws Exception if the file exists and `force` is
+// not set, or if another process has it open.
 template <class Fill>
 void write_new_file(const std::string& name, bool force, Fill&& fill) {
   require_absent(name, force);
@@ -80,7 +82,7 @@ void write_new_file(const std::string& name, bool force, Fill&& fill) {
       fill(journal);
       journal.checkpoint(is_classic() ? Checkpoint_Level::soft : Checkpoint_Level::hard);
     } catch (...) {
-      // The file will be removed, so that nobody needs the warnings about its tail.
+      // The file will be removed, so warnings about its tail are of no use.
       Destructor_Logger::remove_logger();
       throw;
     }

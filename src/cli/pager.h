@@ -11,12 +11,12 @@
 
 namespace joedb {
 
-// Whether TERM says that the terminal can do nothing but show text.
+// Returns true if TERM is unset, empty or "dumb": the terminal can only show text.
 bool is_dumb_terminal();
-// Whether there is a program that shows long texts page by page.
+// Returns true if the pager can be used: the program exists, and the terminal is not dumb.
 bool has_pager_program();
 
-// The program that shows long texts: $PAGER, or less.
+// Runs the user's pager: $PAGER, or less.
 class Pager {
  public:
   Pager() = default;
@@ -25,28 +25,30 @@ class Pager {
   Pager& operator=(const Pager&) = delete;
 
   bool is_open() const { return process_ != nullptr; }
-  // Returns whether it could be started.
+  // Starts the pager. Returns true on success.
   bool open();
-  // Returns false if the user has left it.
+  // Returns false if the user has quit the pager.
   bool write(std::string_view text);
-  // Waits until the user leaves it.
+  // Waits until the user quits the pager. A no-op if it is not open.
   void close() noexcept;
 
  private:
   std::FILE* process_ = nullptr;
 };
 
-// What a command prints: to standard output, or, if that is a terminal, through the pager, which
-// shows short texts without a question. While it lives, control-C ends the output, and not the
-// program, once something was printed to a pager.
+// A stream to standard output, or to the pager if `may_page` is set. less is configured to exit by
+// itself after a short text. Once something was printed to a pager, control-C ends the output, not
+// the program, until this object is closed.
 class Paged_Output : private std::streambuf {
  public:
   explicit Paged_Output(bool may_page);
   ~Paged_Output() override { close(); }
 
-  // Writing to it throws Display_Stopped (interpreter/display.h) when the user wants no more.
+  // Writes to the stream throw Display_Stopped (interpreter/display.h) after the user quits the
+  // pager or types control-C.
   std::ostream& stream() { return stream_; }
-  // Waits until the user has left the pager. Throws if standard output could not take everything.
+  // Waits until the user has quit the pager. Throws Exception if standard output could not take
+  // everything.
   void finish();
 
  private:

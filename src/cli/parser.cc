@@ -12,7 +12,7 @@ namespace joedb {
 
 // ---- words --------------------------------------------------------------------------------------
 
-// A single - may stand for standard input.
+// A single - is no option: it may mean standard input.
 static bool looks_like_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
 
 bool Words::is_option() const { return next_ < options_end_ && looks_like_option(peek()); }
@@ -65,7 +65,7 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-// Like CLI11's, but the line of usage is ours, and no line is too long for a terminal.
+// Like CLI11's formatter, with our own usage line, and with lines that fit a terminal.
 class Help_Formatter : public CLI::Formatter {
  public:
   explicit Help_Formatter(std::string usage) : usage_(std::move(usage)) {}
@@ -127,7 +127,8 @@ static std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// The alternatives in lower case of "joedb_x [options] csv|json FILE", by their position.
+// Returns the lower-case alternatives in a usage like "joedb_x [options] csv|json FILE", by
+// position.
 static std::vector<std::vector<Offered_Word>> offered_by_usage(const std::string& text) {
   const std::string usage = text.substr(0, text.find('\n'));
   const std::size_t start = usage.find("[options]");
@@ -297,7 +298,7 @@ void Options::offer(std::size_t position, const std::vector<Offered_Word>& words
       known.push_back(word);
 }
 
-// Where Options::parse puts what it knows, instead of parsing.
+// If not null, Options::parse stores its description here instead of parsing.
 static std::optional<Tool_Description>* description_wanted = nullptr;
 
 std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arguments)) {
@@ -305,7 +306,7 @@ std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arg
   description_wanted = &result;
   try {
     run({});
-  } catch (const Exception&) {  // it has no options
+  } catch (const Exception&) {  // the tool has no options
   }
   description_wanted = nullptr;
   return result;
@@ -319,7 +320,7 @@ std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> others(end == arguments.end() ? end : end + 1, arguments.end());
   arguments.erase(end, arguments.end());
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
   CLI::App& app = implementation_->app;
   try {
     app.parse(std::move(arguments));

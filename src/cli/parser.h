@@ -15,44 +15,45 @@
 #include "cli/description.h"
 #include "joedb/base/error.h"
 
-// The command line of a tool: its options, and the words that are left.
+// The command line of a tool: its options, and the remaining words.
 
 namespace joedb {
 
-// The command line cannot be understood. The text says what is wrong, and how it should look.
+// An invalid command line. The text names the error, and shows the correct usage.
 class Usage_Error : public Exception {
  public:
   using Exception::Exception;
 };
 
-// The arguments that are no options, from left to right. Those that begin with - are file modes
-// (Options::allow_word), or stand behind the word --.
+// The arguments that are not options, from left to right. A word that begins with - is a file mode
+// (Options::allow_word), or follows the word --.
 class Words {
  public:
-  // Those from `options_end` on are no options, whatever they begin with.
+  // Words with an index of at least `options_end` are not options, even if they begin with -.
   Words(std::vector<std::string> words, std::string usage,
         std::size_t options_end = std::numeric_limits<std::size_t>::max())
       : words_(std::move(words)), usage_(std::move(usage)), options_end_(options_end) {}
 
   bool is_empty() const { return next_ == words_.size(); }
   std::size_t count() const { return words_.size() - next_; }
-  // Empty if there is none.
+  // Returns the next word, or an empty string if there is none.
   std::string_view peek() const { return is_empty() ? std::string_view() : words_[next_]; }
-  // Empty if there is none left.
+  // Returns the last word, or an empty string if none is left.
   std::string_view last() const { return is_empty() ? std::string_view() : words_.back(); }
-  // Whether the next word is a file mode.
+  // Returns true if the next word is a file mode.
   bool is_option() const;
-  // Throws Usage_Error if there is none.
+  // Returns the next word, and moves past it. Throws Usage_Error if there is none.
   std::string take();
-  // The next word if it is this one.
+  // Takes the next word if it equals `word`. Returns true if it does.
   bool take_if(std::string_view word);
-  // The next word, which must not be a file mode. Throws Usage_Error.
+  // Takes the next word. Throws Usage_Error if there is none, or if it is a file mode.
   std::string take_name();
-  // The same, and no word may be left.
+  // Like take_name(). Throws Usage_Error also if a word is left.
   std::string take_last_name();
 
   // Throws Usage_Error if a word is left.
   void require_end() const;
+  // Throws Usage_Error with `what` and the usage.
   [[noreturn]] void fail(const std::string& what = "") const;
 
  private:
@@ -62,13 +63,13 @@ class Words {
   std::size_t next_ = 0;
 };
 
-// Bounds of the value of an option, both included.
+// Bounds of the value of an option, inclusive.
 struct Range {
   std::int64_t min = 0;
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
 
-// The options of a tool: declared, then parsed. They start with - and may stand anywhere before the
+// The options of a tool: declared, then parsed. They start with - and may be anywhere before the
 // word --.
 //
 //   Options options({"joedb_pack [options] IN OUT", "Writes …", "", "  joedb_pack a b"});
@@ -85,18 +86,18 @@ class Options {
   void add(const char* name, std::int64_t& value, const char* help, Range range = {});
   void add(const char* name, std::string& value, const char* help,
            const Value_Kind& kind = kinds::text);
-  // 0 to 1e9 seconds.
+  // A number of seconds, 0 to 1e9.
   void add(const char* name, std::chrono::duration<double>& value, const char* help);
-  // These say whether the option was given, whatever its value.
+  // nullopt if the option is not given.
   void add(const char* name, std::optional<std::int64_t>& value, const char* help,
            Range range = {});
   void add(const char* name, std::optional<std::string>& value, const char* help,
            const Value_Kind& kind = kinds::text);
-  // A list: separated by commas, or given several times.
+  // A list: comma-separated, or the option given several times.
   void add(const char* name, std::vector<std::string>& values, const char* help,
            const char* value_name);
-  // One of a few words, which are in `names`; `value` holds the default and gets an enumerator. A
-  // default that is not in `names` is not shown by --help.
+  // One of the words in `names`. `value` holds the default, and receives an enumerator. A default
+  // that is not in `names` is not shown by --help.
   template <class Enum>
   void add_choice(const char* name, Enum& value,
                   std::vector<std::pair<std::string_view, Enum>> names, const char* help) {
@@ -109,19 +110,19 @@ class Options {
     add_words(name, words, default_word, help,
               [&value, names](std::size_t i) { value = names[i].second; });
   }
-  // A word that begins with -- and keeps its place among the others: it is about the next one. The
-  // help of the tool must explain it.
+  // Allows a word that begins with -- and keeps its position among the other words: it refers to
+  // the next one. The help of the tool must explain it.
   void allow_word(std::string word);
 
-  // For completion: what the words are, one by one, the last of these also for all that follow;
-  // otherwise databases.
+  // For completion: the kind of each word, by position; the last one applies to all later words.
+  // Without this call, words are names of databases.
   void set_words(std::vector<Value_Kind> words);
-  // For completion: words that may stand behind so many others. (Those that are in lower case in
-  // the line of usage, like csv|json, are known.)
+  // For completion: words that are valid in this position, counted from 0. Lower-case words in the
+  // line of usage, like csv|json, are known.
   void offer(std::size_t position, const std::vector<Offered_Word>& words);
 
-  // The other words; nothing after --help, which has been printed then. Throws Usage_Error for an
-  // unknown option, and a value that is not as it should be.
+  // Returns the words that are not options; nullopt after --help, which it has printed. Throws
+  // Usage_Error for an unknown option or an invalid value.
   std::optional<Words> parse(std::vector<std::string> arguments);
 
  private:
@@ -138,12 +139,12 @@ class Options {
   std::unique_ptr<Implementation> implementation_;
 };
 
-// What the options of a tool say, without running it: it is run up to the call of Options::parse.
-// If there is no such call, nothing.
+// Returns the description of a tool: runs it up to its call of Options::parse, which returns
+// nullopt. Returns nullopt if it makes no such call. Not thread-safe.
 std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arguments));
 
-// --classic: tools that joedb 10 has, too, behave like those: see docs/compatibility.md. This holds
-// for the whole process, for main() must know it when a tool fails.
+// --classic: tools that joedb 10 also has behave as in joedb 10 (docs/compatibility.md). The flag
+// is process-wide, because main() needs it when a tool fails.
 void add_classic_option(Options& options);
 bool is_classic();
 

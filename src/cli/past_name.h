@@ -8,9 +8,10 @@
 
 namespace joedb {
 
-// From now on, open_source gives the file of this name as it was.
+// From now on, open_source opens the file with this name as it was at position `end`. There can be
+// only one such name.
 void set_past(const std::string& name, Offset end);
-// The end that was set for this name.
+// Returns the end that was set for this name; nullopt if none was.
 std::optional<Offset> find_past(const std::string& name);
 
 }  // namespace joedb

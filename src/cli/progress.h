@@ -15,15 +15,16 @@
 
 namespace joedb {
 
-// Tells who waits how far the work has come: "WHAT: 42 %, 120.5 MB/s, 3 s left" on standard error,
-// once it has taken a second, if that is a terminal. The line disappears in the end.
+// Shows progress on standard error: "WHAT: 42 %, 120.5 MB/s, 3 s left". The line appears after one
+// second, only if standard error is a terminal, and disappears at the end.
 class Progress {
  public:
-  // What the tool does with standard output meanwhile: there is no progress where the two would
-  // mix.
+  // Whether the tool prints to standard output meanwhile. If it does, and standard output is a
+  // terminal, no progress is shown, because the two would mix.
   enum class Output { nothing, printing };
   enum class Unit { bytes, entries, values };
-  // The work goes from `start` to `end`; if that is not behind the start, nobody knows how far.
+  // The work goes from `start` to `end`. If `end` is not past `start`, the end is unknown: only the
+  // rate is shown.
   Progress(std::string what, Offset start, Offset end, Output output = Output::nothing,
            Unit unit = Unit::bytes);
   ~Progress();
@@ -45,10 +46,10 @@ class Progress {
   bool is_visible_ = false;
 };
 
-// A file whose bytes are read from the beginning to the end, with progress.
+// Wraps a file that is read sequentially, and shows progress.
 class Progress_File : public Source_File {
  public:
-  // Both must outlive this.
+  // Both must outlive this object.
   Progress_File(const Abstract_File& file, Progress& progress)
       : Source_File(file.get_name()), file_(file), progress_(progress) {}
   Offset get_size() const override { return file_.get_size(); }
@@ -62,7 +63,7 @@ class Progress_File : public Source_File {
   Progress& progress_;
 };
 
-// A file that is read once from the beginning to the end when it is opened, with progress.
+// A file that is read sequentially, once, when it is opened. Shows progress until end_loading().
 class Loading_File : public File {
  public:
   Loading_File(const std::string& name, Open_Mode mode)
@@ -71,14 +72,15 @@ class Loading_File : public File {
     if (progress_) progress_->update(offset);
     return File::pread(data, size, offset);
   }
-  // The line disappears.
+  // Ends the progress line.
   void end_loading() { progress_.reset(); }
 
  private:
   mutable std::optional<Progress> progress_;
 };
 
-// journal.replay(handler, until), with progress. Calls between() every now and then.
+// Calls journal.replay(handler, until), with progress. Calls between() after each 4 MiB of the
+// journal.
 template <class Handler, class Between>
 void replay_with_progress(Readonly_Journal& journal, Handler&& handler, std::string what,
                           Offset until, Between&& between,

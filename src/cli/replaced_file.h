@@ -5,16 +5,16 @@
 
 #include "cli/output.h"
 
-// A database that a tool replaces by another one that it makes of it.
+// Replaces a database by a new one that a tool makes from it.
 
 namespace joedb {
 
-// Another name of the file, which it keeps when it is replaced.
+// A second name (hard link) that keeps a file when another one replaces it.
 class Kept_File {
  public:
-  // Throws Io_Error, also if there is such a file. Without a name, does nothing.
+  // Throws Io_Error, also if the name `kept` exists. A no-op if `kept` is empty.
   Kept_File(const std::string& path, std::string kept);
-  // Once the file is replaced, this is the only name of the old one.
+  // Removes the link unless the file was replaced: then it is the only name of the old file.
   ~Kept_File();
   Kept_File(const Kept_File&) = delete;
   Kept_File& operator=(const Kept_File&) = delete;
@@ -24,17 +24,18 @@ class Kept_File {
   const std::string kept_;
 };
 
-// Opens the file that will be replaced; nobody else has it open, or will before it is replaced.
-// Throws Exception if others have it open, it has several names, or it is empty; Io_Error.
+// A file that will be replaced, opened exclusively: no other process can open it before it is
+// replaced. The constructor throws Exception if another process has it open, it has several hard
+// links, or it is empty; and Io_Error.
 class Replaced_File {
  public:
   explicit Replaced_File(const std::string& name);
   File& file() { return file_; }
 
-  // Makes the new one by fill(file), removes snapshots of the old one, and gives it the name of
-  // that, all at once. The old one keeps the name `kept`, if that is not empty. If anything fails,
-  // nothing but these snapshots has changed; a process that is killed leaves no snapshot of the old
-  // content beside the new one.
+  // Makes a new file with fill(file), removes the snapshots of the old one, and atomically renames
+  // the new one to the name of the old one. The old file keeps the name `kept`, unless that is
+  // empty. If anything fails, nothing but these snapshots has changed. Snapshots are removed before
+  // the rename, so a killed process leaves no snapshot of the old content beside the new file.
   template <class Fill>
   void replace(const std::string& kept, Fill&& fill) {
     New_File made(file_);
@@ -49,7 +50,7 @@ class Replaced_File {
   File file_;
 };
 
-// "small.joedb: 120 bytes, 400 before (70.0 % saved)"
+// For example "small.joedb: 120 bytes, 400 before (70.0 % saved)".
 void print_saved(const std::string& name, Offset before, Offset after);
 
 }  // namespace joedb

@@ -52,15 +52,15 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 // ---- the schema ---------------------------------------------------------------------------------
 
-// Which word of a command an error is about that names no column: the name that is new, or else the
-// id of a record.
+// Returns the index of the word to report for an error that names no column: the new name, or else
+// the id of a record.
 std::size_t blamed_word(std::string_view command, std::string_view error) {
   if (error.starts_with("Unknown command")) return 0;
   if (command == "create_table" || command == "drop_table" || command == "custom") return 1;
   return command == "rename_field" ? 3 : 2;
 }
 
-// "column 16: TEXT" becomes the column and the text.
+// Parses "column 16: TEXT". For an error without a column, finds the column of the blamed word.
 Diagnostic diagnostic_of(const std::string& file, int number, std::string_view line,
                          std::string_view error) {
   constexpr std::string_view opening = "column ";
@@ -78,7 +78,7 @@ Diagnostic diagnostic_of(const std::string& file, int number, std::string_view l
   return result;
 }
 
-// A schema as it is made line by line; lines that fail are skipped.
+// A schema, executed line by line; lines that fail are skipped.
 class Schema {
  public:
   Schema(const std::string& file, std::string_view text)
@@ -92,7 +92,7 @@ class Schema {
       auto error = run(file, number, text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
       if (!error) continue;
-      // If a table could not be made, this is said once, and not for each of its fields.
+      // If a table could not be created, report it once, not for each of its fields.
       const bool is_unknown_table = error->text.starts_with("No such table");
       if (!is_unknown_table || unknown_tables.insert(error->text).second)
         errors_.push_back(std::move(*error));
@@ -120,7 +120,7 @@ class Schema {
   std::vector<Diagnostic> errors_;
 };
 
-// Where the schema says the last of these names.
+// Sets the line and column of the last declaration of the diagnostic's name in the schema.
 void find_place(Diagnostic& diagnostic, std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::size_t>, 5> declarations{
       {{"create_table", 1},
@@ -150,7 +150,8 @@ class Checker {
  public:
   explicit Checker(const Read_File& read) : read_(read) {}
 
-  // BASE.joedbi and BASE.joedbc; nothing if they are wrong. `main`: of a message schema.
+  // Checks BASE.joedbi and BASE.joedbc. Returns nullopt if they have errors. `main` is the model of
+  // the main schema if this is a message schema, null otherwise.
   std::optional<compiler::Model> check(const std::string& base,
                                        const compiler::Model* main = nullptr) {
     const std::string file = base + ".joedbi";
@@ -174,7 +175,7 @@ class Checker {
     return std::nullopt;
   }
 
-  // The folder BASE.rpc.
+  // Checks the folder BASE.rpc, if it exists.
   void check_rpc(const fs::path& folder, const compiler::Model& main) {
     if (!fs::is_directory(folder)) return;
     std::vector<std::string> names;
@@ -195,7 +196,7 @@ class Checker {
     }
   }
 
-  // File by file in the order of the first finding, there from line to line.
+  // Files in the order of their first finding; within a file, by line.
   std::vector<Finding> findings() && {
     const auto rank = [all = findings_](const std::string& file) {
       return std::find_if(all.begin(), all.end(), [&](const auto& f) { return f.file == file; }) -

@@ -10,16 +10,17 @@
 
 namespace joedb {
 
-// A snapshot beside a journal.
+// A snapshot file beside a journal.
 struct Snapshot_Beside {
   std::string name;
   Offset size = 0;
   Offset position = 0;
-  std::string remark;                             // why it is not used; empty if it can be
-  std::shared_ptr<const Snapshot_File> snapshot;  // null unless it can be used
+  std::string remark;                             // reason why it cannot be used; empty if it can
+  std::shared_ptr<const Snapshot_File> snapshot;  // null if it cannot be used
 };
 
-// The newest, and those that are kept from the oldest on. Throws Io_Error if they cannot be listed.
+// Returns the newest snapshot, then the kept ones, oldest first. Throws Io_Error if the directory
+// cannot be listed.
 std::vector<Snapshot_Beside> snapshots_beside(const Abstract_File& journal);
 
 }  // namespace joedb

@@ -55,7 +55,7 @@ std::string shown_name(const std::string& name) {
   return end == name.npos ? name : name.substr(0, end) + "?...";
 }
 
-// The path of a URL, or the name itself.
+// Returns the path of a web URL, or the name itself.
 static std::string path_of(const std::string& name) {
   return is_web(name) ? name.substr(0, name.find_first_of("?#")) : name;
 }
@@ -66,7 +66,8 @@ static Packing packing_of_name(const std::string& name) {
   return path.ends_with(".br") ? Packing::brotli : Packing::none;
 }
 
-// Whatever its name is, a database begins like one. An empty file says nothing.
+// Detects the compression by content, then by name. A file that begins like a database is one,
+// whatever its name. An empty file is treated as uncompressed.
 static Packing packing_of(const Abstract_File& file, const std::string& name) {
   std::array<char, header_size> bytes{};
   const std::size_t n = file.pread(bytes.data(), bytes.size(), 0);
@@ -74,7 +75,7 @@ static Packing packing_of(const Abstract_File& file, const std::string& name) {
   if (n == 0 || begin.substr(std::min<std::size_t>(n, signature_offset)) == signature)
     return Packing::none;
   if (begin.starts_with("\x28\xb5\x2f\xfd")) return Packing::zstd;
-  // A skippable frame.
+  // A skippable frame of zstd.
   if (n >= 4 && (begin[0] & '\xf0') == '\x50' && begin.substr(1, 3) == "\x2a\x4d\x18")
     return Packing::zstd;
   return packing_of_name(name);
@@ -86,7 +87,7 @@ bool is_packed(const std::string& name) {
   if (!std::filesystem::is_regular_file(name, ignored)) return false;
   try {
     return packing_of(File(name, Open_Mode::read_existing), name) != Packing::none;
-  } catch (const Exception&) {  // whoever opens it says why
+  } catch (const Exception&) {  // opening it will report the error
     return false;
   }
 }
@@ -125,7 +126,7 @@ static std::unique_ptr<Abstract_File> unpack(std::unique_ptr<Abstract_File> pack
   Unpacked_File::Settings settings;
   settings.max_size = options.max_size;
   settings.reads_once = is_remote;
-  // Only the first time: what reads the file shows a progress of its own.
+  // Progress of the first pass only: later readers of the file show their own.
   std::weak_ptr<Progress> shown = progress;
   settings.report = [shown](Offset position) {
     if (const auto bar = shown.lock()) bar->update(position);
@@ -173,7 +174,8 @@ static std::unique_ptr<Abstract_File> open_web([[maybe_unused]] const std::strin
 }
 
 #ifdef JOEDB_HAS_SSH
-// sftp://[USER@]HOST[:PORT]/PATH. A path that begins with /~/ is one in the user's directory.
+// Parses sftp://[USER@]HOST[:PORT]/PATH. A path that begins with /~/ is relative to the home
+// directory.
 static Ssh_Address parse_sftp(const std::string& url) {
   const auto fail = [&](const char* what) {
     throw Exception(url + ": " + what + ": sftp://[USER@]HOST[:PORT]/PATH");

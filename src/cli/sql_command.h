@@ -8,9 +8,9 @@
 
 namespace joedb {
 
-// Adds the commands select and with: statements of SQL on the tables as they are, also before a
-// checkpoint. Blobs are read from the file; `flush` writes those to it that are not there yet. All
-// must outlive the loop. Not with --classic, and not where
+// Adds the commands select and with: SQL statements on the current tables, including changes
+// without a checkpoint. Blobs are read from the file; `flush` is called before each statement, to
+// write buffered blobs to it. All arguments must outlive the loop. A no-op with --classic, and if
 // the tools were built without SQLite.
 void add_sql_commands(Command_Loop& loop, Database& database, Abstract_File& file,
                       std::function<void()> flush = {});

@@ -29,7 +29,7 @@ std::string_view bytes_of(sqlite3_stmt* statement, int column) {
           static_cast<std::size_t>(sqlite3_column_bytes(statement, column))};
 }
 
-// What a terminal would obey, and what would break a line, is shown as ?.
+// Replaces control characters by ?: a terminal would obey them, or they would break the line.
 std::string visible(std::string_view text) {
   std::string result(text);
   for (char& c : result)
@@ -85,7 +85,7 @@ int Sql_Rows::run() {
   }
 }
 
-// All columns of the row.
+// Appends all columns of the current row.
 template <class Format>
 void Sql_Rows::append_row(std::string& line, const Format& format) const {
   format.begin_record(line);

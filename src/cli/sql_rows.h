@@ -14,21 +14,21 @@ struct sqlite3_stmt;
 
 namespace joedb {
 
-// How rows of an SQL statement are written.
+// Output formats for the rows of an SQL statement.
 enum class Row_Format : std::uint8_t { table, csv, json, markdown };
 
 // Runs a statement, and writes its rows.
 //
-// table: columns that are as wide as their values; the first 1000 rows say how wide. csv: a header,
-// then as RFC 4180 says, with LF; NULL is nothing, a text without characters "". json: an array of
-// objects, one in a line; a blob is {"base64": "…"}. markdown: a table. In tables, a character that
-// a terminal would obey is shown as ?, and a blob as X'…'.
+// table: columns as wide as their values; the first 1000 rows determine the width. csv: a header,
+// then rows as in RFC 4180, with LF; NULL is empty, an empty text is "". json: an array of objects,
+// one per line; a blob is {"base64": "…"}. markdown: a table. In table and markdown, control
+// characters are shown as ?, and a blob as X'…'.
 class Sql_Rows {
  public:
   Sql_Rows(sqlite3_stmt* statement, Row_Format format, std::ostream& out, const Display& display);
 
-  // Returns a code of SQLite: SQLITE_DONE if all is well. Writes nothing for a statement that has
-  // no columns. Throws Display_Stopped.
+  // Returns an SQLite result code: SQLITE_DONE on success. Writes nothing for a statement without
+  // columns. Throws Display_Stopped if the user stops the output.
   int run();
 
  private:
@@ -52,15 +52,15 @@ class Sql_Rows {
   const Display& display_;
   const int columns_;
   std::vector<std::size_t> widths_;
-  std::vector<bool> are_texts_;  // stand on the left
+  std::vector<bool> are_texts_;  // columns that are left-aligned
 };
 
 // From now on, statements of the connection end with SQLITE_INTERRUPT when the display is stopped.
-// It must outlive them.
+// `display` must outlive the connection's statements.
 void interrupt_when_stopped(sqlite3* connection, Display& display);
 
-// The last error of a connection, in the statement that begins at `start` of this text: with the
-// number of the line if there are several, and a ^ under the place if it is known.
+// Returns the last error of a connection, for the statement at offset `start` of `text`: with the
+// line number if `text` has several lines, and a ^ under the position if SQLite reports it.
 std::string sql_error_text(sqlite3* connection, std::string_view text, std::size_t start);
 
 }  // namespace joedb

@@ -8,15 +8,15 @@
 
 namespace joedb {
 
-// A database, and what of it is wanted.
+// A database, and which of its states to export.
 struct Sqlite_Source {
   std::string name;
-  std::string options_file = {};  // a .joedbc file, whose indexes are made; empty: none
+  std::string options_file = {};  // a .joedbc file with the indexes to create; empty: none
   Reading_Options reading = {};
   Source_Options source = {};
 };
 
-// Makes a file of SQLite at `path`, where no file is; `name` is its name for people. Shows
+// Creates an SQLite file at `path`, which must not exist. `name` is the name in messages. Shows
 // progress. Throws Exception.
 void write_sqlite(const Sqlite_Source& source, const std::string& path, const std::string& name);
 

@@ -18,7 +18,8 @@ class Standard_Input : public Block_Line_Source {
   using Block_Line_Source::Block_Line_Source;
 
  private:
-  // Whoever writes the next commands may wait for the output of those before.
+  // A program that sends commands may wait for the output of the previous ones before it sends
+  // more.
   std::size_t read(char* data, std::size_t size) override {
     std::cout.flush();
     while (true) {

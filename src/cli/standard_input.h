@@ -7,22 +7,22 @@
 
 namespace joedb {
 
-// Somebody types the commands and reads the answers.
+// Returns true if standard input and standard output are terminals.
 bool is_interactive();
 
 // --color auto|always|never
 void add_colour_option(Options& options, Colour& colour);
 
-// How a tool begins to read commands from standard input, by a person or a script.
+// Returns the settings of a loop that reads commands of a person or a script from standard input.
 Command_Loop::Settings make_loop_settings(Colour colour);
 
-// Runs the commands of standard input, and writes the answers to standard output. On a terminal
-// lines can be edited, and long answers come in pages; `history` is then the name of a file in the
-// home directory that keeps the lines. Throws if the answers could not be written.
+// Runs the commands of standard input, and writes the answers to standard output. On a terminal,
+// lines can be edited, and long answers are paged; `history` is the name of a file in the home
+// directory that stores the lines. Throws Exception if the answers could not be written.
 Command_Loop::End run_standard_input(Command_Loop& loop, const char* history);
 
-// What a tool returns after a loop that has ended this way: 1 if a command of a script has failed,
-// which standard error is told, too. Classic: 1 only if the loop has ended because of it.
+// Returns the exit code of a tool after a loop: 1 if a command of a script has failed, which is
+// also reported on standard error. With --classic: 1 only if the error has ended the loop.
 int exit_code(const Command_Loop& loop, Command_Loop::End end);
 
 }  // namespace joedb

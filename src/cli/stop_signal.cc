@@ -8,8 +8,8 @@
 
 namespace joedb {
 
-static volatile sig_atomic_t signal_come = 0;     // its number
-static volatile sig_atomic_t is_interrupted = 0;  // Interrupts
+static volatile sig_atomic_t signal_come = 0;     // number of the signal, or 0
+static volatile sig_atomic_t is_interrupted = 0;  // set by Interrupts
 
 static void note_signal(int number) { signal_come = number; }
 
@@ -27,14 +27,14 @@ Stop_Signal::~Stop_Signal() {
   sigaction(SIGTERM, &old_terminate_, nullptr);
 }
 
-// One may have come just before this was made.
+// Also checks the flag of Interrupts: control-C may have come before this object was created.
 bool Stop_Signal::has_come() const { return signal_come != 0 || is_interrupted != 0; }
 
 void Stop_Signal::require_none(const char* what) const {
   if (has_come()) throw Interrupted(signal_come != 0 ? signal_come : SIGINT, what);
 }
 
-// The signals are blocked between the look at the flag and the wait, so that none slips through.
+// Blocks the signals between the check of the flag and the wait, so that none is lost in between.
 void Stop_Signal::sleep(std::chrono::milliseconds duration) {
   sigset_t signals;
   sigset_t old_mask;
@@ -72,7 +72,7 @@ Interrupts::~Interrupts() {
 bool Interrupts::has_come() const { return is_interrupted != 0; }
 void Interrupts::clear() const { is_interrupted = 0; }
 
-// As in Stop_Signal::sleep, none slips through.
+// Blocks SIGINT between the check and the wait, like Stop_Signal::sleep, so that none is lost.
 bool Interrupts::wait_for(int descriptor) const {
   sigset_t signals;
   sigset_t old_mask;
@@ -83,7 +83,7 @@ bool Interrupts::wait_for(int descriptor) const {
   int ready = -1;
   while (ready < 0 && !has_come()) {
     ready = ::ppoll(&input, 1, nullptr, &old_mask);
-    if (ready < 0 && errno != EINTR) break;  // reading says what is wrong
+    if (ready < 0 && errno != EINTR) break;  // read() will report the error
   }
   pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
   return !has_come();

@@ -9,8 +9,8 @@
 
 namespace joedb {
 
-// A signal ends the tool, which has undone what it had begun. main() prints it, and ends by the
-// signal.
+// Thrown when a signal ends the tool, after it has rolled back. main() prints the message, and
+// raises the signal again.
 class Interrupted : public Exception {
  public:
   Interrupted(int signal_number, const char* what)
@@ -18,8 +18,8 @@ class Interrupted : public Exception {
   const int signal;
 };
 
-// While one of these lives, SIGINT and SIGTERM do not end the program at once, but ask it to stop.
-// The second one ends it. There may be only one at a time.
+// During its lifetime, the first SIGINT or SIGTERM only requests a stop; the second one ends the
+// process. Only one object may exist at a time.
 class Stop_Signal {
  public:
   Stop_Signal();
@@ -28,10 +28,10 @@ class Stop_Signal {
   Stop_Signal& operator=(const Stop_Signal&) = delete;
 
   bool has_come() const;
-  // Throws Interrupted if it has come. `what`: "nothing was imported"
+  // Throws Interrupted if a signal has come. `what` is, for example, "nothing was imported".
   void require_none(const char* what) const;
 
-  // Waits for some time, or until the signal comes.
+  // Returns after `duration`, or when a signal comes.
   void sleep(std::chrono::milliseconds duration);
 
  private:
@@ -39,8 +39,8 @@ class Stop_Signal {
   struct sigaction old_terminate_;
 };
 
-// While one of these lives, control-C (SIGINT) does not end the program, but is noted, and
-// interrupts system calls that wait. There may be only one at a time.
+// During its lifetime, control-C (SIGINT) does not end the program: it sets a flag, and interrupts
+// blocking system calls. Only one object may exist at a time.
 class Interrupts {
  public:
   Interrupts();
@@ -48,18 +48,19 @@ class Interrupts {
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  // Since this was cleared last.
+  // Returns true if control-C has come since the last clear().
   bool has_come() const;
   void clear() const;
-  // Waits until there is something to read. Returns false if control-C comes before, or has come.
+  // Waits until the descriptor is readable. Returns false if control-C comes first, or has come
+  // before.
   bool wait_for(int descriptor) const;
 
  private:
   struct sigaction old_;
 };
 
-// While one of these lives, control-C ends the program all the same: for what may wait for others
-// for a long time. Does nothing if there is no Interrupts.
+// During its lifetime, control-C ends the program again, even inside the lifetime of an Interrupts:
+// for operations that may wait for others for a long time. A no-op without an Interrupts.
 class Interrupts_End_Program {
  public:
   Interrupts_End_Program();
@@ -72,7 +73,7 @@ class Interrupts_End_Program {
   struct sigaction old_;
 };
 
-// From now on, a write to a pipe that nobody reads fails, and does not end the program.
+// From now on, a write to a pipe without a reader fails with EPIPE instead of ending the program.
 void ignore_closed_pipes();
 
 }  // namespace joedb

@@ -29,8 +29,8 @@ struct Terminal::Editor {
   std::string history_path;
   std::string prompt;
   const Completer* completer = nullptr;
-  std::optional<char> pending;    // a byte that was read too early
-  bool has_lost_letters = false;  // in the line that is being typed
+  std::optional<char> pending;    // a byte read past an invalid sequence
+  bool has_lost_letters = false;  // true if the line being typed has invalid bytes
 
   static Editor& of(EditLine* el) {
     void* data = nullptr;
@@ -42,13 +42,13 @@ struct Terminal::Editor {
   static unsigned char complete(EditLine* el, int);
   unsigned char complete();
   void show(const Completions& completions);
-  // A number that the terminal has.
+  // Returns a numeric capability of the terminal, or `fallback`.
   std::size_t capability(const char* name, std::size_t fallback) const;
   std::size_t screen_width() const { return capability("co", 80); }
 };
 
-// What libedit does by itself, but without losing a control-C that comes just before it waits.
-// Bytes that are no character become U+FFFD, and the line is not taken.
+// Like libedit's own function, but does not lose a control-C that comes just before it waits.
+// Invalid bytes become U+FFFD, and the line is rejected.
 int Terminal::Editor::read_character(EditLine* el, wchar_t* character) {
   Editor& editor = of(el);
   std::mbstate_t state{};
@@ -63,9 +63,9 @@ int Terminal::Editor::read_character(EditLine* el, wchar_t* character) {
       if (n <= 0) return static_cast<int>(n);
     }
     const std::size_t used = std::mbrtowc(character, &byte, 1, &state);
-    if (used == static_cast<std::size_t>(-2)) continue;  // more bytes belong to it
+    if (used == static_cast<std::size_t>(-2)) continue;  // an incomplete character
     if (used == static_cast<std::size_t>(-1)) {
-      if (!is_first) editor.pending = byte;  // the bytes before it were no character
+      if (!is_first) editor.pending = byte;  // the bytes before it were invalid
       editor.has_lost_letters = true;
       *character = L'\uFFFD';
     }
@@ -73,8 +73,8 @@ int Terminal::Editor::read_character(EditLine* el, wchar_t* character) {
   }
 }
 
-// In the locale C, which programs have in containers, each byte of a letter beyond ASCII would be
-// no character for libedit, and be dropped.
+// In the locale C, common in containers, libedit would treat each byte of a non-ASCII letter as
+// invalid and drop it.
 static void set_locale() {
   const auto knows_letters = [] {
     constexpr std::string_view letter = "\xc3\xbc";
@@ -89,7 +89,7 @@ static void set_locale() {
 
 unsigned char Terminal::Editor::complete(EditLine* el, int) { return of(el).complete(); }
 
-// Inserts what all candidates have in common; shows them if that is nothing.
+// Inserts the common prefix of all candidates. If that adds nothing, shows the candidates.
 unsigned char Terminal::Editor::complete() {
   const LineInfo* const info = el_line(line);
   const std::string_view before(info->buffer,
@@ -122,7 +122,7 @@ unsigned char Terminal::Editor::complete() {
   return CC_REDISPLAY;
 }
 
-// In columns, if there is room for more than one.
+// Prints the candidates, in columns if more than one fits.
 void Terminal::Editor::show(const Completions& completions) {
   std::vector<std::string> texts;
   std::size_t width = 0;
@@ -152,11 +152,11 @@ std::size_t Terminal::Editor::capability(const char* name, std::size_t fallback)
   return value > 0 ? static_cast<std::size_t>(value) : fallback;
 }
 
-// The bytes between two of these take no room on the screen.
+// libedit's EL_PROMPT_ESC mark: bytes between two marks have no width on the screen.
 static constexpr char invisible = '\1';
 
-// libedit sends invisible bytes together with the character that follows them: the last one must
-// be a visible one, else the colour would go on in what is typed.
+// libedit sends invisible bytes together with the character that follows them, so a visible
+// character must be last. Otherwise the colour would extend to the typed text.
 static std::string with_marked_colours(std::string prompt) {
   static constexpr std::string_view last_space = " \x1b[0m";
   if (prompt.ends_with(last_space)) {
@@ -180,8 +180,8 @@ static std::string with_marked_colours(std::string prompt) {
 
 // ---- pages --------------------------------------------------------------------------------------
 
-// Text on its way to the screen. It is kept until the command ends, or until there is more than the
-// screen can show: then it goes through the pager.
+// A buffer for text on its way to the screen. Keeps the text until the command ends, or until it
+// exceeds the screen: then starts the pager.
 class Terminal::Page : private std::streambuf {
  public:
   explicit Page(Terminal& terminal) : terminal_(terminal), stream_(this) {
@@ -235,7 +235,7 @@ class Terminal::Page : private std::streambuf {
     }
     kept_ += text;
     count_rows(text);
-    // The last row is for the prompt, and the one before for the answer.
+    // The last row is for the prompt, the one before it for the answer of the command.
     if (rows_ + 2 > size_.height) open_pager();
   }
 
@@ -315,7 +315,7 @@ Terminal::~Terminal() {
 
 // ---- lines --------------------------------------------------------------------------------------
 
-// What stands before the next line of a string: as wide as the prompt.
+// Returns the prompt for the next line of a multi-line string: as wide as `prompt`.
 static std::string continuation_prompt(std::string_view prompt) {
   std::size_t width = 0;
   bool is_escape = false;
@@ -352,7 +352,7 @@ Terminal::Got Terminal::edit_line(const std::string& prompt, std::string& line) 
   return Got::line;
 }
 
-// Control-C gives up the line that is being typed, with those before it that belong to it.
+// Control-C discards the line being typed, with the earlier lines of the same input.
 std::optional<std::string_view> Terminal::read_line(const std::string& prompt,
                                                     const Completer& completer) {
   out_.flush();

@@ -7,7 +7,7 @@
 
 namespace joedb {
 
-// So long, the end has to wait.
+// Limit on the delay of the destructor.
 static constexpr std::chrono::milliseconds longest_wait{500};
 
 Watcher::Watcher(const std::string& path, Logger& log, Notify notify)
@@ -40,7 +40,7 @@ void Watcher::watch_server(Connector& connector) {
   server::watch_server(connector, log_, System::real(), notify_, [this] { return !is_stopping_; });
 }
 
-// A log that is lost is opened again.
+// Reopens the log after an error.
 void Watcher::watch_log(const Nats_Argument& argument) {
   while (!is_stopping_) {
     try {

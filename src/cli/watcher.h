@@ -13,13 +13,13 @@
 
 namespace joedb {
 
-// Calls a function whenever others have written, in a thread of its own: to a file, to a server, or
-// to a replicated log. It may be called more often. The destructor returns within half a second, or
-// waits for the answer of a server that hangs.
+// Calls a function, in its own thread, when other writers have written to a file, a server, or a
+// replicated log. The function may also be called without a change. The destructor returns within
+// half a second, or waits for the reply of a server that hangs.
 class Watcher {
  public:
   using Notify = std::function<void()>;
-  // All references must outlive this.
+  // All references must outlive this object.
   Watcher(const std::string& path, Logger& log, Notify notify);
   Watcher(Connector& connector, Logger& log, Notify notify);
   // A replicated log.

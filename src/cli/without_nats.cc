@@ -1,7 +1,7 @@
 #include "cli/command.h"
 #include "cli/parser.h"
 
-// The commands that need libnats, where there was none when the tools were built.
+// Stubs for the commands that need libnats, in a build without it.
 
 namespace joedb {
 

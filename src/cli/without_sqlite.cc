@@ -3,7 +3,7 @@
 #include "cli/parser.h"
 #include "cli/sql_command.h"
 
-// The commands that need SQLite, where there was none when the tools were built.
+// Stubs for the commands that need SQLite, in a build without it.
 
 namespace joedb {
 
