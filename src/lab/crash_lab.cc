@@ -28,15 +28,15 @@ namespace {
 constexpr char fill_letters[] = {'z', 'o', 'n'};
 constexpr const char* fill_names[] = {"zeros", "old bytes", "noise"};
 
-// ---- which image --------------------------------------------------------------------------------
+// ---- images -------------------------------------------------------------------------------------
 
-// What a crash leaves.
+// The file that a crash leaves.
 struct Image_Choice {
   enum class Kind {
-    kill,     // what the process has written
-    torn,     // the same, with a piece of the write that it was killed in
-    no_file,  // not even a name
-    power     // these units
+    kill,     // all bytes that the process has written
+    torn,     // the same, and a part of the write during which it was killed
+    no_file,  // the file has lost its name
+    power     // the units of `mask` are on the disk
   };
   Kind kind = Kind::kill;
   Sim_Mask mask = {};
@@ -70,7 +70,7 @@ Image_Choice parse_image(std::string_view text) {
   throw Exception("this is no image of a crash: " + std::string(text));
 }
 
-// One crash, and those in the recovery from it.
+// One crash; a Path is a crash, and the crashes during the recovery from it.
 struct Step {
   std::size_t disk = 0;
   std::size_t cut = 0;
@@ -96,7 +96,7 @@ std::size_t parse_number(std::string_view text) {
   return number;
 }
 
-// "23/4" and "0x2bz/kill"; "1:23" is on the second disk.
+// Parses "23/4" and "0x2bz/kill"; "1:23" is cut 23 of the second disk.
 Path parse_path(std::string_view cuts, std::string_view images) {
   Path path;
   if (cuts.empty()) return path;
@@ -142,7 +142,7 @@ State_Hash hash_of(const In_Force& promises) {
   std::vector<std::uint64_t> words{
       static_cast<std::uint64_t>(promises.least), static_cast<std::uint64_t>(promises.least_hard),
       static_cast<std::uint64_t>(promises.least_classic), promises.is_exact};
-  // The last of each file: the bytes before it are those of the others.
+  // The last position in each file: its hash covers the bytes before the other positions, too.
   std::map<const std::string*, Offset> ends;
   for (const Allowed& a : promises.allowed) {
     words.push_back(static_cast<std::uint64_t>(a.position) << 2 | (a.is_hard ? 1 : 0) |
@@ -162,7 +162,7 @@ State_Hash hash_of(const In_Force& promises) {
 
 // ---- judging an image ---------------------------------------------------------------------------
 
-// Which checkpoints a reader believes; or why none.
+// The checkpoints that a reader accepts, or its reason to accept none.
 struct Reading {
   bool is_open = false;
   Offset checkpoint = journal_start;
@@ -191,7 +191,8 @@ Checkpoint_Words words_of(std::string_view image) {
   return decode_checkpoints(bytes);
 }
 
-// A signature and a hard checkpoint. (Nobody is promised a soft one after a power cut.)
+// True if the image has a signature and a hard checkpoint. (No soft checkpoint is promised after a
+// power cut.)
 bool has_header(std::string_view image) {
   if (image.size() < header_size || image.substr(signature_offset, signature.size()) != signature)
     return false;
@@ -209,32 +210,33 @@ bool has_soft_word_beyond(std::string_view image) {
   });
 }
 
-// What the readers of an image find, and what is wrong with that (empty: nothing).
+// The results of reading an image, and a description of the error in them (empty: none).
 struct Judgement {
   Reading found;         // by the default mode
   Reading hard;          // by Recovery::hard
-  bool is_true = false;  // the default mode has found a true state
+  bool is_true = false;  // true if the default mode has found a state that existed
   std::string wrong;
 };
 
 std::string at(Offset position) { return "at " + std::to_string(position); }
 
-// The default mode may refuse a newer soft checkpoint, if its bytes are not those that were
-// written, or, where nothing is hard, are missing. The message must then say where the last hard
-// checkpoint is.
+// The default mode may refuse a newer soft checkpoint if its bytes differ from the written ones,
+// or, if nothing is hard, are missing. The message must then contain the position of the last hard
+// checkpoint.
 bool names_hard_checkpoint(const std::string& refusal, Offset hard) {
   return refusal.find("hard checkpoint is at " + std::to_string(hard)) != refusal.npos;
 }
 
-// Or it refuses good bytes of a checkpoint whose word a power cut has cost, if another word is one
-// bit from it: that may as well be it. 0: that is not the reason.
+// The default mode may also refuse a checkpoint with correct bytes whose word was lost in a power
+// cut, if another word differs from the lost one in a single bit: that word may be a damaged copy
+// of it. Returns the position of the checkpoint, or 0 if the refusal has another reason.
 Offset hidden_checkpoint(const std::string& refusal) {
   constexpr std::string_view reason = "hides the checkpoint at ";
   const std::size_t found = refusal.find(reason);
   return found == refusal.npos ? 0 : std::stoll(refusal.substr(found + reason.size()));
 }
 
-// `must_open`: a header is certain to be there.
+// `must_open`: the image certainly has a header.
 Judgement judge(std::string_view image, const In_Force& promises, bool must_open) {
   Judgement j;
   j.hard = read(image, Recovery::hard);
@@ -303,7 +305,7 @@ constexpr int error_codes[] = {EIO, ENOSPC, EINTR, EDQUOT, EROFS, ENOLCK};
 constexpr const char* call_names[] = {"change", "read", "opening",    "lock", "size",
                                       "write",  "sync", "truncation", "name"};
 
-// Explores what crashes do to one scenario.
+// Explores the crashes of one scenario.
 class Explorer {
  public:
   Explorer(const Lab_Settings& settings, std::uint64_t seed)
@@ -338,7 +340,7 @@ class Explorer {
   const std::optional<Lab_Failure>& failure() const { return failure_; }
 
  private:
-  // A script that cannot run, or a replay that cannot be understood, is no failure of joedb.
+  // True if the error is the user's: a script that cannot run, or a replay that cannot be parsed.
   bool is_of_user(const std::exception& error) const {
     return (is_replay_ || !workload_.script.empty()) &&
            dynamic_cast<const Exception*>(&error) != nullptr;
@@ -351,13 +353,13 @@ class Explorer {
     failure_ = {workload_.seed, where + what + "\n" + details, replay, trace_};
   }
 
-  // Of the cut before: subsets of its units have been tried, with the same promises.
+  // The subsets tried at the previous cut: those of `units` units, with the same promises.
   struct Tried {
     State_Hash promises = {};
     std::size_t units = 0;
   };
 
-  // A crash after each operation of a disk.
+  // Simulates a crash after each operation of a disk.
   void explore(const Scenario_Disk& disk, std::size_t number, const Lab_Effort& effort) {
     if (path_.empty()) {
       trace_.clear();
@@ -391,7 +393,7 @@ class Explorer {
     return choice == wanted_[path_.size() - 1].image;
   }
 
-  // The system takes over a large write page by page.
+  // Simulates a kill during a large write, which the system copies page by page.
   void kill_in_write(const Scenario_Disk& disk, std::size_t number, const Sim_State& state,
                      const Sim_Operation& operation) {
     constexpr std::size_t page = 4096;
@@ -424,8 +426,8 @@ class Explorer {
     if (!has_power()) return;
     const In_Force promises = disk.promises.in_force(io, Crash::power);
     const State_Hash promises_hash = hash_of(promises);
-    // Where nothing hard was promised, a failed sync may have taken a part of the header for ever,
-    // and a process that stopped at a failed write has not synced its words.
+    // If nothing hard was promised, a failed sync may have lost a part of the header for ever, and
+    // a process that stopped at a failed write has not synced its words.
     const bool must_open = promises.least_hard > journal_start ||
                            (!state.has_failure() && has_header(state.durable()));
     if (!state.has_durable_name()) {
@@ -443,7 +445,7 @@ class Explorer {
       state.power_cut(units, mask, fill, image_);
       check(choice, promises, promises_hash, must_open);
     };
-    if (path_.size() <= wanted_.size()) {  // a replay
+    if (path_.size() <= wanted_.size()) {  // this is a replay
       const Image_Choice& wanted = wanted_[path_.size() - 1].image;
       if (wanted.kind == Image_Choice::Kind::power) check_mask(wanted.mask, wanted.fill);
       return;
@@ -458,8 +460,9 @@ class Explorer {
     tried = {promises_hash, units.size()};
   }
 
-  // All subsets; or those without any, with all, prefixes, single ones, single ones lost, pairs,
-  // and random ones. All subsets of the first `tried` units have been tried.
+  // Calls f for all subsets of the units. If there are too many: for the empty set, the full set,
+  // prefixes, single units, all but one, pairs, all but two, and random subsets. All subsets of the
+  // first `tried` units have been tried already.
   template <class F>
   void choose(std::size_t size, std::size_t tried, const Lab_Effort& effort, F f) {
     if (size <= effort.all_subsets_up_to) {
@@ -489,7 +492,7 @@ class Explorer {
     }
     Random random(workload_.seed * 1'000'003 + path_.back().cut);
     for (std::size_t n = 0; n < effort.random_subsets; ++n) {
-      // Many survive, or few.
+      // Vary the share of the units that survive.
       const std::size_t share = 1 + random.below(7);
       Sim_Mask mask;
       for (std::size_t i = 0; i < size; ++i)
@@ -530,13 +533,13 @@ class Explorer {
     }
   }
 
-  // Somebody opens the image for writing, and goes on.
+  // Opens the image for writing, and continues to write.
   void expect_recovery(const In_Force& promises, bool must_open, const Judgement& before,
                        State_Hash state) {
     ++counts_.recoveries;
     Random random(state.high);
     const auto recovery = static_cast<Recovery>(random.below(std::size(names_)));
-    // A bare journal may have made wrong bytes its own, which are no tables.
+    // A journal without tables may have accepted wrong bytes, which cannot be loaded as tables.
     const bool has_tables = random.below(16) == 0 && path_.size() == 1;
     const bool is_clean =
         before.found.is_open && static_cast<Offset>(image_.size()) <= before.found.checkpoint;
@@ -580,7 +583,7 @@ class Explorer {
     image_.swap(image);
   }
 
-  // What stood behind the checkpoint is in a file of its own, unless it was zeros.
+  // The bytes past the checkpoint must be in a file of their own, unless they were all zeros.
   void expect_kept_tail(const Scenario_Disk& disk, Offset found) const {
     if (image_.size() <= static_cast<std::size_t>(found)) return;
     const std::string_view tail = std::string_view(image_).substr(static_cast<std::size_t>(found));
@@ -633,7 +636,7 @@ class Explorer {
     fail(what, details, replay);
   }
 
-  // For a failure that is shown again: what reached the disk, in order.
+  // In a replay, records the operations that reached the disk, in order.
   void note_operations(const Scenario_Disk& disk, const std::string& who) {
     if (!is_replay_) return;
     trace_ += "operations of " + who + ":\n";
@@ -643,7 +646,7 @@ class Explorer {
     }
   }
 
-  // Every call of the scenario fails, once and for ever.
+  // Makes each call of the scenario fail, once and permanently.
   void fail_calls(const Scenario& scenario) {
     std::size_t number = 0;
     for (std::size_t disk = 0; disk < scenario.disks().size(); ++disk)
@@ -784,7 +787,7 @@ Lab_Report run_crash_lab(const Lab_Settings& settings) {
   Shared_State_Set all_states;
   std::atomic<std::uint64_t> next = 0;
   std::atomic<bool> stops = false;
-  std::mutex mutex;  // of the report, and what has gone wrong with the workload
+  std::mutex mutex;  // guards `report` and `trouble`
   std::exception_ptr trouble;
 
   const auto work = [&] {

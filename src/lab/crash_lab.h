@@ -9,35 +9,37 @@
 #include <vector>
 
 // The crash laboratory: runs a workload on a simulated disk, with a crash after every I/O operation
-// and with every operation failing, and checks what is left against what was promised.
+// and with a failure of every operation, and checks the remaining files against the promises.
 //
-// After a crash: every hard checkpoint that was acknowledged is there; what is found is exactly one
-// of the states that a checkpoint was asked for; the database can be opened and goes on working;
-// and a crash while it is recovered changes none of this, nor does one after that.
+// After a crash: every acknowledged hard checkpoint is there; the state found is exactly one of
+// those for which a checkpoint was requested; the database can be opened and written to; and a
+// crash during recovery changes none of this, nor does a crash after that one.
 
 namespace joedb::testing {
 
-// What is done to a workload.
+// The kinds of attacks on a workload.
 struct Attacks {
-  bool has_kill = true;   // the process dies
-  bool has_power = true;  // so does the system, with all that is not synced
-  bool has_error = true;  // a call fails
+  bool has_kill = true;   // the process is killed
+  bool has_power = true;  // the power fails: all unsynced data may be lost
+  bool has_error = true;  // an I/O call fails
 };
 
-// How much is tried at each power cut.
+// How many images are tried at each power cut.
 struct Lab_Effort {
-  std::size_t all_subsets_up_to = 12;  // units that are not synced
-  std::size_t random_subsets = 2000;   // of more than these
-  int depth = 3;                       // crashes, each in the recovery from the one before
+  // All subsets are tried for up to this number of unsynced units.
+  std::size_t all_subsets_up_to = 12;
+  std::size_t random_subsets = 2000;  // number of random subsets of a larger set
+  // Nested crashes, each during the recovery from the previous one.
+  int depth = 3;
 };
 
-// What there was to see in the network laboratory.
+// Counts of events in the network laboratory.
 struct Network_Counts {
-  std::uint64_t relays = 0;  // schedules with one
+  std::uint64_t relays = 0;  // schedules with a relay
   std::uint64_t shared = 0;  // schedules where another process writes to the file of the server
-  std::uint64_t direct_writes = 0;  // of it
+  std::uint64_t direct_writes = 0;  // transactions by that process
   std::uint64_t connections = 0;
-  std::uint64_t cuts = 0;          // of connections
+  std::uint64_t cuts = 0;          // cut connections
   std::uint64_t kills = 0;         // of the server
   std::uint64_t power_cuts = 0;    // of the server
   std::uint64_t disk_faults = 0;   // of the server
@@ -45,85 +47,86 @@ struct Network_Counts {
   std::uint64_t pushes = 0;
   std::uint64_t acknowledged = 0;  // transactions
   std::uint64_t conflicts = 0;
-  std::uint64_t mismatches = 0;   // copies that had diverged
-  std::uint64_t lock_losses = 0;  // of silent clients
-  std::uint64_t found_again = 0;  // pushes that had arrived, although the reply was lost
+  std::uint64_t mismatches = 0;   // copies that have diverged
+  std::uint64_t lock_losses = 0;  // locks lost by silent clients
+  std::uint64_t found_again = 0;  // pushes that arrived although the reply was lost
   Network_Counts& operator+=(const Network_Counts& other);
 };
 
-// What there was to see in the laboratory of snapshots.
+// Counts of events in the snapshot laboratory.
 struct Snapshot_Counts {
   std::uint64_t written = 0;
-  std::uint64_t kept = 0;     // that stay beside newer ones
-  std::uint64_t refused = 0;  // another process was writing one
+  std::uint64_t kept = 0;     // snapshots kept beside newer ones
+  std::uint64_t refused = 0;  // not written: another process was writing one
   std::uint64_t failed = 0;
-  std::uint64_t changed = 0;  // from outside
+  std::uint64_t changed = 0;  // changed from outside
   std::uint64_t twins = 0;    // journals of the same length that have the same samples
   std::uint64_t kills = 0;
   std::uint64_t power_cuts = 0;
-  std::uint64_t compared = 0;   // openings with what is beside, and without
-  std::uint64_t used = 0;       // of them, where a snapshot was used
-  std::uint64_t unfit = 0;      // where one was not used, for some reason
-  std::uint64_t continued = 0;  // pairs of databases that were changed alike
+  std::uint64_t compared = 0;   // pairs of openings, with and without the files beside the journal
+  std::uint64_t used = 0;       // openings that used a snapshot
+  std::uint64_t unfit = 0;      // openings that rejected a snapshot
+  std::uint64_t continued = 0;  // pairs of databases with the same later changes
   Snapshot_Counts& operator+=(const Snapshot_Counts& other);
 };
 
-// What there was to see.
+// Counts of events in all laboratories.
 struct Lab_Counts {
   std::uint64_t seeds = 0;
-  std::uint64_t cuts = 0;        // moments of a crash
+  std::uint64_t cuts = 0;        // points of a crash
   std::uint64_t faults = 0;      // calls that failed
-  std::uint64_t images = 0;      // files that crashes left
-  std::uint64_t states = 0;      // distinct ones: of file and promises in force
-  std::uint64_t recoveries = 0;  // openings for writing, after a crash
-  std::uint64_t unprovable =
-      0;  // soft checkpoints that the default mode believed, with wrong bytes
+  std::uint64_t images = 0;      // files left by crashes
+  std::uint64_t states = 0;      // distinct pairs of a file and the promises in force
+  std::uint64_t recoveries = 0;  // openings for writing after a crash
+  std::uint64_t unprovable = 0;  // soft checkpoints that the default mode accepted with wrong bytes
   Network_Counts network;
   Snapshot_Counts snapshots;
   Lab_Counts& operator+=(const Lab_Counts& other);
 };
 
-// What was wrong, in several lines, and how to see it again: the arguments of joedb crash-lab.
+// A description of a failure, in several lines, and how to reproduce it: the arguments of joedb
+// crash-lab.
 struct Lab_Failure {
   std::uint64_t seed;
   std::string text;
   std::string replay;
-  std::string operations = {};  // when it is shown again: what reached the disks, in order
+  std::string operations = {};  // in a replay: the operations that reached the disks, in order
 };
 
 struct Lab_Settings {
   std::uint64_t first_seed = 1;
   std::uint64_t seeds = 1;
-  double seconds = 0;  // no further seed after that time; 0: all seeds
+  double seconds = 0;  // time after which no new seed is started; 0: no limit
   unsigned jobs = 1;
   Attacks attacks = {};
   Lab_Effort effort = {};
-  bool has_lying_disk = false;      // which forgets to sync: a self-test
+  bool has_lying_disk = false;      // self-test: the disk ignores syncs
   bool has_logs = false;            // write-ahead logs instead of databases
   bool has_network = false;         // a server and its clients
   bool has_replicated_log = false;  // a replicated log and its clients
   bool has_snapshots = false;       // databases with snapshots beside them
-  std::string script = {};          // commands of joedbi, instead of random lives
-  // Only what --cut and --image of a failure say; empty: everything.
+  std::string script = {};          // joedbi commands, instead of random scenarios
+  // Only the crash given by --cut and --image of a failure; empty: all crashes.
   std::string cut = {};
   std::string image = {};
-  // Called now and then, from any thread, one at a time. False: stop.
+  // Called from time to time, by any thread, one call at a time. Returns false to stop.
   std::function<bool(const Lab_Counts&)> on_progress = {};
 };
 
 struct Lab_Report {
   Lab_Counts counts;
   double seconds = 0;
-  std::optional<Lab_Failure> failure;  // of the lowest seed that failed
+  std::optional<Lab_Failure> failure;  // failure of the lowest seed that failed
 };
 
-// The same settings give the same report, but for the time, and where that is limited. Destructors
-// of databases must report to nobody (Destructor_Logger::remove_logger).
-// Throws Exception if --cut and --image cannot be understood, or a script cannot run.
+// Runs the laboratory. The same settings produce the same report, except for the time, and for the
+// number of seeds if the time is limited. Destructor warnings of databases must be disabled
+// (Destructor_Logger::remove_logger). Throws Exception if --cut and --image cannot be parsed, or a
+// script cannot run.
 Lab_Report run_crash_lab(const Lab_Settings& settings);
 
-// Checks one image, as a self-test: `promised` is the file up to an acknowledged hard checkpoint.
-// Returns what is wrong, or nothing.
+// Checks one image, for a self-test: `promised` is the file up to an acknowledged hard checkpoint.
+// Returns a description of the error, or "".
 std::string judge_image(std::string_view image, std::string_view promised);
 
 }  // namespace joedb::testing

@@ -10,8 +10,9 @@
 
 namespace joedb::testing {
 
-// All that can be seen of a database, as text that differs if anything does: tables and fields with
-// their ids, rows in their order, the bits of their values, and the ids that new rows will get.
+// Returns the observable state of a database as a text that differs if anything in the state does:
+// tables and fields with their ids, rows in their order, the bits of their values, and the ids of
+// future rows.
 inline std::string text_of(const Database& database) {
   std::ostringstream out;
   for (const auto& table : database.tables()) {
@@ -50,8 +51,8 @@ inline std::string text_of(const Database& database) {
   return out.str();
 }
 
-// The same with all that can be seen by other ways: the order of records backwards, the indexes,
-// time stamps, and how many more rows there may be.
+// Like text_of, but includes the state that is seen in other ways: the order of records backwards,
+// the indexes, time stamps, and how many more rows are allowed.
 inline std::string full_text_of(const Database& database) {
   std::ostringstream out;
   out << text_of(database);

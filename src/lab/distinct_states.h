@@ -14,10 +14,10 @@ struct State_Hash {
   friend bool operator==(const State_Hash&, const State_Hash&) = default;
 };
 
-// A set of hashes; 0 is not in it.
+// A set of hashes (a hash table with open addressing). 0 cannot be an element.
 class State_Set {
  public:
-  // Whether it is new.
+  // Returns true if the hash is new.
   bool insert(State_Hash hash) {
     if (4 * (size_ + 1) > 3 * slots_.size()) grow();
     State_Hash* const slot = find(hash);
@@ -52,10 +52,10 @@ class State_Set {
   std::size_t size_ = 0;
 };
 
-// The same for several threads.
+// A State_Set for several threads.
 class Shared_State_Set {
  public:
-  // Returns how many are new.
+  // Returns the number of new states.
   std::size_t insert(const State_Set& states) {
     std::size_t count = 0;
     states.for_each([&](State_Hash hash) {

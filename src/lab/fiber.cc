@@ -32,8 +32,7 @@ constexpr std::size_t stack_size = std::size_t{1} << 18;
 #endif
 constexpr std::size_t guard_size = std::size_t{1} << 16;
 
-// Memory of stacks, with a page below each that must not be touched. A thread uses its stacks again
-// and again.
+// Stacks, each above a guard area of 64 KiB. A thread reuses its stacks.
 class Stacks {
  public:
   Stacks() = default;
@@ -66,8 +65,8 @@ Stacks& stacks() {
   return result;
 }
 
-// The exceptions that are being handled. The C++ runtime keeps them for each thread; a fiber needs
-// its own. The layout is that of the Itanium C++ ABI.
+// The exceptions that are being handled. The C++ runtime keeps them per thread, but each fiber
+// needs its own. The layout is that of the Itanium C++ ABI.
 struct Exceptions {
   void* caught = nullptr;
   unsigned uncaught = 0;
@@ -120,7 +119,7 @@ struct Fiber::State {
 #endif
   }
 
-  // makecontext passes only numbers of type int.
+  // makecontext passes only arguments of type int, so the address is split.
   static void start(unsigned high, unsigned low) {
     const auto address = std::uintptr_t{high} << 32 | low;
     State* const state = reinterpret_cast<State*>(address);

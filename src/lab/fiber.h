@@ -6,12 +6,11 @@
 
 namespace joedb::testing {
 
-// A function with a stack of its own, which can be suspended in the middle and resumed: code that
-// waits, in one thread, where a simulation decides what comes next.
+// A function with a stack of its own, which can be suspended and resumed (a stackful coroutine).
+// Blocking code can thus run in one thread, under the control of a simulation.
 //
-// A fiber belongs to the thread that made it. It may be suspended anywhere, also in a destructor or
-// in a handler of an exception. The function must return before the fiber is destroyed, and must
-// not throw.
+// A fiber belongs to the thread that made it. It may be suspended anywhere, even in a destructor or
+// an exception handler. The function must return before the fiber is destroyed, and must not throw.
 class Fiber {
  public:
   explicit Fiber(std::function<void()> function);
@@ -21,7 +20,7 @@ class Fiber {
 
   // Runs the function until it suspends itself or returns.
   void resume();
-  // Called by the function: goes back to resume().
+  // Called by the function: returns control to resume().
   void suspend();
   bool is_done() const;
 

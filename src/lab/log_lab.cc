@@ -31,11 +31,11 @@ using Duration = System::Duration;
 using Number = Replicated_Log::Number;
 using Call = Simulated_Log::Call;
 
-constexpr Duration patience = seconds(2000);  // after the faults have ended
+constexpr Duration patience = seconds(2000);  // time to finish after the faults have ended
 
 struct Cancelled {};
 
-// A transaction is a comment that says whose it is, some others, and one that ends it.
+// A transaction is a comment with the name of the transaction, some others, and one that ends it.
 struct Name {
   std::size_t client = 0;
   std::size_t number = 0;
@@ -59,7 +59,7 @@ struct Client {
   std::unique_ptr<Sim_Disk> disk;
   std::unique_ptr<Sim_File> file;
   std::vector<Transaction> transactions;
-  bool has_equal = false;  // one that was not acknowledged
+  bool has_equal = false;  // true while a transaction of equal bytes is not acknowledged
 };
 
 class Simulation final : public System {
@@ -80,7 +80,7 @@ class Simulation final : public System {
   std::string run();
   const std::string& trace() const { return trace_; }
 
-  // System, of the client that is running
+  // System, for the running client
   Time now() override { return now_; }
   void sleep(Duration duration) override {
     if (current_ == nullptr) {
@@ -147,7 +147,7 @@ class Simulation final : public System {
   Time now_{};
   Time heal_{};
   std::size_t lost_percent_ = 0, late_percent_ = 0, damaged_percent_ = 0, slow_percent_ = 0;
-  Time dead_from_{}, dead_until_{};  // the log answers nothing
+  Time dead_from_{}, dead_until_{};  // the log does not answer in this period
   std::size_t archive_interval_ = 0;
   std::size_t message_size_ = 0, batch_ = 0;
   milliseconds lease_{};
@@ -160,7 +160,8 @@ class Simulation final : public System {
   };
   std::vector<Late> late_;
   Memory_File archive_;
-  std::size_t equal_acknowledged_ = 0;  // transactions that all have the same bytes
+  // Number of acknowledged transactions of equal bytes (transact_equal).
+  std::size_t equal_acknowledged_ = 0;
   std::vector<Client> clients_;
   Client* current_ = nullptr;
 };
@@ -261,7 +262,7 @@ void Simulation::damage(Number first) {
   }
 }
 
-// What was sent long ago arrives.
+// Delivers delayed messages.
 void Simulation::append_late() {
   for (auto late = late_.begin(); late != late_.end();) {
     if (late->time > now_) {
@@ -289,7 +290,7 @@ Log_Settings Simulation::log_settings() {
   return settings;
 }
 
-// The beginning goes into a file: a copy of everything up to some end of a push.
+// Archives the beginning of the log: copies the journal up to the end of a push to a file.
 void Simulation::archive() {
   Simulated_Log log(messages_);
   const Log_Settings settings = log_settings();
@@ -308,7 +309,7 @@ void Simulation::archive() {
 
 // ---- the clients --------------------------------------------------------------------------------
 
-// A process, and the next one after its death.
+// Simulates a process, and the next one after it is killed.
 void Simulation::live(Client& client) {
   Duration pause{};
   while (!is_stopping_ && failure_.empty() && !client.is_finished) {
@@ -332,8 +333,8 @@ void Simulation::live(Client& client) {
   }
 }
 
-// Its copy has a transaction that the others do not have: it was killed before it could push it, or
-// lost its lock.
+// Discards a copy that has a transaction unknown to the others: the client was killed before it
+// could push the transaction, or lost its lock.
 void Simulation::discard(Client& client, const std::string& why) {
   note(client, why);
   ++counts_.network.mismatches;
@@ -398,7 +399,7 @@ void Simulation::act(Client& client, Writable_Journal_Client& store) {
     note(client, error.what());
     ++counts_.network.conflicts;
     if (store.has_tail()) store.rollback();
-    // With the lock, what was written has a checkpoint already.
+    // Written under the lock, the transaction already has a checkpoint.
     if (store.get_checkpoint_difference() != 0) store.pull_push();
   }
 }
@@ -423,7 +424,8 @@ void Simulation::transact(Client& client, Writable_Journal_Client& store) {
   const bool is_cancelled = chance(10);
   try {
     store.transaction([&](Writable_Journal& journal) {
-      if (name) client.transactions[name->number].is_cancelled = true;  // it is called again
+      // The function is called again.
+      if (name) client.transactions[name->number].is_cancelled = true;
       name = write(client, journal);
       if (is_cancelled) {
         client.transactions[name->number].is_cancelled = true;
@@ -437,7 +439,8 @@ void Simulation::transact(Client& client, Writable_Journal_Client& store) {
   ++counts_.network.acknowledged;
 }
 
-// Others write the same bytes, perhaps at the same position: each transaction counts.
+// Several clients write the same bytes, perhaps at the same position: each transaction must be
+// kept.
 void Simulation::transact_equal(Client& client, Writable_Journal_Client& store) {
   client.has_equal = true;
   note(client, "writes the same");
@@ -473,7 +476,7 @@ void Simulation::write_both(Client& client, Writable_Journal_Client_Lock& lock) 
   counts_.network.acknowledged += 2;
 }
 
-// ---- what must be true --------------------------------------------------------------------------
+// ---- checks -------------------------------------------------------------------------------------
 
 struct Collect_Comments : Ignore_Entries {
   using Ignore_Entries::operator();
@@ -501,7 +504,7 @@ Collect_Comments comments_in(const Abstract_File& file, Offset end) {
   return collect;
 }
 
-// A copy has whole transactions, each once.
+// Checks that a copy has only whole transactions, each of them once.
 void Simulation::check_copy(const Client& client, const Abstract_File& file, Offset end) {
   const std::vector<std::string> names = comments_in(file, end).names;
   std::set<std::string> seen;
@@ -567,7 +570,8 @@ std::string Simulation::run() {
     resume(*next);
   }
   if (failure_.empty()) {
-    // Nobody has anything of its own now that others have not; but a client may have ended early.
+    // All transactions have been pushed now, but a client may have ended before it pulled
+    // everything.
     messages_.damaged.clear();
     for (Client& client : clients_) {
       client.fiber = std::make_unique<Fiber>([this, &client] {

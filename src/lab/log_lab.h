@@ -7,21 +7,22 @@
 
 #include "lab/crash_lab.h"
 
-// The laboratory of replicated logs: up to four clients with a Log_Connection each to one simulated
-// log, in one thread, with a simulated clock. Everything that happens follows from the seed.
+// The laboratory of replicated logs: up to four clients, each with a Log_Connection to one
+// simulated log, in one thread, with a simulated clock. The seed determines everything that
+// happens.
 //
-// Answers are lost, before or after what was asked for was done; messages arrive late, after they
-// were sent again; the log answers nothing for a while, or what was true a moment ago; messages are
-// damaged on one machine; clients are killed, and pause with the lock for longer than its lease.
-// The machines keep their promise: what was appended stays. A removed and archived beginning is
-// part of it.
+// Faults: answers are lost, before or after the request was executed; messages arrive late, after
+// they were sent again; the log does not answer for a while, or gives an outdated answer; messages
+// are damaged on one machine; clients are killed, and pause with the lock for longer than its
+// lease. The log itself keeps its promise: appended messages stay. The beginning of the log may be
+// archived and removed.
 
 namespace joedb::testing {
 
 // Runs one schedule. Adds to the counts.
 std::optional<Lab_Failure> explore_replicated_log(std::uint64_t seed, Lab_Counts& counts);
 
-// What happens with this seed, in order, one event on a line.
+// Returns the events of this seed, in order, one per line.
 std::string replicated_log_trace(std::uint64_t seed);
 
 }  // namespace joedb::testing

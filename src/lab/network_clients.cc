@@ -59,7 +59,7 @@ bool Simulation::is_quick(std::size_t index) const {
   return !link.is_cut && !link.is_in_pieces && link.capacity > most_bytes_of_a_push;
 }
 
-// Whether the connections and the servers are those that they were, and the network is fast.
+// True if connections and servers have not changed since `start`, and the network is fast.
 bool Simulation::had_no_fault_since(const Moment& start, const Client& client) const {
   const Moment end = moment(client);
   return late_percent_ == 0 && start.generations == end.generations && start.link == end.link &&
@@ -67,7 +67,7 @@ bool Simulation::had_no_fault_since(const Moment& start, const Client& client) c
          (end.upstream == no_link || is_quick(end.upstream));
 }
 
-// Who waits for something new gets it at once.
+// Checks that a waiting pull returns as soon as there is something new.
 void Simulation::check_wait(const Client& client, const Moment& start, std::size_t from) {
   if (!had_no_fault_since(start, client)) return;
   for (const auto& [time, size] : nodes_[client.node].growth) {
@@ -79,14 +79,14 @@ void Simulation::check_wait(const Client& client, const Moment& start, std::size
   }
 }
 
-// Its copy is of no use any more.
+// Discards an unusable copy.
 void Simulation::discard(Client& client) {
   client.memory.reset();
   client.file.reset();
   client.disk.reset();
 }
 
-// A process, and the next one after its death.
+// Simulates a process, and the next one after it is killed.
 void Simulation::live(Client& client) {
   const std::string who = "client " + std::to_string(client.index) + ": ";
   while (!is_stopping_ && !has_failed() && !client.is_finished) {
@@ -96,7 +96,7 @@ void Simulation::live(Client& client) {
       open_and_work(client);
     } catch (const Sim_Killed&) {
       client.is_killed = is_stopping_;
-      client.memory.reset();  // a memory file dies with its process
+      client.memory.reset();  // a memory file is lost with its process
       client.file.reset();
       client.pause = below(3 * second);
     } catch (const Reopen&) {
@@ -119,8 +119,8 @@ void Simulation::live(Client& client) {
       const bool reads_what_is_lost = client.copy == Copy_Kind::none && !lost_.empty();
       if (!is_refused && !reads_what_is_lost) fail(who + client.action + ": " + error.what());
     } catch (const std::exception& error) {
-      // A Server_File does not compare what it has read with what the server has lost. A server may
-      // be read-only after a reconnection in a transaction.
+      // A Server_File does not detect that the server has lost bytes which it has read. After a
+      // reconnection during a transaction, the server may be read-only.
       const bool is_refused = std::string_view(error.what()) == "this client cannot write";
       if (is_refused || (client.copy == Copy_Kind::none && !lost_.empty()))
         note(who + error.what());
@@ -170,7 +170,7 @@ void Simulation::work_on(Client& client, Abstract_File& file, Connection& connec
 template <class Store>
 void Simulation::work(Client& client, Abstract_File& file, Connection& connection) {
   begin(client, "opens its copy");
-  // The model knows all bytes: what clients append by themselves is left out.
+  // The model must know all bytes, so clients append no entries of their own (marks).
   Journal_Options options = Journal_Options::without_marks();
   if (!file.is_shared()) options.recovery = Recovery::keep;
   Store store(file, connection, client.check, options);
@@ -231,7 +231,7 @@ template <class Store>
 void Simulation::write(Client& client, Store& store, bool is_cancelled, bool pauses) {
   std::optional<std::size_t> refused;
   store.transaction([&](auto&... target) {
-    // The second call: the server has refused what the first one wrote.
+    // The function is called a second time: the server has refused the first transaction.
     if (refused && lost_.empty()) {
       if (client.transactions[*refused].end != 0)
         fail("client " + std::to_string(client.index) +
@@ -285,8 +285,8 @@ void Simulation::write_both(Client& client, Store& store, const Abstract_File& f
   }
 }
 
-// A conflict is one, and was rolled back: nothing is in the copy of the client that the server has
-// not, and nothing of it comes to the server later.
+// Checks that a conflict is real, and was rolled back: the client's copy has nothing that the
+// server does not have, and no part of the refused push reaches the server later.
 void Simulation::check_conflict(Client& client, const Conflict& conflict,
                                 const std::string& local) {
   const std::string who = "client " + std::to_string(client.index) + ": ";
@@ -327,7 +327,7 @@ void Simulation::guarded(Client& client, Store& store, const std::function<void(
                                              client.memory->get_data().end())
                  : client.file ? client.disk->content().substr(header_bytes)
                                : std::string());
-  // The server may have lost what this copy has, and have gone on: Content_Mismatch.
+  // The server may have lost bytes of this copy and have appended others: Content_Mismatch.
   if (!lost_.empty() && random_.flip()) throw Diverged();
   begin(client, "pulls after a conflict");
   store.pull();
@@ -365,7 +365,7 @@ void Simulation::act(Client& client, Store& store, const Abstract_File& file) {
     const std::size_t from = body_size(store.get_journal_checkpoint());
     store.pull(std::chrono::nanoseconds(time));
     check_wait(client, start, from);
-    // A server whose disk has failed need not see what others write to its file.
+    // A server whose disk has failed need not notice writes of others to its file.
     const bool sees_all =
         !is_shared_ || (start.generations == moment(client).generations && can_hub_write());
     if (client.epoch == lost_.size() && sees_all &&
@@ -386,7 +386,7 @@ void Simulation::act(Client& client, Store& store, const Abstract_File& file) {
   }
 }
 
-// After the faults everything succeeds, perhaps not at once.
+// After the faults have ended everything succeeds, though perhaps not at the first attempt.
 template <class Store>
 void Simulation::finish(Client& client, Store& store, const Abstract_File& file) {
   if (!is_healed_) sleep_of(client, heal_time_ - now_ + below(second));

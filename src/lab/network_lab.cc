@@ -23,7 +23,7 @@ void Simulation::fail(std::string text) {
   failure_ = std::move(text);
 }
 
-// Mostly short.
+// Returns a random delay, which is usually short.
 Nanoseconds Simulation::delay() {
   if (chance(late_percent_)) return below(chance(10) ? 3 * second : 20 * millisecond);
   return below(200 * microsecond);
@@ -196,7 +196,7 @@ void Simulation::handle(const Event& event) {
       Node& node = nodes_[i];
       if (!node.core || is_healed_) break;
       Random random(event.value);
-      // What another process has written need not survive a power cut.
+      // Bytes written by another process need not survive a power cut.
       const bool is_power = random.flip() && (!is_shared_ || node.is_relay());
       node.is_power_next = is_power;
       if (random.flip() || !node.file)
@@ -227,7 +227,7 @@ void Simulation::handle(const Event& event) {
       for (Node& node : nodes_) {
         node.disk->remove_fault();
         if (node.file) node.file->kill_after(std::size_t(-1));
-        // A relay goes on, unless it has lost its file.
+        // A relay keeps running, unless it can no longer write to its file.
         if (!node.core || !node.disk->has_failed()) continue;
         if (!node.is_relay() || !node.journal->can_push()) crash(node, false);
       }
@@ -264,7 +264,7 @@ void Simulation::run() {
     if (is_shared_) check_that_hub_is_fresh();
   }
   if (has_failed() || !hub().core) return;
-  // The last crash: nobody is there to see it.
+  // The last crash happens after all clients have finished.
   crash(hub(), hub().is_hard && !is_shared_ && random_.flip());
   if (chance(25)) start_server();
 }

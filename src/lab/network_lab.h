@@ -8,22 +8,22 @@
 #include "lab/crash_lab.h"
 
 // The network laboratory: a server (server/server_core.h) on a simulated disk and its clients, with
-// a simulated network and a simulated clock between them, in one thread. Everything that happens
-// follows from the seed.
+// a simulated network and a simulated clock, in one thread. The seed determines everything that
+// happens.
 //
-// In a third of the schedules that server is the hub of a relay, which other clients talk to; in
-// some another process writes to its file.
+// In a third of the schedules, the server is the hub of a relay, to which other clients connect; in
+// some, another process writes to the file of the server.
 //
-// Connections are cut after any byte, bytes are late, the server is killed or loses its power, its
-// disk fails, clients are killed or pause with the lock. Each transaction has a number of its own,
-// so that the journal of the server shows what has become of it.
+// Faults: connections are cut after any byte, bytes arrive late, the server is killed or loses
+// power, its disk fails, clients are killed or pause with the lock. Each transaction has a unique
+// number, so the journal of the server shows its fate.
 
 namespace joedb::testing {
 
 // Runs one schedule. Adds to the counts.
 std::optional<Lab_Failure> explore_network(std::uint64_t seed, Lab_Counts& counts);
 
-// What happens with this seed, in order, one event on a line.
+// Returns the events of this seed, in order, one per line.
 std::string network_trace(std::uint64_t seed);
 
 }  // namespace joedb::testing

@@ -44,7 +44,7 @@ static std::string text_of_message(std::string_view bytes) {
          (first > 32 && first < 127 ? std::string(": ") + bytes.front() : std::string());
 }
 
-// Bytes beyond the place where the connection is cut are lost.
+// Sends bytes. Those past the point where the connection is cut are lost.
 void Simulation::transmit(std::size_t index, bool is_to_server, std::string_view bytes) {
   Link& link = links_[index];
   Stream& stream = is_to_server ? link.to_server : link.to_client;
@@ -115,7 +115,7 @@ void Simulation::write(std::size_t index, const char* data, std::size_t size) {
   Link& link = links_[index];
   while (size > 0) {
     if (actor.is_killed) throw Sim_Killed();
-    // Windows grow, so that a large push ends in reasonable time.
+    // The window grows, so that a large push ends in reasonable time.
     link.capacity = std::max(link.capacity, link.to_server.total / 64);
     const std::size_t waiting = link.to_server.bytes.size();
     const bool is_full = waiting >= link.capacity;
@@ -138,7 +138,7 @@ void Simulation::close_client(std::size_t index) {
   link.is_client_open = false;
   note("link " + std::to_string(index) + ": closed by the client");
   if (link.is_cut) return;
-  // A machine that is switched off says nothing.
+  // A machine that loses power does not close its connections.
   if (actors_[link.actor]->is_killed && chance(30)) return cut(index);
   schedule(Event::Kind::end_at_server, std::max(link.to_server.time, now_ + delay()), index,
            nodes_[link.node].generation);
@@ -207,8 +207,8 @@ void Simulation::Node::close(Session_Id session) {
   simulation.schedule(Event::Kind::end_at_client, time, i);
 }
 
-// The journal of a relay waits for the hub: its thread takes the work. Everything else is done at
-// once when its time has come.
+// Jobs for the journal of a relay block on the hub, so the relay's thread executes them. All other
+// jobs are executed at once when their time has come.
 void Simulation::Node::run(Lane lane, std::function<void()> work, std::function<void()> done) {
   const auto i = static_cast<std::size_t>(lane);
   jobs[i].push_back({std::move(work), std::move(done)});

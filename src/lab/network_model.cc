@@ -26,7 +26,8 @@ std::optional<Owner> owner_of(std::string_view bytes) {
 
 // ---- the model ----------------------------------------------------------------------------------
 
-// Takes what the journal of the server has got. Returns what is wrong, or nothing.
+// Adds the new bytes of the server's journal to the model. Returns a description of the error, or
+// "".
 std::string Simulation::extend_journal(std::string_view body) {
   std::size_t at = served_.size();
   while (at < body.size()) {
@@ -47,7 +48,7 @@ std::string Simulation::extend_journal(std::string_view body) {
     client.last_in_journal = owner->number + 1;
     at += transaction.bytes.size();
     transaction.end = at;
-    if (is_shared_) ends_.insert(at);  // a push, and what was written behind it
+    if (is_shared_) ends_.insert(at);  // one step may contain a push and direct writes after it
   }
   served_ = body;
   ends_.insert(at);
@@ -67,7 +68,8 @@ void Simulation::observe() {
     fail("in the journal of the server: " + wrong);
 }
 
-// Compares what a restarted server has with what it had.
+// Compares the journal of a restarted server with its journal before. Returns a description of the
+// error, or "".
 std::string Simulation::recovered() {
   const std::size_t size = body_size(hub().journal->get_checkpoint());
   const std::string body(served_body(size));
@@ -86,7 +88,7 @@ std::string Simulation::recovered() {
     for (std::size_t i = 0; i < client.transactions.size(); ++i) {
       Transaction& transaction = client.transactions[i];
       if (transaction.end > body.size()) transaction.end = 0;
-      transaction.is_refused = false;  // it may be in a copy, which can be pushed now
+      transaction.is_refused = false;  // a copy may still have it, and can push it now
       if (transaction.end != 0) client.last_in_journal = i + 1;
     }
   }
@@ -99,7 +101,8 @@ static std::string body_of(const joedb::Client& store, const Abstract_File& file
   return body;
 }
 
-// What a client has is what the server had after some push, and then its own transactions.
+// Checks that a client's copy is the server's journal at the end of some push, followed by the
+// client's own transactions.
 void Simulation::check_copy(Client& client, const joedb::Client& store, const Abstract_File& file) {
   if (client.copy == Copy_Kind::none && (!lost_.empty() || random_.flip())) return;
   const std::string body = body_of(store, file);
@@ -126,7 +129,7 @@ void Simulation::check_copy(Client& client, const joedb::Client& store, const Ab
   }
 }
 
-// The client was told that everything it has is on the server.
+// Called when the server has acknowledged everything in the client's copy.
 void Simulation::acknowledge(Client& client, const joedb::Client& store,
                              const Abstract_File& file) {
   const std::size_t size = body_size(store.get_journal_checkpoint());

@@ -7,7 +7,7 @@ namespace joedb::testing::network_lab {
 
 // ---- the relay ----------------------------------------------------------------------------------
 
-// Nothing that the hub has served is lost, so that what the relay has taken is always there.
+// The hub loses no byte that it has served, so it always has everything that the relay has pulled.
 void Simulation::set_up_relay() {
   hub().is_hard = true;
   pause_percent_ = std::max<std::size_t>(pause_percent_, 10);
@@ -28,7 +28,7 @@ void Simulation::start_relay_threads() {
   relay().connector = std::make_unique<Sim_Connector>(*this, relay_lane_, 0);
 }
 
-// A process, and the next one after its death.
+// Simulates a process, and the next one after it is killed.
 void Simulation::live_as_relay() {
   while (!is_stopping_) {
     try {
@@ -81,8 +81,8 @@ bool Simulation::open_relay() {
     if (!node.disk->has_failed() && !node.was_power_cut) fail("the relay cannot start: " + wrong);
     note("the relay cannot start: " + wrong);
     node.disk->remove_fault();
-    // A soft checkpoint that survives a power cut proves nothing; what has been pulled has no
-    // other. The copy is made anew.
+    // A soft checkpoint that survives a power cut proves nothing, and pulled bytes have no other
+    // checkpoint. So the copy is made anew.
     must_copy_anew_ = node.was_power_cut;
     return false;
   }
@@ -95,7 +95,7 @@ bool Simulation::open_relay() {
   return true;
 }
 
-// The lane of its journal.
+// Executes the jobs of the relay's journal lane.
 void Simulation::work_as_relay() {
   Node& node = relay();
   auto& jobs = node.jobs.front();
@@ -118,7 +118,7 @@ void Simulation::work_as_relay() {
   }
 }
 
-// What is left of a process that has died.
+// Cleans up after a killed relay process.
 void Simulation::bury_relay() {
   Node& node = relay();
   relay_lane_.is_killed = true;
@@ -160,7 +160,7 @@ void Simulation::watch_hub() {
   }
 }
 
-// The relay takes back what its hub has refused: then its disk fails.
+// The relay rolls back a push that its hub has refused: make its disk fail then.
 void Simulation::attack_rollback(std::string_view reply) {
   const bool is_refusal = reply.size() == 1 && (reply[0] == network::code::conflict ||
                                                 reply[0] == network::code::readonly);
@@ -171,9 +171,10 @@ void Simulation::attack_rollback(std::string_view reply) {
   relay().disk->set_fault({.calls = calls, .number = relay().disk->count(calls)});
 }
 
-// ---- what a relay promises ----------------------------------------------------------------------
+// ---- invariants of a relay ----------------------------------------------------------------------
 
-// Its copy is always a beginning of the journal of the hub, and ends where a push ended.
+// The copy of a relay is always a prefix of the hub's journal, and ends at the end of a push.
+// Returns a description of the error, or "".
 std::string Simulation::wrong_in_relay() {
   const std::size_t size = body_size(relay().journal->get_checkpoint());
   if (size > served_.size())
@@ -192,7 +193,7 @@ std::string Simulation::wrong_in_relay() {
   return {};
 }
 
-// What it gives to its clients only grows.
+// Checks that the journal served by the relay only grows.
 void Simulation::observe_relay() {
   Node& node = relay();
   const std::size_t size = body_size(node.core->status().checkpoint);
@@ -202,7 +203,7 @@ void Simulation::observe_relay() {
   node.growth.emplace_back(now_, size);
 }
 
-// Whether it need not have what the hub has.
+// True if the relay has a reason not to have everything that the hub has.
 bool Simulation::is_relay_excused() const {
   const Node& node = relay();
   if (!hub().core || !node.core || node.served == served_.size() || node.is_working() ||
@@ -213,7 +214,7 @@ bool Simulation::is_relay_excused() const {
          node.core->status().lock_holder.has_value();
 }
 
-// It is told what is new, and takes it.
+// Checks that the relay, which is notified of new bytes, pulls them soon.
 void Simulation::check_that_relay_is_fresh() {
   const Nanoseconds limit = late_percent_ == 0 ? 2 * second : 60 * second;
   if (is_relay_excused()) behind_since_ = now_;

@@ -41,7 +41,7 @@ constexpr Nanoseconds microsecond = 1000;
 constexpr Nanoseconds millisecond = 1000 * microsecond;
 constexpr Nanoseconds second = 1000 * millisecond;
 
-// When the faults have ended, each client must have done what it wants after so much time.
+// The time in which all clients must finish after the faults have ended.
 constexpr Nanoseconds patience = 1000 * second;
 constexpr std::uint64_t most_events = 300'000;
 constexpr std::size_t most_bytes_of_a_push = 200'000;
@@ -52,15 +52,15 @@ inline std::size_t body_size(Offset checkpoint) {
   return static_cast<std::size_t>(std::max(checkpoint, journal_start) - journal_start);
 }
 
-// ---- what the clients have written --------------------------------------------------------------
+// ---- transactions of the clients ----------------------------------------------------------------
 
-// A transaction is a number of comments, the first of which says whose it is: "@2.17;".
+// A transaction is a sequence of comments, the first of which names its owner: "@2.17;".
 struct Transaction {
   std::string bytes;
-  bool is_cancelled = true;  // until the client asks for its checkpoint
-  bool is_refused = false;   // the server has said so
+  bool is_cancelled = true;  // until the client requests its checkpoint
+  bool is_refused = false;   // refused by the server
   bool is_acknowledged = false;
-  std::size_t end = 0;  // in the journal of the server; 0: it is not there
+  std::size_t end = 0;  // end in the journal of the server; 0: not there
 };
 
 void append_comment(std::string& bytes, std::string_view text);
@@ -70,12 +70,12 @@ struct Owner {
   std::size_t number = 0;
 };
 
-// Whose transaction begins here.
+// Returns the owner of the transaction that begins here; nullopt if there is none.
 std::optional<Owner> owner_of(std::string_view bytes);
 
 // ---- the simulation -----------------------------------------------------------------------------
 
-// A schedule has failed: the rest of it is of no interest.
+// Thrown to cancel a transaction.
 class Cancelled final : public Exception {
  public:
   Cancelled() : Exception("cancelled by the transaction") {}
@@ -87,19 +87,19 @@ enum class Copy_Kind { memory, disk, none };  // none: Server_File
 
 constexpr std::size_t no_link = std::size_t(-1);
 
-// A thread that waits: that of a client, or one of a relay.
+// A simulated thread that can block: that of a client, or one of a relay.
 struct Actor {
   std::size_t index = 0;
   std::string name = {};  // "client 2"
   std::unique_ptr<Fiber> fiber = nullptr;
-  std::uint64_t ticket = 0;  // of what it waits for
+  std::uint64_t ticket = 0;  // number of the current wait; older wake-ups are ignored
   std::size_t waits_for_link = no_link;
-  std::size_t link = no_link;  // the last one it made
+  std::size_t link = no_link;  // its most recent link
   bool is_killed = false;
 };
 
 struct Client : Actor {
-  std::size_t node = 0;  // the server that it talks to
+  std::size_t node = 0;  // the server to which it connects
   Copy_Kind copy = Copy_Kind::memory;
   bool is_robust = false;
   bool has_tables = false;
@@ -116,26 +116,28 @@ struct Client : Actor {
   std::unique_ptr<Sim_File> file;
 
   std::vector<Transaction> transactions;
-  std::size_t epoch = 0;            // in which the action has begun
-  std::size_t expected = 0;         // what a pull must find at least
-  std::size_t last_in_journal = 0;  // number + 1 of its last transaction there
+  std::size_t epoch = 0;     // lost_.size() when the action began
+  std::size_t expected = 0;  // least size that a pull must return
+  // Number + 1 of its last transaction in the journal of the server.
+  std::size_t last_in_journal = 0;
 };
 
-// Returns its number.
+// Returns the number of the new transaction.
 std::size_t new_transaction(Client& client, Random& random, std::vector<std::string>& comments);
 
-// A connection: two streams of bytes.
+// One direction of a connection.
 struct Stream {
   std::string bytes;        // sent and not yet read
-  std::size_t arrived = 0;  // of them
-  std::size_t total = 0;    // sent so far
+  std::size_t arrived = 0;  // number of bytes that have arrived
+  std::size_t total = 0;    // number of bytes sent so far
   std::size_t cut_at = std::size_t(-1);
   Nanoseconds time = 0;    // when the last bytes arrive
-  bool has_ended = false;  // and the other side knows
+  bool has_ended = false;  // true if the receiver knows that the stream has ended
 };
+// A connection: two streams of bytes.
 struct Link {
-  std::size_t actor = 0;  // who made it
-  std::size_t node = 0;   // the server
+  std::size_t actor = 0;  // index of the actor that made it
+  std::size_t node = 0;   // index of the server
   Session_Id session = -1;
   Stream to_server;
   Stream to_client;
@@ -143,9 +145,9 @@ struct Link {
   bool is_in_pieces = false;
   bool is_client_open = true;
   bool is_cut = false;
-  bool drops_bytes = false;  // those on their way when it was cut
+  bool drops_bytes = false;  // loses the bytes in flight when it is cut
   bool is_client_lost = false;
-  bool wants_bytes = false;  // the server does
+  bool wants_bytes = false;  // the server has asked for bytes
   bool is_serving = false;
   bool is_sent_late = false;
 };
@@ -248,7 +250,7 @@ class Simulation final : public System {
     Nanoseconds time;
     std::size_t link;
     std::array<std::uint64_t, 2> generations;
-    std::size_t upstream;  // the link of the relay
+    std::size_t upstream;  // link of the relay to the hub
   };
   Moment moment(const Client& client) const;
   bool is_quick(std::size_t link) const;
@@ -331,7 +333,7 @@ class Simulation final : public System {
   bool is_stopping_ = false;
   std::deque<Link> links_;
 
-  // What can happen, in this schedule.
+  // The faults that can happen in this schedule.
   std::size_t cut_percent_ = 0;
   std::size_t late_percent_ = 0;
   std::size_t piece_percent_ = 0;
@@ -340,24 +342,25 @@ class Simulation final : public System {
   bool is_healed_ = false;
 
   std::deque<Node> nodes_;  // the hub, and perhaps a relay
-  Actor relay_lane_;        // its thread that works on its journal
+  Actor relay_lane_;        // the thread of the relay that works on its journal
   Actor relay_watcher_;
-  std::size_t checked_ = 0;       // so much of the copy of the relay
-  bool must_copy_anew_ = false;   // the relay
-  Nanoseconds behind_since_ = 0;  // the relay, without an excuse
+  std::size_t checked_ = 0;       // number of checked bytes in the copy of the relay
+  bool must_copy_anew_ = false;   // the relay must discard its copy
+  Nanoseconds behind_since_ = 0;  // time since which the relay lags behind without an excuse
 
-  bool is_shared_ = false;   // the file of the hub
-  std::size_t written_ = 0;  // to it, by another process: up to here
+  bool is_shared_ = false;   // true if another process writes to the file of the hub
+  std::size_t written_ = 0;  // end of the last transaction of that process
   Nanoseconds hub_behind_since_ = 0;
 
-  // The journal of the server, behind its header, and the ends of all pushes.
+  // The journal of the server without its header, and the ends of all pushes.
   std::string served_;
-  std::size_t acknowledged_ = 0;  // up to here
+  std::size_t acknowledged_ = 0;  // end of the acknowledged bytes
   std::set<std::size_t> ends_{0};
-  std::vector<std::string> lost_;  // what it was before a power cut without hard checkpoints
+  // Earlier values of served_, of which a power cut has lost a part.
+  std::vector<std::string> lost_;
 };
 
-// Passes lines to the trace.
+// Passes lines to the trace, and counts some of them.
 class Simulation::Line final : public Logger {
  public:
   Line(Simulation& simulation, std::string who) : simulation_(simulation), who_(std::move(who)) {}
@@ -415,7 +418,7 @@ struct Simulation::Node final : public Server_Host {
   Server_Core::Limits limits = {};
 
   std::unique_ptr<Sim_Disk> disk = std::make_unique<Sim_Disk>();
-  std::unique_ptr<Sim_File> file = nullptr;  // or memory
+  std::unique_ptr<Sim_File> file = nullptr;  // unless the journal is in memory
   std::unique_ptr<Locked_Memory_File> memory = nullptr;
   std::unique_ptr<Sim_Connector> connector = nullptr;
   std::unique_ptr<Connection> upstream = nullptr;
@@ -430,15 +433,17 @@ struct Simulation::Node final : public Server_Host {
     std::function<void()> work;
     std::function<void()> done;
   };
-  std::array<std::deque<Job>, lane_count> jobs = {};  // of each lane
+  std::array<std::deque<Job>, lane_count> jobs = {};  // queues of each lane
   std::array<std::deque<std::function<void()>>, lane_count> dones = {};
   std::array<Nanoseconds, lane_count> done_times{};
-  // The subject of its events, of which a node has lane_count.
+  // Returns the subject of the events of a lane: each node has lane_count of them.
   std::size_t event_of(std::size_t lane) const { return lane_count * index + lane; }
-  bool is_lane_busy = false;  // that of the relay
+  bool is_lane_busy = false;  // the lane of relay_lane_
 
-  std::size_t served = 0;                                        // by the relay, at most
-  std::vector<std::pair<Nanoseconds, std::size_t>> growth = {};  // when it had so much
+  // Number of bytes that the relay has served.
+  std::size_t served = 0;
+  // The times at which the journal has reached each size.
+  std::vector<std::pair<Nanoseconds, std::size_t>> growth = {};
 };
 
 inline std::string_view Simulation::served_body(std::size_t size) const {
@@ -446,7 +451,7 @@ inline std::string_view Simulation::served_body(std::size_t size) const {
   return content.substr(std::min(header_bytes, content.size()), size);
 }
 
-// Everything that the core is told goes through this.
+// Wraps each call of the core: handles a crash, checks the new state, and schedules the next tick.
 template <class F>
 void Simulation::call(Node& node, F&& f) {
   if (!node.core) return;

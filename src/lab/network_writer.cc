@@ -3,10 +3,10 @@
 
 namespace joedb::testing::network_lab {
 
-// ---- another process, which writes to the file of the hub directly ------------------------------
+// ---- another process that writes to the file of the hub -----------------------------------------
 
-// Here nobody waits for a lock of the file: this process looks for it again and again, and does all
-// of a transaction at once.
+// Lock calls do not block in this simulation: the process polls for the lock, and performs all of a
+// transaction at once.
 void Simulation::live_as_writer(Client& client) {
   while (!is_stopping_ && !client.is_finished) {
     try {
@@ -54,7 +54,7 @@ void Simulation::write_directly(Client& client) {
 
 bool Simulation::can_hub_write() const { return hub().core && hub().journal->can_push(); }
 
-// What is in its file is served soon.
+// Changes in the file of the hub must be served within a time limit.
 void Simulation::check_that_hub_is_fresh() {
   const Nanoseconds limit = late_percent_ == 0 ? 2 * second : 60 * second;
   const bool is_excused = !can_hub_write() || served_.size() >= written_ || hub().is_working() ||

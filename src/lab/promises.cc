@@ -53,8 +53,8 @@ std::string In_Force::text() const {
 
 // ---- Promises -----------------------------------------------------------------------------------
 
-// What a level means: whether a header may claim it as a hard checkpoint, and whether it survives a
-// power cut once it is acknowledged.
+// Properties of a level: whether a header may report it as a hard checkpoint, and whether it
+// survives a power cut once it is acknowledged.
 static bool is_hard_level(Checkpoint_Level level) { return level != Checkpoint_Level::soft; }
 static bool survives_power_cut(Checkpoint_Level level) { return level == Checkpoint_Level::hard; }
 
@@ -95,7 +95,7 @@ void Promises::end_epoch(std::size_t io, Offset found, std::string_view content,
     epoch.promises.back().is_own = false;
   }
   if (epochs_.size() == 2 && is_found_) {
-    // What was given before the crash is hard, or else it was only possible.
+    // Checkpoints acknowledged before the crash are hard; all others were only possible.
     for (const Allowed& a : before_.allowed) {
       if (a.position > found) continue;
       const bool is_given = a.is_hard && a.position <= before_.least_hard;
@@ -138,7 +138,8 @@ void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash
   for (const Promise& p : epoch.promises) {
     if (p.asked > io) continue;
     const bool is_hard = is_hard_level(p.level);
-    // A seal stands alone: what comes after it may take the place of the hard checkpoint before.
+    // A sealed checkpoint has no classic words: later words may overwrite the classic hard
+    // checkpoint.
     if (is_hard && !p.is_classic) least_classic = journal_start;
     in_force.allowed.push_back({p.position, is_hard, &epoch.file, p.is_unproven});
     if (p.given > io) continue;
@@ -148,7 +149,7 @@ void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash
       if (p.is_classic) least_classic = std::max(least_classic, p.position);
     }
   }
-  // Of two epochs, one that is being begun, either may be found.
+  // While an epoch is beginning, the state before it may be found, too: the lower bounds apply.
   const bool is_first = in_force.least_hard < 0;
   const auto combine = [&](Offset& a, Offset b) { a = is_first ? b : std::min(a, b); };
   combine(in_force.least, std::max(least, least_hard));
@@ -156,7 +157,8 @@ void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash
   combine(in_force.least_classic, least_classic);
 }
 
-// Alone. A tail that was adopted counts only when a checkpoint says so.
+// Returns true if the epoch alone is in force. An adopted tail counts only once a checkpoint covers
+// it.
 bool Promises::is_in_force(const Epoch& epoch, std::size_t io) const {
   if (epoch.end > io) return false;
   return !epoch.is_adopted ||
@@ -182,10 +184,10 @@ In_Force Promises::in_force(std::size_t io, Crash crash) const {
       add(result, epochs_[i], io, crash);
     }
   }
-  // Integrity entries prove something only where one of them is hard.
+  // Integrity entries prove nothing before the first hard checkpoint.
   if (crash == Crash::power && !(has_integrity_ && result.least_hard > journal_start))
     result.is_exact = false;
-  // What was cut off without a sync may come back.
+  // A power cut may undo a truncation that was not synced.
   for (std::size_t i = 0; i < last; ++i)
     if (crash == Crash::power && epochs_[i].hard_only_since != never)
       for (const Promise& p : epochs_[i].promises)

@@ -11,85 +11,92 @@
 #include "joedb/format/header.h"
 #include "joedb/journal/writable_journal.h"
 
-// The crash laboratory's model of a journal: what was asked for and what was promised, and so what
-// may be found after a crash. It knows positions and bytes, and nothing of tables.
+// The crash laboratory's model of a journal. Records the requests and acknowledgements of a
+// workload, and derives the states that a reader may find after a crash. It works on positions and
+// bytes, not on tables.
 
 namespace joedb::testing {
 
-// What a crash leaves alone.
+// What survives a crash.
 enum class Crash {
   kill,  // everything that was written
   power  // everything that was synced
 };
 
-// A checkpoint that may be found, and the bytes before it.
+// A checkpoint that a reader may find, with the bytes before it.
 struct Allowed {
   Offset position;
-  bool is_hard;             // it may be claimed as a hard one
-  const std::string* file;  // the bytes [journal_start, position) stand there
-  // As a soft checkpoint, it proves nothing: after a power cut the bytes before it may be others.
+  bool is_hard;             // a reader may report it as a hard one
+  const std::string* file;  // its bytes [journal_start, position) are expected
+  // True for a soft checkpoint without proof: after a power cut, the bytes before it may differ.
   bool is_unproven = false;
 };
 
-// What may be found after a crash at one moment.
+// The states that are allowed after a crash at one moment.
 struct In_Force {
-  Offset least = journal_start;          // what a reader of the default mode must find
-  Offset least_hard = journal_start;     // what Recovery::hard must find
-  Offset least_classic = journal_start;  // what a reader of the classic rule must find as hard
-  bool has_integrity = false;            // the journal can prove its soft checkpoints
-  bool is_exact = false;                 // the default mode finds a true state, or nothing
+  Offset least = journal_start;          // lowest checkpoint for a reader in the default mode
+  Offset least_hard = journal_start;     // lowest checkpoint for Recovery::hard
+  Offset least_classic = journal_start;  // lowest hard checkpoint under the classic rule
+  bool has_integrity = false;            // integrity entries can verify soft checkpoints
+  bool is_exact = false;                 // the default mode finds a true state, or refuses
   std::vector<Allowed> allowed;
 
-  // The one at `position` whose bytes are those of `image`. A soft one that proves nothing counts
-  // only on request: a reader may open it, and may refuse it.
+  // Returns the allowed checkpoint at `position` whose bytes equal those of `image`; null if there
+  // is none. Includes an unproven soft one only with `with_unproven`: a reader may open it or
+  // refuse it.
   const Allowed* find(Offset position, bool is_hard, std::string_view image,
                       bool with_unproven = false) const;
   bool has(Offset position, bool is_hard) const;
-  // Where the last one at `position` has other bytes than `image`, as text.
+  // Returns a text with the first difference between `image` and the last allowed checkpoint at
+  // `position`; empty if none is allowed there.
   std::string difference(Offset position, std::string_view image) const;
-  // As text: "hard 57 at least, default 60 at least; soft 44 57 60, hard 57".
+  // For example: a hard checkpoint at 57 at least, any at 60 at least; may be found: soft 44 hard
+  // 57
   std::string text() const;
 };
 
-// What a workload asks of a journal, in the order of its I/O operations.
+// Records the requests of a workload to a journal, in the order of its I/O operations.
 //
-// An epoch begins when a process takes the file over: what it finds is what the file holds from
-// then on. Within an epoch bytes before a checkpoint never change.
+// An epoch begins when a process takes over the file: the content that it finds is the content from
+// then on. Within an epoch, bytes before a checkpoint never change.
 class Promises {
  public:
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
-  // A new file; or one that was found after a crash, where this may be found.
+  // A new file; or a file that was found after a crash, with the states that are allowed for it.
   Promises();
   explicit Promises(In_Force before);
 
-  // `has_integrity`: the journal can tell true bytes from others behind its soft checkpoints.
+  // `has_integrity`: integrity entries can verify the bytes of soft checkpoints.
   void set_integrity(bool has_integrity) { has_integrity_ = has_integrity; }
 
-  // A process opens the file; `end` says what it has found in it. If it did not succeed: cancel;
-  // `is_hard`: it was about to cut off what is not hard.
+  // Call begin_epoch() when a process begins to open the file. Call end_epoch() with the content
+  // that it has found; or cancel_epoch() if it failed, with `is_hard` if it may have truncated the
+  // file to the hard checkpoint.
   void begin_epoch(std::size_t io);
   void end_epoch(std::size_t io, Offset found, std::string_view content) {
     end_epoch(io, found, content, found);
   }
-  // `found_by_default`: up to where a reader of the default mode reads this content. The rest is
-  // adopted: no checkpoint says so yet.
+  // `found_by_default`: end of the content that a reader in the default mode finds. The bytes from
+  // there to `found` are adopted: no checkpoint covers them yet.
   void end_epoch(std::size_t io, Offset found, std::string_view content, Offset found_by_default);
   void cancel_epoch(bool is_hard = false);
 
-  // The file as it should be: what was appended, behind a header that is not compared. It is
-  // changed by who appends.
+  // Expected content of the file: the appended bytes, after a header that is not compared. The
+  // caller appends to it.
   std::string& file() { return current().file; }
 
-  // A checkpoint was asked for, and acknowledged. A promise that was never given may be found.
-  // `is_classic`: programs that know no seals will find a hard one, too.
+  // ask() records the request for a checkpoint, give() the acknowledgement. A requested checkpoint
+  // may be found even if it was never acknowledged. `is_classic`: a program that ignores seals
+  // finds it as hard.
   void ask(Checkpoint_Level level, Offset position, std::size_t io, bool is_classic = true);
   void give(Offset position, std::size_t io);
 
-  // What may be found if a crash comes after `io` operations.
+  // Returns the states that are allowed after a crash that follows `io` operations.
   In_Force in_force(std::size_t io, Crash crash) const;
 
-  // The last checkpoint that was given in this epoch, or what its process has found.
+  // Returns the last checkpoint acknowledged in this epoch, or else the one that its process has
+  // found.
   Offset last_given() const;
 
  private:
@@ -99,13 +106,13 @@ class Promises {
     bool is_classic;
     std::size_t asked;
     std::size_t given = never;
-    bool is_own = false;       // asked for in this epoch
+    bool is_own = false;       // requested in this epoch
     bool is_unproven = false;  // see Allowed
   };
   struct Epoch {
     std::size_t begin = 0;
     std::size_t end = never;
-    std::size_t hard_only_since = never;  // soft checkpoints may have been cut off
+    std::size_t hard_only_since = never;  // from here on, soft checkpoints may be truncated
     Offset found = journal_start;
     bool is_adopted = false;
     std::string file;
@@ -115,13 +122,14 @@ class Promises {
   bool is_in_force(const Epoch& epoch, std::size_t io) const;
   void add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash crash) const;
 
-  In_Force before_;  // epoch 0 if it was found after a crash
+  In_Force before_;  // allowed states in epoch 0, for a file found after a crash
   bool is_found_;
   bool has_integrity_ = false;
   std::deque<Epoch> epochs_;
 };
 
-// The selection rule of a joedb 10 reader, from the specification of the format: a second opinion.
+// Selection rule of a joedb 10 reader, implemented independently from the specification of the
+// format.
 struct Classic_Checkpoint {
   Offset checkpoint = journal_start;
   Offset hard_checkpoint = journal_start;

@@ -7,7 +7,7 @@
 
 namespace joedb::testing {
 
-// Random numbers that are the same on every machine, and unlike for seeds that are near
+// Pseudo-random numbers that are the same on every machine, and differ for adjacent seeds
 // (splitmix64).
 class Random {
  public:
@@ -20,7 +20,7 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  // 0 … limit - 1
+  // Returns a number from 0 to limit - 1.
   std::size_t below(std::size_t limit) { return static_cast<std::size_t>(next() % limit); }
   bool flip() { return below(2) != 0; }
 
@@ -28,7 +28,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// Where random tests begin; JOEDB_TEST_SEED=N gives other cases.
+// First seed of random tests; the environment variable JOEDB_TEST_SEED=N selects other cases.
 inline std::uint64_t first_seed() {
   const char* const seed = std::getenv("JOEDB_TEST_SEED");
   return seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1;

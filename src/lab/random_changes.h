@@ -12,14 +12,14 @@
 
 namespace joedb::testing {
 
-// Random changes of a database: tables and fields, rows, vectors, values, and entries that tables
-// do not see. The same numbers make the same changes of the same database. Table 1 has the fields
-// "i" (int32) and "s" (string), which stay, for indexes.
+// Makes random changes of a database: tables and fields, rows, vectors, values, and entries that do
+// not affect tables. The same random numbers make the same changes of the same database. Table 1
+// has the fields "i" (int32) and "s" (string), which are never dropped, for indexes.
 class Random_Changes {
  public:
   explicit Random_Changes(Random& random) : random_(random) {}
 
-  // Any number of indexes of table 1.
+  // Returns a random selection of three indexes of table 1.
   static std::vector<Index_Definition> indexes(Random& random) {
     const Table_Id table(1);
     const Field_Id i(1), s(2);
@@ -29,7 +29,7 @@ class Random_Changes {
     return all;
   }
 
-  // One change. What does not fit, or is no longer unique, changes nothing.
+  // Makes one change. A change that is invalid, or violates a unique index, is dropped.
   void change(Writable_Database& db) {
     texts_.clear();
     try {
@@ -40,7 +40,7 @@ class Random_Changes {
     }
   }
 
-  // A row of table 1 gets a text of so many equal letters.
+  // Inserts a row into table 1 with a text of `size` equal letters.
   void change_text(Writable_Database& db, std::size_t size) {
     if (db.get_database().tables().empty()) begin(db);
     const Table& table = *db.get_database().tables()[0];
@@ -49,7 +49,7 @@ class Random_Changes {
     try {
       db.write(Insert{table.id(), record});
       db.write(Update<std::string_view>{table.id(), record, Field_Id(2), text});
-    } catch (const Data_Error&) {  // no longer unique
+    } catch (const Data_Error&) {  // violates a unique index
     }
   }
 
@@ -213,7 +213,7 @@ class Random_Changes {
       return static_cast<T>(random_.below(3) > 0 ? random_.below(10) : random_.next());
   }
 
-  // Lives until the change is complete.
+  // The text is valid until the change is complete.
   std::string_view text() {
     const std::size_t kind = random_.below(300);
     const std::size_t limit = kind == 0 ? 20'000 : kind < 10 ? 600 : kind < 100 ? 40 : 12;
@@ -222,7 +222,7 @@ class Random_Changes {
   std::string_view new_name() {
     return texts_.emplace_back("n" + std::to_string(random_.below(1'000'000)));
   }
-  // 0 … limit - 1
+  // Returns a number from 0 to limit - 1; 0 if `limit` is not positive.
   index_t any_id(index_t limit) {
     return limit <= 0 ? 0 : static_cast<index_t>(random_.below(static_cast<std::size_t>(limit)));
   }

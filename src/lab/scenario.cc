@@ -19,12 +19,13 @@ namespace joedb::testing {
 
 namespace {
 
-// What short forms refer to, behind these bytes of a file.
+// Returns the decoder context, to which short forms refer, after these bytes of a file.
 Context context_behind(std::string_view file) {
   return decode_entries(file.substr(header_size), Ignore_Entries(), journal_start);
 }
 
-// What a reader of the default mode finds; nothing if it refuses the file.
+// Returns the checkpoint that a reader in the default mode finds; journal_start if it refuses the
+// file.
 Offset default_checkpoint(std::string_view content) {
   try {
     Readonly_Memory_File file(content);
@@ -36,7 +37,7 @@ Offset default_checkpoint(std::string_view content) {
   }
 }
 
-// The integrity entries in the bytes of a file.
+// Finds the integrity entries in the bytes of a file.
 class Integrity_Found : public Ignore_Entries {
  public:
   using Sees_Integrity_Entries = void;
@@ -56,9 +57,9 @@ class Integrity_Found : public Ignore_Entries {
     if (entry.blob.get_size() == integrity_payload_size)
       has_any_ |= resembles_integrity_payload(content_.substr(static_cast<std::size_t>(at)));
   }
-  // Also damaged ones.
+  // True also if there are only damaged ones.
   bool has_any() const { return has_any_; }
-  // Up to where they cover the bytes.
+  // Offset up to which they cover the bytes.
   Offset end() const { return end_; }
 
  private:
@@ -70,14 +71,14 @@ class Integrity_Found : public Ignore_Entries {
 
 // ---- a process ----------------------------------------------------------------------------------
 
-// Has the journal of a disk open for writing, and tells the promises of the disk what it does.
-// Store: Writable_Database or Bare_Journal.
+// A process that has the journal of a disk open for writing, and records its requests in the
+// promises of the disk. Store is Writable_Database or Bare_Journal.
 template <class Store>
 class Process {
  public:
   static constexpr bool has_tables = std::is_same_v<Store, Writable_Database>;
 
-  // Throws what opening throws.
+  // Passes on the exceptions of opening.
   Process(Scenario_Disk& disk, Random& random, Recovery recovery,
           Open_Mode mode = Open_Mode::write_existing_or_create_new)
       : disk_(disk), random_(random) {
@@ -103,7 +104,7 @@ class Process {
     for (std::size_t& weight : weights_) weight = random_.below(3) == 0 ? 0 : 1 + random_.below(9);
   }
 
-  // What is closed is covered to its end.
+  // A journal that is closed gets an integrity entry for its last bytes: adds it to the promises.
   ~Process() {
     const bool is_closed = store_ && !file_->is_killed() && !file_->is_shared() && !has_tail();
     if (is_closed) take_from_journal();
@@ -120,7 +121,7 @@ class Process {
   const Writable_Journal& journal() const { return std::as_const(*store_).get_journal(); }
   bool has_tail() const { return journal().ahead_of_checkpoint() > 0; }
 
-  // One random operation.
+  // Performs one random operation.
   void act() {
     std::size_t total = 0;
     for (std::size_t i = 0; i < action_count; ++i) total += weights_[i];
@@ -132,7 +133,7 @@ class Process {
     }
   }
 
-  // A transaction of a shared file.
+  // Begins a transaction on a shared file.
   void begin() {
     promises().begin_epoch(io());
     try {
@@ -146,7 +147,7 @@ class Process {
     take_over(Recovery::none);
   }
   void end() { store_->unlock(); }
-  // Ends it without a checkpoint. Others may have written when it is forgotten.
+  // Ends the transaction without a checkpoint. Others may write before forget_abandoned().
   void abandon() {
     store_->unlock();
     is_abandoned_ = true;
@@ -154,7 +155,7 @@ class Process {
   void forget_abandoned() {
     if (std::exchange(is_abandoned_, false)) store_->rollback();
   }
-  // Outside of a transaction: what was found may not be durable.
+  // Syncs the found checkpoint, which may not be durable. For use outside of a transaction.
   void sync_found() {
     if (!has_tail() && journal().get_hard_checkpoint() == journal().get_checkpoint())
       store_->hard_checkpoint();
@@ -170,7 +171,7 @@ class Process {
     }
     give();
   }
-  // Asked for first, and waited for later.
+  // Requests a checkpoint, and waits for it later.
   void group_checkpoint() {
     comment();
     const Offset position = with_journal([](auto& j) { return j.hard_checkpoint_async(); });
@@ -179,7 +180,8 @@ class Process {
     with_journal([&](auto& j) { j.wait(position); });
     give();
   }
-  // Before anything that only integrity entries can prove. What was appended before is covered.
+  // Covers all bytes that were appended before. Call it before changes that only integrity entries
+  // prove.
   void enable_integrity() {
     if (proves_soft_checkpoints()) return;
     append_integrity(Integrity::each_checkpoint);
@@ -198,7 +200,7 @@ class Process {
     try {
       store_->rollback();
     } catch (...) {
-      if (!has_tail()) forget_tail();  // tables could not be replayed
+      if (!has_tail()) forget_tail();  // the tables could not be replayed
       throw;
     }
     forget_tail();
@@ -222,7 +224,7 @@ class Process {
   }
   void comment() { write(Comment{text()}); }
 
-  // What memory holds is what the bytes say that should be in the file.
+  // Throws Broken_Rule if the tables in memory differ from those of the expected bytes of the file.
   void expect_memory_is_journal() {
     if constexpr (has_tables) {
       if (has_tail()) return;
@@ -239,9 +241,9 @@ class Process {
       return {};
   }
 
-  // After a failed call: memory claims nothing that was not acknowledged, nor more than the file
-  // has; reading goes on; and if `has_stopped`, every function that writes throws, and nothing
-  // reaches the file.
+  // Checks the invariants after a failed call: memory claims no checkpoint that was not
+  // acknowledged or that the file does not have; reading still works; and with `has_stopped`, every
+  // function that writes throws, and nothing reaches the file.
   void expect_careful(bool has_stopped) {
     const Offset checkpoint = journal().get_checkpoint();
     if (!file_->is_shared() && checkpoint > promises().last_given())
@@ -294,7 +296,7 @@ class Process {
                                : Integrity_Found(expected()).end();
   }
 
-  // What stood behind the checkpoint has been cut off, or is zeros.
+  // The bytes past the checkpoint must have been truncated, or be zeros.
   void expect_no_tail() const {
     const auto end = static_cast<std::size_t>(journal().get_checkpoint());
     if (disk_.disk.content().find_first_not_of('\0', end) != std::string::npos)
@@ -302,7 +304,7 @@ class Process {
                         " has not been cut off");
   }
 
-  // What was found in the file is what it holds from now on.
+  // The content found in the file is its content from now on.
   void take_over(Recovery recovery) {
     const Offset found = journal().get_checkpoint();
     const std::string& content = disk_.disk.content();
@@ -323,7 +325,7 @@ class Process {
     context_ = context_behind(expected());
   }
 
-  // Of a Writable_Journal, or what passes it on.
+  // Calls f with the Writable_Journal, or with the store that forwards to it.
   template <class F>
   auto with_journal(F f) {
     if constexpr (has_tables)
@@ -332,7 +334,8 @@ class Process {
       return f(store_->get_journal());
   }
 
-  // A checkpoint where the next entry will stand, or behind the integrity entry before it.
+  // Requests a checkpoint at the position of the next entry, after an integrity entry if one is
+  // needed. Returns the position.
   Offset ask(Checkpoint_Level level) {
     take_from_journal();
     const Offset checkpoint = journal().get_checkpoint();
@@ -363,7 +366,7 @@ class Process {
     has_unchecked_entries_ = false;
   }
 
-  // What the commands of a script have appended.
+  // Appends the entries of script commands to the expected bytes.
   void take_from_journal() {
     const Offset start = expected_end(), end = journal().get_position();
     if (end <= start) return;
@@ -375,7 +378,8 @@ class Process {
     has_written_ = true;
   }
 
-  // The same, and what others have appended, is taken from the file.
+  // Appends missing bytes, also those that others have written, from the file to the expected
+  // bytes.
   void take_from_file(Offset checkpoint) {
     const auto size = static_cast<std::size_t>(checkpoint);
     if (expected().size() >= size || disk_.disk.content().size() < size) return;
@@ -394,7 +398,7 @@ class Process {
     return std::string(size, static_cast<char>('a' + random_.below(26)));
   }
 
-  // The value of a string is in `texts_`.
+  // The bytes of a string are in `texts_`.
   template <Field_Value T>
   T value() {
     if constexpr (std::is_same_v<T, std::string_view>)
@@ -545,7 +549,7 @@ class Process {
       append(value_size_limit(v), [&](char* out) { return encode_value(out, v); });
   }
 
-  // What a process may do.
+  // Number of the kinds of operations in act().
   static constexpr std::size_t action_count = 19;
 
   void act(std::size_t number) {
@@ -599,17 +603,17 @@ class Process {
   bool has_seals_ = true;
   bool wants_integrity_ = false;
   bool has_recovered_shared_ = false;  // in a first transaction
-  bool ignores_header_ = false;        // and what integrity entries say
+  bool ignores_header_ = false;        // and ignores integrity entries
   bool has_unchecked_entries_ = false;
   bool has_written_ = false;        // since it was opened or locked
-  bool is_abandoned_ = false;       // a transaction, without a rollback yet
-  Offset covered_ = journal_start;  // by integrity entries
-  Offset adopted_ = journal_start;  // a tail that was adopted, and no checkpoint has
+  bool is_abandoned_ = false;       // a transaction was abandoned, and not rolled back yet
+  Offset covered_ = journal_start;  // end of the bytes covered by integrity entries
+  Offset adopted_ = journal_start;  // end of an adopted tail that no checkpoint covers yet
   std::deque<std::string> texts_;
   std::size_t weights_[action_count];
 };
 
-// A small schema to begin with, if there is none.
+// Creates a small schema if there are no tables.
 void begin_schema(Process<Writable_Database>& process) {
   if (!process.store().get_database().tables().empty()) return;
   process.write(Create_Table{"t"});
@@ -618,7 +622,7 @@ void begin_schema(Process<Writable_Database>& process) {
 }
 void begin_schema(Process<Bare_Journal>&) {}
 
-// What the commands of a script are told is the journal: checkpoints and rollbacks are promises.
+// The journal that the commands of a script use. Records checkpoints and rollbacks as promises.
 struct Script_Journal {
   Process<Writable_Database>& process;
   void write(const auto& entry) { process.store().write(entry); }
@@ -629,7 +633,7 @@ struct Script_Journal {
   void rollback() { process.rollback(); }
 };
 
-// Whether writing must have come to an end.
+// Returns true if no write may succeed after the fault.
 bool stops_writing(const Sim_Fault& fault) {
   switch (fault.calls) {
     case Sim_Fault::Calls::changes:
@@ -658,8 +662,7 @@ std::string tables_of(std::string_view image, Offset position) {
   return text_of(database);
 }
 
-// ---- Scenario
-// ---------------------------------------------------------------------------------------
+// ---- Scenario -----------------------------------------------------------------------------------
 
 Scenario::Scenario(const Workload& workload, std::optional<Scenario_Fault> fault)
     : random_(workload.seed),
@@ -703,7 +706,7 @@ Scenario_Disk& Scenario::add_disk(std::string name) {
   return disk;
 }
 
-// Several processes, one after the other; each may be killed.
+// Runs several processes, one after the other; each may be killed.
 template <class Store>
 void Scenario::run_processes(Scenario_Disk& disk) {
   const bool has_integrity = random_.below(4) == 0;
@@ -717,7 +720,7 @@ void Scenario::run_processes(Scenario_Disk& disk) {
         process = std::make_unique<Process<Store>>(disk, random_, recovery);
         break;
       } catch (const Exception& error) {
-        // A tail, which may be a piece of an entry; or the fault.
+        // The file has a tail, perhaps with a torn entry; or this is the fault.
         if (disk.disk.has_failed() && !had_failed && !disk.disk.has_failed_in_unwinding())
           require_clear(error, fault_->fault);
       }
@@ -747,7 +750,7 @@ void Scenario::run_processes(Scenario_Disk& disk) {
       process->expect_memory_is_journal();
     } catch (const Sim_Killed&) {
     } catch (const Exception& error) {
-      if (process->file().is_killed()) continue;  // what killed it has been caught
+      if (process->file().is_killed()) continue;  // Sim_Killed was caught on the way
       if (!disk.disk.has_failed()) throw;
       if (had_failed && !fault_->fault.lasts)
         throw Broken_Rule("an error long after a failure: " + std::string(error.what()));
@@ -757,13 +760,13 @@ void Scenario::run_processes(Scenario_Disk& disk) {
   }
 }
 
-// Two processes take turns with one file, until one of them dies in a transaction.
+// Two processes take turns with one file. A new one replaces a process that was killed.
 void Scenario::run_shared() {
   Scenario_Disk& disk = add_disk("disk");
   using Writer = Process<Writable_Database>;
   std::unique_ptr<Writer> writers[2];
   const auto open = [&](std::unique_ptr<Writer>& writer) {
-    // A tail of a dead writer makes others refuse the file; so it is cut off.
+    // Writers refuse a file with the tail of a dead writer, so the tail is removed.
     writer = std::make_unique<Writer>(disk, random_, Recovery::overwrite, Open_Mode::shared_write);
     if (random_.flip()) writer->file().kill_after(random_.below(16));
   };
@@ -796,7 +799,7 @@ void Scenario::run_shared() {
         writer.reset();
       } catch (const Exception&) {
         if (!writer->file().is_killed()) throw;
-        writer.reset();  // what killed it has been caught
+        writer.reset();  // Sim_Killed was caught on the way
       }
     }
   } catch (const Exception&) {
@@ -834,7 +837,7 @@ void Scenario::run_push() {
             journal.append(Comment{text});
             append_encoded(local.promises.file(), context, Comment{text});
           }
-          journal.append(Valid_Data{});  // else the client ends some of them
+          journal.append(Valid_Data{});  // otherwise the client adds one to some transactions
           append_encoded(local.promises.file(), context, Valid_Data{});
           const Checkpoint_Level level = is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft;
           const Offset start = journal.get_position();
@@ -858,7 +861,7 @@ void Scenario::run_push() {
   }
 }
 
-// A database is packed to another disk.
+// Packs a database to another disk.
 void Scenario::run_pack() {
   Scenario_Disk& source = add_disk("disk");
   run_processes<Writable_Database>(source);
@@ -895,8 +898,8 @@ void Scenario::run_pack() {
   }
 }
 
-// Checkpoints and rollbacks pass through the process; of the other commands it learns what they
-// have written when a checkpoint is asked for.
+// Checkpoints and rollbacks go through the process. It takes over the entries of other commands
+// when a checkpoint is requested.
 void Scenario::run_script(const std::string& script) {
   Scenario_Disk& disk = add_disk("disk");
   try {

@@ -12,15 +12,15 @@
 #include "lab/random.h"
 #include "lab/sim_file.h"
 
-// Workloads for the crash laboratory: processes that open databases on simulated disks, work, and
-// end or are killed, one after the other.
+// Workloads for the crash laboratory. Processes open databases on simulated disks, work, and end or
+// are killed, one after the other.
 
 namespace joedb::testing {
 
-// A disk with a journal, and what its processes have asked of it.
+// A disk with a journal, and the promises made to its processes.
 struct Scenario_Disk {
   explicit Scenario_Disk(std::string disk_name) : name(std::move(disk_name)) {}
-  // What was found after a crash.
+  // A disk as it was found after a crash.
   Scenario_Disk(std::string disk_name, std::string image, In_Force before)
       : name(std::move(disk_name)), disk(std::move(image)), promises(std::move(before)) {}
 
@@ -29,17 +29,17 @@ struct Scenario_Disk {
   Promises promises;
 };
 
-// A rule was broken while a workload ran.
+// Thrown if a workload violates a rule.
 class Broken_Rule : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// What a scenario does: random things, or the commands of joedbi in `script`.
+// The operations of a scenario: random ones, or the joedbi commands in `script`.
 struct Workload {
   std::uint64_t seed = 1;
   std::string script = {};
-  bool has_lying_disk = false;  // its syncs do nothing
+  bool has_lying_disk = false;  // its disks ignore syncs
 };
 
 // A fault of one of the disks of a scenario.
@@ -48,17 +48,17 @@ struct Scenario_Fault {
   Sim_Fault fault;
 };
 
-// A workload that has run, once, to its end. The same workload gives the same scenario.
+// A workload that has run once, to its end. The same workload makes the same scenario.
 class Scenario {
  public:
-  // Throws Broken_Rule. With a fault, every failure is answered as a program would: the database is
-  // closed, and opened again.
+  // Throws Broken_Rule. With a fault, each failure is handled as in a program: the database is
+  // closed and opened again.
   explicit Scenario(const Workload& workload, std::optional<Scenario_Fault> fault = std::nullopt);
 
   const std::deque<Scenario_Disk>& disks() const { return disks_; }
-  // What its processes do: "database", "journal", "shared", "push", "pack", "script".
+  // The kind of its processes: "database", "journal", "shared", "push", "pack", "script".
   std::string_view kind() const { return kind_; }
-  // The size of the pieces that writes are torn into.
+  // Size of the pieces that writes are torn into.
   std::size_t sector_size() const { return sector_size_; }
 
  private:
@@ -79,18 +79,19 @@ class Scenario {
   std::deque<Scenario_Disk> disks_;
 };
 
-// What a process did that has opened a disk to recover it.
+// Result of a process that opens a disk to recover it.
 struct Recovered {
-  bool is_open = false;  // it was not refused
+  bool is_open = false;  // the process was not refused
   std::string refusal;
   Offset found = journal_start;
 };
 
-// A process opens the disk, does a few random things, and ends. `has_tables`: with a database, not
-// only the journal. Throws Broken_Rule.
+// Runs a process that opens the disk, performs a few random operations, and ends. `has_tables`: it
+// opens a database, not only the journal. Throws Broken_Rule.
 Recovered recover(Scenario_Disk& disk, Recovery recovery, bool has_tables, Random& random);
 
-// The tables that a reader builds from an image, up to `position`, as text. Throws what it throws.
+// Returns the tables that a reader builds from an image, up to `position`, as text. Passes on
+// exceptions of the decoder and the database.
 std::string tables_of(std::string_view image, Offset position);
 
 }  // namespace joedb::testing

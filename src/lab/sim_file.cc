@@ -122,7 +122,7 @@ void Sim_File::require_tail_lock() const {
     throw std::logic_error("a shared file is changed by a process that has not locked its tail");
 }
 
-// Throws if the process dies, or if the fault says so. A failing write leaves its part.
+// Throws if the process dies or the fault occurs. A failing write leaves its written part.
 void Sim_File::change(Sim_Operation operation) {
   process_->begin_change();
   if (operation.kind == Sim_Operation::Kind::write ||
@@ -155,7 +155,7 @@ void Sim_File::fail(const Sim_Operation& operation) {
   throw_io_error("writing", get_name(), operation.offset, fault.code);
 }
 
-// The checkpoint words are stored one by one, as by File.
+// Stores checkpoint words one by one, like File.
 void Sim_File::pwrite(const char* data, std::size_t size, Offset offset) {
   process_->require_alive();
   disk_.calls_.push_back({"write", offset, size});

@@ -15,18 +15,20 @@
 
 namespace joedb::testing {
 
-// A disk with one file, and others beside it, which outlives processes (Sim_File objects). What is
-// said of the file here is not about those beside it: their changes are no part of the history.
+// A disk with one file, and other files beside it (Sim_Folder). It outlives processes, which are
+// Sim_File objects. Unless stated otherwise, members refer to the file itself: changes of files
+// beside it are not part of the history.
 //
-// A killed process loses nothing that it has written; so for a process that is killed after each of
-// its operations in turn, run it once and look at the disk `at` each number of operations.
+// A killed process loses nothing that it has written. To simulate a kill after each operation, run
+// the process once, and inspect the disk `at` each number of operations.
 //
-// A failed sync leaves nothing that a later sync could repair: each change it should have made
-// durable is so, or never will be, although processes go on seeing it (as on Linux). The name of a
-// new file becomes durable by a sync of its directory; if that fails, perhaps.
+// After a failed sync, no later sync repairs anything: each pending change is durable or will never
+// be, although processes continue to see it (as on Linux). The name of a new file becomes durable
+// by a sync of its directory; if that sync fails, the name may or may not be durable.
 class Sim_Disk {
  public:
-  // A file with this content, which is durable; none if it is empty. So are those beside it.
+  // A file with this content, and files beside it, all of them durable. With an empty `content`,
+  // the file does not exist.
   explicit Sim_Disk(std::string content = {}, Sim_Folder::Files beside = {})
       : state_(content, !content.empty()), folder_(std::move(beside)) {
     start_ = std::move(content);
@@ -37,40 +39,40 @@ class Sim_Disk {
   const std::string& durable() const { return state_.durable(); }
   bool is_synced() const { return state_.is_synced(); }
 
-  // Writes, truncations and syncs so far, failed ones included.
+  // Number of writes, truncations and syncs so far, including failed ones.
   std::size_t io_count() const { return history_.size(); }
   const Sim_History& history() const { return history_; }
 
-  // As it was after that many operations; the disk itself, and its state.
+  // at(): the disk after `io_count` operations. start(): the state before the first one.
   Sim_Disk at(std::size_t io_count) const;
   Sim_State start() const { return Sim_State(start_, !start_.empty()); }
 
-  // What is on the disk after a power cut. Each unsynced change is lost, whole, torn, or has only
+  // Returns the content after a power cut. Each pending change is lost, whole, torn, or has only
   // changed the size of the file.
   std::string power_cut(std::uint64_t seed) const;
-  // The same with the files beside it, and anything where the file has grown.
+  // Returns the disk after a power cut, with the files beside it, and with a random Sim_Fill.
   Sim_Disk after_power_cut(std::uint64_t seed) const;
 
   void set_fault(Sim_Fault fault) { faults_.set(fault); }
   void remove_fault() { faults_.remove(); }
-  // From now on syncs succeed and do nothing.
+  // From now on, syncs succeed without effect.
   void lie() { is_lying_ = true; }
-  // The files beside it, by the end of their names: what processes see.
+  // The files beside the file, by suffix, as processes see them.
   Sim_Folder::Files beside() const { return folder_.files(); }
   Sim_Folder& folder() { return folder_; }
 
-  // The file's own, without those beside it.
+  // Faults and calls of the file itself, without the files beside it.
   bool has_failed() const { return faults_.has_failed(); }
   bool has_failed_in_unwinding() const { return faults_.has_failed_in_unwinding(); }
   std::size_t count(Sim_Fault::Calls calls) const { return faults_.count(calls); }
 
-  // Of the file. A copy into it keeps the number of the file, and a file that is moved to its name
-  // has another one.
+  // Identity of the file. Copying bytes into the file keeps its number; a file that is renamed to
+  // its name has another number.
   const File_Identity& identity() const { return identity_; }
   void set_identity(File_Identity identity) { identity_ = identity; }
 
-  // All calls so far, one line each: "lock tail", "size", "read 41@0", "write 8@16", "sync", ….
-  // Takes them out of the record.
+  // Returns all calls since the last take_calls(), one per line: "lock tail", "size", "read 41@0",
+  // "write 8@16", "sync", ….
   std::string take_calls();
 
  private:
@@ -104,17 +106,17 @@ class Sim_Disk {
   Sim_Folder folder_;
 };
 
-// A process's open file on a Sim_Disk. Several may be open at a time, in one thread: a lock that
-// would have to wait, for ever then, is a std::logic_error. So is a change of a shared file without
-// its tail lock.
+// An open file of a process on a Sim_Disk. Several may be open at a time, in one thread: a lock
+// that would block, and so would wait forever, is a std::logic_error. So is a change of a shared
+// file without its tail lock.
 class Sim_File : public Named_File, public Has_Identity {
  public:
   // `disk` must outlive this object.
   explicit Sim_File(Sim_Disk& disk, Open_Mode mode = Open_Mode::write_existing_or_create_new);
   ~Sim_File() override;
 
-  // The process that has it open, and the files that it has opened beside it. It dies when it is
-  // about to make a change, after `changes` more of them, in any of these files.
+  // The process that has this file and files beside it open. It dies when it is about to make a
+  // change, after `changes` further ones (Sim_Process::counts_beside says of which files).
   void kill_after(std::size_t changes) { process_->changes_left = changes; }
   bool is_killed() const { return process_->is_killed(); }
   Sim_Process& process() { return *process_; }
@@ -122,7 +124,7 @@ class Sim_File : public Named_File, public Has_Identity {
   Offset get_size() const override;
   std::optional<File_Identity> identity() const override { return disk_.identity(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
-  // Whether reads have to wait for the disk.
+  // True if reads have to wait for the disk: then pread_cached() returns false.
   void set_cold(bool is_cold) { is_cold_ = is_cold; }
   bool pread_cached(char* data, std::size_t size, Offset offset) const override {
     return !is_cold_ && Abstract_File::pread_cached(data, size, offset);
@@ -145,8 +147,8 @@ class Sim_File : public Named_File, public Has_Identity {
   void datasync_content() override;
   void sync_directory() override;
 
-  // For Mapped. A std::logic_error where the system would kill the process. A process may be killed
-  // in the middle of a copy, which has no order.
+  // For Mapped. Throws std::logic_error where the system would kill the process. A process may be
+  // killed in the middle of a store, whose bytes have no order.
   static constexpr Offset map_page = 64;
   bool map(Offset start, Offset end);
   void unmap() { map_start_ = map_end_ = 0; }
@@ -166,7 +168,7 @@ class Sim_File : public Named_File, public Has_Identity {
   bool is_cold_ = false;
 };
 
-// The four checkpoint words of a file, as text: "41 41 41 -44".
+// Returns the four checkpoint words of a file as text: "41 41 41 -44".
 std::string words_text(std::string_view file);
 
 }  // namespace joedb::testing

@@ -79,7 +79,7 @@ class Sim_Folder::Open_File final : public Named_File {
 
  private:
   const std::string& content() const { return node_->state.content(); }
-  // Whether it fails.
+  // Counts a change. Returns true if it fails.
   bool begin_change(Calls calls) {
     process_->begin_change_beside();
     if (is_readonly()) throw std::logic_error(get_name() + " is open for reading");
@@ -162,7 +162,7 @@ std::unique_ptr<Abstract_File> Sim_Folder::open(const std::string& name, const s
   return std::make_unique<Open_File>(*this, node, title, mode, process);
 }
 
-// A process may be killed, and the disk lose power, between the two steps.
+// A process may be killed, and the power be cut, between the renaming and the sync.
 void Sim_Folder::rename(const std::string& from, const std::string& to, Sim_Process& process) {
   process.begin_change_beside();
   if (faults_.fails(Calls::names)) fail("renaming", from);

@@ -11,32 +11,32 @@
 
 namespace joedb::testing {
 
-// The files beside that of a Sim_Disk, by the end of their names. They outlive processes; a power
-// cut takes what is not durable: pieces of contents that were not synced, and of the new names,
-// removals and renamings since the last sync of the directory any number, in no order. (A renaming
-// or removal is durable when it returns, so only one is at stake at a time.)
+// The files beside the file of a Sim_Disk, by the suffixes of their names. They outlive processes.
+// A power cut loses pieces of contents that were not synced, and any subset of the creations,
+// removals and renamings since the last sync of the directory, not only the latest ones. (A
+// renaming or removal is durable when it returns, so only one is pending at a time.)
 class Sim_Folder {
  public:
   using Files = std::map<std::string, std::string>;
 
-  // With these files, which are durable.
+  // Begins with these files, which are durable.
   explicit Sim_Folder(Files files = {});
 
-  // What processes see.
+  // The files as processes see them.
   Files files() const { return read(names_); }
-  // Of a running power cut: what the disk has without any change that is not durable.
+  // The files after a power cut that loses every change that is not durable.
   Files durable_files() const;
-  // What a power cut leaves.
+  // Returns the files after a random power cut.
   Files power_cut(Random& random) const;
 
   void set_fault(Sim_Fault fault) { faults_.set(fault); }
   void remove_fault() { faults_.remove(); }
   const Sim_Faults& faults() const { return faults_; }
-  // Somebody changes the content from outside; it is durable.
+  // Replaces the content of a file from outside; the new content is durable.
   void put(const std::string& name, std::string content);
 
-  // Of processes, as Abstract_File has them. They throw Io_Error, Sim_Killed. `title` is for
-  // messages.
+  // Calls of processes, with the contracts of Abstract_File. They throw Io_Error and Sim_Killed.
+  // `title` is the name for messages.
   std::unique_ptr<Abstract_File> open(const std::string& name, const std::string& title,
                                       Open_Mode mode, std::shared_ptr<Sim_Process> process);
   void rename(const std::string& from, const std::string& to, Sim_Process& process);
@@ -45,16 +45,16 @@ class Sim_Folder {
 
  private:
   class Open_File;
-  // A file, which lives as long as a name, or somebody who has it open.
+  // A file, which exists as long as it has a name or is open.
   struct Node {
     Sim_State state{"", true};
     Sim_History history = {};
-    const Open_File* writer = nullptr;  // that has it alone
+    const Open_File* writer = nullptr;  // has the file open exclusively
     std::shared_ptr<const Sim_Process> process = nullptr;
     void change(Sim_Operation operation);
   };
   using Names = std::map<std::string, std::shared_ptr<Node>>;
-  // One that is not durable. Without a node: a removal.
+  // A change of a name that is not durable. Without a node: a removal.
   struct Name_Change {
     std::string removed;
     std::string added;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t sector_size = 512;
 constexpr std::size_t word_size = 8;
 
-// Entries, so that they can be taken for the file's own.
+// Valid entries, so that they can be mistaken for entries of the file.
 constexpr std::string_view foreign_bytes = "\x0a\x05other";
 
 void apply(std::string& file, const Sim_Operation& operation) {
@@ -44,7 +44,7 @@ std::size_t size_after(const Sim_Operation& operation, std::size_t size) {
   return operation.bytes.empty() ? size : std::max(size, offset + operation.bytes.size());
 }
 
-// The end of the piece of a file that reaches the disk as a whole or not at all.
+// Returns the end of the atomic piece at `offset`, which reaches the disk as a whole or not at all.
 std::size_t piece_end(std::size_t offset, std::size_t sector) {
   if (offset < header_size)
     return std::min(offset / word_size * word_size + word_size, header_size);
@@ -150,7 +150,7 @@ void Sim_State::advance(const Sim_History& history) {
   ++applied_;
 }
 
-// Some pages were written, and all are clean now.
+// A failed sync writes some pages, and marks all of them as clean.
 void Sim_State::fail_sync(const Sim_History& history) {
   Random random(applied_);
   const std::vector<Sim_Unit> all = units(history, sector_size);
@@ -180,7 +180,7 @@ void Sim_State::power_cut(std::span<const Sim_Unit> units, const Sim_Mask& mask,
   std::size_t end = durable_.size();
   for (const Sim_Unit& unit : units)
     end = std::max(end, static_cast<std::size_t>(unit.offset) + unit.bytes.size());
-  // What stands behind the size of the file is there as well, until the end.
+  // `image` keeps the bytes past the size of the file until the end.
   const auto refill = [&](std::size_t from) {
     if (fill == Sim_Fill::zeros) {
       std::fill(image.begin() + static_cast<std::ptrdiff_t>(from), image.end(), '\0');
@@ -249,7 +249,7 @@ bool Sim_Faults::fails(Sim_Fault::Calls calls) {
 std::string written_part(const Sim_Operation& operation, const Sim_Fault& fault) {
   auto written =
       static_cast<std::size_t>(static_cast<double>(operation.bytes.size()) * fault.part_written);
-  // The system does not write a part of a word that is inside one sector.
+  // The system never writes a part of a word that is inside one sector.
   if (static_cast<std::size_t>(operation.offset) < header_size)
     written = written / word_size * word_size;
   return operation.bytes.substr(0, written);

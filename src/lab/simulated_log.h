@@ -13,7 +13,7 @@
 
 namespace joedb::testing {
 
-// What the machines of a replicated log have. In one thread.
+// The messages on the machines of a replicated log. Used by one thread.
 struct Simulated_Messages {
   using Number = Replicated_Log::Number;
 
@@ -33,27 +33,29 @@ struct Simulated_Messages {
 
   std::vector<std::string> messages;
   Number first = 1;
-  // What the first machine that is asked has instead of a message; no bytes: it has nothing.
+  // Bytes that the first queried machine has instead of a message; empty if it has lost the
+  // message.
   std::map<Number, std::string> damaged;
 };
 
-// A connection to them.
+// A connection to Simulated_Messages.
 class Simulated_Log final : public Replicated_Log {
  public:
   explicit Simulated_Log(Simulated_Messages& content) : content_(content) {}
 
   enum class Call { range, append, read };
-  // Called before and after what a call does: may throw Connection_Lost, or wait.
+  // Called before and after the effect of a call. They may throw Connection_Lost, or wait.
   std::function<void(Call)> before = [](Call) {};
   std::function<void(Call)> after = [](Call) {};
-  // Waits for message `number`, at most so long.
+  // Waits for message `number`, for at most `wait`.
   std::function<void(Number number, System::Duration wait)> wait_for = [](Number,
                                                                           System::Duration) {};
-  std::function<Range()> late_range = {};  // instead of the right one
-  // True: these messages are not appended now, and there is no answer.
+  std::function<Range()> late_range = {};  // replaces the current range
+  // Returns true to postpone these messages: append() throws Connection_Lost as if there were no
+  // answer.
   std::function<bool(std::span<const std::string> messages, Number last)> postpone =
       [](std::span<const std::string>, Number) { return false; };
-  std::function<void(Number last)> appended = [](Number) {};  // behind message `last`
+  std::function<void(Number last)> appended = [](Number) {};  // after message `last`
   std::size_t message_size = std::size_t{1} << 16;
   std::size_t batch = 1;
   bool is_mirror = false;
@@ -93,7 +95,7 @@ class Simulated_Log final : public Replicated_Log {
     before(Call::read);
     if (number < content_.first) throw Missing_Message("it was removed", number);
     if (is_damaged_everywhere) return content_.damaged.at(number);
-    if (++asked_ % 2 == 1) return std::nullopt;  // a machine that has nothing
+    if (++asked_ % 2 == 1) return std::nullopt;  // a machine that has lost it
     return content_.at(number);
   }
   Promise promise() override { return {promised}; }

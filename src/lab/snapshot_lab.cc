@@ -28,7 +28,7 @@ using Calls = Sim_Fault::Calls;
 constexpr const char* newest = ".snapshot";
 constexpr const char* unfinished = ".snapshot.tmp";
 
-// How a program opens the database.
+// The options with which a program opens the database.
 struct Opening {
   Deleted_Values deleted_values = Deleted_Values::keep;
   std::vector<Index_Definition> indexes = {};
@@ -48,7 +48,7 @@ struct Opening {
   }
 };
 
-// What it finds.
+// The result of opening the database.
 struct Found {
   std::string text;
   std::string refusal = {};
@@ -67,7 +67,7 @@ Found read(Sim_Disk& disk, const Opening& opening) {
       load(database, journal, opening.end);
     found.text = full_text_of(database);
   } catch (const Unique_Violation&) {
-    // Which of the records that are in no index yet comes first is not promised.
+    // The order of records that are in no index yet is unspecified, so the text excludes indexes.
     found.text = "a key twice\n" + text_of(database);
   } catch (const Exception& error) {
     found.text = "refused";
@@ -77,7 +77,7 @@ Found read(Sim_Disk& disk, const Opening& opening) {
   return found;
 }
 
-// The first line that differs.
+// Returns the first line that differs, from both texts.
 std::string difference(std::string_view a, std::string_view b) {
   std::size_t start = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i)
@@ -95,7 +95,8 @@ class Schedule {
     program_.deleted_values = random_.flip() ? Deleted_Values::keep : Deleted_Values::reset;
     program_.indexes = Random_Changes::indexes(random_);
     disk_ = std::make_unique<Sim_Disk>();
-    // In half of the schedules, opening checks no snapshot and no journal as a whole.
+    // In half of the schedules, opening verifies no whole snapshots, and compares no whole
+    // journals.
     sees_damage_ = random_.flip();
     if (!sees_damage_) verified_at_opening = compared_at_opening = 0;
     is_long_ = chance(30);
@@ -167,7 +168,7 @@ class Schedule {
   }
   bool has_failed() const { return disk_->has_failed() || disk_->folder().faults().has_failed(); }
 
-  // A process that may be killed. Errors follow from faults.
+  // Runs a process that may be killed. Other errors are allowed only after faults.
   void run_process(Sim_File& file, const char* what, const std::function<void()>& work) {
     note(what);
     file.process().counts_beside = true;
@@ -177,10 +178,11 @@ class Schedule {
     } catch (const Sim_Killed&) {
       note_kill();
     } catch (const Corruption_Error& error) {
-      // A journal of which nothing is hard; check() tells whether the snapshot is to blame.
+      // A journal without a hard checkpoint may be refused; check() finds refusals caused by a
+      // snapshot.
       note("  it is refused: " + std::string(error.what()));
     } catch (const Exception& error) {
-      if (file.is_killed()) return note_kill();  // what killed it has been caught
+      if (file.is_killed()) return note_kill();  // Sim_Killed was caught on the way
       if (!has_failed()) throw;
       note("  it ends with: " + std::string(error.what()));
     }
@@ -218,13 +220,13 @@ class Schedule {
       if (chance(50)) write_snapshot(db, *file);
       before_closing = disk_->beside();
     });
-    // Closing may have written another one.
+    // Closing may have written another snapshot.
     if (before_closing && !has_failed() && !file->is_killed() &&
         (*before_closing)[newest] != disk_->beside()[newest])
       require_durable();
   }
 
-  // The journal becomes longer than its samples: more than 8 times 4 KiB.
+  // Makes the journal longer than its samples: more than 8 times 4 KiB.
   void lengthen(Writable_Database& db) {
     Random_Changes changes(random_);
     for (int i = 0; i < 8; ++i) {
@@ -249,7 +251,7 @@ class Schedule {
       case 9:
         return keep_now(db, file);
       case 10:
-        // Another process refreshes, and the writer goes on meanwhile.
+        // Another process refreshes the snapshot, and the writer continues meanwhile.
         return refresh(random_, [&] {
           for (std::size_t acts = 1 + random_.below(4); acts > 0; --acts) act(db, file, false);
         });
@@ -264,7 +266,7 @@ class Schedule {
     if (!is_nested_) backups_.push_back(disk_->durable());
   }
 
-  // While a snapshot is written, another process may want to do the same.
+  // Another process may try to write a snapshot while this one does.
   void interrupt(Sim_File& file) {
     if (is_nested_ || !chance(30)) return;
     file.process().changes_until_call = random_.below(10);
@@ -306,7 +308,7 @@ class Schedule {
     note_snapshot(hard);
   }
 
-  // A snapshot that stays beside newer ones.
+  // Writes a snapshot that is kept beside newer ones.
   void keep_now(Writable_Database& db, Sim_File& file) {
     db.hard_checkpoint();
     try {
@@ -321,13 +323,13 @@ class Schedule {
     }
   }
 
-  // A reader that writes a snapshot of the last hard checkpoint. `meanwhile` is called once while
-  // it works.
+  // Runs a reader that writes a snapshot of the last hard checkpoint. `meanwhile` is called once
+  // while it works.
   void refresh(Random& random, const std::function<void()>& meanwhile) {
     refresh(random, meanwhile, program_, false);
   }
   void refresh_as_other() {
-    // What it writes is of no use to the program.
+    // The program may be unable to use the snapshot of another opening.
     const Opening other = any_opening();
     sure_position_ = 0;
     refresh(random_, {}, other, false);
@@ -358,10 +360,10 @@ class Schedule {
         if (read(bare, same).text.starts_with("a key twice")) return note("  a key twice");
         throw;
       } catch (const Exception&) {
-        if (is_past) return;  // the position is inside of an entry
+        if (is_past) return;  // the position is inside an entry
         throw;
       }
-      // It may be killed when it has replaced the newest one.
+      // The process may be killed after it has replaced the newest snapshot.
       if (!is_past) is_durable_ = false;
       if (!joedb::write_snapshot(database, file, journal.get_replay_place(), is_past)) {
         ++counts_.refused;
@@ -410,22 +412,24 @@ class Schedule {
     }
   }
 
-  // ---- what must be true
+  // ---- checks
 
-  // A snapshot of the program was written, up to here: it is the newest, and durable. A reader
-  // cannot know that a hard checkpoint that it finds is on the disk; so after a power cut such a
-  // snapshot may be of a state that has never been, and only samples of the journal tell.
+  // Records that the program has written a snapshot up to `position`: it is the newest, and
+  // durable. A reader cannot know whether a hard checkpoint that it finds is on the disk. So after
+  // a power cut, its snapshot may be of a state that was lost, and only the samples of the journal
+  // can tell.
   void note_snapshot(Offset position, bool is_of_writer = true) {
     ++counts_.written;
     note("  a snapshot at " + std::to_string(position));
-    // Where the directory could not be synced for another process, nobody is told again.
+    // If a sync of the directory failed in another process, later processes get no error.
     const bool may_be_lost = disk_->folder().faults().has_failed();
     sure_position_ = disk_->beside().contains(newest) && !may_be_lost ? position : 0;
     is_durable_ = is_of_writer;
     if (is_of_writer && !may_be_lost) require_durable();
   }
 
-  // What the newest snapshot has is in the journal after a power cut that takes all that it can.
+  // Checks that a power cut that loses every pending change leaves the journal of the newest
+  // snapshot.
   void require_durable() {
     const auto files = disk_->folder().durable_files();
     const auto found = files.find(newest);
@@ -460,8 +464,8 @@ class Schedule {
     return opening;
   }
 
-  // Opening does not see all damage of a large snapshot: what it shows then is not promised. But a
-  // snapshot whose hashes are right is the truth, whatever it was derived from.
+  // Opening does not detect all damage of a large snapshot: the content is unspecified then. But a
+  // snapshot with correct hashes must be correct, whatever it was derived from.
   void check() {
     if (disk_->content().empty()) return;
     if (!sees_damage_) remove_unsound();
@@ -519,7 +523,7 @@ class Schedule {
     return text + "words " + words_text(disk_->content());
   }
 
-  // A file beside that cannot be read is no error either.
+  // A file beside the journal that cannot be read must not cause an error either.
   void check_with_fault() {
     constexpr Calls kinds[] = {Calls::reads, Calls::opens, Calls::sizes, Calls::names};
     const Calls calls = kinds[random_.below(std::size(kinds))];
@@ -531,7 +535,7 @@ class Schedule {
     sure_position_ = sure;
   }
 
-  // The same changes are made with and without the snapshot.
+  // Makes the same changes with and without the snapshot, and compares.
   void check_going_on(const Opening& opening) {
     ++counts_.continued;
     Sim_Disk with(disk_->content(), disk_->beside()), without(disk_->content());
@@ -560,7 +564,7 @@ class Schedule {
     }
   }
 
-  // ---- power, and others
+  // ---- power cuts and changes from outside
 
   void cut_power() {
     ++counts_.power_cuts;
@@ -570,7 +574,8 @@ class Schedule {
     if (sure_position_ > journal_start && disk_->content().empty()) fail("the journal is lost");
   }
 
-  // Another file is copied into this one, or gets its name.
+  // Replaces the journal by another file, which is copied into it, or renamed to its name
+  // (`is_moved`).
   void replace_journal(std::string content, bool is_moved) {
     const File_Identity before = disk_->identity();
     disk_ = std::make_unique<Sim_Disk>(std::move(content), disk_->beside());
@@ -596,8 +601,9 @@ class Schedule {
     }
   }
 
-  // A journal of the same length, with the same samples, that has another letter in a text. Where
-  // journals are not compared as a whole, only another file is told apart, not other bytes in it.
+  // Replaces the journal by one of the same length, with the same samples, and another letter in a
+  // text. If journals are not compared as a whole, opening detects another file, not other bytes in
+  // the same file.
   void become_twin(const std::string& snapshot) {
     if (!is_whole(snapshot)) return;
     const Offset position = open_file(snapshot)->place().position;
@@ -625,7 +631,7 @@ class Schedule {
   }
 
   void change_snapshot(const std::string& content, std::size_t what) {
-    constexpr std::size_t header = 160;  // bytes that say something
+    constexpr std::size_t header = 160;  // bytes that are in use
     const auto word = [&](std::size_t i) {
       return static_cast<std::size_t>(load<std::uint64_t>(content.data() + 8 * i));
     };
@@ -677,9 +683,9 @@ class Schedule {
     }
   }
 
-  // Writes other snapshots, from the damaged one or from the journal. No records are changed: in
-  // damaged tables that would append entries that do not fit the journal. The tables are not
-  // printed either: a damaged list of records may have no end.
+  // Writes further snapshots, from the damaged one or from the journal. Changes no records: with
+  // damaged tables, this would append entries that do not fit the journal. Does not print the
+  // tables: a damaged list of records may be endless.
   void derive() {
     for (std::size_t n = 1 + random_.below(3); n > 0; --n) {
       switch (random_.below(4)) {
@@ -712,15 +718,15 @@ class Schedule {
     }
   }
 
-  // Where opening sees the damage, the snapshot must not be used.
+  // Opening detects this damage, so the snapshot must not be used.
   void put_damaged(const std::string& content) {
     sure_position_ = 0;
     disk_->folder().put(newest, content);
     if (is_whole(content)) fail("the damage of a snapshot is not seen");
   }
 
-  // A journal that begins with this one, and has other entries up to at least `size`; exactly that,
-  // if it can be.
+  // Returns a journal that begins with `start`, and has other entries up to at least `size` bytes;
+  // exactly `size` if possible.
   std::string grown(const std::string& start, std::size_t size) {
     Sim_Disk disk(start);
     Random_Changes changes(random_);
@@ -755,11 +761,11 @@ class Schedule {
   std::vector<std::string> backups_;
   const Offset usually_verified_ = verified_at_opening;
   const Offset usually_compared_ = compared_at_opening;
-  bool sees_damage_;  // opening verifies snapshots, and compares journals, of this size
+  bool sees_damage_;  // opening verifies snapshots and compares journals of this size
   bool is_long_;      // journals are longer than their samples
   bool is_nested_ = false;
-  bool is_durable_ = false;   // what the newest snapshot has, in the journal
-  Offset sure_position_ = 0;  // the newest snapshot is there, fits the program, and has this much
+  bool is_durable_ = false;   // the journal durably has the content of the newest snapshot
+  Offset sure_position_ = 0;  // the newest snapshot exists, fits the program, and reaches here
   std::string trace_;
 };
 

@@ -6,21 +6,22 @@
 
 #include "lab/crash_lab.h"
 
-// The laboratory of snapshots (table/snapshot.h): processes, one after the other and inside each
-// other, change a database on a simulated disk, write snapshots of it, and are killed; power is
-// cut; the disk fails; and somebody changes the snapshots, or the journal, from outside.
+// The laboratory of snapshots (table/snapshot.h). Processes, one after the other and nested in each
+// other, change a database on a simulated disk, write snapshots of it, and are killed; the power is
+// cut; the disk fails; and snapshots and journals are changed from outside.
 //
-// After each: a database that is opened with what is beside the journal is the one that is opened
-// with nothing beside it, in every recovery mode, at any position, with or without indexes. It goes
-// on to be the same when both are changed, and so do their journals. A snapshot that fits is used.
-// What a snapshot has is durable in the journal. Bits of a snapshot flip, and stay so: half of the
-// schedules verify it at opening, and must not use it; in the others, as with large ones, snapshots
-// are made of the damaged one, and those that verify must be the truth. Journals are longer than
-// their samples, and replaced by others that have the same ones.
+// After each step, a database that is opened with the files beside the journal equals one that is
+// opened without them, in every recovery mode, at any position, with or without indexes. The two
+// remain equal when both are changed, and so do their journals. A snapshot that fits is used. The
+// content of a snapshot is durable in the journal. Bits of a snapshot flip, and remain so: half of
+// the schedules verify snapshots at opening, and must not use a damaged one; in the others, as with
+// large snapshots, new snapshots are made from the damaged one, and those that pass verification
+// must be correct. Journals are longer than their samples, and are replaced by others with the same
+// samples.
 
 namespace joedb::testing {
 
-// Runs one schedule. Adds to the counts.
+// Runs one schedule, and adds to the counts. Returns nullopt if no rule was violated.
 std::optional<Lab_Failure> explore_snapshots(std::uint64_t seed, Lab_Counts& counts);
 
 }  // namespace joedb::testing

@@ -30,16 +30,16 @@ using wal::Format;
 
 // ---- disks --------------------------------------------------------------------------------------
 
-// What a crash leaves: the files by their names.
+// The files after a crash, by name.
 using Image = std::map<std::string, std::string>;
 
-// A number of files, and the order of all that happens to them.
+// A set of files, and the order of all operations on them.
 class World {
  public:
   struct File {
     std::string name;
     Sim_Disk disk;
-    std::size_t made = 0;  // after how many operations; a file that was there: 0
+    std::size_t made = 0;  // number of operations before it was created; 0 if it existed
     std::size_t removed = std::size_t(-1);
     std::set<Offset> blocks = {};  // that were written
   };
@@ -52,10 +52,11 @@ class World {
 
   std::size_t time() const { return order_.size(); }
   const std::vector<std::unique_ptr<File>>& files() const { return files_; }
-  // Which file each operation was of.
+  // The index of the file of each operation.
   const std::vector<std::size_t>& order() const { return order_; }
 
-  // Called before each call, also those that change nothing: others do something meanwhile.
+  // `pause` is called before each call, even one that changes nothing, so that other programs can
+  // act.
   void set_pause(std::function<void()> pause) { pause_ = std::move(pause); }
 
   std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) {
@@ -78,7 +79,7 @@ class World {
       if (file->removed > time()) names.push_back(file->name);
     return names;
   }
-  // It has no time of its own: it is gone with the next operation at the latest.
+  // A removal has no time of its own: it takes effect with the next operation at the latest.
   void remove(const std::string& name) {
     pause();
     const std::size_t index = find(name);
@@ -94,7 +95,7 @@ class World {
     fault_.reset();
     for (const auto& file : files_) file->disk.remove_fault();
   }
-  // From now on, writes to blocks that a file does not have fail.
+  // From now on, writes to blocks that a file does not have yet fail with ENOSPC.
   void fill() { is_full_ = true; }
   bool has_failed() const {
     return std::any_of(files_.begin(), files_.end(),
@@ -152,7 +153,7 @@ class World {
     }
 
    private:
-    // Also of what fails.
+    // Records the operations of a call, also if it fails.
     struct Note {
       Open_File& file;
       ~Note() {
@@ -185,7 +186,7 @@ class World {
   std::function<void()> pause_;
 };
 
-// As after the death of all processes.
+// Returns the files after the death of all processes.
 Image kill_image(const World& world) {
   Image image;
   for (const auto& file : world.files())
@@ -210,15 +211,15 @@ class World_Directory : public Abstract_Directory {
 
 // ---- promises -----------------------------------------------------------------------------------
 
-// What was asked of a log, and what was acknowledged, by time: the number of operations so far.
+// Requests to a log, and acknowledgements, by time: the number of operations so far.
 class Promises_Of_Log {
  public:
   enum Mark {
-    appended,         // entries up to this one were handed over
+    appended,         // entries up to this one were passed to the log
     flushed,          // acknowledged: a killed process does not lose them
-    durable,          // acknowledged: nor does a power cut
-    rotation_asked,   // entries before this one are not needed any more
-    rotation_done,    // … and no reader shows them after the process was killed
+    durable,          // acknowledged: a power cut does not lose them
+    rotation_asked,   // entries before this one are no longer needed
+    rotation_done,    // … and no reader shows them after a kill
     rotation_durable  // … or after a power cut
   };
 
@@ -230,7 +231,7 @@ class Promises_Of_Log {
     for (const Mark mark : {rotation_asked, rotation_done, rotation_durable}) note(mark, first, 0);
   }
 
-  // Of the process that goes on behind entry `last`, of which more was lost than was promised.
+  // Returns the promises for a process that continues after entry `last`: later entries are lost.
   Promises_Of_Log after_crash(std::uint64_t last) const {
     Promises_Of_Log next = *this;
     next.entries_.resize(std::min(entries_.size(), last + 1 - first_));
@@ -260,11 +261,11 @@ class Promises_Of_Log {
   std::array<std::vector<std::pair<std::size_t, std::uint64_t>>, 6> marks_;
 };
 
-// What a reader shows.
+// The entries that a reader shows.
 struct Shown {
-  std::uint64_t first = 1;  // the sequence it begins with
+  std::uint64_t first = 1;  // sequence of the first entry
   std::vector<std::string> entries;
-  std::string refusal;  // why there is no reader
+  std::string refusal;  // error, if there is no reader
   std::uint64_t last() const { return first + entries.size() - 1; }
 };
 
@@ -278,9 +279,9 @@ struct Setup {
   wal::Segment_Options segments;
   std::size_t copies = 3;
   std::size_t needed = 2;
-  std::uint64_t slowness = 0;  // seed of when copies are slow; 0: never
+  std::uint64_t slowness = 0;  // seed for the times when copies are slow; 0: never
   std::size_t sector = 512;
-  bool has_crowd = false;  // of segments: several programs at once
+  bool has_crowd = false;  // segments only: several programs at once
 };
 
 constexpr const char* kind_names[] = {"file", "async", "copies", "segments"};
@@ -330,7 +331,7 @@ std::string text_of(const Setup& setup) {
   return text;
 }
 
-// Often of the same size, and the same bytes.
+// Returns a random entry. Many have the same size, or the same bytes.
 std::string choose_entry(Random& random, std::size_t least) {
   constexpr std::size_t sizes[] = {0, 1, 8, 8, 8, 40, 40, 100, 600, 2000};
   std::size_t size = sizes[random.below(10)];
@@ -341,7 +342,7 @@ std::string choose_entry(Random& random, std::size_t least) {
   return entry;
 }
 
-// Each copy is slow for some operations, then fast for some.
+// Each copy alternates between slow and fast, for some operations each.
 std::function<bool(std::size_t)> choose_slow_copies(std::uint64_t seed) {
   return [random = Random(seed), slow = std::uint64_t{0}](std::size_t copy) mutable {
     if (random.below(6) == 0) slow ^= std::uint64_t{1} << copy;
@@ -382,7 +383,7 @@ void read_all(Reader& reader, Shown& shown) {
   }
 }
 
-// `missing`: copies that cannot be opened.
+// `missing` is a bit set of the copies that cannot be opened.
 Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
   World world(image);
   Shown shown;
@@ -392,7 +393,7 @@ Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
       wal::Segmented_Reader reader(directory);
       read_all(reader, shown);
     } else if (setup.kind == Kind::copies) {
-      // A new log exists when all its files do.
+      // A new log exists only when all its files exist.
       const auto file = open_copies(world, setup, Open_Mode::read_existing, missing);
       wal::Reader reader(*file);
       read_all(reader, shown);
@@ -408,15 +409,15 @@ Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
   return shown;
 }
 
-// One process with a log: it opens it, does random things, and ends.
+// A process that opens a log, performs random operations, and ends.
 class Log_Scenario {
  public:
-  // `missing`: copies that cannot be opened.
+  // `missing` is a bit set of the copies that cannot be opened.
   Log_Scenario(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random,
                std::uint64_t missing = 0)
       : world_(world), setup_(setup), promises_(promises), random_(random), missing_(missing) {}
 
-  // Throws what the log throws, also std::runtime_error for a broken rule.
+  // Passes on the exceptions of the log. Throws std::runtime_error if a rule is violated.
   void run(std::size_t steps) {
     switch (setup_.kind) {
       case Kind::file: {
@@ -446,7 +447,7 @@ class Log_Scenario {
     }
   }
 
-  // The same with a log that is open.
+  // The same with an open log.
   template <class Log>
   void run(Log& log, std::size_t steps) {
     if (log.position().sequence != promises_.last() + 1)
@@ -504,7 +505,7 @@ class Log_Scenario {
     }
   }
 
-  // What changes when a batch is full.
+  // Returns a number that changes when a batch is full.
   static std::uint64_t oldest_of(const wal::Writer& log) { return log.epoch(); }
   static std::uint64_t oldest_of(const wal::Segmented_Writer&) { return 0; }
 
@@ -523,11 +524,11 @@ class Log_Scenario {
     const std::uint64_t released = std::min(sequence, promises_.last());
     ask_rotation(released + 1);
     log.release(sequence);
-    // Its sequence is never used again.
+    // The sequence of a released entry is never used again.
     if (log.oldest_sequence() != least) promises_.note(P::durable, released, world_.time());
   }
 
-  // After a failure of the disk nothing is written any more.
+  // After a disk failure, nothing more may be written.
   template <class Log>
   void require_stopped(Log& log, const Exception& error) {
     if (!world_.has_failed()) return;
@@ -547,7 +548,7 @@ class Log_Scenario {
       throw std::runtime_error(std::string("something was written after: ") + error.what());
   }
 
-  // All I/O is made by the thread of the log, which calls back.
+  // The thread of the log performs all I/O, and calls the callbacks.
   void run_async(wal::Async_Writer& log, std::size_t steps) {
     std::mutex mutex;
     std::string wrong;
@@ -556,7 +557,7 @@ class Log_Scenario {
       push_all(log, steps, mutex, wrong, has_failed);
     } catch (...) {
       try {
-        log.close();  // nobody is called back afterwards
+        log.close();  // no callback is called after this
       } catch (const Exception&) {
       }
       throw;
@@ -599,11 +600,11 @@ class Log_Scenario {
 
 // ---- several programs at once -------------------------------------------------------------------
 
-// Programs that write and read a log of segments at the same time, in one thread: each is suspended
-// before each of its calls, and any of them goes on. Some are killed, and begin again.
+// Programs that write and read a log of segments at the same time, in one thread. Each is suspended
+// before each of its calls, then any of them is resumed. Some are killed and restarted.
 class Crowd {
  public:
-  // `is_whole`: no power cut has torn what is there. Otherwise readers may find damage.
+  // `is_whole`: no power cut has torn the log. Otherwise, readers may find damage.
   Crowd(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random, bool is_whole)
       : world_(world), setup_(setup), promises_(promises), random_(random), is_whole_(is_whole) {
     world_.set_pause([this] { pause(); });
@@ -617,8 +618,8 @@ class Crowd {
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
 
-  // Throws what the programs throw, also std::runtime_error for a broken rule. `look` is called
-  // between their calls.
+  // Passes on the exceptions of the programs. Throws std::runtime_error if a rule is violated.
+  // `look` is called between their calls.
   void run(const std::function<void()>& look) {
     writing_ = 2 + random_.below(2);
     const std::size_t count = writing_ + 1 + random_.below(2);
@@ -629,7 +630,7 @@ class Crowd {
         is_writer ? write_again_and_again(program) : read_again_and_again(program);
       });
     }
-    // Often the same one: then others stand still while a lot happens.
+    // Usually resumes the same program, so that others are suspended while many operations happen.
     std::size_t favourite = 0;
     std::size_t kills = random_.below(4);
     while (std::any_of(programs_.begin(), programs_.end(), is_running)) {
@@ -658,7 +659,7 @@ class Crowd {
     running_ = &program;
     program.fiber->resume();
   }
-  // Nothing else happens until it has noticed.
+  // Resumes the program until it has noticed the kill; no other program runs meanwhile.
   void kill(Program& program) {
     program.is_killed = true;
     resume(program);
@@ -669,11 +670,11 @@ class Crowd {
     if (self.is_killed) throw Sim_Killed();
   }
 
-  // One life of a program. False after an error.
+  // Runs a program once. Returns false after an error, or if the test is over.
   bool live(Program& self, void (Crowd::*life)()) {
     try {
       (this->*life)();
-      if (self.is_killed) throw Sim_Killed();  // in a destructor
+      if (self.is_killed) throw Sim_Killed();  // killed in a destructor
     } catch (const Sim_Killed&) {
       self.is_killed = false;
     } catch (...) {
@@ -704,7 +705,7 @@ class Crowd {
       log.emplace(directory, setup_.options, setup_.segments);
     } catch (const Io_Error& error) {
       if (error.code != EAGAIN) throw;
-      return;  // another one writes
+      return;  // another program is the writer
     }
     const std::uint64_t last = log->position().sequence - 1;
     const std::size_t now = world_.time();
@@ -719,12 +720,12 @@ class Crowd {
     if (!self.is_killed) promises_.note(P::flushed, promises_.last(), world_.time());
   }
 
-  // For some time, or until nobody writes any more: then all is read.
+  // Reads for some time; or, once no program writes any more, to the end.
   void read() {
     World_Directory directory(world_);
     wal::Segmented_Reader reader(directory);
-    std::uint64_t next = 0;   // sequence; 0: any that is not released
-    bool has_sought = false;  // the first one, while nobody writes
+    std::uint64_t next = 0;   // next sequence; 0: any that is not released
+    bool has_sought = false;  // has sought the first entry after all writers ended
     for (std::size_t looks = 1 + random_.below(20);; --looks) {
       const bool is_last = writing_ == 0;
       while (const auto entry = reader.next()) {
@@ -758,7 +759,7 @@ class Crowd {
     shown_ = std::max(shown_, sequence);
   }
 
-  // Whether the reader says that entries were released.
+  // Returns true if the reader reports that entries were released.
   bool check_end(const wal::Segmented_Reader& reader) const {
     using wal::Stop;
     const Stop stop = reader.end().stop;
@@ -789,8 +790,8 @@ class Crowd {
   const bool is_whole_;
   std::vector<std::unique_ptr<Program>> programs_;
   Program* running_ = nullptr;
-  std::size_t writing_ = 0;  // programs that have not ended
-  std::uint64_t shown_ = 0;  // the last entry
+  std::size_t writing_ = 0;  // number of writers that have not ended
+  std::uint64_t shown_ = 0;  // the last entry that a reader has shown
   bool is_over_ = false;
   std::exception_ptr error_;
 };
@@ -842,7 +843,7 @@ class Log_Explorer {
   }
 
  private:
-  // Several processes, one after the other.
+  // Runs several processes, one after the other.
   void live(World& world, Promises_Of_Log& promises, std::uint64_t seed) {
     Random random(seed);
     const bool counts_from_1 = setup_.options.format == Format::cwal;
@@ -855,7 +856,8 @@ class Log_Explorer {
     }
   }
 
-  // Several at a time. What was promised depends on who goes on: so crashes are tried at once.
+  // Runs several programs at a time. The promises depend on which one continues, so crashes are
+  // tried immediately.
   void live_together(std::uint64_t seed) {
     effort_ = {.all_subsets_up_to = 4, .random_subsets = 100, .depth = 2};
     Random random(seed);
@@ -868,7 +870,7 @@ class Log_Explorer {
     }
   }
 
-  // At some moments.
+  // Simulates a crash at some moments.
   void crash_now(const World& world, const Promises_Of_Log& promises, int depth) {
     where_ = "after I/O " + std::to_string(world.time()) + ", depth " + std::to_string(depth);
     if (random_.below(150) != 0) return;
@@ -914,10 +916,10 @@ class Log_Explorer {
       units.push_back(states[i].units(world.files()[i]->disk.history(), setup_.sector));
       count += units.back().size();
     }
-    // The format of CWal cannot tell pieces of entries, or zeros, from entries.
+    // CWal's format cannot tell pieces of entries, or zeros, from entries.
     const bool is_whole = setup_.options.format == Format::cwal;
     const bool is_all = !is_whole && count <= effort_.all_subsets_up_to && states.size() == 1;
-    // Crashes at many moments show more than many at one.
+    // Crashes at many moments find more errors than many crashes at one moment.
     const std::size_t images =
         is_all ? std::size_t{1} << count : (is_whole ? 0 : effort_.random_subsets / 20) + 2;
     for (std::size_t n = 0; n < images; ++n) {
@@ -932,7 +934,7 @@ class Log_Explorer {
         if (!is_all)
           for (std::size_t unit = 0; unit < units[i].size(); ++unit)
             if (random_.below(8) < share) mask.add(unit);
-        // Where a log was just made, a disk shows zeros where nothing was written.
+        // In a log that was just created, unwritten bytes are zeros on the disk.
         const bool may_fill = states[i].durable().size() >= 8 && !is_whole;
         const auto fill = static_cast<Sim_Fill>(may_fill ? random_.below(sim_fill_count) : 0);
         states[i].power_cut(units[i], mask, fill, image[file.name]);
@@ -943,7 +945,7 @@ class Log_Explorer {
     }
   }
 
-  // ---- what is left -----------------------------------------------------------------------------
+  // ---- recovery ---------------------------------------------------------------------------------
 
   static State_Hash hash_of(const Image& image) {
     std::string all;
@@ -953,7 +955,7 @@ class Log_Explorer {
     return {hash.low64, hash.high64};
   }
 
-  // What a reader shows, after it was found to be what was promised.
+  // Returns the entries that a reader shows, after checking them against the promises.
   Shown judge(const Image& image, const Promises_Of_Log& promises, std::size_t time, bool is_power,
               std::uint64_t missing = 0) {
     using P = Promises_Of_Log;
@@ -995,7 +997,8 @@ class Log_Explorer {
     return shown;
   }
 
-  // There, sequences are counted from the start of the file: some rotation was the last.
+  // In CWal's format, sequences are counted from the start of the file: tries each possible last
+  // rotation.
   Shown judge_cwal(const Shown& shown, const Promises_Of_Log& promises, std::uint64_t least,
                    std::uint64_t asked, std::uint64_t appended) const {
     for (std::uint64_t first = 1; first <= appended + 1; ++first) {
@@ -1022,12 +1025,12 @@ class Log_Explorer {
     hash.high ^= promises.at(Promises_Of_Log::rotation_asked, time) * 31 + (is_power ? 1 : 2);
     if (!states_.insert(hash)) return;
     const Shown shown = judge(image, promises, time, is_power);
-    // What a recovery has found may stand in one copy only until it is repaired.
+    // Entries found by a recovery may be in only one copy until it is repaired.
     if (setup_.kind == Kind::copies && depth == 1) check_copies(image, promises, time, is_power);
     recover(image, shown, promises, time, is_power, depth);
   }
 
-  // Without some of the copies: as many as may be lost.
+  // Checks the image without some of the copies: at most as many as may be lost.
   void check_copies(const Image& image, const Promises_Of_Log& promises, std::size_t time,
                     bool is_power) {
     const std::uint64_t missing = 1 + random_.below((std::size_t{1} << setup_.copies) - 1);
@@ -1040,13 +1043,13 @@ class Log_Explorer {
     judge(image, promises, time, is_power, missing);
   }
 
-  // A writer opens what was left, and goes on.
+  // A writer opens the image, and continues.
   void recover(const Image& image, const Shown& before, const Promises_Of_Log& promises,
                std::size_t time, bool is_power, int depth) {
     ++counts_.recoveries;
     World world(image);
     Promises_Of_Log next(before.first, before.entries);
-    if (setup_.kind == Kind::segments)  // what was released stays so, also where it is shown
+    if (setup_.kind == Kind::segments)  // released entries stay released, even if they are shown
       next.note(Promises_Of_Log::rotation_asked, promises.at(Promises_Of_Log::rotation_asked, time),
                 0);
     Random random(seed_ ^ counts_.recoveries);
@@ -1055,8 +1058,8 @@ class Log_Explorer {
       go_on(world, next, random, is_power, depth);
       go_on_without(world, next, random);
     } catch (const Exception& error) {
-      // CWal's format cannot tell what a power cut leaves from damage; a log whose making was cut
-      // off may be refused if it held nothing.
+      // CWal's format cannot tell the effect of a power cut from damage. A log whose creation was
+      // interrupted may be refused if it had no entries.
       const bool may_refuse = setup_.options.format == Format::cwal || !before.refusal.empty();
       if (!may_refuse)
         throw std::runtime_error(std::string("a program is refused: ") + error.what());
@@ -1083,7 +1086,7 @@ class Log_Explorer {
     });
   }
 
-  // One copy cannot be opened by the next process, if the others may be enough, and is back then.
+  // The next process cannot open one copy, if the others may be enough; later the copy is back.
   void go_on_without(World& world, Promises_Of_Log& promises, Random& random) const {
     if (setup_.kind != Kind::copies || setup_.needed != 2) return;
     promises.note(Promises_Of_Log::flushed, promises.last(), world.time());  // by the destructor
@@ -1093,7 +1096,7 @@ class Log_Explorer {
 
   // ---- damage -----------------------------------------------------------------------------------
 
-  // Each segment in turn is lost, or damaged: nobody reads or writes over the gap.
+  // Removes and damages each segment in turn: no reader or writer may continue past the gap.
   void damage_segments(const World& whole, const Promises_Of_Log& promises) {
     Random random(seed_ + 1);
     const Image image = kill_image(whole);
@@ -1104,7 +1107,7 @@ class Log_Explorer {
       damaged.erase(name);
       where_ = name + " was removed";
       if (name != newest)
-        check_gap(damaged, before, promises, false);  // otherwise nothing can tell
+        check_gap(damaged, before, promises, false);  // the loss of the newest is undetectable
       if (content.size() <= wal::log_start) continue;
       damaged[name] = content;
       damaged[name][wal::log_start + random.below(content.size() - wal::log_start)] ^= 1;
@@ -1142,7 +1145,8 @@ class Log_Explorer {
 
   // ---- errors -----------------------------------------------------------------------------------
 
-  // Each call of the life fails, once and for ever.
+  // Runs the workload again for each call and each kind of fault: the call fails once, or
+  // permanently.
   void fail_calls(const World& whole, std::uint64_t seed) {
     constexpr int codes[] = {EIO, ENOSPC, EDQUOT, EROFS};
     for (std::size_t index = 0; index < whole.files().size(); ++index)
@@ -1179,7 +1183,7 @@ class Log_Explorer {
     where_ = fault_ + "killed";
     check(kill_image(world), promises, world.time(), false, 2);
     if (setup_.options.format == Format::cwal)
-      return fault_.clear();  // a failed sync leaves pieces
+      return fault_.clear();  // a failed sync leaves pieces of entries
     const Lab_Effort effort = effort_;
     effort_ = {.all_subsets_up_to = 4, .random_subsets = 100, .depth = 2};
     cut_power(world, promises, states, world.time(), 2);
@@ -1190,8 +1194,8 @@ class Log_Explorer {
     fault_.clear();
   }
 
-  // The next process opens the log while the system still shows what it could not write, and takes
-  // it for written. Then the power fails.
+  // The next process opens the log while the page cache still has the bytes that were not written,
+  // and takes them for written. Then the power fails.
   void go_on_without_reboot(World& world, const Promises_Of_Log& promises,
                             std::vector<Sim_State> states) {
     const Shown shown = read(kill_image(world), setup_);
@@ -1213,8 +1217,8 @@ class Log_Explorer {
 
   // ---- damage -----------------------------------------------------------------------------------
 
-  // A byte of an entry changes. The next writer refuses the log, or goes on: then all other entries
-  // are in the log, or in what it has saved.
+  // Changes a byte of an entry. The next writer refuses the log, or continues: then all other
+  // entries are in the log, or in the file where it has saved them.
   void damage_entries(const World& world, const Promises_Of_Log& promises) {
     if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
     const Image closed = kill_image(world);
@@ -1225,7 +1229,7 @@ class Log_Explorer {
     }
   }
 
-  // As after a killed process.
+  // Returns the files after a process was killed at `time`.
   Image image_at(const World& world, std::size_t time) const {
     Image image;
     const auto end = world.order().begin() + static_cast<std::ptrdiff_t>(time);
@@ -1259,7 +1263,7 @@ class Log_Explorer {
     require_entries(kill_image(world), before);
   }
 
-  // All processes have closed the log.
+  // Checks that a log that all processes have closed records the last durable entry.
   void require_mark(const Image& image, const Promises_Of_Log& promises) const {
     World world(image);
     const std::uint64_t durable = promises.at(Promises_Of_Log::durable, std::size_t(-1));
@@ -1276,7 +1280,8 @@ class Log_Explorer {
 
   // ---- a full disk ------------------------------------------------------------------------------
 
-  // What needs no block goes on: to open the log, to append in the blocks it has, and to rotate it.
+  // Operations that need no new block succeed: opening the log, appending in its blocks, and
+  // rotating it.
   void fill_disk(std::uint64_t seed) {
     if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
     ++counts_.faults;
@@ -1287,7 +1292,7 @@ class Log_Explorer {
     world.fill();
     const std::set<Offset>& blocks = world.files()[0]->blocks;
     const auto has = [&](Offset offset) { return blocks.count(offset / World::block_size) > 0; };
-    if (!has(wal::log_start)) return;  // there never was an entry
+    if (!has(wal::log_start)) return;  // there was never an entry
     wal::Options options = setup_.options;
     options.batch_size = 0;
     options.preallocate = 1 << 16;
@@ -1301,7 +1306,7 @@ class Log_Explorer {
     }
   }
 
-  // All but one are in the log, or in what a writer has saved.
+  // Checks that all entries but one are in the log, or in files that a writer has saved.
   void require_entries(const Image& image, const Shown& before) const {
     std::set<std::uint64_t> there;
     const Shown after = read(image, setup_);
@@ -1329,7 +1334,7 @@ class Log_Explorer {
   State_Set& states_;
   Random random_;
   Setup setup_;
-  std::string fault_;  // what happened before where_
+  std::string fault_;  // description of the fault, the prefix of where_
   std::string where_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace joedb::testing {
 
-// What a reader of Arrow does, written without the code of the module.
+// A reader of Arrow data that uses no code of the module arrow.
 
 template <class T>
 struct Arrow_Release {
@@ -26,7 +26,7 @@ struct Arrow_Release {
 using Arrow_Schema_Pointer = std::unique_ptr<ArrowSchema, Arrow_Release<ArrowSchema>>;
 using Arrow_Array_Pointer = std::unique_ptr<ArrowArray, Arrow_Release<ArrowArray>>;
 
-// A value as text.
+// Returns a value as text.
 inline std::string arrow_cell(const ArrowSchema& type, const ArrowArray& array, std::int64_t row) {
   const std::int64_t i = array.offset + row;
   const auto buffer = [&]<class T>(T, int n) {
@@ -87,10 +87,10 @@ inline std::string arrow_cell(const ArrowSchema& type, const ArrowArray& array, 
   throw Exception("format " + std::string(format));
 }
 
-// A stream that was read to its end.
+// The items of a stream that was read to its end.
 class Arrow_Items {
  public:
-  // Releases the stream. Throws Exception with its text if it fails.
+  // Reads and releases the stream. If it fails, throws Exception with its error text.
   explicit Arrow_Items(ArrowArrayStream& stream) : schema_(new ArrowSchema{}) {
     const auto require = [&](int code) {
       if (code == 0) return;
@@ -112,7 +112,7 @@ class Arrow_Items {
   const ArrowSchema& schema() const { return *schema_; }
   const std::vector<Arrow_Array_Pointer>& items() const { return items_; }
 
-  // The rows, as texts.
+  // Returns the rows as texts.
   std::vector<std::string> rows() const {
     std::vector<std::string> result;
     for (const auto& item : items_)
@@ -126,7 +126,7 @@ class Arrow_Items {
   std::vector<Arrow_Array_Pointer> items_;
 };
 
-// The same text that arrow_cell() makes.
+// Returns the same text as arrow_cell().
 inline std::string table_cell(const Table& table, Field_Id field, index_t id) {
   const Type_Code type = table.fields()[field.value() - std::size_t{1}].column->type().code;
   return visit_type(type, [&]<class T>(std::type_identity<T>) -> std::string {
@@ -148,7 +148,7 @@ inline std::string table_cell(const Table& table, Field_Id field, index_t id) {
   });
 }
 
-// The rows of a table, in the order of their ids.
+// Returns the rows of a table in the order of their ids.
 inline std::vector<std::string> rows_of(const Table& table, bool with_ids = false) {
   std::vector<std::string> result;
   for (index_t id = 0; id < table.records().size(); ++id) {

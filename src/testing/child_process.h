@@ -9,9 +9,9 @@
 
 namespace joedb::testing {
 
-// Calls f() in a child process made by fork(), and returns the text that it returns there, or that
-// of what it throws. The child ends without destroying anything. One that hangs is killed after 20
-// seconds.
+// Calls f() in a child process made by fork(). Returns the text that f() returns there, or the
+// message of the exception that it throws. The child exits without running destructors. A child
+// that hangs is killed after 20 seconds.
 template <class F>
 std::string in_child(F f) {
   int ends[2];

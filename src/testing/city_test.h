@@ -40,7 +40,7 @@ class City_Test : public ::testing::Test {
     db.write(Update<std::int32_t>{city, Record_Id(id), size, number});
   }
   void erase(index_t id) { db.write(Delete{city, Record_Id(id)}); }
-  // Returns where it is.
+  // Writes a hard checkpoint and returns its position.
   Offset checkpoint() {
     db.hard_checkpoint();
     return db.get_journal().get_position();

@@ -311,7 +311,7 @@ T pick(const rc::Gen<T>& gen) {
   return *gen;
 }
 
-// Small ones mostly, and all those where a compact number gets longer.
+// Mostly small numbers, and the numbers around each limit where a compact number gets longer.
 rc::Gen<std::uint64_t> compact_number() {
   return rc::gen::exec([] {
     if (pick(rc::gen::inRange(0, 4)) > 0) return pick(rc::gen::inRange<std::uint64_t>(0, 5));

@@ -34,7 +34,7 @@ struct Blob_Bytes {
   friend bool operator==(const Blob_Bytes&, const Blob_Bytes&) = default;
 };
 
-// Any of them. All that the compiler makes of so many kinds is in the library, for it is much.
+// Any entry. The code for so many kinds is large, so it is compiled once, in the library.
 class Any_Entry {
  public:
   using Value =
@@ -65,17 +65,18 @@ class Any_Entry {
   Value value_;
 };
 
-// A view of the same text that stays good until the program ends.
+// Returns a view of the same text that stays valid until the program ends.
 std::string_view keep(std::string_view text);
 
 // "insert_into 1 0", "update_vector int32 1 0 2: 5 6", …
 std::string to_text(const Any_Entry& entry);
 std::ostream& operator<<(std::ostream& out, const Any_Entry& entry);
 
-// Encodes any entry behind `out`.
+// Encodes an entry and appends it to `out`.
 void append_any(std::string& out, Context& context, const Any_Entry& entry);
 
-// A handler that keeps all entries. `bytes` is where blobs are taken from; it begins at `offset`.
+// A handler that keeps all entries. Blobs are read from `bytes`, which starts at the offset
+// `offset`.
 class Entry_Keeper {
  public:
   explicit Entry_Keeper(std::string_view bytes = {}, Offset offset = 0)
@@ -83,7 +84,7 @@ class Entry_Keeper {
 
   const std::vector<Any_Entry>& entries() const { return entries_; }
 
-  // Any entry, as of decode_entry; for these the library has it.
+  // Called by decode_entry for each entry. Instantiated in the library.
   template <class Entry>
   void operator()(const Entry& entry);
 
@@ -95,7 +96,7 @@ class Entry_Keeper {
 
 }  // namespace joedb::testing
 
-// Instantiated once: the sanitizers make them large.
+// Instantiated once, because the sanitizers make them large.
 namespace joedb::inline v1 {
 
 extern template void decode_entry(Decoder_Input&, Context&, testing::Entry_Keeper&);
@@ -106,13 +107,13 @@ extern template void Replay::run(Ignore_Entries&, Offset, Offset);
 
 namespace joedb::testing {
 
-// One of each kind: what tests/golden/format/entries.txt shows.
+// Returns one entry of each kind: the content of tests/golden/format/entries.txt.
 std::vector<Any_Entry> one_entry_of_each_kind();
 
-// Any entries whatsoever, with small ids, so that short forms are frequent, and no NaN.
+// Generates arbitrary entries, without NaN. Most ids are small, so that short forms are frequent.
 rc::Gen<Any_Entry> any_entry();
 
-// And back; throws if the text is none.
+// The inverse of hex() (lab/hex.h). Throws std::invalid_argument if a word is not a byte.
 std::string from_hex(std::string_view text);
 
 }  // namespace joedb::testing

@@ -7,7 +7,7 @@
 
 namespace joedb::testing {
 
-// What the exception of this class says that f throws; "no error" if it throws none.
+// Returns the message of the Error that f throws; "no error" if it throws none.
 template <class Error = Exception, class F>
 std::string error_of(F f) {
   try {

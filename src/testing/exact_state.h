@@ -10,11 +10,11 @@
 #include "joedb/table/writable_database.h"
 #include "lab/random_changes.h"
 
-// For tests of what rewrites a journal.
+// For tests of code that rewrites a journal.
 
 namespace joedb::testing {
 
-// The value as text that tells all bits; of a blob, its bytes.
+// Returns the value as a text that shows all of its bits; for a blob, its bytes.
 template <Field_Value T>
 std::string exact_text(const Abstract_File& file, const T& value) {
   if constexpr (std::is_same_v<T, std::string_view>) {
@@ -36,8 +36,8 @@ std::string exact_text(const Abstract_File& file, const T& value) {
   }
 }
 
-// All that programs and tools can see of a database, and which ids new records will get. `skip`
-// says which values are left out: skip(table, record, field).
+// Returns everything that programs and tools can see of a database, and the ids that new records
+// will get. skip(table, record, field) returns true for values to leave out.
 template <class Skip>
 std::string exact_state(const Database& database, const Abstract_File& file, Skip skip) {
   std::string text = database.schema_entries();
@@ -73,8 +73,8 @@ inline std::string exact_state(const Database& database, const Abstract_File& fi
   return exact_state(database, file, [](Table_Id, Record_Id, Field_Id) { return false; });
 }
 
-// Fills a file with changes of all kinds; some values refer to blobs that were written long before.
-// Returns positions between entries, the last of which is the checkpoint.
+// Fills a file with changes of all kinds. Some values refer to blobs written long before. Returns
+// positions between entries; the last one is the checkpoint.
 inline std::vector<Offset> write_history(Random& random, Memory_File& file) {
   std::vector<Offset> positions{journal_start};
   Writable_Database db(file, {}, random.flip() ? Deleted_Values::keep : Deleted_Values::reset);
@@ -106,14 +106,14 @@ inline std::vector<Offset> write_history(Random& random, Memory_File& file) {
   return positions;
 }
 
-// Compares a database with another one while both journals go on, entry by entry.
+// A database that is replayed entry by entry, to be compared with another one after each step.
 class Stepping_Database {
  public:
   Stepping_Database(Abstract_File& file, Deleted_Values deleted)
       : file_(file), journal_(file), database_(deleted) {
     database_.limit_to_journal_of(journal_.get_checkpoint());
   }
-  // False at the end.
+  // Replays one entry. Returns false at the end.
   bool step() {
     if (is_at_end()) return false;
     journal_.replay(database_, journal_.get_replay_position() + 1);
@@ -139,7 +139,7 @@ struct Entry_Counter {
   }
 };
 
-// How many entries are behind the position.
+// Returns the number of entries after the position.
 inline std::size_t entry_count(Abstract_File& file, Offset from) {
   Readonly_Journal journal(file);
   journal.replay(Ignore_Entries(), from);

@@ -39,7 +39,7 @@ std::string commands_of(const Database& database) {
 
 namespace {
 
-// A few bytes can make tables with millions of rows: to print them takes a while.
+// A few bytes can make tables with millions of rows, which take long to print.
 constexpr index_t large = 10'000;
 
 bool is_large(const Database& database) {
@@ -74,12 +74,13 @@ class Copy : public Memory_File {
   }
 };
 
-// Nothing is kept of what is printed, and nothing is heard of warnings.
+// Discards everything that is printed.
 class Nowhere : public std::streambuf {
   int overflow(int c) override { return traits_type::not_eof(c); }
   std::streamsize xsputn(const char*, std::streamsize size) override { return size; }
 };
 
+// Discards everything printed on std::cerr, and warnings of destructors.
 class Quiet {
  public:
   Quiet() : old_(std::cerr.rdbuf(&nowhere_)) { Destructor_Logger::remove_logger(); }
@@ -92,7 +93,7 @@ class Quiet {
   std::streambuf* const old_;
 };
 
-// Calls f; what the library reports as an error is none here.
+// Calls f. Errors that the library reports are not failures.
 template <class F>
 void try_to(F f) {
   try {
@@ -103,7 +104,7 @@ void try_to(F f) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// Hides that a database can take runs of entries.
+// Hides Database::replay_batch, so that the database gets single entries.
 struct One_By_One {
   template <class Entry>
   void operator()(const Entry& entry) {
@@ -171,7 +172,7 @@ void print_tables(const Database& database) {
 
 // ---- writing again ------------------------------------------------------------------------------
 
-// A new file with the tables, as joedb_pack and joedb_merge make it.
+// Returns a new file with the tables, as joedb_pack and joedb_merge write it.
 std::string packed(const Database& database) {
   Memory_File file;
   Writable_Journal journal(file);
@@ -215,7 +216,7 @@ bool has_blobs(const Database& database) {
   return false;
 }
 
-// A new file that write(journal) has made.
+// Returns a new file written by write(journal).
 template <class Write>
 std::string rewritten(Write write) {
   Memory_File out;
@@ -230,7 +231,7 @@ std::string rewritten(Write write) {
   return std::string(bytes_of(out));
 }
 
-// As joedb_pack --keep-since and joedb_forget do it.
+// Rewrites the file as joedb_pack --keep-since and joedb_forget do.
 void fold_and_forget(std::string_view file, const Database& database) {
   const auto fold = [&](Offset since) {
     Readonly_Memory_File opened(file);
@@ -283,7 +284,7 @@ void push(std::string_view file, Recovery recovery, const std::string& content) 
   require(content_of(bytes_of(target)) == content, "a pushed file with another content");
 }
 
-// Another file is brought up to this one.
+// Pulls this file into a new one.
 template <class Client>
 void pull(std::string_view file, const std::optional<std::string>& content) {
   Readonly_Memory_File source(file);
@@ -332,7 +333,8 @@ void follow(std::string_view file, const std::optional<std::string>& content) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// A reader refuses such a file, zeros or a piece of a new header; a writer creates a header there.
+// True for a file of zeros, or with a part of a new header. A reader refuses such a file; a writer
+// creates a header there.
 bool is_blank(std::string_view file) {
   const auto header = encode_header(Header());
   return (file.size() <= header_size && file.find_first_not_of('\0') == file.npos) ||
@@ -409,7 +411,7 @@ void write_journal(std::string_view file, Recovery recovery) {
 
 namespace {
 
-// Transactions follow each other without a gap. Returns how many there are.
+// Requires that transactions follow each other without a gap. Returns their number.
 template <class Stream>
 std::size_t walk(Stream& stream) {
   std::size_t count = 0;

@@ -14,7 +14,7 @@ namespace joedb::testing {
 
 namespace {
 
-// What the first byte says.
+// The options that the first byte chooses.
 struct Choice {
   bool is_json, trims, has_key, is_known_table, looks_up, has_enum, reads_times, has_sample;
 
@@ -71,10 +71,10 @@ void make_table(Writable_Database& db) {
   for (std::size_t i = 0; i < std::size(types); ++i) db.write(Add_Field{table, names[i], types[i]});
 }
 
-// The table again, from what was exported.
+// Requires that an import of the exported table changes nothing.
 void require_round_trip(Writable_Database& db, const Memory_File& file, bool is_json) {
   const Table& table = *db.get_database().find_table("t");
-  if (table.records().used_count() == 0) return;  // JSON lines without lines do not say __id
+  if (table.records().used_count() == 0) return;  // without lines, JSON lines do not mention __id
   std::ostringstream out;
   (is_json ? write_jsonl : write_csv)(db.get_database(), table, file, {.has_ids = true}, out,
                                       [] {});

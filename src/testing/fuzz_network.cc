@@ -29,7 +29,7 @@ void write_something(Abstract_File& file) {
   db.soft_checkpoint();
 }
 
-// A checkpoint that has been reached is good.
+// Requires that a copy of the file can be opened, and has this checkpoint.
 void check(Memory_File& file, Offset checkpoint) {
   Memory_File copy;
   copy.get_data() = file.get_data();
@@ -69,7 +69,7 @@ class Fuzzed_Server final : public Server_Host {
     return core_.connected().value();
   }
   bool is_open(Session_Id session) const { return open_.contains(session); }
-  // Returns whether the server wanted it.
+  // Returns true if the server was waiting for bytes of the session.
   bool give(Session_Id session, std::string_view bytes) {
     if (!is_open(session) || is_receiving_.erase(session) == 0) return false;
     core_.received(session, bytes);
@@ -113,7 +113,7 @@ class Fuzzed_Server final : public Server_Host {
 
 // ---- a client -----------------------------------------------------------------------------------
 
-// Gives one byte at a time, so that it is known what has been read.
+// Returns one byte at a time, so that next() is the first byte that has not been read.
 class Given_Channel final : public Channel {
  public:
   explicit Given_Channel(std::string_view bytes) : bytes_(bytes) {}
@@ -187,7 +187,7 @@ void fuzz_server(std::string_view input) {
         continue;
       }
       const std::size_t next = std::min(input.find('\xf0', 1), input.size());
-      // Small and large pieces, which depend on the bytes before.
+      // Small and large pieces; the size depends on the number of bytes left.
       const std::size_t piece = std::min(next, 1 + input.size() % 97);
       if (!server.is_open(sessions[current])) sessions[current] = server.connect();
       server.give(sessions[current], input.substr(0, piece));
@@ -209,7 +209,7 @@ void fuzz_client(std::string_view input) {
                                      : first == 'I' || first == 'h' ? Content_Check::full
                                                                     : Content_Check::none;
     Writable_Database_Client client(file, connection, check_kind);
-    constexpr int most_requests = 100;  // after a refusal, they take nothing from the channel
+    constexpr int most_requests = 100;  // after a refusal, requests read nothing from the channel
     for (int i = 0; i < most_requests && !connection.is_lost(); ++i) {
       try {
         ask(channel.next(), client, connection, file);

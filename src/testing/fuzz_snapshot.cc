@@ -43,7 +43,7 @@ void add_row(Writable_Database& db, int i) {
 
 struct Fixed {
   std::string journal;
-  std::vector<std::string> snapshots;  // of a dense table, and of one with lists
+  std::vector<std::string> snapshots;  // of a dense table, and of one with linked lists of ids
   std::string content;
 };
 
@@ -71,7 +71,7 @@ Fixed make_fixed() {
   db.write(Timestamp{1'700'000'000});
   add_row(db, 100);
   keep_snapshot();
-  // A reader begins with what the last entry referred to.
+  // Entries after the snapshot. Their short forms may refer to the last entry before it.
   for (int i = 101; i < 104; ++i) add_row(db, i);
   db.write(Insert{mark, Record_Id(5)});
   db.hard_checkpoint();
@@ -101,8 +101,8 @@ enum Word : std::size_t {
   word_count
 };
 
-// Makes hashes right, and with `is_whole` also what else the header says, so that the snapshot fits
-// the journal; the position if it is that of no entry.
+// Corrects the hashes. With `is_whole`, also corrects the rest of the header, so that the snapshot
+// fits the journal; a position that no valid snapshot has is replaced.
 std::string mended(std::string bytes, bool is_whole) {
   constexpr std::uint64_t layout = 0x03'00'00'00'00'00'00'03;
   if (bytes.size() < snapshot_page) return bytes;
@@ -120,7 +120,7 @@ std::string mended(std::string bytes, bool is_whole) {
     set(directory_size, bytes.size() - start);
     set(sections_end, start == snapshot_page ? start : start - 8);
   }
-  // There is one block, of less than 1 MiB.
+  // The sections are one block, of less than 1 MiB.
   const std::uint64_t end = word(sections_end);
   if (end > snapshot_page && end + 8 == start)
     store(
@@ -140,7 +140,7 @@ std::string mended(std::string bytes, bool is_whole) {
 
 // ---- use ----------------------------------------------------------------------------------------
 
-// What goes in a circle is read no longer than that.
+// Limits the steps in a list, which may be circular in a damaged snapshot.
 index_t steps_of(const Table& table) { return std::min<index_t>(table.records().size(), 1000); }
 
 template <class F>
@@ -181,7 +181,7 @@ std::uint64_t read_records(const Table& table) {
   return sum;
 }
 
-// In each direction it ends.
+// Requires that the iteration ends in each direction.
 void read_index(const Table& table, const Index& index, bool is_unchanged) {
   index_t most = 2 * table.records().size() + 100;
   for (auto place = index.begin(); place != index.end(); place.next()) {
@@ -192,7 +192,7 @@ void read_index(const Table& table, const Index& index, bool is_unchanged) {
     const Record_Id before = place.record();
     place.previous();
     require(most-- > -2 * table.records().size() - 100, "an index without a beginning");
-    if (place.record() == before) break;  // an order that is wrong
+    if (place.record() == before) break;  // a wrong order
   }
   std::vector<Key_Part> key;
   for (const Field_Id field : index.definition().fields) {
@@ -265,7 +265,7 @@ void fuzz_snapshot(std::string_view input) {
   if (options % 4 != 0) snapshot = mended(std::move(snapshot), options % 4 != 2);
   const auto mode = (options & 4) != 0 ? Deleted_Values::keep : Deleted_Values::reset;
   Sim_Disk disk(fixed().journal, {{snapshot_suffix(), std::move(snapshot)}});
-  // Then with the snapshot that was made of what the first one has made.
+  // The second round uses the snapshot that the first one has written.
   for (int round = 0; round < 2; ++round) {
     try {
       Sim_File file(disk);

@@ -26,7 +26,7 @@ namespace {
 
 // ---- connections --------------------------------------------------------------------------------
 
-// What a statement from the input must not do: touch files, or change what all connections share.
+// Forbids statements of the input to access files, or to change what all connections share.
 int authorize(void*, int action, const char* name, const char*, const char*, const char*) {
   switch (action) {
     case SQLITE_ATTACH:
@@ -46,7 +46,7 @@ int authorize(void*, int action, const char* name, const char*, const char*, con
   }
 }
 
-// A connection whose statements do not work for long.
+// A connection that interrupts statements that run for long.
 class Connection {
  public:
   explicit Connection(File_Opener opener = {}) : session_(std::move(opener)) {
@@ -77,11 +77,12 @@ class Connection {
   struct Result {
     std::vector<std::string> rows;
     std::string error;    // empty: none
-    bool is_cut = false;  // it has worked too long
+    bool is_cut = false;  // stopped early: it has run too long, or has too many rows
     bool is_readonly = true;
-    bool has_begun = false;  // it could be prepared
+    bool has_begun = false;  // a statement could be prepared
   };
-  // One statement after the other, up to the first that fails; the rows of the last one.
+  // Runs one statement after the other, up to the first that fails. Returns the rows of the last
+  // one.
   Result run(std::string_view sql) {
     Result result;
     const char* rest = sql.data();
@@ -105,7 +106,7 @@ class Connection {
     }
     return result;
   }
-  // Adds a row, if there is one.
+  // Adds a row, if there is one. Returns false at the end.
   bool step(sqlite3_stmt* statement, Result& result) {
     constexpr std::size_t most_rows = 5'000;
     const int code = sqlite3_step(statement);
@@ -154,7 +155,7 @@ T any_value(Choices& choices, Writable_Database& db) {
   } else if constexpr (std::is_same_v<T, Blob>) {
     return choices.one_in(3) ? Blob() : db.write_blob(choices.one_of(hard_texts()));
   } else if constexpr (std::is_same_v<T, Record_Id>) {
-    // Other negative ones are null in the journal, but not in the memory of who has written them.
+    // Other negative ids are null in the journal, but not in the memory of their writer.
     return Record_Id(choices.one_of<index_t>({-1, 0, 1, 2, 3, 5, 8, 1'000'000}));
   } else if constexpr (std::is_same_v<T, bool>) {
     return choices.one_in(2);
@@ -190,7 +191,7 @@ Type any_type(Choices& choices) {
           Table_Id(static_cast<std::uint16_t>(1 + choices.below(3)))};
 }
 
-// Each index is over one field, or two.
+// Returns indexes of one or two fields.
 std::vector<Index_Definition> indexes_of(const Database& database) {
   std::vector<Index_Definition> result;
   for (const auto& table : database.tables()) {
@@ -219,7 +220,7 @@ std::string options_text(const Database& database) {
   return result;
 }
 
-// Opens itself again, as a file with a name does.
+// A simulated file that can open itself again, like a file with a name.
 class Named_Sim_File : public Sim_File {
  public:
   Named_Sim_File(Sim_Disk& disk, Open_Mode mode) : Sim_File(disk, mode), disk_(disk) {}
@@ -249,7 +250,8 @@ class World {
     for (const Running& running : running_) sqlite3_finalize(running.statement);
   }
 
-  // A line of an input: its first letter, and bytes that choose.
+  // Executes a line of the input: its first letter selects the action, and the other bytes are
+  // choices.
   void do_line(std::string_view line) {
     Choices choices(line.substr(1));
     switch (line[0]) {
@@ -298,7 +300,7 @@ class World {
     db.soft_checkpoint();
   }
 
-  // Makes the tables, in place of those that are there.
+  // Opens the file again, and makes new tables in SQLite in place of the present ones.
   void open(bool has_options) {
     close_running();
     if (joedb_.run("SELECT joedb_close('a')").error.empty()) native_.reset();
@@ -336,7 +338,7 @@ class World {
     Sim_File file(disk_);
     file.pwrite(bytes.data(), bytes.size(), offset);
   }
-  // What a file has may be damaged where nothing has looked yet: in blobs, or behind the end.
+  // Accepts damage that opening the file does not detect: in blobs, or past the end of the file.
   void set_hostile() { is_hostile_ = true; }
 
   void ask(Choices& choices) {
@@ -351,7 +353,7 @@ class World {
  private:
   struct Running {
     sqlite3_stmt* statement;
-    int writes;  // before it
+    int writes;  // number of writes before the statement
     Sql_Question question;
     std::optional<Connection::Result> expected;
     Connection::Result found;
@@ -359,7 +361,8 @@ class World {
 
   // ---- SQLite's own tables
 
-  // Null if the file cannot be read. As SQL reads it: with the limits of hostile files.
+  // Loads the file as SQL does, with the limits for hostile files. Returns null if the file cannot
+  // be read.
   std::unique_ptr<Database> loaded() {
     try {
       Sim_File file(disk_, Open_Mode::read_existing);
@@ -458,7 +461,7 @@ class World {
     });
   }
 
-  // While a statement is running, all see what it sees, until one of them writes.
+  // While a statement is running, all statements see the same state, until one of them writes.
   void update_native() {
     if (running_.empty()) is_mixed_ = false;
     const auto is_before = [this](const Running& running) { return running.writes < writes_; };
@@ -480,7 +483,7 @@ class World {
     if (!may_compare()) return std::nullopt;
     std::string text = question.at("", "\x02");
     for (std::size_t i; (i = text.find('\x02')) != text.npos;)
-      text.replace(i - 1, 2, "_past\"");  // inside of the quotes
+      text.replace(i - 1, 2, "_past\"");  // inside the quotes
     return native_->run(text);
   }
   bool may_compare() const { return is_comparable_ && !has_changed_ && !is_mixed_; }
@@ -488,7 +491,7 @@ class World {
   void compare(const Sql_Question& question, Connection::Result found,
                std::optional<Connection::Result> expected) {
     if (!may_compare() || !expected || found.is_cut || expected->is_cut) return;
-    // A blob that is behind the end of the file, for example.
+    // For example, a blob past the end of the file.
     if (is_hostile_ && !found.error.empty()) return;
     if (!question.is_ordered) {
       std::sort(found.rows.begin(), found.rows.end());
@@ -505,7 +508,7 @@ class World {
                        list(found) + "expected:\n" + list(*expected));
   }
 
-  // Several statements at the same time.
+  // Runs several statements at the same time.
   void interleave(Choices& choices) {
     if (!is_open()) return;
     const std::size_t what = choices.below(3);
@@ -552,7 +555,7 @@ class World {
     const auto result = joedb_.run(sql);
     const std::size_t begin = std::min(sql.find_first_not_of(" \t\r"), sql.size());
     const bool is_question = sqlite3_strnicmp(sql.data() + begin, "SELECT", 6) == 0;
-    // What else it may have made cannot be compared.
+    // Other effects of the statement cannot be compared.
     if (sql.size() - begin < 6 || !is_question || !result.is_readonly ||
         sql.find(';') != sql.npos || sql.find("joedb") != sql.npos)
       is_comparable_ = false;
@@ -582,14 +585,14 @@ class World {
     const std::string sql = grammar.change();
     const auto result = joedb_.run(sql);
     const bool is_transaction = sqlite3_get_autocommit(joedb_.get()) == 0;
-    // Also where it fails: it may have changed some rows, and has seen the newest state.
+    // Even if it fails: it may have changed some rows, and has seen the newest state.
     const bool is_write = result.has_begun && !result.is_readonly && !sql.starts_with("BEGIN");
     writes_ += int{is_write};
-    // What a statement sees that runs in a transaction is another matter.
+    // A running statement sees another state if it is in a transaction.
     if (!running_.empty() &&
         ((is_write && (was_transaction || is_transaction)) || (has_changed_ && !is_transaction)))
       is_mixed_ = true;
-    // What a transaction has changed is only seen by this connection.
+    // Uncommitted changes are visible only to this connection.
     has_changed_ = is_transaction && (has_changed_ || is_write);
   }
 
@@ -605,7 +608,7 @@ class World {
   }
 
   void write(Choices& choices) {
-    if (sqlite3_get_autocommit(joedb_.get()) == 0) return;  // it may have the lock
+    if (sqlite3_get_autocommit(joedb_.get()) == 0) return;  // the connection may have the lock
     try {
       Sim_File file(disk_);
       std::vector<Index_Definition> indexes;
@@ -649,7 +652,7 @@ class World {
         update(db, table, choices.below(table.fields().size()), id, choices);
     }
   }
-  // The tables of the connection are those that were there.
+  // The tables of the connection stay those of the former schema.
   void change_schema(Writable_Database& db, Choices& choices) {
     const Table_Id table(static_cast<std::uint16_t>(1 + choices.below(3)));
     const Field_Id field(static_cast<std::uint16_t>(1 + choices.below(4)));
@@ -673,22 +676,23 @@ class World {
   Sim_Disk disk_;
   Connection joedb_;
   std::unique_ptr<Connection> native_;
-  std::vector<Sql_Table> tables_;  // as the connection has made them
+  std::vector<Sql_Table> tables_;  // as the connection has created them
   std::vector<Running> running_;
-  Offset checkpoint_ = 0;         // of loaded()
+  Offset checkpoint_ = 0;         // of the last loaded()
   Offset native_checkpoint_ = 0;  // of SQLite's own tables
   Offset past_position_ = 0;      // 0: none
   bool is_utf_16_ = false;
   bool is_hostile_ = false;
   bool is_comparable_ = false;
   bool has_changed_ = false;  // in a transaction
-  bool is_mixed_ = false;     // it has, or had, statements that are running
-  int writes_ = 0;            // by statements
+  bool is_mixed_ = false;     // a transaction has, or had, running statements
+  int writes_ = 0;            // number of statements that have written
 };
 
 // ---- hostile files ------------------------------------------------------------------------------
 
-// The checkpoint is the end of the file, which begins with that of the first half.
+// Queries the file; then queries a file whose checkpoint is at first the end of its first part, and
+// later the end of the whole.
 void use_hostile(std::string_view file) {
   Random random(file.size());
   const auto questions = [&](World& world, int count) {

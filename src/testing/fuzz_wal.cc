@@ -50,13 +50,13 @@ void check_report(const wal::Report& report, const Content& content) {
   require(!report.text().empty(), "a report without a text");
 }
 
-// What is good stays, and nothing stands behind it.
+// Requires that a recovery keeps all valid entries, and leaves none after them.
 void check_recovery(std::string_view input, Content content, wal::Tail tail) {
   Memory_File file;
   try {
     const wal::Report report = wal::recover(fill(file, input), tail);
     check_report(report, content);
-    // There, zeros are empty entries, but not where only they are left.
+    // In this format, zeros are empty entries, except where nothing else follows.
     if (report.format == wal::Format::cwal)
       while (!content.entries.empty() && content.entries.back().empty()) content.entries.pop_back();
   } catch (const Corruption_Error&) {
@@ -69,14 +69,14 @@ void check_recovery(std::string_view input, Content content, wal::Tail tail) {
   require(after.end.stop == Stop::clean, "no clean end after a recovery");
   const wal::Report report = wal::examine(file);
   require(report.later_entries == 0, "good entries behind the end after a recovery");
-  // A file that was cut in its header gets its size again.
+  // A file that was truncated inside its header is extended to the size of the header.
   const auto end = static_cast<std::size_t>(report.end.position.offset);
   if (tail == wal::Tail::zero)
     require(file.get_data().size() == std::max(input.size(), end),
             "a recovery with zeros has another size");
 }
 
-// A writer refuses the file, or goes on behind what is good.
+// Requires that a writer refuses the file, or appends after the valid entries.
 void check_writer(std::string_view input, Content content, Offset preallocate, bool rotates) {
   Memory_File file;
   fill(file, input);
@@ -119,13 +119,13 @@ void fuzz_wal(std::string_view input) {
   Content content;
   try {
     content = content_of(file);
-  } catch (const Corruption_Error&) {  // no header is good
+  } catch (const Corruption_Error&) {  // no header is valid
     check_writer(input, {}, 0, false);
     return;
   }
   try {
     check_report(wal::examine(file), content);
-  } catch (const Corruption_Error&) {  // too much that looks like entries
+  } catch (const Corruption_Error&) {  // too many bytes that look like entries
   }
   check_seeks(file);
   check_recovery(input, content, wal::Tail::truncate);

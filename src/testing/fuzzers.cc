@@ -27,8 +27,9 @@ std::string_view bytes_of(const Memory_File& file) {
 
 // ---- header -------------------------------------------------------------------------------------
 
-// The rule by which a reader selects the checkpoint, once more: as the description of the format
-// has it, step by step. No word is INT64_MIN, which no size can be.
+// An independent implementation of the rule by which a reader selects the checkpoint, step by step
+// as in the description of the format. Requires that no word is INT64_MIN, which is not the
+// negative of any size.
 Checkpoints selected(const Checkpoint_Words& c, Offset size) {
   Checkpoints result;
   for (int i = 0; i < 2; ++i) {
@@ -48,8 +49,8 @@ Checkpoints selected(const Checkpoint_Words& c, Offset size) {
   return result;
 }
 
-// Whether the words claim bytes that the file has not: a hard checkpoint beyond its end, or a soft
-// one where the file would be empty; or there is none, and the file has entries.
+// True if the words claim bytes that the file does not have: a hard checkpoint past its end, or a
+// soft one if the journal would be empty; or if there is no checkpoint, and the file has entries.
 bool claims_too_much(const Checkpoint_Words& c, Offset size, Offset checkpoint) {
   bool has_checkpoint = false;
   bool has_missing = false;
@@ -63,11 +64,11 @@ bool claims_too_much(const Checkpoint_Words& c, Offset size, Offset checkpoint) 
   return checkpoint == journal_start && (has_checkpoint ? has_missing : size > journal_start);
 }
 
-// Entries of one byte, so that every checkpoint is between two.
+// Entries of one byte, so that every position is between two entries.
 constexpr std::size_t header_test_size = 300;
 std::string journal_of_marks() { return std::string(header_test_size, '\x0e'); }
 
-// Words that mean more than positions: their slot has a proof.
+// True if a slot has a seal (a hash of the entries) in place of a position.
 bool has_seal(const Checkpoint_Words& words) {
   const auto is_seal = [](std::int64_t word) { return word >= std::int64_t{1} << 62; };
   return is_seal(words[1]) || is_seal(words[3]);
@@ -102,7 +103,7 @@ void check_selection(std::string_view file) {
 
 constexpr index_t max_record_id = 1000;
 
-// What joedb_logdump prints.
+// Returns the output of joedb_logdump.
 std::string history_of(std::string_view file) {
   Readonly_Memory_File memory(file);
   Readonly_Journal journal(memory);
@@ -113,8 +114,8 @@ std::string history_of(std::string_view file) {
   return out.str();
 }
 
-// No command stands for a table that was dropped, and is still referred to, nor for a custom entry
-// whose name is no word.
+// False if no commands exist for the content: it has a reference to a dropped table, or a custom
+// entry whose name is not a word.
 bool is_printable(const std::string& commands) {
   return commands.find("__unknown_table__") == commands.npos &&
          commands.find("# custom ") == commands.npos;
@@ -130,11 +131,11 @@ std::string seen_after(const std::string& commands, See see) {
   return result;
 }
 
-// A strict line that fails changes nothing.
+// Requires that a line that fails changes nothing, except in classic mode.
 void run_commands(std::string_view commands, Writable_Database& database, bool is_classic) {
   Command_Options options{.max_record_id = max_record_id, .now = [] { return std::int64_t{1}; }};
   Command_Loop loop({.is_classic = is_classic}, [] { return std::string(); });
-  // No read_blob, which writes files.
+  // Not read_blob, which writes files.
   add_journal_commands(loop, database, options);
   add_display_commands(loop, database.get_database());
   add_data_commands(loop, database, options);
@@ -204,7 +205,7 @@ static void fuzz_commands(std::string_view input, bool is_classic) {
     run_commands(input, database, is_classic);
     try {
       database.soft_checkpoint();
-    } catch (const Data_Error&) {  // too many rows for so few bytes
+    } catch (const Data_Error&) {  // too many rows for the size of the journal
       return;
     }
     content = text_of(database.get_database());

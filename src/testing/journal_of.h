@@ -11,7 +11,7 @@
 
 namespace joedb::testing {
 
-// A journal in memory that holds these entries, whatever they are.
+// A journal in memory with the given entries, valid or not.
 class Journal_Of {
  public:
   explicit Journal_Of(const std::vector<Any_Entry>& entries)
@@ -20,7 +20,7 @@ class Journal_Of {
   const Abstract_File& file() const { return file_; }
   Readonly_Journal& journal() { return journal_; }
 
-  // What the entries make of an empty database.
+  // Returns a database to which the entries were applied.
   Database database();
 
  private:

@@ -12,7 +12,7 @@
 
 namespace joedb::testing {
 
-// Keeps what destructors report, and keeps it off the terminal, while it lives.
+// Collects the warnings of destructors while it exists, and keeps them off the terminal.
 class Destructor_Warnings : private Logger {
  public:
   Destructor_Warnings() { Destructor_Logger::set_logger(this); }
@@ -31,7 +31,7 @@ class Destructor_Warnings : private Logger {
 // Appends any entry to a journal.
 void append_any(Writable_Journal& journal, const Any_Entry& entry);
 
-// A process that has the journal on a disk open for writing, and writes one word a time: as a
+// A process that has the journal on a disk open for writing. It writes one word at a time: as a
 // comment, of two bytes and the word.
 class Journal_Process {
  public:
@@ -48,7 +48,7 @@ class Journal_Process {
   void replay() { journal_.replay(Ignore_Entries()); }
   void append(std::string_view word) { journal_.append(Comment{word}); }
 
-  // A transaction of a shared file.
+  // Begin and end a transaction on a shared file.
   void begin() {
     journal_.lock_pull();
     replay();
@@ -61,11 +61,11 @@ class Journal_Process {
   Writable_Journal journal_;
 };
 
-// The words up to the checkpoint of a file, each followed by a space; other entries are left out.
-// Throws what a reader throws.
+// Returns the words before the checkpoint of a file, each followed by a space; other entries are
+// left out. Throws what a reader throws.
 std::string words_in(std::string_view file, Recovery recovery = Recovery::none);
 
-// The last hard checkpoint in a file.
+// Returns the last hard checkpoint in a file.
 Offset hard_checkpoint_in(std::string_view file);
 
 }  // namespace joedb::testing

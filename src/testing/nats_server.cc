@@ -92,8 +92,8 @@ class Socket {
   const int fd_;
 };
 
-// A port that nobody listens on, below those that the system gives to connections: a node that is
-// started again must find its port free, and the others have it in their files.
+// Returns a free port below those that the system gives to connections: a node that is started
+// again must find its port free, because it is in the configuration of the other nodes.
 int free_port() {
   static std::random_device random;
   static std::set<int> used;
@@ -221,7 +221,7 @@ void Nats_Servers::start(std::size_t node) {
   const int process = ::fork();
   if (process < 0) throw std::runtime_error("cannot start a process");
   if (process == 0) {
-    // Nothing but system calls: other threads may have held locks.
+    // Only system calls: other threads may have held locks at the fork().
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     const int fd = ::open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

@@ -20,21 +20,22 @@ struct Nats_Program {
   bool is_at_least(int major_version, int minor_version) const {
     return major != major_version ? major > major_version : minor >= minor_version;
   }
-  // The first of these that can be run: that of the environment variable JOEDB_NATS_SERVER,
-  // build/nats/nats-server of the sources (scripts/nats_server.py), nats-server in the PATH.
+  // Returns the first of these that can be run: the program of the environment variable
+  // JOEDB_NATS_SERVER, build/nats/nats-server of the sources (scripts/nats_server.py), nats-server
+  // in the PATH. Returns nullopt if there is none.
   static std::optional<Nats_Program> find();
 };
 
-// Servers with JetStream: one alone, or a cluster. They listen on this machine only, keep what they
-// have in a temporary directory, and end with this object, or with this process.
+// Servers with JetStream: a single one, or a cluster. They listen on this machine only, keep their
+// data in a temporary directory, and end with this object or with this process.
 class Nats_Servers {
  public:
   struct Options {
     std::size_t size = 1;
-    bool syncs_always = true;       // before 2.10, there is no such option
-    std::string more_options = {};  // for the file of options of each
+    bool syncs_always = true;       // no effect before 2.10, which has no such option
+    std::string more_options = {};  // appended to the configuration file of each server
   };
-  // Waits until they take connections; they may not have chosen a leader yet.
+  // Waits until the servers accept connections. They may not have elected a leader yet.
   Nats_Servers(const Nats_Program& program, const Options& options);
   ~Nats_Servers();
   Nats_Servers(const Nats_Servers&) = delete;
@@ -49,15 +50,15 @@ class Nats_Servers {
 
   std::string name(std::size_t node) const;
   std::size_t index(std::string_view name) const;
-  // The directory where a node keeps the blocks of messages of a stream (N.blk).
+  // The directory in which a node keeps the blocks of messages of a stream (N.blk).
   std::string blocks(std::size_t node, std::string_view stream) const;
   std::string log(std::size_t node) const;
 
-  void kill(std::size_t node);  // as kill -9 does
-  void end(std::size_t node);   // as an administrator does: it writes what it knows to its files
-  void stop(std::size_t node);  // it hangs, until
+  void kill(std::size_t node);  // like kill -9
+  void end(std::size_t node);   // SIGTERM: the node saves its state and exits
+  void stop(std::size_t node);  // SIGSTOP: the node hangs, until resume()
   void resume(std::size_t node);
-  // After kill() or end(): with the same ports and files.
+  // After kill() or end(): starts the node again, with the same ports and files.
   void start(std::size_t node);
 
  private:

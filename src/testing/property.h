@@ -12,7 +12,7 @@
 namespace joedb::testing {
 
 // Checks a RapidCheck property in the running test, with the same random cases in every run.
-// JOEDB_TEST_SEED=N gives other ones.
+// JOEDB_TEST_SEED=N selects other cases.
 template <class Testable>
 void expect_property(Testable&& testable, int cases = 100) {
   rc::detail::TestParams parameters;

@@ -9,7 +9,7 @@
 
 namespace joedb::testing {
 
-// Time that passes when the test says so, and when somebody sleeps. Random numbers count from 1.
+// A system whose time advances only by advance() and sleep(). Random numbers count up from 1.
 class Simulated_System : public System {
  public:
   // Called after each sleep.
@@ -23,7 +23,7 @@ class Simulated_System : public System {
     advance(duration);
     if (on_sleep) on_sleep();
   }
-  // Looks again and again whether the time has come: the callers do so after each return.
+  // Returns when notified, or after 1 ms of real time: callers check the time after each return.
   void wait_until(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
                   Time) override {
     condition.wait_for(lock, std::chrono::milliseconds(1));

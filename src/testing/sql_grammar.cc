@@ -6,7 +6,7 @@ namespace joedb::testing {
 
 namespace {
 
-// Behind a table of the present, and of the past.
+// The marks after a table of the present, and of the past.
 constexpr char present_mark = '\x01', past_mark = '\x02';
 
 bool is_small(Type_Code code) {
@@ -76,7 +76,7 @@ std::string Sql_Grammar::from(const Source& source) {
   return result + " AS " + source.alias;
 }
 
-// Often the one before: so conditions, groups and orders have columns in common.
+// Often returns the previous column, so that conditions, groups and orders have columns in common.
 std::string Sql_Grammar::column_name(const Sql_Table& table) {
   if (recent_table_ == &table && choices_.one_in(3)) return recent_column_;
   const std::size_t what = choices_.below(table.fields.size() + 1);
@@ -92,7 +92,7 @@ std::string Sql_Grammar::columns(const std::vector<Source>& sources, std::size_t
   return result;
 }
 
-// A column whose sum does not overflow, and is not rounded.
+// Returns a column whose sum does not overflow, and is not rounded.
 std::string Sql_Grammar::small(const Source& source) {
   for (const Sql_Table::Field& field : source.table->fields)
     if (is_small(field.type.code)) return source.alias + "." + sql_name(field.name);
@@ -215,7 +215,7 @@ std::string Sql_Grammar::where(const std::vector<Source>& sources) {
   return choices_.one_in(6) ? "" : " WHERE " + condition(sources, 2);
 }
 
-// Tables that are joined along references, by equal values, or by what comes.
+// Joins tables along references, by equal values, or by any condition.
 std::string Sql_Grammar::join(std::vector<Source>& sources) {
   const bool had_moments = has_moments_;
   const bool has_right = choices_.one_in(4);
@@ -240,7 +240,7 @@ std::string Sql_Grammar::join(std::vector<Source>& sources) {
     } else {
       on = condition({left, right}, 1);
     }
-    // SQLite 3.40 loses matches of a table-valued function there.
+    // SQLite 3.40 loses matches of a table-valued function in a RIGHT JOIN.
     has_moments_ = had_moments && kind != " RIGHT JOIN ";
     sql += kind + from(right) + " ON " + on;
     has_moments_ = had_moments;
@@ -250,7 +250,7 @@ std::string Sql_Grammar::join(std::vector<Source>& sources) {
 }
 
 std::string Sql_Grammar::order(const Source& source) {
-  // As an index has it, or any.
+  // The same direction for all columns, as in an index, or any directions.
   const std::string same = choices_.word({"", " DESC", "?"});
   const auto direction = [&](const std::vector<const char*>& others) {
     return same == "?" ? choices_.word(others) : same;
@@ -277,7 +277,7 @@ std::string Sql_Grammar::grouped() {
   return sql;
 }
 
-// Along references, or up to a number.
+// Follows a column as if it were a reference, in at most four steps.
 std::string Sql_Grammar::recursive() {
   const Source a = any_source("a"), b = any_source("b");
   const std::string start = select(a, "a.__id, 0");

@@ -11,12 +11,12 @@
 
 namespace joedb::testing {
 
-// Bytes, as choices. After the last byte, the first possibility is chosen.
+// A sequence of choices made by bytes. After the last byte, each choice is the first possibility.
 class Choices {
  public:
   explicit Choices(std::string_view bytes) : bytes_(bytes) {}
 
-  // 0 … limit - 1; limit is at most 256.
+  // Returns a number in [0, limit). Requires that limit is at most 256.
   std::size_t below(std::size_t limit) {
     return place_ < bytes_.size() ? static_cast<unsigned char>(bytes_[place_++]) % limit : 0;
   }
@@ -42,29 +42,30 @@ struct Sql_Table {
   std::vector<Field> fields;
 };
 
-// Texts that are hard to compare: with zero bytes, like numbers, in no encoding.
+// Texts that are hard to compare: with zero bytes, like numbers, or invalid in any encoding.
 const std::vector<std::string>& hard_texts();
 
-// A SELECT whose rows do not depend on how they are found.
+// A SELECT whose rows do not depend on the query plan.
 struct Sql_Question {
-  std::string text;  // `at` shows it
+  std::string text;  // with marks that at() replaces
   bool is_ordered;
 
-  // With what stands behind tables of the present, and of the past.
+  // Returns the text with `present` after tables marked as of the present, and `past` after tables
+  // marked as of the past.
   std::string at(std::string_view present, std::string_view past) const;
 };
 
-// Makes statements of choices. Tables have the columns of their fields, and `__id`.
+// Builds statements from choices. Tables have the columns of their fields, and `__id`.
 class Sql_Grammar {
  public:
-  // There is at least one table. Without moments, all of a question is of the present.
+  // Requires at least one table. Without moments, questions are only about the present.
   Sql_Grammar(Choices& choices, const std::vector<Sql_Table>& tables, bool has_moments)
       : choices_(choices), tables_(tables), has_moments_(has_moments) {}
 
   Sql_Question question();
   // A statement that writes, or that begins or ends a transaction.
   std::string change();
-  // CREATE VIRTUAL TABLE with this name, as people might misunderstand it.
+  // Returns a CREATE VIRTUAL TABLE with this name, possibly with mistakes of users.
   std::string creation(const std::string& name, const std::vector<std::string>& files);
 
  private:

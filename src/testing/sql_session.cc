@@ -50,7 +50,7 @@ std::vector<std::string> Sql_Session::rows(std::string_view sql) {
     sqlite3_stmt* statement = nullptr;
     int code =
         sqlite3_prepare_v2(connection_, rest, static_cast<int>(end - rest), &statement, &rest);
-    if (code == SQLITE_OK && statement == nullptr) break;  // spaces
+    if (code == SQLITE_OK && statement == nullptr) break;  // only spaces are left
     result.clear();
     while (code == SQLITE_OK || code == SQLITE_ROW) {
       code = sqlite3_step(statement);

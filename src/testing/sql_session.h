@@ -10,7 +10,7 @@
 
 namespace joedb::testing {
 
-// A connection of SQLite, in memory, that knows joedb.
+// An in-memory connection of SQLite with the joedb module.
 class Sql_Session {
  public:
   explicit Sql_Session(File_Opener opener = {});
@@ -20,13 +20,13 @@ class Sql_Session {
 
   sqlite3* connection() const { return connection_; }
 
-  // The rows of the last statement, each with its values by type: `1|'text'|2.5|x'00'|NULL`. Throws
-  // Exception with the message of SQLite.
+  // Returns the rows of the last statement, each with its values by type:
+  // `1|'text'|2.5|x'00'|NULL`. Throws Exception with the message of SQLite.
   std::vector<std::string> rows(std::string_view sql);
-  // The rows, one on a line; or "error: MESSAGE".
+  // Returns the rows, one on each line, or "error: MESSAGE".
   std::string run(std::string_view sql);
 
-  // One value as rows() shows it.
+  // Returns one value as rows() shows it.
   static std::string shown(sqlite3_stmt* statement, int column);
 
  private:

@@ -12,7 +12,7 @@
 
 namespace joedb::testing {
 
-// A new and empty directory of this test alone; it disappears with the object.
+// A new, empty directory for one test. The destructor removes it.
 class Temporary_Directory {
  public:
   Temporary_Directory() : path_(std::filesystem::temp_directory_path() / "joedb_test_XXXXXX") {
@@ -28,7 +28,7 @@ class Temporary_Directory {
 
   const std::string& path() const { return path_; }
 
-  // The path of a file in it.
+  // Returns the path of a file in the directory.
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
 
   // Writes a file and returns its path.
