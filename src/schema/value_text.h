@@ -12,9 +12,9 @@ namespace joedb::inline v1 {
 // Values as text, in the format of joedbi. Line_Reader reads back the same value, to the last bit
 // of a float.
 
-// Appends a text in double quotes: " and \ are preceded by \, control characters and bytes that are
-// not UTF-8 become \ and three octal digits, and the second of two question marks is preceded by \
-// (?? used to begin a trigraph in C). Other UTF-8 text is unchanged.
+// Appends a text in double quotes. A backslash precedes ", itself, and the second of two question
+// marks (?? used to begin a trigraph in C). Control characters and bytes that are not UTF-8 become
+// a backslash and three octal digits. Other UTF-8 text is unchanged.
 void append_quoted(std::string& out, std::string_view text);
 
 // Appends one byte as a backslash and three octal digits.
