@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* joedb for programs in C, and in every language that can call C: any database, without a compiled
+/* joedb for C, and for every language that can call C. Opens any database, without a compiled
  * schema. The library is libjoedb_c.so.
  *
  *     joedb_db* db = NULL;
@@ -18,18 +18,22 @@
  *       fprintf(stderr, "%s\n", joedb_error_text());
  *     joedb_close(db);
  *
- * This interface is stable: a program that was compiled with this header works with the library of
- * every later version with the same JOEDB_C_VERSION_MAJOR. joedb_options has its size in front, so
- * that it can grow; joedb_value never does.
+ * This interface is stable: a program compiled with this header works with the library of every
+ * later version that has the same JOEDB_C_VERSION_MAJOR. joedb_options begins with its size, so
+ * that it can grow; joedb_value never grows.
  *
- * Functions return a code, 0 if all is well; then the results are in what the last arguments point
- * to, which may be null where nothing is said of it. Otherwise nothing has changed, unless the
- * function, or "transactions" below, says so; results are as before, and joedb_error_text() says
- * what has gone wrong.
+ * Functions return a code. JOEDB_OK (0) is success: the results are then stored through the last
+ * arguments, such as `out`. These may be null if the result is not wanted, except in joedb_open,
+ * joedb_at, joedb_get, joedb_read_blob and joedb_export_arrow. Any other code is a failure: results
+ * are not stored, joedb_error_text() describes the error, and nothing has changed unless the
+ * function, or "transactions" below, says otherwise.
  *
- * Texts that are given end with a zero byte, where no size stands beside them; they are UTF-8. A
- * database is used by one thread at a time. After a fork, the child may not touch what its parent
- * has opened, not even close it. */
+ * Text arguments are UTF-8, and end with a zero byte unless their size is passed. Arguments are
+ * copied, except interrupt_argument: their memory may be reused after the call.
+ *
+ * Only one thread at a time may use a database; it need not be the same thread for all calls of a
+ * transaction. After a fork, the child must not use the databases that its parent opened, not even
+ * to close them. */
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,9 +46,9 @@ extern "C" {
 #define JOEDB_C_API __attribute__((visibility("default")))
 #endif
 
-/* The version of the library, "MAJOR.MINOR.PATCH". */
+/* Returns the version of the library, "MAJOR.MINOR.PATCH". */
 JOEDB_C_API const char* joedb_version(void);
-/* 256 * JOEDB_C_VERSION_MAJOR + JOEDB_C_VERSION_MINOR of the library. */
+/* Returns 256 * JOEDB_C_VERSION_MAJOR + JOEDB_C_VERSION_MINOR of the library. */
 JOEDB_C_API int joedb_c_version(void);
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -52,103 +56,120 @@ JOEDB_C_API int joedb_c_version(void);
 typedef int32_t joedb_code;
 enum {
   JOEDB_OK = 0,
-  JOEDB_ERROR = 1,  /* anything without a code of its own */
-  JOEDB_MISUSE = 2, /* a null pointer where none is allowed, an unknown number */
+  JOEDB_ERROR = 1,  /* any error without a code of its own */
+  JOEDB_MISUSE = 2, /* an argument is null, or an unknown number or flag */
   JOEDB_NO_MEMORY = 3,
-  JOEDB_IO = 4,        /* a system call has failed: errno is what it was */
-  JOEDB_DISK_FULL = 5, /* what was written before is there; open the file again */
-  JOEDB_NO_FILE = 6,   /* there is no such file */
-  JOEDB_FILE_EXISTS = 7,
-  JOEDB_LOCKED = 8,         /* somebody else is writing the file, alone, or for too long */
-  JOEDB_WRITE_DISABLED = 9, /* a write has failed before; open the file again */
-  JOEDB_CORRUPT = 10,       /* the bytes of the file are not what they should be */
-  JOEDB_UNFINISHED = 11,    /* a program was killed in a transaction: see joedb_options.recovery */
-  JOEDB_DATA = 12,          /* what does not fit the content: no such table, field or record */
-  JOEDB_CONNECTION_LOST = 13, /* the server cannot be reached */
-  JOEDB_REFUSED = 14,         /* the server refuses */
-  JOEDB_DIVERGED = 15,        /* the file is no copy of what the server has */
-  JOEDB_INTERRUPTED = 16      /* joedb_options.interrupt has returned something but 0 */
+  JOEDB_IO = 4,               /* a system call failed; errno is set */
+  JOEDB_DISK_FULL = 5,        /* earlier writes are kept; free space, and open the file again */
+  JOEDB_NO_FILE = 6,          /* the file does not exist */
+  JOEDB_FILE_EXISTS = 7,      /* the file exists already */
+  JOEDB_LOCKED = 8,           /* another program writes the file, or the wait timed out */
+  JOEDB_WRITE_DISABLED = 9,   /* an earlier write or rollback failed; open the file again */
+  JOEDB_CORRUPT = 10,         /* the file is damaged, or is not a joedb file */
+  JOEDB_UNFINISHED = 11,      /* a writer was killed in a transaction: see joedb_options.recovery */
+  JOEDB_DATA = 12,            /* no such table, field or record; an invalid name or value */
+  JOEDB_CONNECTION_LOST = 13, /* the server cannot be reached, or the connection broke */
+  JOEDB_REFUSED = 14,         /* the server refuses the request */
+  JOEDB_DIVERGED = 15,        /* the file is not a copy of the server's database */
+  JOEDB_INTERRUPTED = 16      /* joedb_options.interrupt returned a value other than 0 */
 };
 
-/* Of the last function of this thread that has returned a code but 0. Valid until the next one. */
+/* Returns the text of the last failure in this thread, truncated to 1023 bytes; empty if there was
+ * none. Valid until the next failure in this thread. Success does not clear it. */
 JOEDB_C_API const char* joedb_error_text(void);
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
 typedef struct joedb_db joedb_db;
 
-/* joedb_options.mode. For a database in memory, all but JOEDB_READ are the same. */
+/* joedb_options.mode. For a database in memory, JOEDB_READ is an error and the others are the same.
+ * A file with an exclusive writer can still be opened with JOEDB_READ. */
 enum {
-  JOEDB_WRITE_OR_NEW = 0, /* alone; the file is made if it is not there */
-  JOEDB_WRITE = 1,        /* alone; the file must be there */
-  JOEDB_NEW = 2,          /* the file must not be there */
-  JOEDB_SHARED = 3,       /* several programs write, one transaction at a time */
-  JOEDB_READ = 4          /* others may write; joedb_pull reads it */
+  JOEDB_WRITE_OR_NEW = 0, /* exclusive writer; creates the file if it does not exist */
+  JOEDB_WRITE = 1,        /* exclusive writer; the file must exist */
+  JOEDB_NEW = 2,          /* exclusive writer; the file must not exist */
+  JOEDB_SHARED = 3,       /* one of several writers; creates the file if it does not exist */
+  JOEDB_READ = 4          /* reader; joedb_pull reads what others have written since */
 };
 
-/* joedb_options.recovery */
+/* joedb_options.recovery: how a writer treats bytes after the checkpoint, left by a program that
+ * was killed in a transaction. JOEDB_READ ignores these bytes. */
 enum {
-  JOEDB_RECOVERY_DEFAULT = 0,  /* keep for a shared file, otherwise none */
-  JOEDB_RECOVERY_NONE = 1,     /* a file that goes on behind its checkpoint is not opened */
-  JOEDB_RECOVERY_KEEP = 2,     /* these bytes go to a file of their own, FILE.tail-POSITION */
-  JOEDB_RECOVERY_OVERWRITE = 3 /* they are dropped */
+  JOEDB_RECOVERY_DEFAULT = 0,  /* KEEP for JOEDB_SHARED or with a server, otherwise NONE */
+  JOEDB_RECOVERY_NONE = 1,     /* refuses the file with JOEDB_UNFINISHED */
+  JOEDB_RECOVERY_KEEP = 2,     /* moves them to a new file, FILE.tail-POSITION */
+  JOEDB_RECOVERY_OVERWRITE = 3 /* deletes them */
 };
 
-/* Zeros are the default values. */
+/* Zero is the default of every member but `size`. */
 typedef struct joedb_options {
   size_t size; /* sizeof(joedb_options) */
   int32_t mode;
   int32_t recovery;
-  int32_t is_hard;           /* transactions survive power cuts, not only the end of the program */
-  int32_t has_no_timestamps; /* transactions have no time, unless they say why they are made */
-  double timeout;            /* seconds to wait for others who write a shared file; 0: for ever */
-  /* Called every few milliseconds while it waits for the lock of a shared file, in joedb_pull, and
-   * between attempts to reach a server; 0: it goes on. It may not use this database. While a server
-   * is silent, though it is connected, nothing is called. */
+  int32_t is_hard;           /* commits survive a power cut, not only a crash of the program */
+  int32_t has_no_timestamps; /* commits record no time, except those with `why` or `author` */
+  double timeout;            /* seconds to wait for the lock of a shared file, 0: no limit */
+  /* Called every few milliseconds during a wait for the lock of a shared file, in joedb_pull, and
+   * between attempts to reach a server. A result other than 0 ends the wait: the function that
+   * waits fails with JOEDB_INTERRUPTED. Not called during a wait for the answer of a connected
+   * server. It must not use this database: such calls fail with JOEDB_MISUSE. */
   int (*interrupt)(void*);
   void* interrupt_argument;
-  /* joedb://HOST/DATABASE, or the path of a socket: the file is a copy. If the connection is lost,
-   * it is made again and again, until `interrupt` ends that. */
+  /* joedb://HOST/DATABASE, or the path of a socket: the file becomes a copy of the server's
+   * database. Not with JOEDB_READ. A lost connection is retried until `interrupt` ends that. */
   const char* server;
-  const char* authority_file; /* whose certificates of servers are accepted */
-  const char* token_file;     /* who this client is */
+  const char* authority_file; /* PEM certificates of accepted authorities; default: the system's */
+  const char* token_file;     /* credentials of this client: one line, NAME:TOKEN */
 } joedb_options;
 
-/* ":memory:" is a new database in memory. `options` may be null. Close it with joedb_close. */
+/* Opens a file, or a new database in memory if `path` is ":memory:". `options` may be null; if not,
+ * its `size` must be set. The caller closes the result with joedb_close. */
 JOEDB_C_API joedb_code joedb_open(const char* path, const joedb_options* options, joedb_db** out);
-/* Ends a transaction without its changes. Null is possible. Arrow streams stay. */
+/* Rolls back an open transaction, makes committed changes survive a power cut, and frees `db`,
+ * which may be null. Errors are only logged, to standard error. Arrow streams stay valid. */
 JOEDB_C_API void joedb_close(joedb_db* db);
 
-/* The state at a moment, for reading: a position as text, "2026-01-31", "2 hours ago", or the name
- * of a tag. Close it, too; before or after `db`. */
+/* Opens a past state, for reading. `when` is a position as a decimal number, a time in GMT, such as
+ * "2026-01-31", "2026-01-31 12:00" or "2 hours ago", or the name of a tag; any other text is
+ * JOEDB_MISUSE. The caller closes the result with joedb_close, before or after `db`. */
 JOEDB_C_API joedb_code joedb_at(joedb_db* db, const char* when, joedb_db** out);
-/* The position up to which everything counts. */
+/* Returns the position of the checkpoint: the offset in the file up to which data is committed. */
 JOEDB_C_API joedb_code joedb_checkpoint(joedb_db* db, int64_t* out);
-/* Reads what others have written, waiting for it up to so many seconds. The number of bytes. */
+/* Reads what others have written. If there is nothing new, waits for it up to `wait` seconds; 0:
+ * does not wait. Returns the number of bytes read. Fails in a transaction. */
 JOEDB_C_API joedb_code joedb_pull(joedb_db* db, double wait, int64_t* out);
 
-/* ---- transactions: without one, each change is one --------------------------------------------
- */
+/* ---- transactions ---------------------------------------------------------------------------- */
 
-/* `why` and `author` may be null: `joedb log` shows them. */
-JOEDB_C_API joedb_code joedb_begin(joedb_db* db, const char* why, const char* author);
-/* Ends it in any case. If it fails, the changes are taken back; but where the file was written and
- * only the server could not be reached, or the disk not be synced, they stay. So it is with each
- * change that is made without a transaction.
+/* Without joedb_begin, each change is a transaction of its own. Changes fail with JOEDB_ERROR in a
+ * database opened with JOEDB_READ or by joedb_at.
  *
- * If a change of several values, or an import, fails in the middle for want of memory or by the
- * disk, and the transaction has changed tables or fields before, or imported, then only
- * joedb_rollback is left: joedb_commit fails, and takes everything back. */
+ * If a rollback fails, no later transaction can begin: joedb_begin, and changes without it, fail
+ * with JOEDB_WRITE_DISABLED. If the tables in memory then differ from the file, every function that
+ * takes this database fails with that code, except joedb_close. */
+
+/* Begins a transaction. With JOEDB_SHARED or a server, waits for the lock and reads what others
+ * have written. `joedb log` shows `why` and `author`, which may be null. Fails in a
+ * transaction. */
+JOEDB_C_API joedb_code joedb_begin(joedb_db* db, const char* why, const char* author);
+/* Commits and ends the transaction. If it fails, the transaction is ended, too, and its changes are
+ * rolled back; but they stay if they were written to the file and only the server could not be
+ * reached or the disk could not be synced. The same holds for each change without a transaction.
+ *
+ * An import can fail in the middle, for lack of memory or by a disk error; so can a change of
+ * several values in a transaction that has already changed tables or fields, or imported. Then only
+ * joedb_rollback is left: joedb_commit fails, and rolls everything back. */
 JOEDB_C_API joedb_code joedb_commit(joedb_db* db);
-/* Ends it in any case: if it fails, nothing can be written any more. */
+/* Undoes the changes of the transaction, and ends it, even if it fails. After a failure, nothing
+ * more can be written: close the database and open it again. */
 JOEDB_C_API joedb_code joedb_rollback(joedb_db* db);
-/* What was written so far survives a power cut. Not in a transaction. */
+/* Makes all committed changes survive a power cut. Fails in a transaction. */
 JOEDB_C_API joedb_code joedb_hard_checkpoint(joedb_db* db);
 
 /* ---- the schema ------------------------------------------------------------------------------ */
 
-typedef uint16_t joedb_table; /* 1, 2, ... in the order of creation; 0: none */
-typedef uint16_t joedb_field; /* the same, in its table */
+typedef uint16_t joedb_table; /* number of a table: 1, 2, ... in the order of creation; 0: none */
+typedef uint16_t joedb_field; /* number of a field in its table, likewise */
 
 typedef int32_t joedb_type;
 enum {
@@ -163,23 +184,28 @@ enum {
   JOEDB_INT8 = 8,
   JOEDB_INT16 = 9,
   JOEDB_BLOB = 10,
-  JOEDB_BYTES = 11 /* no type of a field: bytes that are given for a blob */
+  JOEDB_BYTES = 11 /* not the type of a field: bytes to store as a new blob */
 };
 
-/* 0 if there is no such table or field. */
+/* Find a table or field by name. If there is none, `out` is 0, and the function succeeds. */
 JOEDB_C_API joedb_code joedb_find_table(joedb_db* db, const char* name, joedb_table* out);
 JOEDB_C_API joedb_code joedb_find_field(joedb_db* db, joedb_table table, const char* name,
                                         joedb_field* out);
-/* The next one that is there; the first behind 0; 0 at the end. */
+/* Return the next table, or field, after the given number; the first one after 0, and 0 after the
+ * last one. Dropped ones are skipped. */
 JOEDB_C_API joedb_code joedb_next_table(joedb_db* db, joedb_table table, joedb_table* out);
 JOEDB_C_API joedb_code joedb_next_field(joedb_db* db, joedb_table table, joedb_field field,
                                         joedb_field* out);
-/* Names are valid until the database changes. `referenced`: of a reference, otherwise 0. */
+/* Names stay valid until the database changes, which includes reading what others have written:
+ * joedb_pull, and transactions of a shared file. `referenced` is the table to which a reference
+ * refers, and 0 for other types. */
 JOEDB_C_API joedb_code joedb_table_name(joedb_db* db, joedb_table table, const char** out);
 JOEDB_C_API joedb_code joedb_describe_field(joedb_db* db, joedb_table table, joedb_field field,
                                             const char** name, joedb_type* type,
                                             joedb_table* referenced);
 
+/* Names are identifiers. A name in use, or an invalid one, is JOEDB_DATA. `referenced` is ignored
+ * unless the type is JOEDB_REFERENCE. Records have the default value in a new field. */
 JOEDB_C_API joedb_code joedb_create_table(joedb_db* db, const char* name, joedb_table* out);
 JOEDB_C_API joedb_code joedb_rename_table(joedb_db* db, joedb_table table, const char* name);
 JOEDB_C_API joedb_code joedb_drop_table(joedb_db* db, joedb_table table);
@@ -195,14 +221,14 @@ typedef struct joedb_value {
   joedb_type type;
   int32_t reserved; /* 0 */
   union {
-    int64_t integer; /* int8 ... int64; boolean, 0 or 1; reference, the id, or -1 for null */
+    int64_t integer; /* int8 ... int64; boolean: 0 or 1; reference: the id, or -1 for null */
     double number;   /* float32, float64 */
     struct {
-      const char* data; /* a string; JOEDB_BYTES */
+      const char* data; /* string, JOEDB_BYTES; may be null if size is 0 */
       size_t size;
     } bytes;
     struct {
-      int64_t position; /* a blob, in the file of this database; 0 for null */
+      int64_t position; /* blob: its place in the file of this database; 0 for null */
       int64_t size;
     } blob;
   } is;
@@ -230,7 +256,7 @@ static inline joedb_value joedb_text(const char* data, size_t size) {
   result.is.bytes.size = size;
   return result;
 }
-/* For a field of type blob: bytes that become a blob of the file. */
+/* For a field of type JOEDB_BLOB: bytes to store as a new blob. */
 static inline joedb_value joedb_bytes(const char* data, size_t size) {
   joedb_value result = joedb_text(data, size);
   result.type = JOEDB_BYTES;
@@ -245,42 +271,55 @@ static inline joedb_value joedb_null_blob(void) {
   return result;
 }
 
-/* Values have the type of their field; JOEDB_DATA if not, or for an integer that does not fit. */
+/* Inserts a record with the given values, and default values in its other fields. Returns its id,
+ * which may be that of a deleted record. A value must have the type of its field (JOEDB_BYTES is
+ * also possible for a blob) and fit it: JOEDB_DATA otherwise. */
 JOEDB_C_API joedb_code joedb_insert(joedb_db* db, joedb_table table, size_t count,
                                     const joedb_field* fields, const joedb_value* values,
                                     int64_t* record);
-/* All fields, or none. */
+/* Sets all of the given fields, or none; joedb_commit describes the exception. Values are as for
+ * joedb_insert. */
 JOEDB_C_API joedb_code joedb_update(joedb_db* db, joedb_table table, int64_t record, size_t count,
                                     const joedb_field* fields, const joedb_value* values);
 JOEDB_C_API joedb_code joedb_delete(joedb_db* db, joedb_table table, int64_t record);
 
+/* Returns the number of records in a table. */
 JOEDB_C_API joedb_code joedb_count(joedb_db* db, joedb_table table, int64_t* out);
-/* The next record, in the order of ids; the first behind -1; -1 at the end. */
+/* Returns the next record after `record`, in the order of ids; the first one after -1, and -1 after
+ * the last one. `record` itself may have been deleted. */
 JOEDB_C_API joedb_code joedb_next(joedb_db* db, joedb_table table, int64_t record, int64_t* out);
-/* A string is valid until the database changes, and a zero byte stands behind it. */
+/* Reads a value. A string is followed by a zero byte, which its size does not count, and stays
+ * valid until the database changes, as names do. */
 JOEDB_C_API joedb_code joedb_get(joedb_db* db, joedb_table table, int64_t record, joedb_field field,
                                  joedb_value* out);
-/* Reads the bytes of a blob that joedb_get has returned into out[0, is.blob.size). */
+/* Reads the bytes of a blob that joedb_get has returned into out[0, is.blob.size). `out` may be
+ * null if the size is 0. */
 JOEDB_C_API joedb_code joedb_read_blob(joedb_db* db, const joedb_value* blob, char* out);
 
 /* ---- Arrow ----------------------------------------------------------------------------------- */
 
-struct ArrowArrayStream; /* of the Arrow C stream interface */
+struct ArrowArrayStream; /* defined by the Arrow C stream interface */
 
+/* IDS: the first column is `__id`. VIEWS: strings are exported as string views. */
 enum { JOEDB_ARROW_IDS = 1, JOEDB_ARROW_VIEWS = 2 };
 
-/* The records of a table as they are now, however late they are read, and also after joedb_close:
- * numbers are not copied. `fields`: null for all. `flags`: a first column `__id`; strings as views.
- * Blobs are exported only where the transaction, if there is one, has not written anything yet. The
- * caller releases the stream. */
+/* Exports the records of a table as they are now: later changes, and joedb_close, do not affect the
+ * stream. Numbers are not copied. If `fields` is null, all fields are exported, and `count` is
+ * ignored. Blobs cannot be exported in a transaction that has written something. The caller
+ * releases the stream. */
 JOEDB_C_API joedb_code joedb_export_arrow(joedb_db* db, joedb_table table, size_t count,
                                           const joedb_field* fields, unsigned flags,
                                           struct ArrowArrayStream* out);
 
+/* NULL_IS_DEFAULT: null becomes the default value; without it, null is an error, except in
+ * references and blobs. IGNORE_UNKNOWN: columns without a field of the same name are skipped;
+ * without it, they are an error. ROUND: numbers are rounded to what a float32 or float64 field can
+ * hold; without it, an inexact one is an error. */
 enum { JOEDB_ARROW_NULL_IS_DEFAULT = 1, JOEDB_ARROW_IGNORE_UNKNOWN = 2, JOEDB_ARROW_ROUND = 4 };
 
-/* Adds a record for each row, by the names of the columns, and releases the stream in any case. All
- * of it is checked before anything is written. */
+/* Adds a record for each row of a stream. Columns go to the fields of the same name. Checks all
+ * rows before it writes the first. Returns the number of rows, and the id of the first new record,
+ * which the others follow; -1 if there are no rows. Releases the stream, even if it fails. */
 JOEDB_C_API joedb_code joedb_import_arrow(joedb_db* db, joedb_table table,
                                           struct ArrowArrayStream* in, unsigned flags,
                                           int64_t* first, int64_t* count);

@@ -72,5 +72,5 @@ __all__ = [
 ]
 
 _methods.add_to(_joedb)
-# What is open then is closed: transactions are rolled back.
+# Closes all databases at exit, and rolls back their transactions.
 _atexit.register(_joedb._close_all)

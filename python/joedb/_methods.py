@@ -53,7 +53,8 @@ def _open(
     hard: bool = False,
     timestamps: bool = True,
 ) -> _joedb.Database:
-    """With unique indexes: the name, the table, its fields, and their ids in a new file."""
+    """Opens a database. `unique` has a tuple for each unique index: its name, its table, the names
+    of its fields, and the ids of table and fields in a new file."""
     authority_file, token_file = os.fspath(authority_file), os.fspath(token_file)
     if any("\0" in text for text in (os.fspath(path), server, authority_file, token_file)):
         raise ValueError("embedded null character")
@@ -101,7 +102,7 @@ def _create_table(
 class Rows(list[tuple[Any, ...]]):
     """What a statement of SQL has found: a list of tuples."""
 
-    #: The names of the columns.
+    #: Names of the columns.
     columns: tuple[str, ...] = ()
 
     def to_arrow(self) -> Any:
@@ -143,7 +144,8 @@ def _changes(
 
 
 def _arrow_column(values: Any) -> Any:
-    """An array. Of floats NaN stays NaN, where Arrow takes those of pandas for missing values."""
+    """Converts a column of floats to an Arrow array in which NaN stays NaN: Arrow would convert the
+    NaN of pandas to null. Returns other columns unchanged."""
     import numpy
     import pyarrow
 
@@ -154,7 +156,7 @@ def _arrow_column(values: Any) -> Any:
 
 
 def _arrow_table(columns: Any) -> Any:
-    """Of a dict of columns, or of a data frame of pandas."""
+    """Converts a dict of columns, or a pandas data frame, to a pyarrow.Table."""
     import pyarrow
 
     if isinstance(columns, dict):
@@ -196,7 +198,7 @@ def _insert_many(
         if ids:
             import pyarrow
 
-            rows = pyarrow.table(rows)  # a stream can be read only once
+            rows = pyarrow.table(rows)  # a stream can be read only once; keep the ids
             if "__id" in rows.column_names:
                 given = rows["__id"].to_pylist()
         new = self._insert_stream(
@@ -209,7 +211,7 @@ def _insert_many(
 
 
 class _Stream:
-    """One use of a stream, for those who take objects."""
+    """Wraps the capsule of a stream, for functions that take an object. Can be read once."""
 
     def __init__(self, capsule: object) -> None:
         self.capsule = capsule

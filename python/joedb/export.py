@@ -82,7 +82,7 @@ def _writer(file: BinaryIO, schema: Any, format: str) -> Any:
 
 @contextlib.contextmanager
 def _new_file(path: str | os.PathLike[str], replace: bool) -> Iterator[BinaryIO]:
-    """A file that has another name until it is complete."""
+    """Opens a file under a temporary name, and renames it when it is complete and on the disk."""
     name = os.path.realpath(path) if replace else os.fspath(path)
     if os.path.lexists(name):
         if not replace:
@@ -91,7 +91,7 @@ def _new_file(path: str | os.PathLike[str], replace: bool) -> Iterator[BinaryIO]
             raise FileExistsError(f"{name}: is no regular file, and cannot be replaced")
     temporary = f"{name}.tmp-{os.getpid()}-{secrets.token_hex(4)}"
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(temporary)  # of a process that was killed
+        os.unlink(temporary)  # left by a killed process
     try:
         old = os.stat(name) if replace and os.path.exists(name) else None
         mode = 0o666 if old is None else 0o600
@@ -113,7 +113,7 @@ def _new_file(path: str | os.PathLike[str], replace: bool) -> Iterator[BinaryIO]
 
 
 def _keep_permissions(descriptor: int, old: os.stat_result) -> None:
-    """Those of the file that is replaced, and its owner where this user may give it away."""
+    """Copies the permissions of the replaced file, and its owner and group if this user may."""
     mode = stat.S_IMODE(old.st_mode)
     try:
         os.fchown(descriptor, old.st_uid, old.st_gid)
@@ -121,7 +121,7 @@ def _keep_permissions(descriptor: int, old: os.stat_result) -> None:
         mode &= 0o777
         try:
             os.fchown(descriptor, -1, old.st_gid)
-        except PermissionError:  # another group gets what all others may do
+        except PermissionError:  # another group gets only the permissions of others
             mode &= ~0o070 | (mode & 0o007) << 3
     os.fchmod(descriptor, mode)
 
@@ -131,7 +131,7 @@ def _rename_to_new(temporary: str, name: str) -> None:
         os.link(temporary, name)
     except FileExistsError:
         raise FileExistsError(f"{name}: exists") from None
-    except OSError:  # a file system without links
+    except OSError:  # the file system has no hard links
         if os.path.lexists(name):
             raise FileExistsError(f"{name}: exists") from None
         os.rename(temporary, name)
@@ -159,7 +159,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _stop(signal_number: int, _frame: types.FrameType | None) -> None:
-    # The terminal may send one, and whoever has started this another one.
+    # The terminal and the parent process may both send a signal: only the first one counts.
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     raise _Stopped(signal_number)
@@ -211,10 +211,11 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str], program: str = "python -m joedb.export") -> int:
-    """Returns the exit code: 0 done, 1 failed, 2 the command line is wrong (by SystemExit)."""
+    """Runs the command. Returns the exit code: 0 success, 1 failure. Raises SystemExit with code 2
+    if the command line is wrong."""
     options = _parse(arguments, program)
     for number in _SIGNALS:
-        if signal.getsignal(number) != signal.SIG_IGN:  # nohup, for example
+        if signal.getsignal(number) != signal.SIG_IGN:  # ignored under nohup
             signal.signal(number, _stop)
     try:
         _run(options)

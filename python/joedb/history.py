@@ -13,14 +13,14 @@ class Change(NamedTuple):
     #: "field_added", "field_renamed", "field_dropped"; or "mark".
     kind: str
     table: str | None
-    #: Of the record; None if it is a change of a table or field.
+    #: The id of the record; None for a change of a table or field.
     id: int | None
-    #: Values by field: of an update those that have changed. References are ids.
+    #: Values by field name; for an update, only the changed ones. References are ids.
     before: dict[str, Any]
     after: dict[str, Any]
-    #: The name of the field, if it is a change of one.
+    #: The name of the field; None unless a field has changed.
     field: str | None
-    #: The name that the table or field had before.
+    #: The old name of a renamed table or field.
     old_name: str | None
 
 
@@ -29,13 +29,13 @@ class Transaction(NamedTuple):
 
     begin: int
     end: int
-    #: In UTC: that of the transaction, else the last one before; None if there is none.
+    #: In UTC. If the transaction has no time, that of the last one before it that has; or None.
     time: datetime.datetime | None
     author: str
     comments: tuple[str, ...]
-    #: False for what follows the last one that has an end.
+    #: False for entries after the end of the last complete transaction.
     is_complete: bool
-    #: None where only the transaction itself was asked for.
+    #: None if only the transaction itself was requested.
     changes: list[Change] | None
 
     @property
@@ -49,7 +49,7 @@ class Version(NamedTuple):
 
     values: dict[str, Any]
     since: Transaction
-    #: None: it is so now.
+    #: The transaction that changed or deleted it; None for the current version.
     until: Transaction | None
 
 
@@ -57,4 +57,4 @@ def _time(seconds: int) -> datetime.datetime | None:
     try:
         return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
     except (OverflowError, ValueError, OSError):
-        return None  # beyond what a datetime can be
+        return None  # out of the range of datetime

@@ -9,7 +9,7 @@ from typing import Any
 from . import _joedb, _methods
 from .errors import SchemaMismatch
 
-#: As Table.fields says it: {"city": {"name": "string", "country": "references country"}}
+#: Table.fields by table name: {"city": {"name": "string", "country": "references country"}}
 Schema = Mapping[str, Mapping[str, str]]
 
 
@@ -51,7 +51,8 @@ def open(
 def _with_ids(
     unique: Mapping[str, tuple[str, Sequence[str]]], changes: Sequence[str]
 ) -> list[tuple[str, str, Sequence[str], int, Sequence[int]]]:
-    """The indexes with the ids that tables and fields get by these changes: they are counted."""
+    """Adds to each index the ids that its table and fields get in a new file: the changes create
+    tables and fields in the order of their ids."""
     tables: dict[str, tuple[int, dict[str, int]]] = {}
     sizes: dict[int, int] = {}
     for change in changes:
@@ -101,7 +102,8 @@ def _listed(different: list[str]) -> str:
 
 
 def _require_no_custom(path: str, changes: Sequence[str]) -> None:
-    """Only the program that has the function of such a line can write it."""
+    """Raises SchemaMismatch if the changes have a `custom` line: only the program that has its
+    function can write it."""
     custom = next((change for change in changes if change.startswith("custom ")), None)
     if custom is not None:
         raise SchemaMismatch(
@@ -115,7 +117,7 @@ def _make_schema(
 ) -> None:
     _require_no_custom(database.name, changes)
     with database.transaction("a new file"):
-        if database.tables:  # somebody else was faster
+        if database.tables:  # another process has created them meanwhile
             return
         for change in changes:
             _apply(database, *change.split(" ", 2))

@@ -62,7 +62,7 @@ nb::object create_table(const Database_Object& self, const std::string& name,
   return make_table(self.session, id);
 }
 
-// The schema of a capsule, which is that of a schema or of a stream.
+// The Arrow schema in a capsule that holds a schema or a stream.
 class Capsule_Schema {
  public:
   explicit Capsule_Schema(nb::handle capsule) {
@@ -86,7 +86,7 @@ class Capsule_Schema {
   const ArrowSchema* schema_ = &own_;
 };
 
-// A table with the columns of an Arrow schema, and more fields.
+// Creates a table with the columns of an Arrow schema, followed by `fields`.
 nb::object create_table_like(const Database_Object& self, const std::string& name,
                              nb::handle capsule, const nb::dict& fields) {
   Shared_Session& session = *self.session;
@@ -100,7 +100,7 @@ nb::object create_table_like(const Database_Object& self, const std::string& nam
   return make_table(self.session, id);
 }
 
-// A position, a time, or the name of a tag.
+// Converts a position, a time, or the name of a tag.
 Moment to_moment(Abstract_File& file, nb::handle when) {
   if (PyLong_Check(when.ptr())) return at(nb::cast<Offset>(when));
   if (nb::hasattr(when, "timestamp"))  // datetime
@@ -184,7 +184,7 @@ Transaction_Object::~Transaction_Object() {
   if (session == nullptr || state != State::begun) return;
   try {
     session->drop_transaction();
-  } catch (const std::exception&) {  // it is closed
+  } catch (const std::exception&) {  // the session is closed
   }
 }
 
@@ -235,7 +235,7 @@ void add_database(nb::module_& module) {
             try {
               end_transaction(self, type.is_none());
             } catch (const Exception&) {
-              if (type.is_none()) throw;  // otherwise the other exception says more
+              if (type.is_none()) throw;  // otherwise the exception of the block is the cause
             }
             return false;
           },
@@ -305,7 +305,7 @@ void add_database(nb::module_& module) {
       .def(
           "pull",
           [](const Database_Object& self, double wait) {
-            // Others may have the session meanwhile.
+            // Waits in parts, so that other threads can use the session between them.
             using Clock = std::chrono::steady_clock;
             constexpr double part = 0.2;
             const Clock::time_point start = Clock::now();

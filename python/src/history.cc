@@ -7,7 +7,7 @@
 #include "objects.h"
 #include "values.h"
 
-// What has changed, from the journal. The classes of the results are in joedb/history.py.
+// The history of changes, read from the journal. joedb/history.py has the classes of the results.
 
 namespace joedb::python {
 
@@ -39,7 +39,7 @@ const char* kind_name(Change::Kind kind) {
   return "";
 }
 
-// The arguments of history.Change, for one record.
+// Makes a history.Change for record number `i` of a change.
 nb::object record_change(const nb::object& make, const Change& change, index_t i,
                          const Abstract_File& file) {
   nb::dict before, after;
@@ -77,7 +77,7 @@ nb::object transaction_object(const nb::module_& module, const Transaction_Info&
                                     nb::tuple(comments), info.is_complete, changes);
 }
 
-// Reads a file of its own, so that nothing disturbs it.
+// Reads the journal through a file of its own, independent of the session.
 class Changes_Iterator {
  public:
   Changes_Iterator(std::shared_ptr<Abstract_File> file, Offset from, Offset to,
@@ -120,7 +120,7 @@ nb::object record_history(const Record_Object& record) {
   for (const Record_Version& version : versions) {
     nb::dict values;
     for (const auto& [field, value] : version.fields) {
-      // Fields that were dropped have no name any more.
+      // A dropped field has lost its name.
       const Field* const known = table.find_field(field);
       const std::string name =
           known != nullptr ? known->name : "dropped field " + std::to_string(field.value());

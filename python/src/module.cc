@@ -8,7 +8,7 @@ namespace joedb::python {
 
 namespace {
 
-// The class of joedb/errors.py, and the attributes of the error.
+// A class of joedb/errors.py, and the attributes of the exception.
 struct Python_Error {
   const char* type;
   nb::dict attributes;
@@ -106,7 +106,7 @@ void set_python_error(const std::exception_ptr& pointer) noexcept {
 
 NB_MODULE(_joedb, module) {
   using namespace joedb::python;
-  // At the end of the program, some objects are still there: joedb._close_all is called before.
+  // Some objects still exist when the program ends; joedb._close_all has closed their sessions.
   nanobind::set_leak_warnings(false);
   nanobind::register_exception_translator(translate);
   module.attr("__version__") = joedb::version;

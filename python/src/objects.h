@@ -6,7 +6,7 @@
 
 #include "session.h"
 
-// The classes of the module, without their functions.
+// The classes of the module, without their methods.
 
 namespace joedb::python {
 
@@ -25,7 +25,7 @@ struct Record_Object {
   Record_Id id;
 };
 
-// Records that were found.
+// A list of records: the result of a search.
 struct Records_Object {
   std::shared_ptr<Shared_Session> session;
   Table_Id table;
@@ -39,40 +39,41 @@ struct Transaction_Object {
                      bool hard)
       : session(std::move(of)), why(std::move(reason)), author(std::move(who)), is_hard(hard) {}
   Transaction_Object(Transaction_Object&& other) = default;
-  // One that was begun and not ended would hold the lock for ever.
+  // Rolls back a transaction that was begun and not ended: it would hold the lock forever.
   ~Transaction_Object();
 
-  std::shared_ptr<Shared_Session> session;  // null where it was moved from
+  std::shared_ptr<Shared_Session> session;  // null after a move
   std::string why;
   std::string author;
   bool is_hard;
   State state = State::made;
-  nb::object outer;  // what outer_transactions() was before
+  nb::object outer;  // value of outer_transactions() before
 };
 
-// Whether objects of the class Record have an attribute of this name that is no field.
+// Returns true if the class Record has an attribute of this name: a field of that name is hidden.
 bool is_attribute_of_records(const nb::object& name);
 
 void add_tables(nb::module_& module);
 void add_database(nb::module_& module);
 void add_history(nb::module_& module);
 
-// The names of the columns, and a list of tuples. Parameters are a sequence, or a dict by name.
-// Throws Sql_Failure, TypeError.
+// Runs a statement, and returns the names of the columns and a list of tuples. `parameters` is a
+// sequence, or a dict by name. Throws Sql_Failure and TypeError.
 nb::object run_sql(Shared_Session& session, const std::string& statement, nb::handle parameters);
 
-// The versions of a record.
+// Returns the versions of a record.
 nb::object record_history(const Record_Object& record);
 
-// A type as Python says it: "int32", "references city", a table, str, int, float, bool, bytes.
-// Throws TypeError, ValueError.
+// Converts the type of a field from Python: "int32", "references city", a table, str, int, float,
+// bool or bytes. Throws TypeError and ValueError.
 Type to_type(Shared_Session& session, nb::handle type);
 
-// What Python sees of an exception of C++ is set as its error.
+// Sets the Python error that corresponds to a C++ exception.
 void set_python_error(const std::exception_ptr& error) noexcept;
 
-// The name of capsules with a stream (the PyCapsule interface of Arrow), and what is in one.
+// Name of a capsule that holds a stream (PyCapsule interface of Arrow).
 inline constexpr char stream_name[] = "arrow_array_stream";
+// Returns the stream in a capsule.
 ArrowArrayStream* stream_of(nb::handle capsule);
 
 nb::object make_table(const std::shared_ptr<Shared_Session>& session, Table_Id id);

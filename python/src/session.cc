@@ -15,11 +15,12 @@ namespace joedb::python {
 
 namespace {
 
-// How often this process has been made by a fork: what was opened before is not its own.
+// Number of forks between the process that loaded this module and this one. Sessions opened before
+// the last fork belong to the parent.
 std::atomic<int> forks = 0;
 [[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { ++forks; });
 
-// Guarded by the lock of the interpreter.
+// Guarded by the GIL. Never destroyed: objects may still exist at the end of the program.
 std::set<Shared_Session*>& sessions() {
   static auto* const set = new std::set<Shared_Session*>;
   return *set;
@@ -55,8 +56,8 @@ void Without_Interpreter::stop_at_end_of_program() {
   while (is_ending && std::this_thread::get_id() != main_thread) pause();
 }
 
-// Other threads do not ask for the lock of the interpreter: at the end of the program, that would
-// end them here.
+// Only the main thread acquires the GIL here: at the end of the program, acquiring it would
+// terminate other threads.
 void check_signals() {
   if (std::this_thread::get_id() != main_thread) return;
   const nb::gil_scoped_acquire acquire;
@@ -75,13 +76,13 @@ PyObject* transactions_variable() {
   return variable;
 }
 
-// None outside of tasks of asyncio. What is not imported has none.
+// Returns the current asyncio task, or None. If asyncio was not imported, there is none.
 nb::object current_task() {
   PyObject* const module = PyDict_GetItemString(PyImport_GetModuleDict(), "asyncio");
   if (module == nullptr) return nb::none();
   const nb::handle asyncio(module);
   if (!nb::hasattr(asyncio, "_get_running_loop") || !nb::hasattr(asyncio, "current_task"))
-    return nb::none();  // it is being imported
+    return nb::none();  // asyncio is being imported
   const nb::object loop = asyncio.attr("_get_running_loop")();
   return loop.is_none() ? nb::none() : nb::object(asyncio.attr("current_task")(loop));
 }
@@ -136,7 +137,7 @@ std::shared_ptr<Shared_Session> Shared_Session::past(Moment moment) {
 }
 
 Shared_Session::Use::Use(Shared_Session& session, bool is_harmless) : session_(session) {
-  // The lock may be that of a thread that is not in this process.
+  // Checked before locking: a thread that exists only in the parent may hold the mutex.
   if (session.forks_ != forks)
     throw Closed(session.name_ +
                  " was opened before this process was made by a fork: open it here");
@@ -179,7 +180,8 @@ Shared_Session::Turn::Turn(Shared_Session& session) {
   if (session.waiting_.empty() || session->is_in_transaction_of_this_thread()) {
     if (session.is_my_turn()) return;
   }
-  // In the middle of something else of this thread: whoever is in a transaction waits for that.
+  // This thread holds an outer Use, for which the thread in the transaction waits: waiting for that
+  // thread would be a deadlock. Session reports the other transaction.
   if (session.uses_ > 1) return;
   for (const nb::handle number : outer_transactions())
     if (session->is_in_transaction() && nb::cast<std::uint64_t>(number) == session.transaction_)
@@ -253,7 +255,7 @@ int Shared_Session::fork_count() { return forks; }
 
 void Shared_Session::close() {
   must_close_ = true;
-  if (uses_ > 1 || session_ == nullptr) return;  // the caller has one
+  if (uses_ > 1 || session_ == nullptr) return;  // an outer Use will close it
   std::exception_ptr error;
   try {
     without_interpreter([&] { session_->close(); });
@@ -275,7 +277,7 @@ void Shared_Session::close_now() noexcept {
 Shared_Session::~Shared_Session() {
   sessions().erase(this);
   if (forks_ != forks) {
-    // The parent goes on with the file, its locks, and what is in the buffers.
+    // The parent process still uses the file, its locks and the buffered bytes.
     static_cast<void>(sql_.release());
     static_cast<void>(session_.release());
     return;
@@ -343,7 +345,7 @@ void Shared_Session::begin(const std::string& why, const std::string& author, bo
     without_interpreter(run);
   else
     run();
-  // Of the transaction before; keep_to_task() says whose this one is.
+  // Values of the previous transaction; keep_to_task() sets those of this one.
   task_.reset();
   transaction_ = 0;
 }
@@ -373,7 +375,7 @@ void Shared_Session::roll_back_after_error() noexcept {
 void Shared_Session::drop_transaction() {
   if (is_closed()) return;
   must_roll_back_ = true;
-  if (!mutex_.try_lock()) return;  // the thread that has it does it
+  if (!mutex_.try_lock()) return;  // the thread that holds it does it
   if (uses_ == 0) drop_now();
   mutex_.unlock();
 }
@@ -383,7 +385,7 @@ void Shared_Session::drop_now() noexcept {
   const Call call(*this);
   try {
     without_interpreter([&] { session_->rollback_of_any_thread(); });
-  } catch (const Exception&) {  // the next one that begins says it
+  } catch (const Exception&) {  // the next begin() throws it
   }
 }
 

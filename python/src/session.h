@@ -14,7 +14,8 @@
 
 #include "session/session.h"
 
-// What the objects of Python stand on. Functions need the lock of the interpreter.
+// The session that all Python objects of a database share. Callers of these functions hold the GIL,
+// unless a comment says otherwise.
 
 namespace joedb::python {
 
@@ -26,13 +27,13 @@ class Closed : public Exception {
   using Exception::Exception;
 };
 
-// SQLite does not do what it was asked for.
+// SQLite rejects a statement, or fails to run it.
 class Sql_Failure : public Exception {
  public:
   using Exception::Exception;
 };
 
-// What sql.cc keeps for a session.
+// Base of the SQLite connection that sql.cc keeps for a session.
 class Sql_Connection {
  public:
   Sql_Connection() = default;
@@ -41,9 +42,9 @@ class Sql_Connection {
   Sql_Connection& operator=(const Sql_Connection&) = delete;
 };
 
-// While it lives, this thread does not have the lock of the interpreter. At the end of the program,
-// other threads than the main one do not get it back: they stay here. (Before Python 3.14, asking
-// for it would end them, and so the program.)
+// Releases the GIL during its lifetime. At the end of the program, threads other than the main one
+// do not get it back: the destructor blocks them forever. (Before Python 3.14, acquiring it would
+// terminate them, and so the program.)
 class Without_Interpreter {
  public:
   Without_Interpreter() : state_(PyEval_SaveThread()) {}
@@ -59,19 +60,20 @@ class Without_Interpreter {
   PyThreadState* const state_;
 };
 
-// Calls f() without the lock of the interpreter.
+// Calls f() without the GIL.
 template <class F>
 decltype(auto) without_interpreter(F f) {
   const Without_Interpreter release;
   return f();
 }
 
-// Throws KeyboardInterrupt, or what another handler of a signal has thrown. Only the main thread
-// has any; needs no lock of the interpreter.
+// Runs pending Python signal handlers, and throws their exception, such as KeyboardInterrupt. No-op
+// in threads other than the main one. The caller need not hold the GIL.
 void check_signals();
 
-// The numbers of the transactions in whose `with` this code runs, by Shared_Session::keep_to_task:
-// a tuple. Tasks and threads of asyncio.to_thread have that of who has started them.
+// A context variable: a tuple of the numbers (Shared_Session::keep_to_task) of the transactions in
+// whose `with` block this code runs. Asyncio tasks, and threads of asyncio.to_thread, inherit it
+// from the code that started them.
 nb::tuple outer_transactions();
 void set_outer_transactions(const nb::tuple& numbers);
 
@@ -80,32 +82,34 @@ struct Field_Info {
   nb::object name;  // interned
   Field_Id id;
   Type type;
-  // Whether a record has another attribute of this name.
+  // True if records have an attribute of this name, such as a method, which hides the field.
   bool is_hidden = false;
 };
 
-// The fields of a table that are there.
+// The fields of a table, without dropped ones.
 struct Table_Info {
   std::vector<Field_Info> fields;
-  // Null if there is none.
+  // Returns null if there is no such field.
   const Field_Info* find(PyObject* name) const;
 };
 
-// An open database. All Python objects of it share one, which outlives them, but may be closed
-// before. One thread at a time, which holds a Use: others wait for it, without the lock of the
-// interpreter.
+// An open database. All its Python objects share one Shared_Session; it lives as long as they do,
+// but may be closed earlier. One thread at a time can use it, by holding a Use: others wait,
+// without the GIL.
 class Shared_Session {
  public:
-  // ValueError for what is no mode, and what the engine throws.
+  // Throws ValueError for an unknown mode or recovery, and what the Session constructor throws.
   static std::shared_ptr<Shared_Session> open(const std::string& path, const std::string& mode,
                                               const std::string& recovery, Session_Options options);
   std::shared_ptr<Shared_Session> past(Moment moment);
   ~Shared_Session();
 
-  // While it lives, the calling thread has the session. Throws Closed.
+  // Gives the calling thread exclusive use of the session during its lifetime. May be nested.
+  // Throws Closed.
   class Use {
    public:
-    // Throws Exception in the middle of a Call of this thread, unless that does no harm.
+    // Throws Exception during a Call of this thread, and what Session::require_intact throws.
+    // `is_harmless` skips both checks.
     explicit Use(Shared_Session& session, bool is_harmless = false);
     ~Use();
     Use(const Use&) = delete;
@@ -115,10 +119,9 @@ class Shared_Session {
     Shared_Session& session_;
   };
 
-  // A Use of who is going to change something: other threads that are in a transaction are waited
-  // for, first come, first served. Throws Lock_Timeout after the timeout of the session; Exception
-  // in another task of asyncio than that of the transaction, and where the thread that is in it
-  // waits for this one.
+  // A Use for changes: waits, in order of arrival, until no other thread is in a transaction.
+  // Throws Lock_Timeout after the timeout of the session, and Exception in an asyncio task other
+  // than that of the transaction, or if the thread in the transaction waits for this one.
   class Turn {
    public:
     explicit Turn(Shared_Session& session);
@@ -130,8 +133,8 @@ class Shared_Session {
     std::optional<Use> use_;
   };
 
-  // A call in whose middle functions of Python may run, such as handlers of signals: they cannot
-  // use the session.
+  // Marks a call during which Python code may run, such as signal handlers. That code cannot use
+  // the session.
   class Call {
    public:
     explicit Call(Shared_Session& session)
@@ -145,30 +148,31 @@ class Shared_Session {
     const bool was_in_call_;
   };
 
-  // Or of another process.
+  // True if the session is closed, or belongs to the process before a fork.
   bool is_closed() const { return session_ == nullptr || must_close_ || forks_ != fork_count(); }
   const std::string& name() const { return name_; }
 
-  // All that follows requires a Use.
+  // All functions below require a Use, except drop_transaction and close_all.
 
   Session& operator*() { return *session_; }
   Session* operator->() { return session_.get(); }
-  // At once, or when the last Use ends that this thread has: a function of Python that a call of it
-  // has called may close it.
+  // Closes the session: at once, or, if this thread holds an outer Use, when that ends. (Python
+  // code that runs during a call may close the session.)
   void close();
   // Valid until the schema changes.
   const Table_Info& table_info(const Table& table);
   std::unique_ptr<Sql_Connection>& sql();
 
-  // As in Session, without the lock of the interpreter where that takes time.
+  // As in Session. Functions that may take long release the GIL.
   void begin(const std::string& why, const std::string& author, bool is_hard);
-  // From now on, only the present task of asyncio, if there is one, is in the transaction that was
-  // begun. Returns a number, which no other transaction has.
+  // Restricts the open transaction to the current asyncio task, if there is one. Returns a number
+  // that identifies the transaction in this process.
   std::uint64_t keep_to_task();
   void commit();
-  // Nothing happens without a transaction.
+  // No-op without a transaction.
   void rollback();
-  // Of a transaction that nobody can end any more: when the last Use ends that this thread has.
+  // Rolls back a transaction that no object can end any more: at once, or when the last Use ends,
+  // of whichever thread holds one.
   void drop_transaction();
   Offset pull(double wait);
   void hard_checkpoint();
@@ -179,20 +183,21 @@ class Shared_Session {
     if (session_->is_in_transaction()) return session_->change(write);
     return Session::in_own_transaction(*this, session_->is_hard(), write);
   }
-  // What is thrown already says more.
+  // Ignores its own errors: the exception in flight is the cause.
   void roll_back_after_error() noexcept;
 
-  // At the end of the program: closes all, for nothing is destroyed then.
+  // Closes all sessions at the end of the program, because destructors do not run then.
   static void close_all();
 
  private:
   explicit Shared_Session(std::string name);
-  // Of this process, by forks.
+  // Returns the number of forks between the process that loaded this module and this one.
   static int fork_count();
 
   void close_now() noexcept;
   void drop_now() noexcept;
-  // Whether this thread may write at once. Throws Exception in another task.
+  // Returns true if this thread may write now. Throws Exception if its transaction belongs to
+  // another asyncio task.
   bool is_my_turn() const;
   void notify() noexcept;
 
@@ -205,9 +210,10 @@ class Shared_Session {
   const std::string name_;
   std::unique_ptr<Session> session_;
   double timeout_ = -1;
-  nb::object task_;                // a weak reference, if the transaction is that of a task
-  std::uint64_t transaction_ = 0;  // its number
-  // Who waits, guarded by the lock of the interpreter; and how often it may be another's turn.
+  nb::object task_;                // weak reference to the task that owns the transaction, if any
+  std::uint64_t transaction_ = 0;  // its number, see keep_to_task()
+  // Tickets of the waiting threads, guarded by the GIL. turns_ counts the notifications, and is
+  // guarded by turn_mutex_.
   std::deque<std::uint64_t> waiting_;
   std::uint64_t last_waiting_ = 0;
   std::mutex turn_mutex_;

@@ -45,7 +45,8 @@ nb::object cell_object(const Cell& cell) {
       cell);
 }
 
-// Values for a statement, which own what they have: no function of Python runs while there is one.
+// Parameters of a statement. They own their values, so no Python code runs while a statement
+// exists.
 struct Parameters {
   bool are_named = false;
   std::vector<std::pair<std::string, Cell>> values;
@@ -86,7 +87,7 @@ Parameters to_parameters(nb::handle object) {
   return result;
 }
 
-// Only what reads these tables.
+// Allows only statements that read the tables of the session.
 int authorize(void*, int action, const char*, const char*, const char*, const char*) {
   switch (action) {
     case SQLITE_SELECT:
@@ -155,7 +156,7 @@ class Query {
     return nb::tuple(names);
   }
 
-  // All rows, without the lock of the interpreter while SQLite works.
+  // Returns all rows. Releases the GIL while SQLite runs.
   nb::list rows() {
     nb::list result;
     const auto width = static_cast<std::size_t>(sqlite3_column_count(statement_));
@@ -201,13 +202,13 @@ class Query {
         cell));
   }
 
-  // Some rows; returns whether there are no more.
+  // Reads a batch of rows. Returns true if there are no more.
   bool read(std::vector<Cell>& cells, std::size_t width) {
     constexpr int many = 1024;
     for (int row = 0; row < many; ++row) {
       const int code = sqlite3_step(statement_);
       if (code == SQLITE_DONE) return true;
-      if (code == SQLITE_INTERRUPT) return true;  // the handler knows why
+      if (code == SQLITE_INTERRUPT) return true;  // Signal_Handler::rethrow() throws the cause
       if (code != SQLITE_ROW) check(code);
       for (std::size_t i = 0; i < width; ++i) cells.push_back(cell(static_cast<int>(i)));
     }
@@ -238,7 +239,8 @@ class Query {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-// While it lives, Ctrl-C ends a statement; then rethrow() says so.
+// During its lifetime, a signal such as Ctrl-C ends a running statement; rethrow() then throws the
+// exception of the signal handler.
 class Signal_Handler {
  public:
   explicit Signal_Handler(sqlite3* connection) : connection_(connection) {

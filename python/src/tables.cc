@@ -12,7 +12,7 @@
 #include "stub_docs.h"
 #include "values.h"
 
-// Tables, records, and records that were found.
+// Tables, records, and lists of records.
 
 namespace joedb::python {
 
@@ -128,7 +128,7 @@ nb::dict record_dict(const Record_Object& record) {
   return result;
 }
 
-// As a user would write it; references as ids, and long values shortened.
+// Formats a record as a user would write it. References are shown as ids, long values shortened.
 std::string record_repr(const Record_Object& record) {
   Shared_Session& session = *record.session;
   const Shared_Session::Use use(session);
@@ -163,7 +163,7 @@ void delete_record(Shared_Session& session, Table_Id table, Record_Id record) {
 
 // ---- tables -------------------------------------------------------------------------------------
 
-// What `table[key]`, `in` and delete() take: an id, or a record of this table.
+// Converts the argument of `table[key]`, `in` and delete(): an id, or a record of this table.
 Record_Id to_id(const Table_Object& table, nb::handle key) {
   if (const Record_Object* const record = as_record(key)) {
     if (record->session != table.session || record->table != table.id)
@@ -184,8 +184,8 @@ nb::object insert(const Table_Object& self, const nb::kwargs& values) {
   return nb::cast(Record_Object{self.session, self.id, record});
 }
 
-// Dicts, one for each record. In a transaction of its own, all are rolled back if one is wrong; in
-// another one, those before it stay, as after other errors.
+// Inserts a record for each dict. If one is invalid, the records before it are rolled back, unless
+// the caller is in a transaction: there they stay, as after other errors.
 nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_default,
                        bool ignore_unknown, bool use_ids, bool round) {
   Shared_Session& session = *self.session;
@@ -195,7 +195,7 @@ nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_d
     for (const nb::handle row : nb::iter(rows)) {
       if (!PyDict_Check(row.ptr()))
         fail(PyExc_TypeError, "a dict is needed for each record, not " + shown(row));
-      // The functions of a value may change the dict.
+      // Python code of a value may change the dict during its conversion.
       const nb::object copy = nb::steal(PyDict_Copy(row.ptr()));
       if (!copy.is_valid()) throw nb::python_error();
       std::optional<Record_Id> id;
@@ -207,7 +207,7 @@ nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_d
   return ids;
 }
 
-// The ids that are in use, ascending.
+// Returns the ids in use, in ascending order.
 std::vector<index_t> all_ids(const Table& table) {
   std::vector<index_t> ids;
   ids.reserve(static_cast<std::size_t>(table.records().used_count()));
@@ -260,7 +260,7 @@ nb::object array(const T* data, std::size_t size, nb::handle owner) {
                   nb::rv_policy::reference);
 }
 
-// An array that has its own memory, and cannot be changed either.
+// Makes a read-only array that owns its memory.
 template <class T>
 nb::object array(std::vector<T> values) {
   auto* const memory = new std::vector<T>(std::move(values));
@@ -276,7 +276,7 @@ nb::object object_array(const nb::list& values) {
   return result;
 }
 
-// The values of some records, or of all.
+// Returns the values of the records `ids`; of all records if it is null.
 nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Table& table,
                         const Field_Info& field, const std::vector<index_t>* ids) {
   Shared_Session& session = *shared;
@@ -287,7 +287,7 @@ nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Tab
   return visit_type(field.type.code, [&]<class T>(std::type_identity<T>) -> nb::object {
     const Column<T>& column = table.column<T>(field.id);
     if constexpr (std::is_arithmetic_v<T>) {
-      const auto is_bool_memory = [&] {  // a snapshot can have bytes that no bool has
+      const auto is_bool_memory = [&] {  // a snapshot can contain bytes other than 0 and 1
         const auto* const bytes = reinterpret_cast<const unsigned char*>(column.data());
         return std::none_of(bytes, bytes + size, [](unsigned char byte) { return byte > 1; });
       };
@@ -326,7 +326,7 @@ nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Tab
   });
 }
 
-// Attributes of a table, and items with a name.
+// Returns the column for `table.name` and `table["name"]`.
 nb::object get_column(const Table_Object& self, nb::handle name, PyObject* error) {
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
@@ -389,7 +389,7 @@ nb::object arrow_stream(const Table_Object& self,
   return make_capsule(stream.release());
 }
 
-// Rows of an object with __arrow_c_stream__.
+// Inserts the rows of an Arrow stream.
 nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null_is_default,
                          bool ignore_unknown, bool use_ids, bool round) {
   ArrowArrayStream* const stream = stream_of(capsule);
@@ -451,7 +451,8 @@ nb::dict table_fields(const Table_Object& self) {
 
 // ---- iterating ----------------------------------------------------------------------------------
 
-// Records in the order of their ids, as they are when it comes to them.
+// Iterates over the records in the order of their ids. Sees changes made during the iteration at
+// ids that it has not reached yet.
 struct Table_Iterator {
   Table_Object table;
   index_t next = 0;
@@ -608,7 +609,7 @@ void add_tables(nb::module_& module) {
              const Shared_Session::Use use(*self.session);
              return (*self.session)->table(self.id).records().used_count();
            })
-      // A table without records is a table.
+      // Without this, a table without records would be false.
       .def("__bool__", [](const Table_Object&) { return true; })
       .def("__iter__",
            [](const Table_Object& self) {

@@ -12,12 +12,12 @@
 
 namespace joedb::python {
 
-// A value for a field, and the Python object that has its text or bytes.
+// A value for a field, and the Python object that owns its text or bytes.
 struct Input : Field_Input {
   nb::object keep;
 };
 
-// Several, as a session takes them.
+// Values for several fields, in the form that Session takes.
 class Inputs {
  public:
   void reserve(std::size_t size) { values_.reserve(size); }
@@ -32,34 +32,34 @@ class Inputs {
   std::vector<nb::object> kept_;
 };
 
-// Converts an object for a field. Throws TypeError, ValueError or OverflowError, with the names of
-// table and field and the value. May call functions of Python, which may change the database.
+// Converts an object to a value of a field. Throws TypeError, ValueError or OverflowError, with the
+// names of table and field, and the value. May run Python code, which may change the database.
 Input to_input(Shared_Session& session, const Table& table, const Field_Info& field,
                nb::handle object);
-// The same for keyword arguments, by name. Throws TypeError for a name that is no field.
+// The same for a dict of keyword arguments. Also throws TypeError for a name that is not a field.
 Inputs to_inputs(Shared_Session& session, Table_Id table, nb::handle dict);
 
-// What is done with a dict that is a record: as with columns (Arrow_Import_Options).
+// How to convert a dict to a record; the members are those of Arrow_Import_Options.
 struct Row_Options {
   bool null_is_default = false;
   bool ignore_unknown = false;
   bool use_ids = false;
   bool round = false;
 };
-// The same, and the id, if the options want it. Throws Data_Error, too.
+// Like to_inputs, with options. If use_ids is set, also returns the id. Also throws Data_Error.
 Inputs to_row(Shared_Session& session, Table_Id table, nb::handle dict, const Row_Options& options,
               std::optional<Record_Id>& id);
 
-// Texts that are no UTF-8 have surrogates for the other bytes, as names of files in Python.
+// Bytes that are not UTF-8 become surrogates, as in Python's file names (surrogateescape).
 nb::object text_object(std::string_view text);
 std::string text_bytes(nb::handle text);
-// A value of a type as the interface shows it: references as records.
+// Converts a value to its Python object; a reference becomes a record.
 nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Type& type,
                      const Value& value);
-// The same without a database: references as ids, blobs from a file.
+// The same without a database: references become ids, and blobs are read from `file`.
 nb::object to_plain_object(const Value& value, const Abstract_File& file);
 
-// The value of a field; requires that the record is there.
+// Returns the value of a field. Precondition: the record exists.
 Value read_value(const Table& table, Field_Id field, const Type& type, Record_Id record);
 
 // Raises an exception of Python.
@@ -68,9 +68,9 @@ Value read_value(const Table& table, Field_Id field, const Type& type, Record_Id
 // "city.population"
 std::string full_name(const Table& table, const Field_Info& field);
 std::string name_text(nb::handle name);
-// The object as messages show it.
+// Returns the text of an object for error messages.
 std::string shown(nb::handle object);
-// AttributeError, TypeError or KeyError for a name that is no field.
+// Throws `type`, an AttributeError, TypeError or KeyError, for a name that is not a field.
 [[noreturn]] void throw_no_field(Shared_Session& session, const Table& table, nb::handle name,
                                  PyObject* type);
 

@@ -393,7 +393,7 @@ def test_control_c_ends_the_wait_for_another_thread(shared):
         timer.start()
         with pytest.raises(KeyboardInterrupt):
             while True:
-                len(db.city)  # waits for the thread, which waits for the other program
+                len(db.city)  # waits for `thread`, which waits for the other program
         timer.join()
         holder.communicate()
         thread.join(30)

@@ -27,7 +27,7 @@ def test_a_class_has_the_functions_of_its_stub(name):
         for attribute in vars(kind)
         if attribute not in vars(object) and attribute not in ("__module__", "__weakref__")
     }
-    # These are not the same in all versions of Python, or are done by slots.
+    # __nb_* differs between versions; the stub's attribute access is implemented by slots.
     own = {attribute for attribute in own if not attribute.startswith("__nb_")}
     expected = names_of(CLASSES[name]) - {"__getattr__", "__setattr__"}
     assert own - {"__getattr__"} == expected

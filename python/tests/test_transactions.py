@@ -245,7 +245,7 @@ def test_a_task_never_writes_into_the_transaction_of_another_one(db):
         ):
             with pytest.raises(joedb.Error, match="another task is in a transaction"):
                 write()
-        # It would wait for the task that waits for it.
+        # Waiting for the other task would be a deadlock: that task waits for `ended`.
         ended.set()
 
     async def both():

@@ -69,7 +69,7 @@ def test_what_differs_is_named_and_the_file_is_closed(path: str) -> None:
         f"{path} has another schema: city.name is int64, not string; there is no field city.state; "
         "there is no table country; there is no table config"
     )
-    joedb.open(path).close()  # nobody else has it
+    joedb.open(path).close()  # the failed call has released its lock
 
 
 def test_many_differences_are_counted(path: str) -> None:
