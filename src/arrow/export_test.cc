@@ -25,7 +25,7 @@ const Table_Id person(1);
 const Field_Id name(1), age(2), home(3), height(4), is_here(5), picture(6), small(7), shorter(8),
     large(9), weight(10);
 
-// A table with a field of each type, in a file in memory.
+// A table with a field of each type, in memory.
 class Arrow_Export_Test : public ::testing::Test {
  protected:
   Arrow_Export_Test() {
@@ -165,7 +165,7 @@ TEST_F(Arrow_Export_Test, HasOnlyUsedRecordsAndTheirIds) {
       EXPECT_EQ(all.rows(), rows_of(table(), true)) << max_rows << ' ' << min_run;
       for (const auto& item : all.items()) EXPECT_LE(item->length, max_rows);
     }
-  EXPECT_EQ(items({.min_run = 20}).items().size(), 4u);  // 2-49, 53-98, 100, 102-198
+  EXPECT_EQ(items({.min_run = 20}).items().size(), 4u);  // ids 2-49, 53-98, 100, 102-198
 }
 
 TEST_F(Arrow_Export_Test, ATextThatIsNotUtf8IsAnErrorOrReplaced) {
@@ -192,7 +192,7 @@ TEST_F(Arrow_Export_Test, ATextThatIsNotUtf8IsAnErrorOrReplaced) {
   EXPECT_EQ(items(binary).rows()[7], "{" + bad + "}");
 }
 
-// Also the last text of the block, and texts between others that were replaced.
+// Also the last text of a block, and texts between replaced ones.
 TEST_F(Arrow_Export_Test, HasTextsOfAllLengths) {
   index_t rows = 0;
   const auto check = [&] {
@@ -321,7 +321,7 @@ TEST_F(Arrow_Export_Test, ArraysAreReleasedByOtherThreads) {
   }
 }
 
-// Random changes of a database, some of whose states are exported; the arrays are looked at later.
+// Exports some states of a database between random changes, and compares the arrays later.
 TEST(Arrow_Export, ArraysHaveTheStateOfTheirExportWhateverComesLater) {
   const std::uint64_t first = testing::first_seed();
   for (std::uint64_t seed = first; seed < first + 30; ++seed) {

@@ -26,7 +26,7 @@ using testing::Random_Changes;
 using testing::rows_of;
 using testing::text_of;
 
-// ---- arrays of others ---------------------------------------------------------------------------
+// ---- arrays of other libraries ------------------------------------------------------------------
 
 template <class T>
 Arrow_Buffer buffer_of(const std::vector<T>& values) {
@@ -35,7 +35,7 @@ Arrow_Buffer buffer_of(const std::vector<T>& values) {
   return result;
 }
 
-// Null where `valid` is 0.
+// Adds a validity bitmap: null where `valid` is 0.
 void add_validity(Arrow_Array_Builder& array, const std::vector<int>& valid) {
   if (valid.empty()) return array.add_buffer(nullptr);
   std::vector<unsigned char> bits(valid.size() / 8 + 1);
@@ -86,7 +86,7 @@ ArrowArray item_of(const std::vector<ArrowArray>& columns) {
   return item.finish(columns.empty() ? 0 : columns[0].length, 0);
 }
 
-// A stream of these items.
+// Makes a stream of these items.
 ArrowArrayStream stream_of(const ArrowSchema& schema, std::vector<ArrowArray> items) {
   struct Source {
     ArrowSchema schema;
@@ -166,7 +166,8 @@ class Arrow_Import_Test : public ::testing::Test {
                         const Arrow_Import_Options& options = {}) {
     return import(stream_of(columns), options);
   }
-  // The text of the error. Nothing has changed then.
+  // Imports a stream, and returns the error. Checks that nothing has changed, and that the stream
+  // is released.
   std::string failure(ArrowArrayStream stream, const Arrow_Import_Options& options = {}) {
     const std::string before = text_of(db_.get_database());
     const Offset position = db_.get_journal().get_position();
@@ -504,7 +505,7 @@ TEST_F(Arrow_Import_Test, ARowThatIsNullAsAWholeIsAnError) {
 }
 
 TEST_F(Arrow_Import_Test, OffsetsOfItemsAndOfTheirChildrenAreAdded) {
-  // Of 12 elements, the item has those from 3 on; a child whose offset is 2, those from 5 on.
+  // Of 12 elements, the item (offset 3) has elements 3 and up; a child with offset 2 has 5 and up.
   std::vector<std::string> words;
   std::vector<std::int8_t> tiny;
   std::vector<int> valid, bools;
@@ -617,7 +618,7 @@ for (index_t i = 0; i < 50000; ++i) {
 }
 }
 
-// ---- ids that are given -------------------------------------------------------------------------
+// ---- given ids ----------------------------------------------------------------------------------
 
 std::vector<Column_Of_Others> tiny_with_ids(const std::vector<std::int64_t>& ids,
                                             const std::vector<int>& valid = {}) {
@@ -650,7 +651,7 @@ TEST_F(Arrow_Import_Test, IdsThatSkipTooManyAreFoundBeforeTheFirstIsWritten) {
   const Arrow_Import_Options options{.use_ids = true};
   EXPECT_EQ(failure(tiny_with_ids({3, INT64_MAX}), options),
             "column __id: record 9223372036854775807: too many ids are skipped");
-  // Six records without values are left to what a journal may make.
+  // Uses up the limit of records without values, except for six.
   db_.write(Create_Table{"other"});
   db_.write(Insert_Vector{Table_Id(2), Record_Id(0), (1 << 24) - 6});
   db_.write(Drop_Table{Table_Id(2)});

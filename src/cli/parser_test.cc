@@ -31,7 +31,7 @@ struct Tool {
   Colour colour = Colour::red;
 };
 
-// The first line of what a command line is answered.
+// Returns the first line of the usage error for a command line; empty if there is none.
 std::string complaint(std::vector<std::string> arguments) {
   try {
     Tool().parse(std::move(arguments));
@@ -42,7 +42,7 @@ std::string complaint(std::vector<std::string> arguments) {
   return "";
 }
 
-// A command that must not go further than to the call of parse.
+// A command that must return after the call of parse().
 int run_described(std::vector<std::string> arguments) {
   Options options({"tool [options] csv|json FILE", "Does something.", "", "  tool x\n"});
   std::string output;
@@ -60,7 +60,7 @@ TEST(Options, AreDescribedWithoutRunningTheCommand) {
   const auto tool = describe(run_described);
   ASSERT_TRUE(tool);
   EXPECT_EQ(tool->help.summary, "Does something.");
-  ASSERT_EQ(tool->options.size(), 3u);  // --help is one
+  ASSERT_EQ(tool->options.size(), 3u);  // including --help
   EXPECT_EQ(tool->options[1].names, (std::vector<std::string>{"-o", "--output"}));
   EXPECT_EQ(tool->options[1].value.pattern, "/");
   EXPECT_EQ(tool->options[2].choices, (std::vector<std::string>{"red", "green"}));

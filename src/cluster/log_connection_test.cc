@@ -32,7 +32,7 @@ Log_Settings without_thread() {
   return settings;
 }
 
-// A client with a copy of its own, and a connection of its own to the log.
+// A client with its own copy, and its own connection to the log.
 struct Party {
   explicit Party(testing::Simulated_Messages& messages, System& system,
                  Content_Check check = Content_Check::full)
@@ -80,7 +80,7 @@ class Log_Connection_Test : public ::testing::Test {
     ann_.emplace(messages_, system_);
     bob_.emplace(messages_, system_);
   }
-  // Neither locks nor looks first: the transactions are quiet.
+  // Makes transactions of Ann until the next one appends without a lock, and without a pull first.
   void let_ann_write_without_lock() {
     ann_->write("A");
     ann_->write("A");
@@ -105,7 +105,7 @@ TEST_F(Log_Connection_Test, GivesOthersWhatWasPushed) {
 
 TEST_F(Log_Connection_Test, IsMadeOnlyOnce) {
   testing::Simulated_Log log(messages_);
-  Log_Connection::create(log, system_);  // as if the first call had been interrupted
+  Log_Connection::create(log, system_);  // repeats create(), as after an interrupted first call
   ann_->write("X");
   EXPECT_THAT(error_of([&] { Log_Connection::create(log, system_); }),
               HasSubstr("has a journal already"));
@@ -211,7 +211,8 @@ TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnotherClientForItsOwn) {
   EXPECT_EQ(bob_->text(), "AABB");
 }
 
-// Its append is not answered, and does not arrive. Bob writes the same bytes; they are archived.
+// Carol's append is neither answered nor executed. Bob writes the same bytes, and they are
+// archived.
 TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnArchiveForItsOwn) {
   let_ann_write_without_lock();
   Memory_File archive;
@@ -253,7 +254,7 @@ TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnArchiveForItsOwn) {
 }
 
 TEST_F(Log_Connection_Test, DoesNotKeepALockThatARefusedPushHasTaken) {
-  // Bob has written offline, and waits for the lock of Ann, who writes something else.
+  // Bob has written offline. He waits for the lock, while Ann holds it and writes something else.
   Memory_File file;
   {
     Bare_Journal journal(file, {});
@@ -362,7 +363,7 @@ TEST_F(Log_Connection_Test, StopsWhereTheLogHasLostWhatItHad) {
   let_ann_write_without_lock();
   messages_.messages.pop_back();
   EXPECT_THAT(error_of([&] { ann_->client->pull(); }), HasSubstr("is lost"));
-  // Others have continued what is left.
+  // Other clients continue the shortened log.
   bob_->log.wait_for = [&](Number, System::Duration wait) { system_.advance(wait); };
   bob_->write("B");
   ann_->log.reconnected = 1;

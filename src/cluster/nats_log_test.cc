@@ -27,7 +27,7 @@ using ::testing::Optional;
 using namespace std::chrono_literals;
 using Number = Replicated_Log::Number;
 
-// A test that needs a server program of some version.
+// Tests that need nats-server 2.12 or later; they are skipped without it.
 class Nats_Log_Test : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -53,7 +53,7 @@ class Nats_Log_Test : public ::testing::Test {
   std::unique_ptr<Nats_Log> open(std::string_view database = "city") const {
     return std::make_unique<Nats_Log>(address(database), settings());
   }
-  // Makes the stream.
+  // Creates the stream, and opens it.
   std::unique_ptr<Nats_Log> create(const Nats_Stream_Plan& plan) const {
     Nats_Stream(address(), settings()).create(plan);
     return open();
@@ -76,7 +76,8 @@ bool append(Replicated_Log& log, const std::string& text, Number last) {
   return log.append(std::vector{text}, last);
 }
 
-// As a caller must: nobody knows whether the first try has come through.
+// Retries an append as a caller must: after Connection_Lost, the message may or may not be in the
+// log.
 void append_at_last(Replicated_Log& log, const std::string& text, Number last) {
   while (true) {
     try {
@@ -152,7 +153,7 @@ TEST_F(Nats_Log_Test, ReadingInOrderDoesNotLeaveOutAnything) {
   }
   for (Number i = 1; i <= size; ++i) ASSERT_THAT(log->read(i, 0s), Optional(std::to_string(i)));
   EXPECT_EQ(log->read(size + 1, 0s), std::nullopt);
-  // From the middle, and back.
+  // Reads from the middle, and then an earlier message.
   for (Number i = 1000; i < 1100; ++i) ASSERT_THAT(log->read(i, 0s), Optional(std::to_string(i)));
   EXPECT_THAT(log->read(7, 0s), Optional(std::string("7")));
 }
@@ -185,7 +186,7 @@ TEST_F(Nats_Log_Test, ThreeServersSurviveTheLossOfTheirLeader) {
   for (Number last = 20; last < 40; ++last) append_at_last(*log, std::to_string(last + 1), last);
   servers().start(leader);
   EXPECT_EQ(log->range().last, 40);
-  // The server that was the leader may not know for a moment what has come since.
+  // The deposed leader may lack the newest messages for a moment.
   const auto reader = open();
   for (Number i = 1; i <= 40; ++i) EXPECT_THAT(reader->read(i, 30s), Optional(std::to_string(i)));
 }
@@ -251,7 +252,7 @@ TEST_F(Nats_Log_Test, NothingHangsWhileTheServersDo) {
 
 // ---- damage -------------------------------------------------------------------------------------
 
-// Changes a byte of a file, where `text` is.
+// Flips a bit of a file at the position of `text`.
 void damage(const std::string& file, const std::string& text) {
   std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(stream), {}};
@@ -270,13 +271,13 @@ class Damaged_Nats_Log_Test : public Nats_Log_Test {
   static std::string message(Number number) {
     return "<" + std::to_string(number) + ">" + std::string(500, 'm');
   }
-  // While a node is down, a byte of the file with its messages changes.
+  // Stops a node, damages a byte of its message file, and restarts it.
   void damage_node(std::size_t node) {
     servers().end(node);
     damage(servers().blocks(node, "joedb_city") + "/1.blk", message(damaged_message));
     servers().start(node);
   }
-  // Retries until it holds.
+  // Waits until f() returns true; throws after 60 seconds.
   template <class F>
   void wait_until(F f) {
     const auto end = std::chrono::steady_clock::now() + 60s;
@@ -448,7 +449,8 @@ TEST_F(Nats_Log_Test, AMirrorIsReadAndNotWritten) {
   EXPECT_TRUE(append(*log, "6", 5));
   EXPECT_THAT(mirror.read(6, 30s), Optional(std::string("6")));
   EXPECT_EQ(mirror.range().last, 6);
-  // The mirror answers for the stream, too, and may be late: the log does not take that for damage.
+  // The mirror also answers reads of the stream, and may lag: the log must not treat that as
+  // damage.
   for (Number last = 6; last < 100; ++last) {
     ASSERT_TRUE(append(*log, std::to_string(last + 1), last));
     ASSERT_THAT(open()->read(last + 1, 0s), Optional(std::to_string(last + 1)));
@@ -463,7 +465,7 @@ TEST_F(Nats_Log_Test, AMirrorIsReadAndNotWritten) {
 
 // ---- durability ---------------------------------------------------------------------------------
 
-// A server that has just been started, or whose neighbour was killed, may answer late.
+// Retries: a server that was just started, or whose peer was killed, may answer late.
 Replicated_Log::Promise promise_of(Replicated_Log& log, Durability expected) {
   constexpr int tries = 10;
   Replicated_Log::Promise promise;
@@ -505,7 +507,7 @@ TEST_F(Nats_Log_Test, OneServerPromisesLessThanThree) {
   start({.size = 1, .syncs_always = false});
   EXPECT_EQ(create({.replicas = 1})->promise().durability, Durability::process);
   Nats_Settings deaf = settings();
-  deaf.monitor = "1";  // nobody listens there
+  deaf.monitor = "1";  // no server listens on this port
   EXPECT_EQ(Nats_Log(address(), deaf).promise().durability, Durability::unknown);
 }
 

@@ -39,7 +39,7 @@ class Import_Test : public ::testing::Test {
     return path;
   }
 
-  // All rows of a file, with | between the values, and - for what is no value.
+  // Returns all rows of a file, with | between values, and - for null or a missing value.
   std::vector<std::string> rows(std::string_view text, const Csv_Format& format = {}) {
     Input input(write("in.csv", text), 1 << 20);
     Csv_Reader reader(input, format);
@@ -63,7 +63,7 @@ class Import_Test : public ::testing::Test {
     return result;
   }
 
-  // The message about a file, without its folder.
+  // Returns the error of f(), without the folder of the file.
   template <class F>
   std::string error_in(F f) {
     std::string text = error_of([&] { f(); });
@@ -96,7 +96,7 @@ std::string exported(Format format, const Database& database, const Table& table
   return out.str();
 }
 
-// A table with a field of each type, of as many types as are wanted.
+// Makes a table with fields of the given types.
 void make_schema(Writable_Database& db, const std::vector<Type_Code>& types) {
   db.write(Create_Table{"t"});
   int number = 0;
@@ -179,7 +179,7 @@ TEST(Type_Guess_Test, FindsTheTypeThatFitsAllWords) {
   EXPECT_EQ(guess({"-0.5", "0"}), "float64");
   EXPECT_EQ(guess({"99999999999999999999"}), "string");
   EXPECT_EQ(guess({"1.5", "99999999999999999999"}), "string");
-  EXPECT_EQ(guess({"9007199254740993", "0.5"}), "string");  // a float would lose a digit
+  EXPECT_EQ(guess({"9007199254740993", "0.5"}), "string");  // a float64 would lose a digit
   EXPECT_EQ(guess({"1234567.89", "0.0001", "1e-05", "1e+16", "-0.0", "5.0"}), "float64");
   EXPECT_EQ(guess({"2026-01-31", "2026-01-31T12:00:00Z"}), "string");
   EXPECT_EQ(guess({"2026-01-31", "2026-01-31T12:00:00Z"}, true), "int64");
@@ -210,8 +210,8 @@ TEST(Type_Guess_Test, FindsNoTypeThatWouldChangeTheText) {
   EXPECT_EQ(guess({"2", "2.1"}), "float64 float64");
 }
 
-// Random words: whatever type is found, an export gives them back, but for 2 among floats, which
-// is 2.0.
+// Random words: whatever type is guessed, an export returns the same words; only 2 among floats
+// becomes 2.0.
 TEST_F(Import_Test, GivesBackTheTextsOfNewTables) {
   expect_property(
       [&] {
@@ -411,7 +411,7 @@ void add_record(Writable_Database& db, Record_Id record, const std::vector<Type_
       db.write(Update<std::string_view>{table, record, id, text});
     } else if (code == Type_Code::blob) {
       const bool is_null = *rc::gen::arbitrary<bool>();
-      // Some are refused: they look like integrity entries.
+      // Without the "x", some bytes would be refused, because they look like integrity entries.
       const std::string bytes = arbitrary_text() + "x";
       db.write(Update<Blob>{table, record, id, is_null ? Blob() : db.write_blob(bytes)});
     } else if (code == Type_Code::reference) {
@@ -426,7 +426,7 @@ void add_record(Writable_Database& db, Record_Id record, const std::vector<Type_
   }
 }
 
-// The records and their values, bytes of blobs included; all nans are the same.
+// Formats records and values, including the bytes of blobs. All NaNs are equal.
 std::string content_of(const Database& database, const Abstract_File& file) {
   std::ostringstream out;
   dump_data(database, [&]<class Entry>(const Entry& entry) {
@@ -485,7 +485,7 @@ TEST_P(Round_Trip, AnImportOfAnExportMakesTheSameValues) {
         RC_ASSERT(content_of(other.get_database(), other_file) ==
                   content_of(db.get_database(), file));
 
-        // Again: nothing is new.
+        // A second import changes nothing.
         if (!settings.has_ids || table.records().used_count() == 0) return;
         const Offset end = other_file.get_size();
         import(GetParam(), text, other, {.table = "t", .deletes_missing = true});

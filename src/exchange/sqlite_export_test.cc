@@ -27,7 +27,7 @@ class Sqlite_Export_Test : public ::testing::Test {
     Sqlite_Export{db.get_database(), file, std::move(indexes)}.write(directory.file("out.sqlite"),
                                                                      "out.sqlite");
   }
-  // The rows of a query, the values of one separated by |.
+  // Returns the rows of a query, with | between values.
   std::string query(const std::string& sql) {
     const Sqlite in(directory.file("out.sqlite"), "out.sqlite", Sqlite::Use::read);
     Sqlite_Statement statement = in.prepare(sql);

@@ -12,9 +12,9 @@
 namespace joedb {
 namespace {
 
-// ---- any database -------------------------------------------------------------------------------
+// ---- random databases ---------------------------------------------------------------------------
 
-// One value in three is a special one.
+// Generates a value; one in three is a special one.
 template <class T>
 T any_value(std::vector<T> special) {
   if (*rc::gen::inRange(0, 3) == 0) return *rc::gen::elementOf(special);
@@ -103,7 +103,7 @@ class Any_Database {
 
 // ---- comparison ---------------------------------------------------------------------------------
 
-// A value as text; what SQLite cannot hold is left out: the sign of 0, and the bits of nan.
+// Formats a value. Leaves out the sign of 0 and the bits of NaN, which SQLite cannot store.
 template <class T>
 std::string value_text(const Column_Base& column, index_t id, const Abstract_File& file) {
   const auto value = static_cast<const Column<T>&>(column).get(id);

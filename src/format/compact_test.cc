@@ -69,7 +69,7 @@ TEST(Compact, ReadsLongerForms) {
   for (const auto& [bytes, value] : cases) EXPECT_EQ(read(bytes), value) << bytes;
 }
 
-// A number below 2^21, and any other whose bits all lie beside a boundary of a byte.
+// All numbers below 2^21, and numbers within 600 of each power of two, up to the largest one.
 TEST(Compact, EveryNumberComesBackInTheShortestForm) {
   std::size_t failures = 0;
   const auto check = [&](std::uint64_t value) {

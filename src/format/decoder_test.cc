@@ -10,7 +10,7 @@
 #include "testing/entries.h"
 #include "testing/property.h"
 
-// What the decoder makes of bytes that no encoder wrote.
+// The decoder, on bytes that no encoder wrote.
 
 namespace joedb {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 using testing::Any_Entry;
 using testing::from_hex;
 
-// Bytes behind a header, of which the window never has more than was asked for and `spare`.
+// The bytes after a header. The window never has more than the requested bytes and `spare` more.
 class Narrow_Input final : public Decoder_Input {
  public:
   Narrow_Input(std::string_view bytes, std::size_t spare) : bytes_(bytes), spare_(spare) {
@@ -31,7 +31,7 @@ class Narrow_Input final : public Decoder_Input {
     largest_request_ = std::max(largest_request_, size);
     const Offset start = position();
     window_ = std::string(bytes_.substr(static_cast<std::size_t>(start - journal_start),
-                                        size + spare_));  // somewhere else each time
+                                        size + spare_));  // at another address each time
     set_window(window_.data(), window_.size(), start + static_cast<Offset>(window_.size()));
   }
   void read_at(char* out, std::size_t size, Offset offset) override {
@@ -51,7 +51,7 @@ struct Result {
   friend bool operator==(const Result&, const Result&) = default;
 };
 
-void showValue(const Result& result, std::ostream& out) {  // RapidCheck's name
+void showValue(const Result& result, std::ostream& out) {  // name required by RapidCheck
   for (const Any_Entry& entry : result.entries) out << entry << '\n';
   out << "error: " << result.error;
 }
@@ -133,7 +133,7 @@ TEST(Decoder, RefusesAllBytesThatAreNoOpcodes) {
   }
 }
 
-// Every entry is cut at every byte: the entries before it are there, and the error names it.
+// Truncates every entry at every byte: the entries before it are decoded, and the error names it.
 TEST(Decoder, FindsEveryCut) {
   const auto entries = testing::one_entry_of_each_kind();
   std::string bytes;
@@ -199,7 +199,7 @@ struct Lazy {
   }
 };
 
-// A handler that reads no value of a vector sees the same entries as one that reads all.
+// A handler that skips the values of vectors sees the same entries as one that reads them all.
 TEST(Decoder, SkipsWhatAHandlerDoesNotRead) {
   testing::expect_property(
       [] {
@@ -214,7 +214,7 @@ TEST(Decoder, SkipsWhatAHandlerDoesNotRead) {
             while (in.remaining() > 0) decode_entry(in, context, lazy);
           } catch (const Corruption_Error& e) {
             error = e.what();
-            // A vector is seen before its values are.
+            // The handler sees a vector before its values are checked.
             if (!lazy.kinds.empty() && lazy.kinds.size() > all.entries.size())
               lazy.kinds.pop_back();
           }
@@ -225,7 +225,7 @@ TEST(Decoder, SkipsWhatAHandlerDoesNotRead) {
       300);
 }
 
-// What is asked for at once depends on the entries, never on the window.
+// The size of a request depends on the entries, not on the window.
 TEST(Decoder, ReadsTheSameThroughAnyWindow) {
   testing::expect_property(
       [] {

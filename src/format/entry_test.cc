@@ -12,7 +12,8 @@
 #include "testing/golden.h"
 #include "testing/property.h"
 
-// Encoder and decoder together: what one writes, the other reads, and both agree on the context.
+// Encoder and decoder together: the decoder reads all that the encoder writes, and both have the
+// same context.
 
 namespace joedb {
 namespace {
@@ -108,7 +109,7 @@ TEST(Entry, OfEveryOpcodeIsInTheGoldenFile) {
         << opcode;
 }
 
-// The journal of section 7 of the specification of the format, without its header.
+// The journal of section 7 of the format specification, without its header.
 TEST(Entry, TheAnnotatedExampleComesOutByteForByte) {
   const Table_Id city(1), road(2);
   const auto id = [](index_t i) { return Record_Id(i); };
@@ -178,7 +179,7 @@ TEST(Entry, TheAnnotatedExampleComesOutByteForByte) {
   EXPECT_EQ(decoded(bytes), entries);
 }
 
-// Which form an entry takes, by the one before it.
+// The form of an entry depends on the entry before it.
 TEST(Entry, TakesTheShortFormOnlyWhereTheContextAllows) {
   const auto insert = [](std::uint16_t t, index_t r) -> Any_Entry {
     return Insert{Table_Id(t), Record_Id(r)};
@@ -251,18 +252,18 @@ TEST(Entry, TakesTheShortFormOnlyWhereTheContextAllows) {
   }
 }
 
-// Forms a writer would shorten are read all the same.
+// The decoder also reads long forms where a writer would use a short one.
 TEST(Entry, IsReadInRedundantForms) {
   EXPECT_EQ(decoded(from_hex("05 01 01  05 01 02")),
             (std::vector<Any_Entry>{Insert{Table_Id(1), Record_Id(0)},
                                     Insert{Table_Id(1), Record_Id(1)}}));
   EXPECT_EQ(decoded(from_hex("05 20 01 60 00 00 05")),
             (std::vector<Any_Entry>{Insert{Table_Id(1), Record_Id(4)}}));
-  EXPECT_EQ(decoded(from_hex("91 01 01 01 80")),  // any byte but 0 is true
+  EXPECT_EQ(decoded(from_hex("91 01 01 01 80")),  // any nonzero byte is true
             (std::vector<Any_Entry>{Update<bool>{Table_Id(1), Record_Id(0), Field_Id(1), true}}));
 }
 
-// Values at their limits, alone and in vectors.
+// Values at the limits of their types, alone and in vectors.
 template <Field_Value T>
 void expect_back(const std::vector<T>& values) {
   const Table_Id table(1);
@@ -304,7 +305,7 @@ TEST(Entry, KeepsValuesAtTheirLimits) {
   expect_back<std::string_view>({std::string_view("\0\n\xff", 3)});
 }
 
-// What joedb 10 does, and better than any other number.
+// As joedb 10 does; any other number would be a wrong value.
 TEST(Entry, WritesNullForWhatNoCompactNumberCanSay) {
   const auto bytes_of = [](const auto& value) {
     char bytes[2 * max_compact_size] = {};

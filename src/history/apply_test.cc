@@ -34,7 +34,7 @@ std::string text_of(const Value& value) {
       value);
 }
 
-// Tables and fields by their names, for those that are made again have other ids.
+// Tables and fields by name, because recreated ones have other ids.
 using Content = std::map<std::string, std::map<std::string, std::string>>;
 
 Content content_of(const Database& database) {
@@ -60,7 +60,7 @@ Content content_of(const Database& database) {
   return content;
 }
 
-// What is shown of a change has names.
+// Checks that all tables and fields of the changes have names.
 void expect_names(const Plan& plan) {
   for (const Change& change : plan.changes)
     for (const Field_Change& field : change.fields)
@@ -79,14 +79,14 @@ class Apply : public testing::City_Test {
   ~Apply() override { checkpoint(); }
   Content content() const { return content_of(db.get_database()); }
 
-  // Takes back what was written from start_ to `end`.
+  // Reverts the changes from start_ to `end`.
   Plan undo(Offset end, Conflicts conflicts = Conflicts::refuse) {
     checkpoint();
     Plan plan = apply_changes(db, net_changes(file, end, start_, {}), conflicts);
     expect_names(plan);
     return plan;
   }
-  // All conflicts of a plan that is refused, which writes nothing.
+  // Returns the conflicts of an undo that must be refused. Checks that nothing was written.
   std::vector<Change_Conflict> refused(Offset end) {
     const Offset before = checkpoint();
     const Plan plan = undo(end);
@@ -483,7 +483,7 @@ TEST_F(Apply, WhatWasDroppedSinceIsAConflict) {
   EXPECT_EQ(content()["city"]["1.name"], "\"Lima\"");
 }
 
-// ---- any changes --------------------------------------------------------------------------------
+// ---- random changes -----------------------------------------------------------------------------
 
 TEST(Apply_To_Anything, UndoGivesTheStateBeforeAndRedoTheStateAfter) {
   for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 60; ++seed) {
@@ -509,8 +509,8 @@ TEST(Apply_To_Anything, UndoGivesTheStateBeforeAndRedoTheStateAfter) {
       const Content after = content();
       const Offset end = position();
 
-      // An index may forbid to drop what was added, and to give records that had no values yet,
-      // and were not in it, equal keys.
+      // With indexes, an undo can conflict: an added field may be needed by an index, and records
+      // that were not in an index, for they had no values yet, may get equal keys.
       const auto expect_possible = [&](const Plan& plan) {
         EXPECT_TRUE(plan.is_possible || has_indexes);
         expect_names(plan);
@@ -530,8 +530,8 @@ TEST(Apply_To_Anything, UndoGivesTheStateBeforeAndRedoTheStateAfter) {
   }
 }
 
-// After later changes: each value is the present one or the one before, and is not overwritten if
-// it has changed since.
+// Undo after later changes: each value is the current or the old one, and a value that has changed
+// since is not overwritten.
 TEST(Apply_To_Anything, NothingThatHasChangedSinceIsOverwritten) {
   for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 60; ++seed) {
     SCOPED_TRACE("JOEDB_TEST_SEED=" + std::to_string(seed));
@@ -547,7 +547,7 @@ TEST(Apply_To_Anything, NothingThatHasChangedSinceIsOverwritten) {
     const auto content = [&] { return content_of(std::as_const(db).get_database()); };
     for (std::size_t i = 0, n = random.below(60); i < n; ++i) changes.change(db);
     const std::string schema = std::as_const(db).get_database().schema_entries();
-    Content states[3];  // before, after, and now
+    Content states[3];  // before and after the changes, and now
     Offset positions[3];
     for (int i = 0; i < 3; ++i) {
       for (std::size_t n = random.below(15); n > 0; --n) changes.change(db);
@@ -566,14 +566,14 @@ TEST(Apply_To_Anything, NothingThatHasChangedSinceIsOverwritten) {
     }
     if (std::any_of(net.begin(), net.end(),
                     [](const Change& change) { return !change.is_of_records(); }))
-      continue;  // names are not what they were
+      continue;  // names may have changed
     for (const auto& [table, values] : states[2])
       for (const auto& [key, value] : values) {
         if (!states[1].contains(table)) continue;
         const auto after = states[1].at(table).find(key);
         if (after != states[1].at(table).end() && after->second == value) continue;
         const auto found = result.at(table).find(key);
-        // A value that was written since is there, unless it is what the record had before.
+        // A value that was written since must be unchanged.
         if (std::as_const(db).get_database().schema_entries() == schema) {
           ASSERT_NE(found, result.at(table).end()) << table << ' ' << key;
           EXPECT_EQ(found->second, value) << table << ' ' << key;

@@ -26,7 +26,7 @@ using Kind = Change::Kind;
 
 // ---- a state, as a value ------------------------------------------------------------------------
 
-// The value of a field as text that tells all bits.
+// Formats a value so that values with different bits have different texts.
 std::string text_of(const Value& value) {
   return std::visit(
       []<class T>(const T& typed) {
@@ -65,7 +65,7 @@ struct State {
   std::map<Table_Id, Table> tables;
   friend bool operator==(const State&, const State&) = default;
 
-  // Each change must fit.
+  // Checks that each change fits the state, and applies it.
   void apply(const Change& change);
   void apply(const std::vector<Change>& changes) {
     for (const Change& change : changes) apply(change);
@@ -179,12 +179,12 @@ void State::apply(const Change& change) {
 
 // ---- databases ----------------------------------------------------------------------------------
 
-// A database of two cities, for stories.
+// A database of two cities.
 class Changes_Test : public testing::City_Test {
  protected:
   Changes_Test() { start_ = checkpoint(); }
 
-  // What has happened since the constructor, a line for each change.
+  // Returns the changes since the constructor, a line for each.
   static std::string line(const Change& change);
   std::vector<std::string> lines() {
     std::vector<std::string> result;
@@ -477,7 +477,7 @@ TEST_F(Changes_Test, WhatIsBeforeDamageIsGivenFirst) {
   EXPECT_THROW(summaries.next(), Corruption_Error);
 }
 
-// Several pieces of the journal, of Summaries and of Reversed.
+// The journal has several pieces for Summaries and for Reversed.
 TEST_F(Changes_Test, LongHistoriesAreReadInPieces) {
   constexpr std::int32_t count = 5000;
   const std::string text(300, 'x');
@@ -520,7 +520,7 @@ TEST_F(Changes_Test, LongHistoriesAreReadInPieces) {
   EXPECT_EQ(some.next(), nullptr);
 }
 
-// ---- of some tables -----------------------------------------------------------------------------
+// ---- changes of selected tables -----------------------------------------------------------------
 
 TEST_F(Changes_Test, OnlyThoseOfATableOrARecordAreGiven) {
   db.write(Valid_Data{});
@@ -588,7 +588,7 @@ TEST_F(Changes_Test, NetChangesAreWhatDiffersSortedByRecord) {
 }
 
 TEST_F(Changes_Test, HoweverManyUpdatesThereAreTheFirstOldValueCounts) {
-  const std::int32_t updates = 600'000;  // more than are noted together
+  const std::int32_t updates = 600'000;  // more than fit in one batch of noted updates
   for (std::int32_t i = 2; i < updates; ++i) set(i < updates / 2 ? 1 : i % 2, i);
   const Offset end = checkpoint();
   EXPECT_EQ(lines(), Lines{"~ city 0(size=1->599998) 1(size=2->599999)"});
@@ -597,9 +597,9 @@ TEST_F(Changes_Test, HoweverManyUpdatesThereAreTheFirstOldValueCounts) {
   EXPECT_EQ(result, Lines{"~ city 0(size=1->599998) 1(size=2->599999)"});
 }
 
-// ---- any changes --------------------------------------------------------------------------------
+// ---- random changes -----------------------------------------------------------------------------
 
-// Of records that are inserted, updated and deleted, as a summary has them.
+// Numbers of inserted, updated and deleted records, as in a summary.
 using Counts = std::array<std::uint64_t, 3>;
 std::map<Table_Id, Counts> counts_of(const Transaction& transaction) {
   std::map<Table_Id, Counts> counts;
@@ -625,14 +625,14 @@ void expect_summary(const Transaction_Summary& summary, const Transaction& trans
   for (const Table_Summary& table : summary.tables) {
     const Counts& expected = counts[table.table];
     EXPECT_EQ(table.inserted, expected[0]);
-    EXPECT_GE(table.updated, expected[1]);  // also records that are not in use
+    EXPECT_GE(table.updated, expected[1]);  // also counts updates of unused ids
     EXPECT_EQ(table.deleted, expected[2]);
     counts.erase(table.table);
   }
   EXPECT_TRUE(counts.empty());
 }
 
-// What record_versions() should give, from the states after each transaction.
+// The expected result of record_versions(), computed from the state after each transaction.
 struct Versions {
   struct Version {
     std::map<Field_Id, Values> values;
@@ -677,7 +677,7 @@ TEST(Any_Changes, LeadFromEachStateToEachOther) {
     Random random(seed);
     const Temporary_Directory directory;
     File file(directory.file("t.joedb"), Open_Mode::create_new);
-    // Some journals have no ends, some many; some have snapshots.
+    // Some journals have no ends of transactions, some have many; some have snapshots.
     std::map<Offset, State> states;
     Offset end = 0;
     {
@@ -708,7 +708,7 @@ TEST(Any_Changes, LeadFromEachStateToEachOther) {
       return std::next(states.begin(), static_cast<std::ptrdiff_t>(random.below(states.size())));
     };
 
-    // Forwards and backwards.
+    // Reads the changes forwards and backwards.
     for (int i = 0; i < 3; ++i) {
       const auto [a, b] = std::minmax(any_position()->first, any_position()->first);
       const Offset from = i == 0 ? journal_start : a;
@@ -754,7 +754,7 @@ TEST(Any_Changes, LeadFromEachStateToEachOther) {
       EXPECT_EQ(state, states.at(from));
       if (i > 0 || HasFailure()) continue;
 
-      // A transaction is the same by itself as in the whole history.
+      // A transaction read alone is the same as in the whole history.
       for (const Transaction& transaction : all) {
         if (random.below(10) > 0) continue;
         Changes alone(file, transaction.begin, transaction.end, options);
@@ -767,7 +767,7 @@ TEST(Any_Changes, LeadFromEachStateToEachOther) {
       }
     }
 
-    // From any state to any other.
+    // Net changes from any state to any other.
     for (int i = 0; i < 6; ++i) {
       const auto a = any_position();
       const auto b = any_position();

@@ -162,7 +162,7 @@ TEST_F(Requests_Test, TheFilterIsOfPositionsAndTimes) {
   EXPECT_EQ(shown({at(first_), {}}), "-++");
   EXPECT_EQ(shown({{}, at(second_)}), "++-");
   EXPECT_EQ(shown({at_time(now + 10), at_time(now + 10)}), "-+-");
-  end(now + 30);  // of nothing
+  end(now + 30);  // ends an empty transaction
   EXPECT_EQ(shown({{}, {}}), "+++-");
 }
 

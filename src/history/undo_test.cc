@@ -220,7 +220,7 @@ std::string start_of_the_story() {
   return disk.content();
 }
 
-// How many records there are, and how many have the first name.
+// Number of records, and number of records with the first name.
 using Counts = std::pair<index_t, index_t>;
 Counts counts_of(Database& database) {
   const Table& table = database.table(city);
@@ -280,7 +280,7 @@ TEST(Undo_Crashes, AfterAnErrorNothingIsTakenBackAndItCanBeTriedAgain) {
           has_thrown = true;
           try {
             db.rollback();
-          } catch (const Exception&) {  // after a failed write nothing can be written
+          } catch (const Exception&) {  // after a failed write, nothing more can be written
           }
         }
       }

@@ -9,7 +9,7 @@
 namespace joedb {
 namespace {
 
-// A journal, and its changes as text.
+// Formats the changes of a journal as text.
 class Change_Text : public ::testing::Test {
  protected:
   const Table_Id t{1};
@@ -112,8 +112,8 @@ TEST(Plain_Text, HasNoControlCharacters) {
   EXPECT_EQ(text, "a\"\\ä\\033\\012\\377\\177");
 }
 
-// U+009B begins a command of the terminal, U+2028 ends a line, U+202E and U+2066 change the
-// direction. U+00A0, U+2027, U+202F and U+2065 do not.
+// U+009B begins a terminal command, U+2028 ends a line, U+202E and U+2066 change the text
+// direction. U+00A0, U+2027, U+202F and U+2065 are harmless.
 TEST(Plain_Text, HasNoControlCharactersOfSeveralBytes) {
   const std::string controls = "\xc2\x9b\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6";
   const std::string others = "\xc2\xa0\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5";

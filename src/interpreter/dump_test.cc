@@ -68,7 +68,7 @@ TEST(Dump, HasNoTableForAReferenceToADroppedOne) {
             "add_field a y references __unknown_table__\n");
 }
 
-// Notes sizes of vectors and runs of updates.
+// Records the sizes of vectors, and of runs of updates.
 struct Size_Keeper {
   void operator()(const Insert_Vector& e) {
     sizes.push_back(e.size);

@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A database that is made by commands of joedbi, and edited.
+// A database that is created by joedbi commands, and edited as text.
 class Edit_Test : public ::testing::Test {
  protected:
   void run(const std::string& commands) {
@@ -26,7 +26,7 @@ class Edit_Test : public ::testing::Test {
   }
   std::string text() const { return edit_text(database.get_database()); }
 
-  // What would be written, as commands.
+  // Returns the changes that the edited text would make, as commands.
   std::string changes(const std::string& edited) {
     std::ostringstream out;
     {
@@ -42,7 +42,7 @@ class Edit_Test : public ::testing::Test {
     }
     return out.str();
   }
-  // The same, if one piece of the text is another.
+  // The same, for the text with `from` replaced by `to`.
   std::string changes(const std::string& from, const std::string& to) {
     std::string edited = text();
     const std::size_t place = edited.find(from);
@@ -174,7 +174,7 @@ TEST_F(Edit_Test, ChangesOneTableAlone) {
               HasSubstr("only the table a is edited"));
 }
 
-// ---- any content --------------------------------------------------------------------------------
+// ---- random content -----------------------------------------------------------------------------
 
 constexpr Table_Id table{1};
 
@@ -239,7 +239,7 @@ TEST(Edit_Text, OfAnyDatabaseMakesAnyOtherEqualToIt) {
     dump_data(b.get_database(), Command_Writer(dumps[1]));
     RC_ASSERT(dumps[0].str() == dumps[1].str());
 
-    // Once more, there is nothing to do.
+    // Applying the same text again changes nothing.
     Change_Sink nothing(a);
     Edited_Text(text, a.get_database()).apply(nothing);
     RC_ASSERT(nothing.count() == 0);

@@ -25,7 +25,7 @@ constexpr Record_Id zero{0};
 
 Type simple(Type_Code code) { return {code, {}}; }
 
-// Every kind of entry, in a journal that makes sense.
+// Returns every kind of entry, in a valid order.
 std::vector<Any_Entry> story() {
   const double third = 1.0 / 3;
   return {
@@ -105,7 +105,7 @@ std::string as_sql(const std::vector<Any_Entry>& entries, bool with_blobs = fals
   return printed(journal, Sql_Writer(out, with_blobs ? &journal.file() : nullptr), out);
 }
 
-// What is printed of a journal in which an error follows.
+// Returns the text that is printed before the error of a journal.
 template <class Writer>
 std::string printed_before_error(const std::vector<Any_Entry>& entries) {
   Journal_Of journal(entries);
@@ -116,7 +116,7 @@ std::string printed_before_error(const std::vector<Any_Entry>& entries) {
   return out.str();
 }
 
-// SQLite would report an error for a name that it has already, go on, and commit.
+// SQLite would report an error for the duplicate name, continue, and commit.
 TEST(Entry_Text, WritesNoSqlWhereNamesDifferOnlyByCase) {
   const auto error = [](const std::vector<Any_Entry>& entries) {
     std::string text;
@@ -183,7 +183,7 @@ TEST(Entry_Text, ShowsABadNameBeforeItFails) {
   EXPECT_EQ(printed_before_error<Command_Writer>({Create_Table{"a b"}}), "create_table a b\n");
 }
 
-// ---- texts that want to be more -----------------------------------------------------------------
+// ---- injection by names and texts ---------------------------------------------------------------
 
 TEST(Entry_Text, KeepsNamesInTheirLine) {
   EXPECT_EQ(printed_before_error<Command_Writer>({Create_Table{"x\ndrop_table y"}}),

@@ -41,7 +41,7 @@ class Interpreter : public ::testing::Test {
     return words;
   }
 
-  // Two cities and two people.
+  // Inserts two cities and two people.
   void make_people() {
     run("create_table city\nadd_field city name string\nadd_field city size int32\n"
         "create_table person\nadd_field person age int8\nadd_field person name string\n"
@@ -251,7 +251,7 @@ TEST_F(Interpreter, LimitsIds) {
             "Line 5: insert_vector t 0 5\n");
 }
 
-// 16,777,216 rows without values, together.
+// Together, 16,777,216 rows without values.
 TEST_F(Interpreter, MakesNoMoreRecordsThanCanBeReadBack) {
   run("create_table t\nadd_field t a int8\n");
   for (const char* line :
@@ -344,7 +344,7 @@ TEST_F(Interpreter, SuggestsWhatWasMeant) {
 
 TEST_F(Interpreter, ExplainsEachCommandWithExamplesThatWork) {
   for (const Command_Help& help : interpreter_help()) {
-    if (help.name == "read_blob") continue;  // writes a file
+    if (help.name == "read_blob") continue;  // it would write a file
     Memory_File file;
     Writable_Database database(file);
     Command_Loop loop({}, [] { return std::string(); });
@@ -459,7 +459,7 @@ TEST_F(Interpreter, RemembersSettings) {
       "Line 6: set colour on\n");
 }
 
-// A screen whose user has had enough after some text.
+// A screen whose user stops the output after some text.
 class Impatient_Screen : public Screen {
  public:
   Size size() const override { return {30, 10}; }

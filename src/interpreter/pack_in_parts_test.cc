@@ -34,7 +34,7 @@ std::vector<Any_Entry> schema() {
           Add_Field{b, "s", {Type_Code::string, {}}}};
 }
 
-// A journal with changes of all kinds that fit.
+// Returns a random journal of valid changes of all kinds.
 std::vector<Any_Entry> random_journal() {
   std::vector<Any_Entry> entries = schema();
   Database database = Journal_Of(entries).database();
@@ -42,7 +42,7 @@ std::vector<Any_Entry> random_journal() {
     try {
       database(entry);
       entries.emplace_back(entry);
-    } catch (const Data_Error&) {  // it did not fit
+    } catch (const Data_Error&) {  // the change was invalid
     }
   };
   for (int i = number(60); i > 0; --i) {

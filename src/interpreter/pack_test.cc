@@ -25,7 +25,7 @@ std::vector<Any_Entry> content(const Database& database) {
   return keeper.entries();
 }
 
-// The entries of the packed journal.
+// Packs the database, and returns the entries of the packed journal.
 std::vector<Any_Entry> packed(const Database& database, Memory_File& file) {
   {
     Writable_Journal journal(file);
@@ -79,7 +79,7 @@ TEST(Pack, WritesOneRecordByFieldsAndMoreAsVectors) {
 }
 
 TEST(Pack, RefusesWhatNobodyCouldRead) {
-  // Larger than a short journal may have it, and yet made by a long one.
+  // The table is valid in a long journal, but has too many ids for the short packed one.
   Database database = Journal_Of({Create_Table{"a"}}).database();
   database.remove_limits();
   database.note_journal_size(30'000'000);
@@ -95,7 +95,7 @@ TEST(Pack, RefusesWhatNobodyCouldRead) {
   journal.rollback();
 }
 
-// Entries that fit the database, of all kinds that change records.
+// Applies random valid entries, of all kinds that change records.
 void change_at_random(Database& database) {
   const auto number = [](int limit) { return *rc::gen::inRange(0, limit); };
   const int changes = number(40);
@@ -123,7 +123,7 @@ void change_at_random(Database& database) {
           database(Update<double>{table, record, Field_Id(3), number(1000) / 8.0});
           break;
       }
-    } catch (const Data_Error&) {  // it did not fit
+    } catch (const Data_Error&) {  // the entry was invalid
     }
   }
 }

@@ -34,11 +34,11 @@ std::string patch_of(const std::vector<Change>& changes, Names names = {},
   return out.str();
 }
 
-// ---- a content, by names ------------------------------------------------------------------------
+// ---- content, by names --------------------------------------------------------------------------
 
 struct Content {
   struct Table {
-    std::map<std::string, std::string> fields;  // their types
+    std::map<std::string, std::string> fields;  // type by field name
     std::map<index_t, std::map<std::string, std::string>> records;
     friend bool operator==(const Table&, const Table&) = default;
   };
@@ -46,7 +46,7 @@ struct Content {
   friend bool operator==(const Content&, const Content&) = default;
 };
 
-// All bits of a value.
+// Returns the bits of a value as text.
 std::string bits_of(const Value& value) {
   return std::visit(
       []<class T>(const T& typed) {
@@ -83,7 +83,7 @@ Content content_of(const Database& database) {
   return content;
 }
 
-// A database that begins as another one did.
+// A database with the entries of another one, up to a position.
 class Copy {
  public:
   Copy(const Abstract_File& source, Offset end) {
@@ -125,8 +125,8 @@ class Patch_Text : public ::testing::Test {
     db.soft_checkpoint();
     return db.get_journal().get_position();
   }
-  // After these commands, forwards: the patch. It must be right in both directions, and so must the
-  // one of differences().
+  // Runs commands, and returns their patch. Checks the patches in both directions, and those of
+  // differences().
   std::string run(const std::string& commands) {
     run_text(commands, db);
     const Offset end = checkpoint();
@@ -200,7 +200,7 @@ TEST_F(Patch_Text, RenamesChainsAndRings) {
             "rename_field t y x\nrename_field t patch_1 y\n");
 }
 
-// One by one, each would be compared with all others.
+// Handling renames one by one would compare each with all others.
 TEST(Long_Patch, TakesTimeInProportionToItsRenames) {
   constexpr int fields = 20'000;
   const auto name = [](int i) { return 'f' + std::to_string(i); };
@@ -247,7 +247,7 @@ TEST_F(Patch_Text, HasNoBlobsThatTheFileDoesNotHave) {
   EXPECT_EQ(patch_of(net_changes(file, end, start), {}, 0), "drop_field t b\n");
 }
 
-// ---- any changes --------------------------------------------------------------------------------
+// ---- random changes -----------------------------------------------------------------------------
 
 TEST(Any_Patch, MakesOneStateOfAnother) {
   for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 60; ++seed) {
@@ -268,7 +268,7 @@ TEST(Any_Patch, MakesOneStateOfAnother) {
       db.soft_checkpoint();
       positions.push_back(db.get_journal().get_position());
     }
-    // Another history with the same beginning.
+    // A history that diverges from the first one.
     Copy other(file, positions[random.below(positions.size())]);
     Random_Changes changes(random);
     for (std::size_t i = random.below(50); i > 0; --i) changes.change(other.db());

@@ -14,7 +14,7 @@ using testing::Random;
 
 constexpr Table_Id table{1};
 
-// What becomes of the ids, and the number of bytes.
+// Writes the ids to a new journal, and loads it into `written`. Returns the size of the journal.
 Offset write_again(const Record_Ids& records, Database& written) {
   Memory_File file;
   {

@@ -20,7 +20,7 @@
 #include "testing/error_of.h"
 #include "testing/temporary_directory.h"
 
-// What happens around an open file: closed descriptors, forks, other programs that replace it,
+// Changes around an open file: closed descriptors, forks, other programs that replace the file, and
 // another current directory.
 
 namespace joedb {
@@ -48,7 +48,7 @@ class Changed_File : public ::testing::Test {
 
 // ---- descriptors --------------------------------------------------------------------------------
 
-// "null": /dev/null, so that nothing else gets the number.
+// Describes descriptors 0 to 2. "null" is /dev/null, opened so that no other file gets the number.
 std::string standard_descriptors() {
   std::string result;
   for (int number = 0; number <= 2; ++number) {
@@ -103,7 +103,8 @@ TEST_F(Changed_File, AChildCannotChangeTheFileOfItsParent) {
   };
   for (const auto& change : changes)
     EXPECT_EQ(inherited, in_child([&] { return error_of<Inherited_Object>(change); }));
-  EXPECT_EQ("200", in_child([&] { return std::to_string(file.get_size()); }));  // it can be read
+  // reading is allowed
+  EXPECT_EQ("200", in_child([&] { return std::to_string(file.get_size()); }));
   EXPECT_EQ(text(), directory.read("a.joedb"));
 }
 
@@ -129,7 +130,7 @@ TEST_F(Changed_File, AChildThatLivesOnDoesNotKeepTheLocks) {
   if (child == 0) {
     char byte;
     ::close(ends[1]);
-    static_cast<void>(::read(ends[0], &byte, 1));  // until the parent closes its end
+    static_cast<void>(::read(ends[0], &byte, 1));  // waits until the parent closes its end
     ::_exit(0);
   }
   file.reset();
@@ -181,7 +182,8 @@ TEST_F(Changed_File, ASyncSaysThatTheFileWasCut) {
             error_of<File_Replaced>([&] { file.datasync(); }));
 }
 
-// As cp does, which keeps the file and changes its bytes: the hole is filled by the next write.
+// Another program restores a backup as cp does: it keeps the inode and replaces the bytes. The next
+// write of this process then leaves a hole after them.
 TEST_F(Changed_File, ASyncSaysThatOtherBytesWereRestored) {
   for (const std::string& restored :
        {std::string(), std::string(100, 'x'), std::string(300, 'y')}) {

@@ -11,12 +11,12 @@
 #include "joedb/io/posix_file.h"
 #include "testing/temporary_directory.h"
 
-// Locks that wait, between two files of one process.
+// Waiting for locks, between two open files of one process.
 
 namespace joedb {
 namespace {
 
-// Whether the system shows somebody waiting for a lock on the file; none where it shows no locks.
+// Returns true if the system lists a waiter for a lock on the file; nullopt if it lists no locks.
 std::optional<bool> somebody_waits(const std::string& name) {
   struct stat status;
   std::ifstream locks("/proc/locks");
@@ -29,7 +29,7 @@ std::optional<bool> somebody_waits(const std::string& name) {
 
 class Lock_Test : public ::testing::Test {
  protected:
-  // f, which must need a lock that is held now, returns only after release() has been called.
+  // Checks that f(), which needs a lock that is held now, returns only after the call of release().
   template <class F, class Release>
   void expect_waits(F f, Release release) {
     std::atomic<bool> is_released = false, was_released_before_f_returned = false;
@@ -73,7 +73,7 @@ TEST_F(Lock_Test, ASharedLockWaitsForAnExclusiveOneAndTheOtherWayRound) {
                [&] { reader.unlock(head_lock.start, head_lock.size); });
 }
 
-// This file is too short to be mapped.
+// The file is too short to be mapped.
 TEST_F(Lock_Test, WordsThatAreNotMappedAreWrittenWithTheHeadLocked) {
   File writer(name, Open_Mode::write_existing), reader(name, Open_Mode::read_existing);
   reader.shared_lock(head_lock.start, head_lock.size);
@@ -89,7 +89,7 @@ TEST_F(Lock_Test, HeadAndTailAreLockedApart) {
   const File reader(name, Open_Mode::read_existing);
 }
 
-// Two threads add to a number in the file, one at a time.
+// Two threads increment a number in the file under the lock.
 TEST_F(Lock_Test, ExcludesTheOther) {
   const auto add = [&] {
     File file(name, Open_Mode::shared_write);
@@ -111,7 +111,7 @@ TEST_F(Lock_Test, ExcludesTheOther) {
   EXPECT_EQ(number, 4000);
 }
 
-// joedb_pack --in-place: what is written to a file without a name would be lost.
+// As joedb_pack --in-place replaces files: writes to the old, unlinked file would be lost.
 TEST_F(Lock_Test, FilesThatWereReplacedMeanwhileAreOpenedAgain) {
   for (const Open_Mode mode :
        {Open_Mode::read_existing, Open_Mode::shared_write, Open_Mode::write_lock}) {

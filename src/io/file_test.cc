@@ -6,7 +6,7 @@
 #include "lab/sim_file.h"
 #include "testing/error_of.h"
 
-// What all files have in common.
+// Behavior common to all kinds of files.
 
 namespace joedb {
 namespace {

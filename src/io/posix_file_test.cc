@@ -15,7 +15,7 @@
 namespace joedb {
 namespace {
 
-// The exception that f throws, or one that says so.
+// Returns the Io_Error that f throws; fails the test if it throws none.
 template <class F>
 Io_Error error_of(F f) {
   try {
@@ -131,7 +131,7 @@ TEST_F(File_Test, IsCutAndGrows) {
 TEST_F(File_Test, ThatIsEmptiedHasNoWordsLeft) {
   File file(name(), Open_Mode::write_existing_or_create_new);
   file.pwrite(std::string(64, 'x').data(), 64, 0);
-  file.pwrite("12345678", 8, 8);  // through the map
+  file.pwrite("12345678", 8, 8);  // writes through the mapping
   file.truncate(0);
   char bytes[8];
   EXPECT_EQ(file.pread(bytes, 8, 8), 0u);
@@ -155,7 +155,7 @@ TEST_F(File_Test, SaysWhereReadingFailed) {
   EXPECT_EQ(error_of([&] { read(file, 1, -5); }).code, EINVAL);
 }
 
-// A write that the system does only in part goes on, up to the error.
+// After a partial write, the rest is written, until the error.
 TEST_F(File_Test, ThatBecomesTooLargeSaysWhere) {
   File file(name(), Open_Mode::create_new);
   rlimit old_limit;
@@ -195,13 +195,13 @@ TEST_F(File_Test, ForOneWriterIsRefusedToASecond) {
       EXPECT_EQ(error.what(), "locking " + name() + ": Resource temporarily unavailable");
     }
     const File reader(name(), Open_Mode::read_existing);
-    const File sharing(name(), Open_Mode::shared_write);  // waits only in a transaction
+    const File sharing(name(), Open_Mode::shared_write);  // opens at once; only a transaction waits
   }
   const File after(name(), Open_Mode::write_existing);
 }
 
-// Whether another open file could lock the range at once: a writer that is alone does so to the
-// tail when it opens the file.
+// Returns true if no lock on the tail is held: an exclusive writer locks the tail when it opens
+// the file, and fails if that is not possible at once.
 bool tail_is_free(const std::string& name) {
   try {
     const File file(name, Open_Mode::write_existing);
@@ -217,10 +217,10 @@ TEST_F(File_Test, LocksBelongToTheObject) {
   EXPECT_TRUE(tail_is_free(name()));
   a.exclusive_lock(tail_lock.start, tail_lock.size);
   EXPECT_FALSE(tail_is_free(name()));
-  b.unlock(tail_lock.start, tail_lock.size);  // is not b's
+  b.unlock(tail_lock.start, tail_lock.size);  // no effect: b does not hold this lock
   EXPECT_FALSE(tail_is_free(name()));
   a.exclusive_lock(head_lock.start, head_lock.size);
-  a.unlock(head_lock.start, head_lock.size);  // is another range
+  a.unlock(head_lock.start, head_lock.size);  // another range than the tail
   EXPECT_FALSE(tail_is_free(name()));
   a.unlock(tail_lock.start, tail_lock.size);
   EXPECT_TRUE(tail_is_free(name()));
@@ -239,7 +239,8 @@ TEST_F(File_Test, ReleasesItsLocksWhenItIsClosed) {
   {
     File a(name(), Open_Mode::shared_write);
     a.exclusive_lock(tail_lock.start, tail_lock.size);
-    { const File other(name(), Open_Mode::read_existing); }  // as POSIX locks would be by this
+    // closing it would release POSIX locks of the process
+    { const File other(name(), Open_Mode::read_existing); }
     EXPECT_FALSE(tail_is_free(name()));
   }
   EXPECT_TRUE(tail_is_free(name()));
@@ -279,7 +280,7 @@ TEST_F(File_Test, WordsAreSeenByOtherFilesAndByReads) {
   File writer(name(), Open_Mode::create_new);
   writer.pwrite(std::string(8192, 'x').data(), 8192, 0);
   const File reader(name(), Open_Mode::read_existing);
-  for (const Offset offset : {0, 16, 4080, 4096, 8176}) {  // in the first page, and behind it
+  for (const Offset offset : {0, 16, 4080, 4096, 8176}) {  // in the first page, and after it
     const std::array<std::int64_t, 2> words{offset + 1, -offset};
     writer.store_words(words, offset);
     for (const File* const file : {static_cast<const File*>(&writer), &reader}) {

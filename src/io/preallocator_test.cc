@@ -24,7 +24,7 @@ TEST_F(Preallocator_Test, FillsToAMultipleOfTheStepBehindTheContent) {
   preallocator_.set_step(16);
   EXPECT_TRUE(preallocator_.reserve(10, 10));
   EXPECT_EQ(file_.get_size(), 16);
-  EXPECT_TRUE(preallocator_.reserve(16, 16));  // there already
+  EXPECT_TRUE(preallocator_.reserve(16, 16));  // already preallocated
   EXPECT_EQ(file_.get_size(), 16);
   EXPECT_TRUE(preallocator_.reserve(17, 17));
   EXPECT_EQ(file_.get_size(), 32);

@@ -32,7 +32,7 @@ std::string read(const Abstract_File& file, std::size_t size, Offset offset) {
   return bytes;
 }
 
-// A pair of bytes is a number and what is repeated so often; 0 ends it.
+// A run-length format: each pair of bytes is a count and the byte to repeat. Count 0 is the end.
 class Runs final : public Unpacker {
  public:
   Step step(std::string_view packed, std::span<char> out) override {
@@ -188,7 +188,7 @@ TEST(Zstd, StopsAtABombAfterAGigabyte) {
 
 #ifdef JOEDB_HAS_BROTLI
 
-// "A joedb file. " nine times, by the program brotli.
+// "A joedb file. " nine times, compressed by the program brotli.
 constexpr std::string_view brotli_archive(
     "\xa1\xe8\x03\xc0\x2f\xa0\x1b\x4b\x75\x21\x3d\x74\x53\x15\x2f"
     "\x28\x82\x91\x60\x3c\x80\x0a\xf6\x5d\x49\xcf\x59\x00",

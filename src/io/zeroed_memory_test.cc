@@ -21,7 +21,7 @@ TEST(Zeroed_Memory, KeepsItsContentAndGrowsWithZeros) {
   EXPECT_EQ(memory.size(), 0);
   std::size_t written = 0;
   const auto byte_at = [](std::size_t i) { return static_cast<char>(i * 7 + i / 251 + 1); };
-  // Around the sizes of pages, of the first mapping and of huge pages.
+  // Sizes around those of pages, of the first mapping and of huge pages.
   for (const std::size_t size : {1u, 100u, 4095u, 4097u, 262143u, 262144u, 262145u, 1u << 20u,
                                  (1u << 21u) + 1u, (5u << 20u) + 3u}) {
     memory.grow(size);
@@ -54,13 +54,14 @@ TEST(Zeroed_Memory, StaysAsItWasWhenThereIsNoMore) {
   }
 }
 
-// ---- a part of a file at the beginning ----------------------------------------------------------
+// ---- memory that begins with a part of a file ---------------------------------------------------
 
 class Zeroed_Memory_Of_File : public ::testing::Test {
  protected:
   static char byte_at(std::size_t i) { return static_cast<char>(i * 7 + i / 251 + 1); }
 
-  // The file holds a page of something else, `size` bytes, and something else again.
+  // Makes a file with `size` bytes of content after a page of other bytes, and other bytes after
+  // it.
   void make_file(std::size_t size) {
     std::string content(4096, '#');
     for (std::size_t i = 0; i < size; ++i) content.push_back(byte_at(i));
@@ -125,7 +126,7 @@ TEST_F(Zeroed_Memory_Of_File, SurvivesThatSomebodyCutsTheFile) {
   memory.data()[600000] = 'x';
 }
 
-// ---- moved to a temporary file ------------------------------------------------------------------
+// ---- memory that is moved to a temporary file ---------------------------------------------------
 
 TEST(Spilled_Memory, HasTheSameContentWhereverItBegan) {
   const testing::Temporary_Directory directory;
@@ -167,9 +168,9 @@ TEST_F(Zeroed_Memory_Of_File, SurvivesThatSomebodyCutsTheFileAlsoWhenItWasSpille
   file.truncate(0);
   EXPECT_EQ(memory.data()[1000], byte_at(1000));
   EXPECT_FALSE(memory.was_cut());
-  EXPECT_EQ(memory.data()[299'990], 0);  // in the last page, which stays in the file
+  EXPECT_EQ(memory.data()[299'990], 0);  // in the last page, which is still mapped from the file
   EXPECT_TRUE(memory.was_cut());
-  memory.grow(300'000 * 20);  // it moves
+  memory.grow(300'000 * 20);  // moves the memory
   memory.spill(spill, memory.size());
   EXPECT_TRUE(memory.was_cut());
 }

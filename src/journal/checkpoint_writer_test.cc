@@ -6,9 +6,8 @@
 #include "lab/sim_file.h"
 #include "testing/error_of.h"
 
-// Each of the nine invariants of the header (on top of checkpoint_writer.cc), on a journal without
-// entries: bytes, positions and words. What the whole journal does is in
-// checkpoint_writing_test.cc.
+// Each of the nine invariants of the header (at the top of checkpoint_writer.cc), on a journal
+// without entries: bytes, positions and words. checkpoint_writing_test.cc tests the whole journal.
 
 namespace joedb {
 namespace {
@@ -19,7 +18,7 @@ using testing::Sim_Fault;
 using testing::Sim_File;
 using testing::words_text;
 
-// A process that writes bytes and words. They make no entries, so nobody decodes them.
+// A process that writes bytes and words. The bytes are not entries, and are never decoded.
 class Process {
  public:
   explicit Process(Sim_Disk& disk, bool has_seals = true)
@@ -61,7 +60,7 @@ class Process {
   std::string last_;
 };
 
-// What a process finds that opens this file.
+// Returns the checkpoints found by a process that opens this file.
 Checkpoints checkpoints_of(const std::string& content) {
   Sim_Disk disk(content);
   Sim_File file(disk);
@@ -72,12 +71,12 @@ Checkpoints checkpoints_of(const std::string& content) {
 
 class Checkpoint_Writer_Test : public ::testing::Test {
  protected:
-  // f(state) for the disk after each of the operations since `first`.
+  // Calls f() with the disk after each operation since `first`.
   template <class F>
   void at_each_operation(std::size_t first, F f) {
     for (std::size_t io = first; io <= disk_.io_count(); ++io) f(disk_.at(io));
   }
-  // The calls since the last time.
+  // Returns the calls since the last call of this function.
   std::string calls() { return disk_.take_calls(); }
 
   Sim_Disk disk_;
@@ -142,7 +141,7 @@ TEST_F(Checkpoint_Writer_Test, Invariant3NoWordClaimsAByteThatWasNotWritten) {
   });
 }
 
-// The file ends before the words, as after a power cut.
+// Makes a file that ends before some of the words, as after a power cut.
 std::string file_with_words(Checkpoint_Words words, const std::string& bytes) {
   Header header;
   header.checkpoints = words;
@@ -156,7 +155,7 @@ TEST_F(Checkpoint_Writer_Test, Invariant4SoftWordsBeyondTheEndAreInvalidatedAndS
   EXPECT_EQ(process.checkpoint(), 44);
   calls();
   process.words().invalidate_words_beyond(44);
-  // That which counts, the smallest, is the last.
+  // The word that counts, the most negative one, is invalidated last.
   EXPECT_EQ(calls(), "read 32@0\nwrite 8@24\nwrite 8@16\ndatasync\nsync directory\n");
   EXPECT_EQ(words_text(disk_.content()), "44 44 41 41");
 }

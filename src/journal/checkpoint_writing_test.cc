@@ -3,7 +3,7 @@
 #include "joedb/format/seal.h"
 #include "testing/journal_process.h"
 
-// What checkpoints leave in the header, byte for byte, and in which order they reach the file.
+// The words that checkpoints write to the header, and the order of the writes to the file.
 
 namespace joedb {
 namespace {
@@ -16,8 +16,8 @@ using testing::words_text;
 
 class Checkpoint_Test : public ::testing::Test {
  protected:
-  // One checkpoint for each letter, S(oft), H(ard), F (half) or N (none: only a flush), each behind
-  // one entry of three bytes; a small letter adds no entry.
+  // Makes a checkpoint for each letter: S(oft), H(ard), F (half) or N (none: only a flush). An
+  // upper case letter first appends an entry of three bytes.
   static void write(Writable_Journal& journal, const std::string& letters) {
     for (const char letter : letters) {
       if (letter >= 'A' && letter <= 'Z') journal.append(Comment{"x"});
@@ -50,7 +50,7 @@ TEST_F(Checkpoint_Test, HeaderOfANewFileAfterEachSequence) {
     std::string words;
   } cases[] = {
       {"", "41 41 41 41"},
-      // From the specification of the format.
+      // Examples of the format specification.
       {"S", "41 41 41 -44"},
       {"SS", "41 41 -47 -44"},
       {"SSS", "41 41 -47 -50"},
@@ -61,14 +61,14 @@ TEST_F(Checkpoint_Test, HeaderOfANewFileAfterEachSequence) {
       {"HSS", "-50 -47 44 44"},
       {"HSH", "50 50 44 44"},
       {"SSHS", "41 -53 50 50"},
-      // A hard checkpoint where a soft one is; the other way round nothing happens.
+      // A hard checkpoint at the position of a soft one. A soft one at a hard one is a no-op.
       {"Sh", "41 41 44 44"},
       {"SSh", "41 41 47 47"},
       {"Hs", "41 41 44 44"},
       {"Hh", "41 41 44 44"},
       {"Ss", "41 41 41 -44"},
       {"HShS", "47 47 -50 44"},
-      // Half commits leave what hard checkpoints do.
+      // Half commits leave the same words as hard checkpoints.
       {"F", "41 41 44 44"},
       {"FF", "47 47 44 44"},
       {"Fh", "41 41 44 44"},
@@ -87,13 +87,13 @@ TEST_F(Checkpoint_Test, HeaderOfANewFileAfterEachSequence) {
   }
 }
 
-// A reopened file starts from what its header says.
+// A reopened file continues from the words of its header.
 TEST_F(Checkpoint_Test, HeaderOfAReopenedFile) {
   const struct {
-    std::string letters;  // a space closes and opens
+    std::string letters;  // a space closes and reopens the file
     std::string words;
   } cases[] = {
-      {" S", "41 -44 41 41"},  // of a file that has a header only
+      {" S", "41 -44 41 41"},  // a file with only a header
       {" H", "44 44 41 41"},     {"S S", "41 41 -47 -44"},  {"SS S", "41 41 -47 -50"},
       {"S H", "41 41 47 47"},    {"H S", "41 -47 44 44"},   {"H H", "47 47 44 44"},
       {"HS S", "-50 -47 44 44"}, {"HS S H", "53 53 44 44"}, {"HSS S", "-50 -53 44 44"},
@@ -172,7 +172,7 @@ TEST_F(Checkpoint_Test, ALargeOneIsNotSealed) {
   for (const Offset size : {seal_limit - 1, seal_limit}) {
     Sim_Disk new_disk;
     Journal_Process process(new_disk);
-    // The entry is opcode, length of four bytes, and text.
+    // An entry is an opcode, a length of four bytes, and the text.
     process.append(std::string(static_cast<std::size_t>(size - 5), 'x'));
     new_disk.take_calls();
     process.journal().hard_checkpoint();
@@ -181,9 +181,9 @@ TEST_F(Checkpoint_Test, ALargeOneIsNotSealed) {
   }
 }
 
-// The words of a hard checkpoint that was read from the file may not be on disk, although the
-// system shows them: they are written again, and synced, before the slot beside them is used. The
-// entries were synced before these words were written, so that they need not be.
+// The words of a hard checkpoint read from the file may be in the page cache and not on the disk.
+// They are written again, and synced, before the other slot is used. The entries need no sync: they
+// were synced before these words were written.
 TEST_F(Checkpoint_Test, TheHardOneThatWasFoundIsMadeDurableFirst) {
   {
     Journal_Process process(disk);
@@ -262,10 +262,10 @@ TEST_F(Checkpoint_Test, OlderNamesMeanTheSame) {
   }
 }
 
-// ---- what a power cut may do to half commits, and to those who follow them ---------------------
+// ---- half commits and power cuts ----------------------------------------------------------------
 
-// The hard checkpoint of a session that was killed before its last sync may be in the header only
-// for those who read it before the power fails.
+// The hard checkpoint of a process that was killed before its last sync may be readable in the
+// header, and still be lost by a power cut.
 TEST_F(Checkpoint_Test, NobodyReliesOnAHardOneThatMayNotBeOnTheDisk) {
   for (const std::string first : {"H", "HH", "HSH"})
     for (const std::string unsynced : {"H", "F"})

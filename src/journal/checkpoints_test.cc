@@ -4,7 +4,7 @@
 
 #include <limits>
 
-// Which checkpoint a header gives. Every way a header can be damaged.
+// The checkpoint chosen from a header, for all kinds of damage to a header.
 
 namespace joedb {
 
@@ -93,7 +93,7 @@ TEST(Checkpoints, AreReadFromAnyHeader) {
   for (const Case& c : cases) expect_read(c);
 }
 
-// What a process that knows more keeps, when it reads the header again.
+// A process that knows newer checkpoints keeps them when it rereads the header.
 TEST(Checkpoints, NeverGoBack) {
   const Checkpoints hard_80{0, 1, 80, 80};
   const Checkpoints soft_90{0, 1, 90, 80};
@@ -120,7 +120,7 @@ TEST(Checkpoints, AreNextWrittenToTheSlotWithoutTheHardOne) {
   EXPECT_EQ(Checkpoints{.hard_index = 1}.next_slot(), 0);
 }
 
-// Whatever the words are: none beyond the end is taken, and the larger of all that count is.
+// For any words: a checkpoint past the end is never chosen, and the largest valid one is.
 TEST(Checkpoints, AreTheLargestThatCount) {
   const std::int64_t values[] = {0,   40,  41,  60,  77,  99,       largest,
                                  -40, -41, -60, -77, -99, smallest, -largest};

@@ -11,12 +11,12 @@
 #include "testing/journal_process.h"
 #include "testing/temporary_directory.h"
 
-// Journals on files of fixed size whose end says nothing: old bytes stand behind the checkpoint.
+// Journals on files of fixed size, such as devices: old bytes follow the checkpoint.
 
 namespace joedb {
 namespace {
 
-// The output of a command, if it succeeds.
+// Returns the output of a command; nullopt if it fails.
 std::optional<std::string> output_of(const std::string& command) {
   FILE* const pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
   if (pipe == nullptr) return std::nullopt;
@@ -42,7 +42,7 @@ class Device_Test : public ::testing::Test {
       text += std::string(std::get<Comment>(entry.value()).text) + " ";
     return text;
   }
-  // A session that writes words, each with a checkpoint behind it.
+  // Opens the journal, and writes words, with a checkpoint after each.
   void write(const std::string& name, std::initializer_list<std::string_view> all,
              Checkpoint_Level level = Checkpoint_Level::hard) {
     Device_File file(name, Open_Mode::write_existing);
@@ -58,7 +58,7 @@ class Device_Test : public ::testing::Test {
   testing::Destructor_Warnings warnings;
 };
 
-// What stands behind the first 41 bytes.
+// The bytes after the first 41.
 const std::string garbage = "\x01\x02garbage of an earlier life " + std::string(900, '\x08');
 
 TEST_F(Device_Test, ANewJournalBeginsWhereTheFirstBytesAreZeros) {
@@ -67,7 +67,7 @@ TEST_F(Device_Test, ANewJournalBeginsWhereTheFirstBytesAreZeros) {
   EXPECT_EQ(words(name), "a b ");
   write(name, {"c"}, Checkpoint_Level::soft);
   EXPECT_EQ(words(name), "a b c ");
-  EXPECT_EQ(directory.read("device").size(), 41 + garbage.size());  // nothing is cut
+  EXPECT_EQ(directory.read("device").size(), 41 + garbage.size());  // not truncated
 }
 
 TEST_F(Device_Test, AnythingElseIsRefusedAndStays) {
@@ -84,7 +84,8 @@ TEST_F(Device_Test, OneThatIsTooSmallForAHeaderIsRefused) {
   EXPECT_THROW(write(name, {}), Corruption_Error);
 }
 
-// Nothing says where the file ends, so a tail is neither seen nor refused nor adopted.
+// The size of the file does not mark the end of the journal, so a tail is not detected, refused or
+// adopted.
 TEST_F(Device_Test, EveryRecoveryBelievesTheHeader) {
   for (const Recovery recovery : {Recovery::none, Recovery::ignore_header, Recovery::overwrite}) {
     const std::string name = directory.write("device", std::string(41, '\0') + garbage);

@@ -12,7 +12,7 @@
 namespace joedb {
 namespace {
 
-// Counts syncs, and lets one wait until it may go on.
+// Counts syncs. Sync N blocks until allow(N).
 class Slow_File : public Memory_File {
  public:
   explicit Slow_File(Open_Mode mode = Open_Mode::create_new) : Memory_File(mode) {}
@@ -45,7 +45,7 @@ class Slow_File : public Memory_File {
     if (start == tail_lock.start) syncs_before_unlock_ = std::min(syncs_, allowed_);
     Memory_File::unlock(start, size);
   }
-  // How many syncs had ended when the tail was unlocked.
+  // Number of syncs that had ended when the tail was unlocked.
   int syncs_before_unlock() {
     const std::lock_guard lock(mutex_);
     return syncs_before_unlock_;
@@ -64,7 +64,7 @@ class Group_Commit : public ::testing::Test {
  protected:
   Group_Commit() { journal.replay(Ignore_Entries()); }
 
-  // Appends a word and waits until it is durable, in a thread of its own.
+  // Starts a thread that appends a word and waits until it is durable.
   std::thread commit(std::string word) {
     return std::thread([this, word] {
       std::unique_lock lock(mutex);
@@ -102,7 +102,7 @@ TEST_F(Group_Commit, OneSyncIsForAllThatWaitedMeanwhile) {
   file.wait_for_sync(1);
   std::vector<std::thread> others;
   for (int i = 0; i < 7; ++i) others.push_back(commit("b"));
-  wait_for_appends(8);  // all of them, while the first sync is running
+  wait_for_appends(8);  // all append while the first sync is running
   file.allow(2);
   first.join();
   for (std::thread& thread : others) thread.join();
@@ -110,7 +110,7 @@ TEST_F(Group_Commit, OneSyncIsForAllThatWaitedMeanwhile) {
   EXPECT_EQ(content(), "a b b b b b b b ");
 }
 
-// Its words are in the file, and may not be on disk.
+// The words of the checkpoint are in the file, but may not be on the disk.
 TEST_F(Group_Commit, AHardCheckpointThatWasFoundIsMadeDurable) {
   file.allow(9);
   journal.append(Comment{"a"});
@@ -141,7 +141,7 @@ TEST_F(Group_Commit, ASoftCheckpointWaitsForASyncThatIsRunning) {
   EXPECT_EQ(content(), "a b ");
 }
 
-// Otherwise the next process could write words of a checkpoint into the same slot, before this one
+// Otherwise the next process could write the words of a checkpoint to the same slot before this one
 // is durable.
 TEST(Group_Commit_Shared, UnlockWaitsForASyncThatIsRunning) {
   Slow_File file(Open_Mode::shared_write);
@@ -167,7 +167,7 @@ TEST(Group_Commit_Shared, UnlockWaitsForASyncThatIsRunning) {
   });
   while (!is_unlocking) std::this_thread::yield();
   for (int i = 0; i < 1000; ++i)
-    std::this_thread::yield();  // time for an unlock that waits for none
+    std::this_thread::yield();  // time for an unlock() that would not wait
   file.allow(before + 1);
   committing.join();
   unlocking.join();

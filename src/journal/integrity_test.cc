@@ -28,7 +28,7 @@ class Integrity_Test : public ::testing::Test {
     journal.append(Comment{word});
     journal.soft_checkpoint();
   }
-  // What a reader finds, or that there is an error.
+  // Returns the words that a reader finds, or "error".
   static std::string found_in(const std::string& file) {
     try {
       return words_in(file);
@@ -92,7 +92,7 @@ TEST_F(Integrity_Test, CoversWhatOthersHaveWrittenWithoutIt) {
   ann.journal().enable_integrity();
   ann.end();
   {
-    testing::Sim_File file(disk, Open_Mode::shared_write);  // one of joedb 10
+    testing::Sim_File file(disk, Open_Mode::shared_write);  // as opened by joedb 10
     const File_Lock lock(file, tail_lock, File_Lock::Kind::exclusive);
     file.pwrite("\x0a\x01x", 3, 67);
     const std::int64_t position = 70;
@@ -106,7 +106,7 @@ TEST_F(Integrity_Test, CoversWhatOthersHaveWrittenWithoutIt) {
   EXPECT_EQ(words_in(disk.content()), "x b ");
 }
 
-// As a client of a server does in a new copy.
+// A client of a server does this in a new copy.
 TEST_F(Integrity_Test, IsGoneOnWithBehindWhatWasCopied) {
   Journal_Process server(disk);
   server.append("a");
@@ -135,7 +135,7 @@ TEST_F(Integrity_Test, IsGoneOnWithBehindWhatWasCopied) {
   EXPECT_EQ(copy_disk.content().size(), header_size);
 }
 
-// Whatever bit of a closed file changes, nothing wrong is read.
+// Flipping any bit of a closed file never makes a reader return wrong data.
 TEST_F(Integrity_Test, EveryFlippedBitIsFoundOrChangesNothing) {
   for (const bool is_hard : {false, true}) {
     Sim_Disk new_disk;
@@ -162,7 +162,7 @@ TEST_F(Integrity_Test, EveryFlippedBitIsFoundOrChangesNothing) {
   }
 }
 
-// A file, and the words of its last checkpoint.
+// A file, and the words (comments) before its last checkpoint.
 struct Written {
   std::string file;
   std::string words;
@@ -189,7 +189,7 @@ Written written(bool is_shared, Checkpoint_Level level, bool has_seals) {
   return {disk.content(), words_in(disk.content())};
 }
 
-// What was checkpointed is read, or there is an error; and the next writer removes nothing of it.
+// Readers still find all checkpointed entries, and the next writer removes none of them.
 TEST_F(Integrity_Test, NoFlippedBitOfTheHeaderHidesACheckpoint) {
   for (const bool is_shared : {false, true})
     for (const bool has_seals : {false, true})
@@ -213,7 +213,7 @@ TEST_F(Integrity_Test, NoFlippedBitOfTheHeaderHidesACheckpoint) {
       }
 }
 
-// The header of a process that was killed says the last checkpoint only once.
+// A killed process leaves its last checkpoint in only one word of the header.
 TEST_F(Integrity_Test, BehindACheckpointGoodBytesWithAFlippedWordAreDamage) {
   for (const bool is_shared : {false, true})
     for (const Checkpoint_Level level : {Checkpoint_Level::soft, Checkpoint_Level::hard}) {
@@ -268,8 +268,9 @@ TEST_F(Integrity_Test, GoodBytesThatWaitForTheirCheckpointAreATail) {
   }
 }
 
-// A power cut may bring the tail of a dead writer back that ends with the first entry of the file,
-// and keep the word of the next writer, which is one bit from its end.
+// A power cut may restore the tail of a dead writer, which ends with the first integrity entry of
+// the file, and keep the word of the next writer, which differs in one bit from the end of that
+// tail.
 TEST_F(Integrity_Test, WhatWasCutOffDoesNotComeBackAsAHiddenCheckpoint) {
   Header header;
   header.checkpoints = {44, 44, 41, 41};
@@ -302,7 +303,7 @@ TEST_F(Integrity_Test, SaysWhichBytesAreDamaged) {
     write(process.journal(), "b");
   }
   std::string damaged = disk.content();
-  damaged[69] = 'x';  // the word of the first
+  damaged[69] = 'x';  // in the comment after the first integrity entry
   EXPECT_EQ(
       error_of([&] { words_in(damaged); }),
       "memory is damaged between offsets 67 and 96: the bytes are not those that were written. "
@@ -310,7 +311,7 @@ TEST_F(Integrity_Test, SaysWhichBytesAreDamaged) {
   EXPECT_EQ(words_in(damaged, Recovery::ignore_header), "x b ");
 }
 
-// Without integrity entries, these bytes would be believed.
+// Without integrity entries, a reader would accept these bytes.
 TEST_F(Integrity_Test, ASoftCheckpointWhoseBytesAreNotThereIsRefused) {
   {
     Journal_Process process(disk);
@@ -321,7 +322,7 @@ TEST_F(Integrity_Test, ASoftCheckpointWhoseBytesAreNotThereIsRefused) {
   damaged.replace(70, 5, 5, 'x');
   EXPECT_EQ(found_in(damaged), "error");
   EXPECT_EQ(words_in(damaged, Recovery::hard), "");
-  // Nor where the entry itself is missing.
+  // Also refused if the integrity entry itself is missing.
   damaged = disk.content();
   damaged.replace(damaged.size() - 26, 26, "\x0a\x18" + std::string(24, 'x'));
   EXPECT_EQ(
@@ -363,7 +364,7 @@ TEST_F(Integrity_Test, OfLargeJournalsIsTheSame) {
   EXPECT_EQ(found_in(damaged), "error");
 }
 
-// Whoever may write texts must not be able to make the file unreadable.
+// A user who can write texts must not be able to make the file unreadable.
 TEST_F(Integrity_Test, ATextThatEndsLikeAnEntryIsNotTakenForOne) {
   const auto entry = encode_integrity({41, 0x1122334455667788, Integrity::each_checkpoint});
   const std::string form(entry.begin(), entry.end());
@@ -376,7 +377,8 @@ TEST_F(Integrity_Test, ATextThatEndsLikeAnEntryIsNotTakenForOne) {
       process.append(text);
       if (is_flushed) process.journal().flush();
       process.journal().soft_checkpoint();
-      EXPECT_EQ(words_in(new_disk.content()), text + "  ");  // with an empty comment behind it
+      // an empty comment is appended after it
+      EXPECT_EQ(words_in(new_disk.content()), text + "  ");
       process.append(text.substr(0, text.size() - 3));
       process.journal().flush();
       process.journal().hard_checkpoint();
@@ -419,10 +421,10 @@ TEST_F(Integrity_Test, IsForgottenByARollback) {
   EXPECT_EQ(words_in(disk.content()), "b ");
 }
 
-// ---- integrity entries of journals that nobody has asked for any
-// -----------------------------------
+// ---- sparse integrity entries, which new journals have by default -------------------------------
 
-// [start, end) of what each integrity entry covers, with a ! for those before each checkpoint.
+// Lists the range [start, end) that each integrity entry covers, with a ! for
+// Integrity::each_checkpoint.
 class Entry_Texts : public Ignore_Entries {
  public:
   using Sees_Integrity_Entries = void;
@@ -501,7 +503,7 @@ TEST_F(Sparse_Integrity, IsMadeByASoftCheckpointBehindManyBytes) {
   EXPECT_EQ(entries_of(disk.content()), "41-80049 ");
 }
 
-// Nobody waits until all of it has been read.
+// Adding the first entry would mean to read the whole journal first.
 TEST_F(Sparse_Integrity, IsNotMadeForALargeJournalThatHasNone) {
   for (const std::size_t size : {std::size_t{1000}, std::size_t{70'000}}) {
     Sim_Disk old;
@@ -534,7 +536,7 @@ TEST_F(Sparse_Integrity, IsGoneOnWithByEveryWriter) {
   EXPECT_EQ(entries_of(disk.content()), "41-44 70-73 99-102 ");
 }
 
-// One that makes only soft checkpoints, and is killed, does not end it for the others.
+// A process that makes only soft checkpoints and is killed does not stop the entries of others.
 TEST_F(Sparse_Integrity, CoversWhatOtherProcessesHaveWritten) {
   Journal_Process ann(disk, options(), Open_Mode::shared_write);
   Journal_Process bob(disk, options(), Open_Mode::shared_write);
@@ -611,7 +613,8 @@ TEST_F(Sparse_Integrity, EveryFlippedBitIsFoundOrChangesNothing) {
   }
 }
 
-// With one flipped bit, 32 more bytes are taken for the first text: the second one and the entry.
+// One flipped bit makes the first text 32 bytes longer: it swallows the second one and the
+// integrity entry.
 TEST_F(Sparse_Integrity, AFlippedLengthDoesNotHideTheLastEntry) {
   {
     Journal_Process process(disk, options());
@@ -649,14 +652,15 @@ TEST_F(Sparse_Integrity, SaysWhichBytesAreDamaged) {
             "memory is damaged between offsets 41 and 70: the bytes are not those that were "
             "written; joedb_verify says what is good");
   damaged = disk.content();
-  damaged[46] = static_cast<char>(damaged[46] ^ 1);  // the magic of the first entry
+  // in the magic number of the first integrity entry
+  damaged[46] = static_cast<char>(damaged[46] ^ 1);
   EXPECT_EQ(
       error_of([&] { words_in(damaged); }),
       "memory is damaged at offset 44, in an integrity entry; joedb_verify says what is good");
   EXPECT_EQ(words_in(damaged, Recovery::ignore_header), "a b ");
 }
 
-// Readers take a journal in blocks, and an entry may stand in two of them.
+// Readers read a journal in blocks; an integrity entry may straddle two of them.
 TEST_F(Sparse_Integrity, MayStandAtTheEndOfABlock) {
   constexpr Offset block = Offset{1} << 18;
   for (Offset before = 0; before <= integrity_entry_size + 4; ++before) {
@@ -678,7 +682,7 @@ TEST_F(Sparse_Integrity, MayStandAtTheEndOfABlock) {
   }
 }
 
-// Large blobs are not read when a journal is replayed; what is around them is compared.
+// A replay does not read large blobs; the bytes around them are verified.
 TEST_F(Sparse_Integrity, StandsAroundLargeBlobs) {
   const std::string large(300'000, 'x');
   {
@@ -705,7 +709,7 @@ TEST_F(Sparse_Integrity, StandsAroundLargeBlobs) {
   EXPECT_EQ(with_flip_in(good.find("zzzz") + 1000), "error");
 }
 
-// They could make reading take the square of its time.
+// Such entries could make reading take quadratic time.
 TEST_F(Sparse_Integrity, ManyEntriesThatBeginAtTheStartAreReadInBoundedTime) {
   std::string content = disk.content();
   {

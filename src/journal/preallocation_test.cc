@@ -54,7 +54,8 @@ TEST_F(Preallocation_Test, BeginsByItselfWhereHardCheckpointsAreFrequent) {
     }
     process.append(std::string(20'000, 'b'));
     process.journal().hard_checkpoint();
-    EXPECT_EQ(disk.content().size(), 24'576);  // a step is at most half of the file
+    // a step of preallocation is at most half of the file
+    EXPECT_EQ(disk.content().size(), 24'576);
     process.append(std::string(100, 'c'));
     process.journal().soft_checkpoint();
     EXPECT_EQ(disk.content().size(), 24'576);

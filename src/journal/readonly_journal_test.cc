@@ -16,12 +16,12 @@ using testing::Sim_Disk;
 using testing::Sim_File;
 using testing::words_in;
 
-// The size of the blocks in which a file is read.
+// Size of the blocks in which a journal is read.
 constexpr std::size_t block_size = std::size_t{1} << 18;
 
 class Readonly_Journal_Test : public ::testing::Test {
  protected:
-  // A file that holds these entries, all before its checkpoint.
+  // Makes a file with these entries, all before its checkpoint.
   static std::string file_of(const std::vector<Any_Entry>& entries) {
     Sim_Disk disk;
     Journal_Process process(disk);
@@ -37,7 +37,8 @@ class Readonly_Journal_Test : public ::testing::Test {
     return keeper.entries();
   }
 
-  // With this hard checkpoint, whatever the bytes.
+  // Makes a file with any bytes as its body. The hard checkpoint is `left_out` bytes before the
+  // end.
   static std::string file_with_body(std::string_view body, std::size_t left_out = 0) {
     const auto end = static_cast<Offset>(header_size + body.size() - left_out);
     const auto header = encode_header({.checkpoints = {41, 41, end, end}});
@@ -53,12 +54,12 @@ TEST_F(Readonly_Journal_Test, GivesAllEntriesUpToTheCheckpoint) {
   EXPECT_EQ(entries_in(file_of({})), std::vector<Any_Entry>());
 }
 
-// Wherever the end of a block falls in an entry.
+// The end of a block is at each position of each entry.
 TEST_F(Readonly_Journal_Test, ReadsEntriesThatStraddleBlocks) {
   const auto entries = testing::one_entry_of_each_kind();
   const std::size_t size = file_of(entries).size() - header_size;
   for (std::size_t before = 0; before <= size; ++before) {
-    // A comment has an opcode and, of this size, three bytes of length.
+    // A comment of this size has an opcode, and a length of three bytes.
     std::vector<Any_Entry> all{Comment{testing::keep(std::string(block_size - before - 4, 'x'))}};
     all.insert(all.end(), entries.begin(), entries.end());
     const std::string file = file_of(all);
@@ -79,7 +80,7 @@ TEST_F(Readonly_Journal_Test, ReadsEntriesLargerThanABlock) {
   }
 }
 
-// A writer stores the last word while it is read.
+// A writer stores the last word while the header is read.
 TEST_F(Readonly_Journal_Test, ReadsWordsThatChangeAgain) {
   class Changing_File : public Readonly_Memory_File {
    public:
@@ -121,7 +122,7 @@ TEST_F(Readonly_Journal_Test, DoesNotReadBlobs) {
   disk.take_calls();
   journal.replay(Ignore_Entries());
   const std::string calls = disk.take_calls();
-  // The size of the blob, the comment, and what may be an integrity entry at the end.
+  // Reads the size of the blob, the comment, and a possible integrity entry at the end.
   EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 3);
 }
 
@@ -136,7 +137,7 @@ TEST_F(Readonly_Journal_Test, ReplaysAsFarAsItIsTold) {
   };
   EXPECT_EQ(replayed(0), 0);
   EXPECT_EQ(replayed(41), 0);
-  EXPECT_EQ(replayed(42), 1);  // entries are whole
+  EXPECT_EQ(replayed(42), 1);  // replays whole entries
   EXPECT_EQ(journal.get_replay_position(), 44);
   EXPECT_EQ(replayed(44), 0);
   EXPECT_EQ(replayed(47), 1);
@@ -213,7 +214,7 @@ TEST_F(Readonly_Journal_Test, NamesTheEntryThatAHandlerRefuses) {
   }
 }
 
-// A file without a size claims to have more than it has, and an entry claims to be longer.
+// A file of unknown size. Its checkpoint is past its end, and an entry claims an even larger size.
 class Endless_File : public Readonly_Memory_File {
  public:
   using Readonly_Memory_File::Readonly_Memory_File;

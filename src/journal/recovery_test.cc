@@ -6,7 +6,7 @@
 #include "testing/error_of.h"
 #include "testing/journal_process.h"
 
-// What becomes of a file when it is opened: the three recovery modes, and files that are refused.
+// Opening files: the recovery modes, and files that are refused.
 
 namespace joedb {
 namespace {
@@ -21,7 +21,8 @@ constexpr Recovery all_modes[] = {Recovery::none, Recovery::ignore_header, Recov
 
 class Recovery_Test : public ::testing::Test {
  protected:
-  // Two entries of three bytes behind a header, "a" and "b"; the checkpoint is behind "a".
+  // Makes a file with a header, the entry "a" of three bytes, and `tail`. In `clean` and `dirty`,
+  // the checkpoint is after "a".
   static std::string file_with(Checkpoint_Words words, std::string_view tail = {}) {
     const auto header = encode_header({.checkpoints = words});
     std::string file(header.begin(), header.end());
@@ -31,7 +32,7 @@ class Recovery_Test : public ::testing::Test {
   }
   static std::string entry(char word) { return std::string("\x0a\x01") + word; }
 
-  // What opening for writing, and nothing else, makes of a file.
+  // Returns a file after it was opened for writing and closed, without a change.
   static std::string opened(const std::string& file, Recovery recovery) {
     Sim_Disk disk(file);
     { Journal_Process process(disk, recovery); }
@@ -87,7 +88,7 @@ TEST_F(Recovery_Test, AWriterAppendsToACleanFileInEveryMode) {
 }
 
 TEST_F(Recovery_Test, IgnoringTheHeaderKeepsTheTail) {
-  EXPECT_EQ(opened(dirty, Recovery::ignore_header), dirty);  // until the next checkpoint
+  EXPECT_EQ(opened(dirty, Recovery::ignore_header), dirty);  // unchanged until the next checkpoint
   Sim_Disk disk(dirty);
   Journal_Process process(disk, Recovery::ignore_header);
   EXPECT_EQ(process.journal().get_checkpoint(), 47);
@@ -134,7 +135,7 @@ TEST_F(Recovery_Test, IgnoringTheHeaderTakesAnyWordsAndAnyVersion) {
   EXPECT_EQ(words_in(file, Recovery::ignore_header), "a b ");
 }
 
-// A checkpoint that was acknowledged is not overwritten before a newer one is there.
+// An acknowledged checkpoint is not overwritten before a newer one is in the file.
 TEST_F(Recovery_Test, IgnoringTheHeaderSparesTheCheckpointsInIt) {
   const std::string tail = entry('b') + entry('c') + entry('d');
   for (const Checkpoint_Words& words :
@@ -157,7 +158,7 @@ TEST_F(Recovery_Test, IgnoringTheHeaderSparesTheCheckpointsInIt) {
   }
 }
 
-// ---- words that lie beyond the end of the file --------------------------------------------------
+// ---- words past the end of the file -------------------------------------------------------------
 
 TEST_F(Recovery_Test, SoftWordsBeyondTheEndAreNotBelieved) {
   const std::string file = file_with({41, 41, -44, -47});
@@ -177,18 +178,18 @@ TEST_F(Recovery_Test, AWriterBuriesWordsBeyondTheEndBeforeTheFileGrows) {
       {{41, 41, -44, -47}, Recovery::overwrite, "41 41 -44 -44"},
       {{41, 41, -44, -47}, Recovery::ignore_header, "41 41 -44 41"},
       {{-99, -98, 44, 44}, Recovery::none, "41 41 44 44"},
-      {{-99, 44, 41, -44}, Recovery::none, "41 41 41 -44"},  // it had no hard one
+      {{-99, 44, 41, -44}, Recovery::none, "41 41 41 -44"},  // has no hard checkpoint
       {{44, 44, 47, 41}, Recovery::none, "44 44 41 41"},
       {{44, 44, -44, 47}, Recovery::none, "44 44 -44 41"},
       {{44, 44, 47, 47}, Recovery::ignore_header, "44 44 41 41"},
       {{44, 44, std::numeric_limits<std::int64_t>::min(), 41}, Recovery::none, "44 44 41 41"},
-      {{44, 44, 43, -43}, Recovery::none, "44 44 43 -43"},  // these can do no harm
+      {{44, 44, 43, -43}, Recovery::none, "44 44 43 -43"},  // positions below the end: harmless
   };
   for (const auto& [words, recovery, when_opened] : cases) {
     Sim_Disk disk(file_with(words));
     Journal_Process process(disk, recovery);
     EXPECT_EQ(words_text(disk.content()), when_opened);
-    // A power cut cannot bring them back behind a file that has grown.
+    // After a power cut, the words must not become valid when the file grows.
     for (std::uint64_t seed = 0; seed < 20; ++seed)
       EXPECT_EQ(words_in(disk.power_cut(seed) + "xxx"), "a ");
     process.append("b");
@@ -199,7 +200,7 @@ TEST_F(Recovery_Test, AWriterBuriesWordsBeyondTheEndBeforeTheFileGrows) {
 }
 
 TEST_F(Recovery_Test, WordsBeyondTheCutAreBuriedToo) {
-  // A half-written hard checkpoint that covers the tail.
+  // An incomplete hard checkpoint covers the tail.
   const std::string cut = opened(file_with({44, 44, 47, 41}, entry('b')), Recovery::overwrite);
   EXPECT_EQ(words_text(cut), "44 44 41 41");
   EXPECT_EQ(cut.size(), 44);
@@ -249,7 +250,7 @@ TEST_F(Recovery_Test, FilesThatAreNoJournalsAreRefused) {
     }
 }
 
-// What a killed program has left of a new header becomes a header when a writer comes.
+// The first bytes of a new header, left by a killed program, are completed by the next writer.
 TEST_F(Recovery_Test, APieceOfANewHeaderIsANewFileForAWriter) {
   const std::string header = file_with({41, 41, 41, 41}).substr(0, 41);
   for (const std::size_t size : {1u, 20u, 32u, 40u}) {
@@ -307,7 +308,7 @@ TEST_F(Recovery_Test, KeepingTwiceKeepsBothTails) {
 }
 
 TEST_F(Recovery_Test, KeepingWritesToNoFileThatIsThere) {
-  Sim_Disk disk(dirty, {{".tail-44", ""}});  // it may be a link to another file
+  Sim_Disk disk(dirty, {{".tail-44", ""}});  // an existing file, possibly a link to another one
   Journal_Process process(disk, Recovery::keep);
   EXPECT_EQ(disk.beside().at(".tail-44"), "");
   EXPECT_EQ(disk.beside().at(".tail-44-2"), entry('b'));
@@ -320,7 +321,7 @@ TEST_F(Recovery_Test, KeepingSavesNoZeros) {
   EXPECT_TRUE(disk.beside().empty());
 }
 
-// ---- nothing is changed before everything is known to be readable -------------------------------
+// ---- the whole file is checked before anything is changed ---------------------------------------
 
 TEST_F(Recovery_Test, AFileWhoseEntriesCannotBeReadStaysAsItIs) {
   const std::string bad = file_with({41, 41, 41, -47}, "\xff\xff\xff" + entry('b'));
@@ -361,8 +362,8 @@ TEST_F(Recovery_Test, EntriesBehindAHeaderWithoutACheckpointAreNoEmptyDatabase) 
     }
 }
 
-// Where nothing else is claimed, the file has lost all that it had; an empty database would hide
-// it.
+// The only checkpoint is past the end: the file has lost all its entries. Opening it as an empty
+// database would hide the loss.
 TEST_F(Recovery_Test, AFileThatWasTruncatedIsNeverAnEmptyDatabase) {
   const std::string whole = file_with({41, 41, 41, -47}, entry('b'));
   for (std::size_t size = header_size; size < whole.size(); ++size) {
@@ -418,7 +419,7 @@ TEST_F(Recovery_Test, NobodyGoesBackToTheHardCheckpointWhileOthersHaveTheFileOpe
   EXPECT_EQ(process.journal().get_checkpoint(), 41);
 }
 
-// Others wait for the end of a recovery, and not for that of its process.
+// Others can open the file when the recovery has ended, before its process ends.
 TEST_F(Recovery_Test, AfterGoingBackToTheHardCheckpointOthersMayOpenTheFile) {
   for (const std::string& content : {std::string(), clean, file_with({41, 41, 50, 50}, "bad")}) {
     Sim_Disk disk(content);

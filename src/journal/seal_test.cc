@@ -4,8 +4,8 @@
 
 #include "testing/journal_process.h"
 
-// Sealed hard checkpoints: what the words look like, and what becomes of a seal that was left
-// standing because its writer was killed, or the power failed.
+// Sealed hard checkpoints: the words in the header, and the recovery of a seal that was not
+// replaced because its writer was killed, or the power failed.
 
 namespace joedb {
 namespace {
@@ -18,7 +18,7 @@ using testing::words_text;
 
 TEST(Seal, DescribesTheBytesBeforeAPosition) {
   const std::int64_t seal = make_seal("abc", 44);
-  EXPECT_EQ(seal, 0x4000034010974ef8);  // so that it never changes
+  EXPECT_EQ(seal, 0x4000034010974ef8);  // part of the file format: must never change
   EXPECT_EQ(sealed_size(seal), 3);
   EXPECT_NE(make_seal("abd", 44), seal);
   EXPECT_NE(make_seal("abc", 45), seal);
@@ -36,7 +36,7 @@ TEST(Seal, IsNoPosition) {
 
 class Seal_Test : public ::testing::Test {
  protected:
-  // As it is before the seal is replaced.
+  // Returns the disk as it is before the last seal is replaced.
   Sim_Disk killed_before_the_last_write(const std::string& words) {
     Sim_Disk disk;
     Journal_Process process(disk);
@@ -57,7 +57,7 @@ TEST_F(Seal_Test, IsBelievedByReaders) {
   EXPECT_EQ(hard_checkpoint_in(file), 47);
 }
 
-// Programs that know only equal copies see the checkpoint before it.
+// Programs without seals, which compare the two copies of a word, see the previous checkpoint.
 TEST_F(Seal_Test, IsNoCheckpointForOthers) {
   const std::string file = killed_before_the_last_write("ab").content();
   std::array<char, checkpoint_words_size> bytes;
@@ -91,7 +91,7 @@ TEST_F(Seal_Test, IsReplacedByAWriterThatSharesTheFile) {
     bob.append("a");
     bob.journal().hard_checkpoint();
   }
-  // Bob was killed before he replaced it.
+  // Restores the state in which Bob was killed before he replaced the seal.
   const std::int64_t seal = make_seal(std::string_view("\x0a\x01"
                                                        "a",
                                                        3),
@@ -120,7 +120,7 @@ TEST_F(Seal_Test, OverOtherBytesIsNotBelieved) {
   EXPECT_EQ(words_in(file), "a ");
 }
 
-// The seal has taken the place of a soft checkpoint, and is all there is.
+// The seal has overwritten a soft checkpoint, and is the only checkpoint of the file.
 TEST_F(Seal_Test, WhatFailsAfterTheSyncIsNotRolledBack) {
   for (std::size_t number = 0; number < 8; ++number) {
     Sim_Disk disk;
@@ -141,7 +141,7 @@ TEST_F(Seal_Test, WhatFailsAfterTheSyncIsNotRolledBack) {
   }
 }
 
-// The hard checkpoint in a seal is the only one of its slot: ignoring the header must not cost it.
+// Only the seal holds the hard checkpoint of its slot: Recovery::ignore_header must not lose it.
 TEST_F(Seal_Test, SurvivesIgnoringTheHeader) {
   Sim_Disk disk = killed_before_the_last_write("ab");
   const std::size_t before = disk.io_count();

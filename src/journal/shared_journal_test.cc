@@ -6,7 +6,7 @@
 #include "testing/journal_process.h"
 
 // Several processes that write one file, one transaction at a time, and readers that follow them.
-// All in one thread: a lock that would have to wait is an error of Sim_File.
+// All run in one thread: Sim_File throws an error where a lock would have to wait.
 
 namespace joedb {
 namespace {
@@ -52,7 +52,7 @@ TEST_F(Shared_Journal_Test, TwoProcessesWriteInTurn) {
   EXPECT_EQ(words_text(disk.content()).find('-'), std::string::npos);
 }
 
-// Half commits are believed by those who read them, and none endangers the one before.
+// Readers accept half commits, and a half commit never endangers the previous checkpoint.
 TEST_F(Shared_Journal_Test, EveryMixtureOfLevelsKeepsAllThatWasAcknowledged) {
   const Checkpoint_Level levels[] = {Checkpoint_Level::soft, Checkpoint_Level::half,
                                      Checkpoint_Level::hard};
@@ -72,12 +72,12 @@ TEST_F(Shared_Journal_Test, EveryMixtureOfLevelsKeepsAllThatWasAcknowledged) {
       const std::size_t io = new_disk.io_count();
       process.write(word, level);
 
-      // A killed process leaves the old state or the new one.
+      // A kill leaves the old state or the new one.
       for (std::size_t k = io; k <= new_disk.io_count(); ++k) {
         const std::string found = words_in(new_disk.at(k).content());
         ASSERT_TRUE(found == expected || found == expected + word + " ") << mixture << ' ' << k;
       }
-      // A power cut leaves the last hard checkpoint at least.
+      // A power cut leaves at least the last hard checkpoint.
       for (std::size_t k = io; k <= new_disk.io_count() && hard > journal_start; ++k) {
         const std::string image = new_disk.at(k).power_cut(k);
         ASSERT_GE(testing::hard_checkpoint_in(image), hard) << mixture << ' ' << words_text(image);
@@ -137,7 +137,7 @@ TEST_F(Shared_Journal_Test, IsWrittenOnlyInATransaction) {
   EXPECT_EQ(disk.content().size(), header_size);
 }
 
-// What one leaves in its buffer cannot come over what another writes later.
+// A process's leftover buffer must not overwrite entries that another process wrote later.
 TEST_F(Shared_Journal_Test, ABufferLeftBehindNeverReachesTheFile) {
   Shared_Process a(disk), b(disk);
   a.begin();
@@ -175,15 +175,15 @@ TEST_F(Shared_Journal_Test, IsNotLockedAgainWithDataBehindTheCheckpoint) {
   EXPECT_EQ(words_in(disk.content()), "b ");
 }
 
-// The words of a checkpoint that may not be on disk are read and written again: by somebody else in
-// between, a newer one could be lost.
+// Words of a checkpoint that may not be on the disk are read and rewritten. Without the lock, that
+// could overwrite a newer checkpoint of another process.
 TEST_F(Shared_Journal_Test, WordsAreWrittenAgainOnlyUnderTheLock) {
   { Shared_Process(disk).write("a", Checkpoint_Level::hard); }
   const auto without_lock = [&](auto make_durable) {
     Shared_Process a(disk), b(disk);
     b.begin();
     const std::string before = disk.content();
-    EXPECT_THROW(make_durable(a.journal()), std::logic_error);  // it would wait
+    EXPECT_THROW(make_durable(a.journal()), std::logic_error);  // would wait for the lock
     EXPECT_EQ(disk.content(), before);
     b.end();
     EXPECT_NO_THROW(make_durable(a.journal()));
@@ -193,7 +193,7 @@ TEST_F(Shared_Journal_Test, WordsAreWrittenAgainOnlyUnderTheLock) {
   without_lock([](Writable_Journal& journal) { journal.wait(journal.get_position()); });
 }
 
-// ---- what dead writers leave --------------------------------------------------------------------
+// ---- tails of dead writers ----------------------------------------------------------------------
 
 TEST_F(Shared_Journal_Test, ATransactionCutsOffWhatADeadWriterLeft) {
   Shared_Process a(disk);
@@ -210,7 +210,7 @@ TEST_F(Shared_Journal_Test, ATransactionCutsOffWhatADeadWriterLeft) {
   EXPECT_EQ(disk.content().size(), 47);
 }
 
-// Also where the file was new, or clean, when it was opened.
+// Also if the file was new or clean when this process opened it.
 TEST_F(Shared_Journal_Test, WhatADeadWriterLeftIsSaved) {
   for (const bool is_new : {false, true}) {
     Sim_Disk new_disk;
@@ -229,7 +229,7 @@ TEST_F(Shared_Journal_Test, WhatADeadWriterLeftIsSaved) {
   }
 }
 
-// What stands there when its object is destroyed may be of another writer.
+// When the object is destroyed later, the bytes after the checkpoint may be another writer's.
 TEST_F(Shared_Journal_Test, AFailedTransactionIsCutBeforeItsLockIsReleased) {
   std::size_t size = 0;
   {
@@ -255,8 +255,8 @@ TEST_F(Shared_Journal_Test, AFailedTransactionIsCutBeforeItsLockIsReleased) {
   EXPECT_EQ(disk.content().size(), size);
 }
 
-// The same position in the other slot may not be on disk there, so the slot that is known to be on
-// disk must not be used before a sync.
+// The other slot has the same position, but may not be on the disk. So the slot that is on the disk
+// must not be overwritten before a sync.
 TEST_F(Shared_Journal_Test, ASlotThatAnotherProgramHasChangedIsSyncedBeforeTheOtherIsUsed) {
   Shared_Process a(disk);
   a.write("a", Checkpoint_Level::hard);
@@ -289,7 +289,7 @@ TEST_F(Shared_Journal_Test, AnOpeningWriterRefusesATail) {
   EXPECT_EQ(words_in(disk.content()), "b ");
 }
 
-// ---- destructors and rollback, when another has written since -----------------------------------
+// ---- destructors and rollbacks after writes of another process ----------------------------------
 
 TEST_F(Shared_Journal_Test, ADestructorWritesItsBufferInsideItsTransaction) {
   {
@@ -318,14 +318,14 @@ TEST_F(Shared_Journal_Test, ADestructorDoesNotOverwriteAnothersData) {
     return words_in(new_disk.content());
   };
   EXPECT_EQ(destroy_after([](auto& b) { b.write("b"); }), "b ");
-  EXPECT_EQ(destroy_after([](auto& b) { b.write("two"); }), "two ");  // of the same size
+  EXPECT_EQ(destroy_after([](auto& b) { b.write("two"); }), "two ");  // as long as the entry of a
   EXPECT_EQ(destroy_after([](auto& b) {
               b.write("b");
               b.write("c");
             }),
             "b c ");
   EXPECT_EQ(destroy_after([](auto& b) { b.write("b", Checkpoint_Level::hard); }), "b ");
-  // In the middle of a transaction of b, a would have to wait.
+  // A transaction of b that is still open is not tested: a would have to wait.
 }
 
 TEST_F(Shared_Journal_Test, ARollbackDoesNotCutAnothersData) {
@@ -346,7 +346,7 @@ TEST_F(Shared_Journal_Test, ARollbackDoesNotCutAnothersData) {
     }
 }
 
-// Else the next checkpoint would have no integrity entry, and no reader would take it.
+// Otherwise the next checkpoint would lack an integrity entry, and no reader would accept it.
 TEST_F(Shared_Journal_Test, ARollbackFindsThatOthersHaveEnabledIntegrity) {
   Shared_Process a(disk), b(disk);
   a.begin();
@@ -410,8 +410,8 @@ TEST_F(Shared_Journal_Test, APullReadsTheSizeBehindTheLock) {
   EXPECT_EQ(disk.take_calls(), "share head\nread 32@0\nread 32@0\nsize\nunlock head\n");
 }
 
-// A soft word that a power cut left beyond the end is believed by nobody, at no time: not when it
-// is read again, and not when the file has grown over it.
+// A soft word past the end of the file, left by a power cut, is never accepted: neither when it is
+// reread, nor after the file has grown past its position.
 TEST_F(Shared_Journal_Test, AWordBeyondTheEndNeverComesToLife) {
   for (const int copy : {0, 1})
     for (const int slot : {0, 1}) {
@@ -440,7 +440,7 @@ TEST_F(Shared_Journal_Test, AWordBeyondTheEndNeverComesToLife) {
     }
 }
 
-// Both slots have the hard checkpoint; the one that this process has synced stays in force.
+// Both slots have the hard checkpoint; the slot that this process has synced stays in use.
 TEST_F(Shared_Journal_Test, ASlotThatWasFilledAtUnlockingCostsNoSync) {
   Shared_Process a(disk);
   a.begin();
@@ -458,7 +458,7 @@ TEST_F(Shared_Journal_Test, ASlotThatWasFilledAtUnlockingCostsNoSync) {
   EXPECT_EQ(words_text(disk.content()), "154 154 154 154");
 }
 
-// A checkpoint beyond the end, which a foreign process may write, is an error that changes nothing.
+// A hard checkpoint past the end, written by a foreign program, is an error that changes nothing.
 TEST_F(Shared_Journal_Test, AHardCheckpointBeyondTheEndIsRefusedByAPull) {
   Shared_Process a(disk);
   a.write("a");

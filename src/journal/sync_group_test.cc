@@ -32,7 +32,7 @@ TEST_F(Sync_Group_Test, FinishWaitsForTheSyncOfAnotherThread) {
   EXPECT_TRUE(group_.is_syncing());
   std::thread other([&] { group_.sync(); });
   const auto done = group_.finish();
-  EXPECT_EQ(disk_.io_count(), 2u);  // the file and its directory
+  EXPECT_EQ(disk_.io_count(), 2u);  // syncs the file and its directory
   other.join();
   ASSERT_TRUE(done);
   EXPECT_EQ(done->position, 44);

@@ -25,12 +25,12 @@ using testing::words_text;
 const Table_Id table(1);
 const Field_Id field(1);
 
-// Larger than the buffer ever is.
+// Larger than the buffer can become.
 constexpr std::size_t large = std::size_t{1} << 20;
 
 class Writable_Journal_Test : public ::testing::Test {
  protected:
-  // All entries of a file up to its checkpoint.
+  // Returns the entries of a file up to its checkpoint.
   static std::vector<Any_Entry> entries_in(const std::string& content) {
     Readonly_Memory_File file(content);
     Readonly_Journal journal(file);
@@ -110,7 +110,7 @@ TEST_F(Writable_Journal_Test, KeepsTheContextFromSessionToSession) {
     Journal_Process process(disk);
     process.journal().append(insert(0));
     process.journal().soft_checkpoint();
-    process.journal().append(insert(1));  // a checkpoint does not matter
+    process.journal().append(insert(1));  // a checkpoint does not reset the context
     process.journal().soft_checkpoint();
   }
   {
@@ -254,7 +254,8 @@ TEST_F(Writable_Journal_Test, ForgetsAVectorWhoseGetterThrows) {
                 }),
                 "the getter's own");
       EXPECT_EQ(process.journal().get_position(), position);
-      process.journal().append(Insert{table, Record_Id(1)});  // the short form: an old context
+      // in the short form: the context is unchanged
+      process.journal().append(Insert{table, Record_Id(1)});
       process.append("behind");
       process.journal().soft_checkpoint();
       EXPECT_EQ(testing::hex(new_disk.content().substr(header_size)),
@@ -276,7 +277,8 @@ TEST_F(Writable_Journal_Test, AppendsTheBytesOfAnotherJournal) {
   EXPECT_EQ(process.journal().get_position(), 47);
   process.journal().soft_checkpoint();
   EXPECT_EQ(words_in(disk.content()), "a b ");
-  EXPECT_NE(error_of([&] { process.append("x"); }), "no error");  // its context is not known
+  // the context after copied bytes is unknown
+  EXPECT_NE(error_of([&] { process.append("x"); }), "no error");
   process.journal().rewind();
   process.replay();
   process.append("x");
@@ -354,11 +356,12 @@ TEST_F(Writable_Journal_Test, RollsBackToTheCheckpoint) {
       process.append("new");
       process.journal().soft_checkpoint();
       EXPECT_EQ(words_in(new_disk.content()), "kept new ");
-      EXPECT_EQ(new_disk.content().substr(before.size(), 1), "\x08");  // the context of before
+      // the context before the rollback
+      EXPECT_EQ(new_disk.content().substr(before.size(), 1), "\x08");
     }
 }
 
-// ---- what destructors do ------------------------------------------------------------------------
+// ---- destructors --------------------------------------------------------------------------------
 
 TEST_F(Writable_Journal_Test, LeavesItsBufferBehindTheCheckpointWhenItIsDestroyed) {
   {
@@ -394,14 +397,14 @@ TEST_F(Writable_Journal_Test, ReportsWhatFailsWhileItIsDestroyed) {
 
 // ---- failing writes and syncs -------------------------------------------------------------------
 
-// A small life of a journal, of which any call may throw, and what was acknowledged in it: that a
-// killed process loses nothing before `soft`, and a power cut nothing before `hard`.
+// Positions acknowledged by live(), a short scenario in which any call may throw: a kill must lose
+// nothing before `soft`, and a power cut nothing before `hard`.
 struct Promises {
   Offset soft = journal_start;
   Offset hard = journal_start;
 };
 
-// A preallocation that fails is no failure.
+// A failed preallocation is not an error, and would hide the injected fault.
 Journal_Options without_preallocation() {
   Journal_Options options;
   options.preallocation = 0;
@@ -467,12 +470,12 @@ TEST_F(Writable_Journal_Test, StopsAtTheFirstFailureAndNeverClaimsMoreThanTheFil
           Writable_Journal& journal = process.journal();
           EXPECT_EQ(journal.get_checkpoint(), promises.soft);
 
-          // Nothing more is written, and nothing more claimed.
+          // Nothing more is written, and the checkpoint does not advance.
           const std::string content = new_disk.content();
           const std::size_t io = new_disk.io_count();
           try {
             process.append("more");
-          } catch (const Exception&) {  // after a failed rollback, or with a full buffer
+          } catch (const Exception&) {  // after a failed rollback, or if the buffer is full
           }
           EXPECT_ANY_THROW(journal.commit());
           if (journal.ahead_of_checkpoint() > 0) {
@@ -484,13 +487,13 @@ TEST_F(Writable_Journal_Test, StopsAtTheFirstFailureAndNeverClaimsMoreThanTheFil
           EXPECT_EQ(new_disk.content(), content);
           EXPECT_EQ(new_disk.io_count(), io);
 
-          // Reading goes on.
+          // Reading still works.
           EXPECT_EQ(process.file().get_size(), static_cast<Offset>(content.size()));
           if (promises.soft > 44) {
             EXPECT_EQ(process.file().read_blob(Blob(43, 1)), "a");
           }
         }
-        // A new process finds what was promised, or what was being promised.
+        // A new process finds the acknowledged state, or the one being written.
         new_disk.remove_fault();
         Sim_File file(new_disk, Open_Mode::read_existing);
         Readonly_Journal journal(file);
@@ -498,7 +501,7 @@ TEST_F(Writable_Journal_Test, StopsAtTheFirstFailureAndNeverClaimsMoreThanTheFil
         EXPECT_LE(journal.get_checkpoint(), file.get_size());
         journal.replay(Ignore_Entries());
 
-        // So does one after a power cut, of what was hard.
+        // After a power cut, it finds at least the acknowledged hard checkpoint.
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
           const std::string image = new_disk.power_cut(seed);
           if (promises.hard == journal_start) continue;
@@ -518,7 +521,7 @@ TEST_F(Writable_Journal_Test, NamesWhatFailed) {
             "No space left on device. Close it and open it again.");
 }
 
-// The error of a vector that does not fit on the disk is that of the disk.
+// If a vector does not fit on the disk, the error is that of the disk.
 TEST_F(Writable_Journal_Test, NamesWhatFailedInAVector) {
   Journal_Process process(disk);
   disk.set_fault({.number = 2, .code = ENOSPC, .lasts = true, .part_written = 0.5});
@@ -541,7 +544,7 @@ TEST_F(Writable_Journal_Test, FailsToOpenWhenItCannotWriteItsHeader) {
   EXPECT_THROW(Journal_Process process(disk), Io_Error);
 }
 
-// Reading errors stop nothing.
+// A read error does not stop later calls.
 TEST_F(Writable_Journal_Test, GoesOnAfterAFailedRead) {
   Journal_Process process(disk);
   const Blob blob = process.journal().append_blob("BLOB");
@@ -603,7 +606,7 @@ TEST(Writable_Journal_End_Test, EndsWhatOthersHaveLeftWhereItIsTold) {
     EXPECT_EQ(journal.ahead_of_checkpoint(), 4) << "a byte for the end";
     journal.append(Comment{"c"});
     EXPECT_EQ(journal.ahead_of_checkpoint(), 7) << "once";
-    journal.rollback_to(start);  // and again
+    journal.rollback_to(start);  // the second round starts from the same state
   }
   journal.append(Timestamp{1});
   EXPECT_EQ(journal.ahead_of_checkpoint(), 9) << "an end needs no other one";

@@ -149,7 +149,7 @@ TEST(Sim_File, ADeadProcessChangesNothing) {
     file.pwrite("a", 1, 0);
     EXPECT_THROW(file.pwrite("b", 1, 1), Sim_Killed);
     EXPECT_THROW(file.get_size(), Sim_Killed);
-    const Sim_File next(disk);  // the lock is free
+    const Sim_File next(disk);  // the lock was released
   }
   EXPECT_EQ(disk.content(), "a");
 }

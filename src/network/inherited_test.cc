@@ -17,7 +17,7 @@ namespace {
 using testing::error_of;
 using testing::in_child;
 
-// The child neither says good bye to the server, nor removes its socket, nor waits for threads.
+// The child does not send a goodbye to the server, remove its socket, or wait for threads.
 TEST(Inherited_Connection, GoesOnInTheParentWhenAChildEnds) {
   const testing::Temporary_Directory directory;
   const std::string path = directory.file("sock");

@@ -16,7 +16,7 @@ std::string some_bytes(std::size_t size) {
   return bytes;
 }
 
-// Answers with no more than `most` bytes.
+// A file that returns at most `most` bytes per request.
 class Slow_File final : public Remote_File {
  public:
   Slow_File(std::string bytes, std::size_t most)

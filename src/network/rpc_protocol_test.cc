@@ -21,10 +21,10 @@ std::string call(std::int64_t procedure, std::int64_t until, std::string_view by
   return request.append(bytes);
 }
 
-// Two procedures, with prologs of 50 and 60 bytes.
+// Returns requests for two procedures, with prologs of 50 and 60 bytes.
 Rpc_Requests two_procedures() { return Rpc_Requests({50, 60}, 100); }
 
-// One word for each request.
+// Returns a word for each request.
 std::string requests_in(Rpc_Requests& requests) {
   std::string text;
   for (Request request; requests.take(request);) {

@@ -64,7 +64,8 @@ class Rpc_Server : public ::testing::Test {
     return *server_;
   }
 
-  // A peer that sends these bytes, and then receives all that comes, until the server closes.
+  // Sends bytes to the server, and returns all bytes received until the server closes the
+  // connection.
   std::string answer_to(const std::string& bytes) {
     Local_Channel channel(path_);
     std::string answer;
@@ -101,7 +102,7 @@ std::string call_bytes(std::int64_t procedure, std::int64_t until, std::string_v
   return text.append(bytes);
 }
 
-// ---- good clients
+// ---- valid clients
 
 TEST_F(Rpc_Server, Calls_Procedures_And_Returns_What_They_Append) {
   start();
@@ -140,7 +141,7 @@ TEST_F(Rpc_Server, Runs_Calls_Of_Several_Sessions_At_The_Same_Time) {
   std::latch both(2);
   auto all = procedures();
   all[0] = [&both](std::string_view) {
-    both.arrive_and_wait();  // a single thread would wait for ever
+    both.arrive_and_wait();  // a single thread would wait forever
     return std::string("!");
   };
   start({}, all, 2);
@@ -256,7 +257,7 @@ TEST_F(Rpc_Server, Needs_A_Signature_For_Each_Procedure) {
             "an rpc server needs a signature for each procedure");
 }
 
-// ---- bad clients
+// ---- invalid clients
 
 TEST_F(Rpc_Server, Closes_After_A_Wrong_Hash) {
   start();
@@ -309,7 +310,7 @@ TEST_F(Rpc_Server, Refuses_More_Sessions_Than_It_May_Have) {
     EXPECT_EQ(answer_to(hello_bytes()), "");
     EXPECT_EQ(client.repeat("a"), "aa");
   }
-  for (;;) {  // the server has not read the end of the first one yet
+  for (;;) {  // until the server has read the end of the first session
     if (answer_to(hello_bytes() + "Q") == reply('H', 1)) break;
     std::this_thread::yield();
   }
@@ -333,9 +334,9 @@ TEST_F(Rpc_Server, Survives_Clients_That_Send_Random_Bytes_And_Go) {
   EXPECT_EQ(Test_Client(channel).repeat("a"), "aa");
 }
 
-// ---- bad servers
+// ---- invalid servers
 
-// Gives its bytes to the client, whatever that sends, and is lost at their end.
+// Sends its bytes to the client, whatever the client writes; then the connection is lost.
 class Scripted_Channel : public Channel {
  public:
   explicit Scripted_Channel(std::string bytes) : bytes_(std::move(bytes)) {}

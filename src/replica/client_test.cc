@@ -20,7 +20,7 @@
 namespace joedb {
 namespace {
 
-// The other copy, which counts its locks and can be made to fail.
+// The server side copy, which counts its locks, and can be made to fail.
 class Hub : public Connection {
  public:
   bool can_push() const override { return !is_pull_only; }
@@ -49,7 +49,7 @@ class Hub : public Connection {
   const std::unique_ptr<Connection> connection_ = std::make_unique<File_Connection>(file_);
 };
 
-// A client with tables, on a file of its own.
+// A client with tables and its own file.
 class Party {
  public:
   explicit Party(Connection& connection, Content_Check check = Content_Check::full)
@@ -177,7 +177,8 @@ TEST(A_Client, SaysWhyATransactionWasMadeAndByWhom) {
   EXPECT_EQ(history.next(), nullptr);
 }
 
-// What the file has, an entry a word: t for a table, v for valid_data, and numbers of time stamps.
+// Lists entries of a file, a word for each: t for a table, v for valid_data, the time of a
+// timestamp.
 std::string words_of(Memory_File& file) {
   struct Keeper : Ignore_Entries {
     using Ignore_Entries::operator();
@@ -375,7 +376,7 @@ TEST(Client, TakesNoBytesThatMakeNoSense) {
 
 // ---- without the lock ---------------------------------------------------------------------------
 
-// A way to the hub, which knows the checkpoint that it was told last, as one over a network does.
+// A connection to the hub that caches the last checkpoint received, as a network connection does.
 class Way : public Connection {
  public:
   explicit Way(Hub& hub) : hub_(hub), checkpoint_(hub.get_checkpoint()) {}
@@ -425,7 +426,7 @@ class Client_Without_The_Lock : public ::testing::Test {
     to_ann_.pulls = 0;
   }
 
-  // Returns how often the function of the transaction has run.
+  // Runs a transaction of Ann, and returns how often its function was called.
   int transact(std::string_view table, const std::function<void()>& meanwhile = {}) {
     int runs = 0;
     ann_.client.transaction([&] {
@@ -538,7 +539,7 @@ TEST_F(Client_Without_The_Lock, LeavesNothingThatCouldNotBePushed) {
   expect_equal_copies();
 }
 
-// The server was started again meanwhile.
+// Meanwhile, the server was restarted, and lost the lock.
 TEST_F(Client_Without_The_Lock, RollsBackWhatConflictsAfterTheLockWasLostAndGoesOn) {
   for (const bool in_two_parts : {false, true}) {
     const std::string own = in_two_parts ? "lake" : "city";
@@ -596,7 +597,7 @@ TEST(Client, SharesAFileWithOthers) {
     ann_database.write(Create_Table{"city"});
     ann_database.write(Insert{Table_Id(1), Record_Id(0)});
   });
-  // Bob knows of Ann's record, though he has no tables: his entry is the short form of the next.
+  // Bob's journal has the context of Ann's record, though he has no tables: his entry is short.
   bob.transaction([&] { bob_journal.write(Insert{Table_Id(1), Record_Id(1)}); });
   EXPECT_EQ(bob.get_journal_checkpoint(), 51);
   EXPECT_EQ(ann.pull(), 1);

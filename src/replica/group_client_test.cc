@@ -14,7 +14,7 @@
 namespace joedb {
 namespace {
 
-// A file whose pushes are counted, and wait for their turn.
+// A connection that counts its pushes, and calls before_push(), which may block.
 class Slow_Connection : public Connection {
  public:
   bool can_push() const override { return true; }
@@ -41,7 +41,7 @@ class Slow_Connection : public Connection {
 
 class Group_Client_Test : public ::testing::Test {
  protected:
-  // Runs f(i) in `count` threads. The first push waits until the others are on their way.
+  // Runs f(i) in `count` threads. The first push waits until the other threads have begun.
   template <class F>
   void run_in_threads(int count, F f) {
     std::latch first_is_pushing(1);

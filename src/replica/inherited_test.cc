@@ -33,7 +33,7 @@ class Database_File : public ::testing::Test {
     for (int i = 0; i < count; ++i)
       db.write(Insert{city, Record_Id(db.get_database().find_table(city)->records().next_free())});
   }
-  // What another process reads.
+  // Returns the number of records that another process reads.
   index_t rows() const {
     File file(name, Open_Mode::read_existing);
     Readonly_Journal journal(file);
@@ -48,7 +48,7 @@ class Database_File : public ::testing::Test {
       name + " was opened before fork(), by the parent of this process: open it again here";
 };
 
-// With default options, the file has zeros behind its end after some hard checkpoints.
+// With default options, the file has preallocated zeros at its end after some hard checkpoints.
 TEST_F(Database_File, StaysWhatItWasWhenAChildEnds) {
   const testing::Destructor_Warnings warnings;
   for (const bool has_integrity : {false, true})
@@ -70,7 +70,7 @@ TEST_F(Database_File, StaysWhatItWasWhenAChildEnds) {
       if (child == 0) {
         char byte;
         ::close(ends[1]);
-        static_cast<void>(::read(ends[0], &byte, 1));  // until the parent has written more
+        static_cast<void>(::read(ends[0], &byte, 1));  // waits until the parent has written more
         db.reset();
         ::_exit(warnings.lines().empty() ? 0 : 1);
       }
@@ -176,7 +176,7 @@ TEST_F(Database_File, IsNotAcknowledgedWhenAnotherOneWasRestoredInItsPlace) {
   EXPECT_NE("no error", error_of<Write_Disabled>(append));
 }
 
-// It must not cut the backup, nor lengthen it.
+// The destructor must neither truncate nor extend the backup.
 TEST_F(Database_File, LeavesARestoredFileAloneWhenItIsClosed) {
   File file(name, Open_Mode::create_new);
   testing::Destructor_Warnings warnings;

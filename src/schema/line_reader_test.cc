@@ -22,7 +22,7 @@ std::string text_of(const T& value) {
 
 // ---- strict -------------------------------------------------------------------------------------
 
-// Reads a value; it must be the whole line.
+// Reads a value that must be the whole line.
 template <class T>
 T read_all(std::string_view line) {
   Line_Reader reader(line);
@@ -31,7 +31,7 @@ T read_all(std::string_view line) {
   return value;
 }
 
-// What is wrong with a line that should be a value.
+// Returns the error for a line that should be a value.
 template <class T>
 std::string error_in(std::string_view line) {
   return testing::error_of([&] { read_all<T>(line); });
@@ -154,7 +154,7 @@ TEST(Line_Reader, EveryLineGivesAValueOrAnError) {
       1000);
 }
 
-// ---- what is written is read back ---------------------------------------------------------------
+// ---- round trips --------------------------------------------------------------------------------
 
 template <class T>
 T round_trip(const T& value) {
@@ -310,7 +310,7 @@ TEST(Classic_Line_Reader, ReadsStrings) {
       {R"("two words" x)", "two words", false},
       {R"("")", "", false},
       {R"(  "a\"b\\c\x41\102\q")", "a\"b\\cABq", false},
-      {R"("bad \xZ1 \9")", "bad \x01 ", true},  // a digit takes three characters
+      {R"("bad \xZ1 \9")", "bad \x01 ", true},  // \9 takes three characters
       {"bare word", "bare", false},
       {"b\\x61re word", "bare", false},
       {"tab\tinside x", "tab\tinside", false},

@@ -29,7 +29,7 @@ TEST(Value_Text, WritesAFloatWithAnExponentOnlyWhereItIsVeryLargeOrSmall) {
   EXPECT_EQ(text_of(-1000000.5), "-1000000.5");
   EXPECT_EQ(text_of(9999999999999998.0), "9999999999999998");
   EXPECT_EQ(text_of(1e16), "1e+16");
-  EXPECT_EQ(text_of(1e15f), "999999986991104");  // the float nearest to 1e15
+  EXPECT_EQ(text_of(1e15f), "999999986991104");  // the float32 nearest to 1e15
   EXPECT_EQ(text_of(1e16f), "1e+16");
   EXPECT_EQ(text_of(0.0001), "0.0001");
   EXPECT_EQ(text_of(0.0001f), "0.0001");
@@ -60,10 +60,10 @@ TEST(Value_Text, QuotesWhatATerminalWouldNotShow) {
 
 TEST(Value_Text, QuotesBytesThatAreNotUtf8OneByOne) {
   EXPECT_EQ(text_of("\xff"), R"("\377")");
-  EXPECT_EQ(text_of("\xc3"), R"("\303")");                          // cut
-  EXPECT_EQ(text_of("\xc0\x80"), R"("\300\200")");                  // too long
+  EXPECT_EQ(text_of("\xc3"), R"("\303")");                          // truncated
+  EXPECT_EQ(text_of("\xc0\x80"), R"("\300\200")");                  // overlong encoding
   EXPECT_EQ(text_of("\xed\xa0\x80"), R"("\355\240\200")");          // half a surrogate pair
-  EXPECT_EQ(text_of("\xf4\x90\x80\x80"), R"("\364\220\200\200")");  // beyond 10FFFF
+  EXPECT_EQ(text_of("\xf4\x90\x80\x80"), R"("\364\220\200\200")");  // above U+10FFFF
 }
 
 }  // namespace

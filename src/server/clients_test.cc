@@ -18,7 +18,7 @@
 #include "testing/simulated_system.h"
 #include "testing/temporary_directory.h"
 
-// Clients of a server in the same thread: what a client writes is answered at once.
+// Clients and server in one thread: the server answers each write of a client at once.
 
 namespace joedb::server {
 namespace {
@@ -70,7 +70,7 @@ class Server final : public Server_Host {
   std::set<Session_Id> closed_;
 };
 
-// Makes channels to a server, which a test replaces or interferes with.
+// Makes channels to a server. A test can replace the server, or inject faults.
 class Direct_Connector final : public Connector {
  public:
   explicit Direct_Connector(Server& s) : server(&s) {}
@@ -80,9 +80,9 @@ class Direct_Connector final : public Connector {
   std::string name() const override { return "direct"; }
 
   Server* server;
-  // Called before bytes reach the server; true: the connection is lost instead.
+  // Called before bytes reach the server. If it returns true, the connection is lost instead.
   std::function<bool(Session_Id, std::string_view)> on_write = {};
-  bool loses_reply = false;  // to the next push
+  bool loses_reply = false;  // loses the reply to the next push
 
  private:
   class Channel final : public joedb::Channel {
@@ -125,7 +125,7 @@ class Clients_Test : public ::testing::Test {
  protected:
   Clients_Test() : server_(file_), connector_(server_) {}
 
-  // Another client.
+  // Pushes a comment by another client.
   void push(std::string_view text) {
     Direct_Connector connector(*connector_.server);
     Robust_Connection connection(connector);
@@ -202,7 +202,7 @@ TEST_F(Clients_Test, AServerFileRollsBackAConflictAndGoesOn) {
   const auto transact = [&](const std::function<void()>& meanwhile) {
     client.transaction([&](Writable_Journal& journal) {
       journal.append(Comment{"mine"});
-      journal.append(Comment{std::string(100'000, 'x')});  // more than a buffer
+      journal.append(Comment{std::string(100'000, 'x')});  // larger than a buffer
       meanwhile();
     });
   };
@@ -278,7 +278,7 @@ TEST_F(Clients_Test, AConflictBehindALatePushOfAKilledProcessSaysWhereTheCopiesP
                     Connection::After_Push::unlock);
     FAIL() << "no conflict";
   } catch (const Conflict& conflict) {
-    // Both go on with a comment, of different lengths.
+    // Both copies continue with a comment; the first difference is its length.
     EXPECT_EQ(conflict.position, arrived + 1);
   }
 }
@@ -291,8 +291,8 @@ TEST_F(Clients_Test, ALatePushIsNotRepeatedAsAnotherTransaction) {
   const auto write = [&](Writable_Journal& journal) {
     journal.append(Comment{"run " + std::to_string(++runs)});
   };
-  while (runs < 3) client.transaction(write);  // the next ones take no lock
-  // The push is still on its way when the connection is lost; meanwhile its session gets the lock.
+  while (runs < 3) client.transaction(write);  // later transactions take no lock
+  // The connection is lost before the push arrives. Meanwhile, its session gets the lock.
   Session_Id old_session = -1;
   std::string late;
   connector_.on_write = [&](Session_Id session, std::string_view bytes) {
@@ -309,7 +309,7 @@ TEST_F(Clients_Test, ALatePushIsNotRepeatedAsAnotherTransaction) {
     return false;
   };
   client.transaction(write);
-  connector_.on_write = {};  // the connection writes once more
+  connector_.on_write = {};  // on_write must not outlive the locals: the destructor writes again
   EXPECT_FALSE(late.empty());
   EXPECT_EQ(runs, 4);
   EXPECT_EQ(content(file_), content(copy));
@@ -418,7 +418,7 @@ TEST_F(Clients_Test, AnErrorOfATransactionIsNotReplacedByOneOfThePullAfterIt) {
                Own_Error);
 }
 
-// A server whose other copy is that of another server.
+// A relay: a server whose journal is a copy of another server's, the hub.
 class Relay_Test : public Clients_Test {
  protected:
   Relay_Test()
@@ -460,7 +460,7 @@ TEST_F(Relay_Test, WhatIsPushedIsInBoth) {
 
 TEST_F(Relay_Test, WhatTheHubRefusesIsNotInTheCopyAndTheNextPushIsInBoth) {
   relay_->begin();
-  // The hub takes the lock from the relay, and gives it to somebody else.
+  // The hub revokes the lock of the relay, and another client pushes.
   connector_.on_write = [this](Session_Id session, std::string_view bytes) {
     if (bytes.front() != 'O' && bytes.front() != 'N') return false;
     connector_.on_write = {};
@@ -479,8 +479,8 @@ TEST_F(Relay_Test, WhatTheHubRefusesIsNotInTheCopyAndTheNextPushIsInBoth) {
   EXPECT_EQ(content(copy_), content(file_));
 }
 
-// At any request of the relay, the connection is lost, before it or after it, the hub takes its
-// lock away and somebody else pushes, or the relay is killed.
+// At any request of the relay, the connection may be lost before or after the request arrives, the
+// hub may revoke its lock, another client may push, or the relay may be killed.
 TEST_F(Relay_Test, WhateverHappensTheRelayHasABeginningOfItsHub) {
   struct Killed : std::exception {};
   for (unsigned seed = 0; seed < 40; ++seed) {
@@ -524,7 +524,7 @@ TEST_F(Relay_Test, WhateverHappensTheRelayHasABeginningOfItsHub) {
       } catch (const Killed&) {
         relay_.reset();
         connection_.reset();
-      } catch (const Connection_Lost&) {  // the first connection
+      } catch (const Connection_Lost&) {  // the first connection failed
         relay_.reset();
         connection_.reset();
       }
@@ -640,7 +640,7 @@ TEST(Served_Journal_Test, ARelayThatStartsOnADiskThatFailsServesWhatItHasPulled)
       const Written_Journal relay(file, connection, Content_Check::fast, true, Recovery::keep);
       ++starts;
       EXPECT_EQ(relay.get_checkpoint(), 49) << number;
-    } catch (const std::exception&) {  // it does not start
+    } catch (const std::exception&) {  // the relay did not start
     }
   }
   EXPECT_GT(starts, 0);

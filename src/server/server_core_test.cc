@@ -23,7 +23,7 @@ using testing::Sim_Disk;
 using testing::Sim_Fault;
 using testing::Sim_File;
 
-// Connections without sockets: what the core sends is kept, and is sent at once.
+// Connections without sockets. Stores the bytes that the core sends; report() reports them as sent.
 class Host final : public Server_Host {
  public:
   void send(Session_Id session, std::string bytes) override {
@@ -41,7 +41,7 @@ class Host final : public Server_Host {
       done();
   }
 
-  bool is_slow = false;  // work is finished by finish_one()
+  bool is_slow = false;  // completion is deferred to finish_one()
   std::deque<std::function<void()>> unfinished;
 
   std::map<Session_Id, std::string> output;
@@ -72,7 +72,7 @@ class Server_Core_Test : public ::testing::Test {
       core_->sent(id);
     }
   }
-  // What comes back until nothing more comes.
+  // Sends a request, and returns all bytes of the answer.
   std::string ask(Session_Id id, std::string_view request) {
     host_.output[id].clear();
     core_->received(id, request);
@@ -254,7 +254,7 @@ TEST_F(Server_Core_Test, RefusesMoreSessionsThanItsLimit) {
   EXPECT_TRUE(small.connected());
 }
 
-// The beginning of a journal that others write.
+// A journal that other processes write; its checkpoint is that of the last refresh().
 class Others_Journal final : public Served_Journal {
  public:
   explicit Others_Journal(const Memory_File& file) : file_(file) {}
@@ -336,7 +336,7 @@ TEST_F(Slow_Work_Test, WhatIsWrittenWhileALockIsReleasedIsFound) {
   expect_woken();
 }
 
-// A file that the disk is needed for.
+// A file whose bytes are not in the page cache.
 class Cold_File final : public Memory_File {
  public:
   bool pread_cached(char*, std::size_t, Offset) const override { return false; }
@@ -391,7 +391,7 @@ TEST_F(Slow_Disk_Test, LargePushesAreStagedElsewhere) {
     if (host_.unfinished.empty()) continue;
     ++staged;
     EXPECT_EQ(ask(other, pull('D', 0, journal_start)), "D" + number(300'000));
-    wait(std::chrono::seconds(2));  // it is the server who works: the lock is not lost
+    wait(std::chrono::seconds(2));  // the server is working: the client does not lose the lock
     finish_work();
   }
   EXPECT_GT(staged, 10u);

@@ -16,8 +16,8 @@
 #include "testing/sql_session.h"
 #include "testing/temporary_directory.h"
 
-// Random tables of all types, as joedb has them and as SQLite's own; and random SELECTs, which must
-// give the same rows.
+// Random tables of all types, as joedb tables and as SQLite's own, and random SELECTs, which must
+// return the same rows for both.
 
 namespace joedb {
 namespace {
@@ -109,7 +109,7 @@ class World {
     check("without", plain_);
     check("with", indexed_);
   }
-  // Shared_File needs that.
+  // Checks that no plan closes a cursor early; Shared_File relies on that.
   void expect_no_early_close(const std::string& sql) {
     std::set<std::string> cursors;
     std::vector<std::string> closed;
@@ -170,7 +170,7 @@ class World {
         const std::string name = std::string(1, static_cast<char>('a' + table.fields.size()));
         db_->write(Add_Field{id_of(t), name, type});
         table.fields.push_back({name, type});
-        // Those of numbers are never NULL.
+        // Integers, booleans and texts are never NULL.
         const Kind kind = kind_of(type.code);
         const bool has_null =
             kind == Kind::real || kind == Kind::blob || type.code == Type_Code::reference;
@@ -197,7 +197,7 @@ class World {
     }
     set(t, id, random_.below(table.fields.size()));
   }
-  // Ids are not used again: the values of the deleted record would be another matter.
+  // Does not reuse ids: SQLite and joedb differ in the values of a record with a reused id.
   void insert(std::size_t t) {
     Table_Model& table = tables_[t];
     const index_t id = table.next + static_cast<index_t>(random_.below(8) == 0);
@@ -205,7 +205,7 @@ class World {
     db_->write(Insert{id_of(t), Record_Id(id)});
     native("INSERT INTO " + name_of(t) + "(__id) VALUES(" + std::to_string(id) + ")");
     table.ids.push_back(id);
-    if (random_.below(20) == 0) return;  // one without values
+    if (random_.below(20) == 0) return;  // a record without values
     for (std::size_t f = 0; f < table.fields.size(); ++f)
       if (random_.below(6) != 0) set(t, id, f);
   }
@@ -419,7 +419,7 @@ class World {
     for (std::size_t i = 0; i < count; ++i) result += (i > 0 ? ", " : "") + column(one_of(sources));
     return result;
   }
-  // Sources joined along references, or by equal values.
+  // Joins sources by references, or by equal values.
   std::string join(std::vector<Source>& sources) {
     sources.push_back(any_source("j0"));
     std::string sql = from(sources[0]);

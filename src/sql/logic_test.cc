@@ -23,15 +23,16 @@
 #include "testing/sql_session.h"
 #include "testing/temporary_directory.h"
 
-// Runs the files of tests/sql/ (tests/sql/README.md): each on the tables of a joedb file, and on
-// SQLite's own tables with the same content, with indexes and without.
+// Runs the files of tests/sql/ (see tests/sql/README.md), each on the tables of a joedb file and on
+// SQLite's own tables with the same content, with and without indexes.
 
 namespace joedb {
 namespace {
 
 using testing::Sql_Session;
 
-// What ./dev golden --update sets: then SQLite's own tables write the results.
+// True under ./dev golden --update: then the results of SQLite's own tables are written to the
+// files.
 bool is_update() {
   const char* const update = std::getenv("JOEDB_UPDATE_GOLDEN");
   return update != nullptr && std::string_view(update) == "1";
@@ -55,11 +56,11 @@ std::string md5(const std::string& text) {
 struct Record {
   enum class Kind { statement, query, reopen };
   Kind kind = Kind::statement;
-  std::size_t line = 0;                 // its first one, from 0
-  std::vector<std::string> conditions;  // "skipif joedb"
+  std::size_t line = 0;                 // its first line, from 0
+  std::vector<std::string> conditions;  // for example "skipif joedb"
   std::vector<std::string> words;
   std::string sql;
-  // Of a query: lines of the file with its result.
+  // For a query, the lines [begin, end) of the file with its result.
   std::size_t result_begin = 0, result_end = 0;
 };
 
@@ -76,7 +77,7 @@ std::string read(const std::string& path) {
 
 struct Script {
   std::vector<std::string> lines;
-  std::string content, indexes;  // commands of joedbi, a .joedbc file
+  std::string content, indexes;  // joedbi commands, and a .joedbc file
   std::vector<Record> records;
 
   Script(const std::string& folder, const std::string& name) {
@@ -135,7 +136,7 @@ struct Backend {
   bool is_joedb, has_indexes;
 };
 
-// The content as a joedb file.
+// The content of a script as a joedb file.
 class Source {
  public:
   explicit Source(const Script& script) {
@@ -146,7 +147,7 @@ class Source {
     db.soft_checkpoint();
   }
 
-  // The tables, for a new connection.
+  // Opens or creates the tables for a new connection.
   void open(Sql_Session& session, const Backend& backend) {
     if (backend.is_joedb) {
       session.rows("SELECT joedb_open('" + path() + "'" +
@@ -175,7 +176,7 @@ class Source {
  private:
   std::string path() const { return directory_.file("a.joedb"); }
   std::string options() const { return directory_.file("a.joedbc"); }
-  // write_sql has left them out.
+  // Writes the blobs, which write_sql leaves out.
   static void write_blobs(Sql_Session& session, const Table& table, const File& file) {
     std::uint16_t id = 0;
     for (const Field& field : table.fields()) {
@@ -197,8 +198,8 @@ class Source {
 
 // ---- results ------------------------------------------------------------------------------------
 
-// A value as a line: I an integer, R three digits behind the point, T a text in which what is not
-// printable ASCII is @.
+// Formats a value as a line. Type I is an integer, R a number with three decimals, T a text in
+// which bytes that are not printable ASCII are replaced by @.
 std::string shown(sqlite3_stmt* statement, int column, char type) {
   if (sqlite3_column_type(statement, column) == SQLITE_NULL) return "NULL";
   if (type == 'I') return std::to_string(sqlite3_column_int64(statement, column));
@@ -219,7 +220,7 @@ std::string shown(sqlite3_stmt* statement, int column, char type) {
 struct Result {
   std::vector<std::vector<std::string>> rows;
   std::string error;
-  bool has_types = true;  // as many columns as types
+  bool has_types = true;  // the number of columns is that of the types
 };
 
 Result run(Sql_Session& session, const std::string& sql, const std::string& types) {
@@ -242,7 +243,7 @@ Result run(Sql_Session& session, const std::string& sql, const std::string& type
   return result;
 }
 
-// The lines of a result, as the file has them: the values, or a hash of many.
+// Returns the lines of a result in a file: its values, or their number and hash.
 std::vector<std::string> lines_of(Result result, const std::string& order, bool is_hashed) {
   if (order == "rowsort") std::sort(result.rows.begin(), result.rows.end());
   std::vector<std::string> lines;
@@ -262,7 +263,7 @@ std::string text_of(const std::vector<std::string>& lines) {
 
 // ---- the test -----------------------------------------------------------------------------------
 
-// More are written as a hash.
+// Results with more values are written as a hash.
 constexpr std::size_t most_values = 80;
 
 constexpr const char* scripts[] = {"select",   "joins",       "aggregates", "subqueries", "windows",
@@ -359,7 +360,7 @@ class Sql_Logic : public ::testing::TestWithParam<Case> {
     if (updates_) write();
   }
 
-  // The file with the results that were found.
+  // Writes the file with the new results.
   void write() {
     std::vector<std::string> lines;
     std::size_t next = 0;

@@ -58,7 +58,7 @@ class Sql_Writing_Test : public ::testing::Test {
     EXPECT_EQ(session.run("SELECT joedb_open('" + path() + "', '" + options + "')"), tables);
   }
   std::string sql(const std::string& text) { return session_.run(text); }
-  // What somebody else sees.
+  // Runs a statement in another connection.
   std::string elsewhere(const std::string& text, const std::string& tables = "2") {
     Sql_Session other;
     open(other, tables);
@@ -281,7 +281,7 @@ class Statement_Of {
   ~Statement_Of() { sqlite3_finalize(statement_); }
   Statement_Of(const Statement_Of&) = delete;
   Statement_Of& operator=(const Statement_Of&) = delete;
-  // The first column of the next row; "end".
+  // Returns the first column of the next row, or "end".
   std::string next() {
     return sqlite3_step(statement_) == SQLITE_ROW ? Sql_Session::shown(statement_, 0) : "end";
   }
@@ -315,7 +315,7 @@ TEST_F(Sql_Writing_Test, AStatementInTheTransactionSeesChangesAndNoDeletedRecord
   EXPECT_EQ(scan.next(), "'new'");
   sql("SAVEPOINT s; INSERT INTO person(name) VALUES('x'); DELETE FROM person WHERE __id = 3; "
       "ROLLBACK TO s");
-  EXPECT_EQ(scan.next(), "end");  // it was gone for a moment
+  EXPECT_EQ(scan.next(), "end");  // p3 was deleted for a moment
   EXPECT_EQ(sql("COMMIT; SELECT name FROM person ORDER BY __id"), "'p0'\n'new'\n'p3'");
 }
 
@@ -369,7 +369,7 @@ TEST_F(Sql_Writing_Test, AFileThatWasReplacedIsReadAnew) {
   EXPECT_EQ(elsewhere("SELECT name FROM person ORDER BY name"), "''\n'Bob'");
 }
 
-// A COMMIT where a file of SQLite is busy after that of joedb was written.
+// COMMIT fails because a SQLite file is busy, after the joedb file was written.
 TEST_F(Sql_Writing_Test, ACommitThatMustBeRepeatedLosesNothing) {
   const std::string native = directory_.file("native.db");
   Sql_Session reader;
@@ -467,7 +467,7 @@ TEST_F(Sql_Writing_Test, ATableThatIsMadeInATransactionIsNotWrittenInIt) {
 
 // ---- power cuts and errors
 
-// Opens itself again, as a file with a name is.
+// A simulated file that can be reopened, like a file with a name.
 class Named_Sim_File : public testing::Sim_File {
  public:
   Named_Sim_File(testing::Sim_Disk& disk, Open_Mode mode) : Sim_File(disk, mode), disk_(disk) {}
@@ -481,7 +481,7 @@ class Named_Sim_File : public testing::Sim_File {
   testing::Sim_Disk& disk_;
 };
 
-// A connection to the only file of a disk.
+// A connection to the only file of a simulated disk.
 class Sim_Session {
  public:
   explicit Sim_Session(testing::Sim_Disk& disk)
@@ -584,7 +584,8 @@ TEST(Sql_Writing_Crashes, AfterAnErrorTheTransactionIsGoneAndTheNextOneWorks) {
 
 // ---- against SQLite's own tables
 
-// Two tables as joedb and SQLite have them, and random statements that must do the same to both.
+// Two tables as joedb tables and as SQLite's own, and random statements that must have the same
+// effect on both.
 class Twin_Tables {
  public:
   Twin_Tables(std::uint64_t seed, bool has_indexes) : random_(seed) {
@@ -633,7 +634,7 @@ class Twin_Tables {
       ASSERT_EQ(ours_.run(search), native_.run(search)) << history_;
     }
   }
-  // The file has what the connection sees.
+  // Commits, and checks that another connection to the file sees the same content.
   void finish() {
     ours_.run("COMMIT");
     native_.run("COMMIT");
@@ -662,7 +663,7 @@ class Twin_Tables {
   std::string name() {
     return random_.below(3) == 0 ? text() : "'n" + std::to_string(random_.below(40)) + "'";
   }
-  // A field, and an expression of values that may fit.
+  // Returns a field, and an expression whose value may or may not fit it.
   std::pair<std::string, std::string> assignment(bool may_be_null) {
     switch (random_.below(9)) {
       case 0:
@@ -702,7 +703,7 @@ class Twin_Tables {
       return start + "(__id, name, age, height, photo) SELECT __id + " +
              std::to_string(random_.below(30)) + ", name || 'x', age + 1, height, photo FROM " +
              table() + condition();
-    // The same fields for all rows.
+    // All rows set the same fields.
     std::vector<std::string> fields{"__id", "name"};
     std::vector<std::pair<std::string, std::string>> more;
     for (std::size_t i = random_.below(4); i > 0; --i) {
@@ -722,7 +723,8 @@ class Twin_Tables {
     return result;
   }
   std::string update() {
-    // Names are unique: which of many records would be the first to fail is not said.
+    // Names are unique. Changes the name of only one record, because the order of records, and so
+    // the first one to fail, is unspecified.
     if (random_.below(3) == 0)
       return "UPDATE" + conflict() + " person SET name = " + name() + ", age = " + number() +
              " WHERE __id = " + std::to_string(random_.below(25));

@@ -107,7 +107,7 @@ class Text_Column_Test : public ::testing::Test {
     model.resize(size);
   }
   void set(std::size_t i, std::string_view value) {
-    model[i] = value;  // first, for the value may be a text of the column
+    model[i] = value;  // first, because `value` may be a text of the column, which set() moves
     column.set(static_cast<index_t>(i), value);
   }
   String get(std::size_t i) const { return column.get(static_cast<index_t>(i)); }
@@ -140,7 +140,7 @@ TEST_F(Text_Column_Test, IsEmptyUntilSomethingIsSet) {
   expect_like_model();
 }
 
-// Each of these may be written over itself, moved, freed or be in the way.
+// A column's own text can be overwritten by a part of itself, or be moved or freed by the call.
 TEST_F(Text_Column_Test, TakesItsOwnTexts) {
   const std::size_t sizes[] = {0, 1, 10, 11, 12, 13, 30, 100};
   for (const std::size_t from : sizes)
@@ -174,7 +174,7 @@ TEST_F(Text_Column_Test, BehavesLikeAVectorOfStrings) {
           some.reset(id);
           strings[i].clear();
           break;
-        case 1: {  // a piece of another text, or of the same
+        case 1: {  // a part of any text of the column, possibly the replaced one
           const std::size_t j = random.below(strings.size());
           const std::size_t start = random.below(strings[j].size() + 1);
           const std::size_t length = random.below(strings[j].size() - start + 1);
@@ -202,8 +202,8 @@ TEST_F(Text_Column_Test, BehavesLikeAVectorOfStrings) {
   }
 }
 
-// Replaced for ever, texts take no more memory than a few times what they need. Garbage is
-// collected in the middle, and while a text of the column itself is the new one.
+// However often texts are replaced, memory stays within a few times their size. Garbage collections
+// happen also while the new value is a text of the column itself.
 TEST_F(Text_Column_Test, CollectsGarbage) {
   Random random(1);
   for (int step = 0; step < 300'000; ++step) {

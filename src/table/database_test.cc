@@ -27,8 +27,8 @@ Any_Entry update(Table_Id table, index_t record, Field_Id field, T value) {
   return Update<T>{table, id(record), field, value};
 }
 
-// Table 1 "town" with fields 1 "name" (string) and 2 "number" (int32) and records 0 to 4; table 2
-// "empty" without fields and records.
+// Table 1 "town" has fields 1 "name" (string) and 2 "number" (int32), and records 0 to 4. Table 2
+// "empty" has no fields and no records.
 const std::vector<Any_Entry> small_database{Create_Table{"town"},
                                             Add_Field{first, "name", {Type_Code::string, {}}},
                                             Add_Field{first, "number", {Type_Code::int32, {}}},
@@ -44,7 +44,7 @@ class Database_Test : public ::testing::Test {
     return database;
   }
 
-  // What replaying the entries says, without the place.
+  // Returns the error of a replay of the entries, without the position.
   static std::string error_of(const std::vector<Any_Entry>& entries) {
     try {
       database_of(entries);
@@ -61,7 +61,7 @@ class Database_Test : public ::testing::Test {
     return error_of(entries);
   }
 
-  // Strings in order of ids, and numbers, of table 1.
+  // Returns the strings and numbers of table 1, in the order of ids.
   static std::string rows(const Database& database) {
     const Table& table = database.table(first);
     std::string text;
@@ -168,7 +168,7 @@ TEST_F(Database_Test, HoldsWhatEntriesSay) {
   EXPECT_EQ(rows(database_of(entries)), "1:one,0 2:two,-2 3:three and a half,33 4:,44 ");
 }
 
-// Only tools with --classic see the old values of a deleted record when its id is used again.
+// Only tools with --classic keep the values of a deleted record for a new one with the same id.
 TEST_F(Database_Test, DeletedValuesAreKeptOrReset) {
   auto entries = small_database;
   entries.insert(
@@ -303,7 +303,7 @@ TEST_F(Database_Test, RefusesDeletedRecords) {
             "insert_vector: some of 2 records from 2 are already in use");
 }
 
-// Whoever calls prepare sees that nothing has changed.
+// A refused entry leaves the database unchanged.
 TEST_F(Database_Test, ARefusalChangesNothing) {
   Database database = database_of(small_database);
   const std::string before = testing::text_of(database);
@@ -327,7 +327,7 @@ TEST_F(Database_Test, HasAtMost65535TablesAndFields) {
 
 // ---- limits -------------------------------------------------------------------------------------
 
-// Resident memory of this process in bytes, none where the system does not say.
+// Returns the resident memory of this process in bytes; 0 if the system does not tell.
 std::size_t resident_memory() {
   std::ifstream in("/proc/self/statm");
   std::size_t pages = 0;
@@ -337,7 +337,7 @@ std::size_t resident_memory() {
 
 constexpr std::size_t megabyte = std::size_t{1} << 20;
 
-// A few bytes that make, fill and delete as many records as they may.
+// Short journals that create, fill and delete as many records as the limits allow.
 TEST_F(Database_Test, AFewBytesNeverTakeMuchMemory) {
   constexpr std::int64_t many = 16'000'000;
   std::vector<Any_Entry> columns{Create_Table{"t"}};
@@ -367,7 +367,7 @@ TEST_F(Database_Test, AFewBytesNeverTakeMuchMemory) {
     std::vector<Any_Entry> entries;
     std::size_t megabytes;
   } cases[] = {
-      // a record in a list takes 24 bytes
+      // A record in a list takes 24 bytes.
       {"a vector", with({Insert_Vector{first, id(0), many}}), 20},
       {"a vector, one deleted", with({Insert_Vector{first, id(0), many}, Delete{first, id(7)}}),
        20},
@@ -388,7 +388,7 @@ TEST_F(Database_Test, AFewBytesNeverTakeMuchMemory) {
       try {
         load(database, journal.journal());
       } catch (const Corruption_Error&) {
-        // Refused at some point: what counts is what it has taken by then.
+        // Some journals are refused; the memory allocated by then is measured.
       }
       const std::size_t after = resident_memory();
       EXPECT_LE(after, before + megabytes * megabyte)
@@ -396,7 +396,7 @@ TEST_F(Database_Test, AFewBytesNeverTakeMuchMemory) {
     }
 }
 
-// Records that the journal pays for with a byte each are not limited.
+// Records for which the journal has at least a byte each are not limited.
 TEST_F(Database_Test, ALongJournalMayHaveManyRecords) {
   std::vector<Any_Entry> entries = small_database;
   for (index_t i = 5; i < 200'000; ++i) entries.push_back(Insert{first, id(i)});
@@ -412,11 +412,11 @@ TEST_F(Database_Test, AWriterIsToldWhatCouldNotBeReadBack) {
 
 // ---- runs of entries ----------------------------------------------------------------------------
 
-// Two tables with a field of each type, whose id is that of the type; texts of the second one are
-// in an index.
+// Two tables with a field of each type; the id of a field is the code of its type. The texts of the
+// second table have an index.
 class Run_Test : public Database_Test {
  protected:
-  // Has the bytes in pieces of any size.
+  // Provides the bytes in pieces of random sizes.
   class Pieces : public Decoder_Input {
    public:
     Pieces(std::string_view bytes, testing::Random random) : bytes_(bytes), random_(random) {
@@ -427,7 +427,7 @@ class Run_Test : public Database_Test {
     void refill(std::size_t size) override {
       const auto start = static_cast<std::size_t>(position() - journal_start);
       const std::size_t most = bytes_.size() - start;
-      // A copy, so that a read behind its end is found.
+      // A copy, so that sanitizers detect reads past its end.
       const std::string_view piece =
           bytes_.substr(start, std::min(most, size + random_.below(200)));
       piece_.assign(piece.begin(), piece.end());
@@ -465,8 +465,8 @@ class Run_Test : public Database_Test {
     return database;
   }
 
-  // Rows with some of their values, now and then something else; and whatever the writer could
-  // have put into the file, and much that it could not.
+  // Writes rows with some of their values, and occasionally other entries: both entries that a
+  // writer could have written and ones that it could not.
   void write_rows(int count) {
     for (int i = 0; i < count; ++i) {
       const Table_Id table = random_.below(8) > 0 ? first : second;
@@ -525,8 +525,8 @@ class Run_Test : public Database_Test {
     byte = static_cast<char>(byte ^ (1 << random_.below(8)));
   }
 
-  // What replaying the bytes leaves: the content, the error, the place. `decode` is called with
-  // more and more of the journal.
+  // Returns the result of a replay: content, error and position. Calls `decode` with growing parts
+  // of the journal.
   template <class Decode>
   std::string outcome(Decode decode) const {
     Database database = empty_database(deleted_);

@@ -19,17 +19,17 @@ namespace {
 
 using testing::Random;
 
-// ---- what is saved, in memory -------------------------------------------------------------------
+// ---- saved items, in memory ---------------------------------------------------------------------
 
 struct Item {
-  char kind;  // 'n', 't', 's'
+  char kind;  // 'n': number, 't': text, 's': section
   std::int64_t number = 0;
   std::string bytes = {};
 };
 
 class Items final : public Section_Writer, public Section_Reader {
  public:
-  std::deque<Item> items;  // texts stay where they are
+  std::deque<Item> items;  // a deque, so that texts do not move
 
   void number(std::int64_t value) override { items.push_back({'n', value}); }
   void text(std::string_view value) override { items.push_back({'t', 0, std::string(value)}); }
@@ -62,8 +62,9 @@ class Items final : public Section_Writer, public Section_Reader {
 
 // ---- slices -------------------------------------------------------------------------------------
 
-// Where one key is less than another, its slice is not larger; where they differ, and one slice is
-// exact, so do the slices. The same of what was saved.
+// Checks that slices have the order of their keys: the slice of a smaller key is not larger, and it
+// is smaller if one of the two slices is exact. A saved and restored coder must return the same
+// slices.
 void expect_order(const Key_Coder& narrow, const std::vector<Key_Part>& keys, bool is_text) {
   const auto is_less = [](const Key_Part& a, const Key_Part& b) {
     return a.text != b.text ? a.text < b.text : a.number < b.number;
@@ -105,7 +106,7 @@ TEST(Key_Coder, KeepsTheOrderOfAllTextsOfFewBytes) {
       std::vector<Key_Part> keys;
       for (const std::string& text : texts) {
         keys.push_back(part_of(text));
-        // Not with one of the bytes.
+        // The sample lacks one of the bytes.
         if (text.starts_with(prefix) && text.find(bytes[1], prefix.size()) == text.npos)
           sample.push_back(text);
       }
@@ -154,13 +155,13 @@ TEST(Key_Coder, SaysWhichKeysNoOtherKeySharesASliceWith) {
   const struct {
     std::string_view text;
     bool is_exact, is_exact_wide;
-  } cases[] = {{"id ", true, true},  // all of it is in the slice
+  } cases[] = {{"id ", true, true},  // the whole text fits in the slice
                {"id a", true, true},
                {"id abcdefgh", false, true},  // longer than a slice of 4 bytes
                {"id abcdefghijklmnop", false, false},
-               {"id A", false, false},  // a byte that the sample had not
+               {"id A", false, false},  // a byte that the sample lacks
                {std::string_view("id \0", 4), false, false},
-               {"i", false, false},  // without the prefix
+               {"i", false, false},  // without the common prefix
                {"", false, false},
                {"ie", false, false}};
   const Key_Coder coder = Key_Coder::of_texts(letters);
@@ -217,7 +218,8 @@ Zeroed_Memory memory_of(const std::vector<T>& values) {
   return memory;
 }
 
-// Slices of numbers are distances from about the first: in 4 bytes if these distinguish enough.
+// Slices of numbers are distances from about the smallest one, in 4 bytes if that separates enough
+// of them.
 template <class Id>
 void check_run(Random& random, std::size_t size) {
   const std::size_t different = 1 + random.below(2 * size + 1);
@@ -294,7 +296,7 @@ const std::vector<Index_Definition> definitions{{"by_text", table, {text}},
                                                 {"by_text_and_number", table, {text, number}},
                                                 {"number_unique", table, {number}, true}};
 
-// A table with indexes, in memory alone.
+// A table with indexes, only in memory.
 class Rows {
  public:
   explicit Rows(std::vector<Index_Definition> indexes = definitions) {
@@ -303,7 +305,7 @@ class Rows {
     database(Add_Field{table, "text", {Type_Code::string, {}}});
     database(Add_Field{table, "number", {Type_Code::int64, {}}});
   }
-  // The runs are made of what is there then; what follows is in the trees.
+  // Builds the runs from the current records. Later records are in the trees.
   void finish_loading() { database.remove_limits(); }
   void add(std::string_view value, std::int64_t n) {
     const Record_Id id(rows().records().next_free());
@@ -314,7 +316,8 @@ class Rows {
   Table& rows() { return database.table(table); }
   Index& index(std::size_t i = 0) { return *rows().indexes()[i]; }
 
-  // The first two indexes are those that the columns make, both ways and by searches.
+  // Checks the first two indexes against models built from the columns: in both directions, and by
+  // searches.
   void expect_right() {
     for (const std::size_t parts : {std::size_t{1}, std::size_t{2}}) {
       std::multimap<Key_Of_Model, index_t> model;
@@ -356,7 +359,7 @@ class Rows {
   }
 };
 
-// Of each text, one record in the run and one in the tree; then some leave, and come again.
+// Each text is in the run and in the tree. Then some records are erased, and inserted again.
 TEST(Index_Of_Run_And_Tree, OrdersTextsThatDifferLate) {
   const std::string long_one(100, 'x'), random = "q8Zk3~Wm!07+Rt";
   const std::vector<std::string> cases[] = {
@@ -412,12 +415,12 @@ TEST(Index_Of_Run_And_Tree, CanBeEmptiedFromEitherEnd) {
   }
 }
 
-// A saved index is what it has in memory.
+// The saved size of an index is its size in memory.
 TEST(Index_Of_Run_And_Tree, TakesLessThan10BytesARecordWhereSlicesOf4BytesDo) {
   constexpr std::int64_t count = 100'000;
   const auto bytes_per_record = [](std::int64_t distance) {
     Rows rows({{"number_unique", table, {number}, true}});
-    // In groups, far from each other.
+    // Groups of 100 consecutive numbers, `distance` apart.
     for (std::int64_t i = 0; i < count; ++i) rows.add({}, i / 100 * distance + i % 100);
     rows.finish_loading();
     Items saved;

@@ -81,7 +81,7 @@ std::multimap<Model_Key, index_t> index_of(const Rows& rows, std::size_t i) {
   return result;
 }
 
-// Enters a row where one of its updated fields triggers.
+// Marks the row as present in the indexes into which an update of these fields inserts it.
 void note_update(Row& row, std::initializer_list<Field_Id> fields) {
   const auto all = definitions();
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -108,7 +108,7 @@ bool is_allowed(const Rows& rows) {
 
 class Indexed_Twins {
  public:
-  // With about so many records in runs.
+  // `rows`: number of inserts before the reopening, whose records are in runs.
   explicit Indexed_Twins(std::uint64_t seed, std::int32_t rows = 0)
       : random_(seed), numbers_(80 + 4 * rows) {
     open();
@@ -134,7 +134,7 @@ class Indexed_Twins {
     file_.emplace(disk_);
     database_.emplace(*file_, Recovery::none, Deleted_Values::reset, definitions());
   }
-  // The indexes come from the snapshot at once, and again in the next life.
+  // Writes a snapshot. The indexes are taken from it at once, and again after a reopening.
   void write_snapshot() {
     database_->hard_checkpoint();
     ASSERT_TRUE(database_->write_snapshot());
@@ -150,7 +150,7 @@ class Indexed_Twins {
     follow();
   }
 
-  // Somebody who sees only what is checkpointed, and adds it to what there is.
+  // Pulls into a reader, which sees only checkpointed entries and applies them to its tables.
   void follow() {
     if (!follower_journal_) {
       follower_file_.emplace(disk_, Open_Mode::read_existing);
@@ -208,7 +208,7 @@ class Indexed_Twins {
 
   Table& rows_table() { return database_->get_database().table(table); }
 
-  // Few values, so that keys meet; texts with long common beginnings, too.
+  // Returns one of few values, so that keys collide, some with long common prefixes.
   std::string some_text() {
     static const std::string beginnings[] = {"", "a", "abcdefgh", "abcdefghijklmnopq",
                                              std::string(50, 'p')};
@@ -238,8 +238,8 @@ class Indexed_Twins {
     return row->first;
   }
 
-  // Does `change` to the database; it must fail if the model may not become `next`, and then change
-  // nothing.
+  // Calls change(). It must fail, and change nothing, if `next` would violate a unique index;
+  // otherwise `next` becomes the model.
   template <class Change>
   void expect_change(Rows next, Change change) {
     const Offset before = database_->get_journal().get_position();
@@ -331,7 +331,7 @@ class Indexed_Twins {
     }
   }
 
-  // Over used and unused records.
+  // Updates a range of used and unused records.
   void update_vector() {
     const index_t all = rows_table().records().size();
     const auto start = static_cast<index_t>(random_.below(static_cast<std::size_t>(all) + 1));
@@ -404,7 +404,7 @@ class Indexed_Twins {
     }
   }
 
-  // From a bound to and fro.
+  // Moves a cursor back and forth from a lower bound, and compares it with the model.
   void compare_walk(const Index& index, const std::multimap<Model_Key, index_t>& model,
                     std::size_t i) {
     const Row wanted{some_text(), some_number(), some_real(), random_.flip()};
@@ -425,7 +425,7 @@ class Indexed_Twins {
   }
 
   testing::Random random_;
-  const std::int32_t numbers_;  // different ones
+  const std::int32_t numbers_;  // number of different values
   testing::Sim_Disk disk_;
   std::optional<testing::Sim_File> file_;
   std::optional<Writable_Database> database_;
@@ -443,7 +443,7 @@ TEST(Index_Property, AgreesWithAMultimapAcrossRunAndTree) {
   testing::expect_property([](std::uint64_t seed) { Indexed_Twins(seed, 200).run(30); }, 8);
 }
 
-// ---- single facts -------------------------------------------------------------------------------
+// ---- single properties --------------------------------------------------------------------------
 
 class Index_Test : public ::testing::Test {
  protected:
@@ -508,7 +508,7 @@ TEST_F(Index_Test, ACursorGoesOnWhenTheIndexChanges) {
   const Index& by_text = index("by_text");
   auto cursor = by_text.begin();
   cursor.next();
-  database_.write(Delete{table, Record_Id(1)});  // where it is
+  database_.write(Delete{table, Record_Id(1)});  // the record at the cursor
   cursor.next();
   EXPECT_EQ(cursor.record(), Record_Id(2));
   EXPECT_EQ(insert("bb"), Record_Id(1));
@@ -543,7 +543,7 @@ TEST_F(Index_Test, IsNotBuiltFromAJournalThatViolatesIt) {
   set_number(b, 8);
   database_.soft_checkpoint();
   {
-    Writable_Database other(file_);  // does not know of the index
+    Writable_Database other(file_);  // a writer without the index
     other.write(Update<std::int32_t>{table, b, number, 7});
     other.soft_checkpoint();
   }
@@ -606,7 +606,7 @@ TEST_F(Index_Test, HasRecordsThatAreOlderThanItsLastField) {
   EXPECT_EQ(again.get_database().find_index("both")->size(), 1u);
 }
 
-// A file whose writing fails when it is told so.
+// A file whose writes fail while is_failing is set.
 class Flaky_File : public Memory_File {
  public:
   void pwrite(const char* data, std::size_t size, Offset offset) override {

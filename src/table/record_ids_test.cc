@@ -15,7 +15,7 @@ using testing::Random;
 
 constexpr index_t none = Record_Ids::no_id;
 
-// What Record_Ids promises, as simply as can be.
+// A simple model of Record_Ids.
 class Model {
  public:
   index_t size() const { return static_cast<index_t>(is_used_.size()); }
@@ -24,7 +24,7 @@ class Model {
   }
   const std::vector<index_t>& order() const { return order_; }
   index_t next_free() const { return free_.empty() ? size() : free_.back(); }
-  // Without a hole at any time.
+  // Returns true if there was never a hole.
   bool is_dense() const { return is_dense_; }
 
   void insert(index_t id) {
@@ -50,11 +50,11 @@ class Model {
  private:
   bool is_dense_ = true;
   std::vector<bool> is_used_;
-  std::vector<index_t> order_;  // of insertion
-  std::vector<index_t> free_;   // the last is taken next
+  std::vector<index_t> order_;  // order of insertion
+  std::vector<index_t> free_;   // the last one is reused next
 };
 
-// As a table uses them: it reserves memory before each change.
+// Reserves memory before each change, as a table does.
 class Reserving_Ids : public Record_Ids {
  public:
   void insert(index_t id) {
@@ -207,7 +207,8 @@ TEST_F(Record_Ids_Test, BehaveLikeTheModel) {
     Random random(seed);
     Reserving_Ids some;
     Model model;
-    const std::size_t most_erased = 1 + random.below(4);  // in every four steps
+    // one more than the erasures in four steps
+    const std::size_t most_erased = 1 + random.below(4);
     const std::size_t longest_skip = 1 + random.below(20);
     for (int step = 0; step < 60; ++step) {
       const bool erases = random.below(4) < most_erased - 1;
@@ -255,14 +256,14 @@ TEST_F(Record_Ids_Test, MillionsAreSkippedAtNoCost) {
   EXPECT_EQ(forward(ids).size(), 102);
 }
 
-// One record at a time, after a hole: the time for each must not depend on the size.
+// Inserts vectors of one record after a hole: the time of each must not depend on the size.
 TEST_F(Record_Ids_Test, ManyVectorsOfOneTakeNoTime) {
   insert({1});
   for (index_t id = 2; id < 300'000; ++id) ids.insert_vector(id, 1);
   EXPECT_EQ(ids.used_count(), 299'999);
 }
 
-// A loop: a record of the model, or what was behind it when it was erased.
+// A loop over the ids: its current record, or the next one if the current one was erased.
 struct Loop {
   index_t id = none;
   std::uint64_t erasures = 0;

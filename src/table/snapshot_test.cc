@@ -39,13 +39,13 @@ std::vector<Index_Definition> indexes() {
           {"city_by_size_and_name", city, {size, name}, true}};
 }
 
-// A database in a file, which is opened with its snapshot and without.
+// A database in a file that is opened with and without its snapshot.
 class Snapshot_Test : public ::testing::Test {
  protected:
   std::string path() const { return directory_.file("city.joedb"); }
   std::string snapshot() const { return path() + snapshot_suffix(); }
 
-  // What one sees of it.
+  // Returns all visible content, and checks the indexes.
   static std::string all_of(const Database& database) {
     for (const Index* const index : database.indexes())
       for (auto place = index->begin(); place.record().is_not_null(); place.next())
@@ -66,7 +66,7 @@ class Snapshot_Test : public ::testing::Test {
     end > 0 ? load(database, journal, end) : load(database, journal);
     return {database.snapshot_report(), all_of(database)};
   }
-  // By replaying the journal alone.
+  // Returns the content after a replay of only the journal.
   std::string replayed(Deleted_Values mode = Deleted_Values::reset, Offset end = 0,
                        std::vector<Index_Definition> wanted = indexes()) const {
     const std::string hidden = directory_.file("alone.joedb");
@@ -157,11 +157,11 @@ TEST_F(Snapshot_Test, HoldsTheSameAsTheJournalWheneverItIsWritten) {
 }
 
 TEST_F(Snapshot_Test, MemoryIsGivenBackWhenItIsAboveALimit) {
-  constexpr std::size_t limit = 1 << 20;  // every process has more
+  constexpr std::size_t limit = 1 << 20;  // every process uses more
   Memory_File file;
   Writable_Database db(file, {}, Deleted_Values::reset, indexes());
   make_schema(db);
-  EXPECT_FALSE(db.limit_memory(limit));  // it would not help
+  EXPECT_FALSE(db.limit_memory(limit));  // reloading would free no memory
   fill(db, 0, 10'000);
   EXPECT_FALSE(db.limit_memory(std::size_t{1} << 40));
   const std::string before = all_of(db.get_database());
@@ -178,7 +178,7 @@ TEST_F(Snapshot_Test, MemoryIsGivenBackWhenItIsAboveALimit) {
 
 class Written_Snapshot : public Snapshot_Test {
  protected:
-  // A database of some thousand records, its snapshot, and something behind it.
+  // Makes a database of some thousand records, its snapshot, and later entries.
   void SetUp() override {
     File file(path(), Open_Mode::create_new);
     Writable_Database db(file, {}, Deleted_Values::reset, indexes());
@@ -302,7 +302,7 @@ TEST_F(Written_Snapshot, WithOtherIndexesIsNotUsed) {
 
 class Snapshot_With_Reused_Ids : public Written_Snapshot {
  protected:
-  // Of a program.
+  // Makes a snapshot as a program does, with Deleted_Values::reset.
   void SetUp() override {
     Written_Snapshot::SetUp();
     File file(path(), Open_Mode::write_existing);
@@ -451,10 +451,9 @@ TEST_F(Written_Snapshot, IsReplacedOnClosingOnceItIsOld) {
   expect_used(end);
 }
 
-// ---- damage that opening does not see
-// ------------------------------------------------------------
+// ---- damage that is not detected at opening -----------------------------------------------------
 
-// As if the snapshot were too large to be verified when it is opened.
+// Simulates a snapshot that is too large to be verified at opening.
 class Damaged_Snapshot : public Written_Snapshot {
  protected:
   void SetUp() override {
@@ -463,7 +462,7 @@ class Damaged_Snapshot : public Written_Snapshot {
   }
   void TearDown() override { verified_at_opening = usual_; }
 
-  // A letter of a name, which then is another one.
+  // Changes a letter of a name.
   void damage() const {
     std::string bad = bytes();
     const std::size_t at = bad.find("A city with the number 7919");
@@ -471,7 +470,7 @@ class Damaged_Snapshot : public Written_Snapshot {
     bad[at] = 'B';
     replace(bad);
   }
-  // Nothing is looked at.
+  // Opens the database without reading the damaged block.
   Snapshot_Report opened() const {
     File file(path(), Open_Mode::read_existing);
     Database database(Deleted_Values::reset);
@@ -509,7 +508,7 @@ TEST_F(Damaged_Snapshot, IsNotWrittenAgainWithRightHashes) {
     EXPECT_EQ(bytes(), before);
     EXPECT_THROW(db.soft_checkpoint(), Corruption_Error);
   }
-  expect_good();  // closing has written it from the journal
+  expect_good();  // the destructor has written a new snapshot from the journal
 }
 
 TEST_F(Damaged_Snapshot, IsReplacedInTheBackgroundByOneOfTheJournal) {
@@ -565,12 +564,11 @@ TEST_F(Damaged_Snapshot, NeverMakesOpeningFail) {
   }
 }
 
-// ---- snapshots of other journals
-// -----------------------------------------------------------------
+// ---- snapshots of other journals ----------------------------------------------------------------
 
 class Snapshot_Of_A_Twin : public Written_Snapshot {
  protected:
-  // A journal of the same length, which differs in one letter that no sample has.
+  // Returns a journal of the same length that differs in one letter, which is in no sample.
   std::string twin() const {
     std::string bytes = directory_.read("city.joedb");
     const std::size_t at = bytes.find("A city with the number", bytes.size() / 14 + 9000);
@@ -606,7 +604,7 @@ TEST_F(Snapshot_Of_A_Twin, ThatWasCopiedIsNotUsed) {
   }
   note_sample();
   const std::string other = twin();
-  std::ofstream(path(), std::ios::binary) << other;  // into the same file
+  std::ofstream(path(), std::ios::binary) << other;  // overwrites the same inode
   expect_other();
 }
 
@@ -640,8 +638,7 @@ TEST_F(Written_Snapshot, KnowsAllBytesOfItsJournal) {
   }
 }
 
-// ---- what stands where it should be
-// --------------------------------------------------------------
+// ---- other files under the name of the snapshot -------------------------------------------------
 
 TEST_F(Written_Snapshot, IsNeverWrittenThroughALink) {
   directory_.write("precious", "precious");
@@ -692,12 +689,12 @@ TEST_F(Written_Snapshot, DiffersFromTablesInWhatItSays) {
   EXPECT_EQ(content_difference(a, b), "time stamps");
 }
 
-// ---- snapshots that somebody made by hand -------------------------------------------------------
+// ---- hand-made snapshots ------------------------------------------------------------------------
 
 constexpr std::uint64_t layout = 0x03'00'00'00'00'00'00'03;
 constexpr std::size_t header_hash_word = 19;
 
-// Makes the hashes of header and directory right again.
+// Recomputes the hashes of header and directory.
 void hash_again(std::string& bytes) {
   const auto word = [&](std::size_t i) { return load<std::uint64_t>(bytes.data() + 8 * i); };
   if (word(11) > bytes.size() || word(12) > bytes.size() - word(11)) return;
@@ -720,12 +717,12 @@ TEST_F(Written_Snapshot, MayHaveAnyNumberInItsHeader) {
       try {
         const Loaded loaded = read();
         EXPECT_TRUE(loaded.report.position == position_ || !loaded.report.remark.empty());
-      } catch (const Corruption_Error&) {  // the next entry does not fit
+      } catch (const Corruption_Error&) {  // the replay fails at the first entry after the position
       }
     }
 }
 
-// Of what is in it. The journal would have 1000 bytes.
+// Returns the error for a hand-made snapshot of a journal of 1000 bytes.
 std::string error_of_database(std::string_view schema, index_t rows,
                               std::int64_t beyond_limit = 0) {
   auto file = std::make_unique<Memory_File>();
@@ -747,7 +744,7 @@ std::string error_of_database(std::string_view schema, index_t rows,
 TEST(Snapshot_Of_A_Database, HasNoMoreRowsThanItsJournalCanHave) {
   std::string schema;
   Context context;
-  append_encoded(schema, context, Create_Table{"a"});  // without fields there is no section
+  append_encoded(schema, context, Create_Table{"a"});  // a table without fields needs no section
   EXPECT_EQ(error_of_database(schema, 900), "no error");
   EXPECT_EQ(error_of_database(schema, 10'900, 10'000), "no error");
   for (const index_t rows : {index_t{1001}, index_t{1} << 47})
@@ -762,7 +759,7 @@ TEST(Snapshot_Of_A_Database, HasASchemaOfNothingElse) {
   EXPECT_NE(error_of_database(schema, 3, 3).find("other entries"), std::string::npos);
 }
 
-// Reads and changes everything. What goes in a circle, no longer than that.
+// Reads and changes everything, with bounded loops: a damaged list may be circular.
 void use(Database& db) {
   const auto change = [](auto f) {
     try {
@@ -820,7 +817,8 @@ TEST_F(Written_Snapshot, MadeByHandReachesNothingOutsideOfIt) {
     std::string bad = good;
     const int changes = 1 << static_cast<int>(random.below(10));
     for (int k = 0; k < changes; ++k) {
-      // A third of them in the directory, else in sections, some in whole words.
+      // Every other file: a third of the changes in the directory. All others: in sections. Half of
+      // the changes are to whole words.
       const std::size_t at = random.below(3) == 0 && i % 2 == 0
                                  ? directory + random.below(good.size() - directory)
                                  : 4096 + random.below(directory - 4096);

@@ -40,7 +40,7 @@ class Undo_Log_Test : public ::testing::Test {
 
   Table& table() { return db_.get_database().table(person); }
 
-  // All that can be seen, indexes included.
+  // Returns all visible content, including indexes.
   static std::string text(const Database& database) {
     std::string result = testing::text_of(database);
     for (const Index* index : database.indexes()) {
@@ -52,7 +52,7 @@ class Undo_Log_Test : public ::testing::Test {
     return result;
   }
   std::string text() const { return text(db_.get_database()); }
-  // What somebody reads from the file.
+  // Returns the content that a reader loads from the file.
   std::string text_in_file() {
     Database database(Deleted_Values::reset);
     for (const Index_Definition& index : indexes()) database.add_index(index);
@@ -150,7 +150,8 @@ TEST_F(Undo_Log_Test, AnySavepointIsRestoredInTablesIndexesAndFile) {
                 log_.set_new_value<double>(table(), height, record, double(random.below(40)));
             });
         }
-      } catch (const Unique_Violation&) {  // nothing has changed: the file will say
+      } catch (const Unique_Violation&) {  // nothing has changed: the comparison with the file
+                                           // verifies it
       }
       ASSERT_FALSE(log_.is_broken());
     }

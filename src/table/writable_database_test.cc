@@ -24,12 +24,12 @@ using testing::Sim_File;
 
 // ---- a simple model -----------------------------------------------------------------------------
 
-// A database made of maps. Values are their encoded bytes.
+// A model of a database, made of maps. Values are their encoded bytes.
 struct Model_Table {
   std::string name;
   std::map<std::uint16_t, std::pair<std::string, Type>> fields;
-  std::map<index_t, std::map<std::uint16_t, std::string>> values;  // of deleted records, too
-  std::vector<index_t> order;                                      // of insertion
+  std::map<index_t, std::map<std::uint16_t, std::string>> values;  // also of deleted records
+  std::vector<index_t> order;                                      // order of insertion
   std::uint16_t field_count = 0;
   index_t size = 0;
 };
@@ -55,7 +55,7 @@ class Model {
     t.size = std::max(t.size, id + 1);
   }
 
-  // The records in their order, and what one sees in them.
+  // Returns the records in their order, with their visible values.
   std::string text() const {
     std::string text;
     for (const auto& [id, table] : tables) {
@@ -183,7 +183,8 @@ class Twins {
     }
   }
 
-  // Also compared: what a reader sees, and what is there after closing and opening.
+  // Makes a checkpoint, and compares the model with the database, and with a reader or a reopened
+  // database.
   void checkpoint() {
     db_->checkpoint(static_cast<Checkpoint_Level>(random_.below(3)));
     checkpointed_ = model_;
@@ -205,7 +206,7 @@ class Twins {
     if (random_.flip())
       db_->rollback();
     else
-      open();  // what was not checkpointed is dropped
+      open();  // drops entries after the checkpoint
     model_ = checkpointed_;
     expect_alike();
   }
@@ -421,7 +422,7 @@ TEST_F(Writable_Database_Test, AWriteThatFailsChangesNoTable) {
   EXPECT_EQ(testing::text_of(db.get_database()), before);
 }
 
-// Texts of the table itself may be written to it, also where memory moves.
+// A text of the table itself can be written to it, even if the call moves the text.
 TEST_F(Writable_Database_Test, TakesItsOwnTexts) {
   Sim_File file(disk);
   Writable_Database db(file);
@@ -474,7 +475,7 @@ TEST_F(Writable_Database_Test, WritesAndReadsBlobs) {
   EXPECT_EQ(db.read_blob(blob, 2), "BL");
 }
 
-// What could not be read back is refused at the checkpoint, before anything claims it.
+// A checkpoint of entries that no reader would accept is refused before it is written.
 TEST_F(Writable_Database_Test, RefusesACheckpointThatCouldNotBeReadBack) {
   Sim_File file(disk);
   Writable_Database db(file);
@@ -555,7 +556,7 @@ TEST_F(Writable_Database_Test, TakesTheBytesOfACopyThatMakeSense) {
   const Offset end = source.get_journal().get_checkpoint();
   const std::string before = testing::text_of(copy.get_database());
   const std::string content = disk.content();
-  EXPECT_THROW(copy.copy_from(source_file, end - 1), Exception);  // inside an entry
+  EXPECT_THROW(copy.copy_from(source_file, end - 1), Exception);  // a position inside an entry
   EXPECT_EQ(testing::text_of(copy.get_database()), before);
   EXPECT_EQ(disk.content(), content);
   copy.copy_from(source_file, end);
@@ -567,7 +568,7 @@ TEST_F(Writable_Database_Test, TakesTheBytesOfACopyThatMakeSense) {
   EXPECT_EQ(disk.content().substr(header_size), source_disk.content().substr(header_size));
 }
 
-// Integrity entries cover several blocks, some of them with bytes that are read around the buffer.
+// Integrity entries cover several blocks, also with bytes that are read past the buffer.
 TEST(Integrity_Of_Tables, FindsDamageInLargeJournals) {
   Sim_Disk disk;
   Journal_Options options;

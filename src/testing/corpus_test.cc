@@ -10,7 +10,7 @@
 namespace joedb {
 namespace {
 
-// What fuzzing begins with, and what it has found.
+// Runs a fuzz target on its corpus: seeds, and inputs found by fuzzing.
 void replay(const std::string& target, void (*run)(std::string_view), std::size_t least) {
   std::size_t count = 0;
   for (const auto& entry :

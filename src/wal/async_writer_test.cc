@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using testing::error_of;
 
-// A disk whose syncs wait until they are allowed.
+// A disk whose syncs wait for let_go().
 class Slow_File : public testing::Sim_File {
  public:
   using Sim_File::Sim_File;
@@ -123,7 +123,7 @@ TEST_F(Wal_Async, LetsThoseWaitWhoAppendTooMuch) {
     }
   });
   two.wait();
-  // At most two are being written, and two wait; the thread may be at the fifth.
+  // At most two entries are being written, and two wait; the thread may be in the fifth call.
   EXPECT_LE(appended, 5);
   file_.let_go();
   thread.join();

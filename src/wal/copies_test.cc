@@ -26,7 +26,7 @@ class Wal_Copies : public ::testing::Test {
  protected:
   Wal_Copies() : disks_(3) {}
 
-  // `missing`: the disk of this copy cannot be read.
+  // `missing`: the copies whose disks cannot be opened.
   std::unique_ptr<Copies> copies(std::vector<std::size_t> missing = {},
                                  Open_Mode mode = Open_Mode::write_existing_or_create_new) {
     reports_.clear();
@@ -45,7 +45,7 @@ class Wal_Copies : public ::testing::Test {
     log_.reset();
     log_.emplace(copies(std::move(missing)));
   }
-  // Appends them, each in a sync of its own.
+  // Appends entries, and syncs after each.
   void append(std::initializer_list<std::string_view> entries) {
     for (const std::string_view entry : entries) {
       log_->append(entry);
@@ -53,13 +53,13 @@ class Wal_Copies : public ::testing::Test {
     }
   }
   void close() { log_.reset(); }
-  // Of a copy, entry i from 0, of up to 8 bytes each.
+  // Flips a bit in entry `entry`, from 0, of a copy whose entries have up to 8 bytes.
   void damage(std::size_t copy, int entry) {
     std::string content = disks_[copy].content();
     content[static_cast<std::size_t>(log_start) + static_cast<std::size_t>(entry) * 32 + 25] ^= 1;
     disks_[copy] = Sim_Disk(content);
   }
-  // What a power cut would leave if everything were durable.
+  // Returns disks with the current content, as if all of it were durable.
   std::deque<Sim_Disk> snapshot() const {
     std::deque<Sim_Disk> result;
     for (const Sim_Disk& disk : disks_) result.emplace_back(disk.content());
@@ -99,7 +99,7 @@ TEST_F(Wal_Copies, HoldTheSameBytes) {
   EXPECT_THAT(entries(), ElementsAre("one", "two"));
 }
 
-// Each entry is good in one copy only, another one each time.
+// Each entry is good in only one copy; the copy varies.
 TEST_F(Wal_Copies, TakeEachEntryWhereItIsGood) {
   open();
   append({"one", "two", "three", "four"});
@@ -119,7 +119,7 @@ TEST_F(Wal_Copies, TakeEachEntryWhereItIsGood) {
                                     "sim was repaired: 3 entries"));
 }
 
-// All subsets of damaged copies of all entries.
+// All subsets of damaged copies, for each entry.
 TEST_F(Wal_Copies, LoseAnEntryOnlyIfNoCopyIsGood) {
   open();
   append({"one", "two"});
@@ -156,7 +156,7 @@ TEST_F(Wal_Copies, GoOnWithoutTheOneThatFails) {
   EXPECT_EQ(3U, entries_of(0).size());
   EXPECT_EQ(3U, entries_of(2).size());
   disks_[1].remove_fault();
-  open();  // it is back
+  open();  // the disk works again
   append({"four"});
   for (std::size_t copy = 0; copy < 3; ++copy)
     EXPECT_THAT(entries_of(copy), ElementsAre("one", "two", "three", "four"));
@@ -187,7 +187,7 @@ TEST_F(Wal_Copies, AreRefusedIfSomethingCouldBeMissing) {
       "that no entry is missing";
   EXPECT_EQ(refusal, error_of([&] { entries({1, 2}); }));
   EXPECT_EQ(refusal, error_of([&] { open({1, 2}); }));
-  disks_[1] = disks_[2] = Sim_Disk();  // new disks
+  disks_[1] = disks_[2] = Sim_Disk();  // replaced by empty disks
   EXPECT_EQ(
       "sim, sim, sim: only 1 of 3 copies hold the log; 2 are needed to be sure that no entry "
       "is missing",
@@ -249,7 +249,7 @@ TEST_F(Wal_Copies, SurviveADamagedHeader) {
   EXPECT_THAT(entries_of(0), ElementsAre("one"));
 }
 
-// A copy without a header does not count, and all of them must be there here.
+// A copy without a good header does not count. Here, all copies must have one at each moment.
 TEST_F(Wal_Copies, HaveAGoodHeaderAtEachMomentOfARepair) {
   needed_ = 1;
   open();
@@ -282,7 +282,7 @@ TEST_F(Wal_Copies, HaveAGoodHeaderAtEachMomentOfARepair) {
   }
 }
 
-// Copies are slow as a simulation says, and catch up when they are needed.
+// A simulation decides which copy is slow. A slow copy catches up when it is needed.
 TEST_F(Wal_Copies, MayBeSlowWithoutThreads) {
   std::vector<std::unique_ptr<Abstract_File>> files;
   for (Sim_Disk& disk : disks_) files.push_back(std::make_unique<Sim_File>(disk));
@@ -302,11 +302,11 @@ TEST_F(Wal_Copies, MayBeSlowWithoutThreads) {
   EXPECT_THAT(entries_of(0), ElementsAre("one", "two"));
   EXPECT_THAT(entries_of(2), ElementsAre("one", "two", "three"));
   let_syncs_fail(1);
-  append({"four"});  // the slow one is needed
+  append({"four"});  // the slow copy is needed
   EXPECT_THAT(entries_of(0), ElementsAre("one", "two", "three", "four"));
 }
 
-// Two copies were separated, and each was written to alone.
+// Two copies were separated, and each was written without the other.
 TEST_F(Wal_Copies, WithDifferentHistoriesAreNotMixed) {
   needed_ = 1;
   open();
@@ -328,7 +328,7 @@ TEST_F(Wal_Copies, WithDifferentHistoriesAreNotMixed) {
       error_of([&] { open(); }));
 }
 
-// A process was killed in a rotation, and the next one could not open the copy that had it.
+// A process was killed during a rotation; the next one could not open the copy with the new header.
 TEST_F(Wal_Copies, TakeNoRotationThatOthersHaveGoneOnWithout) {
   open();
   append({"one", "two"});
@@ -350,7 +350,7 @@ TEST_F(Wal_Copies, TakeNoRotationThatOthersHaveGoneOnWithout) {
     EXPECT_THAT(entries_of(copy), ElementsAre("one", "two", "three", "four"));
 }
 
-// An entry that was never durable stands in one copy; the others went on without it.
+// One copy has an entry that was never durable; the other copies have another entry in its place.
 TEST_F(Wal_Copies, TakeWhatIsDurableWhereTheyDiffer) {
   open();
   append({"one"});
@@ -370,7 +370,7 @@ TEST_F(Wal_Copies, TakeWhatIsDurableWhereTheyDiffer) {
     EXPECT_THAT(entries_of(copy), ElementsAre("one", "TWO", "four"));
 }
 
-// … also where that entry is damaged, and only its successor is good.
+// As before, but that entry is damaged, and only its successor is good.
 TEST_F(Wal_Copies, DoNotTakeTheRestOfAnotherHistory) {
   open();
   append({"one"});

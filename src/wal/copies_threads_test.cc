@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// A disk whose calls can be held up, and can fail. It outlives its file.
+// A disk whose calls can be blocked, and can fail. It outlives its file.
 class Disk {
  public:
   void hold() {
@@ -39,7 +39,7 @@ class Disk {
   void fail() {
     set([this] { fails_ = true; });
   }
-  // Until somebody is held up.
+  // Waits until a call is blocked.
   void wait_until_held() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return held_ > 0; });
@@ -142,7 +142,7 @@ class Wal_Copies_Threads : public ::testing::Test {
     log_->sync();
   }
   void close() { log_.reset(); }
-  // From here on, after all have caught up.
+  // Blocks a copy after all copies have caught up.
   void hold(std::size_t copy) {
     copies_->get_size();
     disks_[copy].hold();
@@ -173,7 +173,7 @@ TEST_F(Wal_Copies_Threads, AreAcknowledgedByTheFastest) {
   EXPECT_THAT(reports_, IsEmpty());
 }
 
-// Any two of them.
+// Any two of the three copies are enough.
 TEST_F(Wal_Copies_Threads, AreWaitedForOnlyIfTheyAreNeeded) {
   open();
   for (std::size_t slow = 0; slow < 3; ++slow) {
@@ -208,7 +208,7 @@ TEST_F(Wal_Copies_Threads, CatchUpWithFewerSyncs) {
   EXPECT_LE(disks_[2].syncs() - before, 2);
 }
 
-// A header is durable before entries of its epoch are written.
+// A header must be durable before entries of its epoch are written.
 TEST_F(Wal_Copies_Threads, CatchUpWithAllSyncsOfHeaders) {
   open();
   append("one");
@@ -250,7 +250,7 @@ TEST_F(Wal_Copies_Threads, AreGivenUpIfTheyDoNothing) {
   EXPECT_THAT(reports_[0], StartsWith("the log waits for c, which is "));
   EXPECT_THAT(reports_[1], HasSubstr("c is not used any more: it is "));
   EXPECT_THAT(reports_[1], HasSubstr(" behind, and has done nothing for 0 ms"));
-  close();  // does not wait for the disk that hangs
+  close();  // does not wait for the blocked disk
   EXPECT_EQ(4U, disks_[0].entries().size());
   disks_[2].release();
   disks_[2].wait_until_closed();

@@ -10,7 +10,7 @@
 namespace joedb::wal {
 namespace {
 
-// The check values of the CRC catalogue: of the digits 1 to 9.
+// The check values of the CRC catalogue: the checksums of the digits 1 to 9.
 TEST(Wal_Checksum, IsThatOfTheStandards) {
   EXPECT_EQ(0xe3069283, crc32c("123456789"));
   EXPECT_EQ(0xcbf43926, crc32("123456789"));

@@ -33,7 +33,8 @@ class Wal_File : public ::testing::Test {
     while (reader.next()) ++entries;
     return entries;
   }
-  // A child says so, and destroys the log without a word, and without waiting for its threads.
+  // Checks that use() throws Inherited_Object in a child process, which destroys the log without a
+  // warning, and without waiting for threads.
   template <class Log, class Use>
   void expect_refused(std::optional<Log>& log, Use use) {
     EXPECT_THAT(
@@ -58,7 +59,7 @@ TEST_F(Wal_File, StaysWhatItWasWhenAChildEnds) {
     std::optional<Writer> log(std::in_place, name, Options{.sync = policy, .preallocate = 4096});
     log->append("one");
     log->sync();
-    log->append("two");  // in the memory of both
+    log->append("two");  // in the buffers of parent and child
     expect_refused(log, [&] { log->append("three"); });
     expect_refused(log, [&] { log->sync(); });
     expect_refused(log, [&] { log->close(); });

@@ -36,10 +36,11 @@ class Wal_Reader : public ::testing::Test {
   std::vector<char>& data() { return file_.get_data(); }
   void damage(Offset offset) { data()[static_cast<std::size_t>(offset)] ^= 1; }
   void cut(Offset size) { file_.truncate(size); }
-  // Entry i, from 0, of a log whose entries have up to 8 bytes.
+  // Returns the offset of entry i, from 0, of a log whose entries have up to 8 bytes.
   Offset place(int i) const { return log_start + 32 * i; }
 
-  // The entries, then why there are no more, and where.
+  // Returns the entries, and then the reason why the reader stopped and the number of the next
+  // entry.
   std::vector<std::string> read() {
     std::vector<std::string> result;
     Reader reader(file_);
@@ -84,7 +85,7 @@ TEST_F(Wal_Reader, StopsAtDamage) {
   EXPECT_THAT(read(), ElementsAre("one", "checksum 2"));
 }
 
-// A damaged length is not believed, so that it takes no memory.
+// A damaged length must not make the reader allocate memory.
 TEST_F(Wal_Reader, ChecksALengthBeforeItIsUsed) {
   write({"one", "two"});
   std::memset(&data()[static_cast<std::size_t>(place(1)) + 8], 0x7f, 4);
@@ -114,7 +115,7 @@ TEST_F(Wal_Reader, NoticesAnEntryOfAnotherHistory) {
   write({"one", "two", "three", "four"});
   const std::vector<char> first = data();
   cut(place(1));
-  write({"TWO", "three"});  // behind a marker of the size of an entry
+  write({"TWO", "three"});  // after a marker, which has the size of an entry
   std::copy(first.begin() + place(3), first.end(), data().begin() + place(3));
   EXPECT_THAT(read(), ElementsAre("one", "TWO", "wrong order 3"));
 }
@@ -288,7 +289,7 @@ TEST_F(Wal_Reader, AWriterDoesNotCutOffEntriesThatWereDurable) {
   write({"one"});
   write({"two"});
   write({"three"});
-  damage(place(1) + 24 + 64);  // behind a mark, and a marker
+  damage(place(1) + 24 + 64);  // after a mark and a marker
   const Report report = examine(file_);
   EXPECT_TRUE(report.is_damaged());
   EXPECT_EQ(
@@ -302,7 +303,7 @@ TEST_F(Wal_Reader, AWriterDoesNotCutOffEntriesThatWereDurable) {
             error_of([&] { Writer log(file_); }));
 }
 
-// Each byte of a hundred entries that were synced once, when the log was closed.
+// Damages bytes of a hundred entries that were synced once, before the log was closed.
 TEST_F(Wal_Reader, AClosedLogKnowsThatItsLastEntriesWereDurable) {
   {
     Writer log(file_);
@@ -312,7 +313,7 @@ TEST_F(Wal_Reader, AClosedLogKnowsThatItsLastEntriesWereDurable) {
   const std::vector<char> good = data();
   for (Offset offset = place(0); offset < place(100); offset += 7) {
     const Offset in_entry = (offset - log_start) % 32;
-    if (in_entry >= 25) continue;  // what fills an entry up
+    if (in_entry >= 25) continue;  // padding
     damage(offset);
     EXPECT_THROW(Writer(file_, {}), Corruption_Error) << offset;
     EXPECT_EQ(100U, examine(file_).known_durable);
@@ -338,11 +339,11 @@ TEST_F(Wal_Reader, SaysWhatIsKnownToBeDurable) {
   EXPECT_EQ(place(5), report.end.position.offset) << "the mark itself may be lost";
 }
 
-// ---- good entries behind one that is not --------------------------------------------------------
+// ---- good entries after a damaged one -----------------------------------------------------------
 
 class Wal_Later : public ::testing::Test {
  protected:
-  // A log of a process that was killed before it could say what was durable.
+  // Writes the log of a process that was killed before it recorded how much is durable.
   void write(int entries) {
     Memory_File memory;
     Writer log(memory);
@@ -453,7 +454,7 @@ TEST_F(Wal_Later, OfCWalAreALogOfTheirOwn) {
   EXPECT_FALSE(reader.next());
 }
 
-// A file in which a writer begins a log just after the header was looked for.
+// A writer begins the log just after the reader has looked for the header.
 TEST_F(Wal_Reader, ThatStartsTogetherWithItsWriterFindsNoDamage) {
   class Begun_Meanwhile final : public Source_File {
    public:

@@ -20,7 +20,7 @@ using testing::error_of;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Three entries of 1,000 bytes fit in a segment.
+// A segment has room for three entries of 1,000 bytes.
 constexpr Segment_Options three_entries{.segment_size = log_start + 3 * 1024, .spare_segments = 1};
 
 class Wal_Segments : public ::testing::Test {
@@ -29,7 +29,7 @@ class Wal_Segments : public ::testing::Test {
     log_.reset();
     log_.emplace(name_, Options{}, segments);
   }
-  // Appends entries up to this one; each begins with its number.
+  // Appends entries up to entry `sequence`; each begins with its number.
   void append_up_to(std::uint64_t sequence) {
     while (log_->position().sequence <= sequence) {
       std::string text = std::to_string(log_->position().sequence) + " ";
@@ -51,14 +51,14 @@ class Wal_Segments : public ::testing::Test {
     return names;
   }
 
-  // Flips a bit in the entry with this number, from 0, of a segment.
+  // Flips a bit in entry `entry`, from 0, of a segment.
   void damage(const std::string& segment, std::size_t entry) {
     std::string content = directory_.read("log/" + segment);
     content[static_cast<std::size_t>(log_start) + entry * 1024 + 500] ^= 1;
     directory_.write("log/" + segment, content);
   }
   void remove(const std::string& segment) { std::filesystem::remove(name_ + "/" + segment); }
-  // Eight entries in three segments, which begin with 1, 4 and 7.
+  // Writes eight entries in three segments, which begin with entries 1, 4 and 7.
   void write_three_segments() {
     open();
     append_up_to(8);
@@ -182,7 +182,7 @@ TEST_F(Wal_Segments, HaveOneWriter) {
   EXPECT_THROW(Segmented_Writer{name_}, Io_Error);
 }
 
-// A directory in which somebody else does something before a file is opened to be written.
+// A directory that runs `meanwhile` once, before it opens a file for writing.
 class Slow_Directory : public Abstract_Directory {
  public:
   Slow_Directory(const std::string& name, std::function<void()> meanwhile)
@@ -201,7 +201,7 @@ class Slow_Directory : public Abstract_Directory {
 };
 
 TEST_F(Wal_Segments, AreBegunByOneOfThoseWhoBeginThemAtOnce) {
-  for (const int left : {0, 1, 2}) {  // nothing, an empty file, or that of a later segment
+  for (const int left : {0, 1, 2}) {  // no file, an empty first segment, or an empty later one
     std::filesystem::remove_all(name_);
     std::filesystem::create_directory(name_);
     if (left > 0) directory_.write(left == 1 ? "log/00000001.wal" : "log/00000007.wal", "");
@@ -230,7 +230,7 @@ TEST_F(Wal_Segments, AreRefusedToWhoFindsThemBegunByAnother) {
   EXPECT_THAT(entries(), ElementsAre(1, 2, 3));
 }
 
-// Who looks for the last segment to write to it has it locked for a moment.
+// Another writer that looks for the last segment locks each candidate for a moment.
 TEST_F(Wal_Segments, GoOnWhereAnotherProgramHasTheSpareOne) {
   open();
   append_up_to(4);
@@ -270,7 +270,7 @@ TEST_F(Wal_Segments, AreFollowedWhereTheOneThatWasReadIsRecycled) {
   }
 }
 
-// A reader stands at the end. The segment is released, and some that come after it.
+// A reader is at the end of the log. Its segment is released, and later ones, too.
 TEST_F(Wal_Segments, ThatWereReleasedAreNotTakenForTheEndOfTheLog) {
   for (std::size_t spare = 0; spare <= 3; ++spare)
     for (const std::uint64_t start : {2U, 6U, 10U})
@@ -299,7 +299,7 @@ TEST_F(Wal_Segments, ThatWereReleasedAreNotTakenForTheEndOfTheLog) {
       }
 }
 
-// Between the names and the headers, a writer goes on.
+// A writer appends and releases after the reader has listed the names, and before it reads headers.
 TEST_F(Wal_Segments, HaveNoGapForAReaderThatBeginsWhileTheyAreRecycled) {
   class Moved : public Abstract_Directory {
    public:
@@ -373,7 +373,7 @@ TEST_F(Wal_Segments, RefuseWhatMakesNoSense) {
   EXPECT_THROW(Segmented_Reader(directory_.file("none")), Io_Error);
 }
 
-// ---- what is missing or damaged -----------------------------------------------------------------
+// ---- missing and damaged segments ---------------------------------------------------------------
 
 TEST_F(Wal_Segments, RefuseAWriterWhereOneIsMissing) {
   write_three_segments();
@@ -443,7 +443,7 @@ TEST_F(Wal_Segments, RefuseAWriterWhereAHeaderIsDamaged) {
   EXPECT_THROW(Segmented_Reader{name_}, Corruption_Error);
 }
 
-// All ways to damage an entry, or to lose a segment.
+// Damages each entry, and removes each segment but the last.
 TEST_F(Wal_Segments, AreNeverReadOverAGap) {
   write_three_segments();
   const std::string backup = directory_.file("backup");
@@ -470,7 +470,7 @@ TEST_F(Wal_Segments, SayWhyTheyAreNotReadOn) {
   damage("00000002.wal", 1);
   Segmented_Reader reader(name_);
   for (int i = 1; i <= 4; ++i) EXPECT_TRUE(reader.next());
-  for (int i = 0; i < 2; ++i) {  // it stays there
+  for (int i = 0; i < 2; ++i) {  // the reader stays at the same position
     EXPECT_FALSE(reader.next());
     EXPECT_EQ(Stop::checksum, reader.end().stop);
     EXPECT_EQ((Position{5, 17408}), reader.end().position);
@@ -483,7 +483,7 @@ TEST_F(Wal_Segments, SayWhyTheyAreNotReadOn) {
   EXPECT_EQ(Stop::missing, reader.end().stop);
   EXPECT_EQ(4U, reader.end().position.sequence);
 
-  reader.seek(7);  // the caller may skip entries, the reader does not
+  reader.seek(7);  // seek() may skip entries; next() does not
   EXPECT_EQ(7U, reader.next()->position.sequence);
   EXPECT_EQ("00000003.wal", reader.segment());
 
@@ -515,13 +515,13 @@ TEST_F(Wal_Segments, ThatAreNotNeededMayBeMissingOrDamaged) {
   remove("00000002.wal");
   EXPECT_THAT(entries(), ElementsAre(10, 11, 12, 13, 14));
   open();
-  append_up_to(22);  // two of them are recycled
+  append_up_to(22);  // recycles two segments
   EXPECT_THAT(entries(), SizeIs(13));
 }
 
-// ---- how often files are opened -----------------------------------------------------------------
+// ---- numbers of file system calls ---------------------------------------------------------------
 
-// Counts what is asked of a directory.
+// Counts the calls to a directory.
 class Counting_Directory : public Abstract_Directory {
  public:
   explicit Counting_Directory(const std::string& name) : directory_(name) {}
@@ -556,7 +556,7 @@ TEST_F(Wal_Segments, AreOpenedTwiceToBeRead) {
 TEST_F(Wal_Segments, AreNotListedByAReaderThatWaits) {
   open();
   append_up_to(60);
-  log_->release(30);  // one is kept to be recycled
+  log_->release(30);  // one segment is kept as a spare
   Counting_Directory directory(name_);
   Segmented_Reader reader(directory);
   while (reader.next()) {
@@ -565,7 +565,7 @@ TEST_F(Wal_Segments, AreNotListedByAReaderThatWaits) {
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(reader.next());
   EXPECT_EQ(0, directory.lists);
   EXPECT_LE(directory.opens, 10 * 3) << "the next one, the one that is kept, and this one";
-  append_up_to(66);  // in the one that is kept, then in a new file
+  append_up_to(66);  // in the spare segment, then in a new file
   for (std::uint64_t i = 61; i <= 66; ++i) EXPECT_EQ(i, reader.next()->position.sequence);
   EXPECT_EQ(0, directory.lists);
 }

@@ -11,11 +11,11 @@
 namespace joedb::wal {
 namespace {
 
-// Three entries of 1,000 bytes fit in a segment.
+// A segment has room for three entries of 1,000 bytes.
 constexpr Segment_Options three_entries{.segment_size = log_start + 3 * 1024, .spare_segments = 2};
 constexpr std::uint64_t last = 450;
 
-// Reads up to the last entry. Each entry must be there, or have been released.
+// Reads up to the last entry. Each entry must be found, or have been released.
 void read_all(const std::string& directory) {
   Segmented_Reader reader(directory);
   for (std::uint64_t sequence = 0; sequence < last;) {
@@ -25,7 +25,7 @@ void read_all(const std::string& directory) {
       EXPECT_TRUE(entry->position.sequence == sequence + 1 || sequence == 0);
       sequence = entry->position.sequence;
     } else if (reader.end().stop == Stop::overwritten) {
-      sequence = 0;  // it begins again behind what was released
+      sequence = 0;  // continues after the released entries
       reader.seek_first();
     } else {
       ASSERT_NE(Stop::missing, reader.end().stop) << "before entry " << sequence + 1;

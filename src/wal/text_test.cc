@@ -17,7 +17,7 @@ std::string text_of(std::string_view bytes) {
   return text;
 }
 
-// Bytes that mean something in the text come often.
+// Generates bytes with a meaning in the text format more often than others.
 rc::Gen<std::string> any_bytes() {
   return rc::gen::container<std::string>(
       rc::gen::oneOf(rc::gen::arbitrary<char>(), rc::gen::elementOf(std::string("\"\\?\n\r01x\0"

@@ -139,7 +139,7 @@ TEST_F(Wal_Writer, RotatesSeveralTimesWithoutEntries) {
 TEST_F(Wal_Writer, BeginsAgainWhenABatchIsFull) {
   std::vector<std::size_t> batches;
   open({.batch_size = 100, .on_batch = [&] { batches.push_back(entries().size()); }});
-  for (int i = 0; i < 10; ++i) log_->append("0123456789");  // 40 bytes each
+  for (int i = 0; i < 10; ++i) log_->append("0123456789");  // 40 bytes each in the log
   EXPECT_THAT(batches, ElementsAre(2, 2, 2, 2)) << "all of the batch is in the file";
   log_->flush();
   EXPECT_EQ(2U, entries().size());
@@ -168,7 +168,7 @@ TEST_F(Wal_Writer, GrowsAheadWithZeros) {
   EXPECT_EQ(Stop::clean, stop());
 }
 
-// The header of the second epoch is where the file has not been yet.
+// The header of the second epoch is written past the first preallocation.
 TEST_F(Wal_Writer, GrowsAheadBehindItsHeaders) {
   for (const bool opens_again : {false, true}) {
     file_.truncate(0);
@@ -233,14 +233,14 @@ TEST_F(Wal_Writer, LosesNothingIfAPageOfAHeaderIsLost) {
   }
 }
 
-// Otherwise a part of the next header could make a torn one whole, which never was in force.
+// Otherwise a partial write of the next header could complete a torn header that was never valid.
 TEST_F(Wal_Writer, ClearsAHeaderThatAPowerCutHasTorn) {
   open();
   append({"one"});
   const std::uint64_t id = log_->log_id();
   close();
   Header_Bytes torn = encode_header({id, 2, 7, 7});
-  torn[24] = 0;  // the epoch
+  torn[24] = 0;  // part of the epoch
   file_.pwrite(torn.data(), torn.size(), slot_size);
   open();
   EXPECT_TRUE(file_.is_zero(slot_size, 2 * slot_size));
@@ -315,7 +315,8 @@ class Wal_Syncs : public ::testing::Test {
     log_.emplace(*file_, std::move(options));
     disk_.take_calls();
   }
-  // Appends entries of 8 bytes, 32 in the file, and returns after which ones a sync came.
+  // Appends entries of 8 bytes (32 in the file). Returns the numbers of the entries after which a
+  // sync followed.
   std::vector<int> syncs_of(int entries) {
     std::vector<int> result;
     for (int i = 1; i <= entries; ++i) {
@@ -403,7 +404,7 @@ TEST_F(Wal_Syncs, AreNotNeededForTheMarkOfAClosedLog) {
   EXPECT_EQ("", disk_.take_calls()) << "it is there";
 }
 
-// After a failed sync the system shows what is not on the disk, and does not write it any more.
+// After a failed sync, the page cache may have data that is not on the disk, and never writes it.
 TEST_F(Wal_Syncs, CoverWhatAnEarlierFailedSyncDidNotWrite) {
   using testing::Sim_Fault;
   for (std::uint64_t size = 1; size < 3000; size += 100) {
@@ -424,10 +425,10 @@ TEST_F(Wal_Syncs, CoverWhatAnEarlierFailedSyncDidNotWrite) {
   }
 }
 
-// The header of a rotation is one of those things.
+// The same for the header of a rotation.
 TEST_F(Wal_Syncs, CoverARotationThatAnEarlierFailedSyncDidNotWrite) {
   using testing::Sim_Fault;
-  for (int entries = 1; entries < 20; ++entries) {  // another number: another part is lost
+  for (int entries = 1; entries < 20; ++entries) {  // varies which part is lost
     disk_ = testing::Sim_Disk();
     open({});
     for (int i = 0; i < entries; ++i) log_->append("old");
@@ -446,7 +447,7 @@ TEST_F(Wal_Syncs, CoverARotationThatAnEarlierFailedSyncDidNotWrite) {
   }
 }
 
-// What is behind a header that is not durable is still in force.
+// Until a new header is durable, the entries of the previous epoch are still valid.
 TEST_F(Wal_Syncs, ComeBeforeTheEntriesOfTheEpochBeforeAreCleared) {
   open({});
   for (int i = 0; i < 2; ++i) {
@@ -471,7 +472,7 @@ TEST_F(Wal_Syncs, ComeBeforeTheEntriesOfTheEpochBeforeAreCleared) {
 
 // ---- full disks ---------------------------------------------------------------------------------
 
-// A file on a disk with so many free blocks. What was never written has none.
+// A file on a disk with a limited number of free blocks. Parts never written take no blocks.
 class Full_Disk_File : public Memory_File {
  public:
   void pwrite(const char* data, std::size_t size, Offset offset) override {
@@ -501,7 +502,7 @@ class Wal_On_A_Full_Disk : public ::testing::Test {
     log_.reset();
     log_.emplace(file_, std::move(options));
   }
-  // Appends until there is no room. Returns how many entries are durable.
+  // Appends until the disk is full. Returns the number of durable entries.
   std::uint64_t fill() {
     EXPECT_THROW(
         for (;;) {
@@ -568,11 +569,12 @@ TEST(Wal_Without_Memory, LosesNoEntryButTheOneThatFailed) {
   EXPECT_THAT(entries_of(file), ElementsAre("one", "two", std::string(10000, 'y'), "three"));
 }
 
-// ---- crashes while a log is made ----------------------------------------------------------------
+// ---- crashes during the creation of a log -------------------------------------------------------
 
 class Wal_Making : public ::testing::Test {
  protected:
-  // What a power cut may leave after each of the first writes, and syncs, of a new log.
+  // Calls f() with images that a power cut may leave after each of the first writes and syncs of a
+  // new log.
   void for_each_power_cut(testing::Sim_Disk disk, const std::function<void(std::string)>& f) {
     {
       testing::Sim_File file(disk);
@@ -588,7 +590,7 @@ class Wal_Making : public ::testing::Test {
           for (std::size_t unit = 0; unit < units.size(); ++unit)
             if (random.flip()) mask.add(unit);
           std::string image;
-          // A disk shows zeros in a file that has grown before its first sync.
+          // Unwritten parts of a file that has grown before its first sync are zeros.
           state.power_cut(units, mask, state.durable().empty() ? Fill::zeros : fill, image);
           f(std::move(image));
         }

@@ -1,4 +1,4 @@
-// The C interface, as a program sees it that links libjoedb_c.so.
+// The C interface, as seen by a program that links libjoedb_c.so.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class C_Interface_Test : public ::testing::Test {
     joedb_close(db_);
     open();
   }
-  // A table with a field of each type, whose numbers are the codes of the types.
+  // Makes a table with a field of each type; the number of a field is the code of its type.
   void make_table() {
     EXPECT_EQ(joedb_create_table(db_, "t", &table_), JOEDB_OK);
     for (int type = JOEDB_STRING; type <= JOEDB_BLOB; ++type) {
@@ -180,7 +180,7 @@ TEST_F(C_Interface_Test, ATransactionIsRolledBack) {
   joedb_field field = 1;
   EXPECT_EQ(joedb_find_field(db_, table_, "more", &field), JOEDB_OK);
   EXPECT_EQ(field, 0);
-  // Not ended.
+  // Closing the database rolls back an open transaction.
   ASSERT_EQ(joedb_begin(db_, nullptr, nullptr), JOEDB_OK);
   insert(JOEDB_STRING, joedb_text("three", 5));
   open_again();

@@ -1,11 +1,11 @@
 // A client of a cluster that can be killed, for tests/cluster/chaos.py.
 //
-// A transaction is one or more comments "@WRITER.N I/COUNT;…": of writer WRITER the Nth, and of its
-// COUNT comments the Ith. When a push has returned, a line "WRITER.N" is appended to the file of
-// acknowledgements, by one system call: a kill does not lose it.
+// A transaction is one or more comments "@WRITER.N I/COUNT;…": comment I of the COUNT comments of
+// transaction N of writer WRITER. When a push has returned, a line "WRITER.N" is appended to the
+// file of acknowledgements, by one system call: a kill does not lose it.
 //
 // Exit codes: 0 done, 1 an error that should not happen, 2 usage, 3 the copy has diverged (pull), 4
-// half a transaction was seen.
+// an incomplete transaction was seen.
 
 #include <unistd.h>
 
@@ -81,12 +81,12 @@ Options parse(const joedb::Arguments& arguments) {
 
 std::atomic<bool> must_end = false;
 
-// Half of a transaction, or the parts of two mixed.
+// A transaction is incomplete, or the comments of two transactions are mixed.
 struct Torn : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// ---- what a copy has
+// ---- content of a copy
 
 struct Part {
   std::string_view transaction;
@@ -94,7 +94,7 @@ struct Part {
   int count = 0;
 };
 
-// "@WRITER.N I/COUNT;…"
+// Parses "@WRITER.N I/COUNT;…".
 Part part_of(std::string_view comment) {
   const auto space = comment.find(' '), slash = comment.find('/'), end = comment.find(';');
   if (!comment.starts_with('@') || space > slash || slash > end || end == comment.npos)
@@ -105,7 +105,7 @@ Part part_of(std::string_view comment) {
   return part;
 }
 
-// Follows a file, as another process would, and sees whole transactions only.
+// Follows a file, as another process would, and checks that it sees only whole transactions.
 class Observer {
  public:
   using Found = std::function<void(std::string_view transaction)>;
@@ -138,7 +138,7 @@ class Observer {
   joedb::Readonly_Journal journal_;
   const Found found_;
   std::string transaction_;
-  int next_ = 0;  // comment of the transaction
+  int next_ = 0;  // number of the next comment in its transaction
 };
 
 // ---- a client
@@ -161,7 +161,7 @@ class Program {
   explicit Program(const Options& options)
       : options_(options), random_(options.seed), logger_(options.writer + " " + options.task) {}
 
-  // Connects again after what a client of a cluster has to expect.
+  // Reconnects after errors that a client of a cluster must expect.
   int run() {
     while (!must_end) {
       try {
@@ -170,13 +170,13 @@ class Program {
       } catch (const joedb::Connection_Lost& error) {
         note("not connected", error);
       } catch (const joedb::Missing_Message& error) {
-        // No fault of a test damages a message on all servers.
+        // The faults of the test never damage a message on all servers.
         note("missing", error);
         return 4;
       } catch (const joedb::Conflict& error) {
         note("conflict", error);
       } catch (const joedb::Content_Mismatch& error) {
-        // A transaction of this client was not acknowledged, and others have gone on.
+        // A transaction of this client was not acknowledged, and others have written in its place.
         note("diverged", error);
         std::filesystem::rename(options_.file,
                                 options_.file + ".diverged-" + std::to_string(::getpid()));
@@ -263,12 +263,13 @@ class Program {
         if (below(4) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(below(300)));
       }
     } catch (...) {
-      lock.abandon();  // the copy keeps what it has: it is pushed later, or has diverged
+      lock.abandon();  // the copy keeps its entries: they are pushed later, or have diverged
       throw;
     }
   }
 
-  // Another call for the same transaction is another transaction: the first one does not count.
+  // Takes a new transaction number at each call, also when the same transaction is repeated: the
+  // first attempt does not count.
   void append(joedb::Writable_Journal& journal) {
     name_ = options_.writer + "." + std::to_string(next_++);
     const int count = 1 + below(4);
@@ -296,7 +297,7 @@ class Program {
   Lines logger_;
   std::int64_t next_ = 0;
   std::string name_;
-  std::FILE* acknowledged_ = nullptr;  // not buffered: only its descriptor is used
+  std::FILE* acknowledged_ = nullptr;  // used only for its descriptor, so nothing is buffered
 };
 
 int run(const joedb::Arguments& arguments) {

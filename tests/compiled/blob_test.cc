@@ -1,4 +1,4 @@
-// Blobs in generated code: whole, in pieces, in another file.
+// Blobs in generated code: read whole, read in pieces, stored in another file.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 using joedb::testing::Temporary_Directory;
 using namespace test::everything;
 
-// Byte i of a large blob.
+// Returns byte i of a large blob.
 char byte_at(std::int64_t i) { return static_cast<char>(i * 31 + i / 251); }
 
 struct Source {
@@ -119,7 +119,7 @@ TEST(Blob, Beyond_The_File_Is_An_Error) {
   EXPECT_THROW(reader.read(buffer, sizeof buffer), joedb::Corruption_Error);
 }
 
-// The database keeps the places; another journal has the bytes.
+// The database has the positions of the blobs; another journal has their bytes.
 TEST(Blob, Can_Stand_In_Another_File) {
   joedb::Memory_File pictures;
   Memory_Database db;

@@ -20,7 +20,7 @@ using joedb::testing::error_of;
 using joedb::testing::Temporary_Directory;
 using namespace geo_2;
 
-// Two clients, each with a file of its own, and the file between them.
+// Two clients, each with its own file, and the hub file that they share.
 class Two_Clients : public ::testing::Test {
  protected:
   joedb::Memory_File hub_, ann_file_, bob_file_;
@@ -172,7 +172,8 @@ TEST_F(Two_Clients, Warn_When_A_Lock_Is_Forgotten) {
   ann_.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
 }
 
-// Both come with the new schema, and neither knows yet that the other has upgraded.
+// Both clients have the new schema, and would upgrade: the second one finds the upgrade of the
+// first.
 TEST(Client, Upgrades_After_It_Has_Pulled) {
   joedb::Memory_File hub, ann_file, bob_file;
   joedb::File_Connection connection(hub);
@@ -202,7 +203,7 @@ TEST(Client, Refuses_A_Schema_Change_That_It_Pulls) {
   EXPECT_TRUE(old_client.get_database().get_city_table().is_empty());
 }
 
-// What was dropped stays readable for those who have it.
+// A dropped table stays readable through its generated class.
 TEST(File_Client, Can_Be_Read_After_A_Pull_That_Drops_A_Table) {
   const Temporary_Directory directory;
   File_Client ann(directory.file("db.joedb"));
@@ -280,7 +281,7 @@ TEST(File_Client, Shares_A_File_With_Others) {
   EXPECT_EQ(ann.get_database().get_index_of_city_by_name().size(), 4u);
 }
 
-// By somebody who does not know of the index.
+// Writes through a client without the unique index.
 void name_city_1(joedb::Writable_Database_Client& client, std::string_view name) {
   client.transaction([&](const joedb::Database& db, joedb::Writable_Database& writer) {
     const joedb::Table& city = *db.find_table("city");
@@ -306,7 +307,7 @@ TEST(File_Client, Refuses_To_Go_On_Where_A_Unique_Index_Is_Violated) {
   EXPECT_EQ(ann.get_database().find_city_by_name("Bergen"), id_of_city(1));
 }
 
-// A rollback that fails leaves the old tables; the next transaction builds new ones.
+// A failed rollback leaves the old tables; the next transaction builds new ones.
 TEST(File_Client, Comes_Back_After_A_Rollback_That_Failed) {
   const Temporary_Directory directory;
   File_Client ann(directory.file("db.joedb"));

@@ -1,4 +1,4 @@
-// What a program sees of the code that joedbc generates for its schema.
+// The code that joedbc generates for a schema, as seen by a program.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ using test::everything::id_of_nothing;
 using test::everything::Memory_Database;
 using test::everything::Readonly_Database;
 
-// The bytes that `action` appends to the journal of a database in memory.
+// Returns the bytes that `action` appends to the journal of a database in memory.
 template <class Action>
 std::string appended_by(Memory_Database& db, Action action) {
   db.flush();
@@ -282,7 +282,8 @@ TEST(Compiled_Vector, Outside_The_Table_Is_Refused) {
   EXPECT_EQ(ids_of(db.get_country_table()), (std::vector<index_t>{0}));
 }
 
-// What is checkpointed can be read back: a few bytes may not claim more rows than that.
+// A checkpoint must be readable: it is refused if a few bytes claim more rows than a reader
+// accepts.
 TEST(Compiled_Vector, Of_Many_Rows_Without_Values_Is_Not_Checkpointed) {
   Memory_Database db;
   db.new_vector_of_country(20'000'000);
@@ -529,7 +530,7 @@ TEST(Compiled_Header, Is_What_It_Was) {
   }
 }
 
-// As in the documentation of joedb 10.
+// Code from the documentation of joedb 10.
 TEST(Compiled_Program, For_Joedb_10_Compiles_As_Written) {
   Temporary_Directory directory;
   constexpr int N = 1000;

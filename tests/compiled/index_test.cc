@@ -109,7 +109,7 @@ TEST_F(Index_Of_Cities, Knows_The_Neighbours_Of_A_Record) {
 TEST_F(Index_Of_Cities, Does_Not_Have_Records_That_Got_No_Key) {
   const auto a = db_.new_city(), b = db_.new_city();
   EXPECT_EQ(db_.get_index_of_city_by_name().size(), 3u);
-  db_.set_population(a, 1);  // this index needs any of its fields, that one its name
+  db_.set_population(a, 1);  // this index needs any of its fields; city_by_name needs the name
   db_.set_population(b, 1);
   EXPECT_EQ(db_.get_index_of_city_by_country_population().size(), 5u);
   EXPECT_EQ(db_.get_index_of_city_by_name().size(), 3u);
@@ -117,7 +117,7 @@ TEST_F(Index_Of_Cities, Does_Not_Have_Records_That_Got_No_Key) {
   EXPECT_EQ(db_.find_city_by_name(""), a) << "an empty text is a key";
 }
 
-// In joedb 10 the old pair could still be found until `home` changed.
+// In joedb 10, the old pair was still found until `home` changed.
 TEST_F(Index_Of_Cities, Is_Right_Whichever_Field_Changes) {
   const auto ann = db_.new_person("Ann", oslo_, 30);
   db_.set_name(ann, "Anna");
@@ -159,7 +159,7 @@ TEST_F(Index_Of_Cities, Follows_Updates_Of_Vectors) {
   EXPECT_EQ(db_.find_city_by_name("Bonn"), v[1]);
   EXPECT_EQ(db_.get_index_of_city_by_name().size(), 6u);
   db_.update_vector_of_name(v, 3, [](joedb::Span<std::string> name) {
-    name[0] = "Bonn";  // they change places
+    name[0] = "Bonn";  // the two keys are swapped
     name[1] = "Rome";
   });
   EXPECT_EQ(db_.find_city_by_name("Bonn"), v[0]);
@@ -232,14 +232,14 @@ TEST_F(Index_Of_Cities, A_Range_Has_What_Had_The_Key_Whatever_Is_Done_On_The_Way
   std::string names;
   for (const id_of_person person : db_.find_person_by_home(oslo_)) {
     names += db_.get_name(person).str();
-    db_.set_home(person, lyon_);  // beyond the end of the range
+    db_.set_home(person, lyon_);  // moves the record past the end of the range
   }
   EXPECT_EQ(names, "0123");
   EXPECT_TRUE(db_.find_person_by_home(oslo_).empty());
   for (const id_of_person person : db_.find_person_by_home(lyon_)) db_.delete_person(person);
   EXPECT_TRUE(db_.get_person_table().is_empty());
 
-  // Not even backwards is there a way out of the index.
+  // Reverse iteration ends at the bounds of the index, too.
   const auto& index = db_.get_index_of_city_by_name();
   std::string backwards;
   for (auto i = index.rbegin(); i != index.rend(); ++i) backwards += i->first.str() + ";";
@@ -314,8 +314,8 @@ TEST(Compiled_Index, Refuses_Old_Data_That_Violate_It) {
 
 // ---- against a model ----------------------------------------------------------------------------
 
-// Random operations through the generated functions, on a database whose schema is upgraded in
-// between; std::multimap is what the indexes of the schema before and after should hold.
+// Random operations through the generated functions, on a database whose schema is upgraded between
+// them. A std::multimap is the model of the indexes before and after the upgrade.
 template <class Db>
 void expect_index_of(const Db& db, const std::map<joedb::index_t, std::string>& names) {
   std::multimap<std::string, joedb::index_t> model;
@@ -385,7 +385,7 @@ class Random_Cities {
     for (auto& [id, name] : names_) name[0] = static_cast<char>(std::toupper(name[0]));
     checkpointed_ = names_;
   }
-  // So that an upgrade to a unique index is possible.
+  // Removes duplicate names, so that an upgrade to a unique index is possible.
   template <class Db>
   void make_unique(Db& db) {
     std::set<std::string> seen;

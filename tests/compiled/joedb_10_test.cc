@@ -1,6 +1,6 @@
-// What programs written for joedb 10 do with generated code compiles, and does the same.
+// Programs written for joedb 10 compile with the generated code, and behave the same.
 
-// First, to see that it brings <iostream>.
+// Included first, to test that it includes <iostream>.
 #include "geo_2/writable.h"
 static std::ostream& output() { return std::cout; }
 

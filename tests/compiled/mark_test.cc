@@ -1,4 +1,4 @@
-// Where transactions end, and what an undo takes back: nothing but what was asked.
+// Marks of the ends of transactions; and that an undo reverts only the requested changes.
 #include <gtest/gtest.h>
 
 #include "geo_1.h"
@@ -11,7 +11,7 @@ namespace {
 
 using joedb::testing::error_of;
 
-// The ends in a file: v for a valid_data, t for a time stamp, and . for a record.
+// Lists entries of a file: v for a valid_data, t for a timestamp, and . for a new record.
 std::string ends_in(joedb::Abstract_File& file) {
   struct Keeper : joedb::Ignore_Entries {
     using Ignore_Entries::operator();

@@ -29,7 +29,7 @@ std::string text_of(const values_of_city& city) {
   return std::string(city.name) + " " + std::to_string(city.population);
 }
 
-// Writes down what it is told of cities: "+0 Oslo 1", "~0 Oslo 1 > Oslo 2", "-0 Oslo 2".
+// Records the notifications about cities: "+0 Oslo 1", "~0 Oslo 1 > Oslo 2", "-0 Oslo 2".
 class Notes {
  public:
   explicit Notes(const Database& db) {
@@ -58,8 +58,7 @@ std::vector<int> ids_in(const Query& query) {
   return ids;
 }
 
-// ---- a database that is written alone
-// -------------------------------------------------------------
+// ---- a database with an exclusive writer --------------------------------------------------------
 
 TEST(Observers_Of_A_Database, Are_Told_At_A_Checkpoint_With_Old_And_New_Values) {
   Memory_Database db;
@@ -251,7 +250,7 @@ TEST(Observers_Of_A_Database, May_Outlive_It) {
   {
     Memory_Database db;
     subscription = db.on_city_inserted([](id_of_city, const values_of_city&) { FAIL(); });
-    db.new_city("Oslo", 1, "Norway");  // the destructor writes no checkpoint that is told
+    db.new_city("Oslo", 1, "Norway");  // no checkpoint follows: the destructor notifies nobody
   }
   subscription.end();
 }
@@ -324,7 +323,7 @@ TEST(Observers_Of_A_Database, Make_Nothing_Impossible_That_Was_Possible) {
       db.on_person_updated([](id_of_person, const values_of_person&, const values_of_person&) {});
   db.update_vector_of_home(ada, 1, [&](joedb::Span<id_of_city> values) {
     values[0] = oslo;
-    db.set_age(ada, 37);  // is in no index
+    db.set_age(ada, 37);  // age is in no index
   });
   EXPECT_EQ(db.get_age(ada), 37);
 }
@@ -534,8 +533,8 @@ TEST(Live_Query, May_Get_Another_Function_While_One_Runs) {
   EXPECT_EQ(later, 1);
 }
 
-// A model that is told of changes has the content of the tables after each commit, whatever was
-// done, rolled back, or pulled; and so has a live query.
+// A model that applies the notifications equals the tables after each commit, whatever was written,
+// rolled back, or pulled; so does a live query.
 TEST(Observers_Property, Replay_To_The_Content_Of_The_Tables) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);
@@ -564,7 +563,7 @@ TEST(Observers_Property, Replay_To_The_Content_Of_The_Tables) {
         seen.live_city([](const values_of_city& city) { return city.population % 2 == 1; });
     const auto some = seen.live_city_by_name("c", "f");
 
-    int names = 0;  // unique ones, with the first letter at random
+    int names = 0;  // number of unique names so far; their first letters are random
     const auto name = [&] {
       return std::string(1, static_cast<char>('a' + below(8))) + std::to_string(names++);
     };
@@ -627,7 +626,7 @@ TEST(Observers_Property, Replay_To_The_Content_Of_The_Tables) {
   }
 }
 
-// The same for one database, with group commits whose checkpoints come late.
+// The same for one database, with group commits, whose checkpoints come later.
 TEST(Observers_Property, Replay_Group_Commits_And_Rollbacks) {
   for (unsigned seed = 1; seed <= 30; ++seed) {
     std::mt19937 random(seed);

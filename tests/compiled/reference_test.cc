@@ -1,4 +1,4 @@
-// The code of docs/reference/generated_code.md, and what it says about it.
+// The examples and statements of docs/reference/generated_code.md.
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST(Loop, May_Delete_All_Records_It_Visits) {
   for (const id_of_city city : db.get_city_table()) db.delete_city(city);
   EXPECT_TRUE(db.get_city_table().is_empty());
 
-  add_cities(db, 10);  // no longer in the order of their ids
+  add_cities(db, 10);  // reuses ids: the order is no longer that of ids
   const auto cities = db.get_city_table();
   for (auto i = cities.begin(); i != cities.end(); i++) db.delete_city(*i);
   EXPECT_TRUE(cities.is_empty());
@@ -114,7 +114,7 @@ TEST(Loop, Throws_Where_It_Cannot_Go_On) {
   db.delete_vector_of_city(*city, 500);
   EXPECT_THROW(++city, joedb::Exception);
   EXPECT_THROW(--city, joedb::Exception);
-  // One whose record is still there goes on.
+  // An iterator whose record still exists can move on.
   auto last = --cities.end();
   db.delete_vector_of_city(id_of_city(500), 400);
   EXPECT_EQ(*--last, id_of_city(998));
@@ -218,7 +218,7 @@ TEST(Reference, A_Tail_Is_Refused_Or_Recovered) {
   EXPECT_EQ(Readonly_Database(name).get_country_table().get_size(), 1u);
 }
 
-// A file whose writes and syncs fail from some moment on.
+// A file whose writes and syncs fail after some moment.
 class Failing_File : public joedb::Memory_File {
  public:
   void pwrite(const char* data, std::size_t size, joedb::Offset offset) override {

@@ -76,9 +76,9 @@ TEST_F(Remote_Procedures, Leave_The_Message_Alone_When_They_Fail) {
   EXPECT_EQ(library.get_person_table().get_size(), 2u);
 }
 
-// ---- messages that are none
+// ---- invalid messages
 
-// What procedure 0 says to these bytes behind the prolog.
+// Returns the error of procedure 0 for a message with these bytes after the prolog.
 std::string error_of_message(const std::vector<joedb::rpc::Procedure>& procedures,
                              std::string_view bytes) {
   return error_of([&] { procedures[0](bytes); });

@@ -1,4 +1,4 @@
-// The option timestamp_transactions: the past can be asked for by time.
+// The option timestamp_transactions: past states can be selected by time.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using joedb::Memory_File;
 using joedb::testing::error_of;
 using namespace stamped;
 
-// The time stamps in a journal, in their order.
+// Collects the timestamps of a journal, in order.
 struct Find_Stamps : joedb::Ignore_Entries {
   using Ignore_Entries::operator();
   void operator()(const joedb::Timestamp& entry) { seconds.push_back(entry.seconds); }
@@ -99,7 +99,7 @@ TEST_F(Time_Stamps, Come_After_A_Rollback) {
   Writable_Database db(file);
   db.write_timestamp(100);
   db.rollback();
-  db.write_comment("1234567");  // as long as a time stamp
+  db.write_comment("1234567");  // as long as a timestamp entry
   db.soft_checkpoint();
   EXPECT_EQ(count(), 2u);
   EXPECT_GE(stamps(file).back(), start);

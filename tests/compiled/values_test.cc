@@ -1,4 +1,4 @@
-// Rows that are made from structs of values: new_x({.field = value}).
+// New rows from structs of values: new_x({.field = value}).
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST(Values, Have_The_Names_Of_Parameters) {
   EXPECT_EQ(db.get_int(row), 3);
 }
 
-// That others do not compile is in tests/consumers/run.py.
+// tests/consumers/run.py tests that other conversions do not compile.
 class Narrowing : public ::testing::Test {
  protected:
   test::everything::Memory_Database db;
@@ -170,7 +170,7 @@ TEST_F(Narrowing, Objects_Convert_Themselves) {
   EXPECT_EQ(db.get_i32(id), 7);
 }
 
-// They are compared when the program runs.
+// The range of a size_t is checked at run time.
 TEST_F(Narrowing, Sizes_Are_Taken) {
   const std::vector<int> three(3);
   db.set_i64(id, three.size());

@@ -17,8 +17,8 @@
 #include "lab/database_text.h"
 #include "testing/file_uses.h"
 
-// Each step of a workload runs with its first allocation failing, then its second, and so on, until
-// it succeeds. What must be true after each failure is in Failing.
+// Runs each step of a workload with its first allocation failing, then its second, and so on, until
+// it succeeds. Failing checks the state after each failure.
 
 void geo_2::Writable_Database::capitalise(geo_2::Writable_Database& db) {
   for (const auto city : db.get_city_table())
@@ -36,9 +36,9 @@ std::string_view bytes_of(const Memory_File& file) {
   return {file.get_data().data(), file.get_data().size()};
 }
 
-// ---- worlds: a file, and what works on it -------------------------------------------------------
+// ---- worlds: a file, and the objects that use it ------------------------------------------------
 
-// What the steps of the workloads without compiled schema work on.
+// The state on which workloads without a compiled schema run.
 struct Untyped {
   Memory_File file;
   std::unique_ptr<Writable_Database> db;
@@ -68,7 +68,7 @@ struct Untyped {
   }
 };
 
-// The same with generated code.
+// The same, with generated code.
 struct Typed {
   Memory_File file;
   std::unique_ptr<geo_2::Writable_Database> db;
@@ -97,7 +97,7 @@ template <class World>
 struct Step {
   const char* name;
   std::function<void(World&)> run;
-  bool may_change = false;  // what it has done when it fails may be seen until a rollback
+  bool may_change = false;  // after a failure, its changes may be visible until a rollback
 };
 
 // ---- failures -----------------------------------------------------------------------------------
@@ -105,8 +105,8 @@ struct Step {
 template <class World>
 class Failing {
  public:
-  // With room, the file takes no memory when it is written. Without, writing it can fail, which is
-  // for good.
+  // `has_room`: the memory of the file is reserved, so that writes do not allocate. Otherwise a
+  // write can fail, after which the file accepts no more writes.
   Failing(std::vector<Step<World>> steps, bool has_room)
       : steps_(std::move(steps)), has_room_(has_room) {
     Destructor_Logger::remove_logger();
@@ -143,13 +143,14 @@ class Failing {
     for (std::size_t i = 0; i < step; ++i) steps_[i].run(world);
   }
 
-  // A file without a header has as much as one with a header only.
+  // Returns the content of the file up to its checkpoint. An empty file is an empty database, like
+  // a file with only a header.
   static std::string durable(const World& world) {
     if (world.file.get_data().empty()) return testing::text_of(Database());
     return testing::content_of(bytes_of(world.file), Recovery::overwrite).value_or("nothing");
   }
 
-  // Returns whether the step has succeeded although allocation k was to fail.
+  // Returns true if the step made fewer than k + 1 allocations, so that none failed.
   bool fail(std::size_t number, std::int64_t k) {
     const Step<World>& step = steps_[number];
     World world;
@@ -168,7 +169,7 @@ class Failing {
     const bool has_failed = allocations::has_failed();
     allocations::fail_after(-1);
     EXPECT_TRUE(has_failed || !has_thrown);
-    if (!has_thrown) {  // some memory would only have been good to have
+    if (!has_thrown) {  // the failed allocation was optional, or there was none
       EXPECT_EQ(world.is_open() ? world.seen() : "", seen_[number]);
       return !has_failed;
     }
@@ -180,8 +181,8 @@ class Failing {
     return false;
   }
 
-  // The step is repeated; if that is refused, after a rollback there is what the file has; if that
-  // is refused, too, after opening it again.
+  // Repeats the step. If that throws, rolls back; if that throws, too, reopens the file. The file
+  // has the same content then.
   void go_on(std::size_t number, World& world, const std::string& in_file) {
     if constexpr (requires { world.db->must_build(); }) {
       if (world.is_open() && world.db->must_build() && world.db->ahead_of_checkpoint() > 0) {
@@ -217,8 +218,8 @@ class Failing {
 
   const std::vector<Step<World>> steps_;
   const bool has_room_;
-  std::vector<std::string> seen_;     // after each step
-  std::vector<std::string> durable_;  // what the file has, up to its checkpoint
+  std::vector<std::string> seen_;     // visible content after each step
+  std::vector<std::string> durable_;  // content of the file up to its checkpoint, after each step
   int failures_ = 0, repeated_ = 0, rolled_back_ = 0, reopened_ = 0;
 };
 
@@ -255,7 +256,7 @@ std::vector<Step<Untyped>> untyped_steps() {
       {"soft checkpoint", [](W& w) { w.db->soft_checkpoint(); }},
       {"by command", command("insert_into a_table_with_quite_a_long_name 2 \"by a command\" 2 1")},
   };
-  for (int i = 3; i < 40; ++i)  // columns, trees and arenas grow
+  for (int i = 3; i < 40; ++i)  // so that columns, trees and arenas grow
     steps.push_back({"insert", [i](W& w) { insert(*w.db, i, long_text(100 - i), 100 - i); }});
   const std::vector<Step<W>> rest = {
       entry("update", Update<std::string_view>{t, Record_Id(3), W::text,
@@ -345,7 +346,8 @@ std::vector<Step<Untyped>> untyped_steps() {
       {"open after the client", [](W& w) { w.open(Recovery::none); }},
       entry("create third table", Create_Table{"v"}),
       entry("add field", Add_Field{Table_Id(3), "x", {Type_Code::string, {}}}),
-      // Columns become maps; few rows stay, so that they can be looked at.
+      // Enough rows that columns become mapped memory. Few are kept, so that comparing them is
+      // fast.
       entry("many rows", Insert_Vector{Table_Id(3), Record_Id(0), 20'000}),
       entry("few rows", Delete_Vector{Table_Id(3), Record_Id(7), 19'990}),
       entry("more rows", Insert_Vector{Table_Id(3), Record_Id(20'000), 20'000}),

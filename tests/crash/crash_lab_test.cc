@@ -7,8 +7,8 @@
 #include "lab/network_lab.h"
 #include "lab/random.h"
 
-// A share of what ./dev sim does for hours: the same seeds each time, so that these tests are fast
-// and never fail by chance. JOEDB_TEST_SEED=N begins elsewhere.
+// A short version of ./dev sim, which runs for hours. The seeds are the same each time, so that
+// these tests are fast and never fail by chance. JOEDB_TEST_SEED=N sets another first seed.
 
 namespace joedb::testing {
 namespace {
@@ -27,7 +27,7 @@ class Crash_Lab_Test : public ::testing::Test {
  protected:
   Crash_Lab_Test() { Destructor_Logger::remove_logger(); }
 
-  // The report of a number of lives, divided by the share.
+  // Runs `seeds` / `share` scenarios, and returns their report.
   static Lab_Report run(Attacks attacks, std::uint64_t seeds, Lab_Effort effort = {}) {
     Lab_Settings settings;
     settings.first_seed = first_seed();
@@ -142,7 +142,7 @@ TEST_F(Crash_Lab_Test, TheCommandsOfAUserAreAWorkload) {
   EXPECT_THROW(run_crash_lab(settings), std::exception);
 }
 
-// ---- the laboratory itself is no liar -----------------------------------------------------------
+// ---- the laboratory detects errors --------------------------------------------------------------
 
 TEST_F(Crash_Lab_Test, FindsOutADiskThatForgetsToSync) {
   const Lab_Report report = run_on_a_lying_disk();
@@ -202,12 +202,12 @@ TEST_F(Crash_Lab_Test, SaysWhatIsWrongWithAnImage) {
   const std::string entries =
       "\x0a\x01"
       "a\x0a\x01"
-      "b";  // comments
+      "b";  // two comment entries
   const std::string promised = file_of({47, 47, 41, 41}, entries);
   const struct {
     const char* when;
     std::string image;
-    std::string wrong;  // a part of it; empty: nothing
+    std::string wrong;  // part of the expected error; empty: no error
   } cases[] = {
       {"as promised", promised, ""},
       {"a tail", promised + "\x0a", ""},

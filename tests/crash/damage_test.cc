@@ -18,12 +18,12 @@
 #include "lab/random.h"
 #include "testing/file_uses.h"
 
-// Files are damaged in every way that disks, networks and people know, at every place, and used in
-// every way that programs do. A failure ends the program, and says how to see it again:
+// Damages files in all ways known from disks, networks and people, at all positions, and uses them
+// in all ways that programs do. A failure ends the program, and prints how to reproduce it:
 //
 //     JOEDB_DAMAGE='everything flip 4711' joedb_damage_tests
 //
-// JOEDB_DAMAGE_STEP=1 damages every place; otherwise only as many as there is time for.
+// JOEDB_DAMAGE_STEP=1 damages every position. The default skips some, to bound the run time.
 
 namespace joedb {
 namespace {
@@ -33,11 +33,11 @@ namespace allocations = testing::allocations;
 constexpr std::int64_t memory_limit = std::int64_t{64} << 20;
 constexpr int seconds_for_each_file = 20;
 #ifdef JOEDB_SANITIZED
-constexpr std::size_t slowness = 7;  // of sanitizers
+constexpr std::size_t slowness = 7;  // with sanitizers
 #else
 constexpr std::size_t slowness = 1;
 #endif
-constexpr std::size_t sector = 16;  // of disks as small as these files
+constexpr std::size_t sector = 16;  // sector size of a simulated disk, in proportion to these files
 
 struct Reference {
   std::string name;
@@ -108,8 +108,8 @@ std::vector<Reference> files_of_corpus() {
   return files;
 }
 
-// Closed files in which every single flipped bit must be found, or change nothing: those with
-// integrity entries, before each checkpoint, or as new journals have them.
+// Returns closed files in which every single flipped bit must be detected, or change nothing: files
+// with integrity entries, either before each checkpoint or sparse, as new journals have them.
 std::vector<Reference> files_with_integrity() {
   std::vector<Reference> files;
   for (const bool is_hard : {false, true})
@@ -135,7 +135,7 @@ std::vector<Reference> files_with_integrity() {
 
 // ---- damage -------------------------------------------------------------------------------------
 
-// The header says that all of the file is good.
+// Replaces the header by one whose checkpoint is the end of the file.
 std::string believed(std::string bytes) {
   if (bytes.size() < header_size) return bytes;
   const auto size = static_cast<std::int64_t>(bytes.size());
@@ -149,7 +149,7 @@ std::size_t sectors(const std::string& bytes) { return (bytes.size() + sector - 
 
 struct Kind {
   const char* name;
-  std::size_t (*count)(const std::string& bytes);  // of places
+  std::size_t (*count)(const std::string& bytes);  // number of positions
   std::string (*damage)(std::string bytes, std::size_t place);
 };
 
@@ -177,7 +177,7 @@ constexpr Kind kinds[] = {
                    std::min(sector, bytes.size() - start), '\xff');
        return bytes;
      }},
-    // One sector with any other.
+    // Swaps two sectors: all pairs.
     {"swap", [](const std::string& bytes) { return sectors(bytes) * sectors(bytes); },
      [](std::string bytes, std::size_t place) {
        const std::size_t n = sectors(bytes);
@@ -221,7 +221,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Calls use(damaged) for every step-th place of each kind, with sanitizers for fewer.
+// Calls use() for every step-th position of each kind of damage; for fewer with sanitizers.
 template <class Use>
 void damage_all(const std::vector<Reference>& files, std::size_t step, Use use) {
   const std::string only = variable("JOEDB_DAMAGE");
@@ -235,7 +235,8 @@ void damage_all(const std::vector<Reference>& files, std::size_t step, Use use) 
   for (const Reference& file : files) {
     for (const Kind& kind : kinds) {
       const std::size_t count = kind.count(file.bytes);
-      // Not always the same bits of a byte, nor the same places of a sector.
+      // The first position varies, so that all bits of a byte and all parts of a sector are
+      // covered.
       for (std::size_t place = only.empty() ? cases % step : 0; place < count;
            place += only.empty() ? step : 1) {
         const std::string name = file.name + ' ' + kind.name + ' ' + std::to_string(place);

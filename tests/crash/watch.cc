@@ -7,14 +7,14 @@
 #include <array>
 #include <cstring>
 
-// Sanitizers end the program without a signal.
+// Needed because sanitizers end the program without a signal.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*)());
 
 namespace joedb::testing {
 
 namespace {
 
-// What a signal handler may use.
+// State for the signal handler, which must not allocate.
 std::array<char, 1024> current{};
 constexpr std::array signals = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGALRM};
 std::array<struct sigaction, signals.size()> before{};
@@ -29,7 +29,7 @@ void report() {
   write_text("\n");
 }
 
-// Whoever handled the signal before does what it did, when the signal comes again.
+// Reports, and reinstalls the previous handler, which gets the signal when it is raised again.
 void handle(int signal) {
   if (signal == SIGALRM) write_text("broken promise: it takes too long\n");
   report();

@@ -1,13 +1,13 @@
-// A writer that can be killed: it adds rows to a database and says how far it has come, one line
-// for each event, so that a supervisor knows what was promised and what was under way.
+// A writer that can be killed. It adds rows to a database and prints a line for each event, so that
+// a supervisor knows which rows were acknowledged and which were being written.
 //
 //   @ N    opened; this writer has N rows in the file
 //   ? N    a transaction begins, after which it would have N
-//   ! N    a soft checkpoint is there: these N rows must not be lost
+//   ! N    a soft checkpoint was made: these N rows must not be lost
 //   # N    the same, with a hard checkpoint
 //
-// Row N of a writer is always the same (text_of), so that whoever knows how many rows there are
-// knows all their bytes. tests/crash/processes.py knows the rule, too.
+// Row N of a writer is always the same (text_of), so the number of rows determines all their bytes.
+// tests/crash/processes.py has the same rule.
 
 #include <cstdint>
 #include <exception>
@@ -117,21 +117,22 @@ Options parse(const joedb::Arguments& arguments) {
   return options;
 }
 
-// One system call for each line, so that a kill cannot lose what was said before.
+// Prints each line by one system call, so that a kill cannot lose earlier lines.
 void say(char event, std::int64_t rows) { std::cout << event << ' ' << rows << std::endl; }
 
-// Some transactions are larger than the first buffer of a journal, and reach the file in pieces.
+// Some texts are larger than the first buffer of a journal, so that their transactions reach the
+// file in pieces.
 std::string text_of(std::int64_t number) {
   const auto size = static_cast<std::size_t>(number % 40 == 0 ? 9000 : 1 + number * 37 % 300);
   return std::string(size, static_cast<char>('a' + number % 26));
 }
 
-// The writer of rows that are to be rolled back.
+// The writer number of rows that will be rolled back.
 constexpr std::int64_t nobody = -1;
 
 constexpr joedb::Field_Id writer_field{1}, number_field{2}, text_field{3};
 
-// ---- what is in the database
+// ---- content of the database
 
 const joedb::Table& rows_of(const joedb::Database& database) {
   const joedb::Table* const table = database.find_table("row");
@@ -148,9 +149,9 @@ std::int64_t count_rows(const joedb::Database& database, std::int64_t writer) {
   return count;
 }
 
-// ---- changes, in the order in which they stand in every file
+// ---- changes, in the order of the entries of every file
 
-// Writes what is missing of the schema.
+// Writes the missing parts of the schema.
 void write_schema(joedb::Writable_Database& db) {
   constexpr Word<joedb::Type_Code> fields[] = {{"writer", joedb::Type_Code::int64},
                                                {"number", joedb::Type_Code::int64},
@@ -177,7 +178,7 @@ void write_row(joedb::Writable_Database& db, std::int64_t writer, std::int64_t n
   write_values(db, record, writer, number, 0);
 }
 
-// A tail that was adopted may end within a row. It is completed, as if nothing had happened.
+// Completes the last row: a tail that was adopted at recovery may end within a row.
 void complete_last_row(joedb::Writable_Database& db, std::int64_t writer) {
   const joedb::Table& table = rows_of(db.get_database());
   if (table.records().size() == 0) return;
@@ -236,7 +237,7 @@ class Writer {
     for (std::int64_t i = 1; i <= 40; ++i) write_row(db, nobody, i);
   }
 
-  // commit(size, is_hard) writes and makes a checkpoint.
+  // commit(size, is_hard) writes `size` rows and makes a checkpoint.
   template <class Commit>
   void commit_all(Commit commit) {
     while (count_ < options_.rows) {
@@ -323,13 +324,13 @@ class Writer {
         throw Forget();
       });
     } catch (const Forget&) {
-      client.rollback();  // nothing is left to do, unless the first rollback failed
+      client.rollback();  // no-op, unless the rollback of the transaction failed
     }
   }
 
   const Options options_;
   std::mt19937 random_;
-  std::int64_t count_ = 0;  // rows of this writer
+  std::int64_t count_ = 0;  // number of rows of this writer
 };
 
 void run(const joedb::Arguments& arguments) { Writer(parse(arguments)).run(); }

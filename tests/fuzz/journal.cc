@@ -8,7 +8,7 @@
 #include "testing/entries.h"
 #include "testing/file_uses.h"
 
-// A file of any bytes, used in every way; the corpus is the small files of tests/conformance.
+// Input: a file, which is used in all ways. The corpus is the small files of tests/conformance.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   joedb::testing::use_file({reinterpret_cast<const char*>(data), size});
   return 0;
@@ -22,7 +22,7 @@ using namespace joedb;
 using testing::Any_Entry;
 using testing::Random;
 
-// The entries before the first bad one.
+// Returns the entries before the first invalid one.
 std::vector<Any_Entry> entries_of(std::string_view bytes) {
   testing::Entry_Keeper keeper(bytes);
   Memory_Decoder_Input input(bytes);
@@ -51,7 +51,7 @@ void change_value(T& value, Random& random) {
     value = static_cast<T>(any_number(random));
 }
 
-// One of what it has.
+// Changes one of the members that this entry has.
 template <class Entry>
 void change(Entry& entry, Random& random) {
   const std::size_t which = random.below(4);
@@ -93,7 +93,7 @@ void mutate(std::vector<Any_Entry>& entries, Random& random) {
   }
 }
 
-// A header that believes in all of the file, or in a part of it.
+// Makes a header whose checkpoints cover the whole file, or a part of it.
 std::string header_for(std::size_t size, Random& random) {
   const auto whole = static_cast<std::int64_t>(header_size + size);
   const auto part = static_cast<std::int64_t>(header_size + random.below(size + 1));
@@ -113,7 +113,8 @@ std::string header_for(std::size_t size, Random& random) {
 
 }  // namespace
 
-// Entries are changed as entries, so that more than the first few are looked at.
+// Mutates decoded entries, not bytes, so that the journal stays readable past the first few
+// entries.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
   Random random(seed);

@@ -2,7 +2,7 @@
 
 #include "testing/fuzzers.h"
 
-// The requests of clients; the corpus is the recorded sessions of tests/network, and more.
+// Input: the requests of clients. The corpus is the recorded sessions of tests/network, and more.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   joedb::testing::fuzz_server({reinterpret_cast<const char*>(data), size});
   return 0;

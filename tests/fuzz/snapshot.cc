@@ -8,7 +8,7 @@
 #include "lab/random.h"
 #include "testing/fuzzers.h"
 
-// A snapshot of any bytes; the corpus is valid ones, and what was found.
+// Input: a snapshot file. The corpus is valid ones, and inputs found by fuzzing.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   joedb::testing::fuzz_snapshot({reinterpret_cast<const char*>(data), size});
   return 0;
@@ -26,14 +26,15 @@ using testing::snapshot_page;
 
 struct Item {
   char tag;
-  std::string text = {};     // of a text; the name of a group
+  std::string text = {};     // of a text item; the name of a group
   std::uint64_t number = 0;  // the offset of a section
   std::uint64_t size = 0;    // of a section
 };
 
-constexpr std::size_t directory_word = 9 * 8;  // in the header: where the directory is
+// position in the header of the offset of the directory
+constexpr std::size_t directory_word = 9 * 8;
 
-// The items before the first bad one, group by group.
+// Returns the items before the first invalid one, group by group.
 std::vector<Item> items_of(std::string_view bytes) {
   std::vector<Item> items;
   bool is_good = true;
@@ -83,14 +84,15 @@ std::string directory_of(const std::vector<Item>& items) {
 
 // ---- changes ------------------------------------------------------------------------------------
 
-// Near zero, near the largest ones with and without a sign, or near another power of two.
+// Returns a number near zero, near the largest signed or unsigned one, near `old`, or near a power
+// of two.
 std::uint64_t any_number(Random& random, std::uint64_t old) {
   constexpr std::uint64_t half = std::uint64_t{1} << 63;
   const std::uint64_t near[] = {0, old, half, std::uint64_t{1} << random.below(64)};
   return random.below(8) == 0 ? random.next() : near[random.below(4)] + random.below(5) - 2;
 }
 
-// Of those that have this tag; null if there is none.
+// Returns a random item with this tag; null if there is none.
 Item* pick(std::vector<Item>& items, char tag, Random& random) {
   std::vector<Item*> all;
   for (Item& item : items)
@@ -157,7 +159,7 @@ void change_section(std::string& bytes, const Item& section, Random& random) {
 
 }  // namespace
 
-// Sections and items of the directory are changed as what they are.
+// Mutates decoded sections and items of the directory, not bytes.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
   Random random(seed);

@@ -6,7 +6,7 @@
 #include "testing/fuzzers.h"
 #include "wal/format.h"
 
-// A log of any bytes; the corpus is small logs, whole and damaged.
+// Input: a log file. The corpus is small logs, whole and damaged.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   joedb::testing::fuzz_wal({reinterpret_cast<const char*>(data), size});
   return 0;
@@ -18,7 +18,7 @@ namespace {
 
 using namespace joedb;
 
-// Makes the checksum of a header right, whatever it says.
+// Corrects the checksum of a header.
 void sign_header(char* bytes) {
   const char* const p = bytes + wal::magic.size() + 2 * sizeof(std::uint32_t);
   const auto encoded =
@@ -38,7 +38,8 @@ std::size_t change_header(char* data, std::size_t size, testing::Random& random)
   return size;
 }
 
-// Changes one entry of those that stand one behind the other; then all have the right checksums.
+// Changes one of the consecutive entries, and corrects the checksums of all entries (unless the
+// change is a wrong checksum).
 std::size_t change_entries(char* data, std::size_t size, testing::Random& random) {
   const auto slot = static_cast<std::size_t>(wal::slot_size) * random.below(2);
   const auto header = wal::decode_header({data + slot, wal::header_bytes});

@@ -1,6 +1,6 @@
-// A program that writes a file which others write, too: mixed_writer KIND FILE NAME...
+// A program that writes to a file shared with other writers: mixed_writer KIND FILE NAME...
 //
-// Each NAME is a row of the table town, and a transaction or a checkpoint.
+// Each NAME becomes a row of the table town, in a transaction or with a checkpoint of its own.
 
 #include <iostream>
 #include <string_view>

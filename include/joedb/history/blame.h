@@ -54,7 +54,7 @@ class Blame {
     };
     // Sets the position of records [first, end).
     void add(index_t first, index_t end, Offset position);
-    // Sorts the ranges, and removes those that were overwritten.
+    // Sorts the ranges, and removes the overwritten ones.
     void sort();
     // These functions require that nothing was added since sort(). at() returns 0 for a record that
     // was never written.

@@ -25,7 +25,7 @@ static void write_and_read(joedb::Arguments& arguments) {
   });
   db.hard_checkpoint();
 
-  // A client with a copy of it.
+  // A client with a copy of the file.
   joedb::Memory_File copy;
   joedb::File file_to_read(program + ".joedb", joedb::Open_Mode::read_existing);
   joedb::File_Connection connection(file_to_read);
