@@ -6,7 +6,7 @@
 
 #include "command_line.h"
 
-// What is appended to a log: 1,000 bytes, others each time.
+// The entry that is appended to a log: 1,000 bytes, different each time.
 class Log_Entry {
  public:
   Log_Entry() {

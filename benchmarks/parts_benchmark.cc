@@ -173,8 +173,8 @@ void update_vector_of_strings(benchmark::State& state) {
 }
 BENCHMARK(update_vector_of_strings);
 
-// The same with somebody who is told of each change: at the checkpoint, which is not measured, but
-// for the old values.
+// The same with an observer. It is called at the checkpoint, which is not measured; saving the old
+// values is.
 void observe(benchmark::State& state, void (*work)(bench::Memory_Database&, bench::id_of_benchmark),
              bool has_checkpoint) {
   std::int64_t sum = 0;

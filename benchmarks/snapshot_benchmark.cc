@@ -43,7 +43,7 @@ static void find_one(std::int64_t N, const char* file) {
   if (!is_good) throw joedb::Exception("wrong number");
 }
 
-// ns: a find, of so many in no order, with its key made in the loop.
+// ns: one of `count` finds in random order; the loop makes the keys.
 static void find_some(std::int64_t N, const char* file, std::int64_t count) {
   const bench::Readonly_Database db(file);
   std::int64_t wrong = 0;

@@ -74,7 +74,7 @@ static void rotate_batches(std::int64_t entries, const char* file) {
 
 // ---- threads ------------------------------------------------------------------------------------
 
-// work(log, entries) in each of so many threads, which share the entries.
+// Runs work(log, entries) in each of `threads` threads, which share the entries.
 template <class Work>
 static void in_threads(int threads, joedb::Offset preallocate, std::int64_t entries,
                        const char* file, Work work) {

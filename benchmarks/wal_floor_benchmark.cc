@@ -69,7 +69,7 @@ class Block {
   std::uint32_t crc_ = 0;
 };
 
-// write(block) whenever so many entries are there, and for the rest.
+// Calls write(block) for each `most` entries, and for the rest.
 template <class Write>
 static void for_each_block(std::int64_t entries, std::size_t most, Write write) {
   Block block(most);
@@ -147,7 +147,7 @@ static void cut_and_write_batches(std::int64_t entries, const char* file) {
 
 // ---- a model of CWal ----------------------------------------------------------------------------
 
-// Written from what is said about CWal, not from its code: length, bytes, CRC-32 of the bytes; the
+// Written from a description of CWal, not from its code: length, bytes, CRC-32 of the bytes; the
 // CRC byte by byte with a table; output through a stream with a buffer of BUFSIZ bytes.
 static std::uint32_t bytewise_crc32(std::string_view bytes) {
   static constexpr auto table = [] {

@@ -271,6 +271,38 @@ def check_terms(tree):
                 yield path, number, f'say {terms[match[1].lower()]}, not {match[1]!r} ({TERMS})'
 
 
+# --- English ---
+
+# Phrases of sentences that must be read twice: they hide their noun.
+RIDDLES = re.compile(r"\b(what is|what was|whoever|is told|so long,|so many|the one that there is|goes on)\b", re.I)
+
+
+def prose_of(tree, path):
+    """(number, text) of the lines of a document outside of code, and of the comments of C++."""
+    if path.endswith('.md'):
+        is_code = False
+        for number, line in tree.lines(path):
+            if line.lstrip().startswith('```'):
+                is_code = not is_code
+            elif not is_code and not line.startswith(('    ', '|', '#', '* [')):
+                yield number, re.sub(r'`[^`]*`', '', line)
+    elif path.endswith(('.cc', '.h')):
+        for number, line in tree.lines(path):
+            comment = re.search(r'(?<!:)//(.*)', line)
+            if comment:
+                yield number, comment[1]
+
+
+def check_english(tree):
+    for path in tree.files:
+        if not re.match(r'(src|include|benchmarks|python|docs)/|[A-Z]+\.md', path) or path in (TERMS, 'CHANGELOG.md'):
+            continue
+        for number, text in prose_of(tree, path):
+            match = RIDDLES.search(text)
+            if match:
+                yield path, number, f'{match[0]!r}: name the thing, so that the sentence is read once'
+
+
 # --- documents ---
 
 def tool_names(tree):
@@ -429,7 +461,7 @@ def check_with_tools(tree):
 
 
 RULES = [check_layers, check_system_headers, check_classic, check_dead_files, check_version, check_test_names,
-         check_terms, check_text, check_documents, check_with_tools]
+         check_terms, check_english, check_text, check_documents, check_with_tools]
 
 
 def main():

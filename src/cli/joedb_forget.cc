@@ -30,7 +30,7 @@ struct Forget_Command {
   Source_Options source;
 };
 
-// ---- what is to be forgotten --------------------------------------------------------------------
+// ---- values to forget ---------------------------------------------------------------------------
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> result(1);

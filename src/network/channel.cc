@@ -16,7 +16,7 @@ class Local_Channel::Socket {
 
   std::size_t read_some(char* data, std::size_t size) {
     // A poll for input sleeps until there is input. A blocking recv is also woken by Linux when the
-    // other side has read what was sent, only to sleep again.
+    // other side has read the sent bytes, only to sleep again.
     std::error_code error;
     socket_.wait(asio::socket_base::wait_read, error);
     check(error);

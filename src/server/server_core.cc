@@ -568,7 +568,7 @@ void Server_Core::grant() {
       [this, id](const std::string& error) {
         is_lock_changing_ = false;
         is_locked_ = error.empty();
-        wake();  // who locks has looked for what is new
+        wake();  // begin() has already read new entries
         Session* const session = find(id);
         if (!error.empty() && session != nullptr) return end(id, "locking has failed", error);
         if (session == nullptr) return release();

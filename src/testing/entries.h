@@ -34,7 +34,7 @@ struct Blob_Bytes {
   friend bool operator==(const Blob_Bytes&, const Blob_Bytes&) = default;
 };
 
-// Any entry. The code for so many kinds is large, so it is compiled once, in the library.
+// Any entry. The code for all the kinds is large, so it is compiled once, in the library.
 class Any_Entry {
  public:
   using Value =

@@ -24,8 +24,8 @@ struct Later_Entry {
   Entry_Header header;
 };
 
-// Calls f(Later_Entry) for each good entry after `end`, in their order. Gives up if so many bytes
-// look like entries, but are none, that the search would take too long.
+// Calls f(Later_Entry) for each good entry after `end`, in their order. Gives up if the
+// search would take too long, because many bytes look like entries, but are none.
 void find_later_entries(const Abstract_File& file, const Header& header, Position end,
                         const std::function<void(const Later_Entry&)>& f);
 

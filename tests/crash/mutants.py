@@ -395,7 +395,7 @@ MUTANTS = [
     Mutant('relay: keeps the lock of the hub', SERVED,
            '  if (lock_) lock_->abandon();\n  lock_.reset();\n', ''),
     Mutant('relay: who gets the lock does not wake those who wait', SERVER,
-           '        wake();  // who locks has looked for what is new\n', ''),
+           '        wake();  // begin() has already read new entries\n', ''),
     Mutant('relay: what it has pulled is not served', SERVED,
            '      client_.pull_file();\n  });\n  update();\n', '      client_.pull_file();\n  });\n'),
     Mutant('relay: serves nothing after a failure at its start', SERVED,
