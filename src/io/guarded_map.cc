@@ -78,7 +78,8 @@ void Guarded_Map::install_handler() {
       // The access faults again, and then has the previous action.
       ::sigaction(signal, &earlier_action, nullptr);
   };
-  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  // Runtimes with small stacks (Go, for example) require SA_ONSTACK of every handler.
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   if (::sigaction(SIGBUS, &action, &earlier_action) != 0)
     throw Exception("cannot install a handler of SIGBUS");
