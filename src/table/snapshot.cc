@@ -195,6 +195,7 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
     file->sync();
     // Checks again, because save() has read the mapped tables since the first check.
     database.require_intact();
+    journal.rename_beside(unfinished, snapshot_suffix(is_kept ? place.position : 0));
   } catch (...) {
     try {
       journal.remove_beside(unfinished);
@@ -202,7 +203,6 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
     }
     throw;
   }
-  journal.rename_beside(unfinished, snapshot_suffix(is_kept ? place.position : 0));
   return true;
 }
 

@@ -404,6 +404,15 @@ TEST_F(Written_Snapshot, OfAKilledProcessDoesNotStay) {
   expect_used(db.get_journal().get_checkpoint());
 }
 
+TEST_F(Written_Snapshot, LeavesNoFileIfItCannotBeRenamed) {
+  std::filesystem::remove(snapshot());
+  std::filesystem::create_directory(snapshot());
+  File file(path(), Open_Mode::write_existing);
+  Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+  EXPECT_THROW(db.write_snapshot(), Io_Error);
+  EXPECT_FALSE(std::filesystem::exists(path() + ".snapshot.tmp"));
+}
+
 TEST_F(Written_Snapshot, StaysWholeForThoseWhoHaveItOpen) {
   File file(path(), Open_Mode::read_existing);
   Database database(Deleted_Values::reset);
