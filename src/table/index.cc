@@ -51,8 +51,9 @@ static std::uint64_t first_bytes(std::string_view text) {
   return number;
 }
 
-template <Field_Value T>
+template <class T>
 Key_Part key_part(T value) {
+  static_assert(Field_Value<T>);
   if constexpr (std::is_same_v<T, std::string_view>)
     return {first_bytes(value), value};
   else if constexpr (std::is_same_v<T, Record_Id>)

@@ -29,8 +29,10 @@ struct Key_Part {
   std::string_view text = {};
 };
 
-// The text of the result refers to the argument; it is not copied.
-template <Field_Value T>
+// The text of the result refers to the argument; it is not copied. T is a Field_Value: a constraint
+// would be a part of the symbol for clang 18 and newer, and not for g++, so that a program of one
+// could not use a library of the other.
+template <class T>
 Key_Part key_part(T value);
 
 // The values of all fields of an index, or of the first ones, in the order of its definition.
