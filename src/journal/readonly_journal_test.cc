@@ -126,6 +126,17 @@ TEST_F(Readonly_Journal_Test, DoesNotReadBlobs) {
   EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 3);
 }
 
+TEST_F(Readonly_Journal_Test, IsReplayedIfOnlyTheLookForALastIntegrityEntryHasFailed) {
+  const std::string_view bytes = testing::keep(std::string(10 * block_size, 'x'));
+  Sim_Disk disk(file_of({testing::Blob_Bytes{bytes}, Comment{"a"}}));
+  Sim_File file(disk, Open_Mode::read_existing);
+  Readonly_Journal journal(file);
+  disk.set_fault({.calls = Sim_Fault::Calls::reads, .number = 2});
+  EXPECT_THROW(journal.replay(Ignore_Entries()), Io_Error);
+  journal.replay(Ignore_Entries());
+  EXPECT_EQ(journal.get_replay_position(), journal.get_checkpoint());
+}
+
 TEST_F(Readonly_Journal_Test, ReplaysAsFarAsItIsTold) {
   const std::string content = file_of({Comment{"a"}, Comment{"b"}, Comment{"c"}});
   Readonly_Memory_File file(content);

@@ -129,13 +129,15 @@ void Replay::run(Handler& handler, Offset limit, Offset end) {
   try {
     decode_entries(input_, context_, handler, end,
                    [this](Offset position) { transaction_end_ = position; });
+    is_broken_ = false;  // after an Io_Error of the next line, the next run tries again
     input_.require_last_entry();
   } catch (const Data_Error& error) {
+    is_broken_ = true;
     fail(error.what());
   } catch (const Corruption_Error& error) {
+    is_broken_ = true;
     header_.fail_in_file(error, error.offset >= header_.hard_checkpoint());
   }
-  is_broken_ = false;
 }
 
 }  // namespace joedb::inline v1
